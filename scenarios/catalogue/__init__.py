@@ -1,0 +1,1 @@
+"""The catalogue: families of scenarios found by name, and the canonical suite."""

@@ -1,0 +1,138 @@
+"""Springs, thrusters and damping of a scene as wrenches on its bodies, the same for every engine.
+
+Gravity is not among them: every engine has its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scenarios.scene import PlanarScene, Scene, SpatialScene, Spring
+
+Array = NDArray[np.float64]
+
+
+def has_applied_forces(scene: Scene) -> bool:
+    return bool(scene.springs or scene.thrusters or scene.damping.linear or scene.damping.angular)
+
+
+def planar_wrenches(scene: PlanarScene, time: float, pose: Array, twist: Array) -> Array:
+    """(B, 3): force in world axes (N) and torque about the centre of mass (N m) on each body."""
+    index = {body.name: i for i, body in enumerate(scene.bodies)}
+    wrench = np.zeros_like(pose)
+    free = np.array([not body.fixed for body in scene.bodies])
+    wrench[free, :2] -= scene.damping.linear * twist[free, :2]
+    wrench[free, 2] -= scene.damping.angular * twist[free, 2]
+
+    def push(i: int, arm: Array, force: Array) -> None:
+        wrench[i, :2] += force
+        wrench[i, 2] += arm[0] * force[1] - arm[1] * force[0]
+
+    for spring in scene.springs:
+        ends = []
+        for name, anchor in ((spring.a, spring.anchor_a), (spring.b, spring.anchor_b)):
+            if name is None:
+                ends.append((None, np.zeros(2), np.array(anchor), np.zeros(2)))
+                continue
+            i = index[name]
+            arm = _turn(pose[i, 2], np.array(anchor))
+            velocity = twist[i, :2] + twist[i, 2] * np.array([-arm[1], arm[0]])
+            ends.append((i, arm, pose[i, :2] + arm, velocity))
+        (i, arm_a, point_a, velocity_a), (j, arm_b, point_b, velocity_b) = ends
+        force = _spring_force(spring, point_b - point_a, velocity_b - velocity_a)
+        if i is not None:
+            push(i, arm_a, force)
+        if j is not None:
+            push(j, arm_b, -force)
+    for thruster in scene.thrusters:
+        i = index[thruster.body]
+        times, factors = zip(*thruster.profile)
+        factor = float(np.interp(time, times, factors))
+        push(i, _turn(pose[i, 2], np.array(thruster.anchor)), factor * _turn(pose[i, 2], np.array(thruster.force)))
+    wrench[~free] = 0.0
+    return wrench
+
+
+def spatial_wrenches(
+    scene: SpatialScene, time: float, position: Array, orientation: Array, velocity: Array, spin: Array
+) -> tuple[Array, Array]:
+    """Force (B, 3) and torque about the centre of mass (B, 3), world axes."""
+    index = {body.name: i for i, body in enumerate(scene.bodies)}
+    free = np.array([not body.fixed for body in scene.bodies])
+    force = np.where(free[:, None], -scene.damping.linear * velocity, 0.0)
+    torque = np.where(free[:, None], -scene.damping.angular * spin, 0.0)
+
+    def push(i: int, arm: Array, f: Array) -> None:
+        force[i] += f
+        torque[i] += np.cross(arm, f)
+
+    for spring in scene.springs:
+        ends: list[tuple[int | None, Array, Array, Array]] = []
+        for name, anchor in ((spring.a, spring.anchor_a), (spring.b, spring.anchor_b)):
+            if name is None:
+                ends.append((None, np.zeros(3), np.array(anchor), np.zeros(3)))
+                continue
+            i = index[name]
+            arm = _rotate(orientation[i], np.array(anchor))
+            ends.append((i, arm, position[i] + arm, velocity[i] + np.cross(spin[i], arm)))
+        (a, arm_a, point_a, velocity_a), (b, arm_b, point_b, velocity_b) = ends
+        f = _spring_force(spring, point_b - point_a, velocity_b - velocity_a)
+        if a is not None:
+            push(a, arm_a, f)
+        if b is not None:
+            push(b, arm_b, -f)
+    for thruster in scene.thrusters:
+        i = index[thruster.body]
+        times, factors = zip(*thruster.profile)
+        factor = float(np.interp(time, times, factors))
+        push(i, _rotate(orientation[i], np.array(thruster.anchor)),
+             factor * _rotate(orientation[i], np.array(thruster.force)))
+    force[~free] = 0.0
+    torque[~free] = 0.0
+    return force, torque
+
+
+def spring_energy(scene: Scene, *pose: Array) -> float:
+    """J, of all springs at one instant; `pose` is (B, 3) planar, or position (B, 3) and orientation (B, 4)."""
+    index = {body.name: i for i, body in enumerate(scene.bodies)}
+    total = 0.0
+    for spring in scene.springs:
+        points = []
+        for name, anchor in ((spring.a, spring.anchor_a), (spring.b, spring.anchor_b)):
+            local = np.array(anchor)
+            if name is None:
+                points.append(local)
+            elif isinstance(scene, PlanarScene):
+                points.append(pose[0][index[name], :2] + _turn(pose[0][index[name], 2], local))
+            else:
+                points.append(pose[0][index[name]] + _rotate(pose[1][index[name]], local))
+        stretch = float(np.linalg.norm(points[1] - points[0])) - spring.rest_length
+        if not (spring.tension_only and stretch < 0.0):
+            total += 0.5 * spring.stiffness * stretch**2
+    return total
+
+
+def _spring_force(spring: Spring, along: Array, closing: Array) -> Array:
+    """On end a, towards b: stiffness (length - rest) + damping * d(length)/dt; a rubber band only pulls."""
+    length = float(np.linalg.norm(along))
+    if length == 0.0:
+        return np.zeros_like(along)
+    direction = along / length
+    stretch = length - spring.rest_length
+    if spring.tension_only and stretch < 0.0:
+        return np.zeros_like(along)
+    return (spring.stiffness * stretch + spring.damping * float(closing @ direction)) * direction
+
+
+def _turn(angle: float, v: Array) -> Array:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([c * v[0] - s * v[1], s * v[0] + c * v[1]])
+
+
+def _rotate(q: Array, v: Array) -> Any:
+    """q v q*, with q = (w, u): v + 2 u x (u x v + w v)."""
+    u = q[1:]
+    return v + 2.0 * np.cross(u, np.cross(u, v) + q[0] * v)

@@ -1,0 +1,155 @@
+"""A scenario: a scene, what it probes, and its truth. Families make them from named, checked parameters."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import json
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from scenarios.scene import Scene
+from scenarios.truth import Truth
+
+Value = str | int | float | bool
+
+Noise = Literal["exact", "tolerance", "round-off", "chaotic", "timing"]
+"""How a metric repeats. exact: same to the last digits on one machine and wheel, and a change is a change.
+tolerance: moves a little with round-off; judged to a relative tolerance. round-off: is round-off, judged above an
+absolute floor only. chaotic: only an ensemble can judge it. timing: reported, never judged with physics."""
+
+
+class ParameterError(ValueError):
+    """A scenario name or parameter that does not exist or is out of range; the message is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Range of a numeric parameter, ends included: `n: Annotated[int, Within(1, 100)] = 10`."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    name: str
+    title: str
+    probes: str
+    regime: str  # "rest", "impact", "sliding", "rolling", "free motion", "joints", "many bodies"
+    scene: Scene
+    truth: Truth
+    headline: str
+    """The metric that the report shows for this scenario in a single cell."""
+    noise: Mapping[str, Noise] = field(default_factory=dict)
+    """Noise class of metrics where it differs from the metric's own default."""
+    meaningless: frozenset[str] = frozenset()
+    """Metrics that say nothing here, and are left out (jitter at rest of a thing that never rests)."""
+    laws: Mapping[str, float] = field(default_factory=dict)
+    """Metric -> the most that physics allows plus a generous tolerance for a discretised engine; more is a defect."""
+    parameters: Mapping[str, Value] = field(default_factory=dict)  # complete; set by the family
+    defaults: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """As typed on the command line: the name and the parameters that differ from their defaults."""
+        given = [f"{k}={v}" for k, v in self.parameters.items() if self.defaults.get(k) != v]
+        return self.name + (":" + ",".join(given) if given else "")
+
+    @property
+    def parameters_json(self) -> str:
+        return json.dumps(dict(self.parameters), sort_keys=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A function from parameters to a scenario, and the parameter sets of it that the canonical suite runs.
+
+    Parameters are the function's own, keyword-only with defaults; their type is the annotation: `Literal[...]` for
+    choices, `Annotated[float, Within(low, high)]` for ranges. Its docstring's first line is the family's title.
+    """
+
+    name: str
+    build: Callable[..., Scenario]
+    canonical: tuple[Mapping[str, Value], ...] = ({},)
+
+    @property
+    def summary(self) -> str:
+        return (inspect.getdoc(self.build) or "").split("\n", 1)[0]
+
+    @property
+    def defaults(self) -> dict[str, Value]:
+        return {name: p.default for name, p in inspect.signature(self.build).parameters.items()}
+
+    @property
+    def allowed(self) -> dict[str, str]:
+        """Parameter -> what may be given for it, in words."""
+        return {name: _allowed(hint) for name, hint in self._hints().items()}
+
+    def _hints(self) -> dict[str, Any]:
+        hints = typing.get_type_hints(self.build, include_extras=True)
+        hints.pop("return", None)
+        return hints
+
+    def scenario(self, given: Mapping[str, Value] | None = None) -> Scenario:
+        """The scenario of these parameters, the rest at their defaults. Raises ParameterError."""
+        hints, values = self._hints(), self.defaults
+        for name, value in (given or {}).items():
+            if name not in values:
+                near = difflib.get_close_matches(name, values, n=1)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                raise ParameterError(
+                    f"{self.name}: unknown parameter {name!r}{hint} (it takes: {', '.join(values) or 'none'})"
+                )
+            values[name] = _convert(f"{self.name}:{name}", value, hints[name])
+        made = self.build(**values)
+        return Scenario(
+            **{f: getattr(made, f) for f in Scenario.__dataclass_fields__} | {"name": self.name, "parameters": values, "defaults": self.defaults}
+        )
+
+
+def _allowed(hint: Any) -> str:
+    if typing.get_origin(hint) is Literal:
+        return " | ".join(str(v) for v in typing.get_args(hint))
+    if typing.get_origin(hint) is Annotated:
+        kind, *rules = typing.get_args(hint)
+        ranges = [f"{r.low:g} to {r.high:g}" for r in rules if isinstance(r, Within)]
+        return " ".join([{"int": "integer", "float": "number"}.get(kind.__name__, kind.__name__), *ranges])
+    return {"int": "integer", "float": "number", "bool": "true | false"}.get(hint.__name__, "text")
+
+
+def _convert(path: str, value: Value, hint: Any) -> Value:
+    """Text from the command line, or a value, as the parameter's type; ParameterError says what is allowed."""
+    wrong = ParameterError(f"{path}: {value!r} is not allowed; allowed: {_allowed(hint)}")
+    if typing.get_origin(hint) is Literal:
+        for choice in typing.get_args(hint):
+            if value == choice or (isinstance(value, str) and value == str(choice)):
+                return choice
+            if isinstance(choice, (int, float)) and _number(value) == choice:
+                return choice
+        raise wrong
+    rules = typing.get_args(hint)[1:] if typing.get_origin(hint) is Annotated else ()
+    kind = typing.get_args(hint)[0] if rules else hint
+    if kind is bool:
+        truth = {"true": True, "false": False, "1": True, "0": False}.get(str(value).lower())
+        if truth is None:
+            raise wrong
+        return truth
+    if kind in (int, float):
+        number = _number(value)
+        if number is None or (kind is int and number != int(number)):
+            raise wrong
+        if any(isinstance(r, Within) and not r.low <= number <= r.high for r in rules):
+            raise wrong
+        return kind(number)
+    return str(value)
+
+
+def _number(value: Value) -> float | None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if abs(number) < float("inf") else None

@@ -1,0 +1,114 @@
+"""Turns what is wrong with a scene into one line: the path of the field, the value, what is allowed."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+
+class SceneError(ValueError):
+    """A scene that cannot be: the message is one line and names field, value and rule."""
+
+
+def path_of(location: tuple[int | str, ...]) -> str:
+    """('bodies', 2, 'mass') as bodies[2].mass; the tags of unions are left out."""
+    path = ""
+    previous: int | str | None = None
+    for part in location:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        elif not _is_tag(part, previous):
+            path += f".{part}" if path else part
+        previous = part
+    return path or "scene"
+
+
+TAGS = {
+    *("2", "3", "polygon", "disc", "arc-polygon", "sphere", "box", "capsule", "cylinder", "ellipsoid"),
+    *("convex-mesh", "half-plane", "half-space", "bowl", "hollow-sphere", "revolute", "rod", "rope", "ball", "hinge"),
+}
+
+
+def _is_tag(part: str, previous: int | str | None) -> bool:
+    return part in TAGS and (previous is None or previous == "shape" or isinstance(previous, int))
+
+
+def _show(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def explain(error: ValidationError, adapter: TypeAdapter[Any]) -> str:
+    """The first fault, in one line; how many more there are stands at its end."""
+    faults = error.errors(include_url=False)
+    fault = faults[0]
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return " ".join((_sentence(dict(fault), adapter) + more).split())
+
+
+def _sentence(fault: dict[str, Any], adapter: TypeAdapter[Any]) -> str:
+    location, context, value = fault["loc"], fault.get("ctx", {}), fault["input"]
+    path = path_of(location)
+    match fault["type"]:
+        case "value_error":
+            parent = path_of(location) if location and path != "scene" else ""
+            message = str(context["error"])
+            joint = "." if parent and not message.startswith("[") else ""
+            return f"{parent}{joint}{message}"
+        case "missing":
+            return f"{path}: missing; this field is required"
+        case "extra_forbidden":
+            known = _siblings(location, adapter)
+            near = difflib.get_close_matches(str(location[-1]), known, n=1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            allowed = f"; {hint}allowed: {', '.join(known)}" if known else "; leave it out"
+            return f"{path}: unknown field, given {_show(value)}{allowed}"
+        case "finite_number":
+            return f"{path}: {value} is not finite; allowed: a finite number"
+        case "float_type" | "int_type":
+            return f"{path}: {_show(value)} ({type(value).__name__}) is not a number; allowed: a finite number"
+        case "greater_than" | "greater_than_equal" | "less_than" | "less_than_equal":
+            sign = {"greater_than": ">", "greater_than_equal": ">=", "less_than": "<", "less_than_equal": "<="}
+            limit = next(iter(context.values()))
+            return f"{path}: {_show(value)} is out of range; allowed: {sign[fault['type']]} {limit:g}"
+        case "union_tag_invalid":
+            field = context["discriminator"].strip("'")
+            return f"{path}.{field}: {context['tag']!r} is unknown; allowed: {context['expected_tags']}".removeprefix(
+                "scene."
+            )
+        case "union_tag_not_found":
+            field = context["discriminator"].strip("'")
+            if not isinstance(value, dict):
+                return f"{path}: {_show(value)} is not an object; allowed: an object with the field {field!r}"
+            return f"{path}.{field}: missing; this field is required".removeprefix("scene.")
+        case "too_short" | "too_long":
+            count = context.get("actual_length")
+            bounds = " to ".join(str(context[k]) for k in ("min_length", "max_length") if k in context)
+            word = "at least" if fault["type"] == "too_short" else "at most"
+            return f"{path}: {'too many' if count is None else count} entries; allowed: {word} {bounds}"
+        case _:
+            return f"{path}: {_show(value)}: {fault['msg']}"
+
+
+def _siblings(location: tuple[int | str, ...], adapter: TypeAdapter[Any]) -> list[str]:
+    """The fields that may stand where the unknown one was found, from the JSON Schema."""
+    schema = adapter.json_schema()
+    definitions = schema.get("$defs", {})
+
+    def resolve(node: dict[str, Any]) -> dict[str, Any]:
+        while "$ref" in node:
+            node = definitions[node["$ref"].rsplit("/", 1)[-1]]
+        return node
+
+    node = schema
+    for part in location[:-1]:
+        node = resolve(node)
+        if "discriminator" in node and part in {str(k) for k in node["discriminator"]["mapping"]} | {2, 3}:
+            node = {"$ref": node["discriminator"]["mapping"][str(part)]}
+        elif isinstance(part, int):
+            node = node.get("items") or next(iter(node.get("prefixItems", [{}])))
+        else:
+            node = node.get("properties", {}).get(str(part), {})
+    return list(resolve(node).get("properties", {}))

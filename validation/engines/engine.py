@@ -1,0 +1,121 @@
+"""The seam: an engine turns a scene into a trajectory. It knows no metric, no store, no scenario.
+
+Thirty lines make one: a class with `name`, `version`, `declines(scene)` and `simulate(scene, dt, settings)`.
+`settings` (what can be set, with types and ranges) and `profiles` (named choices of them) are optional.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from scenarios.scene import Scene
+from validation.trajectory import Trajectory
+
+Value = str | int | float | bool
+Settings = Mapping[str, Value]
+
+
+class SettingError(ValueError):
+    """A setting or profile that the engine does not have, or a value out of range; one line."""
+
+
+class NotFiniteError(ArithmeticError):
+    """Raised by an adapter whose engine noticed NaN or infinity itself (MuJoCo resets silently)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One thing that can be set: its engine's own default, what it does, what is allowed."""
+
+    default: Value
+    doc: str
+    low: float = -math.inf
+    high: float = math.inf
+    choices: tuple[str, ...] = ()
+
+    @property
+    def allowed(self) -> str:
+        if self.choices:
+            return " | ".join(self.choices)
+        if isinstance(self.default, bool):
+            return "true | false"
+        kind = "integer" if isinstance(self.default, int) else "number" if isinstance(self.default, float) else "text"
+        if self.low == -math.inf and self.high == math.inf:
+            return kind
+        return f"{kind} {self.low:g} to {self.high:g}"
+
+
+class Engine(Protocol):
+    name: str
+    version: str
+    settings: Mapping[str, Setting]
+    profiles: tuple[str, ...]
+    """"default": out of the box; "fair": its best documented settings for such a scene."""
+
+    def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
+        """The settings in which the profile differs from the defaults, for this scene and step."""
+        ...
+
+    def declines(self, scene: Scene) -> str | None:
+        """Why this engine cannot represent the scene, as it stands in the report; None where it can."""
+        ...
+
+    def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
+        """The motion over scene.duration. `settings` is complete. Runs in a process of its own: may crash in peace."""
+        ...
+
+
+def resolve_settings(
+    engine: Any, profile: str, overrides: Mapping[str, Value], scene: Scene, dt: float
+) -> dict[str, Value]:
+    """Complete settings: defaults, then the profile's, then the overrides. Raises SettingError."""
+    table: Mapping[str, Setting] = getattr(engine, "settings", {})
+    settings = {name: setting.default for name, setting in table.items()}
+    if hasattr(engine, "profile") and profile in engine.profiles:
+        settings |= engine.profile(profile, scene, dt)
+    return settings | check_overrides(engine, overrides)
+
+
+def check_overrides(engine: Any, overrides: Mapping[str, Value]) -> dict[str, Value]:
+    """Overrides (text from the command line, or values) with their types. Raises SettingError, one line."""
+    table: Mapping[str, Setting] = getattr(engine, "settings", {})
+    checked: dict[str, Value] = {}
+    for name, value in overrides.items():
+        if name not in table:
+            near = difflib.get_close_matches(name, table, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise SettingError(
+                f"{engine.name}: unknown setting {name!r}{hint} (it takes: {', '.join(table) or 'none'})"
+            )
+        checked[name] = _convert(f"{engine.name}:{name}", value, table[name])
+    return checked
+
+
+def _convert(path: str, value: Value, setting: Setting) -> Value:
+    wrong = SettingError(f"{path}: {value!r} is not allowed; allowed: {setting.allowed}")
+    if setting.choices:
+        if value not in setting.choices:
+            raise wrong
+        return value
+    if isinstance(setting.default, bool):
+        flag = {"true": True, "1": True, "false": False, "0": False}.get(str(value).lower())
+        if flag is None:
+            raise wrong
+        return flag
+    if isinstance(setting.default, str):
+        return str(value)
+    try:
+        number = float(value)
+    except ValueError:
+        raise wrong from None
+    if not math.isfinite(number) or not setting.low <= number <= setting.high:
+        raise wrong
+    if isinstance(setting.default, int):
+        if number != int(number):
+            raise wrong
+        return int(number)
+    return number

@@ -1,0 +1,192 @@
+"""Records an engine step by step: which samples to keep, the clock of the steps, the hash of the raw state.
+
+An adapter writes
+    recorder = Recorder(scene, dt, velocity_lag=-dt / 2)
+    recorder.read(pose, twist)                  # the start, as the engine holds it
+    for _ in recorder.steps():
+        world.step(dt)                          # timed: from here ...
+        recorder.read(pose, twist, raw=...)     # ... to here
+    return recorder.trajectory()
+and, where the engine reports contacts, asks `recorder.wants_contacts` after `read` and calls `add_contact`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scenarios.scene import PlanarScene, Scene
+from validation.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory, Trajectory
+
+Array = NDArray[np.float64]
+
+BASE_RATE = 50.0  # samples/s; with one adjoining pair in five the total stays at or below 60
+PAIR_EVERY = 5
+IMPACT_JUMP = 1.5  # in units of g dt: a step that changes a velocity by more has met something
+QUIET_JUMP = 1e-4  # m/s; the floor of it, without gravity
+BLOCK_BYTES = 16 * 2**20  # of steps held before the choice
+
+_clocks: list[list[float]] = []
+
+
+@contextmanager
+def step_clock() -> Iterator[list[float]]:
+    """Collects the wall time of each step (s) of whatever records inside; times are no part of a trajectory."""
+    times: list[float] = []
+    _clocks.append(times)
+    try:
+        yield times
+    finally:
+        _clocks.remove(times)
+
+
+def report_step_times(times: Sequence[float]) -> None:
+    """For an engine that steps in bulk and has timed itself."""
+    for clock in _clocks:
+        clock.extend(times)
+
+
+class Recorder:
+    """Keeps every step around an impact, and at most 60 samples a second elsewhere.
+
+    Each step costs two or four array assignments; which samples to keep is decided for a block of steps at once.
+    """
+
+    def __init__(self, scene: Scene, dt: float, *, velocity_lag: float) -> None:
+        self.dt, self.velocity_lag = dt, velocity_lag
+        self.step_count = max(1, round(scene.duration / dt))
+        self._planar = isinstance(scene, PlanarScene)
+        self._free = np.array([not body.fixed for body in scene.bodies])
+        self._stride = max(1, math.ceil(1.0 / (BASE_RATE * dt) - 1e-9))
+        gravity = np.array(scene.gravity)
+        self._fall = gravity * dt
+        self._jump = IMPACT_JUMP * float(np.linalg.norm(gravity)) * dt + QUIET_JUMP
+        self._reach = np.array([_reach(body.shape) for body in scene.bodies])
+        widths = (3, 3) if self._planar else (3, 4, 3, 3)
+        bodies = len(scene.bodies)
+        self._block = max(8, min(self.step_count + 1, BLOCK_BYTES // (8 * bodies * sum(widths))))
+        self._state = [np.zeros((self._block, bodies, width)) for width in widths]
+        self._first = 0  # the step in row 0 of the block
+        self._filled = 0  # rows of the block in use
+        self._step = -1
+        self._keep_until = -1
+        self._kept_steps: list[NDArray[np.int64]] = []
+        self._kept_state: list[list[Array]] = [[] for _ in widths]
+        self._digest = hashlib.sha256()
+        self._raw_given = False
+        self._times: list[float] = []
+        self._started = 0.0
+        self._contacts: list[tuple[Any, ...]] = []
+
+    def steps(self) -> Iterator[int]:
+        """Step numbers from 1; the clock of a step runs from here to the next `read`."""
+        for number in range(1, self.step_count + 1):
+            self._started = time.perf_counter()
+            yield number
+        report_step_times(self._times)
+
+    def read(self, *state: Any, raw: Array | bytes | None = None) -> None:
+        """The state after a step: (pose, twist), each (B, 3), or (position, orientation, velocity, spin).
+
+        Arrays or nested sequences; copied. `raw` is the engine's own state, which is what the hash is over; give it
+        where `state` is derived (an angle from a matrix).
+        """
+        if self._step >= 0:
+            self._times.append(time.perf_counter() - self._started)
+        self._step += 1
+        if self._filled == self._block:
+            self._flush(last=False)
+        for array, part in zip(self._state, state):
+            array[self._filled] = part
+        self._filled += 1
+        if raw is not None:
+            self._raw_given = True
+            self._digest.update(raw if isinstance(raw, bytes) else np.ascontiguousarray(raw).tobytes())
+
+    @property
+    def wants_contacts(self) -> bool:
+        """Whether the state just read and the one a step before will both be kept: the momentum balance needs both."""
+        strides, beyond = divmod(self._step, self._stride)
+        return beyond == min(1, self._stride - 1) and strides % PAIR_EVERY == 0 and self._step > 0
+
+    def add_contact(self, a: int, b: int, point: Sequence[float], normal: Sequence[float], gap: float,
+                    impulse: Sequence[float]) -> None:
+        """A contact that the engine reports for the state just read; conventions as in `Contacts`."""
+        self._contacts.append((self._step, a, b, point, normal, gap, impulse))
+
+    def trajectory(self) -> Trajectory:
+        self._flush(last=True)
+        steps = np.concatenate(self._kept_steps)
+        parts = [np.concatenate(kept) for kept in self._kept_state]
+        common: dict[str, Any] = {"time": steps * self.dt, "dt": self.dt, "velocity_lag": self.velocity_lag,
+                                  "state_hash": self._digest.hexdigest(), "contacts": self._contact_arrays(steps)}
+        if self._planar:
+            return PlanarTrajectory(pose=parts[0], twist=parts[1], **common)
+        return SpatialTrajectory(position=parts[0], orientation=parts[1], velocity=parts[2], spin=parts[3], **common)
+
+    # --- inside ---
+
+    def _flush(self, *, last: bool) -> None:
+        """Keep what is worth keeping of the block; its last two rows stay, for an impact in the first new step."""
+        filled = self._filled
+        new = [array[:filled] for array in self._state]
+        fresh = slice(0 if self._first == 0 else 2, filled)
+        if not self._raw_given:
+            for array in new:
+                self._digest.update(array[fresh].tobytes())
+        step = self._first + np.arange(filled)
+        strides, beyond = np.divmod(step, self._stride)
+        keep = (beyond == 0) | ((beyond == 1) & (strides % PAIR_EVERY == 0)) | (step <= self._keep_until)
+        if last:
+            keep[-1] = True
+        met = 1 + np.flatnonzero(self._meets(new))  # rows whose step met something
+        for offset in (-2, -1, 0, 1, 2):
+            row = met + offset
+            keep[row[(row >= 0) & (row < filled)]] = True
+        if met.size:
+            self._keep_until = int(step[met[-1]]) + 2
+        done = self._kept_steps[-1][-1] if self._kept_steps else -1
+        keep &= step > done
+        end = filled if last else filled - 2
+        rows = np.flatnonzero(keep[:end])
+        if rows.size:
+            self._kept_steps.append(step[rows])
+            for kept, array in zip(self._kept_state, new):
+                kept.append(array[rows].copy())
+        if not last:
+            for array in self._state:
+                array[:2] = array[filled - 2 : filled].copy()
+            self._first, self._filled = self._first + filled - 2, 2
+
+    def _meets(self, state: list[Array]) -> NDArray[np.bool_]:
+        """(rows - 1,): whether some free body changed its velocity by more than gravity can from row i to i + 1."""
+        velocity, spin = (state[1][..., :2], state[1][..., 2:]) if self._planar else (state[2], state[3])
+        jump = np.linalg.norm(np.diff(velocity, axis=0) - self._fall, axis=2)
+        jump += self._reach * np.linalg.norm(np.diff(spin, axis=0), axis=2)
+        return (jump[:, self._free] > self._jump).any(axis=1)
+
+    def _contact_arrays(self, steps: NDArray[np.int64]) -> Contacts | None:
+        if not self._contacts:
+            return None
+        step, a, b, point, normal, gap, impulse = zip(*self._contacts)
+        return Contacts(
+            sample=np.searchsorted(steps, np.array(step, np.int64)).astype(np.int64),
+            a=np.array(a, np.int64), b=np.array(b, np.int64),
+            point=np.array(point, float), normal=np.array(normal, float), gap=np.array(gap, float),
+            impulse=np.array(impulse, float),
+        )
+
+
+def _reach(shape: Any) -> float:
+    """A length of the shape, for spins as speeds."""
+    for name in ("radius", "semi_axes", "size", "vertices", "points"):
+        if hasattr(shape, name):
+            return float(np.max(np.abs(getattr(shape, name))))
+    raise TypeError(shape)

@@ -1,0 +1,192 @@
+"""What an engine did: two frozen types, planar and spatial, with one protocol. All SI, world axes.
+
+Format version 1, guarded by a golden file in the tests. `to_bytes` and `from_bytes` carry a trajectory over a pipe
+or into the store.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+FORMAT = 1
+
+
+class TrajectoryError(ValueError):
+    """Arrays that are no trajectory: wrong shape, decreasing time, unknown format."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contacts:
+    """Contacts as the engine reports them, ragged: C rows, each of one sample. Evidence, not measurement.
+
+    a and b index the scene's bodies, then its boundaries. The normal points from a to b; the impulse acts on b
+    during the step that ends at the sample, and is NaN where the engine does not say.
+    """
+
+    sample: NDArray[np.int64]  # (C,) index into time
+    a: NDArray[np.int64]  # (C,)
+    b: NDArray[np.int64]  # (C,)
+    point: Array  # (C, 2 or 3) m
+    normal: Array  # (C, 2 or 3)
+    gap: Array  # (C,) m, negative in penetration
+    impulse: Array  # (C, 2 or 3) N s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Impacts:
+    """Impacts as the engine reports them: E rows, in order of time."""
+
+    time: Array  # (E,) s
+    a: NDArray[np.int64]  # (E,)
+    b: NDArray[np.int64]  # (E,)
+    point: Array  # (E, 2 or 3) m
+    impulse: Array  # (E, 2 or 3) N s, on b
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Trajectory:
+    time: Array  # (S,) s, of the poses; not decreasing; a repeated time stands before and after an impact
+    dt: float  # s, the engine's step
+    velocity_lag: float  # s, time of the velocities minus time of the poses, as the integrator has it
+    state_hash: str = ""
+    """SHA-256 over every step's raw state as the engine holds it; of time, pose and twist where it gives none."""
+    contacts: Contacts | None = None
+    impacts: Impacts | None = None
+
+    def __post_init__(self) -> None:
+        samples, bodies = self.time.shape[0], self.velocity.shape[1] if self.velocity.ndim == 3 else -1
+        for name, shape in self._shapes(samples, bodies).items():
+            array = getattr(self, name)
+            if array.dtype != np.float64 or array.shape != shape:
+                raise TrajectoryError(f"{name}: {array.dtype} {array.shape}, expected float64 {shape}")
+        if samples == 0 or np.any(np.diff(self.time) < 0):
+            raise TrajectoryError("time: empty or decreasing")
+        if not self.state_hash:
+            digest = hashlib.sha256()
+            for name in self._shapes(samples, bodies):
+                digest.update(np.ascontiguousarray(getattr(self, name)).tobytes())
+            object.__setattr__(self, "state_hash", digest.hexdigest())
+
+    @property
+    def velocity(self) -> Array:
+        raise NotImplementedError
+
+    def _shapes(self, samples: int, bodies: int) -> dict[str, tuple[int, ...]]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanarTrajectory(_Trajectory):
+    """S samples of B bodies, in the order of the scene's bodies."""
+
+    pose: Array  # (S, B, 3) x, y of the centre of mass in m; angle in rad, unwrapped
+    twist: Array  # (S, B, 3) vx, vy in m/s; spin in rad/s
+
+    @property
+    def position(self) -> Array:
+        """(S, B, 2) m"""
+        return self.pose[..., :2]
+
+    @property
+    def angle(self) -> Array:
+        """(S, B) rad, unwrapped"""
+        return self.pose[..., 2]
+
+    @property
+    def velocity(self) -> Array:
+        """(S, B, 2) m/s"""
+        return self.twist[..., :2]
+
+    @property
+    def spin(self) -> Array:
+        """(S, B) rad/s"""
+        return self.twist[..., 2]
+
+    def _shapes(self, samples: int, bodies: int) -> dict[str, tuple[int, ...]]:
+        return {"time": (samples,), "pose": (samples, bodies, 3), "twist": (samples, bodies, 3)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpatialTrajectory(_Trajectory):
+    """S samples of B bodies, in the order of the scene's bodies."""
+
+    position: Array  # (S, B, 3) m, centre of mass
+    orientation: Array  # (S, B, 4) unit quaternion (w, x, y, z), body to world
+    velocity: Array  # (S, B, 3) m/s, of the centre of mass
+    spin: Array  # (S, B, 3) rad/s, world axes
+
+    def _shapes(self, samples: int, bodies: int) -> dict[str, tuple[int, ...]]:
+        vector = (samples, bodies, 3)
+        return {"time": (samples,), "position": vector, "orientation": (samples, bodies, 4),
+                "velocity": vector, "spin": vector}
+
+
+Trajectory = PlanarTrajectory | SpatialTrajectory
+
+
+def is_finite(trajectory: Trajectory) -> bool:
+    """Whether every pose and twist is finite."""
+    names = ("pose", "twist") if isinstance(trajectory, PlanarTrajectory) else (
+        "position", "orientation", "velocity", "spin")
+    return all(bool(np.isfinite(getattr(trajectory, name)).all()) for name in names)
+
+
+# --- as bytes: one JSON line that lists the arrays, then their bytes in that order, little-endian ---------------
+
+
+def to_bytes(trajectory: Trajectory) -> bytes:
+    arrays: dict[str, NDArray[Any]] = {}
+    header: dict[str, Any] = {"format": FORMAT, "planar": isinstance(trajectory, PlanarTrajectory)}
+    for item in fields(trajectory):
+        value = getattr(trajectory, item.name)
+        if isinstance(value, np.ndarray):
+            arrays[item.name] = value
+        elif isinstance(value, (Contacts, Impacts)):
+            arrays |= {f"{item.name}.{f.name}": getattr(value, f.name) for f in fields(value)}
+        elif value is not None:
+            header[item.name] = value
+    header["arrays"] = [
+        [name, "i8" if array.dtype.kind == "i" else "f8", list(array.shape)] for name, array in arrays.items()
+    ]
+    body = b"".join(
+        np.ascontiguousarray(array, "<i8" if array.dtype.kind == "i" else "<f8").tobytes()
+        for array in arrays.values()
+    )
+    return json.dumps(header).encode() + b"\n" + body
+
+
+def from_bytes(data: bytes) -> Trajectory:
+    """Raises TrajectoryError where the bytes are of another format or cut short."""
+    line, separator, body = data.partition(b"\n")
+    try:
+        header = json.loads(line)
+        listed = header.pop("arrays")
+        planar, version = header.pop("planar"), header.pop("format")
+    except (ValueError, KeyError, AttributeError) as error:
+        raise TrajectoryError(f"no trajectory header ({error})") from None
+    if version != FORMAT or not separator:
+        raise TrajectoryError(f"format {version}: this Upright reads {FORMAT}; upgrade Upright")
+    parts: dict[str, dict[str, NDArray[Any]]] = {"": {}, "contacts": {}, "impacts": {}}
+    offset = 0
+    for name, kind, shape in listed:
+        count = int(np.prod(shape))
+        if offset + 8 * count > len(body) or kind not in ("i8", "f8"):
+            raise TrajectoryError(f"{name}: the bytes end early or have unknown type {kind!r}")
+        array = np.frombuffer(body, f"<{kind}", count, offset).reshape(shape)
+        offset += 8 * count
+        group, _, field = name.rpartition(".")
+        parts[group][field] = array
+    contacts = Contacts(**parts["contacts"]) if parts["contacts"] else None
+    impacts = Impacts(**parts["impacts"]) if parts["impacts"] else None
+    kind_of = PlanarTrajectory if planar else SpatialTrajectory
+    try:
+        return kind_of(**header, **parts[""], contacts=contacts, impacts=impacts)
+    except TypeError as error:
+        raise TrajectoryError(str(error)) from None
