@@ -1,0 +1,107 @@
+"""Shapes in the body frame, whose origin is the centre of mass."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reference_engine.planar.errors import WorldError
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Polygon:
+    """A convex polygon; vertices (V, 2) [m] counter-clockwise, relative to the centre of mass."""
+
+    vertices: Array
+
+    def __init__(self, vertices: ArrayLike) -> None:
+        corners = np.array(vertices, dtype=np.float64)
+        if corners.ndim != 2 or corners.shape[1:] != (2,) or len(corners) < 3:
+            raise WorldError(f"vertices: shape {corners.shape} is not (V, 2) with V >= 3")
+        if not np.isfinite(corners).all():
+            raise WorldError("vertices: every coordinate must be finite")
+        edges = np.roll(corners, -1, axis=0) - corners
+        turns = edges[:, 0] * np.roll(edges, -1, axis=0)[:, 1] - edges[:, 1] * np.roll(edges, -1, axis=0)[:, 0]
+        if not (turns > 0.0).all():
+            at = (int(np.argmin(turns)) + 1) % len(corners)
+            raise WorldError(
+                f"vertices: the polygon does not turn left at vertex {at}; "
+                "list the vertices of a convex polygon in counter-clockwise order"
+            )
+        winding = np.arctan2(turns, (edges * np.roll(edges, -1, axis=0)).sum(axis=1)).sum()
+        if winding > 3.0 * math.pi:
+            raise WorldError("vertices: the polygon goes round more than once; it must not cross itself")
+        corners.setflags(write=False)
+        object.__setattr__(self, "vertices", corners)
+
+
+@dataclass(frozen=True, slots=True)
+class Disc:
+    """A disc about the centre of mass; radius [m]."""
+
+    radius: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.radius) and self.radius > 0.0):
+            raise WorldError(f"radius: {self.radius!r} m is not a positive finite length")
+
+
+@dataclass(frozen=True, slots=True)
+class HalfPlane:
+    """Everything below the x axis of the body frame: a ground at angle 0, a left wall at -pi/2.
+
+    Its outward normal is the body's +y axis; it can only be fixed.
+    """
+
+
+Shape = Polygon | Disc | HalfPlane
+
+
+def box(width: float, height: float) -> Polygon:
+    """A rectangle about its centre."""
+    if not (width > 0.0 and height > 0.0):
+        raise WorldError(f"box: {width!r} m by {height!r} m is not a rectangle with positive sides")
+    x, y = width / 2.0, height / 2.0
+    return Polygon([(-x, -y), (x, -y), (x, y), (-x, y)])
+
+
+def uniform_inertia(shape: Polygon | Disc, mass: float) -> float:
+    """Moment of inertia about the centre of mass of a body of even density [kg m^2].
+
+    Disc: m r^2 / 2.  Polygon: the sum over its triangles from the origin (Green's theorem); the origin
+    must then be the centroid, because a body of even density has its centre of mass nowhere else.
+    """
+    if isinstance(shape, Disc):
+        return 0.5 * mass * shape.radius**2
+    p, q = shape.vertices, np.roll(shape.vertices, -1, axis=0)
+    cross = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
+    area = cross.sum() / 2.0
+    centroid = ((p + q) * cross[:, None]).sum(axis=0) / (6.0 * area)
+    if np.abs(centroid).max() > 1e-9 * math.sqrt(area):
+        raise WorldError(
+            f"vertices: the centroid is ({centroid[0]:.6g}, {centroid[1]:.6g}), not the origin; "
+            "subtract it from the vertices, or give the inertia of an uneven body"
+        )
+    return float(mass * (cross * ((p * p).sum(1) + (p * q).sum(1) + (q * q).sum(1))).sum() / (12.0 * area))
+
+
+def bounding_radius(shape: Shape) -> float:
+    """Radius of the circle about the centre of mass that holds the shape; infinite for a half-plane."""
+    if isinstance(shape, HalfPlane):
+        return math.inf
+    return shape.radius if isinstance(shape, Disc) else float(np.hypot(*shape.vertices.T).max())
+
+
+def thickness(shape: Shape) -> float:
+    """The least width of the shape [m]: a body that moves further than this in a step might pass through."""
+    if isinstance(shape, HalfPlane):
+        return math.inf
+    if isinstance(shape, Disc):
+        return 2.0 * shape.radius
+    edges = np.roll(shape.vertices, -1, axis=0) - shape.vertices
+    normals = np.stack([edges[:, 1], -edges[:, 0]], axis=1) / np.hypot(*edges.T)[:, None]
+    depths = normals @ shape.vertices.T
+    return float((depths.max(axis=1) - depths.min(axis=1)).min())

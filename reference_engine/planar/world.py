@@ -1,0 +1,140 @@
+"""What is simulated: bodies, forces and the law of impact; and how: the settings of ContactSim."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reference_engine.planar.errors import WorldError
+from reference_engine.planar.shape import Disc, HalfPlane, Polygon, Shape, uniform_inertia
+
+Array = NDArray[np.float64]
+
+EXTRA_ACCELERATIONS = ("none", "velocity", "velocity_and_distance")
+COLLISION_HANDLINGS = (
+    "simultaneous",
+    "serial separate",
+    "serial separate lastpass",
+    "serial grouped",
+    "serial grouped lastpass",
+)
+NEED_JOINTS = ("velocity_joints", "velocity_and_distance_joints", "hybrid")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """One rigid body. SI; the pose is that of the centre of mass; an angle is counter-clockwise.
+
+    Without `inertia` the density is even. A fixed body has infinite mass and stays where it is.
+    """
+
+    shape: Shape
+    position: tuple[float, float] = (0.0, 0.0)  # m
+    angle: float = 0.0  # rad
+    velocity: tuple[float, float] = (0.0, 0.0)  # m/s
+    spin: float = 0.0  # rad/s
+    mass: float = 1.0  # kg
+    inertia: float | None = None  # kg m^2, about the centre of mass
+    fixed: bool = False
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.shape, Polygon | Disc | HalfPlane):
+            raise WorldError(f"shape: {self.shape!r} is not a Polygon, Disc or HalfPlane")
+        numbers = (*self.position, self.angle, *self.velocity, self.spin)
+        if not all(math.isfinite(x) for x in numbers):
+            raise WorldError(f"body {self.name!r}: pose and twist must be finite, not {numbers}")
+        if self.fixed:
+            if any(self.velocity) or self.spin:
+                raise WorldError(f"body {self.name!r}: a fixed body cannot have a velocity or spin")
+            return
+        if isinstance(self.shape, HalfPlane):
+            raise WorldError(f"body {self.name!r}: a half-plane has no mass; use fixed=True")
+        if not (math.isfinite(self.mass) and self.mass > 0.0):
+            raise WorldError(f"body {self.name!r}: mass {self.mass!r} kg is not positive and finite; use fixed=True")
+        if self.inertia is None:
+            object.__setattr__(self, "inertia", uniform_inertia(self.shape, self.mass))
+        elif not (math.isfinite(self.inertia) and self.inertia > 0.0):
+            raise WorldError(f"body {self.name!r}: inertia {self.inertia!r} kg m^2 is not positive and finite")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class World:
+    """Bodies, forces and restitution.
+
+    Damping is the original's: force -k v, torque -k * ratio * omega. `restitution` is one number for
+    every pair or a symmetric matrix (B, B).
+    """
+
+    bodies: tuple[Body, ...]
+    gravity: tuple[float, float] = (0.0, -9.81)  # m/s^2
+    damping: float = 0.0  # k, kg/s
+    damping_rotation_ratio: float = 0.15  # m^2
+    restitution: ArrayLike = 0.8
+    pair_restitution: Array = field(init=False)  # (B, B)
+
+    def __post_init__(self) -> None:
+        bodies = tuple(self.bodies)
+        if not bodies:
+            raise WorldError("bodies: a world needs at least one body")
+        object.__setattr__(self, "bodies", bodies)
+        if not all(math.isfinite(x) for x in self.gravity) or len(self.gravity) != 2:
+            raise WorldError(f"gravity: {self.gravity!r} is not a finite vector of two components")
+        for name in ("damping", "damping_rotation_ratio"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 0.0):
+                raise WorldError(f"{name}: {value!r} is not a finite number >= 0")
+        e = np.asarray(self.restitution, dtype=np.float64)
+        if e.shape not in ((), (len(bodies), len(bodies))):
+            raise WorldError(f"restitution: shape {e.shape} is neither one number nor ({len(bodies)}, {len(bodies)})")
+        e = np.array(np.broadcast_to(e, (len(bodies), len(bodies))))
+        if not ((e >= 0.0) & (e <= 1.0)).all():
+            raise WorldError("restitution: every value must lie in [0, 1]")
+        if not (e == e.T).all():
+            raise WorldError("restitution: the matrix must be symmetric: a pair has one value")
+        e.setflags(write=False)
+        object.__setattr__(self, "pair_restitution", e)
+
+    def body_name(self, index: int) -> str:
+        return self.bodies[index].name or f"bodies[{index}]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """ContactSim's parameters with the original's names in our words and its values.
+
+    Extra acceleration is the exception: `velocity`, which most of the original's own tests set.
+    """
+
+    distance_tolerance: float = 0.01  # m; bodies rest and collide at half of it
+    velocity_tolerance: float = 0.5  # m/s; a slower approach is a contact, a faster one an impact
+    collision_accuracy: float = 0.6  # an impact is located to within this part of the target gap
+    extra_acceleration: str = "velocity"
+    extra_acceleration_time_step: float = 0.025  # s; not the engine's step
+    collision_handling: str = "serial grouped lastpass"
+    random_seed: int = 0  # order in which serial handling takes the collisions
+
+    def __post_init__(self) -> None:
+        for name in ("distance_tolerance", "velocity_tolerance", "extra_acceleration_time_step"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0.0):
+                raise WorldError(f"{name}: {value!r} is not a positive finite number")
+        if not 0.0 < self.collision_accuracy < 1.0:
+            raise WorldError(f"collision_accuracy: {self.collision_accuracy!r} is not between 0 and 1")
+        for name, allowed in (
+            ("extra_acceleration", EXTRA_ACCELERATIONS),
+            ("collision_handling", COLLISION_HANDLINGS),
+        ):
+            value = getattr(self, name)
+            if value in NEED_JOINTS:
+                raise WorldError(f"{name}: {value!r} is for joints, which this engine does not have yet; use one of {allowed}")
+            if value not in allowed:
+                raise WorldError(f"{name}: {value!r} is not one of {allowed}")
+        if not 0 <= self.random_seed < 2**32:
+            raise WorldError(f"random_seed: {self.random_seed!r} is not in [0, 2^32)")
+
+    @property
+    def target_gap(self) -> float:
+        """The gap at which bodies rest and collide [m]."""
+        return 0.5 * self.distance_tolerance
