@@ -32,7 +32,7 @@ def planar_wrenches(scene: PlanarScene, time: float, pose: Array, twist: Array) 
         wrench[i, 2] += arm[0] * force[1] - arm[1] * force[0]
 
     for spring in scene.springs:
-        ends = []
+        ends: list[tuple[int | None, Array, Array, Array]] = []
         for name, anchor in ((spring.a, spring.anchor_a), (spring.b, spring.anchor_b)):
             if name is None:
                 ends.append((None, np.zeros(2), np.array(anchor), np.zeros(2)))
@@ -41,17 +41,21 @@ def planar_wrenches(scene: PlanarScene, time: float, pose: Array, twist: Array) 
             arm = _turn(pose[i, 2], np.array(anchor))
             velocity = twist[i, :2] + twist[i, 2] * np.array([-arm[1], arm[0]])
             ends.append((i, arm, pose[i, :2] + arm, velocity))
-        (i, arm_a, point_a, velocity_a), (j, arm_b, point_b, velocity_b) = ends
+        (a, arm_a, point_a, velocity_a), (b, arm_b, point_b, velocity_b) = ends
         force = _spring_force(spring, point_b - point_a, velocity_b - velocity_a)
-        if i is not None:
-            push(i, arm_a, force)
-        if j is not None:
-            push(j, arm_b, -force)
+        if a is not None:
+            push(a, arm_a, force)
+        if b is not None:
+            push(b, arm_b, -force)
     for thruster in scene.thrusters:
         i = index[thruster.body]
         times, factors = zip(*thruster.profile)
         factor = float(np.interp(time, times, factors))
-        push(i, _turn(pose[i, 2], np.array(thruster.anchor)), factor * _turn(pose[i, 2], np.array(thruster.force)))
+        push(
+            i,
+            _turn(pose[i, 2], np.array(thruster.anchor)),
+            factor * _turn(pose[i, 2], np.array(thruster.force)),
+        )
     wrench[~free] = 0.0
     return wrench
 
@@ -88,8 +92,11 @@ def spatial_wrenches(
         i = index[thruster.body]
         times, factors = zip(*thruster.profile)
         factor = float(np.interp(time, times, factors))
-        push(i, _rotate(orientation[i], np.array(thruster.anchor)),
-             factor * _rotate(orientation[i], np.array(thruster.force)))
+        push(
+            i,
+            _rotate(orientation[i], np.array(thruster.anchor)),
+            factor * _rotate(orientation[i], np.array(thruster.force)),
+        )
     force[~free] = 0.0
     torque[~free] = 0.0
     return force, torque

@@ -106,7 +106,8 @@ class Family:
             values[name] = _convert(f"{self.name}:{name}", value, hints[name])
         made = self.build(**values)
         return Scenario(
-            **{f: getattr(made, f) for f in Scenario.__dataclass_fields__} | {"name": self.name, "parameters": values, "defaults": self.defaults}
+            **{f: getattr(made, f) for f in Scenario.__dataclass_fields__}
+            | {"name": self.name, "parameters": values, "defaults": self.defaults}
         )
 
 

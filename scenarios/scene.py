@@ -10,18 +10,19 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from reference_engine.geometry import mass_properties
+from scenarios import mass
 from scenarios.scene_error import SceneError, explain
 
-FORMAT = 1
+FORMAT: Final = 1
 MAX_BODIES = 20_000
 MAX_FILE_BYTES = 64 * 2**20
 MAX_LENGTH = 1e6  # m; beyond it a double resolves no better than 1e-10 m, and no engine makes sense
@@ -42,7 +43,7 @@ Point3 = tuple[Length, Length, Length]
 Quaternion = tuple[Number, Number, Number, Number]
 
 CombinationRule = Literal["geometric-mean", "product", "mean", "min", "max"]
-COMBINE = {
+COMBINE: dict[str, Callable[[float, float], float]] = {
     "geometric-mean": lambda p, q: math.sqrt(p * q),
     "product": lambda p, q: p * q,
     "mean": lambda p, q: 0.5 * (p + q),
@@ -68,13 +69,13 @@ class Polygon(Data):
 
     @model_validator(mode="after")
     def _is_simple(self) -> Self:
-        if fault := mass_properties.polygon_fault(np.array(self.vertices)):
+        if fault := mass.polygon_fault(self.vertices):
             raise ValueError(f"vertices: {fault}")
         return self
 
     @cached_property
     def is_convex(self) -> bool:
-        return mass_properties.is_convex(np.array(self.vertices))
+        return mass.is_convex(self.vertices)
 
 
 class Disc(Data):
@@ -98,7 +99,7 @@ class ArcPolygon(Data):
             raise ValueError(
                 f"bulges: {len(self.bulges)} given for {len(self.vertices)} edges; give one for each vertex"
             )
-        if fault := mass_properties.arc_polygon_fault(np.array(self.vertices), np.array(self.bulges)):
+        if fault := mass.arc_polygon_fault(self.vertices, self.bulges):
             raise ValueError(f"vertices: {fault}")
         return self
 
@@ -143,15 +144,13 @@ class ConvexMesh(Data):
 
     @model_validator(mode="after")
     def _spans_space(self) -> Self:
-        if fault := mass_properties.mesh_fault(np.array(self.points)):
+        if fault := mass.mesh_fault(self.points):
             raise ValueError(f"points: {fault}")
         return self
 
 
 PlanarShape = Annotated[Polygon | Disc | ArcPolygon, Field(discriminator="kind")]
-SpatialShape = Annotated[
-    Sphere | Box | Capsule | Cylinder | Ellipsoid | ConvexMesh, Field(discriminator="kind")
-]
+SpatialShape = Annotated[Sphere | Box | Capsule | Cylinder | Ellipsoid | ConvexMesh, Field(discriminator="kind")]
 
 
 # --- bodies -------------------------------------------------------------------------------------
@@ -180,7 +179,7 @@ class _Body(Data):
         return self
 
 
-def _check_centroid(shape: Data, centroid: NDArray[np.float64], size: float) -> None:
+def _check_centroid(centroid: NDArray[np.float64], size: float) -> None:
     if np.linalg.norm(centroid) > CENTROID_TOLERANCE * size:
         raise ValueError(
             f"shape: its centroid lies at {tuple(float(c) for c in np.round(centroid, 12))}, not at the "
@@ -201,8 +200,7 @@ class PlanarBody(_Body):
     @model_validator(mode="after")
     def _has_inertia(self) -> Self:
         if not self.fixed and self.inertia is None:
-            _, centroid, _ = mass_properties.planar(self.shape)
-            _check_centroid(self.shape, centroid, mass_properties.planar_radius(self.shape))
+            _check_centroid(mass.planar_mass(self.shape).centroid, mass.reach(self.shape))
         return self
 
 
@@ -231,8 +229,9 @@ class SpatialBody(_Body):
                     "the sum of the other two"
                 )
         elif not self.fixed:
-            _, centroid, inertia = mass_properties.spatial(self.shape)
-            _check_centroid(self.shape, centroid, mass_properties.spatial_radius(self.shape))
+            uniform = mass.spatial_mass(self.shape)
+            _check_centroid(uniform.centroid, mass.reach(self.shape))
+            inertia = uniform.inertia
             off_axis = float(np.max(np.abs(inertia - np.diag(np.diag(inertia)))))
             if off_axis > CENTROID_TOLERANCE * float(np.trace(inertia)):
                 raise ValueError(
@@ -426,19 +425,20 @@ class _Scene(Data):
         if all(body.fixed for body in bodies):
             raise ValueError(f"bodies: none of the {len(bodies)} can move; a scene needs one free body")
         seen: dict[str, str] = {}
-        for field, group in (("bodies", bodies), ("boundaries", boundaries)):
-            for i, member in enumerate(group):
-                if member.name in seen:
-                    raise ValueError(
-                        f"{field}[{i}].name: {member.name!r} is taken by {seen[member.name]}; give each a name of its own"
-                    )
-                seen[member.name] = f"{field}[{i}]"
+        members: list[tuple[str, _Body | _Boundary]] = [(f"bodies[{i}]", body) for i, body in enumerate(bodies)]
+        members += [(f"boundaries[{i}]", boundary) for i, boundary in enumerate(boundaries)]
+        for path, member in members:
+            if taken := seen.get(member.name):
+                raise ValueError(f"{path}.name: {member.name!r} is taken by {taken}; give each a name of its own")
+            seen[member.name] = path
         names = {body.name for body in bodies}
 
         def refer(path: str, name: str | None, known: set[str]) -> None:
             if name is not None and name not in known:
-                raise ValueError(f"{path}: {name!r} is no {'body' if known is names else 'body or boundary'} of "
-                                 f"this scene; known: {', '.join(sorted(known)[:8])}")
+                raise ValueError(
+                    f"{path}: {name!r} is no {'body' if known is names else 'body or boundary'} of "
+                    f"this scene; known: {', '.join(sorted(known)[:8])}"
+                )
 
         for i, boundary in enumerate(boundaries):
             if hasattr(boundary, "normal") and abs(math.hypot(*boundary.normal) - 1.0) > 1e-9:
@@ -456,14 +456,18 @@ class _Scene(Data):
             refer(f"springs[{i}].b", spring.b, names)
             for end in ("anchor_a", "anchor_b"):
                 if len(getattr(spring, end)) != dimension:
-                    raise ValueError(f"springs[{i}].{end}: {getattr(spring, end)} has {len(getattr(spring, end))} "
-                                     f"coordinates; allowed: {dimension}")
+                    raise ValueError(
+                        f"springs[{i}].{end}: {getattr(spring, end)} has {len(getattr(spring, end))} "
+                        f"coordinates; allowed: {dimension}"
+                    )
         for i, thruster in enumerate(self.thrusters):
             refer(f"thrusters[{i}].body", thruster.body, names)
             for end in ("anchor", "force"):
                 if len(getattr(thruster, end)) != dimension:
-                    raise ValueError(f"thrusters[{i}].{end}: {getattr(thruster, end)} has "
-                                     f"{len(getattr(thruster, end))} coordinates; allowed: {dimension}")
+                    raise ValueError(
+                        f"thrusters[{i}].{end}: {getattr(thruster, end)} has "
+                        f"{len(getattr(thruster, end))} coordinates; allowed: {dimension}"
+                    )
         for i, pair in enumerate(self.contact.pairs):
             refer(f"contact.pairs[{i}].a", pair.a, set(seen))
             refer(f"contact.pairs[{i}].b", pair.b, set(seen))
@@ -580,10 +584,14 @@ def features(scene: Scene) -> frozenset[str]:
     if any(isinstance(body.shape, Polygon) and not body.shape.is_convex for body in scene.bodies):
         found.add("concave-polygon")
     members = (*scene.bodies, *scene.boundaries)
-    laws = [scene.pair_law(a, b) for a, b in _colliding_pairs(scene)] if len(members) <= 200 else [
-        (max(m.friction for m in members), max(m.restitution for m in members)),
-        *((p.friction or 0.0, p.restitution or 0.0) for p in scene.contact.pairs),
-    ]
+    laws = (
+        [scene.pair_law(a, b) for a, b in _colliding_pairs(scene)]
+        if len(members) <= 200
+        else [
+            (max(m.friction for m in members), max(m.restitution for m in members)),
+            *((p.friction or 0.0, p.restitution or 0.0) for p in scene.contact.pairs),
+        ]
+    )
     found |= {"friction"} if any(mu > 0 for mu, _ in laws) else set()
     found |= {"restitution"} if any(e > 0 for _, e in laws) else set()
     found |= {"damping"} if scene.damping != Damping() else set()
@@ -628,9 +636,9 @@ def inertias(scene: Scene) -> NDArray[np.float64]:
         elif body.inertia is not None:
             rows.append(body.inertia)
         elif planar:
-            rows.append(body.mass * mass_properties.planar(body.shape)[2])
+            rows.append((body.mass or math.nan) * mass.planar_mass(body.shape).inertia)
         else:
-            rows.append(body.mass * np.diag(mass_properties.spatial(body.shape)[2]))
+            rows.append((body.mass or math.nan) * np.diag(mass.spatial_mass(body.shape).inertia))
     return np.array(rows, dtype=np.float64)
 
 

@@ -16,7 +16,9 @@ def path_of(location: tuple[int | str, ...]) -> str:
     """('bodies', 2, 'mass') as bodies[2].mass; the tags of unions are left out."""
     path = ""
     previous: int | str | None = None
-    for part in location:
+    for depth, part in enumerate(location):
+        if depth == 0 and part in (2, 3):  # the tag of the scene's own union
+            continue
         if isinstance(part, int):
             path += f"[{part}]"
         elif not _is_tag(part, previous):
@@ -26,8 +28,19 @@ def path_of(location: tuple[int | str, ...]) -> str:
 
 
 TAGS = {
-    *("2", "3", "polygon", "disc", "arc-polygon", "sphere", "box", "capsule", "cylinder", "ellipsoid"),
-    *("convex-mesh", "half-plane", "half-space", "bowl", "hollow-sphere", "revolute", "rod", "rope", "ball", "hinge"),
+    *("polygon", "disc", "arc-polygon", "sphere", "box", "capsule", "cylinder", "ellipsoid"),
+    *(
+        "convex-mesh",
+        "half-plane",
+        "half-space",
+        "bowl",
+        "hollow-sphere",
+        "revolute",
+        "rod",
+        "rope",
+        "ball",
+        "hinge",
+    ),
 }
 
 
@@ -43,6 +56,8 @@ def _show(value: Any) -> str:
 def explain(error: ValidationError, adapter: TypeAdapter[Any]) -> str:
     """The first fault, in one line; how many more there are stands at its end."""
     faults = error.errors(include_url=False)
+    # A list whose items are wrong is also reported as too short; that says nothing new.
+    faults = [f for f in faults if not any(f is not g and g["loc"][: len(f["loc"])] == f["loc"] for g in faults)]
     fault = faults[0]
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
     return " ".join((_sentence(dict(fault), adapter) + more).split())
@@ -70,7 +85,12 @@ def _sentence(fault: dict[str, Any], adapter: TypeAdapter[Any]) -> str:
         case "float_type" | "int_type":
             return f"{path}: {_show(value)} ({type(value).__name__}) is not a number; allowed: a finite number"
         case "greater_than" | "greater_than_equal" | "less_than" | "less_than_equal":
-            sign = {"greater_than": ">", "greater_than_equal": ">=", "less_than": "<", "less_than_equal": "<="}
+            sign = {
+                "greater_than": ">",
+                "greater_than_equal": ">=",
+                "less_than": "<",
+                "less_than_equal": "<=",
+            }
             limit = next(iter(context.values()))
             return f"{path}: {_show(value)} is out of range; allowed: {sign[fault['type']]} {limit:g}"
         case "union_tag_invalid":
@@ -88,6 +108,13 @@ def _sentence(fault: dict[str, Any], adapter: TypeAdapter[Any]) -> str:
             bounds = " to ".join(str(context[k]) for k in ("min_length", "max_length") if k in context)
             word = "at least" if fault["type"] == "too_short" else "at most"
             return f"{path}: {'too many' if count is None else count} entries; allowed: {word} {bounds}"
+        case "literal_error" | "enum":
+            return f"{path}: {_show(value)} is not allowed; allowed: {context['expected']}"
+        case "tuple_type" | "model_type" | "dict_type" | "model_attributes_type" | "string_type" | "bool_type":
+            word = {"tuple": "a list", "string": "text", "bool": "true or false"}.get(
+                fault["type"].split("_")[0], "an object"
+            )
+            return f"{path}: {_show(value)} ({type(value).__name__}) is not {word}; allowed: {word}"
         case _:
             return f"{path}: {_show(value)}: {fault['msg']}"
 
@@ -105,7 +132,7 @@ def _siblings(location: tuple[int | str, ...], adapter: TypeAdapter[Any]) -> lis
     node = schema
     for part in location[:-1]:
         node = resolve(node)
-        if "discriminator" in node and part in {str(k) for k in node["discriminator"]["mapping"]} | {2, 3}:
+        if "discriminator" in node and str(part) in node["discriminator"]["mapping"]:
             node = {"$ref": node["discriminator"]["mapping"][str(part)]}
         elif isinstance(part, int):
             node = node.get("items") or next(iter(node.get("prefixItems", [{}])))

@@ -124,8 +124,13 @@ class SpatialTrajectory(_Trajectory):
 
     def _shapes(self, samples: int, bodies: int) -> dict[str, tuple[int, ...]]:
         vector = (samples, bodies, 3)
-        return {"time": (samples,), "position": vector, "orientation": (samples, bodies, 4),
-                "velocity": vector, "spin": vector}
+        return {
+            "time": (samples,),
+            "position": vector,
+            "orientation": (samples, bodies, 4),
+            "velocity": vector,
+            "spin": vector,
+        }
 
 
 Trajectory = PlanarTrajectory | SpatialTrajectory
@@ -133,8 +138,11 @@ Trajectory = PlanarTrajectory | SpatialTrajectory
 
 def is_finite(trajectory: Trajectory) -> bool:
     """Whether every pose and twist is finite."""
-    names = ("pose", "twist") if isinstance(trajectory, PlanarTrajectory) else (
-        "position", "orientation", "velocity", "spin")
+    names = (
+        ("pose", "twist")
+        if isinstance(trajectory, PlanarTrajectory)
+        else ("position", "orientation", "velocity", "spin")
+    )
     return all(bool(np.isfinite(getattr(trajectory, name)).all()) for name in names)
 
 
@@ -156,8 +164,7 @@ def to_bytes(trajectory: Trajectory) -> bytes:
         [name, "i8" if array.dtype.kind == "i" else "f8", list(array.shape)] for name, array in arrays.items()
     ]
     body = b"".join(
-        np.ascontiguousarray(array, "<i8" if array.dtype.kind == "i" else "<f8").tobytes()
-        for array in arrays.values()
+        np.ascontiguousarray(array, "<i8" if array.dtype.kind == "i" else "<f8").tobytes() for array in arrays.values()
     )
     return json.dumps(header).encode() + b"\n" + body
 
@@ -185,8 +192,8 @@ def from_bytes(data: bytes) -> Trajectory:
         parts[group][field] = array
     contacts = Contacts(**parts["contacts"]) if parts["contacts"] else None
     impacts = Impacts(**parts["impacts"]) if parts["impacts"] else None
-    kind_of = PlanarTrajectory if planar else SpatialTrajectory
+    given: dict[str, Any] = {**header, **parts[""], "contacts": contacts, "impacts": impacts}
     try:
-        return kind_of(**header, **parts[""], contacts=contacts, impacts=impacts)
+        return PlanarTrajectory(**given) if planar else SpatialTrajectory(**given)
     except TypeError as error:
         raise TrajectoryError(str(error)) from None

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scenarios import mass
 from scenarios.scene import PlanarScene, Scene
 from validation.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 
@@ -68,7 +69,7 @@ class Recorder:
         gravity = np.array(scene.gravity)
         self._fall = gravity * dt
         self._jump = IMPACT_JUMP * float(np.linalg.norm(gravity)) * dt + QUIET_JUMP
-        self._reach = np.array([_reach(body.shape) for body in scene.bodies])
+        self._reach = np.array([mass.reach(body.shape) for body in scene.bodies])
         widths = (3, 3) if self._planar else (3, 4, 3, 3)
         bodies = len(scene.bodies)
         self._block = max(8, min(self.step_count + 1, BLOCK_BYTES // (8 * bodies * sum(widths))))
@@ -116,8 +117,15 @@ class Recorder:
         strides, beyond = divmod(self._step, self._stride)
         return beyond == min(1, self._stride - 1) and strides % PAIR_EVERY == 0 and self._step > 0
 
-    def add_contact(self, a: int, b: int, point: Sequence[float], normal: Sequence[float], gap: float,
-                    impulse: Sequence[float]) -> None:
+    def add_contact(
+        self,
+        a: int,
+        b: int,
+        point: Sequence[float],
+        normal: Sequence[float],
+        gap: float,
+        impulse: Sequence[float],
+    ) -> None:
         """A contact that the engine reports for the state just read; conventions as in `Contacts`."""
         self._contacts.append((self._step, a, b, point, normal, gap, impulse))
 
@@ -125,8 +133,13 @@ class Recorder:
         self._flush(last=True)
         steps = np.concatenate(self._kept_steps)
         parts = [np.concatenate(kept) for kept in self._kept_state]
-        common: dict[str, Any] = {"time": steps * self.dt, "dt": self.dt, "velocity_lag": self.velocity_lag,
-                                  "state_hash": self._digest.hexdigest(), "contacts": self._contact_arrays(steps)}
+        common: dict[str, Any] = {
+            "time": steps * self.dt,
+            "dt": self.dt,
+            "velocity_lag": self.velocity_lag,
+            "state_hash": self._digest.hexdigest(),
+            "contacts": self._contact_arrays(steps),
+        }
         if self._planar:
             return PlanarTrajectory(pose=parts[0], twist=parts[1], **common)
         return SpatialTrajectory(position=parts[0], orientation=parts[1], velocity=parts[2], spin=parts[3], **common)
@@ -178,15 +191,10 @@ class Recorder:
         step, a, b, point, normal, gap, impulse = zip(*self._contacts)
         return Contacts(
             sample=np.searchsorted(steps, np.array(step, np.int64)).astype(np.int64),
-            a=np.array(a, np.int64), b=np.array(b, np.int64),
-            point=np.array(point, float), normal=np.array(normal, float), gap=np.array(gap, float),
+            a=np.array(a, np.int64),
+            b=np.array(b, np.int64),
+            point=np.array(point, float),
+            normal=np.array(normal, float),
+            gap=np.array(gap, float),
             impulse=np.array(impulse, float),
         )
-
-
-def _reach(shape: Any) -> float:
-    """A length of the shape, for spins as speeds."""
-    for name in ("radius", "semi_axes", "size", "vertices", "points"):
-        if hasattr(shape, name):
-            return float(np.max(np.abs(getattr(shape, name))))
-    raise TypeError(shape)
