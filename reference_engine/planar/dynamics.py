@@ -145,30 +145,26 @@ def accelerations(bodies, law, pose, twist, scratch, contacts, acceleration):
 
 
 @njit(cache=True)
-def runge_kutta_4(bodies, law, pose, twist, h, scratch, start_contacts, contacts, end_pose, end_twist):
+def runge_kutta_4(bodies, law, pose, twist, h, scratch, contacts, end_pose, end_twist):
     """One step of the classical method on (pose, twist)' = (twist, acceleration).
 
     Every stage finds its contacts and forces; a stage in which bodies penetrate ends the step.
-    Returns (outcome, part of the step at which that was, contacts at the start, contacts now, violation).
-    `start_contacts` are those of the first stage, with their forces: the forces at the start of the step.
+    Returns (outcome, part of the step at which that was, places within reach then, worst violation).
     """
     count = pose.shape[0]
     for i in range(count):
         for c in range(3):
             end_pose[i, c] = scratch.stage_pose[i, c] = pose[i, c]
             end_twist[i, c] = scratch.stage_twist[i, c] = twist[i, c]
-    at_start, worst = 0, 0.0
+    worst = 0.0
     for stage in range(4):
         weight = h / 6.0 if stage == 0 or stage == 3 else h / 3.0
-        into = start_contacts if stage == 0 else contacts
         outcome, n, violation = accelerations(
-            bodies, law, scratch.stage_pose, scratch.stage_twist, scratch, into, scratch.acceleration
+            bodies, law, scratch.stage_pose, scratch.stage_twist, scratch, contacts, scratch.acceleration
         )
-        if stage == 0:
-            at_start = n
         worst = max(worst, violation)
         if outcome != DONE:
-            return outcome, 0.0 if stage == 0 else (1.0 if stage == 3 else 0.5), at_start, n, worst
+            return outcome, 0.0 if stage == 0 else (1.0 if stage == 3 else 0.5), n, worst
         ahead = h if stage == 2 else 0.5 * h
         for i in range(count):
             for c in range(3):
@@ -177,7 +173,7 @@ def runge_kutta_4(bodies, law, pose, twist, h, scratch, start_contacts, contacts
                 scratch.stage_pose[i, c] = pose[i, c] + ahead * scratch.stage_twist[i, c]
                 scratch.stage_twist[i, c] = twist[i, c] + ahead * scratch.acceleration[i, c]
     n = find_contacts(bodies, end_pose, end_twist, law.distance_tolerance, scratch.vertices, scratch.normals, contacts)
-    return (NO_ROOM if n > contacts.kind.shape[0] else DONE), 1.0, at_start, n, worst
+    return (NO_ROOM if n > contacts.kind.shape[0] else DONE), 1.0, n, worst
 
 
 @njit(cache=True)

@@ -14,10 +14,10 @@ Array = NDArray[np.float64]
 EXTRA_ACCELERATIONS = ("none", "velocity", "velocity_and_distance")
 COLLISION_HANDLINGS = (
     "simultaneous",
-    "serial separate",
-    "serial separate lastpass",
-    "serial grouped",
-    "serial grouped lastpass",
+    "serial_separate",
+    "serial_separate_lastpass",
+    "serial_grouped",
+    "serial_grouped_lastpass",
 )
 NEED_JOINTS = ("velocity_joints", "velocity_and_distance_joints", "hybrid")
 
@@ -112,7 +112,7 @@ class Settings:
     collision_accuracy: float = 0.6  # an impact is located to within this part of the target gap
     extra_acceleration: str = "velocity"
     extra_acceleration_time_step: float = 0.025  # s; not the engine's step
-    collision_handling: str = "serial grouped lastpass"
+    collision_handling: str = "serial_grouped_lastpass"
     random_seed: int = 0  # order in which serial handling takes the collisions
 
     def __post_init__(self) -> None:
