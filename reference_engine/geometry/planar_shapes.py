@@ -1,0 +1,115 @@
+"""Planar solids as arrays.  Body frame: origin at the centre of mass; pose (x, y, angle)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reference_engine.geometry.polygon import convex_parts
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+POLYGON, DISC, HALF_PLANE, BOWL = range(4)
+
+
+@dataclass(frozen=True, slots=True)
+class Polygon:
+    """Simple, convex or not, either orientation."""
+
+    vertices: ArrayLike  # (n, 2) m
+
+
+@dataclass(frozen=True, slots=True)
+class Disc:
+    radius: float  # m
+
+
+@dataclass(frozen=True, slots=True)
+class HalfPlane:
+    """Solid behind the line through `point`; `normal` points out of the solid."""
+
+    point: ArrayLike  # (2,) m
+    normal: ArrayLike  # (2,) any length
+
+
+@dataclass(frozen=True, slots=True)
+class Bowl:
+    """Solid outside the circle of this radius about the origin."""
+
+    radius: float  # m
+
+
+PlanarShape = Polygon | Disc | HalfPlane | Bowl
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanarShapes:
+    """B bodies, P convex parts of polygons, V vertices of parts; body frame."""
+
+    kind: Indices  # (B,) POLYGON, DISC, HALF_PLANE or BOWL
+    static: NDArray[np.bool_]  # (B,) two of these are never a pair
+    radius: Array  # (B,) m, of a disc or bowl, else 0
+    point: Array  # (B, 2) m, on the line of a half-plane
+    axis: Array  # (B, 2) unit, outward normal of a half-plane
+    reach: Array  # (B,) m, furthest point from the origin; infinite if unbounded
+    part_start: Indices  # (B + 1,) parts of body i are part_start[i] up to part_start[i + 1]
+    vertex_start: Indices  # (P + 2,) vertices of part k, counter-clockwise; the last part, P, is empty
+    vertex_body: Indices  # (V,) whose vertex it is
+    vertex: Array  # (V, 2) m
+    edge_normal: Array  # (V, 2) unit, outward, of the edge from vertex i to the next of its part
+    edge_length: Array  # (V,) m
+
+
+def planar_shapes(shapes: Sequence[PlanarShape], static: Sequence[bool]) -> PlanarShapes:
+    """Pack; an unbounded shape must be static."""
+    count = len(shapes)
+    if len(static) != count:
+        raise ValueError(f"static: {len(static)} flags for {count} shapes; give one per body")
+    kind = np.zeros(count, np.int64)
+    radius, reach = np.zeros(count), np.zeros(count)
+    point, axis = np.zeros((count, 2)), np.zeros((count, 2))
+    parts: list[Array] = []
+    owner: list[int] = []
+    part_start = [0]
+    for i, shape in enumerate(shapes):
+        if isinstance(shape, HalfPlane | Bowl) and not static[i]:
+            raise ValueError(f"static[{i}]: a {type(shape).__name__} is unbounded; it must be static")
+        match shape:
+            case Polygon(vertices):
+                own = convex_parts(vertices)
+                parts += own
+                owner += [i] * len(own)
+                kind[i], reach[i] = POLYGON, max(np.hypot(*part.T).max() for part in own)
+            case Disc(r):
+                kind[i], radius[i], reach[i] = DISC, r, r
+            case HalfPlane(p, n):
+                kind[i], reach[i] = HALF_PLANE, np.inf
+                point[i], axis[i] = p, np.asarray(n, np.float64) / np.hypot(*np.asarray(n, np.float64))
+            case Bowl(r):
+                kind[i], radius[i], reach[i] = BOWL, r, np.inf
+            case _:
+                raise TypeError(f"shapes[{i}]: {shape!r} is no planar shape; use Polygon, Disc, HalfPlane, Bowl")
+        part_start.append(len(parts))
+    sizes = [len(part) for part in parts]
+    edges = [np.roll(part, -1, axis=0) - part for part in parts]
+    vertex = np.concatenate([*parts, np.zeros((0, 2))])
+    edge = np.concatenate([*edges, np.zeros((0, 2))])
+    edge_length = np.hypot(edge[:, 0], edge[:, 1])
+    return PlanarShapes(
+        kind=kind,
+        static=np.asarray(static, dtype=np.bool_),
+        radius=radius,
+        point=point,
+        axis=axis,
+        reach=reach,
+        part_start=np.asarray(part_start, np.int64),
+        vertex_start=np.concatenate([[0], np.cumsum([*sizes, 0])]).astype(np.int64),
+        vertex_body=np.repeat(np.asarray(owner, np.int64), np.asarray(sizes, np.int64)),
+        vertex=vertex,
+        edge_normal=np.column_stack([edge[:, 1], -edge[:, 0]]) / edge_length[:, None],
+        edge_length=edge_length,
+    )

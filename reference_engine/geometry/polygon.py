@@ -1,0 +1,151 @@
+"""What a list of vertices is: its faults, its orientation, its convex parts.  Every sign is exact."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reference_engine.geometry.predicates import orientation, segments_meet
+
+Array = NDArray[np.float64]
+
+
+class PolygonFault(NamedTuple):
+    kind: str  # shape, not_finite, too_few, repeated, self_intersecting, zero_area
+    vertex: int | None  # index of the vertex to look at
+    text: str  # "polygon ..." as it can stand behind the path of a field
+
+
+def polygon_faults(vertices: ArrayLike) -> tuple[PolygonFault, ...]:
+    """Why the vertices bound no simple polygon; empty if they do.  Either orientation is accepted."""
+    v = np.asarray(vertices, dtype=np.float64)
+    if v.ndim != 2 or v.shape[1] != 2:
+        return (PolygonFault("shape", None, f"polygon needs an (n, 2) list of vertices, not shape {v.shape}"),)
+    if not np.isfinite(v).all():
+        at = int(np.flatnonzero(~np.isfinite(v).all(axis=1))[0])
+        return (PolygonFault("not_finite", at, f"polygon has a coordinate that is not finite at vertex {at}"),)
+    if len(v) < 3:
+        return (PolygonFault("too_few", None, f"polygon needs at least 3 vertices, not {len(v)}"),)
+    faults = repeated_vertices(v)
+    if not faults:
+        faults = self_intersections(v)
+    if not faults and exact_area_sign(v) == 0:
+        faults = [PolygonFault("zero_area", None, "polygon has zero area")]
+    return tuple(faults)
+
+
+def repeated_vertices(v: Array) -> list[PolygonFault]:
+    seen: dict[tuple[float, float], int] = {}
+    faults = []
+    for i, (x, y) in enumerate(v.tolist()):
+        first = seen.setdefault((x, y), i)
+        if first != i:
+            faults.append(PolygonFault("repeated", i, f"polygon repeats vertex {first} at vertex {i}"))
+    return faults
+
+
+def self_intersections(v: Array) -> list[PolygonFault]:
+    """Every edge that meets an earlier one anywhere but in the vertex they share."""
+    n = len(v)
+    points, following = v.tolist(), np.roll(v, -1, axis=0)
+    low, high = np.minimum(v, following), np.maximum(v, following)
+    faults = {}
+    for k in range(n):
+        before, here, after = points[k - 1], points[k], points[(k + 1) % n]
+        if orientation(before, here, after) == 0 and np.dot(v[k - 1] - v[k], following[k] - v[k]) > 0.0:
+            faults[k] = f"polygon turns back on itself at vertex {k}"
+    for i in range(n):
+        boxes_meet = (low[i + 1 :] <= high[i]).all(axis=1) & (high[i + 1 :] >= low[i]).all(axis=1)
+        for j in (np.flatnonzero(boxes_meet) + i + 1).tolist():
+            neighbours = j == i + 1 or (i == 0 and j == n - 1)
+            if not neighbours and segments_meet(points[i], points[(i + 1) % n], points[j], points[(j + 1) % n]):
+                faults.setdefault(
+                    j,
+                    f"polygon is self-intersecting at vertex {j}: edge {j}-{(j + 1) % n} meets edge {i}-{(i + 1) % n}",
+                )
+    return [PolygonFault("self_intersecting", k, faults[k]) for k in sorted(faults)]
+
+
+def exact_area_sign(vertices: ArrayLike) -> int:
+    """+1 counter-clockwise, -1 clockwise, 0 no area; exact."""
+    v = np.asarray(vertices, dtype=np.float64)
+    d = v - v[0]
+    terms = d[:, 0] * np.roll(d[:, 1], -1), d[:, 1] * np.roll(d[:, 0], -1)
+    twice_area = float(np.sum(terms[0] - terms[1]))
+    if abs(twice_area) > 1e-15 * (len(v) + 4) * float(np.abs(terms).sum()):
+        return 1 if twice_area > 0.0 else -1
+    x, y = ([Fraction(c) for c in column] for column in v.T.tolist())
+    exact = sum(x[i - 1] * y[i] - x[i] * y[i - 1] for i in range(len(v)))
+    return (exact > 0) - (exact < 0)
+
+
+def counter_clockwise(vertices: ArrayLike) -> Array:
+    """The same polygon, listed counter-clockwise, from the same first vertex."""
+    v = np.ascontiguousarray(vertices, dtype=np.float64)
+    return v if exact_area_sign(v) >= 0 else np.ascontiguousarray(np.roll(v[::-1], 1, axis=0))
+
+
+def is_convex(vertices: ArrayLike) -> bool:
+    """Of a simple polygon in either orientation; vertices on a straight side are allowed."""
+    points = counter_clockwise(vertices).tolist()
+    return all(orientation(points[k - 2], points[k - 1], points[k]) >= 0 for k in range(len(points)))
+
+
+def convex_parts(vertices: ArrayLike) -> list[Array]:
+    """A simple polygon as convex polygons, counter-clockwise, that share only edges and use no new vertex.
+
+    Ears are cut off (Meisters 1975, Amer. Math. Monthly 82), then diagonals that no convex angle
+    needs are taken out again (Hertel & Mehlhorn 1983): at most four times the fewest possible parts.
+    """
+    v = counter_clockwise(vertices)
+    points = v.tolist()
+    if is_convex(v):
+        return [v]
+    parts, diagonals = ears(points)
+    for a, b in diagonals:
+        left = next(k for k, part in enumerate(parts) if follows(part, a, b))
+        right = next(k for k, part in enumerate(parts) if follows(part, b, a))
+        joined = joint(parts[left], parts[right], a, b)
+        if all(orientation(*(points[joined[k - i]] for i in (2, 1, 0))) >= 0 for k in range(len(joined))):
+            parts = [part for k, part in enumerate(parts) if k not in (left, right)] + [joined]
+    return [np.ascontiguousarray(v[part]) for part in parts]
+
+
+def ears(points: list[list[float]]) -> tuple[list[list[int]], list[tuple[int, int]]]:
+    """Triangles (indices, counter-clockwise) and the diagonals between them."""
+    remaining = list(range(len(points)))
+    triangles, diagonals = [], []
+    while len(remaining) > 3:
+        for k in range(len(remaining)):
+            a, b, c = remaining[k - 1], remaining[k], remaining[(k + 1) % len(remaining)]
+            if is_ear(points, remaining, a, b, c):
+                triangles.append([a, b, c])
+                diagonals.append((c, a))
+                del remaining[k]
+                break
+        else:
+            raise ValueError("polygon has no ear: it is not simple; polygon_faults names the vertex")
+    return [*triangles, remaining], diagonals
+
+
+def is_ear(points: list[list[float]], remaining: list[int], a: int, b: int, c: int) -> bool:
+    """The corner b turns left, and no other vertex lies in the closed triangle a, b, c."""
+    if orientation(points[a], points[b], points[c]) <= 0:
+        return False
+    sides = ((points[a], points[b]), (points[b], points[c]), (points[c], points[a]))
+    return not any(all(orientation(p, q, points[k]) >= 0 for p, q in sides) for k in remaining if k not in (a, b, c))
+
+
+def follows(part: list[int], a: int, b: int) -> bool:
+    return any(part[k - 1] == a and part[k] == b for k in range(len(part)))
+
+
+def joint(left: list[int], right: list[int], a: int, b: int) -> list[int]:
+    """Two loops with the edge a-b of the left, b-a of the right, as one loop without it."""
+    i, j = left.index(b), right.index(a)
+    around_left = left[i:] + left[:i]  # b ... a
+    around_right = right[j:] + right[:j]  # a ... b
+    return around_left[:-1] + around_right[:-1]

@@ -1,0 +1,43 @@
+"""Pairs of bodies that are near one another, as ragged arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proximities:
+    """K near pairs, by sample, then a, then b; a < b.  World axes, D = 2 or 3.
+
+    point_b - point_a = gap * normal.  In penetration point_a is the point of a that is deepest
+    along the normal, point_b that of b against it.
+    """
+
+    sample: Indices  # (K,) index of the sample
+    a: Indices  # (K,) body
+    b: Indices  # (K,) body
+    gap: Array  # (K,) m, negative in penetration
+    normal: Array  # (K, D) unit, from a to b
+    point_a: Array  # (K, D) m, on a
+    point_b: Array  # (K, D) m, on b
+    uncertainty: Array  # (K,) m, width of the certified bracket of the gap; 0 where it is closed form
+
+    def __len__(self) -> int:
+        return len(self.gap)
+
+
+def candidate_pairs(static: NDArray[np.bool_], ignore: ArrayLike | None) -> Indices:
+    """(P, 2) pairs a < b of which one moves and that are not ignored, in order."""
+    bodies = len(static)
+    wanted = np.triu(~(static[:, None] & static[None, :]), k=1)
+    if ignore is not None:
+        i, j = np.asarray(ignore, dtype=np.int64).reshape(-1, 2).T
+        wanted[np.minimum(i, j), np.maximum(i, j)] = False
+    assert wanted.shape == (bodies, bodies)
+    return np.ascontiguousarray(np.argwhere(wanted).astype(np.int64))
