@@ -1,0 +1,1 @@
+"""Planar rigid bodies in frictionless contact: ContactSim's algorithm."""
