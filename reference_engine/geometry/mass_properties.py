@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import ConvexHull
 
 Array = NDArray[np.float64]
 
@@ -153,6 +152,8 @@ def convex_mesh_mass(points: ArrayLike) -> SpatialMass:
     Over a tetrahedron (0, a, b, c) of volume V: integral of r = V (a + b + c) / 4, of r r^T =
     V/20 (a a^T + b b^T + c c^T + s s^T), s = a + b + c.  Tonon 2004 (J. Math. Stat. 1) in this form.
     """
+    from scipy.spatial import ConvexHull  # here: it takes longer to import than all else that a scene needs
+
     p = np.asarray(points, dtype=np.float64)
     hull = ConvexHull(p)
     origin = p[hull.vertices].mean(axis=0)
