@@ -149,14 +149,16 @@ def runge_kutta_4(bodies, law, pose, twist, h, scratch, contacts, end_pose, end_
     """One step of the classical method on (pose, twist)' = (twist, acceleration).
 
     Every stage finds its contacts and forces; a stage in which bodies penetrate ends the step.
-    Returns (outcome, part of the step at which that was, places within reach then, worst violation).
+    Returns (outcome, part of the step at which that was, places within reach then, worst violation,
+    jump). The jump [m/s] is the most that accelerations differ from the first stage's, times h: where
+    forces come and go within the step it bounds what the step can get wrong, at any point of a body.
     """
     count = pose.shape[0]
     for i in range(count):
         for c in range(3):
             end_pose[i, c] = scratch.stage_pose[i, c] = pose[i, c]
             end_twist[i, c] = scratch.stage_twist[i, c] = twist[i, c]
-    worst = 0.0
+    worst, jump = 0.0, 0.0
     for stage in range(4):
         weight = h / 6.0 if stage == 0 or stage == 3 else h / 3.0
         outcome, n, violation = accelerations(
@@ -164,16 +166,23 @@ def runge_kutta_4(bodies, law, pose, twist, h, scratch, contacts, end_pose, end_
         )
         worst = max(worst, violation)
         if outcome != DONE:
-            return outcome, 0.0 if stage == 0 else (1.0 if stage == 3 else 0.5), n, worst
+            return outcome, 0.0 if stage == 0 else (1.0 if stage == 3 else 0.5), n, worst, jump
         ahead = h if stage == 2 else 0.5 * h
         for i in range(count):
+            if bodies.inv_mass[i] > 0.0 and stage > 0:
+                dx = scratch.acceleration[i, 0] - scratch.first_acceleration[i, 0]
+                dy = scratch.acceleration[i, 1] - scratch.first_acceleration[i, 1]
+                turn = abs(scratch.acceleration[i, 2] - scratch.first_acceleration[i, 2])
+                jump = max(jump, h * (np.hypot(dx, dy) + bodies.radius[i] * turn))
             for c in range(3):
+                if stage == 0:
+                    scratch.first_acceleration[i, c] = scratch.acceleration[i, c]
                 end_pose[i, c] += weight * scratch.stage_twist[i, c]
                 end_twist[i, c] += weight * scratch.acceleration[i, c]
                 scratch.stage_pose[i, c] = pose[i, c] + ahead * scratch.stage_twist[i, c]
                 scratch.stage_twist[i, c] = twist[i, c] + ahead * scratch.acceleration[i, c]
     n = find_contacts(bodies, end_pose, end_twist, law.distance_tolerance, scratch.vertices, scratch.normals, contacts)
-    return (NO_ROOM if n > contacts.kind.shape[0] else DONE), 1.0, n, worst
+    return (NO_ROOM if n > contacts.kind.shape[0] else DONE), 1.0, n, worst, jump
 
 
 @njit(cache=True)

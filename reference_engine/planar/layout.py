@@ -84,6 +84,7 @@ class Scratch(NamedTuple):
     stage_pose: Array  # (B, 3)
     stage_twist: Array  # (B, 3)
     acceleration: Array  # (B, 3)
+    first_acceleration: Array  # (B, 3)
 
 
 def pack_bodies(world: World) -> Bodies:
@@ -158,7 +159,7 @@ def room_for_contacts(capacity: int) -> Contacts:
 
 def room_to_work(bodies: Bodies, capacity: int) -> Scratch:
     count = len(bodies.kind)
-    per_body = [np.zeros((count, 3)) for _ in range(3)]
+    per_body = [np.zeros((count, 3)) for _ in range(4)]
     return Scratch(
         np.zeros_like(bodies.vertices),
         np.zeros_like(bodies.normals),

@@ -33,6 +33,7 @@ Array = NDArray[np.float64]
 BACKUPS = 30  # without an impact, before we give up
 IMPACTS = 2000  # in one time step, before we give up
 TRUST_ESTIMATES = 3  # backups, before time is halved instead
+FINEST = 2.0**-12  # of a time step: shorter steps are not taken because forces jump
 NO_IMPULSE = 1e-12  # N s
 RK4_STABLE = 2.785  # largest step in units of the extra acceleration's time: the method's real stability limit
 
@@ -103,9 +104,14 @@ class Clock:
     def advance(self, until: float) -> Iterator[Sample]:
         """On to `until`, with samples just before and just after every impact on the way."""
         step, bisecting, backups, quiet, impacts = until - self.time, False, 0, 0, 0
+        steady, finest = math.inf, FINEST * (until - self.time)
         while self.time < until:
-            step = min(step, until - self.time, self.longest_safe_step())
-            reached, end_pose, end_twist = self.attempt(step)
+            step = min(step, steady, until - self.time, self.longest_safe_step())
+            reached, end_pose, end_twist, jump = self.attempt(step)
+            if jump > self.law.velocity_tolerance and step > finest:
+                steady = step / 2.0
+                continue
+            steady = 2.0 * steady
             suspects = self.suspects()
             if suspects is None:
                 self.go_to(until if reached >= until - self.time else self.time + reached, end_pose, end_twist)
@@ -135,11 +141,11 @@ class Clock:
             return math.inf
         return 0.25 * self.thinnest / max(fastest_point(self.bodies, self.twist), 1e-300)
 
-    def attempt(self, step: float) -> tuple[float, Array, Array]:
+    def attempt(self, step: float) -> tuple[float, Array, Array, float]:
         """A step of Runge-Kutta, as far as bodies do not penetrate; `contacts` are those where it ended."""
         pose, twist = np.empty_like(self.pose), np.empty_like(self.twist)
         while True:
-            outcome, part, n, violation = runge_kutta_4(
+            outcome, part, n, violation, jump = runge_kutta_4(
                 self.bodies, self.law, self.pose, self.twist, step, self.scratch, self.contacts, pose, twist
             )
             if outcome != dynamics.NO_ROOM:
@@ -147,7 +153,7 @@ class Clock:
             self.make_room(2 * n)
         self.refuse(outcome, violation)
         self.n = int(n)
-        return part * step, pose, twist
+        return part * step, pose, twist, jump
 
     def refuse(self, outcome: int, violation: float) -> None:
         if outcome in (dynamics.NO_FORCES, dynamics.NO_SOLUTION):
