@@ -136,14 +136,17 @@ class SpatialTrajectory(_Trajectory):
 Trajectory = PlanarTrajectory | SpatialTrajectory
 
 
-def is_finite(trajectory: Trajectory) -> bool:
-    """Whether every pose and twist is finite."""
-    names = (
-        ("pose", "twist")
-        if isinstance(trajectory, PlanarTrajectory)
-        else ("position", "orientation", "velocity", "spin")
-    )
-    return all(bool(np.isfinite(getattr(trajectory, name)).all()) for name in names)
+def first_not_finite(trajectory: Trajectory) -> tuple[float, int] | None:
+    """Time and body of the first sample that is NaN or infinite; None where all are finite."""
+    planar = isinstance(trajectory, PlanarTrajectory)
+    names = ("pose", "twist") if planar else ("position", "orientation", "velocity", "spin")
+    bad = np.zeros(trajectory.velocity.shape[:2], bool)
+    for name in names:
+        bad |= ~np.isfinite(getattr(trajectory, name)).all(axis=2)
+    if not bad.any():
+        return None
+    sample, body = divmod(int(np.argmax(bad)), bad.shape[1])
+    return float(trajectory.time[sample]), body
 
 
 # --- as bytes: one JSON line that lists the arrays, then their bytes in that order, little-endian ---------------

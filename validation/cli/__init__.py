@@ -1,0 +1,121 @@
+"""The command `upright`. A command translates: words in, one library call, one rendering out."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from validation.version import __version__
+
+COMMANDS = {
+    "run": "Simulate scenarios on engines, measure and store; no name: the canonical suite.",
+    "check": "Run, compare with what was accepted, and say what got worse (exit status 1).",
+    "accept": "Make a run's measurements the baseline, with a reason.",
+    "show": "Show one case: its numbers, and its motion as a page, a GIF or a picture.",
+    "scenarios": "List the scenarios, or print one of them.",
+    "engines": "List the engines, their profiles and settings.",
+    "fuzz": "Search random scenes for one in which an engine breaks a law.",
+    "finds": "List what fuzzing found, and replay it.",
+    "dashboard": "Open the dashboard in a browser.",
+    "results": "Export what is stored.",
+    "schema": "Print the JSON Schema of scene files.",
+    "completion": "Print the completion script for a shell.",
+}
+
+
+class LazyGroup(click.Group):
+    """Imports a command's module when it is used: help and errors come at once."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        return importlib.import_module(f"validation.cli.{name}").command
+
+    def resolve_command(self, context: click.Context, args: list[str]) -> Any:
+        if args and args[0] not in COMMANDS:
+            from validation.cli.words import near_miss
+
+            raise click.UsageError(
+                f"unknown command {args[0]!r}{near_miss(args[0], COMMANDS)} (commands: {', '.join(COMMANDS)})"
+            )
+        return super().resolve_command(context, args)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+EPILOG = """\b
+Examples:
+  upright run                                        the canonical suite on every engine present
+  upright run stack:n=10 --engine pymunk --engine reference
+  upright run my_scene.json --engine pymunk:iterations=5
+  upright accept --reason "first look"  then  upright check
+
+\b
+Scenarios: NAME, NAME:k=v,k=v, or a scene file.
+Engines:   NAME, dotted.path.to.Class or ./executable, then ==VERSION, @PROFILE, :k=v,k=v as needed.
+Exit status: 0 nothing worse; 1 something regressed or newly broke; 2 bad usage, or nothing could be run."""
+
+
+@click.group(
+    cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.version_option(__version__, prog_name="upright")
+def cli() -> None:
+    """Upright finds out whether a physics engine lets bodies rest: canonical scenes with exact truths, run on the
+    engines that you use, measured with our own geometry, compared with what you accepted before."""
+
+
+def main() -> None:
+    """Entry point: errors are one line on standard error, tracebacks only with UPRIGHT_DEBUG=1."""
+    from validation.kernel_cache import use_kernel_cache
+
+    _last_on_path(os.getcwd())
+    use_kernel_cache()
+    try:
+        sys.exit(cli.main(standalone_mode=False) or 0)
+    except click.exceptions.Exit as leave:
+        sys.exit(leave.exit_code)
+    except click.exceptions.Abort:
+        click.echo("stopped", err=True)
+        sys.exit(130)
+    except click.ClickException as error:
+        hint = ""
+        if isinstance(error, click.UsageError) and error.ctx is not None:
+            hint = f"  (upright {error.ctx.info_name} --help)" if error.ctx.parent else "  (upright --help)"
+        click.echo(f"{error.format_message()}{hint}", err=True)
+        sys.exit(2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(0)
+    except Exception as error:
+        if os.environ.get("UPRIGHT_DEBUG"):
+            raise
+        click.echo(_one_line(error), err=True)
+        sys.exit(2)
+
+
+def _last_on_path(folder: str) -> None:
+    """A user's own engine is found in the current folder, but never before ours: a folder there may be called
+    `validation` too."""
+    sys.path[:] = [entry for entry in sys.path if entry not in ("", folder)] + [folder]
+
+
+def _one_line(error: Exception) -> str:
+    """Errors that a caller can act on speak for themselves; anything else is our fault and says so."""
+    from scenarios.scenario import ParameterError
+    from scenarios.scene_error import SceneError
+    from validation.cli.words import EXPECTED_ERRORS
+
+    words = " ".join(str(error).split())
+    if isinstance(error, (SceneError, ParameterError, *EXPECTED_ERRORS)):
+        return words
+    return f"internal error: {type(error).__name__}: {words}  (UPRIGHT_DEBUG=1 shows where; please report it)"

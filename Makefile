@@ -1,0 +1,45 @@
+# make run    the canonical suite on every engine present; make test    lint, types and tests.
+# Needs Python 3.11 (later versions run without pybullet) and nothing else.
+
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
+	if $$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null; then echo $$p; break; fi; done)
+VENV ?= .venv
+DB ?= upright.db
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: run test slow lint dashboard bench clean
+
+run: $(VENV)/installed
+	@$(BIN)/upright run --db $(DB)
+
+test: $(VENV)/tested lint
+	@$(BIN)/python -m pytest -n 2 -m "not slow"
+
+slow: $(VENV)/tested
+	@$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/tested
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+dashboard: $(VENV)/installed
+	@$(BIN)/upright dashboard --db $(DB)
+
+bench: $(VENV)/installed
+	@for b in ci/benchmarks/*.py; do echo "== $$b"; $(BIN)/python -P $$b || exit 1; done
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "no Python 3.11, 3.12 or 3.13 found; install one, or: make PYTHON=/path/to/python"; exit 2; }
+	@echo "  installing into $(VENV) with $(PYTHON) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/tested: $(VENV)/installed
+	@$(PIP) install --constraint constraints.txt --editable '.[test]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,50 @@
+"""upright dashboard"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+from validation.cli.words import database_option
+
+
+@click.command()
+@click.option("--port", type=click.IntRange(1, 65535), default=8501, show_default=True)
+@click.option("--address", default="127.0.0.1", show_default=True, help="Which interface it listens on.")
+@click.option("--no-browser", is_flag=True, help="Do not open a browser.")
+@database_option
+def command(port: int, address: str, no_browser: bool, database: str) -> None:
+    """Open the dashboard on the stored results in a browser; Ctrl-C ends it.
+
+    \b
+    upright dashboard
+    upright dashboard --db results/upright.db --port 8600
+    """
+    from validation.store import open_store
+
+    with open_store(database):  # a database that cannot be opened is said here, not on a web page
+        pass
+    found = importlib.util.find_spec("dashboard")
+    if found is None or not found.submodule_search_locations:
+        raise click.ClickException("the dashboard is not installed; install upright again")
+    app = Path(found.submodule_search_locations[0]) / "app.py"
+    options = {
+        "server.port": port,
+        "server.address": address,
+        "server.headless": str(no_browser).lower(),
+        "browser.gatherUsageStats": "false",
+        "client.toolbarMode": "minimal",
+    }
+    command_line = [sys.executable, "-P", "-m", "streamlit", "run", str(app)]
+    command_line += [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    environment = os.environ | {"UPRIGHT_DB": database}
+    click.echo(f"dashboard of {database} on http://{address}:{port}   (Ctrl-C ends it)", err=True)
+    try:
+        raise SystemExit(subprocess.run(command_line, env=environment).returncode)
+    except KeyboardInterrupt:
+        raise SystemExit(0) from None

@@ -1,0 +1,45 @@
+"""upright fuzz"""
+
+from __future__ import annotations
+
+import random
+import sys
+
+import click
+
+from validation.cli.words import complete_engine, database_option
+
+
+@click.command()
+@click.option(
+    "-e", "--engine", "engines", multiple=True, metavar="ENGINE", shell_complete=complete_engine,
+    help="Engine, as often as wanted; without it all that are present.",
+)
+@click.option("--minutes", type=click.FloatRange(0.01, 1440), default=2.0, show_default=True, help="For each engine.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=None, help="Where to begin.  [default: random]")
+@click.option("--profile", default=None, help="default or fair.  [default: fair]")
+@database_option
+def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile: str | None, database: str) -> None:
+    """Search random planar scenes for one in which an engine breaks a law, and shrink it.
+
+    Three laws that need no reference: a passive scene gains no energy, an isolated one keeps its momentum, and a
+    simulation neither crashes nor hangs nor leaves the finite numbers. What is found is stored with its seed and scene.
+    Exit status 1 if something was found.
+
+    \b
+    upright fuzz --engine pymunk --minutes 2
+    upright fuzz --engine my_package.MyEngine --seed 7
+    """
+    from validation.cli.fuzzing import fuzz_engine
+    from validation.engines import engine_of, present_engines
+    from validation.store import open_store
+
+    first = random.randrange(2**31) if seed is None else seed
+    choices = [engine_of(word) for word in engines or present_engines()]
+    found = 0
+    with open_store(database) as store:
+        for choice in choices:
+            found += fuzz_engine(store, choice, choice.profile or profile or "fair", 60.0 * minutes, first)
+    if found:
+        click.echo(f"{found} found.   Next: upright finds")
+    sys.exit(1 if found else 0)

@@ -1,0 +1,79 @@
+"""The work of `upright fuzz` on one engine, with what it says on the way."""
+
+from __future__ import annotations
+
+import click
+
+from validation import kernel_cache
+from validation.cli.progress import step
+from validation.engines import EngineChoice, engine_of
+from validation.fuzz import Fault, Fuzzer, Search, judge_scene
+from validation.processes.pool import Pool
+from validation.runner import Limits, Request, engine_remotes, plan_cases, simulate_one
+from validation.store import Store, StoredFind
+
+
+def fuzz_engine(store: Store, choice: EngineChoice, profile: str, seconds: float, seed: int) -> int:
+    """Search, store what was found, say what was done; how many faults there were."""
+    folder = kernel_cache.use_kernel_cache()
+    if not kernel_cache.is_warm(folder):
+        with step("compiling kernels, once"):
+            kernel_cache.warm(folder)
+    with Pool() as pool:
+        hello = engine_remotes(pool, {choice.word})[choice.word].hello or {}
+        if "error" in hello:
+            raise click.ClickException(f"{choice.label}: {hello['error']}")
+        fuzzer = Fuzzer(pool, choice, profile, seconds)
+        told = 0.0
+
+        def tell(search: Search) -> None:
+            nonlocal told
+            if search.tried - told >= 1000:
+                told = search.tried
+                click.echo(f"  {choice.label}: {search.tried} scenes, {len(search.faults)} found", err=True)
+
+        search = fuzzer.run(seed, tell)
+    for fault in search.faults:
+        number = store.add_find(
+            engine=choice.label,
+            engine_version=hello.get("version", "unknown"),
+            profile=profile,
+            seed=seed,
+            dt=fault.dt,
+            oracle=fault.oracle,
+            message=fault.message,
+            scene=fault.scene,
+        )
+        click.echo(find_line(number, choice, fault))
+    rate = search.tried / search.wall if search.wall else 0.0
+    click.echo(
+        f"{choice.label}@{profile}: {search.tried} scenes in {search.wall:.0f} s ({rate:.0f} a second) from seed {seed}, "
+        f"{search.declined} declined, {len(search.faults) or 'nothing'} found"
+    )
+    return len(search.faults)
+
+
+def find_line(number: int, choice: EngineChoice, fault: Fault) -> str:
+    bodies = len(fault.scene.bodies)
+    return (
+        f"find {number}: {choice.label}: {fault.oracle} with {bodies} {'body' if bodies == 1 else 'bodies'} at "
+        f"dt = {fault.dt:.6g} s: {fault.message}.   Again: upright finds {number} --replay"
+    )
+
+
+def replay_find(find: StoredFind) -> tuple[bool, str]:
+    """Whether the law is still broken, and in which words."""
+    from scenarios.catalogue import file_scenario
+
+    choice = engine_of(find.engine)
+    with Pool() as pool:
+        request = Request(
+            scenario=file_scenario("fuzzed", find.scene), engine=choice, profile=find.profile, dt=find.dt
+        )
+        plan = plan_cases(pool, [request])[0]
+        if reason := plan.declined or plan.unavailable:
+            return False, f"find {find.number}: {choice.label} does not run it any more: {reason}"
+        verdict = judge_scene(find.scene, simulate_one(pool, plan, Limits(workers=1)))
+    if verdict is None:
+        return False, f"find {find.number}: {choice.label} breaks no law here any more (it did: {find.message})"
+    return True, f"find {find.number}: {choice.label}: {verdict[0]}: {verdict[1]}"

@@ -1,0 +1,70 @@
+"""Progress of long work: a live bar on a terminal, a plain line now and then elsewhere. On standard error."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+PLAIN_EVERY = 5.0  # s between two plain lines
+
+
+class Plain:
+    """`canonical suite: 50/214, 12 s` every few seconds."""
+
+    def __init__(self, title: str, total: int) -> None:
+        self.title, self.total, self.done = title, total, 0
+        self.started = self.told = time.monotonic()
+
+    def advance(self, what: str = "") -> None:
+        self.done += 1
+        now = time.monotonic()
+        if now - self.told >= PLAIN_EVERY or self.done == self.total:
+            self.told = now
+            click.echo(f"{self.title}: {self.done}/{self.total}, {now - self.started:.0f} s", err=True)
+
+
+class Live:
+    """A bar with the case that runs."""
+
+    def __init__(self, title: str, total: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self.bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=28),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[what]}"),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self.task = self.bar.add_task(title, total=total, what="")
+
+    def advance(self, what: str = "") -> None:
+        self.bar.update(self.task, advance=1, what=what[:40])
+
+
+@contextmanager
+def progress(title: str, total: int, *, quiet: bool = False) -> Iterator[Live | Plain]:
+    """A bar, or plain lines where standard error is no terminal or `quiet` asks for none in between."""
+    if quiet or not sys.stderr.isatty():
+        yield Plain(title, total)
+        return
+    live = Live(title, total)
+    with live.bar:
+        yield live
+
+
+@contextmanager
+def step(title: str) -> Iterator[None]:
+    """One thing that takes a while: `compiling kernels ... done (18 s)`."""
+    started = time.monotonic()
+    live = sys.stderr.isatty()
+    click.echo(f"  {title} ... ", nl=not live, err=True)
+    yield
+    click.echo(f"{'' if live else f'  {title} '}done ({time.monotonic() - started:.0f} s)", err=True)

@@ -1,0 +1,35 @@
+"""upright results"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from validation.cli.words import database_option
+
+
+@click.group()
+def command() -> None:
+    """What is stored, for other programs."""
+
+
+@command.command()
+@click.argument("path", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--run", "runs", type=int, multiple=True, help="Which run, as often as wanted.  [default: all]")
+@database_option
+def export(path: Path, runs: tuple[int, ...], database: str) -> None:
+    """Write every measurement to PATH, as CSV or Parquet by its ending.
+
+    \b
+    upright results export results.csv
+    upright results export results.parquet --run 12
+    """
+    from validation.report.export import export_results
+    from validation.store import open_store
+
+    if path.suffix not in (".csv", ".parquet"):
+        raise click.UsageError(f"PATH: {path.name!r} ends in {path.suffix!r}; allowed: .csv or .parquet")
+    with open_store(database) as store:
+        count = export_results(store, path, runs or None)
+    click.echo(f"wrote {count} measurements to {path}")

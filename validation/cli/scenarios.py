@@ -1,0 +1,35 @@
+"""upright scenarios"""
+
+from __future__ import annotations
+
+import click
+
+from validation.cli.words import complete_scenario
+
+
+@click.command()
+@click.argument("name", required=False, metavar="[SCENARIO]", shell_complete=complete_scenario)
+@click.option("--json", "as_json", is_flag=True, help="Print the scene as JSON, or the list, one object per line.")
+@click.option("--cite", is_flag=True, help="Print where the truth comes from.")
+def command(name: str | None, as_json: bool, cite: bool) -> None:
+    """List the scenarios with their parameters, or show one: what it probes, its truth and where that is from.
+
+    \b
+    upright scenarios
+    upright scenarios stack:n=20,mass_ratio=100
+    upright scenarios stack:n=3 --json > my_scene.json
+    """
+    from scenarios.catalogue import scenario_of
+    from scenarios.scene import write_scene
+    from validation.report.listing import scenario_lines, scenario_list, scenario_list_json
+
+    if name is None:
+        click.echo(scenario_list_json() if as_json else scenario_list())
+        return
+    scenario = scenario_of(name)
+    if as_json:
+        click.echo(write_scene(scenario.scene))
+    elif cite:
+        click.echo(scenario.truth.source)
+    else:
+        click.echo(scenario_lines(scenario))

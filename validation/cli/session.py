@@ -1,0 +1,167 @@
+"""One invocation's work for `run` and `check`: requests from words, kernels warm, cases run, stored and judged."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import click
+
+from scenarios.catalogue import canonical_suite, scenario_of
+from scenarios.scenario import Scenario
+from validation import kernel_cache
+from validation.case import Case, CaseResult, describe_run
+from validation.cli.progress import progress, step
+from validation.engines import engine_of, present_engines, unavailable_engines
+from validation.judge import Verdict, judge
+from validation.processes.pool import Pool
+from validation.runner import STEP, Limits, Plan, Request, Totals, execute, plan_cases
+from validation.store import Store
+
+SAVE_EVERY = 8  # results in one transaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    scenarios: tuple[str, ...] = ()
+    engines: tuple[str, ...] = ()
+    profile: str | None = None
+    dt: float | None = None
+    alias: str = ""
+    limits: Limits
+    quiet: bool = False  # nothing on standard output but JSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    run: int
+    title: str
+    results: list[CaseResult]  # in the order of the plan
+    verdicts: list[Verdict]  # likewise
+    totals: Totals
+    unavailable: dict[str, str]  # engines that are known but absent, and why
+
+
+def make_requests(options: Options) -> tuple[str, list[Request]]:
+    """Title and cells. Raises ParameterError, SceneError, EngineWordError for words that are none."""
+    scenarios: Sequence[Scenario]
+    scenarios = [scenario_of(word) for word in options.scenarios] if options.scenarios else canonical_suite()
+    title = "canonical suite" if not options.scenarios else ", ".join(s.label for s in scenarios[:3])
+    title += f" and {len(scenarios) - 3} more" if options.scenarios and len(scenarios) > 3 else ""
+    choices = [engine_of(word) for word in options.engines or present_engines()]
+    requests = []
+    for scenario in scenarios:
+        for choice in choices:
+            profile = choice.profile or options.profile or "fair"
+            requests.append(
+                Request(
+                    scenario=scenario,
+                    engine=choice,
+                    profile=profile,
+                    dt=options.dt or STEP,
+                    alias=options.alias,
+                )
+            )
+    return title, list({(r.scenario.label, r.engine.label, r.profile): r for r in requests}.values())
+
+
+def run_session(store: Store, options: Options, command: str) -> Session:
+    """Plan, simulate, measure, store, judge. Ctrl-C keeps what is done: it is stored case by case."""
+    title, requests = make_requests(options)
+    folder = kernel_cache.use_kernel_cache()
+    with Pool() as pool:
+        if not kernel_cache.is_warm(folder):
+            with step("compiling kernels, once"):
+                kernel_cache.warm(folder)
+        plans = plan_cases(pool, requests)
+        if all(plan.unavailable for plan in plans):
+            raise click.ClickException(f"nothing could be run: {plans[0].unavailable}")
+        run = store.begin_run(describe_run(command, timing=options.limits.timing), [plan.case for plan in plans])
+        return _finish(store, pool, run, title, plans, options)
+
+
+def resume_session(store: Store, options: Options) -> Session:
+    """The cases that the latest unfinished run still owes; those that it has are not run again."""
+    found = store.unfinished_run()
+    if found is None:
+        raise click.ClickException("no unfinished run is stored; start one with: upright run")
+    run, cases = found
+    requests = [
+        Request(
+            scenario=_stored_scenario(store, case),
+            engine=engine_of(case.engine_label),
+            profile=case.identity.profile,
+            dt=case.identity.dt,
+            alias=case.identity.alias,
+        )
+        for case in cases
+    ]
+    folder = kernel_cache.use_kernel_cache()
+    with Pool() as pool:
+        if not kernel_cache.is_warm(folder):
+            with step("compiling kernels, once"):
+                kernel_cache.warm(folder)
+        plans = [replace(plan, case=case) for plan, case in zip(plan_cases(pool, requests), cases)]
+        return _finish(store, pool, run, f"run {run}, resumed", plans, options)
+
+
+def _finish(
+    store: Store, pool: Pool, run: int, title: str, plans: list[Plan], options: Options
+) -> Session:
+    results: dict[int, CaseResult] = {}
+    index = {id(plan.case): i for i, plan in enumerate(plans)}
+    unsaved: list[CaseResult] = []
+
+    def save() -> None:
+        store.save_results(run, unsaved)
+        unsaved.clear()
+
+    with progress(title, len(plans), quiet=options.quiet) as bar:
+
+        def on_result(result: CaseResult) -> None:
+            results[index[id(result.case)]] = result
+            unsaved.append(result)
+            if len(unsaved) >= SAVE_EVERY:
+                save()
+            bar.advance(f"{result.case.label} × {result.case.engine_label}")
+
+        try:
+            totals = execute(pool, plans, options.limits, on_result)
+        except KeyboardInterrupt:
+            save()
+            click.echo(
+                f"stopped: {len(results)} of {len(plans)} cases are stored as run {run}.   Go on: upright run --resume",
+                err=True,
+            )
+            sys.exit(130)
+        save()
+    ordered = [results[i] for i in range(len(plans))]
+    laws = [plan.scenario.laws for plan in plans]
+    branch = store.run(run).branch
+    verdicts = [
+        judge(store.baseline(result.case.identity.key, branch), result, law) for result, law in zip(ordered, laws)
+    ]
+    store.save_verdicts(run, verdicts)
+    store.finish_run(run)
+    return Session(
+        run=run,
+        title=title,
+        results=ordered,
+        verdicts=verdicts,
+        totals=totals,
+        unavailable=unavailable_engines(),
+    )
+
+
+def _stored_scenario(store: Store, case: Case) -> Scenario:
+    from scenarios.catalogue import FAMILIES, file_scenario
+
+    if case.identity.scenario in FAMILIES:
+        return scenario_of(case.label)
+    return file_scenario(case.identity.scenario, store.scene(case.scene_hash))
+
+
+def make_limits(workers: int | None, time_limit: float, memory_mib: int, *, timing: bool) -> Limits:
+    given = {"workers": workers} if workers else {}
+    return Limits(**given, time_limit=time_limit, memory_limit=memory_mib * 2**20, timing=timing)

@@ -1,0 +1,56 @@
+"""What `run` and `check` print when they are done."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+
+import click
+
+from validation.cli.session import Session
+from validation.judge import Verdict
+
+
+def show_session(session: Session, database: str, *, as_json: bool) -> None:
+    """The table, what it cost, and what to do next; or one JSON object per case and nothing else."""
+    if as_json:
+        from validation.report.jsonl import case_line
+
+        for result, verdict in zip(session.results, session.verdicts):
+            click.echo(case_line(session.run, result, verdict))
+        return
+    from validation.report.table import render_table
+
+    click.echo(render_table(session.results, session.verdicts))
+    for name, reason in session.unavailable.items():
+        click.echo(f"  {name} is not here: {reason}")
+    click.echo(cost_line(session))
+    click.echo(verdict_line(session.verdicts))
+    one = next((r.case.label for r in session.results if r.simulation.trajectory is not None), "stack")
+    db = "" if database == "upright.db" else f" --db {database}"
+    click.echo(
+        f"Stored as run {session.run} in {database}.   "
+        f'Next: upright dashboard{db} · upright show {one}{db} · upright accept{db} --reason "first look"'
+    )
+
+
+def cost_line(session: Session) -> str:
+    totals = session.totals
+    name, seconds = totals.slowest
+    slowest = f"; slowest: {name}, {seconds:.1f} s" if name else ""
+    return (
+        f"{totals.simulated} simulated in {totals.wall:.1f} s on {totals.workers} workers; engines' own stepping "
+        f"{totals.stepping:.1f} s; overhead {1e3 * totals.overhead:.1f} ms a case{slowest}"
+    )
+
+
+def verdict_line(verdicts: list[Verdict]) -> str:
+    """3 regressed, 1 improved, 210 pass"""
+    counts = Counter(verdict.word for verdict in verdicts)
+    order = ("broken", "regressed", "defect", "missing", "different", "improved", "new", "pass", "declined")
+    return ", ".join(f"{counts[word]} {word}" for word in order if counts[word])
+
+
+def tell(text: str) -> None:
+    """For people, beside machine-readable output."""
+    click.echo(text, file=sys.stderr)

@@ -1,0 +1,119 @@
+"""What the commands share: options, near misses, the errors that are a user's to mend."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+
+from validation.engines import EngineWordError
+from validation.engines.engine import SettingError
+from validation.kernel_cache import CacheError
+from validation.store.errors import StoreError
+
+DEFAULT_DB = "upright.db"
+EXPECTED_ERRORS: tuple[type[Exception], ...] = (SettingError, EngineWordError, StoreError, CacheError)
+
+
+def near_miss(word: str, known: Iterable[str]) -> str:
+    """'; did you mean ...?' where something known looks like it."""
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def complete_scenario(context: Any, parameter: Any, incomplete: str) -> list[str]:
+    from scenarios.catalogue import FAMILIES, canonical_suite
+
+    if ":" in incomplete:
+        return [scenario.label for scenario in canonical_suite() if scenario.label.startswith(incomplete)]
+    return [name for name in FAMILIES if name.startswith(incomplete)]
+
+
+def complete_engine(context: Any, parameter: Any, incomplete: str) -> list[str]:
+    from validation.engines import present_engines
+
+    return [name for name in present_engines() if name.startswith(incomplete)]
+
+
+def database_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--db",
+        "database",
+        envvar="UPRIGHT_DB",
+        default=DEFAULT_DB,
+        show_default=True,
+        metavar="URL",
+        help="SQLite file or SQLAlchemy URL of the results.  [$UPRIGHT_DB]",
+    )(function)
+
+
+def selection_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """SCENARIO... and --engine: which cells of the matrix."""
+    function = click.option(
+        "-e",
+        "--engine",
+        "engines",
+        multiple=True,
+        metavar="ENGINE",
+        shell_complete=complete_engine,
+        help="Engine, as often as wanted; without it all that are present.",
+    )(function)
+    return click.argument("scenarios", nargs=-1, metavar="[SCENARIO]...", shell_complete=complete_scenario)(function)
+
+
+def execution_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """How to run: profile, time step, limits."""
+    for option in reversed(
+        (
+            click.option("--profile", default=None, metavar="NAME", help="default or fair.  [default: fair]"),
+            click.option(
+                "--dt", default=None, metavar="SECONDS", help="Time step, a number or a fraction.  [default: 1/240]"
+            ),
+            click.option("--timing", is_flag=True, help="Time the steps too: one case at a time, least of five."),
+            click.option("--as", "alias", default="", metavar="NAME", help="Make these cases their own, under NAME."),
+            click.option("--workers", type=click.IntRange(1, 1024), default=None, help="Processes.  [default: cores]"),
+            click.option(
+                "--time-limit",
+                type=click.FloatRange(0.01, 86400),
+                default=60.0,
+                show_default=True,
+                help="Seconds of wall-clock time for one simulation.",
+            ),
+            click.option(
+                "--memory-limit",
+                type=click.IntRange(16, 2**20),
+                default=2048,
+                show_default=True,
+                help="MiB resident for one simulation.",
+            ),
+            click.option("--strict", is_flag=True, help="Exit 1 for any crash, time-out or missing case."),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def time_step(text: str | None) -> float | None:
+    """1/240, 0.004, 2.5e-3; None where none is given. Raises BadParameter."""
+    if text is None:
+        return None
+    top, _, bottom = text.partition("/")
+    try:
+        dt = float(top) / float(bottom or 1)
+    except (ValueError, ZeroDivisionError):
+        raise click.BadParameter(f"--dt: {text!r} is not a number or a fraction; allowed: 1e-6 to 1, such as 1/240")
+    if not 1e-6 <= dt <= 1.0:
+        raise click.BadParameter(f"--dt: {text} is out of range; allowed: 1e-6 to 1 s")
+    return dt
+
+
+def user_name() -> str:
+    import getpass
+
+    try:
+        return os.environ.get("UPRIGHT_USER") or getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"

@@ -1,0 +1,68 @@
+"""Where compiled kernels are kept: a folder under the digest of all that decides their machine code.
+
+numba notices an edit only in a kernel's own file; a callee edited elsewhere leaves stale code behind. So the folder
+carries a digest of our sources and of numba's and Python's versions. It must be set before numba is imported, and is
+warmed by one process before several use it (numba issue 4807: many processes on a cold cache).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SOURCES = ("reference_engine", "validation/metrics")
+WARM = "warm"
+
+
+class CacheError(RuntimeError):
+    """The kernels could not be compiled or kept."""
+
+
+def cache_root() -> Path:
+    """$UPRIGHT_CACHE, else the user's cache folder."""
+    if given := os.environ.get("UPRIGHT_CACHE"):
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "upright"
+
+
+def kernel_folder() -> Path:
+    """Of these sources, this numba and this Python."""
+    digest = hashlib.sha256(f"{sys.version}{importlib.metadata.version('numba')}".encode())
+    home = Path(__file__).resolve().parent.parent
+    for source in SOURCES:
+        for file in sorted((home / source).rglob("*.py")):
+            digest.update(str(file.relative_to(home)).encode() + file.read_bytes())
+    return cache_root() / "kernels" / digest.hexdigest()[:16]
+
+
+def use_kernel_cache() -> Path:
+    """Point numba of this process and its children to the folder; a folder of the session if it cannot be written."""
+    folder = kernel_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(folder)
+    except OSError:
+        folder = Path(tempfile.mkdtemp(prefix="upright-kernels-"))
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
+    return folder
+
+
+def is_warm(folder: Path) -> bool:
+    return (folder / WARM).exists() or bool(os.environ.get("NUMBA_DISABLE_JIT"))
+
+
+def warm(folder: Path) -> None:
+    """Compile everything that the canonical suite needs, once, in one process. Raises CacheError."""
+    command = [sys.executable, "-P", "-m", "validation.warm_up"]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines()
+        raise CacheError(f"kernels could not be compiled: {lines[-1] if lines else done.returncode}")
+    (folder / WARM).touch()

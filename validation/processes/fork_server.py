@@ -1,0 +1,284 @@
+"""The fork server of one engine: imports it once, then forks a child for each simulation and watches it.
+
+    python -P -m validation.processes.fork_server WORD DESCRIPTOR PARENT
+
+It speaks frames over the socket DESCRIPTOR. First it says hello (name, version, profiles, settings) or why it cannot.
+Then, for each request,
+    {"id", "plan": [{"scene", "dt", "profile", "overrides"}, ...]}        ->  {"id", "plans": [...]}
+    {"id", "scene", "dt", "settings", "time_limit", "memory_limit"}       ->  {"id", "outcome", "reason", ...} + bytes
+is done in a forked child, so that whatever an engine does to its process is that child's affair. A simulation's body
+is the trajectory's bytes, then the step times as float64; the header says how many bytes each has.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+import tempfile
+import time
+import traceback
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+import psutil
+
+from validation.processes.frames import ClosedError, Reader, pack, receive, send
+from validation.processes.lifeline import die_with_parent, outlive_parent
+
+POLL = 0.02  # s between two looks at memory and clock
+FAMILY_EVERY = 20  # looks: finding a child's own children means reading the whole process table
+LAST_WORDS = 400  # characters of a dead child's standard error that go into the reason
+
+
+@dataclass(slots=True)
+class Child:
+    request: dict[str, Any]
+    pid: int
+    pipe: int  # its reply comes here
+    errors: Any  # its standard error, a file
+    started: float
+    reply: bytearray = field(default_factory=bytearray)
+    peak_memory: int = 0
+    looks: int = 0
+    killed: tuple[str, str] | None = None  # outcome and reason, if it was us
+
+
+class Server:
+    def __init__(self, engine: Any, connection: socket.socket) -> None:
+        self.engine = engine
+        self.connection = connection
+        self.children: dict[int, Child] = {}
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(connection, selectors.EVENT_READ)
+
+    def serve(self) -> None:
+        """Until the other side closes the connection; then no child is left."""
+        reader = Reader()
+        try:
+            while True:
+                for key, _ in self.selector.select(POLL if self.children else None):
+                    if key.fileobj is self.connection:
+                        for request, body in receive(self.connection, reader):
+                            self.start(request, body)
+                    else:
+                        self.collect(self.children[key.fd])
+                for child in list(self.children.values()):
+                    self.watch(child)
+        except ClosedError:
+            pass
+        finally:
+            for child in self.children.values():
+                kill(child.pid)
+
+    def start(self, request: dict[str, Any], body: bytes) -> None:
+        readable, writable = os.pipe()
+        errors = tempfile.TemporaryFile()
+        server = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            self.become_child(request, body, writable, errors.fileno(), server)
+        os.close(writable)
+        with contextlib.suppress(OSError):  # the child does so too; whoever comes first
+            os.setpgid(pid, pid)
+        self.children[readable] = Child(request, pid, readable, errors, time.perf_counter())
+        self.selector.register(readable, selectors.EVENT_READ)
+
+    def become_child(self, request: dict[str, Any], body: bytes, writable: int, errors: int, server: int) -> NoReturn:
+        status = 1
+        try:
+            die_with_parent(server)
+            os.setpgid(0, 0)
+            self.connection.close()
+            for descriptor in self.children:
+                os.close(descriptor)
+            os.dup2(errors, 2)
+            os.dup2(errors, 1)  # engines print; our standard output is not theirs
+            reply = answer(self.engine, request, body)
+            view = memoryview(reply)
+            while view:
+                view = view[os.write(writable, view) :]
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+
+    def collect(self, child: Child) -> None:
+        data = os.read(child.pipe, 1 << 20)
+        if data:
+            child.reply += data
+            return
+        self.selector.unregister(child.pipe)
+        os.close(child.pipe)
+        del self.children[child.pipe]
+        # A child that closed its pipe is on its way out; one that hangs there all the same is not waited for.
+        self.watch_exit(child)
+
+    def watch_exit(self, child: Child) -> None:
+        deadline = time.perf_counter() + 2.0
+        while (found := os.wait4(child.pid, os.WNOHANG))[0] == 0:
+            if time.perf_counter() > deadline:
+                kill(child.pid)
+            time.sleep(0.0005)
+        _, status, usage = found
+        kill(child.pid)  # what it may have started itself
+        scale = 1 if sys.platform == "darwin" else 1024
+        child.peak_memory = max(child.peak_memory, usage.ru_maxrss * scale)
+        wall = time.perf_counter() - child.started
+        header: dict[str, Any] = {"id": child.request["id"], "wall_time": wall, "peak_memory": child.peak_memory}
+        messages = Reader().feed(bytes(child.reply))
+        body = b""
+        if child.killed:
+            header |= {"outcome": child.killed[0], "reason": child.killed[1]}
+        elif messages and status == 0:
+            answered, body = messages[0]
+            header |= answered
+        else:
+            header |= {"outcome": "crashed", "reason": f"{cause(status)} after {wall:.2g} s{last_words(child.errors)}"}
+        child.errors.close()
+        send(self.connection, header, body)
+
+    def watch(self, child: Child) -> None:
+        if child.killed:
+            return
+        limit = child.request.get("time_limit", 60.0)
+        if time.perf_counter() - child.started > limit:
+            child.killed = ("timed_out", f"killed after {limit:g} s, the limit of wall-clock time")
+        else:
+            child.looks += 1
+            memory = resident(child.pid, family=child.looks % FAMILY_EVERY == 0)
+            child.peak_memory = max(child.peak_memory, memory)
+            allowed = child.request.get("memory_limit", 2**31)
+            if memory > allowed:
+                child.killed = (
+                    "out_of_memory",
+                    f"killed at {memory / 2**20:.0f} MiB resident, the limit is {allowed / 2**20:.0f} MiB",
+                )
+        if child.killed:
+            kill(child.pid)
+
+
+def kill(pid: int) -> None:
+    """The child and all that it started in its process group."""
+    for target in (os.killpg, os.kill):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            target(pid, signal.SIGKILL)
+
+
+def resident(pid: int, *, family: bool) -> int:
+    """Bytes of the process, with those of what it started if `family`; 0 once it is gone."""
+    try:
+        process = psutil.Process(pid)
+        started = process.children(recursive=True) if family else []
+        return sum(one.memory_info().rss for one in (process, *started))
+    except psutil.Error:
+        return 0
+
+
+def cause(status: int) -> str:
+    if os.WIFSIGNALED(status):
+        return signal.Signals(os.WTERMSIG(status)).name
+    return f"exit status {os.waitstatus_to_exitcode(status)}"
+
+
+def last_words(errors: Any) -> str:
+    size = errors.seek(0, os.SEEK_END)
+    errors.seek(max(0, size - 4 * LAST_WORDS))
+    lines = [line.strip() for line in errors.read().decode(errors="replace").splitlines() if line.strip()]
+    return f": {lines[-1][-LAST_WORDS:]}" if lines else ""
+
+
+# --- in the child ------------------------------------------------------------------------------------------
+
+
+def answer(engine: Any, request: dict[str, Any], body: bytes) -> bytes:
+    """The framed reply to a request; engine errors are outcomes."""
+    if "plan" in request:
+        return pack({"plans": [plan(engine, item) for item in json.loads(body)]})
+    from scenarios.scene import parse_scene
+
+    return simulate(engine, parse_scene(json.loads(body)), request["dt"], request["settings"])
+
+
+def plan(engine: Any, item: dict[str, Any]) -> dict[str, Any]:
+    """Settings as resolved, or why the engine declines, or what is wrong with the settings given."""
+    from scenarios.scene import parse_scene
+    from validation.engines.engine import SettingError, resolve_settings
+
+    scene = parse_scene(item["scene"])
+    try:
+        settings = resolve_settings(engine, item["profile"], item["overrides"], scene, item["dt"])
+    except SettingError as error:
+        return {"error": str(error)}
+    return {"settings": settings, "declined": engine.declines(scene)}
+
+
+def simulate(engine: Any, scene: Any, dt: float, settings: dict[str, Any]) -> bytes:
+    from validation.engines.engine import NotFiniteError
+    from validation.engines.recorder import step_clock
+    from validation.trajectory import first_not_finite, to_bytes
+
+    started = time.perf_counter()
+    try:
+        with step_clock() as clock:
+            trajectory = engine.simulate(scene, dt, settings)
+    except NotFiniteError as error:
+        return pack({"outcome": "not_finite", "reason": str(error)})
+    except MemoryError as error:
+        return pack({"outcome": "out_of_memory", "reason": f"MemoryError {error}".strip()})
+    except Exception as error:  # whatever an engine raises is its outcome, with its words
+        words = " ".join(str(error).split())
+        return pack({"outcome": "crashed", "reason": f"{type(error).__name__}: {words}"[:LAST_WORDS]})
+    if found := first_not_finite(trajectory):
+        time_found, index = found
+        name = scene.bodies[index].name
+        return pack({"outcome": "not_finite", "reason": f"body {name!r} is not finite from t = {time_found:.6g} s"})
+    # An engine that does not record step by step has its whole simulation counted as stepping.
+    times = np.array(clock or [time.perf_counter() - started])
+    encoded = to_bytes(trajectory)
+    return pack(
+        {"outcome": "completed", "reason": "", "trajectory_bytes": len(encoded)},
+        encoded + times.astype("<f8").tobytes(),
+    )
+
+
+def main() -> None:
+    word, descriptor, parent = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    die_with_parent(parent)  # an import may hang, and then nobody listens
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    connection = socket.socket(fileno=descriptor)
+    try:
+        engines = importlib.import_module("validation.engines")
+        importlib.import_module("scenarios.scene")
+        engine = engines.load_engine(engines.engine_of(word))
+        if hasattr(engine, "warm_up"):
+            engine.warm_up()
+        hello = {
+            "name": engine.name,
+            "version": str(engine.version),
+            "profiles": list(getattr(engine, "profiles", ("default",))),
+            "settings": list(getattr(engine, "settings", {})),
+        }
+    except Exception as error:
+        words = " ".join(str(error).split())
+        send(connection, {"error": f"{type(error).__name__}: {words}"})
+        return
+    gc.collect()
+    gc.freeze()  # children share these pages
+    outlive_parent()
+    if os.getppid() != parent:
+        return
+    send(connection, hello)
+    Server(engine, connection).serve()
+
+
+if __name__ == "__main__":
+    main()

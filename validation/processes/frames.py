@@ -1,0 +1,67 @@
+"""Messages between our own processes: a JSON header and raw bytes, length first.
+
+    8 bytes little-endian: length of the header; 8 bytes: length of the body; the header as JSON; the body.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+from typing import Any
+
+LENGTHS = struct.Struct("<QQ")
+CHUNK = 1 << 18
+
+
+class ClosedError(ConnectionError):
+    """The other side is gone."""
+
+
+def pack(header: dict[str, Any], body: bytes = b"") -> bytes:
+    text = json.dumps(header).encode()
+    return LENGTHS.pack(len(text), len(body)) + text + body
+
+
+def send(connection: socket.socket, header: dict[str, Any], body: bytes = b"") -> None:
+    try:
+        connection.sendall(pack(header, body))
+    except (BrokenPipeError, ConnectionResetError) as error:
+        raise ClosedError from error
+
+
+class Reader:
+    """Gathers bytes as they come and hands out whole messages."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+
+    def feed(self, data: bytes) -> list[tuple[dict[str, Any], bytes]]:
+        self._bytes += data
+        messages = []
+        while (message := self._take()) is not None:
+            messages.append(message)
+        return messages
+
+    def _take(self) -> tuple[dict[str, Any], bytes] | None:
+        if len(self._bytes) < LENGTHS.size:
+            return None
+        header_length, body_length = LENGTHS.unpack_from(self._bytes)
+        end = LENGTHS.size + header_length + body_length
+        if len(self._bytes) < end:
+            return None
+        header = json.loads(self._bytes[LENGTHS.size : LENGTHS.size + header_length])
+        body = bytes(self._bytes[LENGTHS.size + header_length : end])
+        del self._bytes[:end]
+        return header, body
+
+
+def receive(connection: socket.socket, reader: Reader) -> list[tuple[dict[str, Any], bytes]]:
+    """What has come, after at most one wait. Raises ClosedError at the end of the stream."""
+    try:
+        data = connection.recv(CHUNK)
+    except ConnectionResetError as error:
+        raise ClosedError from error
+    if not data:
+        raise ClosedError
+    return reader.feed(data)

@@ -1,0 +1,32 @@
+"""No child outlives its parent: the kernel's parent-death signal where there is one (Linux), else nothing.
+
+The portable half of the promise is the end of the stream: a server that loses its connection kills what it
+started and leaves. The signal covers a server that cannot listen (it hangs in an import, or it was killed).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+
+PR_SET_PDEATHSIG = 1  # Linux, prctl(2)
+_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+def die_with_parent(parent: int) -> None:
+    """From now on this process is killed when `parent`, which must be its parent, dies."""
+    _set(signal.SIGKILL)
+    if os.getppid() != parent:  # it died before the signal was set
+        os._exit(1)
+
+
+def outlive_parent() -> None:
+    """Undo `die_with_parent`: this process now sees to its end itself."""
+    _set(0)
+
+
+def _set(number: int) -> None:
+    if _libc is not None:
+        _libc.prctl(PR_SET_PDEATHSIG, number, 0, 0, 0)

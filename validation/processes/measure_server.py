@@ -1,0 +1,73 @@
+"""Measures trajectories, one after the other, in a process of its own: none of an engine's memory is near.
+
+    python -P -m validation.processes.measure_server DESCRIPTOR PARENT
+    {"id", "name", "parameters", "scene"} + trajectory bytes  ->  {"id", "measurements": [...]}  or  {"id", "error"}
+
+`scene` is given for a scene file only; a catalogue scenario is built from its parameters, truth and all.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import signal
+import socket
+import sys
+import traceback
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any
+
+from validation.processes.frames import ClosedError, Reader, receive, send
+from validation.processes.lifeline import die_with_parent
+
+
+@lru_cache(maxsize=64)
+def catalogue_scenario(name: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
+    from scenarios.catalogue import FAMILIES
+
+    return FAMILIES[name].scenario(dict(parameters))
+
+
+def measure(request: dict[str, Any], body: bytes) -> list[dict[str, Any]]:
+    from scenarios.catalogue import file_scenario
+    from scenarios.scene import parse_scene
+    from validation.metrics import measure as measure_all
+    from validation.trajectory import from_bytes
+
+    if request.get("scene") is None:
+        scenario = catalogue_scenario(request["name"], tuple(request["parameters"].items()))
+    else:
+        scenario = file_scenario(request["name"], parse_scene(request["scene"]))
+    rows = [asdict(measurement) for measurement in measure_all(scenario, from_bytes(body))]
+    for row in rows:  # JSON has no NaN
+        row["value"] = row["value"] if math.isfinite(row["value"]) else str(row["value"])
+    return rows
+
+
+def main() -> None:
+    descriptor, parent = int(sys.argv[1]), int(sys.argv[2])
+    die_with_parent(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    connection = socket.socket(fileno=descriptor)
+    reader = Reader()
+    import scenarios.catalogue
+    import validation.metrics  # noqa: F401  the time to import is spent while the engines start
+
+    gc.freeze()
+    send(connection, {})
+    try:
+        while True:
+            for request, body in receive(connection, reader):
+                try:
+                    send(connection, {"id": request["id"], "measurements": measure(request, body)})
+                except ClosedError:
+                    raise
+                except Exception:
+                    send(connection, {"id": request["id"], "error": traceback.format_exc()})
+    except ClosedError:
+        return
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,311 @@
+"""Runs cases: plans them with their engines, simulates on all cores, measures, hands each result over as it comes.
+
+    with Pool() as pool:
+        plans = plan_cases(pool, requests)          # settings resolved, declined ones known; nothing simulated yet
+        totals = execute(pool, plans, limits, on_result)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from scenarios.scenario import Scenario
+from scenarios.scene import content_hash, write_scene
+from validation.case import Case, CaseResult, Identity, platform_class
+from validation.engines import EngineChoice
+from validation.engines.engine import SettingError
+from validation.measurement import Measurement
+from validation.processes.pool import Pool, Remote, Reply
+from validation.simulation import Simulation
+from validation.trajectory import TrajectoryError, from_bytes
+
+STEP = 1.0 / 240.0  # s, the canonical time step
+TIMING_REPEATS = 5  # the least of five: noise only ever adds time
+MAX_STEPS = 50_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One cell to fill: a scenario on an engine as chosen on the command line."""
+
+    scenario: Scenario
+    engine: EngineChoice
+    profile: str
+    dt: float = STEP
+    alias: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    case: Case
+    scenario: Scenario
+    word: str  # which server simulates it
+    declined: str | None = None
+    unavailable: str | None = None
+
+    @property
+    def cost(self) -> float:
+        """A guess, for starting the long ones first."""
+        scene = self.scenario.scene
+        return scene.duration / self.case.identity.dt * len(scene.bodies)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    workers: int = field(default_factory=lambda: len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    time_limit: float = 60.0  # s of wall-clock time for one simulation
+    memory_limit: int = 2 * 2**30  # bytes resident
+    timing: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Totals:
+    """What an execution cost."""
+
+    workers: int
+    wall: float = 0.0  # s
+    stepping: float = 0.0  # s inside the engines' steps
+    simulated: int = 0
+    slowest: tuple[str, float] = ("", 0.0)
+
+    @property
+    def overhead(self) -> float:
+        """s per simulated case: what of the workers' time was not an engine's stepping."""
+        return (self.wall * self.workers - self.stepping) / self.simulated if self.simulated else 0.0
+
+
+class UnavailableError(RuntimeError):
+    """No engine that was asked for can be used."""
+
+
+def plan_cases(pool: Pool, requests: Sequence[Request]) -> list[Plan]:
+    """Start the engines, resolve every case's settings, ask who declines. Raises SettingError, SceneError.
+
+    An engine that cannot be loaded makes its cases `unavailable`, each with the reason.
+    """
+    remotes = engine_remotes(pool, {request.engine.word for request in requests})
+    by_word: dict[str, list[Request]] = {}
+    for request in requests:
+        by_word.setdefault(request.engine.word, []).append(request)
+    scenes = {id(request.scenario): request.scenario.scene.model_dump(mode="json") for request in requests}
+    hashes = {id(request.scenario): content_hash(request.scenario.scene) for request in requests}
+    asked: dict[int, str] = {}
+    for word, group in by_word.items():
+        if "error" in (remotes[word].hello or {}):
+            continue
+        items = [
+            {
+                "scene": scenes[id(r.scenario)],
+                "dt": r.dt,
+                "profile": r.profile,
+                "overrides": dict(r.engine.overrides),
+            }
+            for r in group
+        ]
+        asked[pool.ask(remotes[word], {"plan": len(items), "time_limit": 60.0}, json.dumps(items).encode())] = word
+    answers: dict[str, list[dict[str, Any]]] = {}
+    while asked:
+        for reply in pool.wait():
+            word = asked.pop(reply.id)
+            failed = {"unavailable": f"{word}: {reply.header.get('reason', 'no answer')}"}
+            answers[word] = reply.header.get("plans") or [failed] * len(by_word[word])
+    plans: dict[int, Plan] = {}
+    for word, group in by_word.items():
+        hello = remotes[word].hello or {}
+        given = answers.get(word) or [{"unavailable": hello.get("error", "did not start")}] * len(group)
+        for request, answer in zip(group, given):
+            if "error" in answer:
+                raise SettingError(answer["error"])
+            plans[id(request)] = _plan(request, answer, hello, hashes[id(request.scenario)])
+    return [plans[id(request)] for request in requests]
+
+
+def engine_remotes(pool: Pool, words: set[str]) -> dict[str, Remote]:
+    """The server of each engine, running; `hello` says what it is or why it is not."""
+    running = {remote.what: remote for remote in pool.remotes}
+    remotes = {word: running.get(word) or pool.start_engine(word) for word in sorted(words)}
+    pool.greet(list(remotes.values()))
+    return remotes
+
+
+def _plan(request: Request, answer: dict[str, Any], hello: dict[str, Any], scene_hash: str) -> Plan:
+    scenario = request.scenario
+    case = Case(
+        identity=Identity(
+            scenario=scenario.name,
+            parameters=scenario.parameters_json,
+            engine=request.engine.name,
+            profile=request.profile,
+            dt=request.dt,
+            platform=platform_class(),
+            alias=request.alias,
+        ),
+        label=scenario.label,
+        engine_label=request.engine.label,
+        scene_hash=scene_hash,
+        engine_version=hello.get("version", "unknown"),
+        settings=answer.get("settings", {}),
+    )
+    return Plan(
+        case=case,
+        scenario=scenario,
+        word=request.engine.word,
+        declined=answer.get("declined"),
+        unavailable=answer.get("unavailable"),
+    )
+
+
+# --- execution ------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Job:
+    plan: Plan
+    simulations: list[Simulation] = field(default_factory=list)
+
+
+def execute(
+    pool: Pool,
+    plans: Sequence[Plan],
+    limits: Limits,
+    on_result: Callable[[CaseResult], None],
+    on_start: Callable[[Plan], None] = lambda plan: None,
+) -> Totals:
+    """Simulate and measure every plan; `on_result` gets each as it is done, declined ones first."""
+    started = time.perf_counter()
+    workers = 1 if limits.timing else max(1, limits.workers)
+    totals = Totals(workers=workers)
+    waiting: deque[_Job] = deque()
+    for plan in plans:
+        if plan.declined is not None:
+            on_result(_result(plan, Simulation(outcome="declined", reason=plan.declined)))
+        elif plan.unavailable is not None:
+            on_result(_result(plan, Simulation(outcome="crashed", reason=plan.unavailable)))
+        else:
+            waiting.append(_Job(plan))
+    waiting = deque(sorted(waiting, key=lambda job: -job.plan.cost))
+    measuring = [remote for remote in pool.remotes if remote.what == "measuring"]
+    while len(measuring) < min(workers, len(waiting)):
+        measuring.append(pool.start_measuring())
+    remotes = engine_remotes(pool, {job.plan.word for job in waiting})
+    simulating: dict[int, _Job] = {}
+    measured: dict[int, _Job] = {}
+    while waiting or simulating or measured:
+        while waiting and len(simulating) + len(measured) < workers + (0 if limits.timing else 1):
+            job = waiting.popleft()
+            on_start(job.plan)
+            simulating[_ask_simulation(pool, remotes, job.plan, limits)] = job
+        for reply in pool.wait(0.25):
+            if reply.id in simulating:
+                job = simulating.pop(reply.id)
+                job.simulations.append(_simulation(reply))
+                if job.simulations[-1].trajectory is None:
+                    on_result(_result(job.plan, job.simulations[-1]))
+                elif limits.timing and len(job.simulations) < TIMING_REPEATS:
+                    simulating[_ask_simulation(pool, remotes, job.plan, limits)] = job
+                else:
+                    body = reply.body[: reply.header["trajectory_bytes"]]
+                    measured[_ask_measuring(pool, measuring, job.plan, body)] = job
+                _count(totals, job.plan, job.simulations[-1])
+            else:
+                job = measured.pop(reply.id)
+                on_result(_measured_result(job, reply, timing=limits.timing))
+    totals.wall = time.perf_counter() - started
+    return totals
+
+
+def simulate_one(pool: Pool, plan: Plan, limits: Limits) -> Simulation:
+    """One case that is neither declined nor unavailable, alone and unmeasured."""
+    remotes = engine_remotes(pool, {plan.word})
+    number = _ask_simulation(pool, remotes, plan, limits)
+    while True:
+        for reply in pool.wait():
+            if reply.id == number:
+                return _simulation(reply)
+
+
+def _ask_simulation(pool: Pool, remotes: dict[str, Remote], plan: Plan, limits: Limits) -> int:
+    remote = remotes[plan.word]
+    if remote not in pool.remotes:  # its server died with an earlier case; this one gets a new server
+        remotes[plan.word] = remote = engine_remotes(pool, {plan.word})[plan.word]
+    header = {
+        "dt": plan.case.identity.dt,
+        "settings": dict(plan.case.settings),
+        "time_limit": limits.time_limit,
+        "memory_limit": limits.memory_limit,
+    }
+    return pool.ask(remote, header, write_scene(plan.scenario.scene, indent=None).encode())
+
+
+def _ask_measuring(pool: Pool, measuring: list[Remote], plan: Plan, trajectory: bytes) -> int:
+    remote = min(measuring, key=lambda remote: len(remote.open_requests))
+    scenario = plan.scenario
+    header: dict[str, Any] = {"name": scenario.name, "parameters": dict(scenario.parameters), "scene": None}
+    if scenario.is_file:
+        header["scene"] = scenario.scene.model_dump(mode="json")
+    return pool.ask(remote, header, trajectory)
+
+
+def _simulation(reply: Reply) -> Simulation:
+    header = reply.header
+    simulation = Simulation(
+        outcome=header["outcome"],
+        reason=header["reason"],
+        wall_time=header.get("wall_time", 0.0),
+        peak_memory=header.get("peak_memory", 0),
+    )
+    if header["outcome"] != "completed":
+        return simulation
+    size = header["trajectory_bytes"]
+    try:
+        trajectory = from_bytes(reply.body[:size])
+    except TrajectoryError as error:
+        return replace(simulation, outcome="crashed", reason=f"gave no trajectory: {error}")
+    return replace(simulation, trajectory=trajectory, step_times=np.frombuffer(reply.body[size:], "<f8"))
+
+
+def _result(plan: Plan, simulation: Simulation, measurements: tuple[Measurement, ...] = ()) -> CaseResult:
+    return CaseResult(
+        case=plan.case, simulation=simulation, measurements=measurements, headline=plan.scenario.headline
+    )
+
+
+def _measured_result(job: _Job, reply: Reply, *, timing: bool) -> CaseResult:
+    simulation = job.simulations[0]
+    if "measurements" not in reply.header:
+        words = reply.header.get("error") or reply.header.get("reason", "")
+        last = words.strip().splitlines()[-1] if words.strip() else "no answer"
+        return _result(job.plan, replace(simulation, reason=f"could not be measured: {last}"))
+    measurements = [Measurement(**row | {"value": float(row["value"])}) for row in reply.header["measurements"]]
+    if timing:
+        from validation.metrics import step_time
+
+        least = min(step_time(one.step_times) for one in job.simulations if one.step_times is not None)
+        measurements.append(least_step_time(least))
+        hashes = {one.trajectory.state_hash for one in job.simulations if one.trajectory is not None}
+        if len(hashes) > 1:
+            simulation = replace(simulation, reason=f"not deterministic: {len(hashes)} motions in {len(job.simulations)}")
+    return _result(job.plan, simulation, tuple(measurements))
+
+
+def least_step_time(seconds: float) -> Measurement:
+    return Measurement(metric="step_time", value=seconds, unit="s", better="lower", noise="timing")
+
+
+def _count(totals: Totals, plan: Plan, simulation: Simulation) -> None:
+    totals.simulated += 1
+    if simulation.step_times is not None:
+        totals.stepping += float(simulation.step_times.sum())
+    if simulation.wall_time > totals.slowest[1]:
+        name = f"{plan.case.label} × {plan.case.engine_label}"
+        totals.slowest = (name, simulation.wall_time)
+
+
