@@ -1,0 +1,226 @@
+"""Engines by name: what a word on the command line means, which engines are present, how one is loaded.
+
+    NAME | dotted.path.to.Class | ./executable,  then optionally  ==VERSION  @PROFILE  :k=v,k=v  in that order
+
+Nothing here imports an engine before `load_engine`: a word can be checked in a process that stays small.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any, Literal
+
+ENTRY_POINT_GROUP = "upright.engines"
+SYNTAX = "NAME==VERSION@PROFILE:k=v,k=v, such as pymunk, pymunk@default, pymunk:iterations=5 or ./my_engine"
+
+# Engines that come with Upright, in the order of its tables, and the module and pip name of what each adapts.
+OURS: dict[str, tuple[str, str] | None] = {
+    "reference": None,
+    "pymunk": ("pymunk", "pymunk"),
+    "box2d": ("Box2D", "box2d"),
+    "pybullet": ("pybullet", "pybullet"),
+    "mujoco": ("mujoco", "mujoco"),
+}
+NO_WHEEL = {"pybullet": (3, 12)}  # no wheel from this Python on
+REQUIRED = ("name", "version", "declines", "simulate")
+
+_WORD = re.compile(
+    r"(?P<name>[^=@:]+)(==(?P<version>[^=@:]*))?(@(?P<profile>[^=@:]*))?(:(?P<overrides>.*))?", re.DOTALL
+)
+
+
+class EngineWordError(ValueError):
+    """A word that names no engine that is here, or an engine that is none; one line, for the user to mend."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineChoice:
+    """What an engine word says. Cheap: the engine itself comes from `load_engine`."""
+
+    kind: Literal["registered", "class", "executable"]
+    name: str  # as registered, the dotted path, or the path of the executable
+    version: str | None = None  # wanted; None: the one that is here
+    profile: str | None = None
+    overrides: Mapping[str, str] = field(default_factory=dict)  # setting -> text, not yet checked
+
+    @property
+    def word(self) -> str:
+        """What is loaded: the same for all profiles and overrides."""
+        return self.name + (f"=={self.version}" if self.version else "")
+
+    @property
+    def label(self) -> str:
+        """As typed, without the profile."""
+        return self.word + (":" + ",".join(f"{k}={v}" for k, v in self.overrides.items()) if self.overrides else "")
+
+
+def engine_of(word: str) -> EngineChoice:
+    """The choice that `word` makes. Raises EngineWordError for a word that is none or names nothing that is here."""
+    found = _WORD.fullmatch(word)
+    if not found:
+        raise EngineWordError(f"engine {word!r} cannot be read; write {SYNTAX}")
+    name, version, profile, tail = found["name"], found["version"], found["profile"], found["overrides"]
+    if version == "" or profile == "" or tail == "":
+        raise EngineWordError(f"engine {word!r}: something is missing after ==, @ or :; write {SYNTAX}")
+    overrides: dict[str, str] = {}
+    for item in tail.split(",") if tail else ():
+        key, equals, value = item.partition("=")
+        if not (key and equals and value) or "@" in item or value.startswith("="):
+            raise EngineWordError(f"engine {word!r}: {item!r} is not a setting k=v; write {SYNTAX}")
+        if key in overrides:
+            raise EngineWordError(f"engine {word!r}: {key!r} is set twice; set it once")
+        overrides[key] = value
+    kind = _kind(name)
+    return EngineChoice(kind=kind, name=name, version=version, profile=profile, overrides=overrides)
+
+
+def present_engines() -> tuple[str, ...]:
+    """Names of the registered engines that can be used here: ours first, then others by name."""
+    return tuple(name for name in _registered() if _lack(name) is None)
+
+
+def unavailable_engines() -> dict[str, str]:
+    """Registered engine -> why it cannot be used here."""
+    lacks = {name: _lack(name) for name in _registered()}
+    return {name: why for name, why in lacks.items() if why is not None}
+
+
+def load_engine(choice: EngineChoice) -> Any:
+    """The engine, imported: an object as `validation.engines.engine.Engine` describes. Raises EngineWordError.
+
+    A dotted path is looked for from the end of the path, after whatever is installed, in the current folder.
+    """
+    if choice.kind == "executable":
+        from validation.engines.executable import Executable
+
+        engine: Any = Executable(choice.name)
+    else:
+        found = _load_registered(choice.name) if choice.kind == "registered" else _load_class(choice.name)
+        try:
+            engine = found() if isinstance(found, type) else found
+        except Exception as error:
+            raise EngineWordError(f"engine {choice.name!r} cannot be made: {_in_a_line(error)}") from error
+    missing = [attribute for attribute in REQUIRED if not hasattr(engine, attribute)]
+    if missing:
+        raise EngineWordError(
+            f"engine {choice.name!r} has no {', '.join(missing)}; an engine has {', '.join(REQUIRED)}"
+        )
+    if choice.version is not None and choice.version != str(engine.version):
+        raise EngineWordError(f"engine '{choice.word}': version {engine.version} of {choice.name} is installed")
+    return engine
+
+
+# --- what a name stands for ---------------------------------------------------------------------------------
+
+
+def _kind(name: str) -> Literal["registered", "class", "executable"]:
+    if "/" in name or name.startswith("."):
+        path = Path(name)
+        if not path.is_file():
+            raise EngineWordError(f"engine {name!r}: no such file; give the path of an executable, such as ./my_engine")
+        if not os.access(path, os.X_OK):
+            raise EngineWordError(f"engine {name!r} is not executable; run: chmod +x {name}")
+        return "executable"
+    if "." in name and name not in _registered():
+        top = name.partition(".")[0]
+        if not all(part.isidentifier() for part in name.split(".")):
+            raise EngineWordError(f"engine {name!r} is not a dotted path to a class; write {SYNTAX}")
+        with _CurrentFolderLast():
+            if importlib.util.find_spec(top) is None:
+                raise EngineWordError(
+                    f"unknown engine {name!r}: no module {top!r} is installed or in the current folder"
+                )
+        return "class"
+    if name not in _registered():
+        near = difflib.get_close_matches(name.lower(), _registered(), n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise EngineWordError(f"unknown engine {name!r}{hint} Present: {', '.join(present_engines())}")
+    if why := _lack(name):
+        raise EngineWordError(f"engine {name!r} is unavailable: {why}")
+    return "registered"
+
+
+@cache
+def _registered() -> dict[str, EntryPoint]:
+    """Every registered engine, ours first. One that is registered twice is whichever comes with Upright."""
+    found: dict[str, EntryPoint] = {}
+    for point in entry_points(group=ENTRY_POINT_GROUP):
+        if point.name not in found or point.module.startswith("validation.engines."):
+            found[point.name] = point
+    return {name: found[name] for name in (*OURS, *sorted(found)) if name in found}
+
+
+def _lack(name: str) -> str | None:
+    """Why a registered engine cannot be used, as far as can be told without importing it; None if nothing is wrong."""
+    behind = OURS.get(name)
+    if name in OURS and behind is None:
+        return None
+    if behind is None:
+        module = _registered()[name].module.partition(".")[0]
+        return None if importlib.util.find_spec(module) else f"its module {module!r} is not installed"
+    module, package = behind
+    if importlib.util.find_spec(module):
+        return None
+    limit = NO_WHEEL.get(name)
+    if limit and sys.version_info[:2] >= limit:
+        here = f"{sys.version_info[0]}.{sys.version_info[1]}"
+        return f"no wheel for this Python ({here}); it has them below {limit[0]}.{limit[1]}"
+    return f"not installed; run: pip install {package}"
+
+
+# --- loading ------------------------------------------------------------------------------------------------
+
+
+def _load_registered(name: str) -> Any:
+    try:
+        return _registered()[name].load()
+    except Exception as error:
+        raise EngineWordError(f"engine {name!r} cannot be loaded: {_in_a_line(error)}") from error
+
+
+def _load_class(path: str) -> Any:
+    module_name, _, class_name = path.rpartition(".")
+    try:
+        with _CurrentFolderLast(keep=True):
+            module = importlib.import_module(module_name)
+    except Exception as error:
+        raise EngineWordError(f"engine {path!r}: {module_name!r} cannot be imported: {_in_a_line(error)}") from error
+    if not hasattr(module, class_name):
+        near = difflib.get_close_matches(class_name, dir(module), n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise EngineWordError(f"unknown engine {path!r}: {module_name!r} has no {class_name!r}{hint}")
+    return getattr(module, class_name)
+
+
+class _CurrentFolderLast:
+    """The current folder at the end of the path: a user's file never hides what is installed.
+
+    `keep`: it stays there, because the user's module may import its neighbours later.
+    """
+
+    def __init__(self, *, keep: bool = False) -> None:
+        self.keep = keep
+        self.folder = str(Path.cwd())
+
+    def __enter__(self) -> None:
+        self.added = self.folder not in sys.path
+        if self.added:
+            sys.path.append(self.folder)
+
+    def __exit__(self, *exception: object) -> None:
+        if self.added and not self.keep:
+            sys.path.remove(self.folder)
+
+
+def _in_a_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -23,6 +23,10 @@ class SettingError(ValueError):
     """A setting or profile that the engine does not have, or a value out of range; one line."""
 
 
+class DeclinedError(RuntimeError):
+    """Raised by `simulate` of an engine that only then knows that it cannot represent the scene; the reason."""
+
+
 class NotFiniteError(ArithmeticError):
     """Raised by an adapter whose engine noticed NaN or infinity itself (MuJoCo resets silently)."""
 
@@ -74,6 +78,12 @@ def resolve_settings(
 ) -> dict[str, Value]:
     """Complete settings: defaults, then the profile's, then the overrides. Raises SettingError."""
     table: Mapping[str, Setting] = getattr(engine, "settings", {})
+    profiles = getattr(engine, "profiles", ("default",))
+    # "fair" is what a run asks of every engine; one without it runs as it is out of the box.
+    if profile not in (*profiles, "default", "fair"):
+        near = difflib.get_close_matches(profile, profiles, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise SettingError(f"{engine.name}: unknown profile {profile!r}{hint} (it has: {', '.join(profiles)})")
     settings = {name: setting.default for name, setting in table.items()}
     if hasattr(engine, "profile") and profile in engine.profiles:
         settings |= engine.profile(profile, scene, dt)

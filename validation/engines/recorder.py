@@ -5,7 +5,7 @@ An adapter writes
     recorder.read(pose, twist)                  # the start, as the engine holds it
     for _ in recorder.steps():
         world.step(dt)                          # timed: from here ...
-        recorder.read(pose, twist, raw=...)     # ... to here
+        recorder.read(pose, twist, raw=...)     # ... to here, or to `recorder.stepped()`
     return recorder.trajectory()
 and, where the engine reports contacts, asks `recorder.wants_contacts` after `read` and calls `add_contact`.
 """
@@ -84,14 +84,20 @@ class Recorder:
         self._raw_given = False
         self._times: list[float] = []
         self._started = 0.0
+        self._elapsed: float | None = None
         self._contacts: list[tuple[Any, ...]] = []
 
     def steps(self) -> Iterator[int]:
         """Step numbers from 1; the clock of a step runs from here to the next `read`."""
         for number in range(1, self.step_count + 1):
+            self._elapsed = None
             self._started = time.perf_counter()
             yield number
         report_step_times(self._times)
+
+    def stepped(self) -> None:
+        """Stops the clock of the step: for an engine that is read out in more than the blink of `read`."""
+        self._elapsed = time.perf_counter() - self._started
 
     def read(self, *state: Any, raw: Array | bytes | None = None) -> None:
         """The state after a step: (pose, twist), each (B, 3), or (position, orientation, velocity, spin).
@@ -100,7 +106,7 @@ class Recorder:
         where `state` is derived (an angle from a matrix).
         """
         if self._step >= 0:
-            self._times.append(time.perf_counter() - self._started)
+            self._times.append(time.perf_counter() - self._started if self._elapsed is None else self._elapsed)
         self._step += 1
         if self._filled == self._block:
             self._flush(last=False)

@@ -222,7 +222,7 @@ def plan(engine: Any, item: dict[str, Any]) -> dict[str, Any]:
 
 
 def simulate(engine: Any, scene: Any, dt: float, settings: dict[str, Any]) -> bytes:
-    from validation.engines.engine import NotFiniteError
+    from validation.engines.engine import DeclinedError, NotFiniteError
     from validation.engines.recorder import step_clock
     from validation.trajectory import first_not_finite, to_bytes
 
@@ -230,6 +230,8 @@ def simulate(engine: Any, scene: Any, dt: float, settings: dict[str, Any]) -> by
     try:
         with step_clock() as clock:
             trajectory = engine.simulate(scene, dt, settings)
+    except DeclinedError as error:
+        return pack({"outcome": "declined", "reason": str(error)})
     except NotFiniteError as error:
         return pack({"outcome": "not_finite", "reason": str(error)})
     except MemoryError as error:

@@ -1,0 +1,91 @@
+"""The law of each pair, for engines that make it from one value per shape by a rule of their own.
+
+A scene gives friction and restitution of every pair. Chipmunk and Bullet multiply the values of two shapes, Box2D
+takes the geometric mean of the frictions and the larger restitution. `shape_values` finds values whose combination
+is exactly the law of every pair that can meet; where there are none the adapter sets the law contact by contact,
+from `PairLaws`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from scenarios.scene import Scene
+
+Quantity = Literal["friction", "restitution"]
+Rule = Literal["product", "geometric-mean", "max"]
+
+ROUND_OFF = 1e-12  # relative; a square root squared
+
+
+class PairLaws:
+    """Laws by member, bodies first, then boundaries. Members alike in all that matters share one table entry."""
+
+    def __init__(self, scene: Scene) -> None:
+        members = (*scene.bodies, *scene.boundaries)
+        special = {name for pair in scene.contact.pairs for name in (pair.a, pair.b)}
+        kinds: dict[tuple[object, ...], int] = {}
+        self.kind: list[int] = []  # of each member
+        samples, counts, fixed = [], [], []
+        for member in members:
+            immovable = bool(getattr(member, "fixed", True))
+            own_name = member.name if member.name in special else None
+            key = (member.friction, member.restitution, immovable, own_name)
+            if key not in kinds:
+                kinds[key] = len(kinds)
+                samples.append(member)
+                counts.append(0)
+                fixed.append(immovable)
+            self.kind.append(kinds[key])
+            counts[kinds[key]] += 1
+        self._laws = [[scene.pair_law(p, q) for q in samples] for p in samples]
+        self._meet = [
+            (i, j)
+            for i in range(len(samples))
+            for j in range(i, len(samples))
+            if not (fixed[i] and fixed[j]) and (i != j or counts[i] > 1)
+        ]
+
+    def of(self, a: int, b: int) -> tuple[float, float]:
+        """(friction, restitution) of members a and b."""
+        return self._laws[self.kind[a]][self.kind[b]]
+
+    def shape_values(self, quantity: Quantity, rule: Rule) -> list[float] | None:
+        """A value for each member such that `rule` gives every pair that can meet its law; None if there are none."""
+        column = 0 if quantity == "friction" else 1
+        laws = {(i, j): self._laws[i][j][column] for i, j in self._meet}
+        if rule == "max":
+            values = _for_the_larger(laws, len(self._laws))
+            fits = all(max(values[i], values[j]) == law for (i, j), law in laws.items())
+        else:
+            # sqrt(p q) = law is p q = law^2
+            targets = laws if rule == "product" else {pair: law * law for pair, law in laws.items()}
+            values = _for_the_product(targets, len(self._laws))
+            fits = all(math.isclose(values[i] * values[j], law, rel_tol=ROUND_OFF) for (i, j), law in targets.items())
+        return [values[kind] for kind in self.kind] if fits else None
+
+
+def _for_the_larger(laws: dict[tuple[int, int], float], count: int) -> list[float]:
+    """No value may exceed any law of its own; the largest such values are the only candidates worth a try."""
+    return [min((law for pair, law in laws.items() if i in pair), default=0.0) for i in range(count)]
+
+
+def _for_the_product(laws: dict[tuple[int, int], float], count: int) -> list[float]:
+    """A kind that meets its own has the root of that law; the others follow from a neighbour that is not 0.
+
+    A kind that follows from nobody may have any scale: the root of its largest law.
+    """
+    values: dict[int, float] = {i: math.sqrt(law) for (i, j), law in laws.items() if i == j}
+    while len(values) < count:
+        follow = {
+            p: law / values[q]
+            for pair, law in laws.items()
+            for p, q in (pair, pair[::-1])
+            if p not in values and values.get(q)
+        }
+        if not follow:
+            first = next(i for i in range(count) if i not in values)
+            follow = {first: math.sqrt(max((law for pair, law in laws.items() if first in pair), default=0.0))}
+        values |= follow
+    return [values[i] for i in range(count)]
