@@ -125,7 +125,7 @@ def kept_momentum(scene: PlanarScene) -> list[int]:
 class Fuzzer:
     """Simulates and judges scenes on one engine, remembering each verdict, until the time is over."""
 
-    def __init__(self, pool: Pool, engine: EngineChoice, profile: str, seconds: float) -> None:
+    def __init__(self, pool: Pool, engine: EngineChoice, profile: str | None, seconds: float) -> None:
         self.pool, self.engine, self.profile = pool, engine, profile
         self.deadline = time.monotonic() + seconds
         self.search = Search()
@@ -205,7 +205,9 @@ class Fuzzer:
 
     def _plan(self, scene: Scene, dt: float) -> Plan:
         request = Request(scenario=file_scenario("fuzzed", scene), engine=self.engine, profile=self.profile, dt=dt)
-        return plan_cases(self.pool, [request])[0]
+        plan = plan_cases(self.pool, [request])[0]
+        self.profile = plan.case.identity.profile  # as resolved
+        return plan
 
     def _accepts(self, **law: Any) -> bool:
         """Whether the engine takes a scene with friction, or with restitution."""

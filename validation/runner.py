@@ -38,7 +38,7 @@ class Request:
 
     scenario: Scenario
     engine: EngineChoice
-    profile: str
+    profile: str | None = None  # None: fair where the engine has it, else its first
     dt: float = STEP
     alias: str = ""
 
@@ -105,7 +105,7 @@ def plan_cases(pool: Pool, requests: Sequence[Request]) -> list[Plan]:
             {
                 "scene": scenes[id(r.scenario)],
                 "dt": r.dt,
-                "profile": r.profile,
+                "profile": _profile(r, remotes[word].hello or {}),
                 "overrides": dict(r.engine.overrides),
             }
             for r in group
@@ -136,6 +136,11 @@ def engine_remotes(pool: Pool, words: set[str]) -> dict[str, Remote]:
     return remotes
 
 
+def _profile(request: Request, hello: dict[str, Any]) -> str:
+    known = hello.get("profiles", ["fair"])
+    return request.profile or ("fair" if "fair" in known else known[0])
+
+
 def _plan(request: Request, answer: dict[str, Any], hello: dict[str, Any], scene_hash: str) -> Plan:
     scenario = request.scenario
     case = Case(
@@ -143,7 +148,7 @@ def _plan(request: Request, answer: dict[str, Any], hello: dict[str, Any], scene
             scenario=scenario.name,
             parameters=scenario.parameters_json,
             engine=request.engine.name,
-            profile=request.profile,
+            profile=_profile(request, hello),
             dt=request.dt,
             platform=platform_class(),
             alias=request.alias,

@@ -39,7 +39,7 @@ def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile:
     found = 0
     with open_store(database) as store:
         for choice in choices:
-            found += fuzz_engine(store, choice, choice.profile or profile or "fair", 60.0 * minutes, first)
+            found += fuzz_engine(store, choice, choice.profile or profile, 60.0 * minutes, first)
     if found:
         click.echo(f"{found} found.   Next: upright finds")
     sys.exit(1 if found else 0)

@@ -13,7 +13,7 @@ from validation.runner import Limits, Request, engine_remotes, plan_cases, simul
 from validation.store import Store, StoredFind
 
 
-def fuzz_engine(store: Store, choice: EngineChoice, profile: str, seconds: float, seed: int) -> int:
+def fuzz_engine(store: Store, choice: EngineChoice, profile: str | None, seconds: float, seed: int) -> int:
     """Search, store what was found, say what was done; how many faults there were."""
     folder = kernel_cache.use_kernel_cache()
     if not kernel_cache.is_warm(folder):
@@ -37,7 +37,7 @@ def fuzz_engine(store: Store, choice: EngineChoice, profile: str, seconds: float
         number = store.add_find(
             engine=choice.label,
             engine_version=hello.get("version", "unknown"),
-            profile=profile,
+            profile=fuzzer.profile or "",
             seed=seed,
             dt=fault.dt,
             oracle=fault.oracle,
@@ -47,7 +47,7 @@ def fuzz_engine(store: Store, choice: EngineChoice, profile: str, seconds: float
         click.echo(find_line(number, choice, fault))
     rate = search.tried / search.wall if search.wall else 0.0
     click.echo(
-        f"{choice.label}@{profile}: {search.tried} scenes in {search.wall:.0f} s ({rate:.0f} a second) from seed {seed}, "
+        f"{choice.label}@{fuzzer.profile}: {search.tried} scenes in {search.wall:.0f} s ({rate:.0f} a second) from seed {seed}, "
         f"{search.declined} declined, {len(search.faults) or 'nothing'} found"
     )
     return len(search.faults)

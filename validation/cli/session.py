@@ -53,7 +53,7 @@ def make_requests(options: Options) -> tuple[str, list[Request]]:
     requests = []
     for scenario in scenarios:
         for choice in choices:
-            profile = choice.profile or options.profile or "fair"
+            profile = choice.profile or options.profile
             requests.append(
                 Request(
                     scenario=scenario,

@@ -232,6 +232,8 @@ def simulate(engine: Any, scene: Any, dt: float, settings: dict[str, Any]) -> by
             trajectory = engine.simulate(scene, dt, settings)
     except DeclinedError as error:
         return pack({"outcome": "declined", "reason": str(error)})
+    except DeclinedError as error:
+        return pack({"outcome": "declined", "reason": str(error)})
     except NotFiniteError as error:
         return pack({"outcome": "not_finite", "reason": str(error)})
     except MemoryError as error:

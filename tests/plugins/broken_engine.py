@@ -1,0 +1,88 @@
+"""An engine that breaks on purpose, found through the entry-point group by putting this folder on the path.
+
+`fault` says how: it crashes, hangs, eats memory, returns NaN, raises, prints, leaves a child behind, or gains energy
+when two bodies touch. Without a fault it is pymunk.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import os
+import subprocess
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from validation.engines.engine import Setting
+from validation.engines.pymunk_engine import Pymunk
+
+FAULTS = ("none", "segfault", "hang", "hang-in-c", "memory", "nan", "raise", "exit", "chatter", "grandchild", "gain")
+KICK = 3.0  # m/s, upward, to both bodies of a pair that meets
+
+
+class Broken(Pymunk):
+    """pymunk, with a fault of your choice."""
+
+    name = "broken"
+    version = "1.0"
+    settings = {
+        "fault": Setting(default="none", doc="How it breaks.", choices=FAULTS),
+        "patience": Setting(default=3600.0, doc="Seconds that a hang lasts.", low=0.0, high=1e6),
+    }
+    profiles = ("default",)
+
+    def profile(self, name: str, scene: Any, dt: float) -> dict[str, Any]:
+        return {}
+
+    def simulate(self, scene: Any, dt: float, settings: Any) -> Any:
+        pymunk = Pymunk()
+        defaults = {name: setting.default for name, setting in pymunk.settings.items()}
+        fault, patience = settings["fault"], settings["patience"]
+        if fault == "segfault":
+            ctypes.string_at(0)
+        if fault == "hang":
+            time.sleep(patience)
+        if fault == "hang-in-c":  # holds the interpreter's lock, as pybullet does
+            ctypes.PyDLL(None).usleep(int(1e6 * min(patience, 2000.0)))
+        if fault == "memory":
+            hoard = []
+            while True:
+                hoard.append(np.ones(2**21))  # 16 MiB, touched
+                time.sleep(0.002)
+        if fault == "raise":
+            raise ValueError("the contact graph\nhas a cycle")
+        if fault == "exit":
+            os._exit(3)
+        if fault == "chatter":
+            print("engine build time: today")
+            print("a warning", file=sys.stderr)
+        if fault == "grandchild":
+            subprocess.Popen(["sleep", str(patience)])
+            time.sleep(patience)
+        trajectory = pymunk.simulate(scene, dt, defaults | pymunk.profile("fair", scene, dt))
+        if fault == "nan":
+            pose = np.array(trajectory.pose)
+            pose[len(pose) // 2 :, 0, 0] = np.nan
+            trajectory = dataclasses.replace(trajectory, pose=pose)
+        if fault == "gain":
+            trajectory = kicked(scene, trajectory)
+        return trajectory
+
+
+def kicked(scene: Any, trajectory: Any) -> Any:
+    """From the first time at which the circles around two free bodies meet, both have an upward speed too many."""
+    from scenarios.mass import reach
+
+    free = [i for i, body in enumerate(scene.bodies) if not body.fixed]
+    twist = np.array(trajectory.twist)
+    for i in free:
+        for j in (j for j in free if j > i):
+            apart = np.linalg.norm(trajectory.position[:, i] - trajectory.position[:, j], axis=1)
+            met = apart < reach(scene.bodies[i].shape) + reach(scene.bodies[j].shape)
+            if met.any():
+                first = int(np.argmax(met))
+                twist[first:, [i, j], 1] += KICK
+    return dataclasses.replace(trajectory, twist=twist, state_hash="")
