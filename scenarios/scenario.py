@@ -25,6 +25,15 @@ class ParameterError(ValueError):
     """A scenario name or parameter that does not exist or is out of range; the message is one line."""
 
 
+def word_of(value: Value) -> str:
+    """A parameter's value as one types it: 100 for 100.0, true for True; it converts back to an equal value."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value)
+
+
 @dataclass(frozen=True, slots=True)
 class Within:
     """Range of a numeric parameter, ends included: `n: Annotated[int, Within(1, 100)] = 10`."""
@@ -55,7 +64,7 @@ class Scenario:
     @property
     def label(self) -> str:
         """As typed on the command line: the name and the parameters that differ from their defaults."""
-        given = [f"{k}={v}" for k, v in self.parameters.items() if self.defaults.get(k) != v]
+        given = [f"{k}={word_of(v)}" for k, v in self.parameters.items() if self.defaults.get(k) != v]
         return self.name + (":" + ",".join(given) if given else "")
 
     @property

@@ -1,1 +1,93 @@
-"""The catalogue: families of scenarios found by name, and the canonical suite."""
+"""The catalogue: canonical scenes, each with its truth, found by name.
+
+    FAMILIES["stack"].scenario({"n": 5})    scenario_of("stack:n=5")    scenario_of("my_scene.json")
+
+A family is one module: a function from parameters to a scenario, and CANONICAL, the parameters of it that the
+canonical suite runs. The order of the table is that of the report.
+"""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+from scenarios.catalogue import (
+    bouncing_ball,
+    bouncing_block,
+    stack,
+    upright_block,
+)
+from scenarios.catalogue.scene_file import scenario_from_file
+from scenarios.scenario import Family, ParameterError, Scenario, Value, word_of
+
+__all__ = ["FAMILIES", "canonical_suite", "cite", "scenario_of"]
+
+FAMILIES: dict[str, Family] = {
+    family.name: family
+    for family in (
+        Family("upright-block", upright_block.upright_block, upright_block.CANONICAL),
+        Family("stack", stack.stack, stack.CANONICAL),
+        Family("bouncing-ball", bouncing_ball.bouncing_ball, bouncing_ball.CANONICAL),
+        Family("bouncing-block", bouncing_block.bouncing_block, bouncing_block.CANONICAL),
+    )
+}
+
+WORDS = "NAME, NAME:k=v,k=v or a scene file, for instance upright-block, stack:n=5,mass_ratio=100, my_scene.json"
+
+
+def canonical_suite() -> list[Scenario]:
+    """Every family at each of its canonical parameters, in the order of the report."""
+    return [family.scenario(given) for family in FAMILIES.values() for given in family.canonical]
+
+
+def scenario_of(word: str) -> Scenario:
+    """The scenario that a word names: `NAME`, `NAME:k=v,k=v`, or the path of a scene file.
+
+    A word with a path separator in it or `.json` at its end is a file. Raises ParameterError (unknown name or
+    parameter, value that is not allowed) or SceneError (what is wrong with the file), each one line.
+    """
+    name, colon, rest = word.partition(":")
+    if word.endswith(".json") or "/" in name or "\\" in name:
+        return scenario_from_file(Path(word))
+    if name not in FAMILIES:
+        near = difflib.get_close_matches(name.lower().replace("_", "-"), FAMILIES, n=2, cutoff=0.5)
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(FAMILIES)}."
+        raise ParameterError(f"unknown scenario {name!r}; {hint} Give {WORDS}")
+    return FAMILIES[name].scenario(_parameters(name, rest) if colon else {})
+
+
+def cite(scenario: Scenario) -> str:
+    """What the scenario's truth says, over which time, how exactly, and where it comes from; for people."""
+    truth = scenario.truth
+    says = [
+        "poses" if truth.pose else "",
+        f"{len(truth.events)} {'time' if len(truth.events) == 1 else 'times'} of impact" if truth.events else "",
+        f"{truth.goal.name} = {truth.goal.exact:.12g} {truth.goal.unit}" if truth.goal else "",
+        *sorted(truth.invariants),
+    ]
+    error = f"to {truth.error:.0e}" if truth.error else "to round-off"
+    return "\n".join(
+        (
+            f"{scenario.label}: {scenario.title}",
+            f"  truth   {truth.kind}, {truth.span[0]:g} to {truth.span[1]:g} s, {error}",
+            f"  says    {'; '.join(filter(None, says))}",
+            f"  source  {truth.source}",
+        )
+    )
+
+
+def _parameters(name: str, text: str) -> dict[str, Value]:
+    given: dict[str, Value] = {}
+    for part in text.split(","):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (key and equals and value):
+            raise ParameterError(f"{name}: {part!r} is no parameter; write k=v, for instance {_example(name)}")
+        if key in given:
+            raise ParameterError(f"{name}: parameter {key!r} is given twice, {given[key]} and {value}; give it once")
+        given[key] = value
+    return given
+
+
+def _example(name: str) -> str:
+    shown = next((dict(given) for given in FAMILIES[name].canonical if given), FAMILIES[name].defaults)
+    return name + ":" + ",".join(f"{k}={word_of(v)}" for k, v in shown.items())

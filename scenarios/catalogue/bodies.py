@@ -151,13 +151,10 @@ def poses_in_plane(scene: Scene, motion: Callable[[Array], Array]) -> Callable[[
     def pose(time: Array) -> Array:
         planar = motion(np.asarray(time, dtype=np.float64))
         S, M = planar.shape[:2]
+        poses = np.tile(np.hstack(start_pose(scene)), (S, 1, 1))
         if isinstance(scene, PlanarScene):
-            start, _ = planar_start(scene)
-            poses = np.tile(start, (S, 1, 1))
             poses[:, :M] = planar
             return poses
-        position, orientation, _, _ = spatial_start(scene)
-        poses = np.tile(np.hstack([position, orientation]), (S, 1, 1))
         x, up, half = planar[..., 0], planar[..., 1], planar[..., 2] / 2.0
         poses[:, :M, 0], poses[:, :M, 2] = x, up
         turn = np.zeros((S, M, 4))
@@ -169,6 +166,11 @@ def poses_in_plane(scene: Scene, motion: Callable[[Array], Array]) -> Callable[[
     return pose
 
 
-def height(scene: Scene, position: Array) -> Array:
-    """(S, B): the coordinate against gravity, of positions (S, B, 2 or 3) of this scene."""
-    return position[..., 1 if isinstance(scene, PlanarScene) else 2]
+def start_pose(scene: Scene) -> tuple[Array, ...]:
+    """((B, 3),) planar, or position (B, 3) and orientation (B, 4), at time 0."""
+    return planar_start(scene)[:1] if isinstance(scene, PlanarScene) else spatial_start(scene)[:2]
+
+
+def at_rest(scene: Scene) -> Callable[[Array], Array]:
+    """A truth's `pose` of a scene in which nothing moves."""
+    return poses_in_plane(scene, lambda time: np.zeros((len(time), 0, 3)))

@@ -1,0 +1,71 @@
+"""What no engine may exceed, whatever its step: bounds generous for a discretised engine, and far from physics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from scenarios import mass
+from scenarios.catalogue.bodies import start_pose
+from scenarios.forces import spring_energy
+from scenarios.scene import PlanarScene, Scene, inertias, masses
+
+RESTING_SHARE = 0.01
+"""of the energy scale: an engine that starts a resting scene pushes bodies apart by a hundredth of their size."""
+MOVING_SHARE = 0.05
+"""of the energy scale: one step of 1/240 s at the speed of a fall from one metre is 2 % of that fall."""
+PENETRATION_SHARE = 0.1  # of the smallest free body's size
+MOMENTUM_SHARE = 1e-3  # of the momentum scale: single precision, thousands of steps
+
+
+def energy_scale(scene: Scene) -> float:
+    """J: sum of m g L over the free bodies, L the height that they span, plus kinetic and spring energy at time 0."""
+    gravity = np.array(scene.gravity)
+    g = float(np.linalg.norm(gravity))
+    free = [i for i, body in enumerate(scene.bodies) if not body.fixed]
+    m, inertia = masses(scene)[free], inertias(scene)[free]
+    bodies = [scene.bodies[i] for i in free]
+    stored = spring_energy(scene, *start_pose(scene))
+    for body, m_i, I_i in zip(bodies, m, inertia):
+        # The largest moment bounds the spin's energy, whatever the orientation.
+        stored += 0.5 * float(m_i) * float(np.sum(np.square(body.velocity)))
+        stored += 0.5 * float(np.max(I_i)) * float(np.sum(np.square(body.spin)))
+    if g == 0.0:
+        return stored
+    reach = np.array([mass.reach(body.shape) for body in bodies])
+    altitude = -np.array([body.position for body in bodies]) @ gravity / g
+    span = float(np.max(altitude + reach) - np.min(altitude - reach))
+    return float(np.sum(m) * g * span + stored)
+
+
+def smallest_size(scene: Scene) -> float:
+    """m: the least width of a free body, that of the rectangle with the same smallest second moment, w^2 / 12."""
+    measure: Any = mass.planar_mass if isinstance(scene, PlanarScene) else mass.spatial_mass
+    least = np.inf
+    for body in scene.bodies:
+        if not body.fixed:
+            least = min(least, float(np.linalg.eigvalsh(measure(body.shape).second_moments)[0]))
+    return float(np.sqrt(12.0 * least))
+
+
+def contact_laws(scene: Scene, *, share: float) -> dict[str, float]:
+    """Bounds on energy gained, `share` of the energy scale, and on penetration, for any scene with contacts."""
+    return gain_law(scene, share) | {"penetration_max": PENETRATION_SHARE * smallest_size(scene)}
+
+
+def flight_laws(scene: Scene) -> dict[str, float]:
+    """Bounds for bodies that touch nothing: energy, and the momentum that gravity does not explain (kg m/s)."""
+    speed = max(float(np.linalg.norm(body.velocity)) for body in scene.bodies)
+    fall = float(np.linalg.norm(scene.gravity)) * scene.duration
+    total = float(sum(body.mass or 0.0 for body in scene.bodies if not body.fixed))
+    laws = gain_law(scene, MOVING_SHARE)
+    if speed + fall > 0.0:
+        laws["momentum_drift"] = MOMENTUM_SHARE * total * (speed + fall)
+    return laws
+
+
+def gain_law(scene: Scene, share: float) -> dict[str, float]:
+    """None where thrusters do work, or where there is no energy to take a share of."""
+    scale = energy_scale(scene)
+    return {"energy_gain": share * scale} if scale > 0.0 and not scene.thrusters else {}

@@ -1,0 +1,53 @@
+"""A scene of the user's own, judged by what holds for any scene: no truth but the invariants of mechanics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scenarios.catalogue.laws import MOVING_SHARE, contact_laws, flight_laws
+from scenarios.scenario import Scenario
+from scenarios.scene import Scene, colliding_pairs, content_hash, read_scene
+from scenarios.truth import Invariant, Truth
+
+
+def scenario_from_file(path: Path) -> Scenario:
+    """The scenario of a scene file, named by the file's stem, its identity the scene's content. Raises SceneError."""
+    scene = read_scene(path)
+    identity = {"content": content_hash(scene)}
+    return Scenario(
+        name=path.stem,
+        title=scene.title or path.stem,
+        probes="a scene of your own: conservation and contact",
+        regime="your own",
+        scene=scene,
+        truth=Truth(
+            kind="invariants",
+            source="laws of mechanics: contact, friction and damping take energy; inner forces keep momentum",
+            span=(0.0, scene.duration),
+            invariants=invariants_of(scene),
+        ),
+        headline="penetration_max",
+        laws=contact_laws(scene, share=MOVING_SHARE) if may_touch(scene) else flight_laws(scene),
+        parameters=identity,
+        defaults=identity,  # so the label is the name alone
+    )
+
+
+def may_touch(scene: Scene) -> bool:
+    """Whether any pair may collide; a large scene is not searched for one."""
+    return len(scene.bodies) > 200 or bool(colliding_pairs(scene))
+
+
+def invariants_of(scene: Scene) -> frozenset[Invariant]:
+    """What must hold of a scene whatever its bodies do."""
+    found: set[Invariant] = {"no-overlap"}
+    if not scene.thrusters:
+        damped = scene.damping.linear or scene.damping.angular or any(spring.damping for spring in scene.springs)
+        lossless = not damped and not may_touch(scene)
+        found.add("energy" if lossless else "energy-not-gained")
+    tied = any(joint.b is None for joint in scene.joints) or any(spring.b is None for spring in scene.springs)
+    resisted = scene.damping.linear or scene.damping.angular
+    touched = scene.boundaries or any(body.fixed for body in scene.bodies)
+    if not (tied or resisted or touched or scene.thrusters):
+        found |= {"momentum", "angular-momentum"}
+    return frozenset(found)

@@ -1,0 +1,92 @@
+"""A stack of unit boxes, lighter ones below, none quite above the next: the classical test of a contact solver.
+
+Aligned stacks stay on a symmetric branch that hides what iterations do; so each box is shifted at random, by a
+thousandth of its width. Mass ratios make the problem ill-conditioned: a heavy box on light ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import numpy as np
+
+from scenarios.catalogue.bodies import at_rest, block, scene_of
+from scenarios.catalogue.ground import GroundKind, Space
+from scenarios.catalogue.ground import ground as lay_ground
+from scenarios.catalogue.laws import RESTING_SHARE, contact_laws
+from scenarios.scenario import Scenario, Value, Within
+from scenarios.truth import Goal, Invariant, Motion, Truth
+
+DURATION = 6.0  # s
+SIGMA = 1e-3  # m, of widths of 1 m
+
+
+def stack(
+    *,
+    n: Annotated[int, Within(2, 100)] = 10,
+    mass_ratio: Annotated[float, Within(1e-4, 1e4)] = 1.0,
+    friction: Annotated[float, Within(0.0, 2.0)] = 0.5,
+    seed: Annotated[int, Within(0, 2**31 - 1)] = 1,
+    space: Space = "planar",
+    ground: GroundKind = "plane",
+) -> Scenario:
+    """Stack of n unit boxes, each shifted by a thousandth; the top one mass_ratio times the bottom one's 1 kg"""
+    shifts = np.random.default_rng(seed).normal(0.0, SIGMA, (2, n))
+    bodies = tuple(
+        block(
+            space,
+            f"box {i + 1}",
+            x=float(shifts[0, i]),
+            across=float(shifts[1, i]),
+            y=i + 0.5,
+            mass=mass_ratio ** (i / (n - 1)),
+            friction=friction,
+        )
+        for i in range(n)
+    )
+    title = f"Stack of {n}, mass ratio {mass_ratio:g}" + (", frictionless" if friction == 0.0 else "")
+    scene = scene_of(space, bodies, lay_ground(space, ground, friction), title=title, duration=DURATION)
+    top = n - 1
+
+    def height(motion: Motion) -> float:
+        return float(motion.position[-1, top, -1])
+
+    invariants: set[Invariant] = {"energy", "rest"}
+    if friction == 0.0:
+        invariants.add("momentum-x")
+    return Scenario(
+        name="stack",
+        title=title,
+        probes="convergence of the contact solver: sinking and creep under load and at high mass ratios",
+        regime="rest",
+        scene=scene,
+        truth=Truth(
+            kind="closed form",
+            source="statics: above each face the common centre of mass lies over the overlap of the two boxes",
+            span=(0.0, DURATION),
+            pose=at_rest(scene),
+            goal=Goal(name="height of the top box", unit="m", exact=top + 0.5, measure=height),
+            invariants=frozenset(invariants),
+        ),
+        headline="penetration_mean",
+        meaningless=frozenset({"momentum_drift"}) if friction else frozenset(),
+        laws=contact_laws(scene, share=RESTING_SHARE),
+    )
+
+
+HEIGHTS = (3, 5, 10, 20)
+CANONICAL: tuple[Mapping[str, Value], ...] = (
+    *({"n": n} for n in HEIGHTS),
+    {"n": 10, "mass_ratio": 10.0},
+    {"n": 5, "mass_ratio": 100.0},
+    *({"n": n, "mass_ratio": 1000.0} for n in HEIGHTS),
+    *({"n": n, "friction": 0.0} for n in HEIGHTS),
+    {"n": 10, "mass_ratio": 10.0, "friction": 0.0},
+    {"n": 5, "mass_ratio": 100.0, "friction": 0.0},
+    *({"n": n, "mass_ratio": 1000.0, "friction": 0.0} for n in (3, 10)),
+    {"n": 10, "ground": "box"},
+    {"n": 10, "space": "spatial"},
+    {"n": 10, "space": "spatial", "ground": "box"},
+    {"n": 5, "mass_ratio": 100.0, "space": "spatial", "ground": "box"},
+)
