@@ -1,0 +1,67 @@
+"""Upright's own physics engine: planar rigid bodies that collide, rest on one another and lean, without friction.
+
+A block dropped on the ground, in five lines:
+
+    from reference_engine import Body, HalfPlane, World, box, simulate
+
+    ground = Body(shape=HalfPlane(), fixed=True)
+    block = Body(shape=box(1.0, 3.0), position=(0.0, 2.0), spin=0.3)
+    motion = simulate(World(bodies=(ground, block), restitution=0.5), duration=5.0, dt=1 / 240)
+    print(motion.pose[-1, 1], motion.impacts.time, motion.contacts_at(-1).force)
+
+All SI. Poses are (x, y, angle), twists (vx, vy, spin), arrays over (samples, bodies, 3). It is ContactSim, the
+algorithm of the myPhysicsLab pages, with its defaults in `Settings`: bodies meet and rest at a gap of half the
+distance tolerance (5 mm).
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reference_engine.planar.complementarity import contact_forces as contact_forces
+    from reference_engine.planar.errors import ContactForceError as ContactForceError
+    from reference_engine.planar.errors import UnresolvedContact as UnresolvedContact
+    from reference_engine.planar.errors import WorldError as WorldError
+    from reference_engine.planar.motion import Motion as Motion
+    from reference_engine.planar.motion import energy as energy
+    from reference_engine.planar.motion import least_gap as least_gap
+    from reference_engine.planar.shape import Disc as Disc
+    from reference_engine.planar.shape import HalfPlane as HalfPlane
+    from reference_engine.planar.shape import Polygon as Polygon
+    from reference_engine.planar.shape import box as box
+    from reference_engine.planar.simulate import samples as samples
+    from reference_engine.planar.simulate import simulate as simulate
+    from reference_engine.planar.world import Body as Body
+    from reference_engine.planar.world import Settings as Settings
+    from reference_engine.planar.world import World as World
+
+# In the order in which one would teach them. Loaded when first asked for: `reference_engine.geometry` alone
+# does not need the kernels.
+_HOME = {
+    "Body": "world",
+    "box": "shape",
+    "Disc": "shape",
+    "Polygon": "shape",
+    "HalfPlane": "shape",
+    "World": "world",
+    "simulate": "simulate",
+    "samples": "simulate",
+    "Motion": "motion",
+    "energy": "motion",
+    "least_gap": "motion",
+    "Settings": "world",
+    "contact_forces": "complementarity",
+    "WorldError": "errors",
+    "UnresolvedContact": "errors",
+    "ContactForceError": "errors",
+}
+
+__all__ = [*_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"reference_engine.planar.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value

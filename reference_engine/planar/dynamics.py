@@ -89,7 +89,7 @@ def keep_resting(law, contacts, n):
     """Drop the contacts that approach or part too fast to be at rest; returns how many stay."""
     kept = 0
     for k in range(n):
-        if abs(contacts.speed[k]) < law.velocity_tolerance:
+        if -law.velocity_tolerance < contacts.speed[k] < law.separation_tolerance:
             contacts.kind[kept], contacts.gap[kept] = contacts.kind[k], contacts.gap[k]
             contacts.speed[kept], contacts.span[kept] = contacts.speed[k], contacts.span[k]
             for c in range(2):

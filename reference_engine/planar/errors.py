@@ -5,7 +5,7 @@ class WorldError(ValueError):
     """The world as given is not one that can be simulated: which field, which value, what is allowed."""
 
 
-class UnresolvedContact(RuntimeError):
+class UnresolvedContact(RuntimeError):  # noqa: N818
     """Time cannot go on: a collision was not resolved although time was backed up again and again."""
 
     def __init__(self, reason: str, *, time: float, bodies: tuple[str, str], gap: float) -> None:

@@ -18,7 +18,7 @@ Mask = NDArray[np.bool_]
 
 def is_resting(contacts: Contacts, n: int, law: Law) -> Mask:
     gap, speed = contacts.gap[:n], contacts.speed[:n]
-    return (-ROUND_OFF <= gap) & (gap < law.distance_tolerance) & (np.abs(speed) < law.velocity_tolerance)
+    return (gap >= -ROUND_OFF) & (gap < law.distance_tolerance) & (np.abs(speed) < law.velocity_tolerance)
 
 
 def is_too_far(contacts: Contacts, n: int, law: Law) -> Mask:

@@ -44,6 +44,7 @@ class Law(NamedTuple):
     damping_rotation: float  # damping * ratio
     distance_tolerance: float
     velocity_tolerance: float
+    separation_tolerance: float
     target_gap: float
     window: float  # m, half-width about the target gap in which a fast approach is an impact
     extra: int  # index into EXTRA_ACCELERATIONS
@@ -113,6 +114,7 @@ def pack_bodies(world: World) -> Bodies:
         for i in range(count)
         for j in range(i + 1, count)
         if not (world.bodies[i].fixed and world.bodies[j].fixed)
+        and not (world.bodies[i].group and world.bodies[i].group == world.bodies[j].group)
     ]
     return Bodies(
         kind=kind,
@@ -135,6 +137,7 @@ def pack_law(world: World, settings: Settings) -> Law:
         damping_rotation=float(world.damping * world.damping_rotation_ratio),
         distance_tolerance=float(settings.distance_tolerance),
         velocity_tolerance=float(settings.velocity_tolerance),
+        separation_tolerance=float(settings.separation_tolerance),
         target_gap=float(settings.target_gap),
         window=float(settings.collision_accuracy * settings.target_gap),
         extra=EXTRA_ACCELERATIONS.index(settings.extra_acceleration),

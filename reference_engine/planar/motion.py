@@ -80,7 +80,9 @@ def collect(samples: Iterable[Sample]) -> Motion:
         time=np.array([s.time for s in rows]),
         pose=np.array([s.pose for s in rows]),
         twist=np.array([s.twist for s in rows]),
-        contacts=ContactForces(**{k: np.concatenate([getattr(c, k) for c in contacts]) for k in ContactForces.__slots__}),
+        contacts=ContactForces(
+            **{k: np.concatenate([getattr(c, k) for c in contacts]) for k in ContactForces.__slots__}
+        ),
         first_contact=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
         impacts=Impacts(**{k: np.concatenate([getattr(i, k) for i in impacts]) for k in Impacts.__slots__}),
     )

@@ -158,7 +158,9 @@ class Clock:
     def refuse(self, outcome: int, violation: float) -> None:
         if outcome in (dynamics.NO_FORCES, dynamics.NO_SOLUTION):
             what = "no contact forces exist" if outcome == dynamics.NO_SOLUTION else "no contact forces were found"
-            raise ContactForceError(f"t = {self.time:.9g} s: {what}: violation {violation:.3g} m/s^2", residual=violation)
+            raise ContactForceError(
+                f"t = {self.time:.9g} s: {what}: violation {violation:.3g} m/s^2", residual=violation
+            )
 
     def suspects(self) -> Contacts | None:
         """The places at which the attempted step went too far."""
@@ -250,9 +252,7 @@ class Clock:
             gap=contacts.gap[:n].copy(),
             force=contacts.force[:n].copy(),
         )
-        return Sample(
-            time=self.time, pose=self.pose, twist=self.twist, contacts=forces, impacts=impacts or NO_IMPACTS
-        )
+        return Sample(time=self.time, pose=self.pose, twist=self.twist, contacts=forces, impacts=impacts or NO_IMPACTS)
 
     def names(self, k: int) -> tuple[str, str]:
         return self.world.body_name(self.contacts.body[k, 1]), self.world.body_name(self.contacts.body[k, 0])

@@ -37,6 +37,7 @@ class Body:
     mass: float = 1.0  # kg
     inertia: float | None = None  # kg m^2, about the centre of mass
     fixed: bool = False
+    group: int = 0  # bodies of the same group, other than 0, pass through one another
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -109,6 +110,7 @@ class Settings:
 
     distance_tolerance: float = 0.01  # m; bodies rest and collide at half of it
     velocity_tolerance: float = 0.5  # m/s; a slower approach is a contact, a faster one an impact
+    separation_tolerance: float = 0.5  # m/s; a contact that parts faster gets no force (the original: the same)
     collision_accuracy: float = 0.6  # an impact is located to within this part of the target gap
     extra_acceleration: str = "velocity"
     extra_acceleration_time_step: float = 0.025  # s; not the engine's step
@@ -116,7 +118,12 @@ class Settings:
     random_seed: int = 0  # order in which serial handling takes the collisions
 
     def __post_init__(self) -> None:
-        for name in ("distance_tolerance", "velocity_tolerance", "extra_acceleration_time_step"):
+        for name in (
+            "distance_tolerance",
+            "velocity_tolerance",
+            "separation_tolerance",
+            "extra_acceleration_time_step",
+        ):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0.0):
                 raise WorldError(f"{name}: {value!r} is not a positive finite number")
@@ -128,7 +135,9 @@ class Settings:
         ):
             value = getattr(self, name)
             if value in NEED_JOINTS:
-                raise WorldError(f"{name}: {value!r} is for joints, which this engine does not have yet; use one of {allowed}")
+                raise WorldError(
+                    f"{name}: {value!r} is for joints, which this engine does not have yet; use one of {allowed}"
+                )
             if value not in allowed:
                 raise WorldError(f"{name}: {value!r} is not one of {allowed}")
         if not 0 <= self.random_seed < 2**32:
