@@ -115,10 +115,11 @@ def pivot(A, b, n, least_index, factor, direction, clamped, status, a, f):
     driven = np.int64(-1)
     outcome = NOT_CONVERGED
     for _ in range(60 + 20 * n):
-        driven, lowest = -1, -1e-13 * scale
+        driven = np.int64(-1)
+        lowest = -1e-13 * scale
         for i in range(n):
             if status[i] == FREE and a[i] < lowest:
-                driven, lowest = i, a[i]
+                driven, lowest = np.int64(i), a[i]
                 if least_index == 1:
                     break
         if driven < 0:

@@ -179,4 +179,4 @@ def room_to_work(bodies: Bodies, capacity: int) -> Scratch:
 
 def first_contacts(contacts: Contacts, count: int) -> Contacts:
     """A copy of the first `count` contacts."""
-    return Contacts(*(field[:count].copy() for field in contacts))
+    return Contacts._make(field[:count].copy() for field in contacts)

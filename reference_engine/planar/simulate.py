@@ -115,7 +115,7 @@ class Clock:
             suspects = self.suspects()
             if suspects is None:
                 self.go_to(until if reached >= until - self.time else self.time + reached, end_pose, end_twist)
-                hit = is_impact(self.contacts, self.n, self.law).any()
+                hit = bool(is_impact(self.contacts, self.n, self.law).any())
                 quiet += 1
                 if not bisecting or quiet >= 2:
                     step, bisecting = until - self.time, False
@@ -167,7 +167,7 @@ class Clock:
         if self.n == 0:
             return None
         far = is_too_far(self.contacts, self.n, self.law)
-        return Contacts(*(field[: self.n][far] for field in self.contacts)) if far.any() else None
+        return Contacts._make(field[: self.n][far] for field in self.contacts) if far.any() else None
 
     def back_up(self, suspects: Contacts, reached: float) -> tuple[bool, float]:
         """Back at the start of the step: is one of the suspects near enough to bounce here, and if not, when?
@@ -176,11 +176,11 @@ class Clock:
         """
         self.n = self.find()
         now = first_contacts(suspects, len(suspects.kind))
-        for k in range(len(now.kind)):
-            measure(self.bodies, self.pose, self.twist, self.scratch.vertices, self.scratch.normals, now, k)
+        for row in range(len(now.kind)):
+            measure(self.bodies, self.pose, self.twist, self.scratch.vertices, self.scratch.normals, now, row)
         hit = is_impact_now(now, len(now.kind), self.law)
         for k in np.flatnonzero(hit):
-            self.include(now, k)
+            self.include(now, int(k))
         if hit.any() or reached == 0.0:
             return bool(hit.any()), math.nan
         estimates = [
