@@ -14,7 +14,11 @@ from pathlib import Path
 from scenarios.catalogue import (
     bouncing_ball,
     bouncing_block,
+    free_tumble,
+    incline_slide,
+    slide_to_roll,
     stack,
+    thrown_box,
     upright_block,
 )
 from scenarios.catalogue.scene_file import scenario_from_file
@@ -29,6 +33,10 @@ FAMILIES: dict[str, Family] = {
         Family("stack", stack.stack, stack.CANONICAL),
         Family("bouncing-ball", bouncing_ball.bouncing_ball, bouncing_ball.CANONICAL),
         Family("bouncing-block", bouncing_block.bouncing_block, bouncing_block.CANONICAL),
+        Family("free-tumble", free_tumble.free_tumble, free_tumble.CANONICAL),
+        Family("incline-slide", incline_slide.incline_slide, incline_slide.CANONICAL),
+        Family("thrown-box", thrown_box.thrown_box, thrown_box.CANONICAL),
+        Family("slide-to-roll", slide_to_roll.slide_to_roll, slide_to_roll.CANONICAL),
     )
 }
 

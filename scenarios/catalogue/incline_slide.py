@@ -1,0 +1,94 @@
+"""A unit block let go on an incline: a shade below the friction angle, at it, or a shade above.
+
+Up to the friction angle it stays where it is; an engine whose friction is regularised, softened or projected creeps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+import numpy as np
+
+from scenarios.catalogue.bodies import Array, G, block, poses_in_plane, scene_of
+from scenarios.catalogue.ground import GroundKind, Space
+from scenarios.catalogue.ground import ground as lay_ground
+from scenarios.catalogue.laws import MOVING_SHARE, RESTING_SHARE, contact_laws
+from scenarios.scenario import Scenario, Value, Within
+from scenarios.truth import Goal, Invariant, Motion, Truth
+
+Relation = Literal["below", "at", "above"]
+
+STEEPNESS: dict[Relation, float] = {"below": 0.98, "at": 1.0, "above": 1.02}  # of the friction angle
+HALF = 0.5  # m, of the block
+DURATION = 3.0  # s
+
+
+def acceleration(slope: float, friction: float, g: float = G) -> float:
+    """m/s^2 down the slope (rad) from rest: g (sin b - mu cos b) where tan b > mu, else 0."""
+    return max(0.0, g * (math.sin(slope) - friction * math.cos(slope)))
+
+
+def incline_slide(
+    *,
+    relation: Relation = "at",
+    friction_angle: Annotated[float, Within(0.05, 0.75)] = 0.5,
+    space: Space = "planar",
+    ground: GroundKind = "plane",
+) -> Scenario:
+    """Incline slide: a block at rest on an incline of 0.98, 1 or 1.02 friction angles (rad); how far it gets in 3 s"""
+    slope = STEEPNESS[relation] * friction_angle
+    friction = math.tan(friction_angle)  # below 1, the width over the height: it slides rather than tips
+    a = 0.0 if relation == "at" else acceleration(slope, friction)  # there the round-off of tan decides otherwise
+    down = np.array([math.cos(slope), -math.sin(slope)])
+    x, y = HALF * math.sin(slope), HALF * math.cos(slope)
+    body = block(space, "block", x=x, y=y, angle=-slope, friction=friction)
+    title = f"Incline slide, {relation} the friction angle"
+    scene = scene_of(space, (body,), lay_ground(space, ground, friction, tilt=-slope), title=title, duration=DURATION)
+
+    def motion(time: Array) -> Array:
+        pose = np.empty((len(time), 1, 3))
+        pose[:, 0, :2] = (x, y) + 0.5 * a * time[:, None] ** 2 * down
+        pose[:, 0, 2] = -slope
+        return pose
+
+    def distance(motion: Motion) -> float:
+        moved = motion.position[-1, 0] - motion.position[0, 0]
+        return float(moved[0] * down[0] + moved[-1] * down[1])
+
+    sliding = a > 0.0
+    invariants: frozenset[Invariant] = frozenset({"energy-not-gained"} if sliding else {"energy", "rest"})
+    return Scenario(
+        name="incline-slide",
+        title=title,
+        probes="Coulomb friction: sticking without creep, sliding at the right acceleration",
+        regime="sliding",
+        scene=scene,
+        truth=Truth(
+            kind="closed form",
+            source="Coulomb friction: it slides if tan b > mu, with a = g (sin b - mu cos b)",
+            span=(0.0, DURATION),
+            pose=poses_in_plane(scene, motion),
+            goal=Goal(name="distance in 3 s", unit="m", exact=0.5 * a * DURATION**2, measure=distance),
+            invariants=invariants,
+        ),
+        headline="truth_error_goal",
+        meaningless=frozenset(
+            {"momentum_drift", "energy_drift", "rest_time", "rest_drift", "jitter_velocity", "jitter_position"}
+            if sliding
+            else {"momentum_drift"}
+        ),
+        laws=contact_laws(scene, share=MOVING_SHARE if sliding else RESTING_SHARE),
+    )
+
+
+CANONICAL: tuple[Mapping[str, Value], ...] = (
+    {"relation": "below"},
+    {"relation": "at"},
+    {"relation": "above"},
+    {"relation": "at", "ground": "box"},
+    {"relation": "at", "space": "spatial"},
+    {"relation": "at", "space": "spatial", "ground": "box"},
+    {"relation": "above", "space": "spatial", "ground": "box"},
+)
