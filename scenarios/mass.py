@@ -83,15 +83,20 @@ def is_convex(vertices: Any) -> bool:
 
 def arc_polygon_fault(vertices: Any, bulges: Any) -> str | None:
     """Likewise for arcs; arcs that cross other edges are found by sampling each arc at 16 points."""
+    if fault := polygon_fault(arc_outline(vertices, bulges)):
+        return f"with its arcs sampled, {fault}"
+    return None
+
+
+def arc_outline(vertices: Any, bulges: Any, points_per_arc: int = 16) -> Array:
+    """(n, 2): the outline with each arc as a polyline."""
     v = np.asarray(vertices, dtype=np.float64)
     outline: list[Array] = []
     for a, b, bulge in zip(v, np.roll(v, -1, axis=0), bulges):
         outline.append(a)
         if bulge != 0.0:
-            outline.extend(_arc_points(a, b, float(bulge), 16))
-    if fault := polygon_fault(np.array(outline)):
-        return f"with its arcs sampled, {fault}"
-    return None
+            outline.extend(_arc_points(a, b, float(bulge), points_per_arc))
+    return np.array(outline)
 
 
 def _arc_points(a: Array, b: Array, bulge: float, count: int) -> list[Array]:

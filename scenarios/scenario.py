@@ -60,6 +60,8 @@ class Scenario:
     """Metric -> the most that physics allows plus a generous tolerance for a discretised engine; more is a defect."""
     parameters: Mapping[str, Value] = field(default_factory=dict)  # complete; set by the family
     defaults: Mapping[str, Value] = field(default_factory=dict)
+    from_file: bool = False
+    """Not of the catalogue: its scene travels with it."""
 
     @property
     def label(self) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from hypothesis import HealthCheck, Phase
 
 from scenarios import mass
-from scenarios.catalogue import file_scenario
+from scenarios.catalogue.scene_file import scenario_from_scene
 from scenarios.scene import HalfPlane, PlanarScene, Scene, colliding_pairs, content_hash, masses
 from scenarios.strategies import planar_scenes, time_steps
 from validation.engines import EngineChoice
@@ -61,7 +61,7 @@ def judge_scene(scene: PlanarScene, simulation: Simulation) -> tuple[str, str] |
     if simulation.outcome in BROKEN:
         return "broken", f"{simulation.outcome}: {simulation.reason}"
     assert simulation.trajectory is not None
-    scenario = file_scenario("fuzzed", scene)
+    scenario = scenario_from_scene("fuzzed", scene)
     found = {m.metric: m.value for m in measure(scenario, simulation.trajectory)}
     energy, allowed = found["energy_gain"], ENERGY_SHARE * energy_scale(scene)
     if energy > allowed:
@@ -204,7 +204,7 @@ class Fuzzer:
         return verdict
 
     def _plan(self, scene: Scene, dt: float) -> Plan:
-        request = Request(scenario=file_scenario("fuzzed", scene), engine=self.engine, profile=self.profile, dt=dt)
+        request = Request(scenario=scenario_from_scene("fuzzed", scene), engine=self.engine, profile=self.profile, dt=dt)
         plan = plan_cases(self.pool, [request])[0]
         self.profile = plan.case.identity.profile  # as resolved
         return plan

@@ -254,7 +254,7 @@ def _ask_measuring(pool: Pool, measuring: list[Remote], plan: Plan, trajectory: 
     remote = min(measuring, key=lambda remote: len(remote.open_requests))
     scenario = plan.scenario
     header: dict[str, Any] = {"name": scenario.name, "parameters": dict(scenario.parameters), "scene": None}
-    if scenario.is_file:
+    if scenario.from_file:
         header["scene"] = scenario.scene.model_dump(mode="json")
     return pool.ask(remote, header, trajectory)
 

@@ -12,11 +12,15 @@ from scenarios.truth import Invariant, Truth
 
 def scenario_from_file(path: Path) -> Scenario:
     """The scenario of a scene file, named by the file's stem, its identity the scene's content. Raises SceneError."""
-    scene = read_scene(path)
+    return scenario_from_scene(path.stem, read_scene(path))
+
+
+def scenario_from_scene(name: str, scene: Scene) -> Scenario:
+    """The scenario of a scene that is in no catalogue; its identity is the scene's content."""
     identity = {"content": content_hash(scene)}
     return Scenario(
-        name=path.stem,
-        title=scene.title or path.stem,
+        name=name,
+        title=scene.title or name,
         probes="a scene of your own: conservation and contact",
         regime="your own",
         scene=scene,
@@ -30,6 +34,7 @@ def scenario_from_file(path: Path) -> Scenario:
         laws=contact_laws(scene, share=MOVING_SHARE) if may_touch(scene) else flight_laws(scene),
         parameters=identity,
         defaults=identity,  # so the label is the name alone
+        from_file=True,
     )
 
 

@@ -63,12 +63,12 @@ def find_line(number: int, choice: EngineChoice, fault: Fault) -> str:
 
 def replay_find(find: StoredFind) -> tuple[bool, str]:
     """Whether the law is still broken, and in which words."""
-    from scenarios.catalogue import file_scenario
+    from scenarios.catalogue.scene_file import scenario_from_scene
 
     choice = engine_of(find.engine)
     with Pool() as pool:
         request = Request(
-            scenario=file_scenario("fuzzed", find.scene), engine=choice, profile=find.profile, dt=find.dt
+            scenario=scenario_from_scene("fuzzed", find.scene), engine=choice, profile=find.profile, dt=find.dt
         )
         plan = plan_cases(pool, [request])[0]
         if reason := plan.declined or plan.unavailable:

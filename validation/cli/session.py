@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -155,11 +156,12 @@ def _finish(
 
 
 def _stored_scenario(store: Store, case: Case) -> Scenario:
-    from scenarios.catalogue import FAMILIES, file_scenario
+    """Of the catalogue by its label; of a scene file from the stored scene, for the file may be gone."""
+    from scenarios.catalogue.scene_file import scenario_from_scene
 
-    if case.identity.scenario in FAMILIES:
-        return scenario_of(case.label)
-    return file_scenario(case.identity.scenario, store.scene(case.scene_hash))
+    if "content" in json.loads(case.identity.parameters):
+        return scenario_from_scene(case.identity.scenario, store.scene(case.scene_hash))
+    return scenario_of(case.label)
 
 
 def make_limits(workers: int | None, time_limit: float, memory_mib: int, *, timing: bool) -> Limits:

@@ -30,7 +30,7 @@ def catalogue_scenario(name: str, parameters: tuple[tuple[str, Any], ...]) -> An
 
 
 def measure(request: dict[str, Any], body: bytes) -> list[dict[str, Any]]:
-    from scenarios.catalogue import file_scenario
+    from scenarios.catalogue.scene_file import scenario_from_scene
     from scenarios.scene import parse_scene
     from validation.metrics import measure as measure_all
     from validation.trajectory import from_bytes
@@ -38,7 +38,7 @@ def measure(request: dict[str, Any], body: bytes) -> list[dict[str, Any]]:
     if request.get("scene") is None:
         scenario = catalogue_scenario(request["name"], tuple(request["parameters"].items()))
     else:
-        scenario = file_scenario(request["name"], parse_scene(request["scene"]))
+        scenario = scenario_from_scene(request["name"], parse_scene(request["scene"]))
     rows = [asdict(measurement) for measurement in measure_all(scenario, from_bytes(body))]
     for row in rows:  # JSON has no NaN
         row["value"] = row["value"] if math.isfinite(row["value"]) else str(row["value"])

@@ -1,0 +1,328 @@
+"""Motion to look at: a self-contained HTML player, an animated GIF, a still picture. Engines side by side.
+
+Bodies are drawn as outlines: polylines in the body frame, moved by the recorded poses. Contact forces are red lines
+where the engine reported them. Spatial scenes are drawn in a parallel projection that the player can turn.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scenarios.mass import reach
+from scenarios.scene import PlanarScene, Scene, SpatialScene
+from validation.trajectory import PlanarTrajectory, Trajectory
+
+Array = NDArray[np.float64]
+
+FRAME_RATE = 30.0  # frames/s
+MAX_FRAMES = 1500
+ROUND = 40  # points of a circle
+FORCE_HOLD = 0.15  # s for which a reported contact force stays visible
+CAMERA = (0.5, 0.25)  # rad: azimuth and elevation of the first look at a spatial scene
+BACKGROUND, GROUND, BODY, EDGE, FORCE, TEXT = "#ffffff", "#b8bec6", "#cfe0f3", "#1f4e79", "#d62728", "#222222"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Track:
+    """One engine's motion, and curves to draw below it: name -> (times, values)."""
+
+    label: str
+    trajectory: Trajectory
+    note: str = ""
+    series: Mapping[str, tuple[Array, Array]] = field(default_factory=dict)
+
+
+# --- outlines ---------------------------------------------------------------------------------------------------
+
+
+def outlines(scene: Scene) -> list[list[Array]]:
+    """For each body its polylines, (n, 2) or (n, 3) in the body frame, m."""
+    return [_outline(body.shape) for body in scene.bodies]
+
+
+def _circle(radius: float, u: Sequence[float] = (1, 0), v: Sequence[float] = (0, 1)) -> Array:
+    turn = np.linspace(0.0, 2.0 * math.pi, ROUND + 1)[:, None]
+    return radius * (np.cos(turn) * np.array(u, float) + np.sin(turn) * np.array(v, float))
+
+
+def _closed(points: Any) -> Array:
+    p = np.asarray(points, dtype=np.float64)
+    return np.vstack([p, p[:1]])
+
+
+def _outline(shape: Any) -> list[Array]:
+    x, y, z = (1, 0, 0), (0, 1, 0), (0, 0, 1)
+    match shape.kind:
+        case "disc":
+            return [_circle(shape.radius), np.array([[0.0, 0.0], [shape.radius, 0.0]])]
+        case "polygon":
+            return [_closed(shape.vertices)]
+        case "arc-polygon":
+            from scenarios.mass import arc_outline
+
+            return [_closed(arc_outline(shape.vertices, shape.bulges))]
+        case "sphere":
+            return [_circle(shape.radius, u, v) for u, v in ((x, y), (y, z), (z, x))]
+        case "ellipsoid":
+            scale = np.array(shape.semi_axes)
+            return [_circle(1.0, u, v) * scale for u, v in ((x, y), (y, z), (z, x))]
+        case "box":
+            corners = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)]) * np.array(shape.size) / 2
+            pairs = [(i, j) for i in range(8) for j in range(i) if np.count_nonzero(corners[i] != corners[j]) == 1]
+            return [corners[[i, j]] for i, j in pairs]
+        case "capsule" | "cylinder":
+            r, h = shape.radius, shape.length / 2
+            rings = [_circle(r, x, y) + np.array([0, 0, s * h]) for s in (-1, 1)]
+            top = h + r if shape.kind == "capsule" else h
+            sides = [_closed([[r * c, r * s, -h], [r * c, r * s, h], [0, 0, top], [0, 0, -top]])
+                     for c, s in ((1, 0), (-1, 0), (0, 1), (0, -1))]
+            return rings + sides
+        case "convex-mesh":
+            from scipy.spatial import ConvexHull
+
+            p = np.array(shape.points)
+            return [_closed(p[triangle]) for triangle in ConvexHull(p).simplices]
+    raise TypeError(shape)
+
+
+def _boundary_outlines(scene: Scene, extent: float) -> list[Array]:
+    """Polylines of the boundaries in world axes, as far as the eye reaches."""
+    lines: list[Array] = []
+    for b in scene.boundaries:
+        if b.kind == "half-plane":
+            along = np.array([-b.normal[1], b.normal[0]])
+            lines.append(np.array(b.point) + np.outer([-extent, extent], along))
+        elif b.kind == "bowl":
+            lines.append(np.array(b.center) + _circle(b.radius))
+        elif b.kind == "half-space":
+            n = np.array(b.normal)
+            u = np.cross(n, [0.0, 1.0, 0.0] if abs(n[1]) < 0.9 else [1.0, 0.0, 0.0])
+            u /= np.linalg.norm(u)
+            v = np.cross(n, u)
+            ticks = np.linspace(-extent, extent, 9)
+            for t in ticks:
+                lines.append(np.array(b.point) + np.outer([-extent, extent], u) + t * v)
+                lines.append(np.array(b.point) + np.outer([-extent, extent], v) + t * u)
+        else:
+            for axes in (((1, 0, 0), (0, 1, 0)), ((0, 1, 0), (0, 0, 1)), ((0, 0, 1), (1, 0, 0))):
+                lines.append(np.array(b.center) + _circle(b.radius, *axes))
+    return lines
+
+
+# --- frames -----------------------------------------------------------------------------------------------------
+
+
+def frame_times(tracks: Sequence[Track]) -> Array:
+    """Evenly spaced times over the longest track."""
+    end = max(float(track.trajectory.time[-1]) for track in tracks)
+    count = int(min(MAX_FRAMES, max(2, round(end * FRAME_RATE) + 1)))
+    return np.linspace(0.0, end, count)
+
+
+def poses_at(trajectory: Trajectory, times: Array) -> Array:
+    """(T, B, 3) planar, (T, B, 7) spatial; linear between samples (quaternions renormalised), constant beyond the end."""
+    t = np.asarray(trajectory.time)
+    after = np.clip(np.searchsorted(t, times, side="right"), 1, max(1, len(t) - 1))
+    before = after - 1
+    if len(t) == 1:
+        after = before
+    span = np.where(t[after] > t[before], t[after] - t[before], 1.0)
+    share = np.clip((times - t[before]) / span, 0.0, 1.0)[:, None, None]
+    if isinstance(trajectory, PlanarTrajectory):
+        return (1.0 - share) * trajectory.pose[before] + share * trajectory.pose[after]
+    position = (1.0 - share) * trajectory.position[before] + share * trajectory.position[after]
+    q0, q1 = trajectory.orientation[before], trajectory.orientation[after]
+    q1 = np.where((q0 * q1).sum(axis=2, keepdims=True) < 0.0, -q1, q1)
+    q = (1.0 - share) * q0 + share * q1
+    return np.concatenate([position, q / np.linalg.norm(q, axis=2, keepdims=True)], axis=2)
+
+
+def forces_at(trajectory: Trajectory, times: Array) -> list[list[list[float]]]:
+    """For each frame the contact forces to draw: [point ..., force ...] in m and N, of the last report not too old."""
+    contacts = trajectory.contacts
+    if contacts is None or len(contacts.sample) == 0:
+        return [[] for _ in times]
+    reported = np.unique(contacts.sample)
+    reported_times = trajectory.time[reported]
+    frames: list[list[list[float]]] = []
+    for t in times:
+        k = int(np.searchsorted(reported_times, t + 1e-9)) - 1
+        if k < 0 or t - reported_times[k] > FORCE_HOLD:
+            frames.append([])
+            continue
+        rows = np.flatnonzero(contacts.sample == reported[k])
+        force = contacts.impulse[rows] / trajectory.dt
+        good = np.isfinite(force).all(axis=1)
+        frames.append(
+            [[*map(float, p), *map(float, f)] for p, f in zip(contacts.point[rows][good], force[good])]
+        )
+    return frames
+
+
+def _extent(scene: Scene, tracks: Sequence[Track]) -> tuple[Array, float]:
+    """Centre and half-width of what to show: where the bodies are, without those that flew far away."""
+    size = max(reach(body.shape) for body in scene.bodies if not body.fixed)
+    points = []
+    for track in tracks:
+        p = track.trajectory.position[:, [not body.fixed for body in scene.bodies]]
+        points.append(p.reshape(-1, p.shape[-1]))
+    cloud = np.vstack(points)
+    cloud = cloud[np.isfinite(cloud).all(axis=1)]
+    middle = np.median(cloud, axis=0)
+    start = np.array([body.position for body in scene.bodies if not body.fixed])
+    room = 3.0 * float(np.max(np.ptp(start, axis=0))) + 12.0 * size
+    near = cloud[(np.abs(cloud - middle) < room).all(axis=1)]
+    low, high = near.min(axis=0) - 1.3 * size, near.max(axis=0) + 1.3 * size
+    for b in scene.boundaries:
+        if b.kind in ("bowl", "hollow-sphere"):
+            low = np.minimum(low, np.array(b.center) - 1.05 * b.radius)
+            high = np.maximum(high, np.array(b.center) + 1.05 * b.radius)
+    return (low + high) / 2, float(np.max(high - low)) / 2
+
+
+# --- the player -------------------------------------------------------------------------------------------------
+
+
+def motion_html(scene: Scene, tracks: Sequence[Track], title: str) -> str:
+    """A page without any outside reference: play, pause, slider, speed; spatial scenes turn by dragging."""
+    times = frame_times(tracks)
+    centre, half = _extent(scene, tracks)
+    data = {
+        "planar": isinstance(scene, PlanarScene),
+        "times": _float32(times),
+        "outlines": [[np.round(line, 6).tolist() for line in lines] for lines in outlines(scene)],
+        "fixed": [body.fixed for body in scene.bodies],
+        "boundaries": [np.round(line, 6).tolist() for line in _boundary_outlines(scene, 4 * half)],
+        "centre": centre.tolist(),
+        "half": half,
+        "camera": CAMERA,
+        "forceScale": _force_scale(scene, half),
+        "tracks": [
+            {
+                "label": track.label,
+                "note": track.note,
+                "poses": _float32(poses_at(track.trajectory, times)),
+                "forces": [np.round(frame, 5).tolist() for frame in forces_at(track.trajectory, times)],
+                "series": {
+                    name: {"t": _float32(t[thin]), "y": _float32(y[thin])}
+                    for name, (t, y) in track.series.items()
+                    for thin in [_thin(len(t))]
+                },
+            }
+            for track in tracks
+        ],
+    }
+    page = files("validation.report").joinpath("player.html").read_text(encoding="utf-8")
+    # "</" would end the script element: JSON may write it as "<\\/".
+    text = json.dumps(data, allow_nan=False).replace("</", "<\\/")
+    return page.replace("{{title}}", html.escape(title)).replace("{{data}}", text)
+
+
+def _float32(values: Array) -> str:
+    return base64.b64encode(np.ascontiguousarray(np.nan_to_num(values), "<f4").tobytes()).decode()
+
+
+def _thin(count: int, most: int = 3000) -> slice:
+    return slice(None, None, max(1, math.ceil(count / most)))
+
+
+def _force_scale(scene: Scene, half: float) -> float:
+    """m for each N: the heaviest body's weight, or 1 N without gravity, is a tenth of the picture."""
+    g = math.hypot(*scene.gravity)
+    weight = max((body.mass or 0.0) * g for body in scene.bodies)
+    return 0.2 * half / weight if weight > 0.0 else 0.2 * half
+
+
+# --- pictures ---------------------------------------------------------------------------------------------------
+
+
+def motion_gif(scene: Scene, tracks: Sequence[Track], path: Path, *, size: int = 320, most: int = 150) -> None:
+    """An animated GIF of at most `most` frames in real time where that many suffice."""
+    times = frame_times(tracks)
+    times = times[_thin(len(times), most)]
+    images = _pictures(scene, tracks, times, size)
+    pause = max(20, round(1000.0 * float(times[-1]) / len(times)))
+    images[0].save(path, save_all=True, append_images=images[1:], duration=pause, loop=0)
+
+
+def motion_png(scene: Scene, tracks: Sequence[Track], path: Path, *, at: float | None = None, size: int = 420) -> None:
+    """A still picture at time `at`, the end by default."""
+    end = float(frame_times(tracks)[-1])
+    _pictures(scene, tracks, np.array([end if at is None else min(at, end)]), size)[0].save(path)
+
+
+def _pictures(scene: Scene, tracks: Sequence[Track], times: Array, size: int) -> list[Any]:
+    from PIL import Image, ImageDraw
+
+    centre, half = _extent(scene, tracks)
+    shapes = outlines(scene)
+    ground = _boundary_outlines(scene, 4 * half)
+    scale = size / (2.0 * half)
+    look = _camera(scene)
+    poses = [poses_at(track.trajectory, times) for track in tracks]
+    forces = [forces_at(track.trajectory, times) for track in tracks]
+    newton = _force_scale(scene, half)
+
+    def pixels(points: Array, left: float) -> list[tuple[float, float]]:
+        flat = (points - centre) @ look.T
+        return [(left + size / 2 + scale * float(p[0]), size / 2 + 20 - scale * float(p[1])) for p in flat]
+
+    images = []
+    for k, t in enumerate(times):
+        image = Image.new("RGB", (size * len(tracks), size + 20), BACKGROUND)
+        for column, track in enumerate(tracks):
+            left = column * size
+            panel = Image.new("RGB", (size, size + 20), BACKGROUND)
+            draw = ImageDraw.Draw(panel)
+            for line in ground:
+                draw.line(pixels(line, 0), fill=GROUND, width=2)
+            for lines, body, pose in zip(shapes, scene.bodies, poses[column][k]):
+                for line in lines:
+                    moved = pixels(_moved(line, pose), 0)
+                    if isinstance(scene, PlanarScene) and len(line) > 2:
+                        draw.polygon(moved, fill=GROUND if body.fixed else BODY)
+                    draw.line(moved, fill=GROUND if body.fixed else EDGE, width=1)
+            for row in forces[column][k]:
+                n = len(row) // 2
+                point, force = np.array(row[:n]), np.array(row[n:])
+                draw.line(pixels(np.array([point, point + newton * force]), 0), fill=FORCE, width=2)
+            draw.text((6, 4), f"{track.label}   t = {t:.2f} s", fill=TEXT)
+            image.paste(panel, (left, 0))
+        images.append(image)
+    return images
+
+
+def _moved(line: Array, pose: Array) -> Array:
+    if len(pose) == 3:
+        c, s = math.cos(pose[2]), math.sin(pose[2])
+        return pose[:2] + line @ np.array([[c, s], [-s, c]])
+    w, x, y, z = pose[3:]
+    R_wb = np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+    return pose[:3] + line @ R_wb.T
+
+
+def _camera(scene: Scene) -> Array:
+    """(2, 2 or 3): what of a world vector points right and up in the picture."""
+    if not isinstance(scene, SpatialScene):
+        return np.eye(2)
+    a, e = CAMERA
+    return np.array(
+        [[math.cos(a), math.sin(a), 0.0], [-math.sin(a) * math.sin(e), math.cos(a) * math.sin(e), math.cos(e)]]
+    )
