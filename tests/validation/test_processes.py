@@ -1,0 +1,131 @@
+"""An engine may crash, hang, eat memory or return nonsense: that is its outcome, and nobody else's affair."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from scenarios.catalogue import scenario_of
+from validation import engines
+from validation.case import CaseResult
+from validation.engines import engine_of
+from validation.processes.pool import Pool
+from validation.runner import Limits, Request, execute, plan_cases
+
+PLUGINS = Path(__file__).parent.parent / "plugins"
+LIMITS = Limits(workers=2, time_limit=1.5, memory_limit=400 * 2**20)
+
+
+@pytest.fixture
+def broken_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The deliberately broken engine, registered through the entry-point group like any user's."""
+    monkeypatch.syspath_prepend(str(PLUGINS))
+    monkeypatch.setenv("PYTHONPATH", str(PLUGINS))
+    engines._registered.cache_clear()
+    yield
+    engines._registered.cache_clear()
+
+
+def run(words: list[str], scenario: str = "upright-block:start=drop") -> dict[str, CaseResult]:
+    results: dict[str, CaseResult] = {}
+    with Pool() as pool:
+        requests = [Request(scenario=scenario_of(scenario), engine=engine_of(word)) for word in words]
+        execute(pool, plan_cases(pool, requests), LIMITS, lambda r: results.update({r.case.engine_label: r}))
+    return results
+
+
+@pytest.mark.usefixtures("broken_engine")
+def test_four_ways_to_break_are_four_outcomes_and_the_others_complete() -> None:
+    results = run(
+        ["broken:fault=segfault", "broken:fault=hang", "broken:fault=memory", "broken:fault=nan", "broken", "pymunk"]
+    )
+    outcomes = {word: result.simulation.outcome for word, result in results.items()}
+    assert outcomes == {
+        "broken:fault=segfault": "crashed",
+        "broken:fault=hang": "timed_out",
+        "broken:fault=memory": "out_of_memory",
+        "broken:fault=nan": "not_finite",
+        "broken": "completed",
+        "pymunk": "completed",
+    }
+    reasons = {word: result.simulation.reason for word, result in results.items()}
+    assert "SIGSEGV" in reasons["broken:fault=segfault"]
+    assert "1.5 s" in reasons["broken:fault=hang"]
+    assert "400 MiB" in reasons["broken:fault=memory"]
+    assert "'block'" in reasons["broken:fault=nan"]
+    assert results["pymunk"].measurements
+    assert not results["broken:fault=nan"].measurements
+
+
+@pytest.mark.usefixtures("broken_engine")
+def test_a_hang_that_holds_the_interpreter_is_ended_all_the_same() -> None:
+    [result] = run(["broken:fault=hang-in-c"]).values()
+    assert result.simulation.outcome == "timed_out"
+    assert result.simulation.wall_time < 3.0
+
+
+@pytest.mark.usefixtures("broken_engine")
+def test_an_exception_an_exit_and_chatter_are_told_apart() -> None:
+    results = run(["broken:fault=raise", "broken:fault=exit", "broken:fault=chatter"])
+    assert results["broken:fault=raise"].simulation.reason == "ValueError: the contact graph has a cycle"
+    assert "exit status 3" in results["broken:fault=exit"].simulation.reason
+    assert results["broken:fault=chatter"].simulation.outcome == "completed"
+
+
+@pytest.mark.usefixtures("broken_engine")
+def test_what_an_engine_started_itself_ends_with_its_simulation() -> None:
+    before = {process.pid for process in psutil.process_iter()}
+    [result] = run(["broken:fault=grandchild,patience=777"]).values()
+    assert result.simulation.outcome == "timed_out"
+    assert eventually_gone(before, "777")
+
+
+@pytest.mark.usefixtures("broken_engine")
+def test_no_child_outlives_a_killed_parent(tmp_path: Path) -> None:
+    """kill -9 of the command while a child hangs and another has a child of its own: after 2 s nothing is left."""
+    before = {process.pid for process in psutil.process_iter()}
+    command = [sys.executable, "-P", "-c", "from validation.cli import main; main()", "run", "upright-block"]
+    command += ["--engine", "broken:fault=hang-in-c,patience=778", "--engine", "broken:fault=grandchild,patience=778"]
+    parent = subprocess.Popen(
+        [*command, "--db", str(tmp_path / "killed.db")], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    assert eventually(lambda: any("778" in line for line in commands(before)), seconds=60.0)
+    family = psutil.Process(parent.pid).children(recursive=True)
+    assert family
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    assert eventually(lambda: not any(alive(process) for process in family), seconds=2.0)
+    assert eventually_gone(before, "778")
+
+
+def alive(process: psutil.Process) -> bool:
+    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+
+
+def commands(before: set[int]) -> list[str]:
+    found = []
+    for process in psutil.process_iter(["pid", "cmdline"]):
+        if process.pid not in before and process.info["cmdline"] and process.info["cmdline"][0] == "sleep":
+            found.append(" ".join(process.info["cmdline"]))
+    return found
+
+
+def eventually_gone(before: set[int], word: str) -> bool:
+    return eventually(lambda: not any(word in line for line in commands(before)), seconds=2.0)
+
+
+def eventually(holds, *, seconds: float) -> bool:  # type: ignore[no-untyped-def]
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if holds():
+            return True
+        time.sleep(0.05)
+    return bool(holds())

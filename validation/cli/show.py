@@ -1,0 +1,72 @@
+"""upright show"""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+
+import click
+
+from validation.cli.words import complete_scenario, database_option
+
+PATH = click.Path(dir_okay=False, writable=True, path_type=Path)
+
+
+@click.command()
+@click.argument("scenario", metavar="SCENARIO", shell_complete=complete_scenario)
+@click.option("-e", "--engine", "engines", multiple=True, metavar="ENGINE", help="Only these; as often as wanted.")
+@click.option("--run", "run", type=int, default=None, help="Of which run.  [default: the latest that has it]")
+@click.option("--html", type=PATH, help="Write the motion as a page that plays it.")
+@click.option("--gif", type=PATH, help="Write the motion as an animated GIF.")
+@click.option("--png", type=PATH, help="Write a still picture.")
+@click.option("--at", type=float, default=None, help="Time of the still picture, s.  [default: the end]")
+@click.option("--no-open", is_flag=True, help="Do not open a page in the browser.")
+@database_option
+def command(
+    scenario: str,
+    engines: tuple[str, ...],
+    run: int | None,
+    html: Path | None,
+    gif: Path | None,
+    png: Path | None,
+    at: float | None,
+    no_open: bool,
+    database: str,
+) -> None:
+    """Show one case: its numbers, engine by engine, and its motion, engines side by side.
+
+    Contact forces are red where an engine reports them. Without --html, --gif or --png a page is written to a
+    temporary folder and opened.
+
+    \b
+    upright show stack:n=10
+    upright show upright-block:start=rock --engine reference --engine reference:extra_acceleration=none
+    upright show bouncing-ball --gif ball.gif
+    """
+    from validation.cli.showing import case_tracks, find_cases
+    from validation.report.motion import motion_gif, motion_html, motion_png
+    from validation.report.table import render_case
+    from validation.store import open_store
+
+    with open_store(database) as store:
+        number, results = find_cases(store, scenario, engines, run)
+        scene = store.scene(results[0].case.scene_hash)
+        tracks = case_tracks(store, scene, results)
+    title = f"{results[0].case.label}, run {number}"
+    click.echo(render_case(results))
+    if not tracks:
+        raise click.ClickException(f"no engine completed {results[0].case.label} in run {number}; nothing moves")
+    if gif:
+        motion_gif(scene, tracks, gif)
+        click.echo(f"wrote {gif}")
+    if png:
+        motion_png(scene, tracks, png, at=at)
+        click.echo(f"wrote {png}")
+    if html or not (gif or png):
+        import tempfile
+
+        page = html or Path(tempfile.mkdtemp(prefix="upright-")) / "motion.html"
+        page.write_text(motion_html(scene, tracks, title), encoding="utf-8")
+        click.echo(f"wrote {page}")
+        if not no_open and html is None:
+            webbrowser.open(page.resolve().as_uri())
