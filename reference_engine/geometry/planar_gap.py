@@ -14,14 +14,14 @@ Minkowski difference consists of the edges of both.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.geometry.planar_shapes import BOWL, DISC, HALF_PLANE, POLYGON
 
 FIELDS = 7  # columns of `found`
 
 
-@njit(cache=True)
+@kernel
 def place(pose, radius, reach, point, axis, vertex_body, vertex, edge_normal, edge_length, body, edge):
     """One sample in world axes.  Points of a body stay relative to its centre.
 
@@ -42,7 +42,7 @@ def place(pose, radius, reach, point, axis, vertex_body, vertex, edge_normal, ed
         edge[k, 2], edge[k, 3], edge[k, 4] = c * nx - s * ny, s * nx + c * ny, edge_length[k]
 
 
-@njit(cache=True)
+@kernel
 def write(found, k, gap, nx, ny, px, py, qx, qy):
     found[k, 0] = gap
     found[k, 1], found[k, 2] = nx, ny
@@ -50,7 +50,7 @@ def write(found, k, gap, nx, ny, px, py, qx, qy):
     found[k, 5], found[k, 6] = qx, qy
 
 
-@njit(cache=True)
+@kernel
 def best_edge(edge, p0, p1, q0, q1, dx, dy):
     """Edge of p whose line keeps q furthest off: separation, edge, vertex of q that is nearest to it."""
     separation, best, nearest = -np.inf, p0, q0
@@ -66,7 +66,7 @@ def best_edge(edge, p0, p1, q0, q1, dx, dy):
     return separation, best, nearest
 
 
-@njit(cache=True)
+@kernel
 def nearest_features(edge, p0, p1, q0, q1, dx, dy, side, best, found):
     """Distance of disjoint polygons: each vertex of q against each edge of p; kept if below `best`.
 
@@ -98,7 +98,7 @@ def nearest_features(edge, p0, p1, q0, q1, dx, dy, side, best, found):
     return best
 
 
-@njit(cache=True)
+@kernel
 def face_points(edge, i, q0, q1, dx, dy, side, k, found):
     """Manifold: the edge of q that faces edge i of p, cut off at the ends of i.  Rows written from k on.
 
@@ -132,7 +132,7 @@ def face_points(edge, i, q0, q1, dx, dy, side, k, found):
     return 1 if t_high == t_low else 2
 
 
-@njit(cache=True)
+@kernel
 def polygon_polygon(edge, p0, p1, q0, q1, dx, dy, cutoff, points, found):
     """Convex parts; d from the centre of p to that of q.  One witness, or the manifold (points = 2)."""
     s_p, i, j = best_edge(edge, p0, p1, q0, q1, dx, dy)
@@ -178,7 +178,7 @@ def polygon_polygon(edge, p0, p1, q0, q1, dx, dy, cutoff, points, found):
     return count
 
 
-@njit(cache=True)
+@kernel
 def polygon_disc(edge, p0, p1, radius, dx, dy, cutoff, found):
     """Disc q with centre d: distance of its centre, less the radius; centre inside: to the nearest edge."""
     depth, inner, best, mx, my = -np.inf, p0, np.inf, 0.0, 0.0
@@ -202,7 +202,7 @@ def polygon_disc(edge, p0, p1, radius, dx, dy, cutoff, found):
     return 1
 
 
-@njit(cache=True)
+@kernel
 def disc_disc(p_radius, q_radius, dx, dy, cutoff, found):
     """Concentric discs: the normal is +y."""
     distance = np.hypot(dx, dy)
@@ -214,7 +214,7 @@ def disc_disc(p_radius, q_radius, dx, dy, cutoff, found):
     return 1
 
 
-@njit(cache=True)
+@kernel
 def polygon_half_plane(edge, p0, p1, lx, ly, nx, ny, cutoff, points, found):
     """Line through l with outward normal n: the lowest vertex of p, and the lower of its neighbours."""
     lowest, at = np.inf, p0
@@ -239,7 +239,7 @@ def polygon_half_plane(edge, p0, p1, lx, ly, nx, ny, cutoff, points, found):
     return 2
 
 
-@njit(cache=True)
+@kernel
 def disc_half_plane(radius, lx, ly, nx, ny, cutoff, found):
     height = -(nx * lx + ny * ly)
     gap = height - radius
@@ -249,7 +249,7 @@ def disc_half_plane(radius, lx, ly, nx, ny, cutoff, found):
     return 1
 
 
-@njit(cache=True)
+@kernel
 def polygon_bowl(edge, p0, p1, radius, dx, dy, cutoff, points, found):
     """Circle about d, solid outside: the vertex furthest from d, and the next furthest."""
     count = 0
@@ -271,7 +271,7 @@ def polygon_bowl(edge, p0, p1, radius, dx, dy, cutoff, points, found):
     return count
 
 
-@njit(cache=True)
+@kernel
 def disc_bowl(p_radius, radius, dx, dy, cutoff, found):
     """Disc in the middle of the bowl: the normal is +y."""
     distance = np.hypot(dx, dy)
@@ -283,7 +283,7 @@ def disc_bowl(p_radius, radius, dx, dy, cutoff, found):
     return 1
 
 
-@njit(cache=True)
+@kernel
 def convex_pair(kind, vertex_start, body, edge, p, q, k_p, k_q, dx, dy, cutoff, points, found):
     """The table of shapes: p a polygon (its part k_p) or a disc, q any kind not before it (its part k_q)."""
     p0, p1, q0, q1 = vertex_start[k_p], vertex_start[k_p + 1], vertex_start[k_q], vertex_start[k_q + 1]
@@ -303,7 +303,7 @@ def convex_pair(kind, vertex_start, body, edge, p, q, k_p, k_q, dx, dy, cutoff, 
     return polygon_bowl(edge, p0, p1, body[q, 2], dx, dy, cutoff, points, found)
 
 
-@njit(cache=True)
+@kernel
 def is_far(kind, body, p, q, cutoff):
     """By the circle around p alone: a lower bound of the gap is above the cutoff."""
     dx, dy, reach = body[q, 0] - body[p, 0], body[q, 1] - body[p, 1], body[p, 3]
@@ -316,7 +316,7 @@ def is_far(kind, body, p, q, cutoff):
     return apart < 0.0 or dx * dx + dy * dy > apart * apart
 
 
-@njit(cache=True)
+@kernel
 def body_pair(kind, part_start, vertex_start, body, edge, a, b, cutoff, points, row, found):
     """Rows of `found` for bodies a, b: relative to the centre of a, normal from a to b.
 
@@ -349,7 +349,7 @@ def body_pair(kind, part_start, vertex_start, body, edge, a, b, cutoff, points, 
     return count
 
 
-@njit(cache=True)
+@kernel
 def is_listed(px, py, qx, qy, tolerance, count, found):
     """Two parts that share a corner find it twice."""
     for r in range(count):
@@ -361,7 +361,7 @@ def is_listed(px, py, qx, qy, tolerance, count, found):
     return False
 
 
-@njit(cache=True)
+@entry
 def sweep(
     kind, radius, reach, point, axis, part_start, vertex_start, vertex_body, vertex, edge_normal, edge_length,
     pairs, poses, cutoff, points,

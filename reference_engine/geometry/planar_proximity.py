@@ -61,7 +61,7 @@ def proximities(
             np.empty((capacity, FIELDS)),
         )
         arguments = (*packed(shapes), pairs, poses, float(cutoff), points, *scratch(shapes), sample, pair, found)
-        total = sweep(*arguments)  # type: ignore[call-arg]  # numba's stub counts none
+        total = sweep(*arguments)
         if total <= capacity:
             break
         capacity = total

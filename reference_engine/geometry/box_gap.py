@@ -1,0 +1,134 @@
+"""Gaps with closed forms or finite searches: segments, point and box, box and box."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reference_engine.geometry.kernels import kernel
+from reference_engine.geometry.separation import APART, separation
+from reference_engine.geometry.support import to_body, to_world, write
+
+
+@kernel
+def perpendicular(x, y, z):
+    """A unit vector across (x, y, z); +z for a null vector."""
+    length = np.sqrt(x * x + y * y + z * z)
+    if length == 0.0:
+        return 0.0, 0.0, 1.0
+    x, y, z = x / length, y / length, z / length
+    if abs(z) <= 0.7:  # +z less its part along
+        scale = 1.0 / np.sqrt(1.0 - z * z)
+        return -z * x * scale, -z * y * scale, (1.0 - z * z) * scale
+    scale = 1.0 / np.sqrt(1.0 - x * x)
+    return (1.0 - x * x) * scale, -x * y * scale, -x * z * scale
+
+
+@kernel
+def segment_segment(body, p, q, dx, dy, dz, p_half, q_half, found):
+    """Cores of spheres (half length 0) and capsules.  Ericson 2005, Real-Time Collision Detection, 5.1.9.
+
+    Where the segments meet the normal is across both; of coincident points it is +z.
+    """
+    ux, uy, uz = 2.0 * p_half * body[p, 5], 2.0 * p_half * body[p, 8], 2.0 * p_half * body[p, 11]
+    vx, vy, vz = 2.0 * q_half * body[q, 5], 2.0 * q_half * body[q, 8], 2.0 * q_half * body[q, 11]
+    rx, ry, rz = (vx - ux) / 2.0 - dx, (vy - uy) / 2.0 - dy, (vz - uz) / 2.0 - dz  # start of p less start of q
+    a, e, b = ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz, ux * vx + uy * vy + uz * vz
+    c, f = ux * rx + uy * ry + uz * rz, vx * rx + vy * ry + vz * rz
+    crossx, crossy, crossz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    across = crossx * crossx + crossy * crossy + crossz * crossz  # a e - b b, without its cancellation
+    s, t = 0.5, 0.5
+    if a > 0.0:
+        s = 0.5 if across <= 1e-28 * a * e else min(1.0, max(0.0, (b * f - c * e) / across))
+    if e > 0.0:
+        t = min(1.0, max(0.0, (b * s + f) / e))
+    if a > 0.0:
+        s = min(1.0, max(0.0, (b * t - c) / a))
+    if e > 0.0:  # parallel: once more, s may have been cut off
+        t = min(1.0, max(0.0, (b * s + f) / e))
+    px, py, pz = (s - 0.5) * ux, (s - 0.5) * uy, (s - 0.5) * uz
+    qx, qy, qz = dx + (t - 0.5) * vx, dy + (t - 0.5) * vy, dz + (t - 0.5) * vz
+    nx, ny, nz = qx - px, qy - py, qz - pz
+    distance = np.sqrt(nx * nx + ny * ny + nz * nz)
+    if distance > 1e-14 * (p_half + q_half):
+        nx, ny, nz = nx / distance, ny / distance, nz / distance
+    elif across > 1e-28 * a * e:
+        across = np.sqrt(across)
+        nx, ny, nz = crossx / across, crossy / across, crossz / across
+    else:
+        nx, ny, nz = perpendicular(ux + vx, uy + vy, uz + vz) if a >= e else perpendicular(vx, vy, vz)
+    write(found, distance, nx, ny, nz, px, py, pz, px + distance * nx, py + distance * ny, pz + distance * nz, 0.0)
+
+
+@kernel
+def point_box(body, q, dx, dy, dz, found):
+    """The centre of p against box q at d; inside, out through the nearest face."""
+    x, y, z = to_body(body, q, -dx, -dy, -dz)
+    a, b, c = body[q, 12], body[q, 13], body[q, 14]
+    fx, fy, fz = min(a, max(-a, x)), min(b, max(-b, y)), min(c, max(-c, z))
+    mx, my, mz = fx - x, fy - y, fz - z
+    gap = np.sqrt(mx * mx + my * my + mz * mz)
+    if gap > 0.0:
+        mx, my, mz = mx / gap, my / gap, mz / gap
+    else:
+        gap = max(abs(x) - a, max(abs(y) - b, abs(z) - c))
+        if gap == abs(x) - a:
+            mx, my, mz, fx = (-1.0 if x >= 0.0 else 1.0), 0.0, 0.0, (a if x >= 0.0 else -a)
+        elif gap == abs(y) - b:
+            mx, my, mz, fy = 0.0, (-1.0 if y >= 0.0 else 1.0), 0.0, (b if y >= 0.0 else -b)
+        else:
+            mx, my, mz, fz = 0.0, 0.0, (-1.0 if z >= 0.0 else 1.0), (c if z >= 0.0 else -c)
+    nx, ny, nz = to_world(body, q, mx, my, mz)
+    write(found, gap, nx, ny, nz, 0.0, 0.0, 0.0, gap * nx, gap * ny, gap * nz, 0.0)
+
+
+@kernel
+def box_shadow(body, i, nx, ny, nz):
+    """Half the width of box i along n."""
+    x, y, z = to_body(body, i, nx, ny, nz)
+    return body[i, 12] * abs(x) + body[i, 13] * abs(y) + body[i, 14] * abs(z)
+
+
+@kernel
+def box_box(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, found):
+    """Fifteen axes (Gottschalk, Lin & Manocha 1996); apart, the distance.  False if not below the cutoff.
+
+    The shadow is taken along the very axis that is tried: one that is off by round-off, between edges
+    nearly parallel, is never wrong, only not the best.
+    """
+    extent = body[p, 16] + body[q, 16]
+    best, bx, by, bz = -np.inf, 0.0, 0.0, 0.0
+    for axis in range(15):
+        if axis < 3:
+            nx, ny, nz = body[p, 3 + axis], body[p, 6 + axis], body[p, 9 + axis]
+        elif axis < 6:
+            nx, ny, nz = body[q, axis], body[q, 3 + axis], body[q, 6 + axis]
+        else:
+            i, j = (axis - 6) // 3, (axis - 6) % 3
+            ux, uy, uz = body[p, 3 + i], body[p, 6 + i], body[p, 9 + i]
+            vx, vy, vz = body[q, 3 + j], body[q, 6 + j], body[q, 9 + j]
+            nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+            sine = np.sqrt(nx * nx + ny * ny + nz * nz)
+            if sine <= 1e-15:
+                continue
+            nx, ny, nz = nx / sine, ny / sine, nz / sine
+        offset = nx * dx + ny * dy + nz * dz
+        if offset < 0.0:
+            offset, nx, ny, nz = -offset, -nx, -ny, -nz
+        apart = offset - box_shadow(body, p, nx, ny, nz) - box_shadow(body, q, nx, ny, nz)
+        if apart >= cutoff:
+            return False
+        if apart > best + (0.0 if axis < 6 else 1e-15 * extent):
+            best, bx, by, bz = apart, nx, ny, nz
+    shift = 0.0 if best > 1e-3 * extent else 1e-2 * extent - best  # parted along the axis, for the witness
+    state = separation(
+        kind, vertex_start, vertex, body, p, q, dx + shift * bx, dy + shift * by, dz + shift * bz,
+        np.inf, points, weight, found,
+    )  # fmt: skip
+    if shift > 0.0:
+        distance_is_along = state == APART and found[0] <= (best + shift) * (1.0 + 1e-12)
+        if best > 0.0 and not distance_is_along:  # near, but corner to corner or corner to edge
+            separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, np.inf, points, weight, found)
+        else:
+            px, py, pz = found[4], found[5], found[6]
+            write(found, best, bx, by, bz, px, py, pz, px + best * bx, py + best * by, pz + best * bz, 0.0)
+    return found[0] < cutoff

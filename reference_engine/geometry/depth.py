@@ -1,0 +1,225 @@
+"""Least translation that parts two convex cores that overlap.
+
+Van den Bergen 2001 (expanding polytopes): a polytope inside P - Q grows by the support point across
+its face nearest to the origin.  The distance of that face is a lower bound of the depth, each support
+an upper one.  For polytopes the two meet at a true face of P - Q (a face of either, or an edge of
+each); for curved bodies the bracket closes and its width is told.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reference_engine.geometry.kernels import kernel
+from reference_engine.geometry.support import support_difference, write
+
+MOST_POINTS = 256
+MOST_FACES = 2 * MOST_POINTS
+RELATIVE_TOLERANCE = 1e-10  # of the depth
+ABSOLUTE_TOLERANCE = 1e-14  # of the two reaches
+SLIVER = 1e-10  # height by length of a face, below which its normal is round-off
+
+
+@kernel
+def set_plane(points, face, f, plane):
+    """Outward unit normal and distance; a sliver is never nearest and never seen: its neighbours have its edges."""
+    i, j, k = face[f, 0], face[f, 1], face[f, 2]
+    ax, ay, az = points[i, 0], points[i, 1], points[i, 2]
+    bx, by, bz = points[j, 0] - ax, points[j, 1] - ay, points[j, 2] - az
+    cx, cy, cz = points[k, 0] - ax, points[k, 1] - ay, points[k, 2] - az
+    nx, ny, nz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
+    area = np.sqrt(nx * nx + ny * ny + nz * nz)
+    longest = max(bx * bx + by * by + bz * bz, cx * cx + cy * cy + cz * cz)
+    if area <= SLIVER * longest:
+        plane[f, 0], plane[f, 1], plane[f, 2], plane[f, 3] = 0.0, 0.0, 0.0, np.inf
+        return
+    plane[f, 0], plane[f, 1], plane[f, 2] = nx / area, ny / area, nz / area
+    plane[f, 3] = (nx * ax + ny * ay + nz * az) / area
+
+
+@kernel
+def height(points, k, i, nx, ny, nz):
+    """Of point k above point i."""
+    return nx * (points[k, 0] - points[i, 0]) + ny * (points[k, 1] - points[i, 1]) + nz * (points[k, 2] - points[i, 2])
+
+
+@kernel
+def first_tetrahedron(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plane):
+    """Four support points of P - Q that are not in a plane: it has volume, so the widest directions do."""
+    nx, ny, nz = dx, dy, dz
+    length = np.sqrt(nx * nx + ny * ny + nz * nz)
+    if length == 0.0:
+        nx, length = 1.0, 1.0
+    nx, ny, nz = nx / length, ny / length, nz / length
+    support_difference(kind, vertex_start, vertex, body, p, q, dx, dy, dz, nx, ny, nz, 0, points)
+    support_difference(kind, vertex_start, vertex, body, p, q, dx, dy, dz, -nx, -ny, -nz, 1, points)
+    for row in range(2, 4):
+        ex, ey, ez = points[1, 0] - points[0, 0], points[1, 1] - points[0, 1], points[1, 2] - points[0, 2]
+        if row == 2:  # across the line: with the coordinate axis that is least along it
+            x, y, z = abs(ex), abs(ey), abs(ez)
+            fx, fy, fz = (1.0, 0.0, 0.0) if x <= y and x <= z else ((0.0, 1.0, 0.0) if y <= z else (0.0, 0.0, 1.0))
+        else:
+            fx, fy, fz = points[2, 0] - points[0, 0], points[2, 1] - points[0, 1], points[2, 2] - points[0, 2]
+        nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+        length = np.sqrt(nx * nx + ny * ny + nz * nz)
+        nx, ny, nz = nx / length, ny / length, nz / length
+        support_difference(kind, vertex_start, vertex, body, p, q, dx, dy, dz, nx, ny, nz, row, points)
+        above = height(points, row, 0, nx, ny, nz)
+        support_difference(kind, vertex_start, vertex, body, p, q, dx, dy, dz, -nx, -ny, -nz, row, points)
+        if above > -height(points, row, 0, nx, ny, nz):
+            support_difference(kind, vertex_start, vertex, body, p, q, dx, dy, dz, nx, ny, nz, row, points)
+    up = height(points, 3, 0, nx, ny, nz) > 0.0  # is 3 where 0, 1, 2 turn left?
+    for f in range(4):
+        i, j, k = (f + 1) % 4, (f + 2) % 4, (f + 3) % 4
+        if up == (f % 2 == 1):
+            j, k = k, j
+        face[f, 0], face[f, 1], face[f, 2] = i, j, k
+        set_plane(points, face, f, plane)
+
+
+@kernel
+def rim_of_seen(face, faces, rim):
+    """Directed edges between seen (face[:, 3] = 1) and unseen faces; how many, or 0 if they are not one loop."""
+    edges = 0
+    for f in range(faces):
+        if face[f, 3] == 0:
+            continue
+        for side in range(3):
+            i, j = face[f, side], face[f, (side + 1) % 3]
+            twin = -1
+            for e in range(edges):
+                if rim[e, 0] == j and rim[e, 1] == i:
+                    twin = e
+            if twin >= 0:
+                edges -= 1
+                rim[twin, 0], rim[twin, 1] = rim[edges, 0], rim[edges, 1]
+            elif edges == rim.shape[0]:
+                return 0
+            else:
+                rim[edges, 0], rim[edges, 1] = i, j
+                edges += 1
+    at, steps = rim[0, 1], 1
+    while at != rim[0, 0] and steps <= edges:
+        for e in range(edges):
+            if rim[e, 0] == at:
+                at = rim[e, 1]
+                break
+        steps += 1
+    return edges if steps == edges else 0
+
+
+@kernel
+def see_slivers(faces, face, plane):
+    """A sliver has no side of its own: it is seen where two of its neighbours are."""
+    changed = True
+    while changed:
+        changed = False
+        for f in range(faces):
+            if plane[f, 3] < np.inf or face[f, 3] == 1:
+                continue
+            neighbours = 0
+            for other in range(faces):
+                if face[other, 3] == 1:
+                    for side in range(9):
+                        i, j = side // 3, side % 3
+                        if face[f, i] == face[other, (j + 1) % 3] and face[f, (i + 1) % 3] == face[other, j]:
+                            neighbours += 1
+            if neighbours >= 2:
+                face[f, 3] = 1
+                changed = True
+
+
+@kernel
+def grow(points, new, nearest, faces, face, plane, rim, seen_above):
+    """Replace the faces that see the new point by those between it and their rim.  Number of faces, 0: full.
+
+    Where round-off tears the seen region (many points in a plane) the nearest face alone is divided:
+    the surface stays closed around the origin, which is all that the lower bound needs.
+    """
+    for f in range(faces):
+        sight = plane[f, 0] * points[new, 0] + plane[f, 1] * points[new, 1] + plane[f, 2] * points[new, 2] - plane[f, 3]
+        face[f, 3] = 1 if f == nearest or sight > seen_above else 0
+    see_slivers(faces, face, plane)
+    edges = rim_of_seen(face, faces, rim)
+    if edges == 0:
+        for f in range(faces):
+            face[f, 3] = 1 if f == nearest else 0
+        edges = rim_of_seen(face, faces, rim)
+    kept = 0
+    for f in range(faces):
+        if face[f, 3] == 0:
+            for column in range(4):
+                face[kept, column] = face[f, column]
+                plane[kept, column] = plane[f, column]
+            kept += 1
+    if kept + edges > face.shape[0]:
+        return 0
+    for e in range(edges):
+        face[kept, 0], face[kept, 1], face[kept, 2] = rim[e, 0], rim[e, 1], new
+        set_plane(points, face, kept, plane)
+        kept += 1
+    return kept
+
+
+@kernel
+def is_known(points, new, same):
+    for k in range(new):
+        if (
+            abs(points[k, 0] - points[new, 0]) + abs(points[k, 1] - points[new, 1]) + abs(points[k, 2] - points[new, 2])
+            <= same
+        ):
+            return True
+    return False
+
+
+@kernel
+def depth(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plane, rim, found):
+    """Depth of the cores, as a gap <= 0 (or a hair above 0 where they touch), into `found`."""
+    extent = body[p, 16] + body[q, 16]
+    first_tetrahedron(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plane)
+    faces, lower, upper = 4, -np.inf, np.inf
+    for new in range(4, MOST_POINTS):
+        f = 0
+        for other in range(faces):
+            if plane[other, 3] < plane[f, 3]:
+                f = other
+        nx, ny, nz, lower = plane[f, 0], plane[f, 1], plane[f, 2], plane[f, 3]
+        support_difference(kind, vertex_start, vertex, body, p, q, dx, dy, dz, nx, ny, nz, new, points)
+        reached = nx * points[new, 0] + ny * points[new, 1] + nz * points[new, 2]
+        if reached < upper:
+            upper = reached
+            ax, ay, az = points[new, 3], points[new, 4], points[new, 5]
+            write(
+                found, -reached, nx, ny, nz, ax, ay, az, ax - reached * nx, ay - reached * ny, az - reached * nz, 0.0
+            )  # fmt: skip
+        if reached - lower <= ABSOLUTE_TOLERANCE * extent + RELATIVE_TOLERANCE * abs(reached) or reached < 0.0:
+            witness(points, face, plane, f, reached, found)
+            break
+        if is_known(points, new, SLIVER * extent):  # the plane of the face is round-off: a sliver just too wide
+            plane[f, 3] = np.inf
+            continue
+        faces = grow(points, new, f, faces, face, plane, rim, 1e-15 * extent)
+        if faces == 0:
+            break
+    found[10] = max(0.0, upper - lower)
+
+
+@kernel
+def witness(points, face, plane, f, reached, found):
+    """The points of both bodies that the foot of the perpendicular on face f is made of."""
+    i, j, k = face[f, 0], face[f, 1], face[f, 2]
+    ax, ay, az = points[i, 0], points[i, 1], points[i, 2]
+    bx, by, bz = points[j, 0] - ax, points[j, 1] - ay, points[j, 2] - az
+    cx, cy, cz = points[k, 0] - ax, points[k, 1] - ay, points[k, 2] - az
+    mx, my, mz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
+    mm = mx * mx + my * my + mz * mz
+    s = -(mx * (ay * cz - az * cy) + my * (az * cx - ax * cz) + mz * (ax * cy - ay * cx)) / mm
+    t = -(mx * (by * az - bz * ay) + my * (bz * ax - bx * az) + mz * (bx * ay - by * ax)) / mm
+    s, t = min(1.0, max(0.0, s)), min(1.0, max(0.0, t))
+    nx, ny, nz = plane[f, 0], plane[f, 1], plane[f, 2]
+    px = points[i, 3] + s * (points[j, 3] - points[i, 3]) + t * (points[k, 3] - points[i, 3])
+    py = points[i, 4] + s * (points[j, 4] - points[i, 4]) + t * (points[k, 4] - points[i, 4])
+    pz = points[i, 5] + s * (points[j, 5] - points[i, 5]) + t * (points[k, 5] - points[i, 5])
+    write(
+        found, -reached, nx, ny, nz, px, py, pz, px - reached * nx, py - reached * ny, pz - reached * nz, 0.0
+    )  # fmt: skip

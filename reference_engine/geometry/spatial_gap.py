@@ -1,0 +1,107 @@
+"""Gap of two spatial solids: the table of shapes, and the sweep over samples and pairs."""
+
+from __future__ import annotations
+
+from reference_engine.geometry.boundary_gap import half_space, hollow_sphere
+from reference_engine.geometry.box_gap import box_box, point_box, segment_segment
+from reference_engine.geometry.depth import depth
+from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.geometry.separation import FAR, OVERLAPPING, separation
+from reference_engine.geometry.spatial_shapes import BOX, CAPSULE, HALF_SPACE, HOLLOW_SPHERE, SPHERE
+from reference_engine.geometry.support import place
+
+FIELDS = 11  # columns of `found`, see support.write
+
+
+@kernel
+def is_far(kind, body, p, q, dx, dy, dz, cutoff):
+    """By the sphere around p alone: a lower bound of the gap is above the cutoff."""
+    reach = body[p, 16]
+    if kind[q] == HALF_SPACE:
+        nx, ny, nz = body[q, 20], body[q, 21], body[q, 22]
+        return -(nx * (dx + body[q, 17]) + ny * (dy + body[q, 18]) + nz * (dz + body[q, 19])) - reach > cutoff
+    if kind[q] == HOLLOW_SPHERE:
+        room = body[q, 12] - reach - cutoff
+        return room > 0.0 and dx * dx + dy * dy + dz * dz < room * room
+    apart = reach + body[q, 16] + cutoff
+    return apart < 0.0 or dx * dx + dy * dy + dz * dz > apart * apart
+
+
+@kernel
+def cores(
+    kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, face, plane, rim, found
+):  # fmt: skip
+    """Gap of the cores of p and q, kind of p not above that of q.  False if it is not below the cutoff."""
+    if kind[q] == HALF_SPACE:
+        half_space(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found)
+    elif kind[q] == HOLLOW_SPHERE:
+        hollow_sphere(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found)
+    elif kind[q] <= CAPSULE:
+        p_half = body[p, 13] if kind[p] == CAPSULE else 0.0
+        q_half = body[q, 13] if kind[q] == CAPSULE else 0.0
+        segment_segment(body, p, q, dx, dy, dz, p_half, q_half, found)
+    elif kind[q] == BOX and kind[p] == SPHERE:
+        point_box(body, q, dx, dy, dz, found)
+    elif kind[q] == BOX and kind[p] == BOX:
+        return box_box(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, found)
+    else:
+        state = separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, found)
+        if state == FAR:
+            return False
+        if state == OVERLAPPING:
+            depth(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plane, rim, found)
+    return found[0] < cutoff
+
+
+@kernel
+def body_pair(kind, vertex_start, vertex, body, a, b, cutoff, points, weight, face, plane, rim, found):
+    """`found` for bodies a, b: relative to the centre of a, normal from a to b.  False: not below the cutoff."""
+    p, q = (a, b) if kind[a] <= kind[b] else (b, a)
+    dx, dy, dz = body[q, 0] - body[p, 0], body[q, 1] - body[p, 1], body[q, 2] - body[p, 2]
+    if is_far(kind, body, p, q, dx, dy, dz, cutoff):
+        return False
+    margin = body[p, 15] + body[q, 15]
+    if not cores(
+        kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff + margin, points, weight, face, plane, rim, found
+    ):  # fmt: skip
+        return False
+    found[0] -= margin
+    for k in range(3):
+        found[4 + k] += body[p, 15] * found[1 + k]
+        found[7 + k] -= body[q, 15] * found[1 + k]
+    if p != a:
+        for k in range(3):
+            d = body[q, k] - body[p, k]
+            on_p, on_q = found[4 + k], found[7 + k]
+            found[1 + k] = -found[1 + k]
+            found[4 + k], found[7 + k] = on_q - d, on_p - d
+    return True
+
+
+@entry
+def sweep(
+    kind, size, margin, reach, point, axis, vertex_start, vertex,
+    pairs, position, orientation, cutoff,
+    body, points, weight, face, plane, rim, found,
+    sample_out, pair_out, found_out,
+):  # fmt: skip
+    """All samples, all pairs.  Returns how many rows there are, also beyond those that fit."""
+    total = 0
+    for s in range(position.shape[0]):
+        place(position[s], orientation[s], size, margin, reach, point, axis, body)
+        for k in range(pairs.shape[0]):
+            a, b = pairs[k, 0], pairs[k, 1]
+            dx, dy, dz = body[b, 0] - body[a, 0], body[b, 1] - body[a, 1], body[b, 2] - body[a, 2]
+            apart = body[a, 16] + body[b, 16] + cutoff
+            if dx * dx + dy * dy + dz * dz > apart * apart:  # most pairs end here; before the call, which costs more
+                continue
+            if body_pair(kind, vertex_start, vertex, body, a, b, cutoff, points, weight, face, plane, rim, found):
+                if total < sample_out.shape[0]:
+                    sample_out[total] = s
+                    pair_out[total] = k
+                    for column in range(FIELDS):
+                        found_out[total, column] = found[column]
+                    for column in range(4, 10):
+                        found_out[total, column] += body[a, (column - 4) % 3]
+                total += 1
+    return total

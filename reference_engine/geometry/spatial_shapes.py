@@ -1,0 +1,141 @@
+"""Spatial solids as arrays.  Body frame: origin at the centre of mass; axis z where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import ConvexHull
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+SPHERE, CAPSULE, BOX, CYLINDER, ELLIPSOID, MESH, HALF_SPACE, HOLLOW_SPHERE = range(8)
+
+
+@dataclass(frozen=True, slots=True)
+class Sphere:
+    radius: float  # m
+
+
+@dataclass(frozen=True, slots=True)
+class Capsule:
+    """Axis z; the straight part is 2 half_length long."""
+
+    radius: float  # m
+    half_length: float  # m
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    half_extents: ArrayLike  # (3,) m
+
+
+@dataclass(frozen=True, slots=True)
+class Cylinder:
+    """Axis z, flat ends."""
+
+    radius: float  # m
+    half_length: float  # m
+
+
+@dataclass(frozen=True, slots=True)
+class Ellipsoid:
+    semi_axes: ArrayLike  # (3,) m
+
+
+@dataclass(frozen=True, slots=True)
+class ConvexMesh:
+    """The hull of the points."""
+
+    points: ArrayLike  # (n, 3) m
+
+
+@dataclass(frozen=True, slots=True)
+class HalfSpace:
+    """Solid behind the plane through `point`; `normal` points out of the solid."""
+
+    point: ArrayLike  # (3,) m
+    normal: ArrayLike  # (3,) any length
+
+
+@dataclass(frozen=True, slots=True)
+class HollowSphere:
+    """Solid outside the sphere of this radius about the origin."""
+
+    radius: float  # m
+
+
+SpatialShape = Sphere | Capsule | Box | Cylinder | Ellipsoid | ConvexMesh | HalfSpace | HollowSphere
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpatialShapes:
+    """B bodies, V vertices of meshes; body frame.
+
+    A sphere is a point and a capsule a segment with a margin around it: what is said of their
+    distance and depth is said of the cores, less the margins, exactly.
+    """
+
+    kind: Indices  # (B,) SPHERE ... HOLLOW_SPHERE
+    static: NDArray[np.bool_]  # (B,) two of these are never a pair
+    size: Array  # (B, 3) m; box half extents, ellipsoid semi-axes, (radius, half length, 0)
+    margin: Array  # (B,) m, of sphere and capsule, else 0
+    reach: Array  # (B,) m, furthest point from the origin; infinite if unbounded
+    point: Array  # (B, 3) m, on the plane of a half-space
+    axis: Array  # (B, 3) unit, outward normal of a half-space
+    vertex_start: Indices  # (B + 1,) vertices of body i are vertex_start[i] up to vertex_start[i + 1]
+    vertex: Array  # (V, 3) m, corners of the hulls
+
+
+def spatial_shapes(shapes: Sequence[SpatialShape], static: Sequence[bool]) -> SpatialShapes:
+    """Pack; an unbounded shape must be static."""
+    count = len(shapes)
+    if len(static) != count:
+        raise ValueError(f"static: {len(static)} flags for {count} shapes; give one per body")
+    kind = np.zeros(count, np.int64)
+    size, margin, reach = np.zeros((count, 3)), np.zeros(count), np.zeros(count)
+    point, axis = np.zeros((count, 3)), np.zeros((count, 3))
+    hulls: list[Array] = []
+    for i, shape in enumerate(shapes):
+        if isinstance(shape, HalfSpace | HollowSphere) and not static[i]:
+            raise ValueError(f"static[{i}]: a {type(shape).__name__} is unbounded; it must be static")
+        hull = np.zeros((0, 3))
+        match shape:
+            case Sphere(r):
+                kind[i], size[i, 0], margin[i], reach[i] = SPHERE, r, r, r
+            case Capsule(r, h):
+                kind[i], size[i, :2], margin[i], reach[i] = CAPSULE, (r, h), r, r + h
+            case Box(half):
+                kind[i], size[i] = BOX, half
+                reach[i] = np.linalg.norm(size[i])
+            case Cylinder(r, h):
+                kind[i], size[i, :2], reach[i] = CYLINDER, (r, h), np.hypot(r, h)
+            case Ellipsoid(axes):
+                kind[i], size[i] = ELLIPSOID, axes
+                reach[i] = size[i].max()
+            case ConvexMesh(points):
+                hull = np.asarray(points, dtype=np.float64)
+                hull = hull[ConvexHull(hull).vertices]
+                kind[i], reach[i] = MESH, np.linalg.norm(hull, axis=1).max()
+            case HalfSpace(p, n):
+                normal = np.asarray(n, dtype=np.float64)
+                kind[i], point[i], axis[i], reach[i] = HALF_SPACE, p, normal / np.linalg.norm(normal), np.inf
+            case HollowSphere(r):
+                kind[i], size[i, 0], reach[i] = HOLLOW_SPHERE, r, np.inf
+            case _:
+                raise TypeError(f"shapes[{i}]: {shape!r} is no spatial shape; see reference_engine.geometry")
+        hulls.append(hull)
+    return SpatialShapes(
+        kind=kind,
+        static=np.asarray(static, dtype=np.bool_),
+        size=size,
+        margin=margin,
+        reach=reach,
+        point=point,
+        axis=axis,
+        vertex_start=np.concatenate([[0], np.cumsum([len(hull) for hull in hulls])]).astype(np.int64),
+        vertex=np.ascontiguousarray(np.concatenate([*hulls, np.zeros((0, 3))])),
+    )
