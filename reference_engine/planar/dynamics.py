@@ -8,8 +8,8 @@ import numpy as np
 from numba import njit
 
 from reference_engine.planar.complementarity import INFEASIBLE, SOLVED, solve_complementarity
-from reference_engine.planar.layout import LINE
-from reference_engine.planar.narrow_phase import ROUND_OFF, find_contacts
+from reference_engine.planar.layout import LINE, ROUND_OFF
+from reference_engine.planar.narrow_phase import find_contacts
 
 DONE, PENETRATING, NO_ROOM, NO_FORCES, NO_SOLUTION = 0, 1, 2, 3, 4
 

@@ -10,8 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.planar.layout import Contacts, Law
-from reference_engine.planar.narrow_phase import ROUND_OFF
+from reference_engine.planar.layout import ROUND_OFF, Contacts, Law
 
 Mask = NDArray[np.bool_]
 

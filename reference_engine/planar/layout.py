@@ -20,6 +20,8 @@ POLYGON, DISC, HALF_PLANE = np.int64(0), np.int64(1), np.int64(2)  # Bodies.kind
 LINE, RADIAL = np.int64(0), np.int64(1)  # Contacts.kind
 CENTRE = np.int64(-1)  # Contacts.feature
 
+ROUND_OFF = 1e-10  # m; bodies that touch may be this deep in each other by arithmetic alone
+
 
 class Bodies(NamedTuple):
     """B bodies, P pairs that may meet, V vertices in all. What does not change."""
@@ -130,12 +132,13 @@ def pack_bodies(world: World) -> Bodies:
 
 
 def pack_law(world: World, settings: Settings) -> Law:
+    """Bodies set exactly the distance tolerance apart are not in touch, however that is rounded."""
     return Law(
         gravity_x=float(world.gravity[0]),
         gravity_y=float(world.gravity[1]),
         damping=float(world.damping),
         damping_rotation=float(world.damping * world.damping_rotation_ratio),
-        distance_tolerance=float(settings.distance_tolerance),
+        distance_tolerance=float(settings.distance_tolerance) - ROUND_OFF,
         velocity_tolerance=float(settings.velocity_tolerance),
         separation_tolerance=float(settings.separation_tolerance),
         target_gap=float(settings.target_gap),

@@ -9,9 +9,8 @@ them, the shallowest edge and the corner deepest behind it stand for the overlap
 import numpy as np
 from numba import njit
 
-from reference_engine.planar.layout import CENTRE, DISC, HALF_PLANE, LINE, RADIAL
+from reference_engine.planar.layout import CENTRE, DISC, HALF_PLANE, LINE, RADIAL, ROUND_OFF
 
-ROUND_OFF = 1e-10  # m; bodies that touch may be this deep in each other by arithmetic alone
 OVER_END = 1e-9  # m; a corner so little beyond an edge's end still counts as over it (equal boxes, stacked)
 
 

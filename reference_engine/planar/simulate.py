@@ -16,6 +16,7 @@ from reference_engine.planar.errors import ContactForceError, UnresolvedContact,
 from reference_engine.planar.event import is_impact, is_impact_now, is_resting, is_too_far, time_to_gap
 from reference_engine.planar.impulse import apply_impulses, impact_impulses
 from reference_engine.planar.layout import (
+    ROUND_OFF,
     Contacts,
     first_contacts,
     pack_bodies,
@@ -24,7 +25,7 @@ from reference_engine.planar.layout import (
     room_to_work,
 )
 from reference_engine.planar.motion import ContactForces, Impacts, Motion, Sample, collect
-from reference_engine.planar.narrow_phase import ROUND_OFF, find_contacts, measure
+from reference_engine.planar.narrow_phase import find_contacts, measure
 from reference_engine.planar.shape import HalfPlane, thickness
 from reference_engine.planar.world import Settings, World
 
