@@ -1,0 +1,121 @@
+"""Joints as a forest, for engines whose links hang on one another without a gap.
+
+Every body hangs on the world (through a joint or freely) or on another body; a joint that would close a loop is
+left over. Fixed bodies are part of the world.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scenarios import mass
+from scenarios.scene import Ball, Hinge, Revolute, Scene
+from validation.engines.embedding import rotation_matrix, start_in_space, vector_in_space
+
+Array = NDArray[np.float64]
+TreeJoint = Revolute | Ball | Hinge
+
+START_TOLERANCE = 1e-9  # of the bodies' size, and of the speeds at the anchors: what links cannot represent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A free body and what it hangs on."""
+
+    body: int  # index into scene.bodies
+    parent: int | None = None  # index of a free body; None: the world
+    joint: TreeJoint | None = None  # None: the body floats freely
+    anchor: Array | None = None  # (3,) m, in the body's frame
+    parent_anchor: Array | None = None  # (3,) m, in the parent's frame, or in the world
+    axis: Array | None = None  # (3,) in the body's frame; None: a ball joint
+
+
+def joint_forest(scene: Scene) -> tuple[tuple[Link, ...], tuple[TreeJoint, ...]]:
+    """Links, parents first and otherwise in the scene's order, and the joints that close loops.
+
+    Rods and ropes tie nothing here: a link cannot keep a distance.
+    """
+    index = {body.name: i for i, body in enumerate(scene.bodies)}
+    position, orientation, _, _ = start_in_space(scene)
+    turned = [rotation_matrix(q) for q in orientation]
+    joints = [joint for joint in scene.joints if isinstance(joint, TreeJoint)]
+    free = [not body.fixed for body in scene.bodies]
+    hung: dict[int, Link] = {}
+    left = list(joints)
+
+    def end_of(name: str | None) -> int | None:
+        i = None if name is None else index[name]
+        return None if i is None or not free[i] else i
+
+    def hang(joint: TreeJoint, child_is_a: bool) -> Link:
+        child_name, parent_name = (joint.a, joint.b) if child_is_a else (joint.b, joint.a)
+        anchors = [vector_in_space(joint.anchor_a), vector_in_space(joint.anchor_b)]
+        own, other = anchors if child_is_a else anchors[::-1]
+        assert child_name is not None
+        child, parent = index[child_name], end_of(parent_name)
+        if parent is None and parent_name is not None:  # a fixed body: its anchor as a point of the world
+            i = index[parent_name]
+            other = position[i] + turned[i] @ other
+        axis = None
+        if isinstance(joint, Hinge):
+            axis = turned[child].T @ (turned[index[joint.a]] @ np.array(joint.axis))
+        elif isinstance(joint, Revolute):
+            axis = np.array([0.0, 0.0, 1.0])
+        if axis is not None:
+            axis = axis / np.linalg.norm(axis)
+        return Link(body=child, parent=parent, joint=joint, anchor=own, parent_anchor=other, axis=axis)
+
+    def grow() -> bool:
+        """Hang one more body on the world or on a body that hangs already."""
+        for joint in left:
+            a, b = end_of(joint.a), end_of(joint.b)
+            for child, parent in ((a, b), (b, a)):
+                if child is not None and child not in hung and (parent is None or parent in hung):
+                    hung[child] = hang(joint, child_is_a=child == a)
+                    left.remove(joint)
+                    return True
+        return False
+
+    while grow():
+        pass
+    for i in range(len(scene.bodies)):
+        if free[i] and i not in hung:
+            hung[i] = Link(body=i)
+            while grow():
+                pass
+    return tuple(hung.values()), tuple(left)
+
+
+def start_fault(scene: Scene) -> str | None:
+    """How the start breaks a revolute, ball or hinge joint, in words, for links cannot start apart; or None."""
+    index = {body.name: i for i, body in enumerate(scene.bodies)}
+    position, orientation, velocity, spin = start_in_space(scene)
+    for joint in scene.joints:
+        if not isinstance(joint, TreeJoint):
+            continue
+        ends = []
+        for name, anchor in ((joint.a, joint.anchor_a), (joint.b, joint.anchor_b)):
+            point, move, turn, size = vector_in_space(anchor), np.zeros(3), np.zeros(3), 0.0
+            if name is not None:
+                i = index[name]
+                arm = rotation_matrix(orientation[i]) @ point
+                point, move, turn = position[i] + arm, velocity[i] + np.cross(spin[i], arm), spin[i]
+                size = mass.reach(scene.bodies[i].shape)
+            ends.append((point, move, turn, size))
+        (point_a, move_a, turn_a, size_a), (point_b, move_b, turn_b, size_b) = ends
+        size = max(size_a, size_b)
+        if (apart := float(np.linalg.norm(point_a - point_b))) > START_TOLERANCE * size:
+            return f"joint {joint.name!r} starts {apart:.3g} m apart; a link cannot"
+        speed = max(float(np.linalg.norm(move_a)), size * float(np.linalg.norm(turn_a - turn_b)), 1.0)
+        if (pull := float(np.linalg.norm(move_a - move_b))) > START_TOLERANCE * speed:
+            return f"joint {joint.name!r} starts with its anchors parting at {pull:.3g} m/s; a link cannot"
+        if isinstance(joint, Hinge):
+            axis = rotation_matrix(orientation[index[joint.a]]) @ np.array(joint.axis)
+            axis /= np.linalg.norm(axis)
+            across = (turn_b - turn_a) - axis * (axis @ (turn_b - turn_a))
+            if size * (twist := float(np.linalg.norm(across))) > START_TOLERANCE * speed:
+                return f"joint {joint.name!r} starts turning at {twist:.3g} rad/s across its axis; a hinge cannot"
+    return None

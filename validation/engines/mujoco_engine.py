@@ -1,0 +1,219 @@
+"""MuJoCo: generalised coordinates, soft contacts solved as one convex problem.
+
+What makes a comparison unfair, and what is done about it (Todorov 2014; MuJoCo documentation, "Computation"):
+- Contact is a spring-damper with time constant solref, so penetration depends on it; it cannot be shorter than two
+  steps. The fair profile takes just that, with an impedance of 0.99 to 0.999 (default 0.9 to 0.95).
+- The default friction pyramid holds more along its diagonals and lets bodies creep; fair is the elliptic cone with
+  impratio 10 and five sweeps against slip.
+- There is no coefficient of restitution: scenes with one are declined.
+- On a value that is not finite MuJoCo starts again from zero and goes on; here it does not, and the warning counters
+  raise NotFiniteError. Warnings go nowhere: by default they are written to MUJOCO_LOG.TXT in the user's folder.
+- Euler and both implicit integrators first change the velocity, then move with it: in free fall the velocity of a
+  step is the true one in its middle, dt/2 before the pose. RK4 has no such lag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from scenarios.forces import has_applied_forces, planar_wrenches, spatial_wrenches
+from scenarios.scene import Hinge, PlanarScene, Scene, features
+from validation.engines.embedding import start_in_space
+from validation.engines.engine import NotFiniteError, Setting, Settings, Value
+from validation.engines.joint_tree import joint_forest, start_fault
+from validation.engines.mujoco_model import Layout, build_model
+from validation.engines.recorder import Recorder
+from validation.trajectory import Trajectory
+
+Array = NDArray[np.float64]
+
+DECLINES = {
+    "restitution": "MuJoCo has no coefficient of restitution",
+    "arc-polygon": "MuJoCo has no shape with arc edges; a polygon would be another scene",
+}
+
+SETTINGS: Mapping[str, Setting] = {
+    "solref_timeconst": Setting(default=0.02, low=1e-6, high=10.0, doc="time constant of contacts, s; at least 2 dt"),
+    "solref_dampratio": Setting(default=1.0, low=1e-3, high=100.0, doc="damping ratio of contacts"),
+    "solimp_dmin": Setting(default=0.9, low=1e-4, high=0.9999, doc="impedance of a contact at gap 0"),
+    "solimp_dmax": Setting(default=0.95, low=1e-4, high=0.9999, doc="impedance at `solimp_width` and deeper"),
+    "solimp_width": Setting(default=0.001, low=0.0, high=1.0, doc="depth over which the impedance rises, m"),
+    "cone": Setting(default="pyramidal", choices=("pyramidal", "elliptic"), doc="friction cone"),
+    "impratio": Setting(default=1.0, low=1e-3, high=1e5, doc="impedance of friction over that of the normal force"),
+    "solver": Setting(default="newton", choices=("newton", "cg", "pgs"), doc="constraint solver"),
+    "iterations": Setting(default=100, low=1, high=10_000, doc="most iterations of the solver"),
+    "ls_iterations": Setting(default=50, low=1, high=10_000, doc="most line-search iterations"),
+    "tolerance": Setting(default=1e-8, low=0.0, high=1.0, doc="the solver stops at this scaled improvement"),
+    "noslip_iterations": Setting(default=0, low=0, high=10_000, doc="sweeps against slip after the solver"),
+    "integrator": Setting(
+        default="euler", choices=("euler", "rk4", "implicit", "implicitfast"), doc="integrator of the motion"
+    ),
+    "jacobian": Setting(default="auto", choices=("auto", "dense", "sparse"), doc="storage of the Jacobian"),
+    "ccd_tolerance": Setting(default=1e-6, low=1e-15, high=1e-2, doc="of the general convex collision, m"),
+    "multiccd": Setting(default=True, doc="several contacts for a pair of the general convex collision"),
+}
+FAIR: Mapping[str, Value] = {
+    "solimp_dmin": 0.99,
+    "solimp_dmax": 0.999,
+    "cone": "elliptic",
+    "impratio": 10.0,
+    "iterations": 200,
+    "noslip_iterations": 5,
+}  # and solref_timeconst = 2 dt
+
+LAG_IN_STEPS = {"euler": -0.5, "implicit": -0.5, "implicitfast": -0.5, "rk4": 0.0}
+CHECK_EVERY = 64  # steps between looks at the warning counters
+
+
+class MuJoCo:
+    name = "mujoco"
+    version = mujoco.__version__
+    settings = SETTINGS
+    profiles = ("default", "fair")
+
+    def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
+        return {**FAIR, "solref_timeconst": 2.0 * dt} if name == "fair" else {}
+
+    def declines(self, scene: Scene) -> str | None:
+        found = features(scene)
+        if reason := next((why for feature, why in DECLINES.items() if feature in found), None):
+            return reason
+        if reason := start_fault(scene):
+            return reason
+        _, loops = joint_forest(scene)
+        if hinge := next((joint for joint in loops if isinstance(joint, Hinge)), None):
+            return f"joint {hinge.name!r} closes a loop, and MuJoCo has no hinge that does"
+        return None
+
+    def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
+        """Raises NotFiniteError where MuJoCo warns of its state, MemoryError where it had to drop contacts."""
+        mujoco.set_mju_user_warning(lambda text: None)
+        model, data, layout = build_model(scene, dt, settings)
+        read = _reader(scene, model, data, layout)
+        recorder = Recorder(scene, dt, velocity_lag=LAG_IN_STEPS[str(settings["integrator"])] * dt)
+        push = _pusher(scene, data, layout) if has_applied_forces(scene) else None
+        knows_forces = settings["integrator"] != "rk4"  # the forces it keeps are those of its last stage
+        state = read()
+        recorder.read(*state, raw=_raw(data))
+        for step in recorder.steps():
+            if push is not None:
+                push(data.time, state)
+            mujoco.mj_step(model, data)
+            state = read()
+            recorder.read(*state, raw=_raw(data))
+            if recorder.wants_contacts:
+                for contact in _contacts(model, data, layout, dt, planar=len(state) == 2, knows_forces=knows_forces):
+                    recorder.add_contact(*contact)
+            if step % CHECK_EVERY == 0 or step == recorder.step_count:
+                _check_warnings(data)
+        return recorder.trajectory()
+
+
+# --- reading --------------------------------------------------------------------------------------------
+
+
+def _raw(data: Any) -> bytes:
+    """MuJoCo's own state: coordinates and velocities."""
+    return bytes(data.qpos.tobytes() + data.qvel.tobytes())
+
+
+def _reader(scene: Scene, model: Any, data: Any, layout: Layout) -> Any:
+    """A function that returns (pose, twist) or (position, orientation, velocity, spin), in arrays it writes anew."""
+    position, orientation, velocity, spin = start_in_space(scene)
+    roots, root_q, root_v = layout.roots, layout.root_q, layout.root_v
+    qpos, qvel = data.qpos, data.qvel
+    six = np.zeros(6)
+
+    def refresh_links() -> Iterator[tuple[int, int | None, int, int]]:
+        """(body, parent, model body, coordinate); poses and velocities of the links are those of qpos and qvel."""
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_comVel(model, data)
+        for link, q in zip(layout.links, layout.link_q):
+            number = layout.body_id[link.body]
+            mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_BODY, number, six, 0)
+            yield link.body, link.parent, number, q
+
+    if isinstance(scene, PlanarScene):
+        pose = np.array([(*body.position, body.angle) for body in scene.bodies])
+        twist = np.zeros_like(pose)
+
+        def read_planar() -> tuple[Array, Array]:
+            pose[roots], twist[roots] = qpos[root_q], qvel[root_v]
+            if layout.links:
+                for i, parent, number, q in refresh_links():
+                    pose[i, :2] = data.xpos[number, :2]
+                    pose[i, 2] = qpos[q] + (0.0 if parent is None else pose[parent, 2])
+                    twist[i] = six[3], six[4], six[2]
+            return pose, twist
+
+        return read_planar
+
+    def read_spatial() -> tuple[Array, Array, Array, Array]:
+        q, v = qpos[root_q], qvel[root_v]
+        position[roots], orientation[roots] = q[:, :3], q[:, 3:]
+        velocity[roots], spin[roots] = v[:, :3], _rotate(q[:, 3:], v[:, 3:])
+        if layout.links:
+            for i, _, number, _ in refresh_links():
+                position[i], orientation[i] = data.xpos[number], data.xquat[number]
+                velocity[i], spin[i] = six[3:], six[:3]
+        return position, orientation, velocity, spin
+
+    return read_spatial
+
+
+def _rotate(q: Array, v: Array) -> Array:
+    """(N, 3) from body to world axes by quaternions (N, 4): v + 2 u x (u x v + w v)."""
+    u = q[:, 1:]
+    return v + 2.0 * np.cross(u, np.cross(u, v) + q[:, :1] * v)
+
+
+def _pusher(scene: Scene, data: Any, layout: Layout) -> Any:
+    """A function that applies springs, thrusters and damping of the scene, at the state that a step starts from."""
+    bodies = np.array(list(layout.body_id), dtype=np.int64)
+    numbers = np.array(list(layout.body_id.values()), dtype=np.int64)
+
+    def push(time: float, state: tuple[Array, ...]) -> None:
+        if isinstance(scene, PlanarScene):
+            wrench = planar_wrenches(scene, time, *state)
+            data.xfrc_applied[numbers, :2], data.xfrc_applied[numbers, 5] = wrench[bodies, :2], wrench[bodies, 2]
+        else:
+            force, torque = spatial_wrenches(scene, time, *state)
+            data.xfrc_applied[numbers, :3], data.xfrc_applied[numbers, 3:] = force[bodies], torque[bodies]
+
+    return push
+
+
+def _contacts(
+    model: Any, data: Any, layout: Layout, dt: float, *, planar: bool, knows_forces: bool
+) -> Iterator[tuple[int, int, Array, Array, float, Array]]:
+    """(a, b, point, normal, gap, impulse on b) of the contacts of the last step, at the poses it started from.
+
+    Of those MuJoCo leaves out because they are out of reach it reports no force, and neither do we.
+    """
+    width = 2 if planar else 3
+    contact = data.contact
+    pairs, points, frames = layout.member[contact.geom], contact.pos, contact.frame.reshape(-1, 3, 3)
+    force = np.zeros(6)
+    for k in np.flatnonzero(contact.exclude == 0):
+        impulse = np.full(3, np.nan)
+        if knows_forces:
+            mujoco.mj_contactForce(model, data, k, force)
+            impulse = force[:3] @ frames[k] * dt
+        a, b = pairs[k]
+        yield int(a), int(b), points[k, :width], frames[k, 0, :width], float(contact.dist[k]), impulse[:width]
+
+
+def _check_warnings(data: Any) -> None:
+    counts = data.warning.number
+    for name in ("BADQPOS", "BADQVEL", "BADQACC"):
+        if counts[getattr(mujoco.mjtWarning, f"mjWARN_{name}")]:
+            raise NotFiniteError(f"MuJoCo warned {name} (not finite, or above 1e10) by {data.time:.4g} s")
+    for name in ("CONTACTFULL", "CNSTRFULL"):
+        if counts[getattr(mujoco.mjtWarning, f"mjWARN_{name}")]:
+            raise MemoryError(f"MuJoCo warned {name}: it dropped contacts for want of memory by {data.time:.4g} s")

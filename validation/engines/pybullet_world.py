@@ -1,0 +1,376 @@
+"""A scene as a pybullet world: multibodies in reduced coordinates, contacts with the law of each pair."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pybullet as pb
+from numpy.typing import NDArray
+
+from scenarios.scene import PlanarScene, Scene, masses
+from validation.engines.embedding import (
+    DEPTH,
+    icosphere,
+    inertias_in_space,
+    prism,
+    rectangle,
+    rotation_matrix,
+    start_in_space,
+    vector_in_space,
+)
+from validation.engines.engine import Settings
+from validation.engines.joint_tree import Link, TreeJoint, joint_forest
+from validation.engines.pair_laws import PairLaws
+
+Array = NDArray[np.float64]
+
+BOWL_FACETS = 1024  # that touch the circle; it is widened by at most 5e-6 of its radius
+SPHERE_SUBDIVISIONS = 5  # 20,480 triangles
+BASE = -1  # pybullet's number of a multibody's base
+
+Address = tuple[int, int]  # pybullet's number of the multibody, and of the link in it
+
+
+UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
+_Z = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Segment:
+    """A link as pybullet wants it: its frame has its origin at its joint; `center` is its centre of mass there."""
+
+    kind: int
+    axis: Array
+    parent: int
+    mass: float = 0.0
+    shape: int = -1
+    position: Array = field(default_factory=lambda: np.zeros(3))  # of the joint, in the parent's frame
+    orientation: Array = field(default_factory=lambda: UPRIGHT)
+    center: Array = field(default_factory=lambda: np.zeros(3))
+
+
+class World:
+    """A pybullet client of its own with the scene in it."""
+
+    def __init__(self, scene: Scene, dt: float, settings: Settings) -> None:
+        self.client = pb.connect(pb.DIRECT)
+        self.addresses: list[Address] = [(-1, BASE)] * len(scene.bodies)  # of the scene's bodies
+        self.member: dict[Address, int] = {}  # back to the scene's bodies and, after them, boundaries
+        self.hinges: dict[int, list[int]] = {}  # planar: the hinges of its multibody whose angles sum to a body's
+        self._scene, self._settings = scene, settings
+        self._position, self._orientation, self._velocity, self._spin = start_in_space(scene)
+        self._mass = masses(scene)
+        self._inertia = inertias_in_space(scene, out_of_plane=1.0)
+        self._planar = isinstance(scene, PlanarScene)
+        self._damping = {
+            "linearDamping": settings["linear_damping"],
+            "angularDamping": settings["angular_damping"],
+            "maxJointVelocity": settings["max_speed"],
+            "jointDamping": 0.0,
+        }
+        self._set_engine(dt)
+        links, loops = joint_forest(scene)
+        trees: dict[int, list[Link]] = {}
+        root: dict[int, int] = {}
+        for link in links:
+            root[link.body] = link.body if link.parent is None else root[link.parent]
+            trees.setdefault(root[link.body], []).append(link)
+        for i, body in enumerate(scene.bodies):  # the order of insertion decides how piles fall
+            if body.fixed:
+                self._add_fixed(i)
+            elif i in trees:
+                self._add_tree(trees[i])
+        for j, boundary in enumerate(scene.boundaries, start=len(scene.bodies)):
+            number = self._call(pb.createMultiBody, 0.0, self._boundary_shape(boundary), -1, _origin(boundary))
+            self.member[number, BASE] = j
+        self._set_contact_laws()
+        self._keep_apart()
+        for joint in loops:
+            self._close_loop(joint)
+
+    def close(self) -> None:
+        pb.disconnect(physicsClientId=self.client)
+
+    def _call(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs, physicsClientId=self.client)
+
+    # --- the engine -----------------------------------------------------------------------------------
+
+    def _set_engine(self, dt: float) -> None:
+        """Everything is set, also what stands at its default: the breaking threshold outlives its client."""
+        s = self._settings
+        self._call(pb.setTimeStep, dt)
+        self._call(pb.setGravity, *vector_in_space(self._scene.gravity))
+        self._call(
+            pb.setPhysicsEngineParameter,
+            numSolverIterations=s["iterations"],
+            solverResidualThreshold=s["residual_threshold"],
+            contactBreakingThreshold=s["contact_breaking_threshold"],
+            contactERP=s["contact_erp"],
+            contactSlop=s["contact_slop"],
+            restitutionVelocityThreshold=s["restitution_velocity_threshold"],
+            enableConeFriction=int(s["cone_friction"]),
+            globalCFM=s["global_cfm"],
+            deterministicOverlappingPairs=int(s["deterministic_overlapping_pairs"]),
+        )
+
+    # --- bodies ---------------------------------------------------------------------------------------
+
+    def _add_fixed(self, i: int) -> None:
+        shape = self._shape(self._scene.bodies[i].shape, np.zeros(3))
+        number = self._call(pb.createMultiBody, 0.0, shape, -1, self._position[i].tolist(), _xyzw(self._orientation[i]))
+        self._register(i, (number, BASE))
+
+    def _add_tree(self, tree: list[Link]) -> None:
+        """A multibody of the links that hang on one another.
+
+        Its base is the free body in space; in the plane, or where the tree hangs on the world, it is a fixed point.
+        A free planar body slides on it along x and y by two links without mass or shape, and turns about z.
+        """
+        first = tree[0].body
+        floats = tree[0].joint is None
+        mass, shape, position, orientation = 0.0, -1, np.zeros(3), UPRIGHT
+        segments: list[_Segment] = []
+        segment_of: dict[int, int] = {}  # body -> its segment; BASE where it is the base
+        if floats and self._planar:
+            segments += [
+                _Segment(kind=pb.JOINT_PRISMATIC, axis=axis, parent=k - 1) for k, axis in enumerate(np.eye(3)[:2])
+            ]
+            segments.append(self._segment(tree[0], 1, np.zeros(3)))
+            segment_of[first] = 2
+        elif floats:
+            mass, shape = float(self._mass[first]), self._shape(self._scene.bodies[first].shape, np.zeros(3))
+            position, orientation = self._position[first], self._orientation[first]
+            segment_of[first] = BASE
+        for link in tree[1:] if floats else tree:
+            parent = BASE if link.parent is None else segment_of[link.parent]
+            # A link's frame has its origin at its joint, the base's at its centre of mass.
+            origin = np.zeros(3) if parent == BASE else segments[parent].center
+            segment_of[link.body] = len(segments)
+            segments.append(self._segment(link, parent, _given(link.parent_anchor) + origin))
+        number = self._call(
+            pb.createMultiBody,
+            baseMass=mass,
+            baseCollisionShapeIndex=shape,
+            basePosition=position.tolist(),
+            baseOrientation=_xyzw(orientation),
+            linkMasses=[s.mass for s in segments],
+            linkCollisionShapeIndices=[s.shape for s in segments],
+            linkVisualShapeIndices=[-1] * len(segments),
+            linkPositions=[s.position.tolist() for s in segments],
+            linkOrientations=[_xyzw(s.orientation) for s in segments],
+            linkInertialFramePositions=[s.center.tolist() for s in segments],
+            linkInertialFrameOrientations=[_xyzw(UPRIGHT)] * len(segments),
+            linkParentIndices=[s.parent + 1 for s in segments],
+            linkJointTypes=[s.kind for s in segments],
+            linkJointAxis=[s.axis.tolist() for s in segments],
+            flags=pb.URDF_USE_SELF_COLLISION if len(tree) > 1 else 0,
+        )
+        if number < 0:
+            raise RuntimeError(f"pybullet could not make the body {self._scene.bodies[first].name!r}")
+        for link in tree:
+            k = segment_of[link.body]
+            self._register(link.body, (number, k))
+            self.hinges[link.body] = [*([] if link.parent is None else self.hinges[link.parent]), k]
+        for k in range(-1, len(segments)):
+            self._call(pb.changeDynamics, number, k, **self._damping)
+        if floats and not self._planar:
+            self._call(pb.resetBaseVelocity, number, self._velocity[first].tolist(), self._spin[first].tolist())
+        elif floats:
+            body: Any = self._scene.bodies[first]
+            for k, (place, speed) in enumerate(zip((*body.position, body.angle), (*body.velocity, body.spin))):
+                self._start_joint(number, k, place, speed)
+        for link in tree[1:] if floats else tree:
+            self._start_link(number, segment_of[link.body], link)
+
+    def _segment(self, link: Link, parent: int, position: Array) -> _Segment:
+        center = np.zeros(3) if link.anchor is None else -link.anchor
+        ball = link.axis is None and not self._planar
+        orientation = UPRIGHT  # of the link at joint angle 0: as its parent if planar, else as it starts
+        if not self._planar:
+            orientation = self._orientation[link.body]
+            if link.parent is not None:
+                orientation = _multiply(_conjugate(self._orientation[link.parent]), orientation)
+        return _Segment(
+            mass=float(self._mass[link.body]),
+            shape=self._shape(self._scene.bodies[link.body].shape, center),
+            kind=pb.JOINT_SPHERICAL if ball else pb.JOINT_REVOLUTE,
+            axis=_Z if link.axis is None else link.axis,
+            parent=parent,
+            position=position,
+            orientation=orientation,
+            center=center,
+        )
+
+    def _start_link(self, number: int, k: int, link: Link) -> None:
+        turned = rotation_matrix(self._orientation[link.body])
+        relative = self._spin[link.body] - (0.0 if link.parent is None else self._spin[link.parent])
+        own: Array = turned.T @ relative
+        if self._planar:
+            bodies: Any = self._scene.bodies
+            angle = bodies[link.body].angle - (0.0 if link.parent is None else bodies[link.parent].angle)
+            self._start_joint(number, k, angle, float(own[2]))
+        elif link.axis is not None:
+            self._start_joint(number, k, 0.0, float(own @ link.axis))
+        else:
+            self._call(pb.resetJointStateMultiDof, number, k, _xyzw(UPRIGHT), own.tolist())
+            self._call(
+                pb.setJointMotorControlMultiDof,
+                number,
+                k,
+                pb.POSITION_CONTROL,
+                targetPosition=_xyzw(UPRIGHT),
+                positionGain=0.0,
+                velocityGain=0.0,
+                force=[0.0, 0.0, 0.0],
+            )
+
+    def _start_joint(self, number: int, k: int, place: float, speed: float) -> None:
+        """Coordinate and rate at time 0, and no motor: pybullet gives every joint a brake of its own."""
+        self._call(pb.resetJointState, number, k, place, speed)
+        self._call(pb.setJointMotorControl2, number, k, pb.VELOCITY_CONTROL, force=0.0)
+
+    def _register(self, i: int, address: Address) -> None:
+        self.addresses[i] = address
+        self.member[address] = i
+        if not self._scene.bodies[i].fixed:
+            self._call(pb.changeDynamics, *address, localInertiaDiagonal=self._inertia[i].tolist())
+
+    # --- shapes ---------------------------------------------------------------------------------------
+
+    def _shape(self, shape: Any, center: Array) -> int:
+        """A collision shape whose body frame has its origin at `center` of the link's frame."""
+        at = center.tolist()
+        match shape.kind:
+            case "sphere" | "disc":
+                return self._make(pb.GEOM_SPHERE, radius=shape.radius, collisionFramePosition=at)
+            case "box":
+                half = [edge / 2 for edge in shape.size]
+                return self._make(pb.GEOM_BOX, halfExtents=half, collisionFramePosition=at)
+            case "capsule":
+                return self._make(pb.GEOM_CAPSULE, radius=shape.radius, height=shape.length, collisionFramePosition=at)
+            case "cylinder":
+                return self._make(pb.GEOM_CYLINDER, radius=shape.radius, height=shape.length, collisionFramePosition=at)
+            case "convex-mesh":
+                return self._make(pb.GEOM_MESH, vertices=(np.array(shape.points) + center).tolist())
+            case "polygon":
+                if (box := rectangle(shape.vertices)) is None:
+                    return self._make(pb.GEOM_MESH, vertices=(prism(shape.vertices) + center).tolist())
+                (x, y), (width, height), angle = box
+                return self._make(
+                    pb.GEOM_BOX,
+                    halfExtents=[width / 2, height / 2, DEPTH / 2],
+                    collisionFramePosition=[center[0] + x, center[1] + y, center[2]],
+                    collisionFrameOrientation=[0.0, 0.0, math.sin(angle / 2), math.cos(angle / 2)],
+                )
+        raise TypeError(shape)
+
+    def _boundary_shape(self, boundary: Any) -> int:
+        match boundary.kind:
+            case "half-plane" | "half-space":
+                return self._make(pb.GEOM_PLANE, planeNormal=vector_in_space(boundary.normal).tolist())
+            case "bowl":
+                vertices, triangles = _bowl(boundary.radius)
+            case "hollow-sphere":
+                directions, triangles = icosphere(SPHERE_SUBDIVISIONS)
+                vertices = boundary.radius * directions
+            case _:
+                raise TypeError(boundary)
+        # Given as arrays: pybullet caches mesh files by name.
+        return self._make(
+            pb.GEOM_MESH,
+            vertices=vertices.tolist(),
+            indices=triangles.ravel().tolist(),
+            flags=pb.GEOM_FORCE_CONCAVE_TRIMESH,
+        )
+
+    def _make(self, kind: int, **kwargs: Any) -> int:
+        number: int = self._call(pb.createCollisionShape, kind, **kwargs)
+        if number < 0:
+            raise RuntimeError(f"pybullet could not make a collision shape of {sorted(kwargs)}")
+        return number
+
+    # --- who meets whom, and how ------------------------------------------------------------------------
+
+    def _set_contact_laws(self) -> None:
+        laws = PairLaws(self._scene)
+        friction = laws.shape_values("friction", "product")
+        restitution = laws.shape_values("restitution", "product")
+        assert friction is not None and restitution is not None, "declined before"
+        for address, member in self.member.items():
+            self._call(
+                pb.changeDynamics,
+                *address,
+                lateralFriction=friction[member],
+                restitution=restitution[member],
+                spinningFriction=0.0,
+                rollingFriction=0.0,
+            )
+
+    def _keep_apart(self) -> None:
+        bodies = self._scene.bodies
+        index = {body.name: i for i, body in enumerate(bodies)}
+        apart = {(index[j.a], index[j.b]) for j in self._scene.joints if j.b is not None and not j.collide}
+        groups: dict[int, list[int]] = {}
+        for i, body in enumerate(bodies):
+            if body.group:
+                groups.setdefault(body.group, []).append(i)
+        apart |= {pair for members in groups.values() for pair in combinations(members, 2)}
+        for i, j in sorted(apart):
+            (a, link_a), (b, link_b) = self.addresses[i], self.addresses[j]
+            self._call(pb.setCollisionFilterPair, a, b, link_a, link_b, 0)
+
+    def _close_loop(self, joint: TreeJoint) -> None:
+        """A soft constraint between two links of the forest, or one of them and a point of the world."""
+        index = {body.name: i for i, body in enumerate(self._scene.bodies)}
+        a, link_a = self.addresses[index[joint.a]]
+        b, link_b = (-1, BASE) if joint.b is None else self.addresses[index[joint.b]]
+        self._call(
+            pb.createConstraint,
+            a,
+            link_a,
+            b,
+            link_b,
+            pb.JOINT_POINT2POINT,
+            [0.0, 0.0, 0.0],
+            vector_in_space(joint.anchor_a).tolist(),
+            vector_in_space(joint.anchor_b).tolist(),
+        )
+
+
+def _origin(boundary: Any) -> list[float]:
+    return vector_in_space(boundary.point if hasattr(boundary, "point") else boundary.center).tolist()
+
+
+def _bowl(radius: float) -> tuple[Array, NDArray[np.int64]]:
+    """A strip of facets around a circle, twice as deep as a prism."""
+    turn = 2 * np.pi * (np.arange(BOWL_FACETS) + 0.5) / BOWL_FACETS
+    rim = radius / math.cos(math.pi / BOWL_FACETS) * np.column_stack([np.cos(turn), np.sin(turn)])
+    vertices = np.concatenate([np.column_stack([rim, np.full(BOWL_FACETS, z)]) for z in (-DEPTH, DEPTH)])
+    i = np.arange(BOWL_FACETS)
+    j = (i + 1) % BOWL_FACETS
+    n = BOWL_FACETS
+    return vertices, np.concatenate([np.column_stack([i, j, j + n]), np.column_stack([i, j + n, i + n])])
+
+
+def _given(anchor: Array | None) -> Array:
+    assert anchor is not None, "a link that hangs on a joint has anchors"
+    return anchor
+
+
+def _xyzw(q: Array) -> list[float]:
+    """pybullet's order."""
+    return [float(q[1]), float(q[2]), float(q[3]), float(q[0])]
+
+
+def _conjugate(q: Array) -> Array:
+    return q * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def _multiply(p: Array, q: Array) -> Array:
+    w, u = p[0] * q[0] - p[1:] @ q[1:], p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:])
+    return np.concatenate([[w], u])
