@@ -78,7 +78,9 @@ def run_session(store: Store, options: Options, command: str) -> Session:
         plans = plan_cases(pool, requests)
         if all(plan.unavailable for plan in plans):
             raise click.ClickException(f"nothing could be run: {plans[0].unavailable}")
-        run = store.begin_run(describe_run(command, timing=options.limits.timing), [plan.case for plan in plans])
+        scenes = {plan.case.scene_hash: plan.scenario.scene for plan in plans}
+        info = describe_run(command, timing=options.limits.timing)
+        run = store.begin_run(info, [plan.case for plan in plans], scenes.values())
         return _finish(store, pool, run, title, plans, options)
 
 
