@@ -1,0 +1,36 @@
+"""The store remembers: runs, cases, measurements, trajectories, what was accepted, what was judged, what was found.
+
+    with open_store("upright.db") as store:             # or postgresql://user@host/name
+        run = store.begin_run(describe_run("..."), cases, scenes)
+        store.save_result(run, result)
+        store.finish_run(run)
+
+Nothing heavy is imported before a store is opened.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from validation.store.records import Baseline as Baseline
+    from validation.store.records import StoredFind as StoredFind
+    from validation.store.records import StoredResult as StoredResult
+    from validation.store.records import StoredRun as StoredRun
+    from validation.store.records import case_key as case_key
+    from validation.store.store import Store as Store
+    from validation.store.store import open_store as open_store
+
+__all__ = ["Baseline", "Store", "StoredFind", "StoredResult", "StoredRun", "case_key", "open_store"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("Store", "open_store"):
+        from validation.store import store
+
+        return getattr(store, name)
+    if name in __all__:
+        from validation.store import records
+
+        return getattr(records, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,231 @@
+"""The judge: arithmetic with words. What was accepted and what was measured in, a verdict with its reason out.
+
+Pure. First the outcome, then the motion (the same bits: nothing has changed), then metric by metric, each by its noise
+class. The figures below are the whole policy; a single run is judged here, not an ensemble.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scenarios.scenario import Noise
+from validation.case import Case, CaseResult
+from validation.measurement import Measurement
+from validation.simulation import BROKEN, Outcome
+from validation.store.records import Baseline, StoredResult
+from validation.verdict import NOT_MEASURED, Change, Defect, Move, Verdict, Word
+from validation.verdict import exit_status as exit_status
+from validation.verdict import summary as summary
+
+# --- policy -------------------------------------------------------------------------------------------------------
+
+FLOOR = 1e-9
+"""In the metric's own SI unit (m, m/s, rad, rad/s, s, J, kg m/s, a ratio, a count): less is round-off. Bodies of about
+a metre that rest in double precision jitter and drift by 1e-17 to 1e-9."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How far a metric may move from its baseline: by `factor` of the smaller of the two, plus `floor`."""
+
+    factor: float  # 1.1: ten per cent
+    floor: float = FLOOR
+    least: float = 0.0  # values below count as this one
+
+    def __str__(self) -> str:
+        if self.least:
+            return f"{self.factor:g} times, above {self.least:g}"
+        return f"{self.factor:g} times" if self.factor >= 2.0 else f"{100 * (self.factor - 1):.3g} %"
+
+
+EXACT = Allowance(1.0 + 1e-9)
+TOLERANCE = Allowance(1.1)
+ROUND_OFF = Allowance(10.0, least=FLOOR)
+"""The round-off of something at rest varies in size by more than a factor of ten only with a cause."""
+PENETRATION = Allowance(4.0, floor=1e-5)
+"""Of a penetration that is not exact. Stacks of 3 to 20 unit boxes in Chipmunk whose starts differ by 1e-12 m: the mean
+penetration of one and the same code differs by up to 3.7 times, as one of two resting states is reached; two solver
+iterations in place of fifty sink 5 times deeper at 3 boxes and 6 to 38 times at 10."""
+
+
+def allowance(metric: str, noise: Noise) -> Allowance:
+    """Chaotic metrics are looked at like tolerant ones, but `judge` never calls one run of them worse."""
+    if noise == "exact":
+        return EXACT
+    if noise == "round-off":
+        return ROUND_OFF
+    return PENETRATION if metric.startswith("penetration_") else TOLERANCE
+
+
+# --- the verdict -------------------------------------------------------------------------------------------------
+
+
+def judge(
+    baseline: Baseline | None, result: CaseResult | StoredResult, laws: Mapping[str, float] | None = None
+) -> Verdict:
+    """One case against what was accepted for its identity; `laws` are the scenario's limits, metric -> the most."""
+    found = StoredResult.of(result)
+    defects = _defects(baseline, found, laws or {})
+    number = None if baseline is None else baseline.number
+
+    def say(word: Word, reason: str, *, worse: bool = False, changes: Sequence[Change] = ()) -> Verdict:
+        if baseline is not None and word not in ("pass", "declined"):
+            reason += _provenance(baseline.result.case, found.case)
+        return Verdict(
+            case=found.case,
+            word=word,
+            worse=worse,
+            reason=reason,
+            changes=tuple(changes),
+            defects=defects,
+            baseline=number,
+        )
+
+    what_is = _outcome_words(found)
+    accepted: Outcome | None = None if baseline is None else baseline.result.outcome
+    if found.outcome in BROKEN:
+        if baseline is None:
+            return say("broken", f"{what_is}; nothing accepted to compare with")
+        if accepted in BROKEN:
+            return say("broken", f"{what_is}; accepted as {_outcome_words(baseline.result)}")
+        return say("broken", f"{what_is}; {_outcome_words(baseline.result)} when accepted", worse=True)
+    if found.outcome == "declined":
+        if baseline is None or accepted == "declined":
+            return say("declined", found.reason)
+        return say("missing", f"{what_is}; {_outcome_words(baseline.result)} when accepted")
+    broken_laws = "; ".join(f"breaks a law: {defect}" for defect in defects)
+    if baseline is None:
+        return say("new", "nothing accepted to compare with" + (f"; {broken_laws}" if defects else ""))
+    if accepted != "completed":
+        word: Word = "improved" if accepted in BROKEN else "new"
+        before = f"{_outcome_words(baseline.result)} when accepted"
+        return say(word, f"completes now; {before}" + (f"; {broken_laws}" if defects else ""))
+    if baseline.result.measurements and not found.measurements:
+        return say("missing", f"nothing was measured ({found.reason or 'no reason given'})")
+    if found.trajectory_hash and found.trajectory_hash == baseline.result.trajectory_hash:
+        return say("pass", "bit-identical" + (f"; as accepted, {broken_laws}" if defects else ""))
+
+    changes = _changes(baseline.result, found)
+    fresh = [defect for defect in defects if not defect.standing]
+    told = "; ".join(str(change) for change in changes[:3])
+    more = f"; and {len(changes) - 3} more" if len(changes) > 3 else ""
+    if fresh:
+        laws_told = "; ".join(f"breaks a law that it kept: {defect}" for defect in fresh)
+        return say("defect", laws_told + (f"; {told}{more}" if changes else ""), worse=True, changes=changes)
+    if not changes:
+        return say("pass", "the motion differs, no metric moved by more than is allowed")
+    word = changes[0].move
+    return say(word, told + more, worse=word == "regressed", changes=changes)
+
+
+# --- metric by metric ---------------------------------------------------------------------------------------------
+
+GRAVITY_OF: dict[Move, int] = {"regressed": 0, "different": 1, "improved": 2}
+TRUST: dict[Noise, int] = {"exact": 0, "tolerance": 0, "round-off": 1, "chaotic": 2, "timing": 3}
+
+
+def _changes(old: StoredResult, new: StoredResult) -> list[Change]:
+    """The worst first: regressed before different before improved, in each the headline, then what repeats best."""
+    before = {m.metric: m for m in old.measurements}
+    after = {m.metric: m for m in new.measurements}
+    found: list[tuple[tuple[Any, ...], Change]] = []
+    for metric, was in before.items():
+        if was.noise == "timing":
+            continue
+        now = after.get(metric)
+        if now is None:
+            gone = Change(
+                metric=metric, old=was.value, new=math.nan, unit=was.unit, move="different", allowed=NOT_MEASURED
+            )
+            found.append(((GRAVITY_OF["different"], 0, 0, 0.0), gone))
+            continue
+        move = _move(was, now)
+        if move is None:
+            continue
+        change = Change(
+            metric=metric,
+            old=was.value,
+            new=now.value,
+            unit=now.unit,
+            move=move,
+            allowed=str(allowance(metric, now.noise)),
+        )
+        size = abs(math.log(change.ratio)) if change.ratio else math.inf
+        found.append(((GRAVITY_OF[move], metric != new.headline, TRUST[now.noise], -size), change))
+    return [change for _, change in sorted(found, key=lambda pair: pair[0])]
+
+
+def _move(was: Measurement, now: Measurement) -> Move | None:
+    """None where the metric stayed within its allowance."""
+    move = _direction(was, now)
+    # One run of a chaotic motion cannot tell worse from otherwise.
+    return "different" if move is not None and now.noise == "chaotic" else move
+
+
+def _direction(was: Measurement, now: Measurement) -> Move | None:
+    old, new = was.value, now.value
+    if math.isnan(old) or math.isnan(new):
+        if math.isnan(old) and math.isnan(new):
+            return None
+        if now.better == "neither":
+            return "different"
+        return "regressed" if math.isnan(new) else "improved"
+    allowed = allowance(now.metric, now.noise)
+    floor = max(allowed.floor, was.resolution or 0.0, now.resolution or 0.0)
+    if not _apart(new, old, allowed, floor):
+        return None
+    if now.better == "neither":
+        return "different"
+    if now.better == "lower":  # an error may carry a sign; what counts is how far from 0 it is
+        old, new = abs(old), abs(new)
+        if not _apart(new, old, allowed, floor):
+            return "different"
+    return "regressed" if (new > old) == (now.better == "lower") else "improved"
+
+
+def _apart(new: float, old: float, allowed: Allowance, floor: float) -> bool:
+    if new == old:
+        return False
+    nearer_to_0 = min(abs(new), abs(old)) if new * old > 0.0 else 0.0
+    return abs(new - old) > (allowed.factor - 1.0) * max(nearer_to_0, allowed.least) + floor
+
+
+def _defects(baseline: Baseline | None, found: StoredResult, laws: Mapping[str, float]) -> tuple[Defect, ...]:
+    accepted = {} if baseline is None else baseline.result.values
+    return tuple(
+        Defect(
+            metric=m.metric,
+            value=m.value,
+            limit=laws[m.metric],
+            unit=m.unit,
+            standing=abs(accepted.get(m.metric, 0.0)) > laws[m.metric],
+        )
+        for m in found.measurements
+        if m.metric in laws and abs(m.value) > laws[m.metric]
+    )
+
+
+# --- words --------------------------------------------------------------------------------------------------------
+
+
+def _outcome_words(result: StoredResult) -> str:
+    """crashed (SIGSEGV after 1.3 s)"""
+    word = result.outcome.replace("_", " ")
+    return f"{word} ({result.reason})" if result.reason else word
+
+
+def _provenance(old: Case, new: Case) -> str:
+    """What was run otherwise than when it was accepted: ` [iterations 2, was 50; pymunk 7.3.1, was 7.3.0]`."""
+    parts = []
+    for name in dict.fromkeys((*new.settings, *old.settings)):
+        now, was = new.settings.get(name, "not set"), old.settings.get(name, "not set")
+        if now != was:
+            parts.append(f"{name} {now}, was {was}")
+    if old.engine_version != new.engine_version:
+        parts.append(f"{new.identity.engine} {new.engine_version}, was {old.engine_version}")
+    if old.scene_hash != new.scene_hash:
+        parts.append("the scene itself has changed")
+    return f" [{'; '.join(parts)}]" if parts else ""

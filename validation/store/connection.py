@@ -1,0 +1,141 @@
+"""From a path or URL to an engine that is ready to use; what a database refuses, as one line."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+
+from validation.store.errors import StoreError
+
+BUSY_LIMIT = 30.0  # s that a writer waits for another
+REACH_LIMIT = 10  # s to reach a server
+ALLOWED = "allowed: the path of a SQLite file, sqlite:///PATH, or a SQLAlchemy URL such as postgresql://user@host/name"
+ELSEWHERE = "nothing was run. Without --db results go to ./upright.db"
+SQLITE_MAGIC = b"SQLite format 3\0"
+
+
+def connect(where: str) -> tuple[Engine, str]:
+    """An engine, and what to call the database in messages (never with a password). Raises StoreError."""
+    url = _parse(where)
+    if url.get_backend_name() == "sqlite":
+        if url.database and url.database != ":memory:":
+            _check_file(Path(url.database))
+        return _sqlite(url), url.database or "memory"
+    name = f"{url.host or 'localhost'}:{url.port or 5432}" if url.host else f"{url.database}"
+    arguments = {"connect_timeout": REACH_LIMIT} if url.get_backend_name() == "postgresql" else {}
+    try:
+        return create_engine(url, connect_args=arguments, pool_pre_ping=True), name
+    except NoSuchModuleError:
+        raise StoreError(f"{url.drivername}: a kind of database that SQLAlchemy does not know; {ALLOWED}") from None
+    except ModuleNotFoundError as error:
+        raise StoreError(f"{url.drivername}: needs the package {error.name!r}; pip install {error.name}") from None
+
+
+def _parse(where: str) -> URL:
+    if "://" not in where:
+        if not where.strip():
+            raise StoreError(f"no database given; {ALLOWED}")
+        return URL.create("sqlite", database=str(Path(where).expanduser()))
+    try:
+        url = make_url(where)
+    except (ArgumentError, ValueError):
+        raise StoreError(f"{where.partition('://')[0]}://...: no URL that can be read; {ALLOWED}") from None
+    if url.drivername in ("postgresql", "postgres"):  # SQLAlchemy's default driver depends on its version
+        url = url.set(drivername="postgresql+psycopg")
+    return url
+
+
+def _check_file(path: Path) -> None:
+    """What SQLite would only say in riddles, or not before something has been run."""
+    if path.is_dir():
+        raise StoreError(f"{path}: a folder, not a database; give the path of a file in it")
+    if not path.parent.is_dir():
+        raise StoreError(f"{path}: there is no folder {str(path.parent)!r}; make it, or give another path")
+    if path.exists():
+        try:
+            with path.open("rb") as file:
+                start = file.read(len(SQLITE_MAGIC))
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be read ({error.strerror}); {ELSEWHERE}") from None
+        if start and start != SQLITE_MAGIC:
+            raise StoreError(f"{path}: not a SQLite database; give another path")
+    target = path if path.exists() else path.parent
+    # SQLite writes its journal beside the file, so the folder counts too.
+    if not (os.access(target, os.W_OK) and os.access(path.parent, os.W_OK)):
+        raise StoreError(f"{path}: cannot be written (read-only); {ELSEWHERE}")
+
+
+def _sqlite(url: URL) -> Engine:
+    engine = create_engine(url, connect_args={"timeout": BUSY_LIMIT})
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, record: Any) -> None:
+        connection.isolation_level = None  # transactions begin where we say, not where the driver guesses
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA foreign_keys=ON")
+        cursor.execute(f"PRAGMA busy_timeout={int(1000 * BUSY_LIMIT)}")
+        cursor.execute("PRAGMA journal_mode=WAL")
+        cursor.execute("PRAGMA synchronous=NORMAL")  # with WAL: safe when a process is killed, whole after a power cut
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # A transaction that first reads and then writes would fail at once where another has written in between.
+        writes = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+@contextmanager
+def reading(engine: Engine, name: str) -> Iterator[Connection]:
+    with in_one_line(name), engine.connect() as connection, connection.begin():
+        yield connection
+
+
+@contextmanager
+def writing(engine: Engine, name: str) -> Iterator[Connection]:
+    """One transaction: all of it, or nothing."""
+    with in_one_line(name), engine.connect().execution_options(writes=True) as connection, connection.begin():
+        yield connection
+
+
+@contextmanager
+def in_one_line(name: str) -> Iterator[None]:
+    """What the database refuses, as a StoreError."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise StoreError(f"{name}: {_why(error)}") from error
+    except SQLAlchemyError as error:
+        raise StoreError(f"{name}: {' '.join(str(error).split())}") from error
+
+
+def unreachable(name: str, error: SQLAlchemyError) -> StoreError:
+    return StoreError(f"cannot reach the database at {name} ({_why(error)}); {ELSEWHERE}")
+
+
+def _why(error: SQLAlchemyError) -> str:
+    """The driver's own words: of libpq's paragraphs the last cause."""
+    cause = getattr(error, "orig", None) or error
+    text = str(cause).strip()
+    if isinstance(cause, sqlite3.Error):
+        if "locked" in text:
+            return (
+                f"another process has kept it locked for {BUSY_LIMIT:g} s; wait for it, or use a database of your own"
+            )
+        if "malformed" in text:
+            return "damaged (sqlite3 FILE '.recover' may save what is in it); give another path"
+        return text
+    line = next(
+        (line for line in reversed(text.splitlines()) if "failed: " in line), text.splitlines()[0] if text else ""
+    )
+    return line.split("failed: ")[-1].strip().removeprefix("FATAL:").strip().lower() or type(cause).__name__

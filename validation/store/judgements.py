@@ -1,0 +1,162 @@
+"""What was accepted, and what was judged."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select
+
+from validation.store import models, runs
+from validation.store.errors import StoreError
+from validation.store.records import Baseline, StoredResult
+from validation.verdict import Verdict, changes_from_json, defects_from_json, to_json
+
+
+def accept(
+    connection: Connection,
+    run: int,
+    *,
+    who: str,
+    reason: str,
+    scenarios: Collection[str],
+    engines: Collection[str],
+    branch: str | None,
+    until: datetime | None,
+) -> int:
+    (stored,) = runs.runs(connection, models.Run.id == run)
+    if stored.done < stored.planned:
+        raise StoreError(
+            f"run {run}: {stored.planned - stored.done} of its {stored.planned} cases are not done; finish it with "
+            "upright run --resume, or accept another run"
+        )
+    chosen = [
+        result
+        for result in runs.results(connection, models.Case.run_id == run)
+        if (not scenarios or result.case.label in scenarios) and (not engines or result.case.engine_label in engines)
+    ]
+    by_identity: dict[str, list[StoredResult]] = {}
+    for result in chosen:
+        by_identity.setdefault(result.case.identity.key, []).append(result)
+    now = datetime.now(UTC)
+    rows = [
+        {
+            "case_id": result.number,
+            "identity_key": identity,
+            "branch": stored.branch if branch is None else branch,
+            "accepted": now,
+            "who": who,
+            "reason": reason,
+            "scope": _scope(scenarios, engines),
+            "until": until,
+        }
+        for identity, results in by_identity.items()
+        for result in [_the_one(results)]
+    ]
+    if rows:
+        connection.execute(insert(models.Baseline), rows)
+    return len(rows)
+
+
+def _the_one(results: Sequence[StoredResult]) -> StoredResult:
+    """Of the cases that share an identity in one run, the one without overrides."""
+    if len(results) == 1:
+        return results[0]
+    plain = [result for result in results if result.case.engine_label == result.case.identity.engine]
+    if len(plain) != 1:
+        labels = ", ".join(result.case.engine_label for result in results)
+        raise StoreError(
+            f"run {results[0].run}: {results[0].case.label} ran as {labels}, and they share one baseline; name the "
+            "one to accept with --engine, or run them --as cases of their own"
+        )
+    return plain[0]
+
+
+def _scope(scenarios: Collection[str], engines: Collection[str]) -> str:
+    parts = [", ".join(sorted(scenarios)), ("on " + ", ".join(sorted(engines))) if engines else ""]
+    return " ".join(part for part in parts if part) or "the whole run"
+
+
+def baselines(connection: Connection, branches: Sequence[str], *where: ColumnElement[bool]) -> dict[str, Baseline]:
+    """By identity, the one in effect: of the first of `branches` that has any, the latest not yet expired."""
+    now = datetime.now(UTC)
+    rows = connection.execute(
+        select(models.Baseline.__table__).where(
+            models.Baseline.branch.in_(branches),
+            or_(models.Baseline.until.is_(None), models.Baseline.until > now),
+            *where,
+        )
+    ).all()
+    chosen: dict[str, Any] = {}
+    for row in sorted(rows, key=lambda row: (-branches.index(row.branch), row.id)):
+        chosen[row.identity_key] = row
+    if not chosen:
+        return {}
+    numbers = {row.case_id for row in chosen.values()}
+    in_effect = models.Case.id.in_(select(models.Baseline.case_id).where(models.Baseline.branch.in_(branches), *where))
+    results = {result.number: result for result in runs.results(connection, in_effect) if result.number in numbers}
+    return {
+        identity: Baseline(
+            number=row.id,
+            result=results[row.case_id],
+            branch=row.branch,
+            who=row.who,
+            when=row.accepted,
+            reason=row.reason,
+            scope=row.scope,
+            until=row.until,
+        )
+        for identity, row in chosen.items()
+    }
+
+
+def save_verdicts(connection: Connection, run: int, verdicts: Iterable[Verdict]) -> None:
+    """Those of cases of this run; a case judged again keeps the later verdict."""
+    runs.require(connection, run)
+    query = select(models.Case.key, models.Case.id).where(models.Case.run_id == run)
+    numbers = {row.key: row.id for row in connection.execute(query)}
+    rows = []
+    for verdict in verdicts:
+        if verdict.case_key not in numbers:
+            raise StoreError(f"run {run}: {verdict.case.label} × {verdict.case.engine_label} is none of its cases")
+        rows.append(
+            {
+                "case_id": numbers[verdict.case_key],
+                "baseline_id": verdict.baseline,
+                "word": verdict.word,
+                "worse": verdict.worse,
+                "reason": verdict.reason,
+                "metric": verdict.metric,
+                "old": verdict.old,
+                "new": verdict.new,
+                "changes": to_json(verdict.changes),
+                "defects": to_json(verdict.defects),
+            }
+        )
+    if rows:
+        connection.execute(delete(models.Verdict).where(models.Verdict.case_id.in_([row["case_id"] for row in rows])))
+        connection.execute(insert(models.Verdict), rows)
+
+
+def verdicts(connection: Connection, run: int) -> list[Verdict]:
+    """Of a run's cases that were judged, in the order of the plan."""
+    query = (
+        select(*runs.CASE, models.Verdict.__table__)
+        .join(models.Verdict, models.Verdict.case_id == models.Case.id)
+        .where(models.Case.run_id == run)
+        .order_by(models.Case.id)
+    )
+    rows: list[Any] = list(connection.execute(query))
+    return [
+        Verdict(
+            case=runs.case_of(row),
+            word=row.word,
+            worse=row.worse,
+            reason=row.reason,
+            changes=changes_from_json(row.changes),
+            defects=defects_from_json(row.defects),
+            baseline=row.baseline_id,
+        )
+        for row in rows
+    ]

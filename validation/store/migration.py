@@ -1,0 +1,54 @@
+"""Brings a database to the revision that the models describe: a new one is made, an older one is changed in place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, inspect, text
+
+from validation.store.connection import in_one_line, reading, writing
+from validation.store.errors import StoreError
+
+HEAD = "0003"
+SCRIPTS = Path(__file__).parent / "migrations"
+LOCK = 7_461_203  # any number that is ours: two processes that open the same new database take turns
+
+
+def migrate(engine: Engine, name: str) -> None:
+    """Raises StoreError where the database is newer than this Upright, or somebody else's."""
+    with reading(engine, name) as connection:
+        if revision_of(connection, name) == HEAD:
+            return
+    with writing(engine, name) as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+        if revision_of(connection, name) != HEAD:
+            upgrade(connection, HEAD)
+
+
+def revision_of(connection: Connection, name: str) -> str:
+    """The database's revision, "" for an empty one."""
+    tables = set(inspect(connection).get_table_names())
+    if "alembic_version" not in tables:
+        if tables:
+            some = ", ".join(sorted(tables)[:3])
+            raise StoreError(f"{name}: a database of something else (it has: {some}); give another one")
+        return ""
+    found = connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
+    if found and found[0] > HEAD:
+        raise StoreError(f"{name}: revision {found[0]} is newer than this Upright knows ({HEAD}); upgrade Upright")
+    if len(found) > 1 or (found and "runs" not in tables):
+        raise StoreError(f"{name}: a database of something else (revision {', '.join(found)}); give another one")
+    return found[0] if found else ""
+
+
+def upgrade(connection: Connection, revision: str) -> None:
+    """Run the migrations up to `revision` inside the transaction of `connection`."""
+    from alembic import command
+    from alembic.config import Config
+
+    configuration = Config()
+    configuration.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
+    configuration.attributes["connection"] = connection
+    with in_one_line("migration"):
+        command.upgrade(configuration, revision)

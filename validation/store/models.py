@@ -1,0 +1,184 @@
+"""The tables: one model per noun of the architecture. What each field means stands in `records` and `validation.case`.
+
+A change here needs a migration in `migrations/versions` and a new `HEAD` in `migration`; a test compares the two.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from sqlalchemy import DateTime, Double, ForeignKey, Index, LargeBinary, Text, UniqueConstraint
+from sqlalchemy.engine import Dialect
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.types import TypeDecorator
+
+
+class Instant(TypeDecorator[datetime]):
+    """A moment: aware in Python, UTC in the database, also where that knows no time zones (SQLite)."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Words(TypeDecorator[str]):
+    """Text that may come from anywhere: NUL and half surrogates, which databases refuse, are replaced."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        if value is None or (value.isascii() and "\0" not in value):
+            return value
+        return value.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        return value
+
+
+class Number(TypeDecorator[float]):
+    """A double in which NaN is NULL (SQLite has no NaN)."""
+
+    impl = Double
+    cache_ok = True
+
+    def process_bind_param(self, value: float | None, dialect: Dialect) -> float | None:
+        return None if value is None or math.isnan(value) else float(value)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> float:
+        return math.nan if value is None else float(value)
+
+
+class Base(DeclarativeBase):
+    type_annotation_map: ClassVar = {str: Words, datetime: Instant, float: Double, bytes: LargeBinary}
+
+
+class Scene(Base):
+    __tablename__ = "scenes"
+    hash: Mapped[str] = mapped_column(primary_key=True)  # scenarios.scene.content_hash
+    json: Mapped[str]
+
+
+class Run(Base):
+    __tablename__ = "runs"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    started: Mapped[datetime]
+    finished: Mapped[datetime | None]
+    commit: Mapped[str]
+    branch: Mapped[str]
+    dirty: Mapped[bool]
+    machine: Mapped[str]
+    platform: Mapped[str]
+    python: Mapped[str]
+    packages: Mapped[str]  # JSON: name -> version
+    command: Mapped[str]
+    timing: Mapped[bool]
+    labels: Mapped[str]  # JSON: name -> text
+
+
+class Trajectory(Base):
+    __tablename__ = "trajectories"
+    key: Mapped[str] = mapped_column(primary_key=True)  # SHA-256 of the trajectory's bytes before packing
+    data: Mapped[bytes]  # as packed by `compression`
+
+
+class Case(Base):
+    __tablename__ = "cases"
+    __table_args__ = (
+        UniqueConstraint("run_id", "key", name="uq_cases_run_id_key"),
+        Index("ix_cases_identity_key", "identity_key"),
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))
+    key: Mapped[str]  # records.case_key
+    # identity
+    identity_key: Mapped[str]
+    scenario: Mapped[str]
+    parameters: Mapped[str]
+    engine: Mapped[str]
+    profile: Mapped[str]
+    dt: Mapped[float]
+    platform: Mapped[str]
+    alias: Mapped[str]
+    # provenance
+    label: Mapped[str]
+    engine_label: Mapped[str]
+    scene_hash: Mapped[str]
+    engine_version: Mapped[str]
+    settings: Mapped[str]  # JSON
+    # what became of it; outcome NULL: planned, not done
+    outcome: Mapped[str | None]
+    reason: Mapped[str]
+    headline: Mapped[str]
+    trajectory_hash: Mapped[str]
+    trajectory_key: Mapped[str | None] = mapped_column(ForeignKey("trajectories.key"))
+    wall_time: Mapped[float]
+    peak_memory: Mapped[float]  # bytes; a double holds them exactly up to 2^53
+    step_count: Mapped[int]
+    stepping_time: Mapped[float]
+
+
+class Measurement(Base):
+    __tablename__ = "measurements"
+    case_id: Mapped[int] = mapped_column(ForeignKey("cases.id"), primary_key=True)
+    metric: Mapped[str] = mapped_column(primary_key=True)
+    position: Mapped[int]  # in the order of the report
+    value: Mapped[float] = mapped_column(Number, nullable=True)  # NULL: NaN
+    unit: Mapped[str]
+    better: Mapped[str]
+    noise: Mapped[str]
+    resolution: Mapped[float | None]
+
+
+class Baseline(Base):
+    """Append-only: an acceptance is never changed, a later one supersedes it."""
+
+    __tablename__ = "baselines"
+    __table_args__ = (Index("ix_baselines_branch_identity_key", "branch", "identity_key"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    case_id: Mapped[int] = mapped_column(ForeignKey("cases.id"))
+    identity_key: Mapped[str]
+    branch: Mapped[str]
+    accepted: Mapped[datetime]
+    who: Mapped[str]
+    reason: Mapped[str]
+    scope: Mapped[str]
+    until: Mapped[datetime | None]
+
+
+class Verdict(Base):
+    __tablename__ = "verdicts"
+    case_id: Mapped[int] = mapped_column(ForeignKey("cases.id"), primary_key=True)
+    baseline_id: Mapped[int | None] = mapped_column(ForeignKey("baselines.id"))
+    word: Mapped[str]
+    worse: Mapped[bool]
+    reason: Mapped[str]
+    metric: Mapped[str]  # the worst; "" where none moved
+    old: Mapped[float] = mapped_column(Number, nullable=True)
+    new: Mapped[float] = mapped_column(Number, nullable=True)
+    changes: Mapped[str]  # JSON
+    defects: Mapped[str]  # JSON
+
+
+class Find(Base):
+    __tablename__ = "finds"
+    __table_args__ = (UniqueConstraint("engine", "oracle", "scene_hash", name="uq_finds_engine_oracle_scene_hash"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    found: Mapped[datetime]
+    engine: Mapped[str]
+    engine_version: Mapped[str]
+    profile: Mapped[str]
+    seed: Mapped[str]  # an integer of any size
+    dt: Mapped[float]
+    oracle: Mapped[str]
+    message: Mapped[str]
+    scene_hash: Mapped[str] = mapped_column(ForeignKey("scenes.hash"))

@@ -1,0 +1,315 @@
+"""Runs and their cases: planned at once, finished one by one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from scenarios.scene import Scene, content_hash, parse_scene, write_scene
+from validation.case import Case, CaseResult, Identity, RunInfo
+from validation.measurement import Measurement
+from validation.store import models
+from validation.store.compression import PackingError, pack, unpack
+from validation.store.errors import StoreError
+from validation.store.records import Point, StoredResult, StoredRun, case_key
+from validation.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
+
+NOT_DONE = {
+    "outcome": None,
+    "reason": "",
+    "headline": "",
+    "trajectory_hash": "",
+    "trajectory_key": None,
+    "wall_time": 0.0,
+    "peak_memory": 0.0,
+    "step_count": 0,
+    "stepping_time": 0.0,
+}
+IDENTITY = [getattr(models.Case, name) for name in Identity.__dataclass_fields__]
+CASE = [
+    *IDENTITY,
+    *(getattr(models.Case, n) for n in ("label", "engine_label", "scene_hash", "engine_version", "settings")),
+]
+
+
+# --- writing ------------------------------------------------------------------------------------------------------
+
+
+def begin(connection: Connection, info: RunInfo, planned: Sequence[Case]) -> int:
+    row = {
+        "started": info.started,
+        "finished": None,
+        "commit": info.commit,
+        "branch": info.branch,
+        "dirty": info.dirty,
+        "machine": info.machine,
+        "platform": info.platform,
+        "python": info.python,
+        "packages": json.dumps(dict(info.packages)),
+        "command": info.command,
+        "timing": info.timing,
+        "labels": json.dumps(dict(info.labels)),
+    }
+    (run,) = connection.execute(insert(models.Run).values(row).returning(models.Run.id)).one()
+    rows = {case_key(case): case for case in planned}
+    if rows:
+        connection.execute(insert(models.Case), [_case_row(run, key, case) for key, case in rows.items()])
+    return int(run)
+
+
+def _case_row(run: int, key: str, case: Case) -> dict[str, Any]:
+    identity = {name: getattr(case.identity, name) for name in Identity.__dataclass_fields__}
+    return identity | {
+        "run_id": run,
+        "key": key,
+        "identity_key": case.identity.key,
+        "label": case.label,
+        "engine_label": case.engine_label,
+        "scene_hash": case.scene_hash,
+        "engine_version": case.engine_version,
+        "settings": json.dumps(dict(case.settings)),
+        **NOT_DONE,
+    }
+
+
+class Packed:
+    """A trajectory ready to be stored: packed outside the transaction, so that this stays short."""
+
+    __slots__ = ("data", "key")
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        plain = to_bytes(trajectory)
+        # Over the bytes, not the state: two cases may move alike and report different contacts.
+        self.key = hashlib.sha256(plain).hexdigest()
+        self.data = pack(plain)
+
+
+def save(connection: Connection, run: int, result: CaseResult, packed: Packed | None) -> int:
+    """The case's number. What is stored already stays as it is: a baseline may rest on it."""
+    key, flat = case_key(result.case), StoredResult.of(result)
+    query = select(models.Case.id, models.Case.outcome).where(models.Case.run_id == run, models.Case.key == key)
+    found = connection.execute(query).one_or_none()
+    if found is None:
+        require(connection, run)
+        row = _case_row(run, key, result.case)
+        (number,) = connection.execute(insert(models.Case).values(row).returning(models.Case.id)).one()
+    elif found.outcome is not None:
+        return int(found.id)
+    else:
+        number = found.id
+    if packed is not None:
+        _save_trajectory(connection, packed)
+    connection.execute(
+        update(models.Case)
+        .where(models.Case.id == number)
+        .values(
+            outcome=flat.outcome,
+            reason=flat.reason,
+            headline=flat.headline,
+            trajectory_hash=flat.trajectory_hash,
+            trajectory_key=None if packed is None else packed.key,
+            wall_time=flat.wall_time,
+            peak_memory=float(flat.peak_memory),
+            step_count=flat.step_count,
+            stepping_time=flat.stepping_time,
+        )
+    )
+    rows = [
+        {
+            "case_id": number,
+            "position": position,
+            "metric": m.metric,
+            "value": m.value,
+            "unit": m.unit,
+            "better": m.better,
+            "noise": m.noise,
+            "resolution": m.resolution,
+        }
+        for position, m in enumerate(result.measurements)
+    ]
+    if rows:
+        connection.execute(insert(models.Measurement), rows)
+    return int(number)
+
+
+def _save_trajectory(connection: Connection, packed: Packed) -> None:
+    there = select(models.Trajectory.key).where(models.Trajectory.key == packed.key)
+    if connection.execute(there).first() is None:
+        try:
+            with connection.begin_nested():
+                connection.execute(insert(models.Trajectory), [{"key": packed.key, "data": packed.data}])
+        except IntegrityError:  # another process has just stored the same
+            pass
+
+
+def save_scenes(connection: Connection, scenes: Iterable[Scene]) -> None:
+    by_hash = {content_hash(scene): scene for scene in scenes}
+    there = set(connection.execute(select(models.Scene.hash)).scalars())
+    rows = [{"hash": h, "json": write_scene(s, indent=None)} for h, s in by_hash.items() if h not in there]
+    for row in rows:
+        try:
+            with connection.begin_nested():
+                connection.execute(insert(models.Scene), [row])
+        except IntegrityError:  # another process has just stored the same
+            pass
+
+
+def finish(connection: Connection, run: int) -> None:
+    require(connection, run)
+    connection.execute(
+        update(models.Run).where(models.Run.id == run, models.Run.finished.is_(None)).values(finished=datetime.now(UTC))
+    )
+
+
+# --- reading ------------------------------------------------------------------------------------------------------
+
+
+def require(connection: Connection, run: int) -> None:
+    """Raises StoreError where there is no such run."""
+    if connection.execute(select(models.Run.id).where(models.Run.id == run)).first() is None:
+        latest = connection.execute(select(func.max(models.Run.id))).scalar()
+        raise StoreError(f"run {run}: not in this database; {f'the latest is {latest}' if latest else 'it has none'}")
+
+
+def runs(connection: Connection, *where: Any, limit: int | None = None) -> list[StoredRun]:
+    """Newest first."""
+    query = select(models.Run.__table__).where(*where).order_by(models.Run.id.desc()).limit(limit)
+    rows = connection.execute(query).all()
+    numbers = [row.id for row in rows]
+    counts = {
+        row.run_id: (row.planned, row.done)
+        for row in connection.execute(
+            select(models.Case.run_id, func.count().label("planned"), func.count(models.Case.outcome).label("done"))
+            .where(models.Case.run_id.in_(numbers))
+            .group_by(models.Case.run_id)
+        )
+    }
+    return [_run_of(row, *counts.get(row.id, (0, 0))) for row in rows]
+
+
+def _run_of(row: Row[Any], planned: int, done: int) -> StoredRun:
+    names = ("started", "commit", "branch", "dirty", "machine", "platform", "python", "command", "timing")
+    info = RunInfo(
+        **{name: getattr(row, name) for name in names},
+        packages=json.loads(row.packages),
+        labels=json.loads(row.labels),
+    )
+    return StoredRun(number=row.id, info=info, finished=row.finished, planned=planned, done=done)
+
+
+def cases(connection: Connection, run: int, *, pending: bool = False) -> list[Case]:
+    """In the order of the plan; `pending`: only those not done."""
+    query = select(*CASE).where(models.Case.run_id == run).order_by(models.Case.id)
+    if pending:
+        query = query.where(models.Case.outcome.is_(None))
+    return [case_of(row) for row in connection.execute(query)]
+
+
+def case_of(row: Row[Any]) -> Case:
+    return Case(
+        identity=Identity(**{name: getattr(row, name) for name in Identity.__dataclass_fields__}),
+        label=row.label,
+        engine_label=row.engine_label,
+        scene_hash=row.scene_hash,
+        engine_version=row.engine_version,
+        settings=json.loads(row.settings),
+    )
+
+
+def results(connection: Connection, *where: Any) -> list[StoredResult]:
+    """Of the cases that are done and meet `where`, in the order of their numbers."""
+    done = [models.Case.outcome.is_not(None), *where]
+    measurements: dict[int, list[Measurement]] = {}
+    chosen: Select[Any] = (
+        select(models.Measurement.__table__)
+        .join(models.Case, models.Case.id == models.Measurement.case_id)
+        .where(*done)
+        .order_by(models.Measurement.case_id, models.Measurement.position)
+    )
+    for row in connection.execute(chosen):
+        measurements.setdefault(row.case_id, []).append(
+            Measurement(
+                metric=row.metric,
+                value=row.value,
+                unit=row.unit,
+                better=row.better,
+                noise=row.noise,
+                resolution=row.resolution,
+            )
+        )
+    rows = connection.execute(select(models.Case.__table__).where(*done).order_by(models.Case.id))
+    return [
+        StoredResult(
+            case=case_of(row),
+            outcome=row.outcome,
+            reason=row.reason,
+            measurements=tuple(measurements.get(row.id, ())),
+            headline=row.headline,
+            trajectory_hash=row.trajectory_hash,
+            trajectory_key=row.trajectory_key or "",
+            wall_time=row.wall_time,
+            peak_memory=int(row.peak_memory),
+            step_count=row.step_count,
+            stepping_time=row.stepping_time,
+            run=row.run_id,
+            number=row.id,
+        )
+        for row in rows
+    ]
+
+
+def trajectory(connection: Connection, key: str) -> Trajectory | None:
+    data = connection.execute(select(models.Trajectory.data).where(models.Trajectory.key == key)).scalar()
+    if data is None:
+        return None
+    try:
+        return from_bytes(unpack(data))
+    except (PackingError, TrajectoryError) as error:
+        raise StoreError(f"trajectory {key[:12]}: cannot be read ({error})") from None
+
+
+def scene(connection: Connection, scene_hash: str) -> Scene:
+    text = connection.execute(select(models.Scene.json).where(models.Scene.hash == scene_hash)).scalar()
+    if text is None:
+        raise StoreError(f"scene {scene_hash[:12]}: not in this database")
+    return parse_scene(json.loads(text), where=f"stored scene {scene_hash[:12]}")
+
+
+def history(connection: Connection, identity_key: str, metric: str, limit: int) -> list[Point]:
+    """Oldest first; the latest `limit`."""
+    query = (
+        select(
+            models.Case.__table__, models.Run.started, models.Run.commit, models.Run.branch, models.Measurement.value
+        )
+        .add_columns(models.Measurement.unit)
+        .join(models.Run, models.Run.id == models.Case.run_id)
+        .outerjoin(
+            models.Measurement,
+            (models.Measurement.case_id == models.Case.id) & (models.Measurement.metric == metric),
+        )
+        .where(models.Case.identity_key == identity_key, models.Case.outcome.is_not(None))
+        .order_by(models.Case.id.desc())
+        .limit(limit)
+    )
+    return [
+        Point(
+            run=row.run_id,
+            case=row.id,
+            started=row.started,
+            commit=row.commit,
+            branch=row.branch,
+            engine_label=row.engine_label,
+            engine_version=row.engine_version,
+            outcome=row.outcome,
+            value=row.value,
+            unit=row.unit or "",
+            trajectory_hash=row.trajectory_hash,
+        )
+        for row in reversed(connection.execute(query).all())
+    ]

@@ -1,0 +1,168 @@
+"""What the judge says of a case: a word, the sentence with its figures, and the numbers behind it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from validation.case import Case
+from validation.report.quantity import contrast, quantity
+from validation.store.records import case_key
+
+Word = Literal["pass", "improved", "different", "regressed", "defect", "broken", "missing", "new", "declined"]
+Move = Literal["regressed", "improved", "different"]
+
+MEANING: dict[Word, str] = {
+    "broken": "crashed, timed out, ran out of memory, or left the finite numbers",
+    "defect": "breaks a law that the baseline kept",
+    "regressed": "worse than the baseline by more than is allowed",
+    "missing": "the baseline has a result, this run has none",
+    "different": "changed by more than is allowed, without being better or worse",
+    "improved": "better than the baseline by more than is allowed",
+    "new": "nothing accepted to compare with",
+    "pass": "as accepted",
+    "declined": "the engine cannot represent the scene",
+}
+"""Every word with what it means, the gravest first: the order of reports."""
+
+
+NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A metric that moved by more than it may."""
+
+    metric: str
+    old: float  # NaN: what it is about did not happen
+    new: float
+    unit: str
+    move: Move
+    allowed: str  # in words; NOT_MEASURED where the metric is gone
+
+    @property
+    def ratio(self) -> float | None:
+        """|new / old|; None where that says nothing."""
+        if self.old == 0.0 or not math.isfinite(self.old) or not math.isfinite(self.new):
+            return None
+        return abs(self.new / self.old)
+
+    def __str__(self) -> str:
+        if self.allowed == NOT_MEASURED:
+            return f"{self.metric}: no longer measured, was {quantity(self.old, self.unit)}"
+        if math.isnan(self.new):
+            return f"{self.metric}: no longer happens, was {quantity(self.old, self.unit)}"
+        if math.isnan(self.old):
+            return f"{self.metric}: {quantity(self.new, self.unit)}, did not happen before"
+        new, old = contrast(self.new, self.old, self.unit)
+        return f"{self.metric} {new}, was {old} ({self._how_much()}allowed {self.allowed})"
+
+    def _how_much(self) -> str:
+        ratio = self.ratio
+        if ratio is None or self.new * self.old < 0.0:
+            return ""
+        if abs(ratio - 1.0) < 0.5:
+            return f"{100 * (ratio - 1):+.2g} %, "
+        return f"{ratio:.2g} times, " if ratio >= 1.0 else f"{1 / ratio:.2g} times less, "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defect:
+    """A metric beyond what physics allows, whatever the baseline says."""
+
+    metric: str
+    value: float
+    limit: float
+    unit: str
+    standing: bool  # the baseline broke the law already
+
+    def __str__(self) -> str:
+        value, limit = contrast(self.value, self.limit, self.unit)
+        return f"{self.metric} {value} (physics allows {limit})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    case: Case
+    word: Word
+    worse: bool  # the check fails: regressed, newly broke, or newly breaks a law
+    reason: str  # one sentence, with figures
+    changes: tuple[Change, ...] = ()  # the worst first
+    defects: tuple[Defect, ...] = ()
+    baseline: int | None = None  # number of the baseline that it was compared with
+
+    @property
+    def case_key(self) -> str:
+        return case_key(self.case)
+
+    @property
+    def metric(self) -> str:
+        """The one that moved worst; "" where none did."""
+        return self.changes[0].metric if self.changes else ""
+
+    @property
+    def old(self) -> float:
+        return self.changes[0].old if self.changes else math.nan
+
+    @property
+    def new(self) -> float:
+        return self.changes[0].new if self.changes else math.nan
+
+    @property
+    def ratio(self) -> float | None:
+        return self.changes[0].ratio if self.changes else None
+
+
+NOUNS: dict[Word, tuple[str, str]] = {
+    "broken": ("broken", "broken"),
+    "defect": ("defect", "defects"),
+    "regressed": ("regression", "regressions"),
+    "missing": ("missing", "missing"),
+    "different": ("different", "different"),
+    "improved": ("improvement", "improvements"),
+    "new": ("new", "new"),
+    "pass": ("unchanged", "unchanged"),
+    "declined": ("declined", "declined"),
+}
+
+
+def summary(verdicts: Iterable[Verdict]) -> str:
+    """2 regressions, 1 improvement, 211 unchanged"""
+    words = [verdict.word for verdict in verdicts]
+    counts = [(words.count(word), *NOUNS[word]) for word in MEANING]
+    told = ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts if count)
+    return told or "nothing was judged"
+
+
+def exit_status(verdicts: Iterable[Verdict], *, strict: bool = False) -> int:
+    """1 where a case regressed, newly broke or newly breaks a law; `strict`: also for any that is broken or missing."""
+    return int(any(fails(verdict, strict=strict) for verdict in verdicts))
+
+
+def fails(verdict: Verdict, *, strict: bool = False) -> bool:
+    return verdict.worse or (strict and verdict.word in ("broken", "missing"))
+
+
+# --- JSON, for the store ------------------------------------------------------------------------------------------
+
+
+def to_json(items: Iterable[Change] | Iterable[Defect]) -> str:
+    def strict(value: Any) -> Any:  # JSON knows no NaN and no infinity
+        return value if not isinstance(value, float) or math.isfinite(value) else str(value)
+
+    return json.dumps([{name: strict(value) for name, value in asdict(item).items()} for item in items])
+
+
+def changes_from_json(text: str) -> tuple[Change, ...]:
+    return tuple(Change(**_numbers(item, ("old", "new"))) for item in json.loads(text))
+
+
+def defects_from_json(text: str) -> tuple[Defect, ...]:
+    return tuple(Defect(**_numbers(item, ("value", "limit"))) for item in json.loads(text))
+
+
+def _numbers(item: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return item | {name: float(item[name]) for name in names}
