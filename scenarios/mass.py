@@ -73,7 +73,7 @@ def polygon_fault(vertices: Any) -> str | None:
     if faults := polygon.polygon_faults(vertices):
         return faults[0].text
     if polygon.exact_area_sign(vertices) < 0:
-        return "polygon is clockwise; list vertices in counter-clockwise order"
+        return "polygon is clockwise"
     return None
 
 

@@ -61,6 +61,9 @@ class Data(BaseModel):
 # --- shapes, in the body frame ------------------------------------------------------------------
 
 
+SIMPLE = "distinct corners, counter-clockwise, no edge meeting another"
+
+
 class Polygon(Data):
     """Simple polygon, convex or concave, counter-clockwise."""
 
@@ -70,7 +73,7 @@ class Polygon(Data):
     @model_validator(mode="after")
     def _is_simple(self) -> Self:
         if fault := mass.polygon_fault(self.vertices):
-            raise ValueError(f"vertices: {fault}")
+            raise ValueError(f"vertices: {fault}; allowed: {SIMPLE}")
         return self
 
     @cached_property
@@ -100,7 +103,7 @@ class ArcPolygon(Data):
                 f"bulges: {len(self.bulges)} given for {len(self.vertices)} edges; give one for each vertex"
             )
         if fault := mass.arc_polygon_fault(self.vertices, self.bulges):
-            raise ValueError(f"vertices: {fault}")
+            raise ValueError(f"vertices: {fault}; allowed: {SIMPLE}")
         return self
 
 

@@ -110,6 +110,9 @@ def _sentence(fault: dict[str, Any], adapter: TypeAdapter[Any]) -> str:
             return f"{path}: {'too many' if count is None else count} entries; allowed: {word} {bounds}"
         case "literal_error" | "enum":
             return f"{path}: {_show(value)} is not allowed; allowed: {context['expected']}"
+        case "string_pattern_mismatch" | "string_too_short" | "string_too_long":
+            limit = f", at most {context['max_length']}" if "max_length" in context else ""
+            return f"{path}: {_show(value)} is no name; allowed: letters, digits, spaces and _ . : + / # -{limit}"
         case "tuple_type" | "model_type" | "dict_type" | "model_attributes_type" | "string_type" | "bool_type":
             word = {"tuple": "a list", "string": "text", "bool": "true or false"}.get(
                 fault["type"].split("_")[0], "an object"
