@@ -75,7 +75,7 @@ def impact_impulses(
     order = np.zeros(n, np.int64)
     if serial_impulses(scratch.A, n, restitution, SLOW_ENOUGH, random_state, order, speed, impulse) < 0:
         raise ContactForceError(f"serial impulses at {n} places did not end", residual=float(-speed.min()))
-    if handling.endswith("lastpass"):
+    if handling.endswith("lastpass") or not impulse.any():  # all slower than SLOW_ENOUGH, and yet penetrating next
         impulse += complementary_impulses(speed, n, scratch)
     return impulse
 

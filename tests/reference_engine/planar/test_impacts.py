@@ -81,7 +81,8 @@ def test_a_dropped_body_comes_to_rest_inside_the_tolerance(shape, e, handling):
 def test_an_impact_keeps_momentum_and_returns_e_of_the_approach_speed(e, mass, offset, speed, handling):
     """Newton: u_plus = -e u_minus along the normal; linear and angular momentum of the pair unchanged.
 
-    Two discs, off centre, one impulse: round-off only. Serial handling leaves approaches below 1e-5 m/s.
+    Two discs, off centre, one impulse: round-off only. Serial handling leaves approaches below 1e-5 m/s;
+    simultaneous handling takes slow approaches, which are contacts, as plastic.
     """
     masses = (1.0, mass)
     world = World(
@@ -112,7 +113,7 @@ def test_an_impact_keeps_momentum_and_returns_e_of_the_approach_speed(e, mass, o
         )
         return np.array([*p, spin])
 
-    if len(impact_times(motion)) == 1:
+    if len(impact_times(motion)) == 1 and (handling != "simultaneous" or approach(before) < -0.5):
         assert approach(after) == pytest.approx(-e * approach(before), rel=1e-12, abs=1e-5)
     scale = 1e-13 * speed * (1.0 + mass) * 3.0
     assert momentum(after) == pytest.approx(momentum(before), abs=scale)
@@ -159,8 +160,11 @@ def test_an_elastic_cradle_hands_the_speed_on(n):
     ],
 )
 def test_a_cradle_with_loss_ends_with_the_speeds_of_the_exact_sequence(n, e, speeds):
-    """Exact rational simulation of pair impacts; the first balls catch up, but what ends is the same."""
-    motion = simulate(cradle(n, restitution=e), 5.0, 1 / 240, Settings(collision_accuracy=0.01))
+    """Exact rational simulation of pair impacts; the first balls catch up.
+
+    Approaches below the velocity tolerance would be contacts, without restitution: it is set below them all.
+    """
+    motion = simulate(cradle(n, restitution=e), 5.0, 1 / 240, Settings(velocity_tolerance=1e-3))
     assert np.sort(motion.twist[-1, :, 0]) == pytest.approx(sorted(speeds), abs=1e-9)
 
 
