@@ -1,0 +1,66 @@
+"""The metrics: every trajectory is measured with our own geometry and mechanics, whatever engine made it.
+
+    measure(scenario, trajectory) -> (Measurement, ...)
+
+One file a noun; each metric is a pure function of an `Observation` in the table below. `step_time` is measured where
+the steps are timed.
+"""
+
+from __future__ import annotations
+
+from scenarios.scenario import Scenario
+from validation.measurement import Measurement
+from validation.metrics.cone import cone_violation
+from validation.metrics.energy import energy_drift, energy_gain
+from validation.metrics.impact import impact_count
+from validation.metrics.joint_gap import joint_gap
+from validation.metrics.metric import Metric
+from validation.metrics.momentum import angular_momentum_drift, momentum_drift
+from validation.metrics.observation import Observation
+from validation.metrics.penetration import gap_final, penetration_final, penetration_max, penetration_mean
+from validation.metrics.rest import jitter_position, jitter_velocity, rest_drift, rest_time
+from validation.metrics.step_time import step_time
+from validation.metrics.truth_error import (
+    truth_error_angle,
+    truth_error_event_time,
+    truth_error_goal,
+    truth_error_position,
+)
+from validation.trajectory import Trajectory
+
+__all__ = ["METRICS", "measure", "step_time"]
+
+METRICS: dict[str, Metric] = {
+    name: Metric(name=name, measure=function, unit=unit, better=better, noise=noise)  # type: ignore[arg-type]
+    for name, function, unit, better, noise in (
+        ("truth_error_goal", truth_error_goal, "1", "lower", "tolerance"),
+        ("truth_error_position", truth_error_position, "m", "lower", "tolerance"),
+        ("truth_error_angle", truth_error_angle, "rad", "lower", "tolerance"),
+        ("truth_error_event_time", truth_error_event_time, "s", "lower", "tolerance"),
+        ("energy_drift", energy_drift, "J", "lower", "tolerance"),
+        ("energy_gain", energy_gain, "J", "lower", "tolerance"),
+        ("momentum_drift", momentum_drift, "kg m/s", "lower", "round-off"),
+        ("angular_momentum_drift", angular_momentum_drift, "kg m^2/s", "lower", "tolerance"),
+        ("penetration_mean", penetration_mean, "m", "lower", "tolerance"),
+        ("penetration_max", penetration_max, "m", "lower", "tolerance"),
+        ("penetration_final", penetration_final, "m", "lower", "tolerance"),
+        ("gap_final", gap_final, "m", "neither", "tolerance"),
+        ("rest_time", rest_time, "s", "neither", "tolerance"),
+        ("rest_drift", rest_drift, "m", "lower", "round-off"),
+        ("jitter_velocity", jitter_velocity, "m/s", "lower", "round-off"),
+        ("jitter_position", jitter_position, "m", "lower", "round-off"),
+        ("impact_count", impact_count, "1", "neither", "exact"),
+        ("cone_violation", cone_violation, "1", "lower", "round-off"),
+        ("joint_gap", joint_gap, "m", "lower", "tolerance"),
+    )
+}
+
+
+def measure(scenario: Scenario, trajectory: Trajectory) -> tuple[Measurement, ...]:
+    """Every metric that says something about this scenario, in the order of the table; NaN: it has not happened.
+
+    Raises MismatchError where the trajectory is not one of this scene, NoGeometryError for a shape without a gap.
+    """
+    observation = Observation(scenario=scenario, trajectory=trajectory)
+    found = (metric.of(observation) for name, metric in METRICS.items() if name not in scenario.meaningless)
+    return tuple(measurement for measurement in found if measurement is not None)

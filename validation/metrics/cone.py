@@ -1,0 +1,97 @@
+"""Whether reported impulses obey the law of friction, once they are known to be what moves the bodies."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from validation.metrics.energy import cross, to_body_axes
+from validation.metrics.flight import outer_acceleration
+from validation.metrics.observation import Array, Flags, Observation, free, free_inertia, free_mass, reach, shared
+from validation.trajectory import Contacts, PlanarTrajectory
+
+BALANCE = 0.05  # of the impulses and the weight's: how exactly reported impulses explain the change of momentum
+MOST = 0.9  # of the bodies and samples that can be checked must balance, or the report is no evidence
+ONE_STEP = 1e-6  # of dt: how exactly two samples are one step apart
+
+
+def cone_violation(o: Observation) -> float | None:
+    """Largest of (|j_t| - mu j_n) and -j_n over the reported contacts, relative to the impulse scale of the contact.
+
+    The scale is |j|, or the weight of the lighter body over one step where that is more. NaN where the reported
+    impulses do not explain how the bodies' momentum changes: then they are no evidence. Left out where none are reported.
+    """
+    contacts = o.trajectory.contacts
+    if contacts is None or not np.isfinite(contacts.impulse).any():
+        return None
+    balanced = balance(o)
+    if balanced is None:
+        return math.nan
+    members = (*o.scene.bodies, *o.scene.boundaries)
+    pairs, law = np.unique(np.stack([contacts.a, contacts.b], axis=1), axis=0, return_inverse=True)
+    mu = np.array([o.scene.pair_law(members[a], members[b])[0] for a, b in pairs])[law.reshape(-1)]
+    j_n = np.einsum("ci,ci->c", contacts.impulse, contacts.normal)
+    j_t = np.linalg.norm(contacts.impulse - j_n[:, None] * contacts.normal, axis=1)
+    m = np.append(np.where(free(o), free_mass(o), math.inf), np.full(len(o.scene.boundaries), math.inf))
+    weight = np.minimum(m[contacts.a], m[contacts.b]) * float(np.linalg.norm(o.gravity)) * o.trajectory.dt
+    scale = np.maximum(np.linalg.norm(contacts.impulse, axis=1), weight)
+    excess = np.maximum(j_t - mu * np.maximum(j_n, 0.0), -j_n)[balanced] / np.where(scale > 0.0, scale, 1.0)[balanced]
+    return max(0.0, float(excess.max(initial=0.0)))
+
+
+@shared
+def balance(o: Observation) -> Flags | None:
+    """(C,) contacts whose two bodies balance over the step that ends at the sample; None where most do not.
+
+    m (v - v_before) = m g dt + sum of j,  I (w - w_before) = sum of (point - x) x j. Bodies with joints, whose impulses
+    nobody reports, are not checked, and neither are samples without the one a step before.
+    """
+    contacts, dt = o.trajectory.contacts, o.trajectory.dt
+    assert contacts is not None
+    samples, bodies = o.trajectory.velocity.shape[:2]
+    one_step = np.zeros(samples, bool)
+    one_step[1:] = np.abs(o.interval - dt) <= ONE_STEP * dt
+    checked = np.zeros((samples, bodies), bool)
+    for side in (contacts.a, contacts.b):
+        of_body = side < bodies
+        checked[contacts.sample[of_body], side[of_body]] = True
+    names = [body.name for body in o.scene.bodies]
+    jointed = {name for joint in o.scene.joints for name in (joint.a, joint.b)}
+    checked &= one_step[:, None] & free(o) & np.array([name not in jointed for name in names])
+    if not checked.any():
+        return None
+    linear, angular, scale = unexplained(o, contacts)
+    fine = checked & (linear <= BALANCE * scale) & (angular <= BALANCE * reach(o) * scale)
+    if fine.sum() < MOST * checked.sum():
+        return None
+    still = np.concatenate([fine | ~free(o), np.ones((samples, len(o.scene.boundaries)), bool)], axis=1)
+    return one_step[contacts.sample] & still[contacts.sample, contacts.a] & still[contacts.sample, contacts.b]
+
+
+def unexplained(o: Observation, contacts: Contacts) -> tuple[Array, Array, Array]:
+    """(S, B) each: linear (N s) and angular (N m s) impulse missing in the balance, and the scale of impulses (N s)."""
+    bodies = o.trajectory.velocity.shape[1]
+    m, dt = free_mass(o), o.trajectory.dt
+    x, v, spin = o.trajectory.position, o.trajectory.velocity, o.trajectory.spin
+    inertia = free_inertia(o)
+    if isinstance(o.trajectory, PlanarTrajectory):
+        L = (inertia * spin)[..., None]
+    else:
+        q = o.trajectory.orientation
+        L = to_body_axes(q * np.array([1.0, -1.0, -1.0, -1.0]), inertia * to_body_axes(q, spin))
+    fall = np.broadcast_to(outer_acceleration(o), v.shape) * m[:, None] * dt
+    linear = np.diff(v * m[:, None], axis=0, prepend=v[:1] * m[:, None]) - fall
+    angular = np.diff(L, axis=0, prepend=L[:1])
+    scale = np.linalg.norm(fall, axis=2)
+    for sign, side in ((-1.0, contacts.a), (1.0, contacts.b)):
+        of_body = side < bodies
+        at = (contacts.sample[of_body], side[of_body])
+        j, arm = sign * contacts.impulse[of_body], contacts.point[of_body] - x[at]
+        np.subtract.at(linear, at, j)
+        if o.is_planar:
+            np.subtract.at(angular, at, (arm[:, 0] * j[:, 1] - arm[:, 1] * j[:, 0])[:, None])
+        else:
+            np.subtract.at(angular, at, cross(arm, j))
+        np.add.at(scale, at, np.linalg.norm(j, axis=1))
+    return np.linalg.norm(linear, axis=2), np.linalg.norm(angular, axis=2), scale

@@ -1,0 +1,152 @@
+"""Impacts, found in every engine's motion alike, from our own gaps and the velocities.
+
+A pair jumps between two consecutive samples where the normal velocity at a near point rises from approach, faster than
+1 mm/s, by more than smooth motion explains: by more than
+
+    2 g dt + 1.5 |v_b - v_a| |turn of the normal| + 1 mm/s                 (dt: time between the two samples)
+
+both velocities read at the same material points, along the same normal. Consecutive jumps of one pair are one impact: a
+soft contact takes several steps to turn an approach round. Of an engine that samples just before and after an impact,
+dt = 0, and nothing but the floor of 1 mm/s is hidden.
+
+Limits. An approach slower than 2 g dt (8 cm/s at 1/240 s) is not told from a contact that takes up weight. Impacts of
+one pair in adjoining intervals, as of two corners of a block that lands nearly flat, are one. In space a pair shows one
+point at a time; a corner that swings down beside one at rest is found by the sample after it lands.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from validation.metrics.approach import rates
+from validation.metrics.flight import flight, outer_acceleration
+from validation.metrics.observation import Array, Observation, shared
+from validation.metrics.proximity import pairs, proximities
+
+IMPACT_SPEED = 1e-3  # m/s: slower approaches are none
+SMOOTH_GRAVITY = 2.0  # times g dt: a contact that takes up the weight changes v by g dt
+SMOOTH_TURN = 1.5  # times |v| |turn of the normal|: rolling and sliding along a curve
+NEW_FEATURE = 0.2  # a normal that turns by more (rad) has changed its feature
+
+
+class Impacts(NamedTuple):
+    """E impacts in order of time."""
+
+    a: NDArray[np.int64]  # (E,) bodies, then boundaries; a < b
+    b: NDArray[np.int64]  # (E,)
+    interval: NDArray[np.int64]  # (E,) k: between samples k and k + 1, where it begins
+
+
+@shared
+def impacts(o: Observation) -> Impacts:
+    """By the definition above."""
+    near, rate = proximities(o), rates(o)
+    members = len(o.scene.bodies) + len(o.scene.boundaries)
+    pair = near.a * members + near.b
+    samples = len(o.time)
+    intervals = []
+    # each interval is looked at with the points of the sample before it, and with those of the sample after it
+    for side, (v_minus, v_plus) in enumerate(((rate.now, rate.after), (rate.before, rate.now))):
+        with np.errstate(invalid="ignore"):
+            rows = np.flatnonzero((v_minus < -IMPACT_SPEED) & (v_plus - v_minus > IMPACT_SPEED))
+        interval = near.sample[rows] - side
+        rise = v_plus[rows] - v_minus[rows]
+        is_jump = rise > IMPACT_SPEED + smooth_rise(o, pair, rows, interval, near.sample[rows] + 1 - 2 * side)
+        intervals.append(pair[rows[is_jump]] * samples + interval[is_jump])
+    jumps = np.unique(np.concatenate(intervals))
+    first = np.flatnonzero(np.diff(jumps, prepend=-2) > 1)  # a pair's last interval never adjoins the next pair's first
+    pair, interval = np.divmod(jumps[first], samples)
+    order = np.argsort(interval, kind="stable")
+    a, b = np.divmod(pair[order], members)
+    return Impacts(a, b, interval[order])
+
+
+def smooth_rise(
+    o: Observation,
+    pair: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    interval: NDArray[np.int64],
+    other: NDArray[np.int64],
+) -> Array:
+    """(rows,) m/s: by how much the normal velocity may rise over the interval without an impact.
+
+    `other`: the sample at the far end of the interval; a pair that is not near there shows no turn.
+    """
+    near = proximities(o)
+    g = float(np.linalg.norm(o.gravity))
+    allowed = SMOOTH_GRAVITY * g * o.interval[interval]
+    members = len(o.scene.bodies) + len(o.scene.boundaries)
+    keys = near.sample * members**2 + pair
+    wanted = other * members**2 + pair[rows]
+    there = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    turn = np.linalg.norm(near.normal[there] - near.normal[rows], axis=1)
+    turn = np.where((keys[there] == wanted) & (turn < NEW_FEATURE), turn, 0.0)
+    velocity = np.zeros((len(rows), near.normal.shape[1]))
+    for sign, body in ((1.0, near.b[rows]), (-1.0, near.a[rows])):
+        moves = body < len(o.scene.bodies)
+        velocity[moves] += sign * o.trajectory.velocity[other[moves], body[moves]]
+    return allowed + SMOOTH_TURN * np.linalg.norm(velocity, axis=1) * turn
+
+
+def impact_count(o: Observation) -> float | None:
+    """How many impacts there are, of all pairs; a soft impact that takes several steps counts once."""
+    return float(len(impacts(o).interval)) if pairs(o) else None
+
+
+# --- when --------------------------------------------------------------------------------------------------------
+
+
+class Moment(NamedTuple):
+    time: float  # s
+    resolution: float  # s, between the samples around it
+
+
+def impact_time(o: Observation, a: int, b: int, interval: int) -> Moment:
+    """When an impact of the pair happens that begins in this interval.
+
+    The cubic through gap and gap rate at the two samples before it, followed to the end of the interval: its first
+    root. An engine that turns the pair round at a positive gap has no root there; its time is that of the jump, in the
+    middle of the interval as the velocities have it. Rates are those at the time of the poses, where the pair flies.
+    """
+    time = o.time
+    resolution = float(time[interval + 1] - time[interval])
+    k = interval
+    while k > 0 and (gap_and_rate(o, a, b, k) or (1.0, 0.0))[0] <= 0.0:  # a soft contact is noticed after it begins
+        k -= 1
+    first = k if k < interval else k - 1
+    at_first, at_second = (gap_and_rate(o, a, b, s) if s >= 0 else None for s in (first, first + 1))
+    if at_first is not None and at_second is not None and at_first[0] > 0.0 and time[first + 1] > time[first]:
+        root = hermite_root(float(time[first]), float(time[first + 1]), at_first, at_second)
+        if root is not None and root <= time[interval + 1]:
+            return Moment(root, resolution)
+    return Moment(0.5 * float(time[interval] + time[interval + 1]) + o.trajectory.velocity_lag, resolution)
+
+
+def gap_and_rate(o: Observation, a: int, b: int, k: int) -> tuple[float, float] | None:
+    """(m, m/s) of the pair at sample k, before whatever happens to it there; None where it is not near."""
+    near = proximities(o)
+    low, high = np.searchsorted(near.sample, (k, k + 1))
+    of_pair = low + np.flatnonzero((near.a[low:high] == a) & (near.b[low:high] == b))
+    if not of_pair.size:
+        return None
+    row = of_pair[np.argmin(near.gap[of_pair])]
+    rate = float(rates(o).now[row])
+    lag, bodies = o.trajectory.velocity_lag, len(o.scene.bodies)
+    for sign, body in ((1.0, b), (-1.0, a)):
+        if lag and body < bodies and flight(o).before[k, body]:
+            acceleration = np.broadcast_to(outer_acceleration(o), o.trajectory.velocity.shape)[k, body]
+            rate -= sign * lag * float(near.normal[row] @ acceleration)
+    return float(near.gap[row]), rate
+
+
+def hermite_root(t0: float, t1: float, first: tuple[float, float], second: tuple[float, float]) -> float | None:
+    """First root after t0, also beyond t1, of the cubic with these values and slopes at t0 and t1."""
+    h = t1 - t0
+    (y0, m0), (y1, m1) = first, second
+    m0, m1 = m0 * h, m1 * h
+    found = np.roots([2.0 * (y0 - y1) + m0 + m1, 3.0 * (y1 - y0) - 2.0 * m0 - m1, m0, y0])
+    real = found.real[(np.abs(found.imag) < 1e-9 * (1.0 + np.abs(found.real))) & (found.real > 0.0)]
+    return t0 + h * float(real.min()) if real.size else None

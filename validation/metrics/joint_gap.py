@@ -1,0 +1,50 @@
+"""How far joints come apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from validation.metrics.energy import cross
+from validation.metrics.observation import Array, Observation
+from validation.trajectory import PlanarTrajectory
+
+
+def joint_gap(o: Observation) -> float | None:
+    """Largest distance over time by which any joint is apart.
+
+    Revolute, ball, hinge: between the two anchors. Rod: | |d| - length |. Rope: what it is longer than its length.
+    The tilt of a hinge's axis is not in it.
+    """
+    if not o.scene.joints:
+        return None
+    return max(float(gap_of(o, joint).max()) for joint in o.scene.joints)
+
+
+def gap_of(o: Observation, joint: Any) -> Array:
+    """(S,) m, of one joint."""
+    apart = anchor(o, joint.b, joint.anchor_b) - anchor(o, joint.a, joint.anchor_a)
+    distance = np.sqrt((apart**2).sum(axis=1))
+    match joint.kind:
+        case "revolute" | "ball" | "hinge":
+            return distance
+        case "rod":
+            return np.abs(distance - joint.length)
+        case "rope":
+            return np.maximum(distance - joint.length, 0.0)
+    raise TypeError(joint)
+
+
+def anchor(o: Observation, name: str | None, point: tuple[float, ...]) -> Array:
+    """(S or 1, D) m: the body's point over time, world axes; of the world where `name` is None."""
+    if name is None:
+        return np.array([point])
+    i = next(i for i, body in enumerate(o.scene.bodies) if body.name == name)
+    position = o.trajectory.position[:, i]
+    if isinstance(o.trajectory, PlanarTrajectory):
+        c, s = np.cos(o.trajectory.angle[:, i]), np.sin(o.trajectory.angle[:, i])
+        return position + np.column_stack([c * point[0] - s * point[1], s * point[0] + c * point[1]])
+    w, u = o.trajectory.orientation[:, i, :1], o.trajectory.orientation[:, i, 1:]
+    arm = np.broadcast_to(np.array(point), u.shape)
+    return position + arm + 2.0 * cross(u, w * arm + cross(u, arm))

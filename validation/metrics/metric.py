@@ -1,0 +1,51 @@
+"""What a metric is: a documented pure function, its unit, which way is better, how it repeats."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from scenarios.scenario import Noise
+from validation.measurement import Better, Measurement
+from validation.metrics.observation import Observation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A value with what differs from the metric's own unit and direction in this scenario."""
+
+    value: float
+    unit: str | None = None
+    better: Better | None = None
+    resolution: float | None = None  # in the same unit, where the sampling limits it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    name: str
+    measure: Callable[[Observation], float | Reading | None]
+    """NaN: what it is about has not happened. None: it says nothing about such a scene, and is left out."""
+    unit: str
+    better: Better
+    noise: Noise
+    """Where the scenario does not say."""
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of its documentation."""
+        return " ".join((inspect.getdoc(self.measure) or "").split("\n\n", 1)[0].split())
+
+    def of(self, observation: Observation) -> Measurement | None:
+        found = self.measure(observation)
+        if found is None:
+            return None
+        reading = found if isinstance(found, Reading) else Reading(value=found)
+        return Measurement(
+            metric=self.name,
+            value=float(reading.value),
+            unit=reading.unit or self.unit,
+            better=reading.better or self.better,
+            noise=observation.scenario.noise.get(self.name, self.noise),
+            resolution=reading.resolution,
+        )

@@ -1,0 +1,128 @@
+"""A trajectory together with its scene and truth, and what several metrics need of it, computed once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scenarios import mass
+from scenarios.scenario import Scenario
+from scenarios.scene import PlanarScene, Scene, inertias, masses
+from scenarios.truth import Truth
+from validation.trajectory import PlanarTrajectory, Trajectory
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+T = TypeVar("T")
+
+NEAR = 0.05  # of the smallest free body's diameter: a pair with a smaller gap is near
+
+
+class MismatchError(ValueError):
+    """A trajectory that is not one of this scene; one line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What is measured: S samples of B bodies, D = 2 or 3. Every metric is a function of this alone.
+
+    Raises MismatchError where the trajectory has other bodies than the scene.
+    """
+
+    scenario: Scenario
+    trajectory: Trajectory
+    _kept: dict[Callable[..., Any], Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        shape = (self.trajectory.velocity.shape[1], isinstance(self.trajectory, PlanarTrajectory))
+        if shape != (len(self.scene.bodies), self.is_planar):
+            kinds = {True: "planar", False: "spatial"}
+            raise MismatchError(
+                f"trajectory: {shape[0]} {kinds[shape[1]]} bodies; the scene has {len(self.scene.bodies)} "
+                f"{kinds[self.is_planar]} ones"
+            )
+
+    @property
+    def scene(self) -> Scene:
+        return self.scenario.scene
+
+    @property
+    def truth(self) -> Truth:
+        return self.scenario.truth
+
+    @property
+    def is_planar(self) -> bool:
+        return isinstance(self.scene, PlanarScene)
+
+    @property
+    def gravity(self) -> Array:
+        """(D,) m/s^2"""
+        return np.array(self.scene.gravity)
+
+    @property
+    def time(self) -> Array:
+        """(S,) s, of the poses"""
+        return self.trajectory.time
+
+    @property
+    def interval(self) -> Array:
+        """(S - 1,) s between consecutive samples; 0 across an impact of an engine that samples before and after."""
+        return np.diff(self.trajectory.time)
+
+
+def shared(part: Callable[[Observation], T]) -> Callable[[Observation], T]:
+    """`part` is computed at its first use in an observation and kept with it."""
+
+    @functools.wraps(part)
+    def once(observation: Observation) -> T:
+        kept = observation._kept
+        if part not in kept:
+            kept[part] = part(observation)
+        return kept[part]
+
+    return once
+
+
+@shared
+def free(o: Observation) -> Flags:
+    """(B,) whether the body can move."""
+    return np.array([not body.fixed for body in o.scene.bodies])
+
+
+@shared
+def free_mass(o: Observation) -> Array:
+    """(B,) kg; 0 of a fixed body, which takes part in no sum."""
+    return np.where(free(o), masses(o.scene), 0.0)
+
+
+@shared
+def free_inertia(o: Observation) -> Array:
+    """(B,) kg m^2, or (B, 3) about the body axes; 0 of a fixed body."""
+    inertia = inertias(o.scene)
+    return np.where(np.isfinite(inertia), inertia, 0.0)
+
+
+@shared
+def reach(o: Observation) -> Array:
+    """(B,) m, of the body's furthest point from its centre of mass."""
+    return np.array([mass.reach(body.shape) for body in o.scene.bodies])
+
+
+@shared
+def size(o: Observation) -> float:
+    """m, diameter of the smallest free body about its centre of mass."""
+    return 2.0 * float(reach(o)[free(o)].min())
+
+
+@shared
+def point_speed(o: Observation) -> Array:
+    """(S, B) m/s, the bound |v| + reach |spin| on the speed of every point of a body."""
+    spin = o.trajectory.spin
+    turning = np.abs(spin) if o.is_planar else np.sqrt(np.einsum("sbi,sbi->sb", spin, spin))
+    velocity = o.trajectory.velocity
+    return np.sqrt(np.einsum("sbi,sbi->sb", velocity, velocity)) + reach(o) * turning

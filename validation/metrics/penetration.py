@@ -1,0 +1,49 @@
+"""Penetration and gap of all pairs that may touch, whatever the engine reported."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from validation.metrics.observation import Array, Observation, shared
+from validation.metrics.proximity import near_distance, pairs, proximities
+
+
+@shared
+def deepest(o: Observation) -> Array:
+    """(S,) m: penetration = max(0, -gap) of the deepest pair at each sample."""
+    near = proximities(o)
+    depth = np.zeros(len(o.time))
+    np.maximum.at(depth, near.sample, -near.gap)
+    return depth + 0.0  # no negative zero
+
+
+def penetration_max(o: Observation) -> float | None:
+    """Deepest penetration of any pair at any sample."""
+    return float(deepest(o).max()) if pairs(o) else None
+
+
+def penetration_mean(o: Observation) -> float | None:
+    """Mean over time of the deepest penetration of any pair, samples weighted by the time between them."""
+    if not pairs(o):
+        return None
+    depth, span = deepest(o), float(o.time[-1] - o.time[0])
+    return float(np.trapezoid(depth, o.time)) / span if span > 0.0 else float(depth[0])
+
+
+def penetration_final(o: Observation) -> float | None:
+    """Penetration of the deepest pair at the end."""
+    return float(deepest(o)[-1]) if pairs(o) else None
+
+
+def gap_final(o: Observation) -> float | None:
+    """Smallest signed gap at the end among the pairs that are near: gap below 0.05 of the smallest body's diameter.
+
+    NaN where no pair is near.
+    """
+    if not pairs(o):
+        return None
+    near = proximities(o)
+    gap = float(near.gap[near.sample == len(o.time) - 1].min(initial=math.inf))
+    return gap if gap < near_distance(o) else math.nan

@@ -1,0 +1,101 @@
+"""How near the bodies and boundaries are, by our own geometry: computed once for a trajectory.
+
+Indices are those of the scene's bodies, then its boundaries. Planar pairs have up to two points, each with its gap, so
+that a block on one corner shows its other corner too; spatial pairs have the nearest one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from reference_engine.geometry import planar_shapes as planar
+from reference_engine.geometry import spatial_shapes as spatial
+from reference_engine.geometry.planar_proximity import planar_contact_points
+from reference_engine.geometry.proximities import Proximities
+from reference_engine.geometry.spatial_proximity import spatial_proximities
+from scenarios.scene import colliding_pairs
+from validation.metrics.observation import NEAR, Array, Observation, free, point_speed, reach, shared, size
+from validation.trajectory import PlanarTrajectory
+
+STEPS_AHEAD = 3  # an approaching pair is seen so many steps before it meets
+
+
+class NoGeometryError(ValueError):
+    """A shape whose gap we cannot measure; one line."""
+
+
+@shared
+def near_distance(o: Observation) -> float:
+    """m: pairs with a smaller gap are near."""
+    return NEAR * size(o)
+
+
+@shared
+def pairs(o: Observation) -> list[tuple[int, int]]:
+    """Of bodies and boundaries that may touch, a < b."""
+    index = {member.name: i for i, member in enumerate((*o.scene.bodies, *o.scene.boundaries))}
+    return [(index[a], index[b]) for a, b in colliding_pairs(o.scene)]
+
+
+@shared
+def proximities(o: Observation) -> Proximities:
+    """Every pair that may touch and is near, or nears so fast that it meets within three steps, at every sample."""
+    fastest = np.sort(point_speed(o).max(axis=0))[-2:].sum()
+    reaches = reach(o)[free(o)]
+    look = min(STEPS_AHEAD * o.trajectory.dt * float(fastest), 2.0 * float(reaches.max()))
+    cutoff = max(near_distance(o), look)
+    members = (*o.scene.bodies, *o.scene.boundaries)
+    static = [*(~free(o)).tolist(), *(True for _ in o.scene.boundaries)]
+    wanted = np.zeros((len(members), len(members)), bool)
+    wanted[tuple(np.array(pairs(o)).reshape(-1, 2).T)] = True
+    ignore = np.argwhere(~wanted & np.triu(np.ones_like(wanted), 1))
+    shapes: list[Any] = [_shape(member, i) for i, member in enumerate(members)]
+    if isinstance(o.trajectory, PlanarTrajectory):
+        pose = _with_boundaries(o, o.trajectory.pose, (0.0,))
+        return planar_contact_points(planar.planar_shapes(shapes, static), pose, cutoff, ignore)
+    position = _with_boundaries(o, o.trajectory.position, ())
+    orientation = np.empty((*position.shape[:2], 4))
+    orientation[:, : len(o.scene.bodies)] = o.trajectory.orientation
+    orientation[:, len(o.scene.bodies) :] = (1.0, 0.0, 0.0, 0.0)
+    return spatial_proximities(spatial.spatial_shapes(shapes, static), position, orientation, cutoff, ignore)
+
+
+def _with_boundaries(o: Observation, pose: Array, rest: tuple[float, ...]) -> Array:
+    """Poses of the boundaries after those of the bodies: their centre; half-planes hold their point themselves."""
+    still = [(*getattr(b, "center", (0.0,) * len(o.scene.gravity)), *rest) for b in o.scene.boundaries]
+    if not still:
+        return pose
+    everywhere = np.broadcast_to(np.array(still), (len(pose), len(still), pose.shape[2]))
+    return np.concatenate([pose, everywhere], axis=1)
+
+
+def _shape(member: Any, i: int) -> planar.PlanarShape | spatial.SpatialShape:
+    shape = getattr(member, "shape", member)
+    match shape.kind:
+        case "polygon":
+            return planar.Polygon(shape.vertices)
+        case "disc":
+            return planar.Disc(shape.radius)
+        case "half-plane":
+            return planar.HalfPlane(shape.point, shape.normal)
+        case "bowl":
+            return planar.Bowl(shape.radius)
+        case "sphere":
+            return spatial.Sphere(shape.radius)
+        case "capsule":
+            return spatial.Capsule(shape.radius, shape.length / 2.0)
+        case "cylinder":
+            return spatial.Cylinder(shape.radius, shape.length / 2.0)
+        case "box":
+            return spatial.Box(np.array(shape.size) / 2.0)
+        case "ellipsoid":
+            return spatial.Ellipsoid(shape.semi_axes)
+        case "convex-mesh":
+            return spatial.ConvexMesh(shape.points)
+        case "half-space":
+            return spatial.HalfSpace(shape.point, shape.normal)
+        case "hollow-sphere":
+            return spatial.HollowSphere(shape.radius)
+    raise NoGeometryError(f"bodies[{i}].shape: the gap of an {shape.kind} cannot be measured yet; use a polygon")

@@ -1,0 +1,115 @@
+"""Rest: when it begins, and how still it is.
+
+At rest, every point of every free body is slower than 1 % of sqrt(g L), L the diameter of the smallest one (3.7 cm/s
+for a unit square), from then to the end, for sqrt(L / g) at least: what is slow only for a moment at the top of its
+flight is held by nothing. Jitter and drift are taken over the last half of the time at rest, when settling is over.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from validation.metrics.observation import Array, Observation, free, point_speed, reach, shared, size
+from validation.metrics.proximity import pairs
+from validation.trajectory import PlanarTrajectory
+
+REST_SPEED = 0.01  # of sqrt(g L)
+TENTH = 0.1  # of the window: drift is from the mean over the first to the mean over the last
+
+
+class Stillness(NamedTuple):
+    """Free bodies F over the W samples of the last half of the time at rest."""
+
+    weight: Array  # (W,) sum 1: share of time of each sample
+    speed: Array  # (W, F) m/s: sqrt(v^2 + (reach spin)^2)
+    place: Array  # (W, F, 3 or 6) m: position, and rotation times reach; about the first sample
+
+
+def can_rest(o: Observation) -> bool:
+    """Whether there is gravity, and something that may hold a body against it."""
+    return bool(np.any(o.gravity)) and bool(pairs(o) or o.scene.joints)
+
+
+def rest_time(o: Observation) -> float | None:
+    """Time from which all bodies stay slower than the rest speed; NaN where they never do."""
+    return rest_start(o) if can_rest(o) else None
+
+
+@shared
+def rest_start(o: Observation) -> float:
+    g = float(np.linalg.norm(o.gravity))
+    moving = np.flatnonzero((point_speed(o)[:, free(o)] > REST_SPEED * math.sqrt(g * size(o))).any(axis=1))
+    first = int(moving[-1]) + 1 if moving.size else 0
+    if first == len(o.time) or o.time[-1] - o.time[first] < math.sqrt(size(o) / g):
+        return math.nan
+    return float(o.time[first])
+
+
+def jitter_velocity(o: Observation) -> float | None:
+    """Root mean square over time and bodies of the speed at rest, spin counted at the body's furthest point."""
+    if not can_rest(o):
+        return None
+    still = stillness(o)
+    return math.nan if still is None else math.sqrt(float((still.weight @ still.speed**2).mean()))
+
+
+def jitter_position(o: Observation) -> float | None:
+    """Root mean square over time and bodies of the displacement from the mean place at rest, rotation included."""
+    if not can_rest(o):
+        return None
+    still = stillness(o)
+    if still is None:
+        return math.nan
+    mean = np.einsum("w,wfi->fi", still.weight, still.place)
+    return math.sqrt(float((still.weight @ ((still.place - mean) ** 2).sum(axis=2)).mean()))
+
+
+def rest_drift(o: Observation) -> float | None:
+    """How far the body that creeps most gets, from the first tenth to the last tenth of the window, means of each."""
+    if not can_rest(o):
+        return None
+    still = stillness(o)
+    if still is None:
+        return math.nan
+    passed = np.cumsum(still.weight)
+    first, last = still.place[passed <= max(TENTH, passed[0])], still.place[passed >= 1.0 - TENTH]
+    return float(np.linalg.norm(last.mean(axis=0) - first.mean(axis=0), axis=1).max())
+
+
+@shared
+def stillness(o: Observation) -> Stillness | None:
+    """Of the last half of the time at rest; None where it never rests."""
+    start = rest_start(o)
+    if math.isnan(start):
+        return None
+    trajectory, moving, arm = o.trajectory, free(o), reach(o)[free(o)]
+    window = o.time >= 0.5 * (start + o.time[-1])
+    time, velocity, spin = o.time[window], trajectory.velocity[window][:, moving], trajectory.spin[window][:, moving]
+    position = trajectory.position[window][:, moving]
+    if isinstance(trajectory, PlanarTrajectory):
+        spin = spin[..., None]
+        angle = trajectory.angle[window][:, moving]
+        turned = (angle - angle[0])[..., None]
+    else:
+        turned = rotation_vector(trajectory.orientation[window][:, moving])
+    weight = np.convolve(np.diff(time, prepend=time[0], append=time[-1]), [0.5, 0.5], "valid")
+    return Stillness(
+        weight / weight.sum(),
+        np.sqrt((velocity**2).sum(axis=2) + arm**2 * (spin**2).sum(axis=2)),
+        np.concatenate([position - position[0], arm[:, None] * turned], axis=2),
+    )
+
+
+def rotation_vector(orientation: Array) -> Array:
+    """(W, F, 3) rad: of q q0*, the turn since the first sample, world axes."""
+    w, u = orientation[..., :1], orientation[..., 1:]
+    w0, u0 = w[:1], u[:1]
+    vector = w0 * u - w * u0 - np.cross(u, u0)
+    scalar = w * w0 + (u * u0).sum(axis=2, keepdims=True)
+    vector, scalar = np.where(scalar < 0.0, -vector, vector), np.abs(scalar)
+    sine = np.linalg.norm(vector, axis=2, keepdims=True)
+    # sinc-like and smooth at 0, where angle / sine tends to 2
+    return vector * np.where(sine > 1e-12, 2.0 * np.arctan2(sine, scalar) / np.where(sine > 0.0, sine, 1.0), 2.0)
