@@ -17,6 +17,7 @@ MOST_POINTS = 256
 MOST_FACES = 2 * MOST_POINTS
 RELATIVE_TOLERANCE = 1e-10  # of the depth
 ABSOLUTE_TOLERANCE = 1e-14  # of the two reaches
+UNSEEN, SEEN, SEEING = 0, 1, 2  # face[:, 3]; SEEING: sees the new point, not yet known to be joined to the rest
 SLIVER = 1e-10  # height by length of a face, below which its normal is round-off
 
 
@@ -79,10 +80,10 @@ def first_tetrahedron(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points
 
 @kernel
 def rim_of_seen(face, faces, rim):
-    """Directed edges between seen (face[:, 3] = 1) and unseen faces; how many, or 0 if they are not one loop."""
+    """Directed edges between seen (face[:, 3] = SEEN) and unseen faces; how many, or 0 if they are not one loop."""
     edges = 0
     for f in range(faces):
-        if face[f, 3] == 0:
+        if face[f, 3] != SEEN:
             continue
         for side in range(3):
             i, j = face[f, side], face[f, (side + 1) % 3]
@@ -109,23 +110,27 @@ def rim_of_seen(face, faces, rim):
 
 
 @kernel
-def see_slivers(faces, face, plane):
-    """A sliver has no side of its own: it is seen where two of its neighbours are."""
+def join_seen(faces, face, plane):
+    """SEEN spreads over edges: to a face that sees the point, and to a sliver two of whose sides are seen.
+
+    Many points in one plane see one another by round-off alone: what is not joined is left as it is.
+    """
     changed = True
     while changed:
         changed = False
         for f in range(faces):
-            if plane[f, 3] < np.inf or face[f, 3] == 1:
+            sliver = plane[f, 3] == np.inf
+            if face[f, 3] == SEEN or not (sliver or face[f, 3] == SEEING):
                 continue
             neighbours = 0
             for other in range(faces):
-                if face[other, 3] == 1:
+                if face[other, 3] == SEEN:
                     for side in range(9):
                         i, j = side // 3, side % 3
                         if face[f, i] == face[other, (j + 1) % 3] and face[f, (i + 1) % 3] == face[other, j]:
                             neighbours += 1
-            if neighbours >= 2:
-                face[f, 3] = 1
+            if neighbours >= (2 if sliver else 1):
+                face[f, 3] = SEEN
                 changed = True
 
 
@@ -138,16 +143,16 @@ def grow(points, new, nearest, faces, face, plane, rim, seen_above):
     """
     for f in range(faces):
         sight = plane[f, 0] * points[new, 0] + plane[f, 1] * points[new, 1] + plane[f, 2] * points[new, 2] - plane[f, 3]
-        face[f, 3] = 1 if f == nearest or sight > seen_above else 0
-    see_slivers(faces, face, plane)
+        face[f, 3] = SEEN if f == nearest else (SEEING if sight > seen_above else UNSEEN)
+    join_seen(faces, face, plane)
     edges = rim_of_seen(face, faces, rim)
     if edges == 0:
         for f in range(faces):
-            face[f, 3] = 1 if f == nearest else 0
+            face[f, 3] = SEEN if f == nearest else UNSEEN
         edges = rim_of_seen(face, faces, rim)
     kept = 0
     for f in range(faces):
-        if face[f, 3] == 0:
+        if face[f, 3] != SEEN:
             for column in range(4):
                 face[kept, column] = face[f, column]
                 plane[kept, column] = plane[f, column]
@@ -192,8 +197,9 @@ def depth(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plan
             write(
                 found, -reached, nx, ny, nz, ax, ay, az, ax - reached * nx, ay - reached * ny, az - reached * nz, 0.0
             )  # fmt: skip
-        if reached - lower <= ABSOLUTE_TOLERANCE * extent + RELATIVE_TOLERANCE * abs(reached) or reached < 0.0:
-            witness(points, face, plane, f, reached, found)
+        tolerance = ABSOLUTE_TOLERANCE * extent + RELATIVE_TOLERANCE * abs(reached)
+        if reached - lower <= tolerance or reached < 0.0:
+            witness(points, faces, face, plane, f, reached, lower + tolerance, found)
             break
         if is_known(points, new, SLIVER * extent):  # the plane of the face is round-off: a sliver just too wide
             plane[f, 3] = np.inf
@@ -205,18 +211,36 @@ def depth(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plan
 
 
 @kernel
-def witness(points, face, plane, f, reached, found):
-    """The points of both bodies that the foot of the perpendicular on face f is made of."""
-    i, j, k = face[f, 0], face[f, 1], face[f, 2]
+def foot(points, i, j, k):
+    """The foot of the perpendicular from the origin on the plane of i, j, k is i + s (j - i) + t (k - i)."""
     ax, ay, az = points[i, 0], points[i, 1], points[i, 2]
     bx, by, bz = points[j, 0] - ax, points[j, 1] - ay, points[j, 2] - az
     cx, cy, cz = points[k, 0] - ax, points[k, 1] - ay, points[k, 2] - az
-    mx, my, mz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
-    mm = mx * mx + my * my + mz * mz
-    s = -(mx * (ay * cz - az * cy) + my * (az * cx - ax * cz) + mz * (ax * cy - ay * cx)) / mm
-    t = -(mx * (by * az - bz * ay) + my * (bz * ax - bx * az) + mz * (bx * ay - by * ax)) / mm
-    s, t = min(1.0, max(0.0, s)), min(1.0, max(0.0, t))
-    nx, ny, nz = plane[f, 0], plane[f, 1], plane[f, 2]
+    nx, ny, nz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
+    nn = nx * nx + ny * ny + nz * nz
+    s = -(nx * (ay * cz - az * cy) + ny * (az * cx - ax * cz) + nz * (ax * cy - ay * cx)) / nn
+    t = -(nx * (by * az - bz * ay) + ny * (bz * ax - bx * az) + nz * (bx * ay - by * ax)) / nn
+    return s, t
+
+
+@kernel
+def witness(points, faces, face, plane, nearest, reached, level, found):
+    """The points of both bodies that the foot of the perpendicular is made of.
+
+    A side of P - Q in a plane is several faces at one distance (`level`): the one with the foot in it.
+    """
+    best, s, t, f = -np.inf, 0.0, 0.0, nearest
+    for other in range(faces):
+        if plane[other, 3] <= level:
+            u, v = foot(points, face[other, 0], face[other, 1], face[other, 2])
+            inside = min(u, min(v, 1.0 - u - v))
+            if inside > best:
+                best, s, t, f = inside, u, v, other
+    s, t = max(0.0, s), max(0.0, t)
+    if s + t > 1.0:
+        s, t = s / (s + t), t / (s + t)
+    i, j, k = face[f, 0], face[f, 1], face[f, 2]
+    nx, ny, nz = plane[nearest, 0], plane[nearest, 1], plane[nearest, 2]
     px = points[i, 3] + s * (points[j, 3] - points[i, 3]) + t * (points[k, 3] - points[i, 3])
     py = points[i, 4] + s * (points[j, 4] - points[i, 4]) + t * (points[k, 4] - points[i, 4])
     pz = points[i, 5] + s * (points[j, 5] - points[i, 5]) + t * (points[k, 5] - points[i, 5])

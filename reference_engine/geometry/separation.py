@@ -109,10 +109,11 @@ def separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, point
         nx, ny, nz = -vx / length, -vy / length, -vz / length
         support_difference(kind, vertex_start, vertex, body, p, q, dx, dy, dz, nx, ny, nz, n, points)
         wx, wy, wz = points[n, 0], points[n, 1], points[n, 2]
-        lower = max(lower, -(nx * wx + ny * wy + nz * wz))
+        across = -(nx * wx + ny * wy + nz * wz)
+        lower = max(lower, across)
         if lower >= cutoff:
             return FAR
-        if n > 0 and upper - lower <= RELATIVE_TOLERANCE * upper:
+        if n > 0 and upper - across <= RELATIVE_TOLERANCE * upper:  # of this normal, not the best bound so far
             break
         repeated = False
         for k in range(n):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from reference_engine.geometry.boundary_gap import half_space, hollow_sphere
-from reference_engine.geometry.box_gap import box_box, point_box, segment_segment
+from reference_engine.geometry.core_gap import box_box, point_box, point_cylinder, segment_segment
 from reference_engine.geometry.depth import depth
 from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.geometry.separation import FAR, OVERLAPPING, separation
-from reference_engine.geometry.spatial_shapes import BOX, CAPSULE, HALF_SPACE, HOLLOW_SPHERE, SPHERE
+from reference_engine.geometry.spatial_shapes import BOX, CAPSULE, CYLINDER, HALF_SPACE, HOLLOW_SPHERE, SPHERE
 from reference_engine.geometry.support import place
 
 FIELDS = 11  # columns of `found`, see support.write
@@ -42,6 +42,8 @@ def cores(
         segment_segment(body, p, q, dx, dy, dz, p_half, q_half, found)
     elif kind[q] == BOX and kind[p] == SPHERE:
         point_box(body, q, dx, dy, dz, found)
+    elif kind[q] == CYLINDER and kind[p] == SPHERE:
+        point_cylinder(body, q, dx, dy, dz, found)
     elif kind[q] == BOX and kind[p] == BOX:
         return box_box(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, found)
     else:

@@ -26,7 +26,7 @@ def spatial_proximities(
 
     Disjoint: the Euclidean distance.  Overlapping: minus the least translation that parts the two.
     Closed form, to round-off (1e-15 of the pair's size): plane and hollow sphere with anything,
-    spheres and capsules among themselves, sphere and box; box and box over all fifteen axes.
+    spheres and capsules among themselves, sphere with box or cylinder; box and box over all fifteen axes.
     All other pairs carry the width of their certified bracket in `uncertainty`.
     Hollow sphere: how far the furthest point sticks out, a lower bound of the translation where
     several do.  Concentric spheres: the normal is +z.

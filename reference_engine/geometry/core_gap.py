@@ -1,4 +1,4 @@
-"""Gaps with closed forms or finite searches: segments, point and box, box and box."""
+"""Gaps with closed forms or finite searches: segments, point and box or cylinder, box and box."""
 
 from __future__ import annotations
 
@@ -78,6 +78,27 @@ def point_box(body, q, dx, dy, dz, found):
         else:
             mx, my, mz, fz = 0.0, 0.0, (-1.0 if z >= 0.0 else 1.0), (c if z >= 0.0 else -c)
     nx, ny, nz = to_world(body, q, mx, my, mz)
+    write(found, gap, nx, ny, nz, 0.0, 0.0, 0.0, gap * nx, gap * ny, gap * nz, 0.0)
+
+
+@kernel
+def point_cylinder(body, q, dx, dy, dz, found):
+    """The centre of p against cylinder q at d; inside, out through the nearest of side and ends."""
+    x, y, z = to_body(body, q, -dx, -dy, -dz)
+    r, h = body[q, 12], body[q, 13]
+    across = np.sqrt(x * x + y * y)
+    ux, uy = (x / across, y / across) if across > 0.0 else (1.0, 0.0)
+    beside, above = across - r, abs(z) - h
+    side = -max(0.0, beside)
+    end = -max(0.0, above) if z >= 0.0 else max(0.0, above)
+    gap = np.sqrt(side * side + end * end)
+    if gap > 0.0:
+        side, end = side / gap, end / gap
+    elif beside >= above:
+        gap, side, end = beside, -1.0, 0.0
+    else:
+        gap, side, end = above, 0.0, (-1.0 if z >= 0.0 else 1.0)
+    nx, ny, nz = to_world(body, q, side * ux, side * uy, end)
     write(found, gap, nx, ny, nz, 0.0, 0.0, 0.0, gap * nx, gap * ny, gap * nz, 0.0)
 
 
