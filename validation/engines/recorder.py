@@ -133,7 +133,9 @@ class Recorder:
         impulse: Sequence[float],
     ) -> None:
         """A contact that the engine reports for the state just read; conventions as in `Contacts`."""
-        self._contacts.append((self._step, a, b, point, normal, gap, impulse))
+        # copies: an engine's arrays are often views of memory that its next step overwrites
+        copies = (np.array(part, np.float64) for part in (point, normal))
+        self._contacts.append((self._step, a, b, *copies, gap, np.array(impulse, np.float64)))
 
     def trajectory(self) -> Trajectory:
         self._flush(last=True)
