@@ -20,7 +20,7 @@ def cone_violation(o: Observation) -> float | None:
     """Largest of (|j_t| - mu j_n) and -j_n over the reported contacts, relative to the impulse scale of the contact.
 
     The scale is |j|, or the weight of the lighter body over one step where that is more. NaN where the reported
-    impulses do not explain how the bodies' momentum changes: then they are no evidence. Left out where none are reported.
+    impulses do not explain how the momentum changes: then they are no evidence. Left out where none is reported.
     """
     contacts = o.trajectory.contacts
     if contacts is None or not np.isfinite(contacts.impulse).any():
