@@ -66,7 +66,12 @@ class Change:
             return ""
         if abs(ratio - 1.0) < 0.5:
             return f"{100 * (ratio - 1):+.2g} %, "
-        return f"{ratio:.2g} times, " if ratio >= 1.0 else f"{1 / ratio:.2g} times less, "
+        return f"{times(ratio)}, " if ratio >= 1.0 else f"{times(1 / ratio)} less, "
+
+
+def times(ratio: float) -> str:
+    """1.7 times, 8 times, 340 times, 2.1e+06 times"""
+    return f"{ratio:.0f} times" if 100.0 <= ratio < 1e5 else f"{ratio:.2g} times"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,9 @@ NEVER = "never"  # a NaN: what the number is about has not happened
 
 
 def quantity(value: float, unit: str, *, digits: int = DIGITS) -> str:
-    """Three significant digits, or as many as asked for; thousandths of m and s where they read better."""
+    """Three significant digits, or as many as asked for; thousandths of m and s where they read better. Unit "1" is
+    none."""
+    unit = "" if unit == "1" else unit
     if math.isnan(value):
         return NEVER
     if math.isinf(value):

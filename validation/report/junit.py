@@ -1,0 +1,70 @@
+"""JUnit XML, which every CI server shows: a suite per engine, a test case per scenario.
+
+What makes the check fail is a failure (an error where the simulation broke), what the engine declines is skipped, and
+all that the judge says stands in the case's output. So the file is red exactly when `upright check` exits with 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from validation.case import CaseResult
+from validation.simulation import BROKEN
+from validation.store.records import StoredResult
+from validation.verdict import Verdict, fails
+
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 (section 2.2) does not allow in a document, escaped or not."""
+
+Pair = tuple[CaseResult | StoredResult, Verdict]
+
+
+def junit_xml(pairs: Sequence[Pair], *, strict: bool = False) -> str:
+    """`strict` as for `validation.verdict.exit_status`."""
+    suites: dict[str, list[tuple[StoredResult, Verdict]]] = {}
+    for result, verdict in pairs:
+        identity = verdict.case.identity
+        alias = f" ({identity.alias})" if identity.alias else ""
+        name = f"{verdict.case.engine_label}@{identity.profile}{alias}"
+        suites.setdefault(name, []).append((StoredResult.of(result), verdict))
+    root = ET.Element("testsuites", name="upright")
+    for name, cases in suites.items():
+        suite = ET.SubElement(root, "testsuite", name=_clean(f"upright.{name}"))
+        for result, verdict in cases:
+            _case(suite, name, result, verdict, strict=strict)
+        _count(suite, sum(result.wall_time for result, _ in cases))
+    _count(root, sum(StoredResult.of(result).wall_time for result, _ in pairs))
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=False).join(
+        ('<?xml version="1.0" encoding="utf-8"?>\n', "\n")
+    )
+
+
+def _case(suite: ET.Element, engine: str, result: StoredResult, verdict: Verdict, *, strict: bool) -> None:
+    case = ET.SubElement(
+        suite,
+        "testcase",
+        classname=_clean(f"upright.{engine}"),
+        name=_clean(verdict.case.label),
+        time=f"{result.wall_time:.6f}",
+    )
+    text = "\n".join([f"{verdict.word}: {verdict.reason}", *map(str, verdict.changes), *map(str, verdict.defects)])
+    if fails(verdict, strict=strict):
+        kind = "error" if result.outcome in BROKEN else "failure"
+        told = ET.SubElement(case, kind, message=_clean(verdict.reason), type=verdict.word)
+        told.text = _clean(text)
+    elif verdict.word in ("declined", "missing", "broken"):
+        ET.SubElement(case, "skipped", message=_clean(f"{verdict.word}: {verdict.reason}"))
+    ET.SubElement(case, "system-out").text = _clean(text)
+
+
+def _count(element: ET.Element, seconds: float) -> None:
+    for name, path in (("tests", "testcase"), ("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        element.set(name, str(len(list(element.iter(path)))))
+    element.set("time", f"{seconds:.6f}")
+
+
+def _clean(text: str) -> str:
+    return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
