@@ -33,21 +33,44 @@ class NotSmoothError(ArithmeticError):
 class DenseSolution:
     """y(t) over [start, end] of y' = rate(t, y), y(start) given. Integrated when it is first asked for.
 
-    Called with times (S,) it gives (D, S); outside its span, NaN.
+    Called with times (S,) it gives (D, S); outside its span, NaN. With `stop`, quantity(time (N,), state (D, N)),
+    it ends where that first goes from positive to 0, if it does before `end`.
     """
 
-    def __init__(self, rate: Rate, state: Array, start: float, end: float, window: float = 0.5) -> None:
-        self.start, self.end = start, end
+    def __init__(
+        self,
+        rate: Rate,
+        state: Array,
+        start: float,
+        end: float,
+        *,
+        window: float = 0.5,
+        stop: Rate | None = None,
+    ) -> None:
+        self.start = start
+        self._end, self._stop, self._stopped = end, stop, False
         self._rate, self._first = rate, np.asarray(state, dtype=np.float64)
         self._window = window
         self._edges = np.empty(0)  # (W + 1,) s, ends of the windows
         self._series = np.empty((0, NODES + 1, len(self._first)))  # (W, NODES + 1, D) coefficients
 
+    @property
+    def end(self) -> float:
+        """s; where it stops, if it does."""
+        if self._stop is not None:
+            self._need()
+        return self._end
+
+    @property
+    def stopped(self) -> bool:
+        """Whether `stop` fell to 0 inside the span."""
+        self._need()
+        return self._stopped
+
     def __call__(self, time: Array) -> Array:
-        if not len(self._series):
-            self._integrate()
+        self._need()
         time = np.atleast_1d(np.asarray(time, dtype=np.float64))
-        inside = (time >= self.start) & (time <= self.end)
+        inside = (time >= self.start) & (time <= self._end)
         window = np.clip(np.searchsorted(self._edges, time, side="right") - 1, 0, len(self._series) - 1)
         low, high = self._edges[window], self._edges[window + 1]
         position = np.where(inside, (2.0 * time - low - high) / (high - low), np.nan)
@@ -57,30 +80,17 @@ class DenseSolution:
         """(D,) at one time."""
         return self(np.array([time]))[:, 0]
 
-    def crossing(self, quantity: Callable[[Array, Array], Array], count: int = 200) -> float | None:
-        """The first time at which quantity(time (N,), state (D, N)) goes from positive to 0; None where it does not.
-
-        Looked for on `count` equal intervals, then by bisection to round-off.
-        """
-        time = np.linspace(self.start, self.end, count + 1)
-        below = np.flatnonzero(quantity(time, self(time)) <= 0.0)
-        if not below.size or below[0] == 0:
-            return None
-        low, high = time[below[0] - 1], time[below[0]]
-        while low < (middle := 0.5 * (low + high)) < high:
-            if quantity(np.array([middle]), self(np.array([middle])))[0] > 0.0:
-                low = middle
-            else:
-                high = middle
-        return float(high)
+    def _need(self) -> None:
+        if not len(self._series):
+            self._integrate()
 
     def _integrate(self) -> None:
         edges: list[float] = [self.start]
         series: list[Array] = []
         state, window = self._first, self._window
-        while edges[-1] < self.end:
+        while edges[-1] < self._end and not self._stopped:
             low = edges[-1]
-            high = min(low + window, self.end)
+            high = min(low + window, self._end)
             coefficients = self._solve(state, low, high)
             if coefficients is None:
                 window = 0.5 * (high - low)
@@ -91,7 +101,30 @@ class DenseSolution:
             series.append(coefficients)
             state = coefficients.sum(axis=0)  # every Chebyshev polynomial is 1 at the end of the window
             window *= GROWTH
+            self._look_for_stop(low, high, coefficients)
         self._edges, self._series = np.array(edges), np.array(series)
+
+    def _look_for_stop(self, low: float, high: float, coefficients: Array) -> None:
+        """Between equally spaced points of the window, then by bisection to round-off."""
+        if self._stop is None:
+            return
+        stop = self._stop
+
+        def quantity(time: Array) -> Array:
+            return stop(time, chebyshev.chebval((2.0 * time - low - high) / (high - low), coefficients))
+
+        time = np.linspace(low, high, NODES)
+        value = quantity(time)
+        falls = np.flatnonzero((value[:-1] > 0.0) & (value[1:] <= 0.0))
+        if not falls.size:
+            return
+        before, after = float(time[falls[0]]), float(time[falls[0] + 1])
+        while before < (middle := 0.5 * (before + after)) < after:
+            if quantity(np.array([middle]))[0] > 0.0:
+                before = middle
+            else:
+                after = middle
+        self._end, self._stopped = after, True
 
     def _solve(self, state: Array, low: float, high: float) -> Array | None:
         """Coefficients of the solution over the window, or None where it has to be shorter."""

@@ -25,10 +25,11 @@ def test_a_rate_that_depends_on_time_is_integrated():
 def test_a_pendulum_passes_the_bottom_after_a_quarter_of_the_elliptic_period():
     """T = 4 sqrt(L/g) K(sin^2(amplitude / 2))."""
     solution = DenseSolution(
-        lambda t, y: np.array([y[1], -9.81 * np.sin(y[0])]), np.array([2.5, 0.0]), 0.0, 2.0, window=2.0
+        lambda t, y: np.array([y[1], -9.81 * np.sin(y[0])]), np.array([2.5, 0.0]), 0.0, 2.0, stop=lambda t, y: y[0]
     )
     quarter = ellipk(np.sin(1.25) ** 2) / np.sqrt(9.81)
-    assert solution.crossing(lambda t, y: y[0]) == approx(quarter, rel=1e-14)
+    assert solution.stopped and solution.end == approx(quarter, rel=1e-14)
+    assert np.isnan(solution.at(1.01 * quarter)).all()
 
 
 def test_it_agrees_with_a_runge_kutta_method_on_a_stiffening_nonlinear_system():
@@ -46,9 +47,9 @@ def test_outside_its_span_a_solution_is_not_known():
     assert np.isnan(solution(np.array([-0.1, 0.5, 1.1]))).tolist() == [[True, False, True]]
 
 
-def test_a_crossing_that_does_not_happen_is_none():
-    solution = DenseSolution(lambda t, y: -y, np.array([1.0]), 0.0, 1.0)
-    assert solution.crossing(lambda t, y: y[0]) is None
+def test_a_stop_that_does_not_come_leaves_the_end_as_it_was():
+    solution = DenseSolution(lambda t, y: -y, np.array([1.0]), 0.0, 1.0, stop=lambda t, y: y[0])
+    assert not solution.stopped and solution.end == 1.0
 
 
 def test_a_solution_that_runs_to_infinity_says_so():
