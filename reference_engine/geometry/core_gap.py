@@ -6,7 +6,7 @@ import numpy as np
 
 from reference_engine.geometry.kernels import kernel
 from reference_engine.geometry.separation import APART, separation
-from reference_engine.geometry.support import to_body, to_world, write
+from reference_engine.geometry.support import support, to_body, to_world, write
 
 
 @kernel
@@ -103,6 +103,34 @@ def point_cylinder(body, q, dx, dy, dz, found):
 
 
 @kernel
+def is_on_face(body, box, k, x, y, z):
+    """Is a point of the plane of the box's face k (of either sign) on the face?"""
+    fx, fy, fz = to_body(body, box, x, y, z)
+    a, b, c = body[box, 12], body[box, 13], body[box, 14]
+    return (k == 0 or abs(fx) <= a) and (k == 1 or abs(fy) <= b) and (k == 2 or abs(fz) <= c)
+
+
+@kernel
+def over_face(kind, vertex_start, vertex, body, box, other, dx, dy, dz, found):
+    """Body `other` at d over a face of the box: what stands on a floor.  True: `found`, normal from the box.
+
+    Its support point against the face normal gives the slab between them; if the foot of that point is
+    on the face, the slab is the distance, exact to round-off whatever the sizes.
+    """
+    for k in range(3):
+        nx, ny, nz = body[box, 3 + k], body[box, 6 + k], body[box, 9 + k]
+        if nx * dx + ny * dy + nz * dz < 0.0:
+            nx, ny, nz = -nx, -ny, -nz
+        x, y, z = support(kind, vertex_start, vertex, body, other, -nx, -ny, -nz)
+        x, y, z = x + dx, y + dy, z + dz
+        gap = nx * x + ny * y + nz * z - body[box, 12 + k]
+        if gap > 0.0 and is_on_face(body, box, k, x - gap * nx, y - gap * ny, z - gap * nz):
+            write(found, gap, nx, ny, nz, x - gap * nx, y - gap * ny, z - gap * nz, x, y, z, 0.0)
+            return True
+    return False
+
+
+@kernel
 def box_shadow(body, i, nx, ny, nz):
     """Half the width of box i along n."""
     x, y, z = to_body(body, i, nx, ny, nz)
@@ -117,7 +145,7 @@ def box_box(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, 
     nearly parallel, is never wrong, only not the best.
     """
     extent = body[p, 16] + body[q, 16]
-    best, bx, by, bz = -np.inf, 0.0, 0.0, 0.0
+    best, bx, by, bz, chosen = -np.inf, 0.0, 0.0, 0.0, 0
     for axis in range(15):
         if axis < 3:
             nx, ny, nz = body[p, 3 + axis], body[p, 6 + axis], body[p, 9 + axis]
@@ -139,7 +167,20 @@ def box_box(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, 
         if apart >= cutoff:
             return False
         if apart > best + (0.0 if axis < 6 else 1e-15 * extent):
-            best, bx, by, bz = apart, nx, ny, nz
+            best, bx, by, bz, chosen = apart, nx, ny, nz, axis
+    if chosen < 3:  # a corner of q whose foot is on the face of p
+        x, y, z = support(kind, vertex_start, vertex, body, q, -bx, -by, -bz)
+        x, y, z = x + dx, y + dy, z + dz
+        px, py, pz = x - best * bx, y - best * by, z - best * bz
+        if is_on_face(body, p, chosen, px, py, pz):
+            write(found, best, bx, by, bz, px, py, pz, x, y, z, 0.0)
+            return True
+    elif chosen < 6:  # a corner of p whose foot is on the face of q
+        x, y, z = support(kind, vertex_start, vertex, body, p, bx, by, bz)
+        qx, qy, qz = x + best * bx, y + best * by, z + best * bz
+        if is_on_face(body, q, chosen - 3, qx - dx, qy - dy, qz - dz):
+            write(found, best, bx, by, bz, x, y, z, qx, qy, qz, 0.0)
+            return True
     shift = 0.0 if best > 1e-3 * extent else 1e-2 * extent - best  # parted along the axis, for the witness
     state = separation(
         kind, vertex_start, vertex, body, p, q, dx + shift * bx, dy + shift * by, dz + shift * bz,

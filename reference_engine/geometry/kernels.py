@@ -5,7 +5,10 @@ exception at every quotient.  A `kernel` is only called by kernels, so it needs 
 or C: half of the compile time.  An `entry` is what the fronts call.
 """
 
+from typing import Any
+
 from numba import njit
 
+INTERNAL: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 entry = njit(cache=True, error_model="numpy")
-kernel = njit(cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+kernel = njit(cache=True, error_model="numpy", **INTERNAL)

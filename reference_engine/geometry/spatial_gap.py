@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reference_engine.geometry.boundary_gap import half_space, hollow_sphere
-from reference_engine.geometry.core_gap import box_box, point_box, point_cylinder, segment_segment
+from reference_engine.geometry.core_gap import box_box, over_face, point_box, point_cylinder, segment_segment
 from reference_engine.geometry.depth import depth
 from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.geometry.separation import FAR, OVERLAPPING, separation
@@ -46,6 +46,13 @@ def cores(
         point_cylinder(body, q, dx, dy, dz, found)
     elif kind[q] == BOX and kind[p] == BOX:
         return box_box(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, found)
+    elif kind[p] == BOX and over_face(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found):
+        return found[0] < cutoff
+    elif kind[q] == BOX and over_face(kind, vertex_start, vertex, body, q, p, -dx, -dy, -dz, found):
+        for k in range(3):
+            d = dx if k == 0 else (dy if k == 1 else dz)
+            on_box, on_p = found[4 + k], found[7 + k]
+            found[1 + k], found[4 + k], found[7 + k] = -found[1 + k], on_p + d, on_box + d
     else:
         state = separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, found)
         if state == FAR:
