@@ -8,7 +8,17 @@ import numpy as np
 
 from validation.metrics.energy import cross, to_body_axes
 from validation.metrics.flight import outer_acceleration
-from validation.metrics.observation import Array, Flags, Observation, free, free_inertia, free_mass, reach, shared
+from validation.metrics.observation import (
+    Array,
+    Flags,
+    Observation,
+    free,
+    free_inertia,
+    free_mass,
+    length,
+    reach,
+    shared,
+)
 from validation.trajectory import Contacts, PlanarTrajectory
 
 BALANCE = 0.05  # of the impulses and the weight's: how exactly reported impulses explain the change of momentum
@@ -32,10 +42,10 @@ def cone_violation(o: Observation) -> float | None:
     pairs, law = np.unique(np.stack([contacts.a, contacts.b], axis=1), axis=0, return_inverse=True)
     mu = np.array([o.scene.pair_law(members[a], members[b])[0] for a, b in pairs])[law.reshape(-1)]
     j_n = np.einsum("ci,ci->c", contacts.impulse, contacts.normal)
-    j_t = np.linalg.norm(contacts.impulse - j_n[:, None] * contacts.normal, axis=1)
+    j_t = length(contacts.impulse - j_n[:, None] * contacts.normal)
     m = np.append(np.where(free(o), free_mass(o), math.inf), np.full(len(o.scene.boundaries), math.inf))
     weight = np.minimum(m[contacts.a], m[contacts.b]) * float(np.linalg.norm(o.gravity)) * o.trajectory.dt
-    scale = np.maximum(np.linalg.norm(contacts.impulse, axis=1), weight)
+    scale = np.maximum(length(contacts.impulse), weight)
     excess = np.maximum(j_t - mu * np.maximum(j_n, 0.0), -j_n)[balanced] / np.where(scale > 0.0, scale, 1.0)[balanced]
     return max(0.0, float(excess.max(initial=0.0)))
 
@@ -83,7 +93,7 @@ def unexplained(o: Observation, contacts: Contacts) -> tuple[Array, Array, Array
     fall = np.broadcast_to(outer_acceleration(o), v.shape) * m[:, None] * dt
     linear = np.diff(v * m[:, None], axis=0, prepend=v[:1] * m[:, None]) - fall
     angular = np.diff(L, axis=0, prepend=L[:1])
-    scale = np.linalg.norm(fall, axis=2)
+    scale = length(fall)
     for sign, side in ((-1.0, contacts.a), (1.0, contacts.b)):
         of_body = side < bodies
         at = (contacts.sample[of_body], side[of_body])
@@ -93,5 +103,5 @@ def unexplained(o: Observation, contacts: Contacts) -> tuple[Array, Array, Array
             np.subtract.at(angular, at, (arm[:, 0] * j[:, 1] - arm[:, 1] * j[:, 0])[:, None])
         else:
             np.subtract.at(angular, at, cross(arm, j))
-        np.add.at(scale, at, np.linalg.norm(j, axis=1))
-    return np.linalg.norm(linear, axis=2), np.linalg.norm(angular, axis=2), scale
+        np.add.at(scale, at, length(j))
+    return length(linear), length(angular), scale

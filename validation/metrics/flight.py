@@ -14,7 +14,7 @@ import numpy as np
 
 from scenarios import forces
 from scenarios.scene import PlanarScene, SpatialScene
-from validation.metrics.observation import Array, Flags, Observation, free, free_mass, shared
+from validation.metrics.observation import Array, Flags, Observation, free, free_mass, length, shared
 from validation.trajectory import PlanarTrajectory, SpatialTrajectory
 
 SAME_ACCELERATION = 0.01  # a contact force below one per cent of the weight is not told from none
@@ -67,9 +67,9 @@ def flight(o: Observation) -> Flight:
         return Flight(none, none)
     a = outer_acceleration(o)
     fall = 0.5 * (a[1:] + a[:-1] if len(a) > 1 else 2.0 * a) * o.interval[:, None, None]
-    miss = np.abs(np.diff(velocity, axis=0) - fall).max(axis=2)
-    speed = np.abs(velocity).max(axis=2)
-    allowed = SAME_ACCELERATION * np.abs(fall).max(axis=2) + ROUND_OFF * np.maximum(speed[1:], speed[:-1])
+    miss = length(np.diff(velocity, axis=0) - fall)
+    speed = length(velocity)
+    allowed = SAME_ACCELERATION * length(fall) + ROUND_OFF * np.maximum(speed[1:], speed[:-1])
     alone = (miss <= allowed) & free(o)
     names = [body.name for body in o.scene.bodies]
     for joint in o.scene.joints:
@@ -94,6 +94,6 @@ def energy_doubt(o: Observation) -> Array:
     lag = o.trajectory.velocity_lag
     if lag == 0.0:
         return np.zeros(len(o.time))
-    shift = np.abs(outer_acceleration(o) * lag)
-    doubt = (np.abs(o.trajectory.velocity) * shift + 0.5 * shift**2).sum(axis=2) * flight(o).in_transition
-    return doubt @ free_mass(o)
+    v, shift = o.trajectory.velocity, outer_acceleration(o) * lag
+    work = np.abs(np.einsum("sbi,sbi->sb", v, np.broadcast_to(shift, v.shape)))
+    return (work + 0.5 * length(shift) ** 2) * flight(o).in_transition @ free_mass(o)

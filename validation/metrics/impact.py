@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from validation.metrics.approach import rates
 from validation.metrics.flight import flight, outer_acceleration
-from validation.metrics.observation import Array, Observation, shared
+from validation.metrics.observation import Array, Observation, length, shared
 from validation.metrics.proximity import pairs, proximities
 
 IMPACT_SPEED = 1e-3  # m/s: slower approaches are none
@@ -82,13 +82,13 @@ def smooth_rise(
     keys = near.sample * members**2 + pair
     wanted = other * members**2 + pair[rows]
     there = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-    turn = np.linalg.norm(near.normal[there] - near.normal[rows], axis=1)
+    turn = length(near.normal[there] - near.normal[rows])
     turn = np.where((keys[there] == wanted) & (turn < NEW_FEATURE), turn, 0.0)
     velocity = np.zeros((len(rows), near.normal.shape[1]))
     for sign, body in ((1.0, near.b[rows]), (-1.0, near.a[rows])):
         moves = body < len(o.scene.bodies)
         velocity[moves] += sign * o.trajectory.velocity[other[moves], body[moves]]
-    return allowed + SMOOTH_TURN * np.linalg.norm(velocity, axis=1) * turn
+    return allowed + SMOOTH_TURN * length(velocity) * turn
 
 
 def impact_count(o: Observation) -> float | None:

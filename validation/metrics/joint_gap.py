@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from validation.metrics.energy import cross
-from validation.metrics.observation import Array, Observation
+from validation.metrics.observation import Array, Observation, length
 from validation.trajectory import PlanarTrajectory
 
 
@@ -25,7 +25,7 @@ def joint_gap(o: Observation) -> float | None:
 def gap_of(o: Observation, joint: Any) -> Array:
     """(S,) m, of one joint."""
     apart = anchor(o, joint.b, joint.anchor_b) - anchor(o, joint.a, joint.anchor_a)
-    distance = np.sqrt((apart**2).sum(axis=1))
+    distance = length(apart)
     match joint.kind:
         case "revolute" | "ball" | "hinge":
             return distance

@@ -11,7 +11,7 @@ import numpy as np
 
 from scenarios.scene import Damping, Scene
 from validation.metrics.energy import cross, to_body_axes
-from validation.metrics.observation import Array, Observation, free, free_inertia, free_mass, shared
+from validation.metrics.observation import Array, Observation, free, free_inertia, free_mass, length, shared
 from validation.trajectory import PlanarTrajectory
 
 
@@ -33,7 +33,7 @@ def momentum_drift(o: Observation) -> float | None:
     m, v = free_mass(o), o.trajectory.velocity
     gained = np.einsum("b,sbi->si", m, v - v[0])
     gained -= m.sum() * o.gravity * (o.time - o.time[0])[:, None]
-    return float(np.linalg.norm(gained[:, axes], axis=1).max())
+    return float(length(gained[:, axes]).max())
 
 
 def angular_momentum_drift(o: Observation) -> float | None:
@@ -41,7 +41,7 @@ def angular_momentum_drift(o: Observation) -> float | None:
     if not (is_isolated(o.scene) or "angular-momentum" in o.truth.invariants):
         return None
     L = angular_momentum(o)
-    return float(np.linalg.norm(L - L[0], axis=1).max())
+    return float(length(L - L[0]).max())
 
 
 @shared

@@ -123,6 +123,9 @@ def size(o: Observation) -> float:
 def point_speed(o: Observation) -> Array:
     """(S, B) m/s, the bound |v| + reach |spin| on the speed of every point of a body."""
     spin = o.trajectory.spin
-    turning = np.abs(spin) if o.is_planar else np.sqrt(np.einsum("sbi,sbi->sb", spin, spin))
-    velocity = o.trajectory.velocity
-    return np.sqrt(np.einsum("sbi,sbi->sb", velocity, velocity)) + reach(o) * turning
+    return length(o.trajectory.velocity) + reach(o) * (np.abs(spin) if o.is_planar else length(spin))
+
+
+def length(vector: Array) -> Array:
+    """Euclidean, over the last axis: several times quicker than numpy's norm where that axis is short."""
+    return np.sqrt(np.einsum("...i,...i->...", vector, vector))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from validation.metrics.observation import Array, Observation, free, point_speed, reach, shared, size
+from validation.metrics.observation import Array, Observation, free, length, point_speed, reach, shared, size
 from validation.metrics.proximity import pairs
 from validation.trajectory import PlanarTrajectory
 
@@ -64,7 +64,7 @@ def jitter_position(o: Observation) -> float | None:
     if still is None:
         return math.nan
     mean = np.einsum("w,wfi->fi", still.weight, still.place)
-    return math.sqrt(float((still.weight @ ((still.place - mean) ** 2).sum(axis=2)).mean()))
+    return math.sqrt(float((still.weight @ length(still.place - mean) ** 2).mean()))
 
 
 def rest_drift(o: Observation) -> float | None:
@@ -76,7 +76,7 @@ def rest_drift(o: Observation) -> float | None:
         return math.nan
     passed = np.cumsum(still.weight)
     first, last = still.place[passed <= max(TENTH, passed[0])], still.place[passed >= 1.0 - TENTH]
-    return float(np.linalg.norm(last.mean(axis=0) - first.mean(axis=0), axis=1).max())
+    return float(length(last.mean(axis=0) - first.mean(axis=0)).max())
 
 
 @shared
@@ -98,7 +98,7 @@ def stillness(o: Observation) -> Stillness | None:
     weight = np.convolve(np.diff(time, prepend=time[0], append=time[-1]), [0.5, 0.5], "valid")
     return Stillness(
         weight / weight.sum(),
-        np.sqrt((velocity**2).sum(axis=2) + arm**2 * (spin**2).sum(axis=2)),
+        np.hypot(length(velocity), arm * length(spin)),
         np.concatenate([position - position[0], arm[:, None] * turned], axis=2),
     )
 
@@ -110,6 +110,6 @@ def rotation_vector(orientation: Array) -> Array:
     vector = w0 * u - w * u0 - np.cross(u, u0)
     scalar = w * w0 + (u * u0).sum(axis=2, keepdims=True)
     vector, scalar = np.where(scalar < 0.0, -vector, vector), np.abs(scalar)
-    sine = np.linalg.norm(vector, axis=2, keepdims=True)
+    sine = length(vector)[..., None]
     # sinc-like and smooth at 0, where angle / sine tends to 2
     return vector * np.where(sine > 1e-12, 2.0 * np.arctan2(sine, scalar) / np.where(sine > 0.0, sine, 1.0), 2.0)

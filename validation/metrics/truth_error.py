@@ -10,7 +10,7 @@ import numpy as np
 from scenarios.truth import Motion
 from validation.metrics.impact import impact_time, impacts
 from validation.metrics.metric import Reading
-from validation.metrics.observation import Array, Flags, Observation, shared
+from validation.metrics.observation import Array, Flags, Observation, length, shared
 from validation.trajectory import PlanarTrajectory
 
 
@@ -37,7 +37,7 @@ def truth_error_position(o: Observation) -> float | None:
     known = ~np.isnan(exact[..., :D])
     if not known.any():
         return math.nan if not len(miss) else None
-    return float(np.sqrt((np.where(known, miss, 0.0) ** 2).sum(axis=2)).max())
+    return float(length(np.where(known, miss, 0.0)).max())
 
 
 def truth_error_angle(o: Observation) -> float | None:
@@ -62,7 +62,7 @@ def rotation_between(q: Array, p: Array) -> Array:
     w, u, w0, u0 = q[..., :1], q[..., 1:], p[..., :1], p[..., 1:]
     vector = w0 * u - w * u0 - np.cross(u, u0)
     scalar = w * w0 + (u * u0).sum(axis=-1, keepdims=True)
-    return 2.0 * np.arctan2(np.linalg.norm(vector, axis=-1), np.abs(scalar[..., 0]))
+    return 2.0 * np.arctan2(length(vector), np.abs(scalar[..., 0]))
 
 
 def truth_error_event_time(o: Observation) -> Reading | None:
