@@ -42,7 +42,7 @@ SETTINGS = {
         default=1024,
         low=FEWEST_FACETS,
         high=65_536,
-        doc="edges for a bowl, at most: fewer where they would be shorter than 6 mm",
+        doc="edges for a bowl, at most; none shorter than 6 mm",
     ),
 }
 FAIR: dict[str, Value] = {"velocity_iterations": 50, "position_iterations": 20, "allow_sleep": False}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -20,6 +21,9 @@ from validation.engines.recorder import Recorder
 
 SHORTEST_EDGE = 1.2 * float(b2_linearSlop)  # m; Box2D refuses edges as short as its slop, 5 mm
 FLOAT = 4  # bytes
+CIRCLES, FACE_A, FACE_B = range(3)  # b2Manifold's types
+Point = tuple[float, float]
+Frame = tuple[float, float, float, float]  # x, y, cosine, sine
 
 
 def most_facets(bowl: Bowl) -> int:
@@ -46,6 +50,8 @@ class World:
             self.world.contactListener = self._listener
         members = len(scene.bodies) + len(scene.boundaries)
         self._material = list(zip(friction or [0.0] * members, restitution or [0.0] * members))
+        self._radius: list[float] = []  # of each member's shape: of a disc its own, of all others their skin's
+        self._boundary_poses: list[tuple[float, float, float]] = []
         self.bodies = [self._body(i, moment) for i, moment in enumerate(inertias(scene))]
         for j, boundary in enumerate(scene.boundaries, start=len(scene.bodies)):
             self._boundary(j, boundary, int(settings["bowl_segments"]))
@@ -54,9 +60,11 @@ class World:
             self._joint(joint)
         pose, twist = planar_start(scene)
         self._state = np.concatenate([pose, twist], axis=1).astype(np.float32)
+        self._before = self._state.copy()
         self._free = np.array([i for i, body in enumerate(scene.bodies) if not body.fixed])
         self._moving = [self.bodies[i] for i in self._free]
         self._records = body_records(self._moving)
+        self._is_free = set(self._free.tolist())
 
     # --- build ---
 
@@ -77,6 +85,7 @@ class World:
             vertices = self._drawn(given.name, given.shape.vertices)
             fixture = body.CreatePolygonFixture(vertices=vertices, **self._surface(i), **filtered)
         fixture.userData = i
+        self._radius.append(float(fixture.shape.radius))
         if not given.fixed:  # after the shape, which makes a mass of its own
             body.massData = b2MassData(mass=given.mass, center=(0.0, 0.0), I=float(moment))
         return body
@@ -94,6 +103,8 @@ class World:
             corners = bowl_facets(boundary, count) - np.array(boundary.center)
             fixture = body.CreateLoopFixture(vertices=corners.tolist(), **self._surface(j))
         fixture.userData = j
+        self._radius.append(float(fixture.shape.radius))
+        self._boundary_poses.append((body.position.x, body.position.y, body.angle))
 
     def _surface(self, member: int) -> dict[str, float]:
         friction, restitution = self._material[member]
@@ -143,6 +154,7 @@ class World:
 
     def state(self) -> NDArray[np.float32]:
         """(B, 6): x, y, angle, vx, vy, spin, all as Box2D holds them."""
+        self._before = self._state.copy()
         if self._records is not None:
             memory, rows = self._records
             self._state[self._free] = memory[rows]
@@ -151,23 +163,62 @@ class World:
         return self._state
 
     def report_contacts(self, recorder: Recorder) -> None:
-        """Every contact point of every touching pair. Contacts of a continuous step have no impulse to read.
+        """Every contact point of every touching pair; gaps are those of the skins.
 
-        The distance has no public name in Python, so the gap is NaN.
+        Box2D finds and solves contacts where the bodies were at the start of the step and then moves them on. The
+        points are moved on with them: with the free one where the other is fixed, else halfway with both. What
+        continuous collision does in the rest of a step leaves no impulse to read.
         """
+        start = [*self._before[:, :3].tolist(), *self._boundary_poses]
+        frames = [(x, y, math.cos(angle), math.sin(angle)) for x, y, angle in start]
+        moves = (self._state - self._before)[:, :2].tolist()
         for contact in self.world.contacts:
             if not contact.touching:
                 continue
             a, b = contact.fixtureA.userData, contact.fixtureB.userData
-            manifold, placed = contact.manifold, contact.worldManifold
-            nx, ny = placed.normal
-            for point, place in zip(manifold.points, placed.points):  # as many as the manifold has
-                along, across = point.normalImpulse, point.tangentImpulse
-                px, py = along * nx + across * ny, along * ny - across * nx
+            free = [moves[i] for i in (a, b) if i in self._is_free]
+            dx, dy = sum(x for x, _ in free) / len(free), sum(y for _, y in free) / len(free)
+            solved = solved_points(contact.manifold, frames[a], frames[b], self._radius[a], self._radius[b])
+            for (x, y), (nx, ny), gap, (px, py) in solved:
                 if a < b:
-                    recorder.add_contact(a, b, place, (nx, ny), math.nan, (px, py))
+                    recorder.add_contact(a, b, (x + dx, y + dy), (nx, ny), gap, (px, py))
                 else:
-                    recorder.add_contact(b, a, place, (-nx, -ny), math.nan, (-px, -py))
+                    recorder.add_contact(b, a, (x + dx, y + dy), (-nx, -ny), gap, (-px, -py))
+
+
+def solved_points(
+    manifold: Any, frame_a: Frame, frame_b: Frame, radius_a: float, radius_b: float
+) -> Iterator[tuple[Point, Point, float, Point]]:
+    """Point, normal from a to b, gap and impulse on b, of each point of a manifold, in the frames it was found in."""
+    kind = manifold.type_
+    for point in manifold.points:
+        if kind == CIRCLES:
+            ax, ay = placed(frame_a, manifold.localPoint)
+            bx, by = placed(frame_b, point.localPoint)
+            length = math.hypot(bx - ax, by - ay)
+            nx, ny = (bx - ax) / length, (by - ay) / length
+            gap = length - radius_a - radius_b
+            x, y = ax + (radius_a + 0.5 * gap) * nx, ay + (radius_a + 0.5 * gap) * ny
+        else:
+            # A point of one shape, with its skin, above a face of the other; the face's side is along the normal.
+            face, other, skin = (frame_a, frame_b, radius_b) if kind == FACE_A else (frame_b, frame_a, radius_a)
+            (mx, my), (_, _, c, s) = manifold.localNormal, face
+            nx, ny = c * mx - s * my, s * mx + c * my
+            fx, fy = placed(face, manifold.localPoint)
+            x, y = placed(other, point.localPoint)
+            gap = (x - fx) * nx + (y - fy) * ny - radius_a - radius_b
+            x, y = x - (skin + 0.5 * gap) * nx, y - (skin + 0.5 * gap) * ny
+            if kind == FACE_B:
+                nx, ny = -nx, -ny
+        along, across = point.normalImpulse, point.tangentImpulse
+        yield (x, y), (nx, ny), gap, (along * nx + across * ny, along * ny - across * nx)
+
+
+def placed(frame: Frame, local: Any) -> Point:
+    """A point of a body, in the world."""
+    x, y, c, s = frame
+    u, v = local
+    return x + c * u - s * v, y + s * u + c * v
 
 
 def ask(body: Any) -> tuple[float, ...]:
