@@ -16,13 +16,13 @@ DONE, PENETRATING, NO_ROOM, NO_FORCES, NO_SOLUTION = 0, 1, 2, 3, 4
 
 @njit(cache=True)
 def external_acceleration(bodies, law, twist, out):
-    """Gravity, and damping: force -k v, torque -k ratio omega. (B, 3)"""
+    """Gravity, and damping: force -k v, torque -k_r omega. (B, 3)"""
     for i in range(bodies.inv_mass.shape[0]):
         out[i, 0] = out[i, 1] = out[i, 2] = 0.0
         if bodies.inv_mass[i] > 0.0:
             out[i, 0] = law.gravity_x - law.damping * bodies.inv_mass[i] * twist[i, 0]
             out[i, 1] = law.gravity_y - law.damping * bodies.inv_mass[i] * twist[i, 1]
-            out[i, 2] = -law.damping_rotation * bodies.inv_inertia[i] * twist[i, 2]
+            out[i, 2] = -law.rotational_damping * bodies.inv_inertia[i] * twist[i, 2]
 
 
 @njit(cache=True)

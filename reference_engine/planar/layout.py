@@ -43,7 +43,7 @@ class Law(NamedTuple):
     gravity_x: float
     gravity_y: float
     damping: float
-    damping_rotation: float  # damping * ratio
+    rotational_damping: float
     distance_tolerance: float
     velocity_tolerance: float
     separation_tolerance: float
@@ -133,17 +133,18 @@ def pack_bodies(world: World) -> Bodies:
 
 def pack_law(world: World, settings: Settings) -> Law:
     """Bodies set exactly the distance tolerance apart are not in touch, however that is rounded."""
+    extra = EXTRA_ACCELERATIONS.index(settings.extra_acceleration)
     return Law(
         gravity_x=float(world.gravity[0]),
         gravity_y=float(world.gravity[1]),
         damping=float(world.damping),
-        damping_rotation=float(world.damping * world.damping_rotation_ratio),
+        rotational_damping=float(world.rotational_damping),
         distance_tolerance=float(settings.distance_tolerance) - ROUND_OFF,
         velocity_tolerance=float(settings.velocity_tolerance),
-        separation_tolerance=float(settings.separation_tolerance),
+        separation_tolerance=float(settings.separation_tolerance if extra else settings.velocity_tolerance),
         target_gap=float(settings.target_gap),
         window=float(settings.collision_accuracy * settings.target_gap),
-        extra=EXTRA_ACCELERATIONS.index(settings.extra_acceleration),
+        extra=extra,
         extra_step=float(settings.extra_acceleration_time_step),
     )
 

@@ -64,14 +64,14 @@ class Body:
 class World:
     """Bodies, forces and restitution.
 
-    Damping is the original's: force -k v, torque -k * ratio * omega. `restitution` is one number for
+    Damping is force -damping v and torque -rotational_damping omega (in the original k and 0.15 k). `restitution` is one number for
     every pair or a symmetric matrix (B, B).
     """
 
     bodies: tuple[Body, ...]
     gravity: tuple[float, float] = (0.0, -9.81)  # m/s^2
-    damping: float = 0.0  # k, kg/s
-    damping_rotation_ratio: float = 0.15  # m^2
+    damping: float = 0.0  # kg/s
+    rotational_damping: float = 0.0  # kg m^2/s
     restitution: ArrayLike = 0.8
     pair_restitution: Array = field(init=False)  # (B, B)
 
@@ -82,7 +82,7 @@ class World:
         object.__setattr__(self, "bodies", bodies)
         if not all(math.isfinite(x) for x in self.gravity) or len(self.gravity) != 2:
             raise WorldError(f"gravity: {self.gravity!r} is not a finite vector of two components")
-        for name in ("damping", "damping_rotation_ratio"):
+        for name in ("damping", "rotational_damping"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0.0):
                 raise WorldError(f"{name}: {value!r} is not a finite number >= 0")
@@ -112,7 +112,7 @@ class Settings:
 
     distance_tolerance: float = 0.01  # m; bodies rest and collide at half of it
     velocity_tolerance: float = 0.5  # m/s; a slower approach is a contact, a faster one an impact
-    separation_tolerance: float = 0.5  # m/s; a contact that parts faster gets no force (the original: the same)
+    separation_tolerance: float = 0.5  # m/s; faster, extra acceleration lets a contact part (the original: the same)
     collision_accuracy: float = 0.6  # an impact is located to within this part of the target gap
     extra_acceleration: str = "velocity"
     extra_acceleration_time_step: float = 0.025  # s; not the engine's step

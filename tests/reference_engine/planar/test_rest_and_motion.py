@@ -29,9 +29,9 @@ def test_free_tumbling_is_exact():
 
 
 def test_damping_slows_exponentially():
-    """m v' = -k v and I w' = -k ratio w. RK4 at k dt = 1/240: (k dt)^5 / 120 a step, 1e-12 in all."""
+    """m v' = -k v and I w' = -k_r w. RK4 at k dt = 1/240: (k dt)^5 / 120 a step, 1e-12 in all."""
     body = Body(shape=Disc(0.5), velocity=(2.0, 0.0), spin=3.0, mass=2.0)
-    world = World(bodies=(body,), gravity=(0.0, 0.0), damping=1.0, damping_rotation_ratio=0.15)
+    world = World(bodies=(body,), gravity=(0.0, 0.0), damping=1.0, rotational_damping=0.15)
     motion = simulate(world, 2.0, 1 / 240)
     assert motion.twist[-1, 0, 0] == pytest.approx(2.0 * math.exp(-1.0), rel=1e-11)
     assert motion.twist[-1, 0, 2] == pytest.approx(3.0 * math.exp(-2.0 * 0.15 / 0.25), rel=1e-11)
