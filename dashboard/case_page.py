@@ -95,7 +95,7 @@ def motion(results: Sequence[StoredResult], chosen: StoredResult) -> None:
 
 
 def player(results: Sequence[StoredResult]) -> str:
-    from validation.metrics import series
+    from validation.metrics.curves import curves
 
     scene = reading.store().scene(results[0].case.scene_hash)
     tracks = []
@@ -103,6 +103,6 @@ def player(results: Sequence[StoredResult]) -> str:
         trajectory = reading.store().trajectory(result.trajectory_key)
         if trajectory is not None:
             tracks.append(
-                Track(label=engine_of(result), trajectory=trajectory, series=series(scene, trajectory))
+                Track(label=engine_of(result), trajectory=trajectory, series=curves(scene, trajectory))
             )
     return motion_html(scene, tracks, f"{results[0].case.label}, run {results[0].run}")

@@ -9,7 +9,7 @@ import click
 from scenarios.catalogue import scenario_of
 from scenarios.scene import Scene
 from validation.engines import engine_of
-from validation.metrics import series
+from validation.metrics.curves import curves
 from validation.report.motion import Track
 from validation.store import Store, StoredResult
 
@@ -43,7 +43,7 @@ def case_tracks(store: Store, scene: Scene, results: Sequence[StoredResult]) -> 
                     label=result.case.engine_label,
                     note=note,
                     trajectory=trajectory,
-                    series=series(scene, trajectory),
+                    series=curves(scene, trajectory),
                 )
             )
     return tracks

@@ -78,15 +78,19 @@ def _outline(shape: Any) -> list[Array]:
             scale = np.array(shape.semi_axes)
             return [_circle(1.0, u, v) * scale for u, v in ((x, y), (y, z), (z, x))]
         case "box":
-            corners = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)]) * np.array(shape.size) / 2
+            corners = (
+                np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)]) * np.array(shape.size) / 2
+            )
             pairs = [(i, j) for i in range(8) for j in range(i) if np.count_nonzero(corners[i] != corners[j]) == 1]
             return [corners[[i, j]] for i, j in pairs]
         case "capsule" | "cylinder":
             r, h = shape.radius, shape.length / 2
             rings = [_circle(r, x, y) + np.array([0, 0, s * h]) for s in (-1, 1)]
             top = h + r if shape.kind == "capsule" else h
-            sides = [_closed([[r * c, r * s, -h], [r * c, r * s, h], [0, 0, top], [0, 0, -top]])
-                     for c, s in ((1, 0), (-1, 0), (0, 1), (0, -1))]
+            sides = [
+                _closed([[r * c, r * s, -h], [r * c, r * s, h], [0, 0, top], [0, 0, -top]])
+                for c, s in ((1, 0), (-1, 0), (0, 1), (0, -1))
+            ]
             return rings + sides
         case "convex-mesh":
             from scipy.spatial import ConvexHull
@@ -148,26 +152,30 @@ def poses_at(trajectory: Trajectory, times: Array) -> Array:
     return np.concatenate([position, q / np.linalg.norm(q, axis=2, keepdims=True)], axis=2)
 
 
-def forces_at(trajectory: Trajectory, times: Array) -> list[list[list[float]]]:
-    """For each frame the contact forces to draw: [point ..., force ...] in m and N, of the last report not too old."""
+def forces_at(scene: Scene, trajectory: Trajectory, times: Array) -> list[list[list[float]]]:
+    """For each frame the contact forces to draw: [point ..., force ...] in m and N, of the last report not too old.
+
+    The force is that on the body that can move, on b where both can. Forces at one point, as a prism's two edges
+    have in the plane, are one line.
+    """
     contacts = trajectory.contacts
     if contacts is None or len(contacts.sample) == 0:
         return [[] for _ in times]
-    reported = np.unique(contacts.sample)
-    reported_times = trajectory.time[reported]
-    frames: list[list[list[float]]] = []
-    for t in times:
-        k = int(np.searchsorted(reported_times, t + 1e-9)) - 1
-        if k < 0 or t - reported_times[k] > FORCE_HOLD:
-            frames.append([])
-            continue
-        rows = np.flatnonzero(contacts.sample == reported[k])
-        force = contacts.impulse[rows] / trajectory.dt
-        good = np.isfinite(force).all(axis=1)
-        frames.append(
-            [[*map(float, p), *map(float, f)] for p, f in zip(contacts.point[rows][good], force[good])]
-        )
-    return frames
+    movable = np.array([not body.fixed for body in scene.bodies] + [False] * len(scene.boundaries))
+    force = np.where(movable[contacts.b], 1.0, -1.0)[:, None] * contacts.impulse / trajectory.dt
+    first = np.flatnonzero(np.diff(contacts.sample, prepend=-1))  # rows are in order of their samples
+    last = np.append(first[1:], len(contacts.sample))
+    reported_times = trajectory.time[contacts.sample[first]]
+    drawn: list[list[list[float]]] = []
+    for begin, end in zip(first, last):
+        merged: dict[tuple[float, ...], Array] = {}
+        for point, f in zip(contacts.point[begin:end], force[begin:end]):
+            if np.isfinite(f).all():
+                key = tuple(float(c) for c in np.round(point, 4))
+                merged[key] = merged.get(key, np.zeros_like(f)) + f
+        drawn.append([[*key, *map(float, f)] for key, f in merged.items()])
+    latest = np.searchsorted(reported_times, times + 1e-9) - 1
+    return [drawn[k] if k >= 0 and t - reported_times[k] <= FORCE_HOLD else [] for t, k in zip(times, latest)]
 
 
 def _extent(scene: Scene, tracks: Sequence[Track]) -> tuple[Array, float]:
@@ -213,7 +221,7 @@ def motion_html(scene: Scene, tracks: Sequence[Track], title: str) -> str:
                 "label": track.label,
                 "note": track.note,
                 "poses": _float32(poses_at(track.trajectory, times)),
-                "forces": [np.round(frame, 5).tolist() for frame in forces_at(track.trajectory, times)],
+                "forces": [np.round(frame, 5).tolist() for frame in forces_at(scene, track.trajectory, times)],
                 "series": {
                     name: {"t": _float32(t[thin]), "y": _float32(y[thin])}
                     for name, (t, y) in track.series.items()
@@ -271,7 +279,7 @@ def _pictures(scene: Scene, tracks: Sequence[Track], times: Array, size: int) ->
     scale = size / (2.0 * half)
     look = _camera(scene)
     poses = [poses_at(track.trajectory, times) for track in tracks]
-    forces = [forces_at(track.trajectory, times) for track in tracks]
+    forces = [forces_at(scene, track.trajectory, times) for track in tracks]
     newton = _force_scale(scene, half)
 
     def pixels(points: Array, left: float) -> list[tuple[float, float]]:
