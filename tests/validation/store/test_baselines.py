@@ -1,0 +1,139 @@
+"""What was accepted is in effect until something later is, or until its day; nothing of it is ever erased."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.validation.store.made import case, failed, info, measurement, result
+from validation.case import CaseResult
+from validation.judge import judge
+from validation.store import Store
+from validation.store.errors import StoreError
+from validation.verdict import Verdict
+
+
+def done(store: Store, *results: CaseResult, branch: str = "main") -> int:
+    run = store.begin_run(info(branch), [r.case for r in results])
+    store.save_results(run, results)
+    store.finish_run(run)
+    return run
+
+
+def test_an_acceptance_says_who_when_why_and_what(store: Store) -> None:
+    run = done(store, result(case(), measurement(value=4e-4)))
+    before = datetime.now(UTC)
+    assert store.accept(run, who="R.", reason="first look") == 1
+    baseline = store.baseline(case().identity.key, "main")
+    assert baseline is not None
+    assert (baseline.who, baseline.reason, baseline.scope, baseline.until) == (
+        "R.",
+        "first look",
+        "the whole run",
+        None,
+    )
+    assert before <= baseline.when <= datetime.now(UTC)
+    assert baseline.run == run and baseline.result == store.results(run)[0]
+    assert store.baselines("main") == {case().identity.key: baseline}
+
+
+def test_a_later_acceptance_takes_over_and_erases_nothing(store: Store) -> None:
+    runs = [done(store, result(case(), measurement(value=v))) for v in (1.0, 2.0)]
+    numbers = []
+    for run in runs:
+        store.accept(run, who="R.", reason="so")
+        baseline = store.baseline(case().identity.key, "main")
+        assert baseline is not None and baseline.run == run
+        numbers.append(baseline.number)
+    assert numbers == sorted(set(numbers))
+
+
+def test_an_acceptance_ends_on_its_day_and_the_one_before_holds_again(store: Store) -> None:
+    old, new = (done(store, result(case(), measurement(value=v))) for v in (1.0, 2.0))
+    now = datetime.now(UTC)
+    store.accept(old, who="R.", reason="good")
+    store.accept(new, who="R.", reason="known, until it is mended", until=now - timedelta(seconds=1))
+    assert store.baselines("main")[case().identity.key].run == old
+    store.accept(new, who="R.", reason="known for longer", until=now + timedelta(days=9))
+    assert store.baselines("main")[case().identity.key].run == new
+
+
+def test_a_branch_has_its_own_baseline_and_else_that_of_main(store: Store) -> None:
+    on_main, on_feature = done(store, result()), done(store, result(), branch="feature")
+    key = case().identity.key
+    store.accept(on_main, who="R.", reason="main")
+    assert store.baselines("feature")[key].run == on_main
+    store.accept(on_feature, who="R.", reason="feature")
+    assert store.baselines("feature")[key].run == on_feature
+    assert store.baselines("main")[key].run == on_main, "a feature branch changes nothing on main"
+    assert store.baselines("other")[key].run == on_main
+
+
+def test_only_what_is_named_is_accepted(store: Store) -> None:
+    cases = [case(parameters={"n": n}, engine=e) for n in (3, 10) for e in ("pymunk", "box2d")]
+    run = done(store, *[result(c) for c in cases])
+    assert store.accept(run, who="R.", reason="x", scenarios={"stack:n=3"}, engines={"box2d"}) == 1
+    (baseline,) = store.baselines("main").values()
+    assert baseline.result.case == cases[1] and baseline.scope == "stack:n=3 on box2d"
+    assert store.accept(run, who="R.", reason="x", scenarios={"stack:n=4"}) == 0
+    assert store.accept(run, who="R.", reason="x", engines={"pymunk"}) == 2
+
+
+def test_what_broke_or_was_declined_can_be_accepted_as_known(store: Store) -> None:
+    cases = [case(engine="pybullet"), case(engine="mujoco")]
+    run = done(store, failed(cases[0], "crashed", "SIGSEGV"), failed(cases[1], "declined", "no e"))
+    assert store.accept(run, who="R.", reason="known") == 2
+    assert {b.result.outcome for b in store.baselines("main").values()} == {"crashed", "declined"}
+
+
+def test_of_a_case_with_and_without_override_the_plain_one_is_accepted(store: Store) -> None:
+    plain, other = case(), case(overrides="iterations=2", settings={"iterations": 2})
+    run = done(store, result(other), result(plain))
+    store.accept(run, who="R.", reason="x")
+    assert store.baselines("main")[plain.identity.key].result.case == plain
+    store.accept(run, who="R.", reason="two will do", engines={"pymunk:iterations=2"})
+    assert store.baselines("main")[plain.identity.key].result.case == other
+
+
+def test_two_overrides_of_one_identity_cannot_both_be_its_baseline(store: Store) -> None:
+    cases = [case(overrides=f"iterations={n}", settings={"iterations": n}) for n in (2, 4)]
+    run = done(store, *[result(c) for c in cases])
+    with pytest.raises(StoreError, match="pymunk:iterations=2, pymunk:iterations=4, and they share one baseline"):
+        store.accept(run, who="R.", reason="x")
+    assert store.baselines("main") == {}
+
+
+def test_half_a_run_is_not_accepted(store: Store) -> None:
+    run = store.begin_run(info(), [case(), case(engine="box2d")])
+    store.save_result(run, result(case()))
+    with pytest.raises(StoreError, match=f"run {run}: 1 of its 2 cases are not done"):
+        store.accept(run, who="R.", reason="x")
+
+
+def test_an_acceptance_needs_a_reason(store: Store) -> None:
+    with pytest.raises(StoreError, match="reason: '' is empty"):
+        store.accept(done(store, result()), who="R.", reason=" ")
+
+
+def test_verdicts_come_back_as_they_were_given(store: Store) -> None:
+    accepted = done(store, result(case(), measurement(value=1e-4), measurement("rest_time", 2.0, "s")))
+    store.accept(accepted, who="R.", reason="x")
+    run = done(
+        store, result(case(), measurement(value=0.5), measurement("rest_time", float("nan"), "s"), trajectory=None)
+    )
+    baseline = store.baseline(case().identity.key, "main")
+    (stored,) = store.results(run)
+    given = judge(baseline, stored, {"penetration_mean": 0.1})
+    assert given.changes and given.defects, "there must be something to bring back"
+    store.save_verdicts(run, [given])
+    store.save_verdicts(run, [given])
+    (back,) = store.verdicts(run)
+    assert repr(back) == repr(given), "NaN is not equal to itself, its words are"
+
+
+def test_a_verdict_on_a_case_of_another_run_is_refused(store: Store) -> None:
+    run = done(store, result())
+    alien = Verdict(case=case(engine="box2d"), word="new", worse=False, reason="")
+    with pytest.raises(StoreError, match=f"run {run}: stack:n=10 × box2d is none of its cases"):
+        store.save_verdicts(run, [alien])

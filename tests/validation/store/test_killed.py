@@ -1,0 +1,56 @@
+"""A run that is killed in the midst of writing damages nothing, loses nothing that was said to be saved."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.validation.store.made import case, result
+from validation.store import case_key, open_store
+
+CASES = 500
+WRITER = f"""
+import sys
+from tests.validation.store.made import case, falling, info, result
+from validation.store import open_store
+with open_store(sys.argv[1]) as store:
+    cases = [case(parameters={{"n": n}}) for n in range({CASES})]
+    run = store.begin_run(info(), cases)
+    for n, one in enumerate(cases):
+        store.save_result(run, result(one, trajectory=falling(samples=60 + n)))
+        print(n, flush=True)
+"""
+
+
+@pytest.mark.parametrize("after", [1, 40, 150])
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, after: int) -> None:
+    path = tmp_path / "u.db"
+    root = Path(__file__).parents[3]
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True, cwd=root)
+    assert writer.stdout is not None
+    saved = [int(writer.stdout.readline()) for _ in range(after)]
+    writer.kill()  # SIGKILL
+    saved += [int(line) for line in writer.stdout]
+    writer.wait()
+    with open_store(path) as store:
+        found = store.unfinished_run()
+        assert found is not None
+        run, owed = found
+        done = {r.key: r for r in store.results(run)}
+        keys = [case_key(case(parameters={"n": n})) for n in range(CASES)]
+        assert {keys[n] for n in saved} <= set(done), "what was said to be saved is there"
+        assert len(done) <= len(saved) + 1, "at most the one that was being written"
+        assert set(done) | {case_key(c) for c in owed} == set(keys) and len(done) + len(owed) == CASES
+        assert all(len(r.measurements) == 1 for r in done.values())
+        assert all(store.trajectory(r.trajectory_key) is not None for r in done.values())
+        store.save_results(run, [result(c) for c in owed])
+        store.finish_run(run)
+        assert store.unfinished_run() is None
+        assert sorted(r.key for r in store.results(run)) == sorted(keys)
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []

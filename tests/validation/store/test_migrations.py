@@ -1,0 +1,115 @@
+"""Results outlive the code: an older database is brought up to date, a newer one is left alone."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from tests.validation.store.made import case, measurement, result
+from validation.store import models, open_store
+from validation.store.connection import connect, reading, writing
+from validation.store.errors import StoreError
+from validation.store.migration import HEAD, SCRIPTS, migrate, revision_of, upgrade
+
+
+def revisions() -> list[str]:
+    configuration = Config()
+    configuration.set_main_option("script_location", str(SCRIPTS))
+    return [script.revision for script in ScriptDirectory.from_config(configuration).walk_revisions()][::-1]
+
+
+def test_head_is_the_last_migration() -> None:
+    assert revisions()[-1] == HEAD
+    assert revisions() == sorted(revisions()), "a newer revision is told from an older one by its number"
+
+
+def test_the_migrations_make_what_the_models_describe(where: str) -> None:
+    engine, name = connect(where)
+    migrate(engine, name)
+    with reading(engine, name) as connection:
+        assert compare_metadata(MigrationContext.configure(connection), models.Base.metadata) == []
+    engine.dispose()
+
+
+def test_a_database_of_the_first_revision_keeps_what_it_has(where: str) -> None:
+    engine, name = connect(where)
+    with writing(engine, name) as connection:
+        upgrade(connection, "0001")
+        connection.execute(
+            sa.text(
+                "INSERT INTO runs VALUES (7, '2026-11-03 12:30:15', NULL, 'abc', 'main', false, 'm', 'p', '3.11', '{}',"
+                " 'upright run', false, '{}')"
+            )
+        )
+    engine.dispose()
+    with open_store(where) as store:
+        assert store.run(7).info.commit == "abc"
+        store.save_result(7, result(case(), measurement()))
+        store.finish_run(7)
+        assert store.accept(7, who="R.", reason="still here") == 1
+
+
+@pytest.mark.parametrize("revision", ["0001", "0002"])
+def test_every_older_revision_comes_up_to_date(where: str, revision: str) -> None:
+    engine, name = connect(where)
+    with writing(engine, name) as connection:
+        upgrade(connection, revision)
+    migrate(engine, name)
+    with reading(engine, name) as connection:
+        assert revision_of(connection, name) == HEAD
+        assert compare_metadata(MigrationContext.configure(connection), models.Base.metadata) == []
+    engine.dispose()
+
+
+def test_a_migration_that_fails_halfway_leaves_the_older_database_whole(where: str) -> None:
+    """It is one transaction, DDL and all."""
+    engine, name = connect(where)
+    with writing(engine, name) as connection:
+        upgrade(connection, "0001")
+        connection.execute(
+            sa.text("CREATE TABLE verdicts (x INTEGER)")
+        )  # 0002 makes baselines, then stumbles over this
+    with pytest.raises(StoreError):
+        migrate(engine, name)
+    with reading(engine, name) as connection:
+        assert revision_of(connection, name) == "0001"
+        assert "baselines" not in sa.inspect(connection).get_table_names()
+    engine.dispose()
+
+
+def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "u.db"
+    open_store(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0099'")
+    with pytest.raises(
+        StoreError, match=r"u\.db: revision 0099 is newer than this Upright knows \(\d+\); upgrade Upright"
+    ):
+        open_store(path)
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("CREATE TABLE songs (title TEXT)", "a database of something else \\(it has: songs\\)"),
+        ("CREATE TABLE alembic_version (version_num TEXT)", None),
+    ],
+)
+def test_somebody_elses_database_is_left_alone(tmp_path: Path, statement: str, words: str | None) -> None:
+    path = tmp_path / "u.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute(statement)
+        if words is None:
+            connection.execute("INSERT INTO alembic_version VALUES ('0001')")
+            words = "a database of something else \\(revision 0001\\)"
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=words):
+        open_store(path)
+    assert path.read_bytes()[100:] == before[100:], "but for the header, in which SQLite notes its journal"

@@ -1,0 +1,131 @@
+"""What cannot be a database is refused in one line, before anything is run."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.validation.store.made import case, info, result
+from validation.store import connection, open_store
+from validation.store.errors import StoreError
+
+
+def refusal(where: str | Path) -> str:
+    with pytest.raises(StoreError) as refused:
+        open_store(where)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+def test_a_path_that_does_not_exist_yet_becomes_a_database(tmp_path: Path) -> None:
+    for where in (tmp_path / "a.db", str(tmp_path / "b.db"), f"sqlite:///{tmp_path / 'c.db'}"):
+        with open_store(where) as store:
+            assert store.runs() == []
+    assert {path.name for path in tmp_path.glob("*.db")} == {"a.db", "b.db", "c.db"}
+
+
+def test_sqlite_keeps_a_write_ahead_log_and_its_foreign_keys(tmp_path: Path) -> None:
+    with open_store(tmp_path / "u.db") as store:
+        with connection.reading(store._engine, store.name) as opened:
+            pragma = {
+                name: opened.exec_driver_sql(f"PRAGMA {name}").scalar()
+                for name in ("journal_mode", "foreign_keys", "busy_timeout", "synchronous")
+            }
+        assert pragma == {"journal_mode": "wal", "foreign_keys": 1, "busy_timeout": 30_000, "synchronous": 1}
+        with pytest.raises(StoreError, match="FOREIGN KEY"), connection.writing(store._engine, store.name) as opened:
+            opened.exec_driver_sql("INSERT INTO measurements VALUES (99, 'm', 0, 1.0, 'm', 'lower', 'exact', NULL)")
+
+
+def test_a_folder_is_no_database(tmp_path: Path) -> None:
+    assert refusal(tmp_path) == f"{tmp_path}: a folder, not a database; give the path of a file in it"
+
+
+def test_a_file_of_another_kind_is_no_database(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("the block stands")
+    assert refusal(path) == f"{path}: not a SQLite database; give another path"
+    assert path.read_text() == "the block stands"
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "results" / "u.db"
+    assert refusal(path) == f"{path}: there is no folder {str(path.parent)!r}; make it, or give another path"
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The administrator may write anywhere, so the system's answer is replaced."""
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
+    assert refusal(tmp_path / "u.db").startswith(
+        f"{tmp_path / 'u.db'}: cannot be written (read-only); nothing was run."
+    )
+
+
+def test_a_damaged_database_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "u.db"
+    with open_store(path) as store:
+        store.save_result(store.begin_run(info(), [case()]), result())
+    data = bytearray(path.read_bytes())
+    data[100:4096] = b"\xff" * 3996
+    path.write_bytes(data)
+    assert "damaged" in refusal(path)
+
+
+def test_a_server_that_is_not_there_is_said_without_the_password() -> None:
+    pytest.importorskip("psycopg")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    told = refusal(f"postgresql://upright:secret@127.0.0.1:{port}/results")
+    assert told == (
+        f"cannot reach the database at 127.0.0.1:{port} (connection refused); nothing was run. "
+        "Without --db results go to ./upright.db"
+    )
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ("", "no database given"),
+        ("mongodb://localhost/x", "mongodb: a kind of database that SQLAlchemy does not know"),
+        ("mssql+missing_driver://u@h/x", "mssql+missing_driver: a kind of database that SQLAlchemy does not know"),
+        ("postgresql://host:port/x", "postgresql://...: no URL that can be read; allowed: the path of a SQLite file"),
+    ],
+)
+def test_words_that_are_no_database_are_refused(where: str, words: str) -> None:
+    assert words in refusal(where)
+
+
+def test_a_driver_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    assert "psycopg" in refusal("postgresql://localhost/x")
+
+
+def test_a_lock_that_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "BUSY_LIMIT", 0.1)
+    path = tmp_path / "u.db"
+    with open_store(path) as store:
+        holder = sqlite3.connect(path, isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
+        started = time.monotonic()
+        with pytest.raises(StoreError, match=r"another process has kept it locked for 0\.1 s"):
+            store.begin_run(info(), [case()])
+        assert time.monotonic() - started < 5.0
+        holder.execute("ROLLBACK")
+        holder.close()
+        assert store.begin_run(info(), [case()]) == 1
+
+
+def test_nothing_heavy_is_imported_before_a_store_is_opened() -> None:
+    """Every command imports the error; few open a store."""
+    code = (
+        "import sys, validation.store, validation.store.errors;"
+        "print([m for m in ('sqlalchemy', 'alembic', 'numpy', 'pydantic') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
