@@ -85,10 +85,12 @@ def invariants(height: float, restitution: float, duration: float) -> frozenset[
 
 
 def meaningless(height: float, restitution: float, duration: float) -> frozenset[str]:
-    """Metrics of rest where it bounces for most of the time; the energy's drift where impacts take energy."""
-    of_rest = {"rest_time", "rest_drift", "jitter_velocity", "jitter_position", "penetration_final", "gap_final"}
-    resting = rests_within(height, restitution, duration)
-    return frozenset((set() if resting else of_rest) | (set() if restitution == 1.0 else {"energy_drift"}))
+    """Metrics of rest, where it bounces for most of the time."""
+    if rests_within(height, restitution, duration):
+        return frozenset()
+    return frozenset(
+        {"rest_time", "rest_drift", "jitter_velocity", "jitter_position", "penetration_final", "gap_final"}
+    )
 
 
 def rests_within(height: float, restitution: float, duration: float) -> bool:

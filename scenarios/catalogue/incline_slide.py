@@ -74,11 +74,7 @@ def incline_slide(
             invariants=invariants,
         ),
         headline="truth_error_goal",
-        meaningless=frozenset(
-            {"momentum_drift", "energy_drift", "rest_time", "rest_drift", "jitter_velocity", "jitter_position"}
-            if sliding
-            else {"momentum_drift"}
-        ),
+        meaningless=frozenset({"rest_time", "rest_drift", "jitter_velocity", "jitter_position"} if sliding else ()),
         laws=contact_laws(scene, share=MOVING_SHARE if sliding else RESTING_SHARE),
     )
 

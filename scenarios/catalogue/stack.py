@@ -70,7 +70,6 @@ def stack(
             invariants=frozenset(invariants),
         ),
         headline="penetration_mean",
-        meaningless=frozenset({"momentum_drift"}) if friction else frozenset(),
         laws=contact_laws(scene, share=RESTING_SHARE),
     )
 

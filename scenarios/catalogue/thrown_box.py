@@ -98,7 +98,6 @@ def thrown_box(
             invariants=frozenset({"energy-not-gained", "rest"}),
         ),
         headline="truth_error_goal",
-        meaningless=frozenset({"momentum_drift", "energy_drift"}),
         laws=contact_laws(scene, share=MOVING_SHARE),
     )
 

@@ -94,7 +94,6 @@ def upright_block(*, start: Start = "touching", space: Space = "planar", ground:
             invariants=frozenset(invariants),
         ),
         headline="gap_final" if start == "at-gap" else "penetration_mean",
-        meaningless=frozenset() if start == "touching" else frozenset({"energy_drift"}),
         laws=contact_laws(scene, share=RESTING_SHARE),
     )
 

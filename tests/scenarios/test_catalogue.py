@@ -1,0 +1,141 @@
+"""What holds of every scenario of the catalogue: above all, its exact motion measured as if an engine had made it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from scenarios.catalogue import FAMILIES, canonical_suite
+from scenarios.scenario import Scenario
+from scenarios.scene import PlanarScene, planar_start, spatial_start
+from validation.metrics import METRICS, measure
+from validation.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory
+
+SUITE = canonical_suite()
+KNOWN = [s for s in SUITE if s.truth.pose is not None]
+LONGEST = 4.0  # s of each exact motion that is measured
+SAMPLES = 240  # per second: the canonical step
+H = 1e-6  # s, of the central difference that gives exact poses their velocities
+
+
+def exact_motion(scenario: Scenario, longest: float) -> Trajectory:
+    """The truth's own poses, with their velocities by central differences: what an engine without error would do."""
+    pose = scenario.truth.pose
+    assert pose is not None
+    start, end = scenario.truth.span
+    count = round(min(longest, end - start) * SAMPLES)
+    time = start + np.arange(count + 1) / SAMPLES
+    at, before, after = pose(time), pose(np.maximum(time - H, start)), pose(time + H)
+    rate = (after - before) / (time + H - np.maximum(time - H, start))[:, None, None]
+    rate[0] = start_rate(scenario) if start == 0.0 else rate[0]
+    common = {"time": time, "dt": 1.0 / SAMPLES, "velocity_lag": 0.0}
+    if isinstance(scenario.scene, PlanarScene):
+        return PlanarTrajectory(pose=at, twist=rate, **common)
+    q, rate_q = at[..., 3:], rate[..., 3:]
+    spin = 2.0 * product(rate_q, q * np.array([1.0, -1.0, -1.0, -1.0]))[..., 1:]  # q' = w q / 2
+    if start == 0.0:
+        spin[0] = spatial_start(scenario.scene)[3]
+    return SpatialTrajectory(
+        position=at[..., :3], orientation=q, velocity=np.ascontiguousarray(rate[..., :3]), spin=spin, **common
+    )
+
+
+def start_rate(scenario: Scenario) -> np.ndarray:
+    if isinstance(scenario.scene, PlanarScene):
+        return planar_start(scenario.scene)[1]
+    _, _, velocity, _ = spatial_start(scenario.scene)
+    return np.hstack([velocity, np.zeros((len(velocity), 4))])
+
+
+def product(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Of quaternions (..., 4), w first."""
+    a, u, b, v = p[..., :1], p[..., 1:], q[..., :1], q[..., 1:]
+    return np.concatenate([a * b - (u * v).sum(-1, keepdims=True), a * v + b * u + np.cross(u, v)], axis=-1)
+
+
+def scale(scenario: Scenario) -> float:
+    """J"""
+    return max(1.0, scenario.laws.get("energy_gain", 0.0))
+
+
+@pytest.mark.parametrize("scenario", KNOWN, ids=lambda s: s.label)
+def test_the_exact_motion_has_no_error_gains_nothing_and_overlaps_nowhere(scenario):
+    """Tolerances are those of central differences, 1e-9 of the speeds and 1e-8 of the energies, and of bodies that
+    touch in floating point."""
+    found = {m.metric: m.value for m in measure(scenario, exact_motion(scenario, LONGEST))}
+    assert found["truth_error_position"] <= 1e-12
+    assert found.get("truth_error_angle", 0.0) <= 1e-7
+    if "energy_gain" in found:
+        assert found["energy_gain"] <= 1e-7 * scale(scenario)
+    if "energy" in scenario.truth.invariants and "energy_drift" in found:
+        assert found["energy_drift"] <= 1e-7 * scale(scenario)
+    if "penetration_max" in found:
+        assert found["penetration_max"] <= 1e-9
+    for metric in ("momentum_drift", "angular_momentum_drift"):
+        assert found.get(metric, 0.0) <= 1e-6 * max(1.0, sum(b.mass or 0.0 for b in scenario.scene.bodies))
+    for metric, most in scenario.laws.items():
+        assert found.get(metric, 0.0) <= most
+
+
+@pytest.mark.parametrize(
+    "scenario", [s for s in KNOWN if s.truth.goal and s.truth.span[0] == 0.0], ids=lambda s: s.label
+)
+def test_the_exact_motion_reaches_its_goal(scenario):
+    """Read off samples 1/240 s apart: 1e-6 is far below what any engine achieves."""
+    goal = scenario.truth.goal
+    assert goal.measure(exact_motion(scenario, scenario.truth.span[1])) == pytest.approx(goal.exact, abs=1e-6)
+
+
+@pytest.mark.parametrize("scenario", [s for s in KNOWN if s.truth.span[0] == 0.0], ids=lambda s: s.label)
+def test_the_truth_begins_where_the_scene_begins(scenario):
+    at = scenario.truth.pose(np.array([0.0]))[0]
+    if isinstance(scenario.scene, PlanarScene):
+        start, _ = planar_start(scenario.scene)
+    else:
+        start = np.hstack(spatial_start(scenario.scene)[:2])
+    known = ~np.isnan(at)
+    assert at.shape == start.shape
+    assert at[known] == pytest.approx(start[known], abs=1e-12)
+
+
+@pytest.mark.parametrize("scenario", SUITE, ids=lambda s: s.label)
+def test_what_a_scenario_says_of_metrics_names_metrics(scenario):
+    named = {scenario.headline, *scenario.laws, *scenario.noise, *scenario.meaningless}
+    assert named - set(METRICS) == set()
+    assert scenario.headline not in scenario.meaningless
+    assert all(type(most) is float and most > 0.0 for most in scenario.laws.values())
+
+
+@pytest.mark.parametrize("scenario", SUITE, ids=lambda s: s.label)
+def test_a_truth_stands_within_its_scene(scenario):
+    """Span inside the duration; events in order inside the span, of bodies that there are; a source in words."""
+    truth, scene = scenario.truth, scenario.scene
+    assert 0.0 <= truth.span[0] < truth.span[1] <= scene.duration
+    names = {member.name for member in (*scene.bodies, *scene.boundaries)}
+    times = [event.time for event in truth.events]
+    assert times == sorted(times) and all(truth.span[0] <= t <= truth.span[1] for t in times)
+    assert {name for event in truth.events for name in (event.a, event.b)} <= names
+    assert len(truth.source) > 5
+    assert (truth.kind == "invariants") == (truth.pose is None and truth.goal is None and not truth.events)
+
+
+def test_the_suite_names_every_scenario_once():
+    labels = [scenario.label for scenario in SUITE]
+    assert len(labels) == len(set(labels))
+    assert {scenario.name for scenario in SUITE} == set(FAMILIES)
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=lambda f: f.name)
+def test_every_family_has_a_title_and_says_what_its_parameters_may_be(family):
+    assert len(family.summary) > 10
+    assert set(family.allowed) == set(family.defaults)
+    for given in family.canonical:
+        assert set(given) <= set(family.defaults)
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=lambda f: f.name)
+def test_a_family_in_space_with_a_ground_runs_on_a_plane_and_on_a_box(family):
+    """Half of the contact faults of real engines are invisible on a plane."""
+    if {"ground", "space"} <= set(family.defaults):
+        spatial = [s for given in family.canonical if (s := family.scenario(given)).parameters["space"] == "spatial"]
+        assert {s.parameters["ground"] for s in spatial} == {"plane", "box"}
