@@ -1,1 +1,10 @@
-"""The geometry by which every engine is measured: gaps, contact points, mass properties."""
+"""The geometry by which every engine is measured: gaps, contact points, mass properties.
+
+mass_properties     area or volume, centroid, second moments
+polygon             faults, orientation, convex parts of vertex lists
+planar_shapes       Polygon, Disc, HalfPlane, Bowl, packed for the kernels
+planar_proximity    planar_proximities, planar_contact_points, planar_minimum_gap
+spatial_shapes      Sphere, Capsule, Box, Cylinder, Ellipsoid, ConvexMesh, HalfSpace, HollowSphere
+spatial_proximity   spatial_proximities
+proximities         what they return
+"""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reference_engine.geometry.kernels import kernel
-from reference_engine.geometry.separation import APART, separation
+from reference_engine.geometry.separation import APART, FAR, separation
 from reference_engine.geometry.support import support, to_body, to_world, write
 
 
@@ -184,13 +184,19 @@ def box_box(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, 
     shift = 0.0 if best > 1e-3 * extent else 1e-2 * extent - best  # parted along the axis, for the witness
     state = separation(
         kind, vertex_start, vertex, body, p, q, dx + shift * bx, dy + shift * by, dz + shift * bz,
-        np.inf, points, weight, found,
+        cutoff if shift == 0.0 else np.inf, points, weight, found,
     )  # fmt: skip
+    if state == FAR:
+        return False
     if shift > 0.0:
-        distance_is_along = state == APART and found[0] <= (best + shift) * (1.0 + 1e-12)
-        if best > 0.0 and not distance_is_along:  # near, but corner to corner or corner to edge
-            separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, np.inf, points, weight, found)
-        else:
-            px, py, pz = found[4], found[5], found[6]
-            write(found, best, bx, by, bz, px, py, pz, px + best * bx, py + best * by, pz + best * bz, 0.0)
+        px, py, pz = found[4], found[5], found[6]
+        if best > 0.0 and found[0] > (best + shift) * (1.0 + 1e-12):  # near, but corner to corner or to edge
+            state = separation(
+                kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, found
+            )  # fmt: skip
+            if state == APART:
+                return found[0] < cutoff
+            if state == FAR:
+                return False
+        write(found, best, bx, by, bz, px, py, pz, px + best * bx, py + best * by, pz + best * bz, 0.0)
     return found[0] < cutoff
