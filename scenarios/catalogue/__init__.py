@@ -16,6 +16,9 @@ from scenarios.catalogue import (
     bouncing_block,
     free_tumble,
     incline_slide,
+    newtons_cradle,
+    overlapped_start,
+    rocking_block,
     slide_to_roll,
     stack,
     thrown_box,
@@ -37,6 +40,9 @@ FAMILIES: dict[str, Family] = {
         Family("incline-slide", incline_slide.incline_slide, incline_slide.CANONICAL),
         Family("thrown-box", thrown_box.thrown_box, thrown_box.CANONICAL),
         Family("slide-to-roll", slide_to_roll.slide_to_roll, slide_to_roll.CANONICAL),
+        Family("newtons-cradle", newtons_cradle.newtons_cradle, newtons_cradle.CANONICAL),
+        Family("rocking-block", rocking_block.rocking_block, rocking_block.CANONICAL),
+        Family("overlapped-start", overlapped_start.overlapped_start, overlapped_start.CANONICAL),
     )
 }
 
