@@ -64,8 +64,8 @@ class Body:
 class World:
     """Bodies, forces and restitution.
 
-    Damping is force -damping v and torque -rotational_damping omega (in the original k and 0.15 k). `restitution` is one number for
-    every pair or a symmetric matrix (B, B).
+    Damping is force -damping v and torque -rotational_damping omega; in the original k and 0.15 k.
+    `restitution` is one number for every pair or a symmetric matrix (B, B).
     """
 
     bodies: tuple[Body, ...]
