@@ -66,7 +66,8 @@ def case(
 
 
 def measurement(metric: str = "penetration_mean", value: float = 4e-4, unit: str = "m", **given: Any) -> Measurement:
-    return Measurement(**{"metric": metric, "value": value, "unit": unit, "better": "lower", "noise": "exact"} | given)
+    known: dict[str, Any] = {"better": "lower", "noise": "exact"}
+    return Measurement(metric=metric, value=value, unit=unit, **known | given)
 
 
 def falling(*, samples: int = 30, bodies: int = 2, contact_impulse: float | None = None) -> PlanarTrajectory:

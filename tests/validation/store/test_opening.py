@@ -122,6 +122,14 @@ def test_a_lock_that_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert store.begin_run(info(), [case()]) == 1
 
 
+def test_several_that_open_a_new_database_at_once_agree_on_one(tmp_path: Path) -> None:
+    code = f"from validation.store import open_store; open_store({str(tmp_path / 'u.db')!r}).close()"
+    at_once = [subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [process.communicate()[1] for process in at_once] == ["", "", ""]
+    with open_store(tmp_path / "u.db") as store:
+        assert store.begin_run(info(), [case()]) == 1
+
+
 def test_nothing_heavy_is_imported_before_a_store_is_opened() -> None:
     """Every command imports the error; few open a store."""
     code = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -140,7 +141,7 @@ def test_a_metrics_history_is_in_order_of_time_with_gaps_where_it_was_not_measur
         (lambda s: s.find(3), "find 3: not in this database; it has: none yet"),
     ],
 )
-def test_what_is_not_there_is_said_in_one_line(store: Store, ask, words: str) -> None:  # type: ignore[no-untyped-def]
+def test_what_is_not_there_is_said_in_one_line(store: Store, ask: Callable[[Store], object], words: str) -> None:
     with pytest.raises(StoreError) as refused:
         ask(store)
     assert words in str(refused.value) and "\n" not in str(refused.value)
