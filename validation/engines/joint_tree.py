@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scenarios import mass
-from scenarios.scene import Ball, Hinge, Revolute, Scene
+from scenarios.scene import Ball, Hinge, Revolute, Rod, Rope, Scene
 from validation.engines.embedding import rotation_matrix, start_in_space, vector_in_space
 
 Array = NDArray[np.float64]
 TreeJoint = Revolute | Ball | Hinge
+Joint = TreeJoint | Rod | Rope
 
 START_TOLERANCE = 1e-9  # of the bodies' size, and of the speeds at the anchors: what links cannot represent
 
@@ -36,19 +37,19 @@ class Link:
 def joint_forest(scene: Scene) -> tuple[tuple[Link, ...], tuple[TreeJoint, ...]]:
     """Links, parents first and otherwise in the scene's order, and the joints that close loops.
 
-    Rods and ropes tie nothing here: a link cannot keep a distance.
+    Rods and ropes tie nothing here: a link cannot keep a distance. A joint between immovable things is no joint.
     """
     index = {body.name: i for i, body in enumerate(scene.bodies)}
     position, orientation, _, _ = start_in_space(scene)
     turned = [rotation_matrix(q) for q in orientation]
-    joints = [joint for joint in scene.joints if isinstance(joint, TreeJoint)]
     free = [not body.fixed for body in scene.bodies]
     hung: dict[int, Link] = {}
-    left = list(joints)
 
     def end_of(name: str | None) -> int | None:
         i = None if name is None else index[name]
         return None if i is None or not free[i] else i
+
+    left = [joint for joint in scene.joints if isinstance(joint, TreeJoint) and holds_something(scene, joint)]
 
     def hang(joint: TreeJoint, child_is_a: bool) -> Link:
         child_name, parent_name = (joint.a, joint.b) if child_is_a else (joint.b, joint.a)
@@ -89,12 +90,17 @@ def joint_forest(scene: Scene) -> tuple[tuple[Link, ...], tuple[TreeJoint, ...]]
     return tuple(hung.values()), tuple(left)
 
 
+def holds_something(scene: Scene, joint: Joint) -> bool:
+    """Whether one end of the joint can move."""
+    return any(body.name in (joint.a, joint.b) and not body.fixed for body in scene.bodies)
+
+
 def start_fault(scene: Scene) -> str | None:
     """How the start breaks a revolute, ball or hinge joint, in words, for links cannot start apart; or None."""
     index = {body.name: i for i, body in enumerate(scene.bodies)}
     position, orientation, velocity, spin = start_in_space(scene)
     for joint in scene.joints:
-        if not isinstance(joint, TreeJoint):
+        if not isinstance(joint, TreeJoint) or not holds_something(scene, joint):
             continue
         ends = []
         for name, anchor in ((joint.a, joint.anchor_a), (joint.b, joint.anchor_b)):

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scenarios.forces import has_applied_forces, planar_wrenches, spatial_wrenches
-from scenarios.scene import Hinge, PlanarScene, Scene, features
+from scenarios.scene import Hinge, PlanarScene, Scene, features, planar_start
 from validation.engines.embedding import start_in_space
 from validation.engines.engine import NotFiniteError, Setting, Settings, Value
 from validation.engines.joint_tree import joint_forest, start_fault
@@ -55,6 +55,8 @@ SETTINGS: Mapping[str, Setting] = {
     ),
     "jacobian": Setting(default="auto", choices=("auto", "dense", "sparse"), doc="storage of the Jacobian"),
     "ccd_tolerance": Setting(default=1e-6, low=1e-15, high=1e-2, doc="of the general convex collision, m"),
+    "bowl_segments": Setting(default=1024, low=16, high=65_536, doc="planes that stand for a bowl"),
+    "sphere_subdivisions": Setting(default=4, low=0, high=6, doc="a hollow sphere is 10 * 4^n + 2 planes"),
     "multiccd": Setting(default=True, doc="several contacts for a pair of the general convex collision"),
 }
 FAIR: Mapping[str, Value] = {
@@ -98,14 +100,20 @@ class MuJoCo:
         recorder = Recorder(scene, dt, velocity_lag=LAG_IN_STEPS[str(settings["integrator"])] * dt)
         push = _pusher(scene, data, layout) if has_applied_forces(scene) else None
         knows_forces = settings["integrator"] != "rk4"  # the forces it keeps are those of its last stage
+        derived = layout.links or not isinstance(scene, PlanarScene)  # else the state is raw as it is
+
+        def raw() -> bytes | None:
+            return bytes(data.qpos.tobytes() + data.qvel.tobytes()) if derived else None
+
         state = read()
-        recorder.read(*state, raw=_raw(data))
+        recorder.read(*state, raw=raw())
         for step in recorder.steps():
             if push is not None:
                 push(data.time, state)
             mujoco.mj_step(model, data)
+            recorder.stepped()
             state = read()
-            recorder.read(*state, raw=_raw(data))
+            recorder.read(*state, raw=raw())
             if recorder.wants_contacts:
                 for contact in _contacts(model, data, layout, dt, planar=len(state) == 2, knows_forces=knows_forces):
                     recorder.add_contact(*contact)
@@ -115,11 +123,6 @@ class MuJoCo:
 
 
 # --- reading --------------------------------------------------------------------------------------------
-
-
-def _raw(data: Any) -> bytes:
-    """MuJoCo's own state: coordinates and velocities."""
-    return bytes(data.qpos.tobytes() + data.qvel.tobytes())
 
 
 def _reader(scene: Scene, model: Any, data: Any, layout: Layout) -> Any:
@@ -140,8 +143,11 @@ def _reader(scene: Scene, model: Any, data: Any, layout: Layout) -> Any:
             yield link.body, link.parent, number, q
 
     if isinstance(scene, PlanarScene):
-        pose = np.array([(*body.position, body.angle) for body in scene.bodies])
-        twist = np.zeros_like(pose)
+        pose, twist = planar_start(scene)
+        in_order = bool(np.array_equal(root_q, np.arange(root_q.size).reshape(root_q.shape))) and roots.size > 0
+        if in_order and roots.size == len(pose):  # MuJoCo's own arrays are the state
+            views = qpos.reshape(-1, 3), qvel.reshape(-1, 3)
+            return lambda: views
 
         def read_planar() -> tuple[Array, Array]:
             pose[roots], twist[roots] = qpos[root_q], qvel[root_v]

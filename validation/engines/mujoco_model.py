@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import mujoco
 import numpy as np
-from mujoco import mjtEq, mjtGeom, mjtJoint, mjtObj
+from mujoco import mjtEq, mjtJoint, mjtObj
 from numpy.typing import NDArray
 
-from reference_engine.geometry.polygon import convex_parts
 from scenarios.scene import PlanarScene, Revolute, Rod, Rope, Scene, colliding_pairs, masses
-from validation.engines.embedding import (
-    DEPTH,
-    from_z_to,
-    icosphere,
-    inertias_in_space,
-    prism,
-    rectangle,
-    rotation_matrix,
-    start_in_space,
-    vector_in_space,
-)
+from validation.engines.embedding import inertias_in_space, rotation_matrix, start_in_space, vector_in_space
 from validation.engines.engine import Settings
-from validation.engines.joint_tree import Link, TreeJoint, joint_forest
+from validation.engines.joint_tree import Joint, Link, holds_something, joint_forest
+from validation.engines.mujoco_shapes import body_geoms, boundary_geoms
 from validation.engines.pair_laws import PairLaws
 
 Array = NDArray[np.float64]
 
-BOWL_FACETS = 1024  # planes that touch the circle; it is widened by at most 5e-6 of its radius
-SPHERE_SUBDIVISIONS = 5  # 10,242 planes that touch the sphere; it is widened by at most 3e-4 of its radius
-PLANE_SIZE = (0.0, 0.0, 1.0)  # no end in x and y
 MEMORY = 2**28  # bytes for contacts and constraints; only what is used is touched
 
 
@@ -62,14 +47,15 @@ def build_model(scene: Scene, dt: float, settings: Settings) -> tuple[Any, Any, 
     links, loops = joint_forest(scene)
     nodes = _add_bodies(spec, scene, links)
     laws = _ContactLaws(spec, scene, settings)
-    for i, body in enumerate(scene.bodies):
-        for shape in _shapes(spec, body.shape, f"b{i}"):
+    bodies: tuple[Any, ...] = scene.bodies
+    for i, body in enumerate(bodies):
+        for shape in body_geoms(spec, body.shape, f"b{i}"):
             laws.add_geom(nodes[i], i, shape)
     for j, boundary in enumerate(scene.boundaries, start=len(scene.bodies)):
-        for shape in _facets(boundary):
+        for shape in boundary_geoms(boundary, settings):
             laws.add_geom(spec.worldbody, j, shape)
     laws.close()
-    ties = [*loops, *(joint for joint in scene.joints if isinstance(joint, (Rod, Rope)))]
+    ties = [*loops, *(j for j in scene.joints if isinstance(j, (Rod, Rope)) and holds_something(scene, j))]
     _add_ties(spec, scene, ties, nodes, settings)
     model = spec.compile()
     for k, rod in enumerate(joint for joint in ties if isinstance(joint, (Rod, Rope))):
@@ -109,7 +95,7 @@ def _softness(settings: Settings) -> tuple[list[float], list[float]]:
     return solref, [*solimp, 0.5, 2.0]
 
 
-# --- bodies and shapes --------------------------------------------------------------------------------
+# --- bodies -------------------------------------------------------------------------------------------
 
 
 def _add_bodies(spec: Any, scene: Scene, links: tuple[Link, ...]) -> list[Any]:
@@ -152,64 +138,6 @@ def _add_bodies(spec: Any, scene: Scene, links: tuple[Link, ...]) -> list[Any]:
         node.ipos, node.mass, node.inertia = [0.0, 0.0, 0.0], mass[i], inertia[i]
         nodes[i] = node
     return nodes
-
-
-def _shapes(spec: Any, shape: Any, name: str) -> Iterator[dict[str, Any]]:
-    """The geoms of a body's shape. Meshes are the hulls of their points, stored in single precision by MuJoCo."""
-    match shape.kind:
-        case "sphere" | "disc":
-            yield {"type": mjtGeom.mjGEOM_SPHERE, "size": [shape.radius, 0.0, 0.0]}
-        case "box":
-            yield {"type": mjtGeom.mjGEOM_BOX, "size": [edge / 2 for edge in shape.size]}
-        case "capsule":
-            yield {"type": mjtGeom.mjGEOM_CAPSULE, "size": [shape.radius, shape.length / 2, 0.0]}
-        case "cylinder":
-            yield {"type": mjtGeom.mjGEOM_CYLINDER, "size": [shape.radius, shape.length / 2, 0.0]}
-        case "ellipsoid":
-            yield {"type": mjtGeom.mjGEOM_ELLIPSOID, "size": list(shape.semi_axes)}
-        case "convex-mesh":
-            yield _mesh(spec, f"{name}m", np.array(shape.points))
-        case "polygon":
-            for k, part in enumerate(convex_parts(shape.vertices)):
-                if (box := rectangle(part)) is None:
-                    yield _mesh(spec, f"{name}m{k}", prism(part))
-                else:
-                    (x, y), (width, height), angle = box
-                    yield {
-                        "type": mjtGeom.mjGEOM_BOX,
-                        "size": [width / 2, height / 2, DEPTH / 2],
-                        "pos": [x, y, 0.0],
-                        "quat": [math.cos(angle / 2), 0.0, 0.0, math.sin(angle / 2)],
-                    }
-        case _:
-            raise TypeError(shape)
-
-
-def _mesh(spec: Any, name: str, points: Array) -> dict[str, Any]:
-    spec.add_mesh(name=name, uservert=points.ravel().tolist(), inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX)
-    return {"type": mjtGeom.mjGEOM_MESH, "meshname": name}
-
-
-def _facets(boundary: Any) -> Iterator[dict[str, Any]]:
-    """A boundary as planes, whose free side is that of their z axis."""
-
-    def plane(point: Array, normal: Array) -> dict[str, Any]:
-        return {"type": mjtGeom.mjGEOM_PLANE, "size": PLANE_SIZE, "pos": point, "quat": from_z_to(normal)}
-
-    match boundary.kind:
-        case "half-plane" | "half-space":
-            yield plane(vector_in_space(boundary.point), vector_in_space(boundary.normal))
-        case "bowl":
-            center = vector_in_space(boundary.center)
-            for angle in 2 * np.pi * np.arange(BOWL_FACETS) / BOWL_FACETS:
-                outward = np.array([math.cos(angle), math.sin(angle), 0.0])
-                yield plane(center + boundary.radius * outward, -outward)
-        case "hollow-sphere":
-            center = vector_in_space(boundary.center)
-            for outward in icosphere(SPHERE_SUBDIVISIONS)[0]:
-                yield plane(center + boundary.radius * outward, -outward)
-        case _:
-            raise TypeError(boundary)
 
 
 # --- contact laws -------------------------------------------------------------------------------------
@@ -292,9 +220,7 @@ def _dimensions(friction: float) -> int:
 # --- joints that are no links ---------------------------------------------------------------------------
 
 
-def _add_ties(
-    spec: Any, scene: Scene, ties: list[TreeJoint | Rod | Rope], nodes: list[Any], settings: Settings
-) -> None:
+def _add_ties(spec: Any, scene: Scene, ties: list[Joint], nodes: list[Any], settings: Settings) -> None:
     """Ropes are tendons with a limit, rods tendons of constant length, loops are closed at a site of each side."""
     solref, solimp = _softness(settings)
     index = {body.name: i for i, body in enumerate(scene.bodies)}

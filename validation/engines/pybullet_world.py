@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -12,24 +11,14 @@ import pybullet as pb
 from numpy.typing import NDArray
 
 from scenarios.scene import PlanarScene, Scene, masses
-from validation.engines.embedding import (
-    DEPTH,
-    icosphere,
-    inertias_in_space,
-    prism,
-    rectangle,
-    rotation_matrix,
-    start_in_space,
-    vector_in_space,
-)
+from validation.engines.embedding import inertias_in_space, rotation_matrix, start_in_space, vector_in_space
 from validation.engines.engine import Settings
 from validation.engines.joint_tree import Link, TreeJoint, joint_forest
 from validation.engines.pair_laws import PairLaws
+from validation.engines.pybullet_shapes import body_shape, boundary_shape
 
 Array = NDArray[np.float64]
 
-BOWL_FACETS = 1024  # that touch the circle; it is widened by at most 5e-6 of its radius
-SPHERE_SUBDIVISIONS = 5  # 20,480 triangles
 BASE = -1  # pybullet's number of a multibody's base
 
 Address = tuple[int, int]  # pybullet's number of the multibody, and of the link in it
@@ -85,7 +74,9 @@ class World:
             elif i in trees:
                 self._add_tree(trees[i])
         for j, boundary in enumerate(scene.boundaries, start=len(scene.bodies)):
-            number = self._call(pb.createMultiBody, 0.0, self._boundary_shape(boundary), -1, _origin(boundary))
+            shape = boundary_shape(self.client, boundary, settings)
+            origin = vector_in_space(boundary.point if hasattr(boundary, "point") else boundary.center)
+            number = self._call(pb.createMultiBody, 0.0, shape, -1, origin.tolist())
             self.member[number, BASE] = j
         self._set_contact_laws()
         self._keep_apart()
@@ -121,7 +112,7 @@ class World:
     # --- bodies ---------------------------------------------------------------------------------------
 
     def _add_fixed(self, i: int) -> None:
-        shape = self._shape(self._scene.bodies[i].shape, np.zeros(3))
+        shape = self._shape(i, np.zeros(3))
         number = self._call(pb.createMultiBody, 0.0, shape, -1, self._position[i].tolist(), _xyzw(self._orientation[i]))
         self._register(i, (number, BASE))
 
@@ -143,7 +134,7 @@ class World:
             segments.append(self._segment(tree[0], 1, np.zeros(3)))
             segment_of[first] = 2
         elif floats:
-            mass, shape = float(self._mass[first]), self._shape(self._scene.bodies[first].shape, np.zeros(3))
+            mass, shape = float(self._mass[first]), self._shape(first, np.zeros(3))
             position, orientation = self._position[first], self._orientation[first]
             segment_of[first] = BASE
         for link in tree[1:] if floats else tree:
@@ -197,7 +188,7 @@ class World:
                 orientation = _multiply(_conjugate(self._orientation[link.parent]), orientation)
         return _Segment(
             mass=float(self._mass[link.body]),
-            shape=self._shape(self._scene.bodies[link.body].shape, center),
+            shape=self._shape(link.body, center),
             kind=pb.JOINT_SPHERICAL if ball else pb.JOINT_REVOLUTE,
             axis=_Z if link.axis is None else link.axis,
             parent=parent,
@@ -240,59 +231,9 @@ class World:
         if not self._scene.bodies[i].fixed:
             self._call(pb.changeDynamics, *address, localInertiaDiagonal=self._inertia[i].tolist())
 
-    # --- shapes ---------------------------------------------------------------------------------------
-
-    def _shape(self, shape: Any, center: Array) -> int:
-        """A collision shape whose body frame has its origin at `center` of the link's frame."""
-        at = center.tolist()
-        match shape.kind:
-            case "sphere" | "disc":
-                return self._make(pb.GEOM_SPHERE, radius=shape.radius, collisionFramePosition=at)
-            case "box":
-                half = [edge / 2 for edge in shape.size]
-                return self._make(pb.GEOM_BOX, halfExtents=half, collisionFramePosition=at)
-            case "capsule":
-                return self._make(pb.GEOM_CAPSULE, radius=shape.radius, height=shape.length, collisionFramePosition=at)
-            case "cylinder":
-                return self._make(pb.GEOM_CYLINDER, radius=shape.radius, height=shape.length, collisionFramePosition=at)
-            case "convex-mesh":
-                return self._make(pb.GEOM_MESH, vertices=(np.array(shape.points) + center).tolist())
-            case "polygon":
-                if (box := rectangle(shape.vertices)) is None:
-                    return self._make(pb.GEOM_MESH, vertices=(prism(shape.vertices) + center).tolist())
-                (x, y), (width, height), angle = box
-                return self._make(
-                    pb.GEOM_BOX,
-                    halfExtents=[width / 2, height / 2, DEPTH / 2],
-                    collisionFramePosition=[center[0] + x, center[1] + y, center[2]],
-                    collisionFrameOrientation=[0.0, 0.0, math.sin(angle / 2), math.cos(angle / 2)],
-                )
-        raise TypeError(shape)
-
-    def _boundary_shape(self, boundary: Any) -> int:
-        match boundary.kind:
-            case "half-plane" | "half-space":
-                return self._make(pb.GEOM_PLANE, planeNormal=vector_in_space(boundary.normal).tolist())
-            case "bowl":
-                vertices, triangles = _bowl(boundary.radius)
-            case "hollow-sphere":
-                directions, triangles = icosphere(SPHERE_SUBDIVISIONS)
-                vertices = boundary.radius * directions
-            case _:
-                raise TypeError(boundary)
-        # Given as arrays: pybullet caches mesh files by name.
-        return self._make(
-            pb.GEOM_MESH,
-            vertices=vertices.tolist(),
-            indices=triangles.ravel().tolist(),
-            flags=pb.GEOM_FORCE_CONCAVE_TRIMESH,
-        )
-
-    def _make(self, kind: int, **kwargs: Any) -> int:
-        number: int = self._call(pb.createCollisionShape, kind, **kwargs)
-        if number < 0:
-            raise RuntimeError(f"pybullet could not make a collision shape of {sorted(kwargs)}")
-        return number
+    def _shape(self, i: int, center: Array) -> int:
+        body: Any = self._scene.bodies[i]
+        return body_shape(self.client, body.shape, center)
 
     # --- who meets whom, and how ------------------------------------------------------------------------
 
@@ -340,21 +281,6 @@ class World:
             vector_in_space(joint.anchor_a).tolist(),
             vector_in_space(joint.anchor_b).tolist(),
         )
-
-
-def _origin(boundary: Any) -> list[float]:
-    return vector_in_space(boundary.point if hasattr(boundary, "point") else boundary.center).tolist()
-
-
-def _bowl(radius: float) -> tuple[Array, NDArray[np.int64]]:
-    """A strip of facets around a circle, twice as deep as a prism."""
-    turn = 2 * np.pi * (np.arange(BOWL_FACETS) + 0.5) / BOWL_FACETS
-    rim = radius / math.cos(math.pi / BOWL_FACETS) * np.column_stack([np.cos(turn), np.sin(turn)])
-    vertices = np.concatenate([np.column_stack([rim, np.full(BOWL_FACETS, z)]) for z in (-DEPTH, DEPTH)])
-    i = np.arange(BOWL_FACETS)
-    j = (i + 1) % BOWL_FACETS
-    n = BOWL_FACETS
-    return vertices, np.concatenate([np.column_stack([i, j, j + n]), np.column_stack([i, j + n, i + n])])
 
 
 def _given(anchor: Array | None) -> Array:

@@ -85,19 +85,24 @@ class Recorder:
         self._times: list[float] = []
         self._started = 0.0
         self._elapsed: float | None = None
+        self._watched = False
         self._contacts: list[tuple[Any, ...]] = []
 
     def steps(self) -> Iterator[int]:
         """Step numbers from 1; the clock of a step runs from here to the next `read`."""
         for number in range(1, self.step_count + 1):
-            self._elapsed = None
+            self._elapsed, self._watched = None, False
             self._started = time.perf_counter()
             yield number
         report_step_times(self._times)
 
-    def stepped(self) -> None:
-        """Stops the clock of the step: for an engine that is read out in more than the blink of `read`."""
+    def stepped(self, *, watched: bool = False) -> None:
+        """Stops the clock of the step: for an engine that is read out in more than the blink of `read`.
+
+        `watched`: the step was slowed down by looking at its contacts, and its time is not counted.
+        """
         self._elapsed = time.perf_counter() - self._started
+        self._watched = watched
 
     def read(self, *state: Any, raw: Array | bytes | None = None) -> None:
         """The state after a step: (pose, twist), each (B, 3), or (position, orientation, velocity, spin).
@@ -105,7 +110,7 @@ class Recorder:
         Arrays or nested sequences; copied. `raw` is the engine's own state, which is what the hash is over; give it
         where `state` is derived (an angle from a matrix).
         """
-        if self._step >= 0:
+        if self._step >= 0 and not self._watched:
             self._times.append(time.perf_counter() - self._started if self._elapsed is None else self._elapsed)
         self._step += 1
         if self._filled == self._block:
@@ -120,17 +125,25 @@ class Recorder:
     @property
     def wants_contacts(self) -> bool:
         """Whether the state just read and the one a step before will both be kept: the momentum balance needs both."""
-        strides, beyond = divmod(self._step, self._stride)
-        return beyond == min(1, self._stride - 1) and strides % PAIR_EVERY == 0 and self._step > 0
+        return self._wants_contacts_of(self._step)
+
+    @property
+    def will_want_contacts(self) -> bool:
+        """Whether `wants_contacts` after the next step: for an engine that tells of contacts only while it steps."""
+        return self._wants_contacts_of(self._step + 1)
+
+    def _wants_contacts_of(self, step: int) -> bool:
+        strides, beyond = divmod(step, self._stride)
+        return beyond == min(1, self._stride - 1) and strides % PAIR_EVERY == 0 and step > 0
 
     def add_contact(
         self,
         a: int,
         b: int,
-        point: Sequence[float],
-        normal: Sequence[float],
+        point: Sequence[float] | Array,
+        normal: Sequence[float] | Array,
         gap: float,
-        impulse: Sequence[float],
+        impulse: Sequence[float] | Array,
     ) -> None:
         """A contact that the engine reports for the state just read; conventions as in `Contacts`."""
         # copies: an engine's arrays are often views of memory that its next step overwrites
