@@ -6,6 +6,7 @@ rotation about -y.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -126,9 +127,14 @@ def scene_of(
     title: str,
     duration: float,
     g: float = G,
+    lean: float = 0.0,
     **more: Any,
 ) -> Scene:
-    """The scene of these bodies, the free ones first, with gravity g downwards. `more`: joints, contact, damping."""
+    """The scene of these bodies, the free ones first, with gravity g, `lean` rad from straight down towards x.
+
+    `more`: joints, contact, damping.
+    """
+    along, down = g * math.sin(lean), -g * math.cos(lean)
     below = ground or Ground((), ())
     common = {
         "title": title,
@@ -138,8 +144,8 @@ def scene_of(
         **more,
     }
     if space == "planar":
-        return PlanarScene(gravity=(0.0, -g), **common)
-    return SpatialScene(gravity=(0.0, 0.0, -g), **common)
+        return PlanarScene(gravity=(along, down), **common)
+    return SpatialScene(gravity=(along, 0.0, down), **common)
 
 
 def poses_in_plane(scene: Scene, motion: Callable[[Array], Array]) -> Callable[[Array], Array]:

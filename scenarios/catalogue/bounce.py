@@ -14,8 +14,8 @@ from scenarios.catalogue.bodies import Array, G
 from scenarios.truth import Event, Goal, Invariant, Motion
 
 SOURCE = "free fall and Newton's law of restitution; the geometric series of the flights (Zeno's sum)"
-SHORTEST_FLIGHT = 0.05  # s: of the impacts whose times are compared, twelve steps of 1/240 s
-MOST_EVENTS = 30
+SHORTEST_FLIGHT = 0.1  # s: before each impact whose time is compared, 24 steps of 1/240 s
+MOST_EVENTS = 10
 
 
 def rest_time(height: float, restitution: float, g: float = G) -> float:
@@ -57,7 +57,7 @@ def bounce_height(time: Array, height: float, restitution: float, g: float = G) 
 
 
 def impacts(body: str, ground: str, height: float, restitution: float, duration: float) -> tuple[Event, ...]:
-    """The impacts before `duration`, while the flight before each lasts 0.05 s or longer; at most thirty."""
+    """The impacts before `duration`, while the flight before each lasts 0.1 s or longer; at most ten."""
     events: list[Event] = []
     for k in range(1, MOST_EVENTS + 1):
         flight = 2.0 * math.sqrt(2.0 * height / G) * restitution ** (k - 1)

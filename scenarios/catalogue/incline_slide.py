@@ -1,6 +1,8 @@
 """A unit block let go on an incline: a shade below the friction angle, at it, or a shade above.
 
 Up to the friction angle it stays where it is; an engine whose friction is regularised, softened or projected creeps.
+The incline is a tilted ground under a tilted block, or, the same mechanics, gravity that leans over a level ground:
+an engine whose answers differ feels the axes of the world.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from scenarios.scenario import Scenario, Value, Within
 from scenarios.truth import Goal, Invariant, Motion, Truth
 
 Relation = Literal["below", "at", "above"]
+Tilted = Literal["ground", "gravity"]
 
 STEEPNESS: dict[Relation, float] = {"below": 0.98, "at": 1.0, "above": 1.02}  # of the friction angle
 HALF = 0.5  # m, of the block
@@ -34,6 +37,7 @@ def incline_slide(
     *,
     relation: Relation = "at",
     friction_angle: Annotated[float, Within(0.05, 0.75)] = 0.5,
+    tilted: Tilted = "ground",
     space: Space = "planar",
     ground: GroundKind = "plane",
 ) -> Scenario:
@@ -41,16 +45,22 @@ def incline_slide(
     slope = STEEPNESS[relation] * friction_angle
     friction = math.tan(friction_angle)  # below 1, the width over the height: it slides rather than tips
     a = 0.0 if relation == "at" else acceleration(slope, friction)  # there the round-off of tan decides otherwise
-    down = np.array([math.cos(slope), -math.sin(slope)])
-    x, y = HALF * math.sin(slope), HALF * math.cos(slope)
-    body = block(space, "block", x=x, y=y, angle=-slope, friction=friction)
-    title = f"Incline slide, {relation} the friction angle"
-    scene = scene_of(space, (body,), lay_ground(space, ground, friction, tilt=-slope), title=title, duration=DURATION)
+    tilt = slope if tilted == "ground" else 0.0  # of ground and block; gravity leans by the rest
+    down = np.array([math.cos(tilt), -math.sin(tilt)])
+    x, y = HALF * math.sin(tilt), HALF * math.cos(tilt)
+    scene = scene_of(
+        space,
+        (block(space, "block", x=x, y=y, angle=0.0 - tilt, friction=friction),),
+        lay_ground(space, ground, friction, tilt=0.0 - tilt),
+        title=f"Incline slide, {relation} the friction angle",
+        duration=DURATION,
+        lean=slope - tilt,
+    )
 
     def motion(time: Array) -> Array:
         pose = np.empty((len(time), 1, 3))
         pose[:, 0, :2] = (x, y) + 0.5 * a * time[:, None] ** 2 * down
-        pose[:, 0, 2] = -slope
+        pose[:, 0, 2] = -tilt
         return pose
 
     def distance(motion: Motion) -> float:
@@ -61,7 +71,7 @@ def incline_slide(
     invariants: frozenset[Invariant] = frozenset({"energy-not-gained"} if sliding else {"energy", "rest"})
     return Scenario(
         name="incline-slide",
-        title=title,
+        title=scene.title,
         probes="Coulomb friction: sticking without creep, sliding at the right acceleration",
         regime="sliding",
         scene=scene,
@@ -83,6 +93,7 @@ CANONICAL: tuple[Mapping[str, Value], ...] = (
     {"relation": "below"},
     {"relation": "at"},
     {"relation": "above"},
+    {"relation": "at", "tilted": "gravity"},
     {"relation": "at", "ground": "box"},
     {"relation": "at", "space": "spatial"},
     {"relation": "at", "space": "spatial", "ground": "box"},

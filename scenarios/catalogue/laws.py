@@ -11,8 +11,8 @@ from scenarios.catalogue.bodies import start_pose
 from scenarios.forces import spring_energy
 from scenarios.scene import PlanarScene, Scene, inertias, masses
 
-RESTING_SHARE = 0.01
-"""of the energy scale: an engine that starts a resting scene pushes bodies apart by a hundredth of their size."""
+RESTING_SHARE = 0.02
+"""of the energy scale: some engines keep a skin and push bodies that touch apart by a hundredth of their size."""
 MOVING_SHARE = 0.05
 """of the energy scale: one step of 1/240 s at the speed of a fall from one metre is 2 % of that fall."""
 PENETRATION_SHARE = 0.1  # of the smallest free body's size

@@ -55,6 +55,19 @@ def test_friction_does_the_work_that_the_block_loses():
     assert 0.5 * speed**2 == pytest.approx(work, rel=1e-5)
 
 
+def test_gravity_that_leans_is_the_same_incline_turned_level():
+    """The exact motion seen in axes turned by the slope; gravity has its full strength in both."""
+    steep, level = (incline_slide(relation="above", tilted=tilted) for tilted in ("ground", "gravity"))
+    assert math.hypot(*level.scene.gravity) == pytest.approx(9.81, rel=1e-15)
+    assert level.scene.boundaries[0].normal == (0.0, 1.0) and level.scene.bodies[0].angle == 0.0
+    time = np.linspace(0.0, 3.0, 7)
+    a, b = steep.truth.pose(time)[:, 0], level.truth.pose(time)[:, 0]
+    s, c = math.sin(0.51), math.cos(0.51)
+    turned = np.stack([c * a[:, 0] - s * a[:, 1], s * a[:, 0] + c * a[:, 1]], axis=1)
+    assert turned == pytest.approx(b[:, :2], abs=1e-14)
+    assert steep.truth.goal.exact == level.truth.goal.exact
+
+
 # --- thrown ----------------------------------------------------------------------------------------
 
 
