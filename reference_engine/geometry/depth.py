@@ -11,11 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from reference_engine.geometry.kernels import kernel
+from reference_engine.geometry.spatial_shapes import CYLINDER, ELLIPSOID
 from reference_engine.geometry.support import support_difference, write
 
 MOST_POINTS = 256
 MOST_FACES = 2 * MOST_POINTS
-RELATIVE_TOLERANCE = 1e-10  # of the depth
+RELATIVE_TOLERANCE = 1e-10  # of the depth, of curved bodies; polytopes need none
+OFF_FACE = -1e-9  # share of a face by which the foot of the perpendicular may miss it
 ABSOLUTE_TOLERANCE = 1e-14  # of the two reaches
 UNSEEN, SEEN, SEEING = 0, 1, 2  # face[:, 3]; SEEING: sees the new point, not yet known to be joined to the rest
 SLIVER = 1e-10  # height by length of a face, below which its normal is round-off
@@ -179,8 +181,15 @@ def is_known(points, new, same):
 
 @kernel
 def depth(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plane, rim, found):
-    """Depth of the cores, as a gap <= 0 (or a hair above 0 where they touch), into `found`."""
+    """Depth of the cores, as a gap <= 0 (or a hair above 0 where they touch), into `found`.
+
+    False if the normal and the gap are found but not the points: the foot of the perpendicular lies on
+    a part of the true face that no face of the polytope covers yet.
+    """
     extent = body[p, 16] + body[q, 16]
+    curved = kind[p] == CYLINDER or kind[p] == ELLIPSOID or kind[q] == CYLINDER or kind[q] == ELLIPSOID
+    relative = RELATIVE_TOLERANCE if curved else 0.0
+    on_face = False
     first_tetrahedron(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plane)
     faces, lower, upper = 4, -np.inf, np.inf
     for new in range(4, MOST_POINTS):
@@ -197,9 +206,9 @@ def depth(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plan
             write(
                 found, -reached, nx, ny, nz, ax, ay, az, ax - reached * nx, ay - reached * ny, az - reached * nz, 0.0
             )  # fmt: skip
-        tolerance = ABSOLUTE_TOLERANCE * extent + RELATIVE_TOLERANCE * abs(reached)
+        tolerance = ABSOLUTE_TOLERANCE * extent + relative * abs(reached)
         if reached - lower <= tolerance or reached < 0.0:
-            witness(points, faces, face, plane, f, reached, lower + tolerance, found)
+            on_face = witness(points, faces, face, plane, f, reached, lower + tolerance, found)
             break
         if is_known(points, new, SLIVER * extent):  # the plane of the face is round-off: a sliver just too wide
             plane[f, 3] = np.inf
@@ -208,6 +217,7 @@ def depth(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plan
         if faces == 0:
             break
     found[10] = max(0.0, upper - lower)
+    return on_face
 
 
 @kernel
@@ -231,7 +241,12 @@ def witness(points, faces, face, plane, nearest, reached, level, found):
     """
     best, s, t, f = -np.inf, 0.0, 0.0, nearest
     for other in range(faces):
-        if plane[other, 3] <= level:
+        cosine = (
+            plane[other, 0] * plane[nearest, 0]
+            + plane[other, 1] * plane[nearest, 1]
+            + plane[other, 2] * plane[nearest, 2]
+        )
+        if plane[other, 3] <= level and cosine > 1.0 - 1e-12:
             u, v = foot(points, face[other, 0], face[other, 1], face[other, 2])
             inside = min(u, min(v, 1.0 - u - v))
             if inside > best:
@@ -247,3 +262,4 @@ def witness(points, faces, face, plane, nearest, reached, level, found):
     write(
         found, -reached, nx, ny, nz, px, py, pz, px - reached * nx, py - reached * ny, pz - reached * nz, 0.0
     )  # fmt: skip
+    return best >= OFF_FACE

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from reference_engine.geometry.boundary_gap import half_space, hollow_sphere
 from reference_engine.geometry.core_gap import box_box, over_face, point_box, point_cylinder, segment_segment
 from reference_engine.geometry.depth import depth
 from reference_engine.geometry.kernels import entry, kernel
-from reference_engine.geometry.separation import FAR, OVERLAPPING, separation
+from reference_engine.geometry.separation import APART, FAR, separation
 from reference_engine.geometry.spatial_shapes import BOX, CAPSULE, CYLINDER, HALF_SPACE, HOLLOW_SPHERE, SPHERE
-from reference_engine.geometry.support import place
+from reference_engine.geometry.support import place, write
 
+CERTIFIED = 1e-9  # of the distance: a wider bracket is looked into
 FIELDS = 11  # columns of `found`, see support.write
 
 
@@ -25,6 +28,34 @@ def is_far(kind, body, p, q, dx, dy, dz, cutoff):
         return room > 0.0 and dx * dx + dy * dy + dz * dz < room * room
     apart = reach + body[q, 16] + cutoff
     return apart < 0.0 or dx * dx + dy * dy + dz * dz > apart * apart
+
+
+@kernel
+def searched(
+    kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, face, plane, rim, found
+):  # fmt: skip
+    """Distance, else depth.  A distance that is not certified may be a depth lost in round-off: both are asked."""
+    extent = body[p, 16] + body[q, 16]
+    state = separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, found)
+    if state == FAR:
+        return False
+    if state == APART and found[10] <= CERTIFIED * found[0] + 1e-14 * extent:
+        return found[0] < cutoff
+    on_face = depth(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plane, rim, found)
+    gap, nx, ny, nz, uncertainty = found[0], found[1], found[2], found[3], found[10]
+    if gap > 0.0 and state == APART:
+        separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, np.inf, points, weight, found)
+        found[10] = max(0.0, min(found[10], found[0] - gap))
+    elif not on_face:  # parted along the normal, the points are the nearest ones
+        shift = 1e-2 * extent - gap
+        apart = separation(
+            kind, vertex_start, vertex, body, p, q, dx + shift * nx, dy + shift * ny, dz + shift * nz,
+            np.inf, points, weight, found,
+        )  # fmt: skip
+        if apart == APART:
+            px, py, pz = found[4], found[5], found[6]
+            write(found, gap, nx, ny, nz, px, py, pz, px + gap * nx, py + gap * ny, pz + gap * nz, uncertainty)
+    return found[0] < cutoff
 
 
 @kernel
@@ -54,11 +85,9 @@ def cores(
             on_box, on_p = found[4 + k], found[7 + k]
             found[1 + k], found[4 + k], found[7 + k] = -found[1 + k], on_p + d, on_box + d
     else:
-        state = separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, found)
-        if state == FAR:
-            return False
-        if state == OVERLAPPING:
-            depth(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plane, rim, found)
+        return searched(
+            kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, face, plane, rim, found
+        )  # fmt: skip
     return found[0] < cutoff
 
 

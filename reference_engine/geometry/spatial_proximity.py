@@ -27,7 +27,11 @@ def spatial_proximities(
     Disjoint: the Euclidean distance.  Overlapping: minus the least translation that parts the two.
     Closed form, to round-off (1e-15 of the pair's size): plane and hollow sphere with anything,
     spheres and capsules among themselves, sphere with box or cylinder; box and box over all fifteen axes.
-    All other pairs carry the width of their certified bracket in `uncertainty`.
+    A body apart from a box and over one of its faces: closed form.  All other pairs carry the width of
+    their certified bracket in `uncertainty`: as a rule 1e-10 of the gap, more where the least
+    translation has no one direction (curved bodies nearly concentric).  Not in it: 1e-10 of the
+    pair's size where edges of overlapping meshes are parallel but for 1e-10.  The points of curved bodies
+    that overlap are on them to 1e-6 of their size, their normal to 1e-5 rad.
     Hollow sphere: how far the furthest point sticks out, a lower bound of the translation where
     several do.  Concentric spheres: the normal is +z.
     """

@@ -215,6 +215,26 @@ def test_what_stands_on_a_slab_is_as_deep_as_it_sank(standing, depth):
     assert_allclose(near.normal[0], [0, 0, 1], atol=1e-9)
 
 
+def test_cubes_on_a_grid_where_every_axis_ties_with_others():
+    """Boxes and the same boxes as meshes, faces and edges parallel or off by 1e-12 to 1e-3."""
+    rng = np.random.default_rng(12)
+    corners = 0.5 * np.array(list(itertools.product((-1, 1), repeat=3)))
+    for _ in range(1000):
+        d = rng.integers(-2, 3, 3) * rng.choice([0.5, 0.25, 1 / 3])
+        d += (rng.random() < 0.5) * 10.0 ** rng.uniform(-14, -2) * rng.normal(size=3)
+        turns = np.array(
+            [[1.0, 0, 0, 0], [1.0, 1.0, 0, 0], [1.0, *(10.0 ** rng.uniform(-12, -3) * rng.normal(size=3))]]
+        )
+        q_p, q_q = turns[rng.integers(0, 3, 2)]
+        p, q = (CUBE if rng.random() < 0.5 else ConvexMesh(corners) for _ in range(2))
+        R_p, R_q = rotation(q_p), rotation(q_q)
+        near, expected = proximity(p, q, d, q_p, q_q), polytope_gap(p, q, d, R_p, R_q)
+        assert near.gap[0] == pytest.approx(expected, abs=1e-10 + near.uncertainty[0])  # slivers: depth.SLIVER
+        assert near.uncertainty[0] < 1e-6
+        assert outside_by(p, R_p.T @ near.point_a[0]) <= 1e-9
+        assert outside_by(q, R_q.T @ (near.point_b[0] - d)) <= 1e-9
+
+
 def test_concentric_and_coincident_bodies_have_a_defined_normal_and_their_full_depth():
     here = np.zeros(3)
     assert proximity(Sphere(1.0), Sphere(0.5), here, IDENTITY, IDENTITY).normal[0].tolist() == [0, 0, 1]
