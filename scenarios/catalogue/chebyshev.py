@@ -31,7 +31,7 @@ class NotSmoothError(ArithmeticError):
 
 
 class DenseSolution:
-    """y(t) over [start, end] of y' = rate(t, y), y(start) given. Integrated when it is first asked for.
+    """y(t) over [start, end] of y' = rate(t, y), y(start) given. Integrated as far as it is asked for.
 
     Called with times (S,) it gives (D, S); outside its span, NaN. With `stop`, quantity(time (N,), state (D, N)),
     it ends where that first goes from positive to 0, if it does before `end`.
@@ -51,59 +51,54 @@ class DenseSolution:
         self._end, self._stop, self._stopped = end, stop, False
         self._rate, self._first = rate, np.asarray(state, dtype=np.float64)
         self._window = window
-        self._edges = np.empty(0)  # (W + 1,) s, ends of the windows
-        self._series = np.empty((0, NODES + 1, len(self._first)))  # (W, NODES + 1, D) coefficients
+        self._edges = [start]  # (W + 1) s, ends of the windows
+        self._series: list[Array] = []  # W times (NODES + 1, D) coefficients
 
     @property
     def end(self) -> float:
         """s; where it stops, if it does."""
         if self._stop is not None:
-            self._need()
+            self._integrate(self._end)
         return self._end
 
     @property
     def stopped(self) -> bool:
         """Whether `stop` fell to 0 inside the span."""
-        self._need()
+        self._integrate(self._end)
         return self._stopped
 
     def __call__(self, time: Array) -> Array:
-        self._need()
         time = np.atleast_1d(np.asarray(time, dtype=np.float64))
+        self._integrate(float(np.max(time[time <= self._end], initial=self.start)))
         inside = (time >= self.start) & (time <= self._end)
-        window = np.clip(np.searchsorted(self._edges, time, side="right") - 1, 0, len(self._series) - 1)
-        low, high = self._edges[window], self._edges[window + 1]
+        edges = np.array(self._edges)
+        window = np.clip(np.searchsorted(edges, time, side="right") - 1, 0, len(self._series) - 1)
+        low, high = edges[window], edges[window + 1]
         position = np.where(inside, (2.0 * time - low - high) / (high - low), np.nan)
-        return np.einsum("snd,sn->ds", self._series[window], chebyshev.chebvander(position, NODES))
+        series = np.array(self._series)[window]
+        return np.einsum("snd,sn->ds", series, chebyshev.chebvander(position, NODES))
 
     def at(self, time: float) -> Array:
         """(D,) at one time."""
         return self(np.array([time]))[:, 0]
 
-    def _need(self) -> None:
-        if not len(self._series):
-            self._integrate()
-
-    def _integrate(self) -> None:
-        edges: list[float] = [self.start]
-        series: list[Array] = []
-        state: Array = self._first
-        window = self._window
-        while edges[-1] < self._end and not self._stopped:
-            low = edges[-1]
-            high = min(low + window, self._end)
+    def _integrate(self, until: float) -> None:
+        """On to the window that holds `until`, or to the end."""
+        while not self._series or (self._edges[-1] < min(until, self._end) and not self._stopped):
+            low = self._edges[-1]
+            high = min(low + self._window, self._end)
+            # Every Chebyshev polynomial is 1 at the end of a window.
+            state = self._series[-1].sum(axis=0) if self._series else self._first
             coefficients = self._solve(state, low, high)
             if coefficients is None:
-                window = 0.5 * (high - low)
-                if window < SHORTEST:
-                    raise NotSmoothError(f"no series at t = {low:.9g} s in a window of {window:.1e} s")
+                self._window = 0.5 * (high - low)
+                if self._window < SHORTEST:
+                    raise NotSmoothError(f"no series at t = {low:.9g} s in a window of {self._window:.1e} s")
                 continue
-            edges.append(high)
-            series.append(coefficients)
-            state = coefficients.sum(axis=0)  # every Chebyshev polynomial is 1 at the end of the window
-            window *= GROWTH
+            self._edges.append(high)
+            self._series.append(coefficients)
+            self._window *= GROWTH
             self._look_for_stop(low, high, coefficients)
-        self._edges, self._series = np.array(edges), np.array(series)
 
     def _look_for_stop(self, low: float, high: float, coefficients: Array) -> None:
         """Between equally spaced points of the window, then by regula falsi."""

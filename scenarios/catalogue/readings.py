@@ -18,15 +18,15 @@ BEFORE = (-2, -1, 0)  # up to its beginning, where an impact may lie inside the 
 
 
 def value_at(time: Array, value: Array, at: float) -> float:
-    """The cubic through the four samples about `at`; NaN where the motion does not reach so far.
+    """The quintic through the six samples about `at`; NaN where the motion does not reach so far.
 
     time, value: (S,), times not decreasing.
     """
     time, value = _distinct(time, value)
-    if len(time) < 4 or not time[0] <= at <= time[-1] + 1e-9:
+    if len(time) < 6 or not time[0] <= at <= time[-1] + 1e-9:
         return math.nan
-    k = int(np.clip(np.searchsorted(time, at) - 1, 1, len(time) - 3))
-    nodes = k + np.array(AROUND)
+    first = int(np.clip(np.searchsorted(time, at) - 3, 0, len(time) - 6))
+    nodes = slice(first, first + 6)
     return _lagrange(time[nodes], value[nodes], at)
 
 

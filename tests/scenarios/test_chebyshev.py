@@ -55,4 +55,4 @@ def test_a_stop_that_does_not_come_leaves_the_end_as_it_was():
 def test_a_solution_that_runs_to_infinity_says_so():
     solution = DenseSolution(lambda t, y: y**2, np.array([1.0]), 0.0, 2.0)  # 1 / (1 - t)
     with pytest.raises(NotSmoothError, match="at t = "):
-        solution.at(0.5)
+        solution.at(1.5)
