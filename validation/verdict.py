@@ -46,9 +46,8 @@ class Change:
     @property
     def ratio(self) -> float | None:
         """|new / old|; None where that says nothing."""
-        if self.old == 0.0 or not math.isfinite(self.old) or not math.isfinite(self.new):
-            return None
-        return abs(self.new / self.old)
+        ratio = abs(self.new / self.old) if self.old else math.inf
+        return ratio if math.isfinite(ratio) else None
 
     def __str__(self) -> str:
         if self.allowed == NOT_MEASURED:
@@ -62,7 +61,7 @@ class Change:
 
     def _how_much(self) -> str:
         ratio = self.ratio
-        if ratio is None or self.new * self.old < 0.0:
+        if not ratio or self.new * self.old < 0.0:
             return ""
         if abs(ratio - 1.0) < 0.5:
             return f"{100 * (ratio - 1):+.2g} %, "

@@ -76,7 +76,7 @@ def quantity_of(change: Change) -> str:
 
 
 def _ratio(change: Change) -> str:
-    return "" if change.ratio is None else f"{times(change.ratio)}, "
+    return "" if not change.ratio else f"{times(change.ratio)}, "
 
 
 def _name(verdict: Verdict) -> str:
