@@ -1,0 +1,53 @@
+"""A number reads as people write it."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from validation.report.quantity import contrast, quantity
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (2.6e-5, "m", "2.6e-05 m"),
+        (0.039, "m", "39 mm"),
+        (0.015, "m", "15 mm"),
+        (0.2155e-3, "m", "0.215 mm"),
+        (-8e-3, "m", "-8 mm"),
+        (2.31, "s", "2.31 s"),
+        (0.417, "s", "417 ms"),
+        (1.0, "m", "1 m"),
+        (0.148, "J", "0.148 J"),
+        (1234.5, "J", "1234 J"),
+        (1.5e7, "J", "1.5e+07 J"),
+        (77.0, "1", "77"),
+        (0.0, "m", "0 m"),
+        (-0.0, "1", "0"),
+        (math.nan, "s", "never"),
+        (-math.inf, "J", "-infinite J"),
+    ],
+)
+def test_a_quantity_reads_as_people_write_it(value: float, unit: str, text: str) -> None:
+    assert quantity(value, unit) == text
+
+
+@given(st.floats(-1e300, 1e300), st.sampled_from(["m", "s", "J", "1", "m/s"]))
+def test_a_quantity_keeps_its_value_to_the_digits_shown(value: float, unit: str) -> None:
+    number, _, shown = quantity(value, unit).partition(" ")
+    milli = 1e-3 if re.fullmatch("m(m|s|m/s)", shown) else 1.0
+    assert float(number) * milli == pytest.approx(value, rel=0.051, abs=0.0)
+    if 1e-4 <= abs(value) < 1e6 and (milli < 1.0 or abs(value) >= 1e-3):
+        assert float(number) * milli == pytest.approx(value, rel=5.1e-3)
+
+
+@given(st.floats(1e-12, 1e12), st.floats(-1e-3, 1e-3))
+def test_two_values_that_differ_are_told_apart(value: float, relative: float) -> None:
+    other = value * (1.0 + relative)
+    texts = contrast(other, value, "m")
+    assert (texts[0] == texts[1]) == (other == value)

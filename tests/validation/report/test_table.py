@@ -1,0 +1,123 @@
+"""The tables fit a terminal, read as plain text, and leave nothing out."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+from click import unstyle
+
+from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stored
+from tests.validation.store.made import case, measurement, scene
+from validation.report.table import render_case, render_finds, render_table, render_verdicts
+from validation.store import StoredFind, StoredResult
+from validation.verdict import summary
+
+ENGINES = {"reference": "0.1.0", "pymunk": "7.3.1", "box2d": "2.3.10", "pybullet": "3.2.7", "mujoco": "4.0.0"}
+
+
+def cells(text: str) -> list[list[str]]:
+    return [re.split(r"\s{2,}", line.strip()) for line in unstyle(text).splitlines()]
+
+
+def suite() -> list[StoredResult]:
+    results = []
+    for scenario, parameters in (
+        ("upright-block", {"start": "rock", "space": "spatial", "ground_kind": "box"}),
+        ("stack", {"n": 20, "mass_ratio": 1000}),
+        ("sphere-in-sphere", {}),
+    ):
+        for engine, version in ENGINES.items():
+            results.append(stored(case(scenario, engine, parameters=parameters, version=version), 1.23e-5))
+    return results
+
+
+def test_five_engines_fit_a_hundred_columns() -> None:
+    lines = unstyle(render_table(suite())).splitlines()
+    assert max(map(len, lines)) <= 100
+    assert len(lines) <= 14, "a label breaks between its parameters, not letter by letter"
+
+
+def test_rows_are_scenarios_and_columns_engines() -> None:
+    results = [
+        stored(case("stack", "pymunk", parameters={}), 0.039),
+        stored(case("stack", "box2d", parameters={}), 2.6e-5),
+        stored(case("break", "box2d", parameters={}), 0.0),
+    ]
+    rows = cells(render_table(results))
+    assert rows[0] == ["pymunk", "box2d"]
+    assert rows[2] == ["stack", "39 mm", "2.6e-05 m", "penetration mean"]
+    assert rows[3] == ["break", "0 m", "penetration mean"], "a case that was not run is left empty"
+
+
+def test_reasons_are_footnotes_each_told_once() -> None:
+    declined = [broken(case(name, "mujoco", parameters={}), "declined", "MuJoCo has no e") for name in ("a", "b")]
+    crashed = broken(case("c", "mujoco", parameters={}))
+    rows = cells(render_table([*declined, crashed]))
+    assert [row[1] for row in rows[2:5]] == ["declined ¹", "declined ¹", "crashed ²"]
+    assert ["¹ mujoco: MuJoCo has no e"] in rows and ["² mujoco: SIGSEGV after 1.3 s"] in rows
+
+
+def test_a_verdict_marks_its_cell_and_the_legend_explains_the_marks_in_use() -> None:
+    pairs = [pair(stored(value=3e-3), stored(value=4e-4))]
+    text = unstyle(render_table([r for r, _ in pairs], [v for _, v in pairs]))
+    assert "3 mm ✗" in text and text.splitlines()[-1] == "✗ regressed"
+    unmarked = [pair(stored(), stored())]
+    assert "✗" not in render_table([r for r, _ in unmarked], [v for _, v in unmarked])
+
+
+def test_what_never_happened_says_so() -> None:
+    assert "never" in render_table([stored(value=float("nan"))])
+
+
+def test_the_same_engine_in_two_profiles_has_two_columns() -> None:
+    results = [stored(case(profile=profile, parameters={})) for profile in ("default", "fair")]
+    assert cells(render_table(results))[0] == ["pymunk@default", "pymunk@fair"]
+
+
+def test_colours_can_be_stripped_and_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    results, verdicts = zip(*every_kind())
+    assert "\x1b[" in render_table(results, verdicts)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", render_table(results, verdicts))
+
+
+def test_an_engines_words_do_not_move_the_cursor() -> None:
+    result = broken(case("stack[red]", parameters={}), reason=HOSTILE)
+    for text in (render_table([result]), render_verdicts([pair(result, stored())]), render_case([result])):
+        assert not set("\x1b\x00") & set(unstyle(text)) and "stack[red]" in text
+        unstyle(text).encode("utf-8")
+
+
+def test_verdicts_are_listed_the_gravest_first_and_counted() -> None:
+    lines = unstyle(render_verdicts(every_kind(), width=200)).splitlines()
+    words = ["broken", "broken", "defect", "regressed", "missing", "different", "improved"]
+    assert [line.split()[0] for line in lines[:-1]] == words
+    assert "regressing × pymunk: penetration_mean 3.2 mm, was 0.4 mm (8 times, allowed 4 times)" in lines[3]
+    assert lines[-1] == f"Upright: {summary(verdict for _, verdict in every_kind())}"
+
+
+def test_a_case_is_shown_metric_by_metric() -> None:
+    result = stored(measurements=(measurement(value=0.039), measurement("rest_time", 2.31, "s")))
+    rows = cells(render_case([result, broken(case(engine="box2d"))]))
+    assert ["penetration_mean", "39 mm"] in rows and ["rest_time", "2.31 s"] in rows
+    assert ["outcome", "completed", "crashed"] in rows
+    assert ["box2d: SIGSEGV after 1.3 s"] in rows
+
+
+def test_finds_are_listed_with_what_it_takes_to_see_them_again() -> None:
+    find = StoredFind(
+        number=3,
+        when=datetime.now(UTC),
+        engine="gaining",
+        engine_version="1.0",
+        profile="fair",
+        seed=77,
+        dt=1 / 60,
+        oracle="energy gained",
+        message="energy rose by 1.5 J",
+        scene=scene(),
+    )
+    rows = cells(render_finds([find]))
+    assert rows[1] == ["3", "gaining@fair", "energy gained", "1", "77", "energy rose by 1.5 J (dt 1/60 s)"]
