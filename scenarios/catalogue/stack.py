@@ -1,7 +1,8 @@
 """A stack of unit boxes, lighter ones below, none quite above the next: the classical test of a contact solver.
 
 Aligned stacks stay on a symmetric branch that hides what iterations do; so each box is shifted at random, by a
-thousandth of its width. Mass ratios make the problem ill-conditioned: a heavy box on light ones.
+thousandth of its width. Mass ratios make the problem ill-conditioned: a heavy box on light ones. In some engines such stacks creep for ten
+seconds before they fall, so the suite gives them fifteen.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from scenarios.catalogue.laws import RESTING_SHARE, contact_laws
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.truth import Goal, Invariant, Motion, Truth
 
-DURATION = 6.0  # s
 SIGMA = 1e-3  # m, of widths of 1 m
 
 
@@ -28,6 +28,7 @@ def stack(
     mass_ratio: Annotated[float, Within(1e-4, 1e4)] = 1.0,
     friction: Annotated[float, Within(0.0, 2.0)] = 0.5,
     seed: Annotated[int, Within(0, 2**31 - 1)] = 1,
+    duration: Annotated[float, Within(0.1, 1000.0)] = 6.0,
     space: Space = "planar",
     ground: GroundKind = "plane",
 ) -> Scenario:
@@ -46,7 +47,7 @@ def stack(
         for i in range(n)
     )
     title = f"Stack of {n}, mass ratio {mass_ratio:g}" + (", frictionless" if friction == 0.0 else "")
-    scene = scene_of(space, bodies, lay_ground(space, ground, friction), title=title, duration=DURATION)
+    scene = scene_of(space, bodies, lay_ground(space, ground, friction), title=title, duration=duration)
     top = n - 1
 
     def height(motion: Motion) -> float:
@@ -64,7 +65,7 @@ def stack(
         truth=Truth(
             kind="closed form",
             source="statics: above each face the common centre of mass lies over the overlap of the two boxes",
-            span=(0.0, DURATION),
+            span=(0.0, duration),
             pose=at_rest(scene),
             goal=Goal(name="height of the top box", unit="m", exact=top + 0.5, measure=height),
             invariants=frozenset(invariants),
@@ -79,7 +80,7 @@ CANONICAL: tuple[Mapping[str, Value], ...] = (
     *({"n": n} for n in HEIGHTS),
     {"n": 10, "mass_ratio": 10.0},
     {"n": 5, "mass_ratio": 100.0},
-    *({"n": n, "mass_ratio": 1000.0} for n in HEIGHTS),
+    *({"n": n, "mass_ratio": 1000.0, "duration": 15.0} for n in HEIGHTS),
     *({"n": n, "friction": 0.0} for n in HEIGHTS),
     {"n": 10, "mass_ratio": 10.0, "friction": 0.0},
     {"n": 5, "mass_ratio": 100.0, "friction": 0.0},
