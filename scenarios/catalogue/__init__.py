@@ -12,14 +12,17 @@ import difflib
 from pathlib import Path
 
 from scenarios.catalogue import (
+    block_against_wall,
     bouncing_ball,
     bouncing_block,
+    double_pendulum,
     free_tumble,
     incline_slide,
     newtons_cradle,
     overlapped_start,
     rocking_block,
     slide_to_roll,
+    sphere_in_sphere,
     stack,
     thrown_box,
     upright_block,
@@ -43,6 +46,9 @@ FAMILIES: dict[str, Family] = {
         Family("newtons-cradle", newtons_cradle.newtons_cradle, newtons_cradle.CANONICAL),
         Family("rocking-block", rocking_block.rocking_block, rocking_block.CANONICAL),
         Family("overlapped-start", overlapped_start.overlapped_start, overlapped_start.CANONICAL),
+        Family("block-against-wall", block_against_wall.block_against_wall, block_against_wall.CANONICAL),
+        Family("double-pendulum", double_pendulum.double_pendulum, double_pendulum.CANONICAL),
+        Family("sphere-in-sphere", sphere_in_sphere.sphere_in_sphere, sphere_in_sphere.CANONICAL),
     )
 }
 

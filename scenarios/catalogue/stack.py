@@ -1,8 +1,8 @@
 """A stack of unit boxes, lighter ones below, none quite above the next: the classical test of a contact solver.
 
 Aligned stacks stay on a symmetric branch that hides what iterations do; so each box is shifted at random, by a
-thousandth of its width. Mass ratios make the problem ill-conditioned: a heavy box on light ones. In some engines such stacks creep for ten
-seconds before they fall, so the suite gives them fifteen.
+thousandth of its width. Mass ratios make the problem ill-conditioned: a heavy box on light ones. In some engines such
+stacks creep for ten seconds before they fall, so the suite gives them fifteen.
 """
 
 from __future__ import annotations
