@@ -2,8 +2,10 @@
 
 What its user should know (manual at box2d.org, source at github.com/pybox2d/pybox2d):
 - A step changes the velocities first and then moves the bodies: a velocity is half a step behind its pose.
-- Polygons and edges carry a skin of 1 cm, of which 5 mm may overlap: boxes come to rest 15 mm apart, a disc 5 mm from
-  a box, and what starts in touch is pushed apart. `polygon_inset` draws polygons smaller, 0.0075 m to make up for it.
+- Polygons and edges carry a skin of 1 cm, and 5 mm of overlap are left alone: boxes come to rest 15 to 20 mm apart, a
+  disc 5 to 10 mm from a box, and what starts in touch is pushed apart to the lower end. `polygon_inset` draws polygons
+  smaller; 0.0075 m makes up for it.
+- Sleep is on out of the box, and a body slower than 10 mm/s then stops for good after half a second.
 - Below an approach speed of 1 m/s there is no restitution; the threshold is compiled in, and setting it from Python
   does nothing. So are the greatest displacement, 2 m, and the greatest turn, a quarter, of a step.
 - Friction of a pair is the geometric mean, restitution the larger; where no shape values give the scene's law it is
@@ -28,7 +30,7 @@ DECLINES = {
     "arc-polygon": "Box2D has no arcs but discs; a polygon would be another scene",
 }
 FEWEST_FACETS = 16
-SKIN = float(b2_polygonRadius)  # m
+SKIN = round(float(b2_polygonRadius), 6)  # m
 SETTINGS = {
     "velocity_iterations": Setting(default=8, low=1, high=100_000, doc="iterations for velocities, of a step"),
     "position_iterations": Setting(default=3, low=1, high=100_000, doc="iterations for overlaps, of a step"),
@@ -87,8 +89,9 @@ class Box2D:
         for step in recorder.steps():
             if pushed:
                 world.push((step - 1) * dt, state)
-            world.step(dt)
-            recorder.stepped()
+            listening = recorder.will_want_contacts
+            world.step(dt, listening=listening)
+            recorder.stepped(watched=listening)
             state = world.state()
             recorder.read(state[:, :3], state[:, 3:], raw=state.tobytes())
             if recorder.wants_contacts:

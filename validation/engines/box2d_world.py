@@ -37,7 +37,9 @@ class World:
     def __init__(self, scene: PlanarScene, settings: Settings) -> None:
         self.scene = scene
         self.slabs: list[Slab] = []
-        self.world = b2World(gravity=scene.gravity, doSleep=bool(settings["allow_sleep"]))
+        self.world = b2World(gravity=scene.gravity)
+        # Not by the constructor's doSleep: in 2.3.10 it sets a Python attribute that Box2D never sees.
+        self.world.SetAllowSleeping(bool(settings["allow_sleep"]))
         self.world.warmStarting = bool(settings["warm_starting"])
         self.world.continuousPhysics = bool(settings["continuous"])
         self._iterations = int(settings["velocity_iterations"]), int(settings["position_iterations"])
@@ -45,9 +47,7 @@ class World:
         self._laws = PairLaws(scene)
         friction = self._laws.shape_values("friction", "geometric-mean")
         restitution = self._laws.shape_values("restitution", "max")
-        self._listener = LawListener(self._laws) if friction is None or restitution is None else None
-        if self._listener:
-            self.world.contactListener = self._listener
+        by_contact = self._laws if friction is None or restitution is None else None
         members = len(scene.bodies) + len(scene.boundaries)
         self._material = list(zip(friction or [0.0] * members, restitution or [0.0] * members))
         self._radius: list[float] = []  # of each member's shape: of a disc its own, of all others their skin's
@@ -65,6 +65,10 @@ class World:
         self._moving = [self.bodies[i] for i in self._free]
         self._records = body_records(self._moving)
         self._is_free = set(self._free.tolist())
+        self._silent = Listener(by_contact) if by_contact else None
+        self._reporter = Reporter(by_contact, self._radius)
+        self.world.contactListener = self._silent
+        self._listens = False
 
     # --- build ---
 
@@ -145,10 +149,17 @@ class World:
             body.ApplyForceToCenter((fx, fy), True)
             body.ApplyTorque(torque, True)
 
-    def step(self, dt: float) -> None:
+    def step(self, dt: float, *, listening: bool) -> None:
+        """`listening`: what contacts did is asked for afterwards. It slows the step, and changes nothing else."""
+        if listening or self._listens:
+            self.world.contactListener = self._reporter if listening else self._silent
+            self._listens = listening
+            start = [*self._state[:, :3].tolist(), *self._boundary_poses]
+            self._reporter.begin([(x, y, math.cos(angle), math.sin(angle)) for x, y, angle in start])
         self.world.Step(dt, *self._iterations)
-        if self._listener and self._listener.faults:
-            raise self._listener.faults[0]
+        for listener in (self._silent, self._reporter):
+            if listener and listener.faults:
+                raise listener.faults[0]
 
     # --- read ---
 
@@ -163,35 +174,31 @@ class World:
         return self._state
 
     def report_contacts(self, recorder: Recorder) -> None:
-        """Every contact point of every touching pair; gaps are those of the skins.
+        """Every contact point that Box2D solved in the step just made; gaps are those of the skins.
 
-        Box2D finds and solves contacts where the bodies were at the start of the step and then moves them on. The
-        points are moved on with them: with the free one where the other is fixed, else halfway with both. What
-        continuous collision does in the rest of a step leaves no impulse to read.
+        It finds and solves contacts where the bodies were at the start of the step and then moves them on. The
+        points are moved on with them: with the free one where the other is fixed, else halfway with both.
         """
-        start = [*self._before[:, :3].tolist(), *self._boundary_poses]
-        frames = [(x, y, math.cos(angle), math.sin(angle)) for x, y, angle in start]
         moves = (self._state - self._before)[:, :2].tolist()
-        for contact in self.world.contacts:
-            if not contact.touching:
-                continue
-            a, b = contact.fixtureA.userData, contact.fixtureB.userData
+        for a, b, (x, y), (nx, ny), gap, (px, py) in self._reporter.solved:
             free = [moves[i] for i in (a, b) if i in self._is_free]
-            dx, dy = sum(x for x, _ in free) / len(free), sum(y for _, y in free) / len(free)
-            solved = solved_points(contact.manifold, frames[a], frames[b], self._radius[a], self._radius[b])
-            for (x, y), (nx, ny), gap, (px, py) in solved:
-                if a < b:
-                    recorder.add_contact(a, b, (x + dx, y + dy), (nx, ny), gap, (px, py))
-                else:
-                    recorder.add_contact(b, a, (x + dx, y + dy), (-nx, -ny), gap, (-px, -py))
+            x += sum(dx for dx, _ in free) / len(free)
+            y += sum(dy for _, dy in free) / len(free)
+            if a < b:
+                recorder.add_contact(a, b, (x, y), (nx, ny), gap, (px, py))
+            else:
+                recorder.add_contact(b, a, (x, y), (-nx, -ny), gap, (-px, -py))
 
 
 def solved_points(
-    manifold: Any, frame_a: Frame, frame_b: Frame, radius_a: float, radius_b: float
+    manifold: Any, impulses: list[tuple[float, float]], frame_a: Frame, frame_b: Frame, radius_a: float, radius_b: float
 ) -> Iterator[tuple[Point, Point, float, Point]]:
-    """Point, normal from a to b, gap and impulse on b, of each point of a manifold, in the frames it was found in."""
+    """Point, normal from a to b, gap and impulse on b, of each point of a manifold, in the frames it was found in.
+
+    `impulses`: along the normal and along the tangent (ny, -nx).
+    """
     kind = manifold.type_
-    for point in manifold.points:
+    for point, (along, across) in zip(manifold.points, impulses):
         if kind == CIRCLES:
             ax, ay = placed(frame_a, manifold.localPoint)
             bx, by = placed(frame_b, point.localPoint)
@@ -210,7 +217,6 @@ def solved_points(
             x, y = x - (skin + 0.5 * gap) * nx, y - (skin + 0.5 * gap) * ny
             if kind == FACE_B:
                 nx, ny = -nx, -ny
-        along, across = point.normalImpulse, point.tangentImpulse
         yield (x, y), (nx, ny), gap, (along * nx + across * ny, along * ny - across * nx)
 
 
@@ -263,18 +269,47 @@ def record_is_known() -> bool:
     return bool(np.array_equal(memory[rows], np.array([ask(body) for body in bodies], np.float32)))
 
 
-class LawListener(b2ContactListener):
+class Listener(b2ContactListener):
     """Gives every contact the law of its pair when it begins."""
 
-    def __init__(self, laws: PairLaws) -> None:
+    def __init__(self, laws: PairLaws | None) -> None:
         super().__init__()
         self.laws = laws
-        self.faults: list[Exception] = []
+        self.faults: list[Exception] = []  # an exception in a callback is lost: it is raised after the step
 
     def BeginContact(self, contact: Any) -> None:
-        # An exception in a callback is lost: it is kept, and raised after the step.
+        if self.laws is not None:
+            try:
+                law = self.laws.of(contact.fixtureA.userData, contact.fixtureB.userData)
+                contact.friction, contact.restitution = law
+            except Exception as error:
+                self.faults.append(error)
+
+
+class Reporter(Listener):
+    """Writes down what each contact was solved to.
+
+    The manifold's own impulses would be cheaper to ask for, but where Box2D solves one of two points that say the
+    same, the other keeps the impulse of an earlier step.
+    """
+
+    def __init__(self, laws: PairLaws | None, radius: list[float]) -> None:
+        super().__init__(laws)
+        self.radius = radius
+        self.begin([])
+
+    def begin(self, frames: list[Frame]) -> None:
+        """Of every member, at the start of the step."""
+        self.frames = frames
+        self.solved: list[tuple[int, int, Point, Point, float, Point]] = []
+
+    def PostSolve(self, contact: Any, impulse: Any) -> None:
         try:
-            law = self.laws.of(contact.fixtureA.userData, contact.fixtureB.userData)
-            contact.friction, contact.restitution = law
+            a, b = contact.fixtureA.userData, contact.fixtureB.userData
+            impulses = list(zip(impulse.normalImpulses, impulse.tangentImpulses))[: impulse.count]
+            points = solved_points(
+                contact.manifold, impulses, self.frames[a], self.frames[b], self.radius[a], self.radius[b]
+            )
+            self.solved.extend((a, b, *point) for point in points)
         except Exception as error:
             self.faults.append(error)

@@ -7,6 +7,9 @@ What its user should know (docs at pymunk.org):
 - Its defaults are for pixels: `collision_slop`, the overlap it leaves alone, is 0.1. "fair" takes a thousandth of the
   narrowest body and 50 iterations.
 - All shapes are convex. A bowl is made of segments, and a disc that rolls in it loses a little at each corner.
+- What starts in exact touch is not in contact in the first step: it falls for one step and stays that much too deep,
+  where a start 1e-9 m deep never moves.
+- A contact that comes back within `collision_persistence` steps reports the impulse of before on top of its own.
 - Numbers that abort the process (iterations below 1, NaN) are refused by the settings' ranges and by the scene.
 """
 
@@ -36,7 +39,8 @@ SETTINGS = {
     "iterations": Setting(default=10, low=1, high=100_000, doc="solver iterations of a step"),
     "collision_slop": Setting(default=0.1, low=0.0, high=1e3, doc="m, overlap that is not corrected"),
     "collision_bias": Setting(default=CORRECTION, low=0.0, high=1.0, doc="share of an overlap left after 1 s"),
-    "collision_persistence": Setting(default=3, low=0, high=10_000, doc="steps for which a contact is remembered"),
+    # With 0 Chipmunk forgets the contacts that it is about to solve.
+    "collision_persistence": Setting(default=3, low=1, high=10_000, doc="steps for which a contact is remembered"),
     "joint_bias": Setting(default=CORRECTION, low=0.0, high=1.0, doc="share of a joint's error left after 1 s"),
     "sleep_time_threshold": Setting(
         default=0.0, low=0.0, high=1e6, doc="s at rest before bodies sleep; 0 for never, as it is out of the box"

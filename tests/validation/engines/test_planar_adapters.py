@@ -274,6 +274,28 @@ def test_the_impulses_reported_for_a_sliding_box_lie_on_the_cone_and_balance_its
     assert on_ground[0] > 0.0
 
 
+@every_engine
+def test_reported_impulses_balance_in_a_heap_of_discs_and_a_box_in_a_bowl(engine: Any) -> None:
+    """Disc on disc, disc on box, disc and box on a bowl: each kind of contact has its own code in an engine."""
+    heap = scene(
+        ball("left", position=(-0.6, -2.0), friction=0.6),
+        ball("right", position=(0.6, -2.0), friction=0.6),
+        ball("top", position=(0.05, -0.9), friction=0.6),
+        box("box", width=2.0, height=0.4, position=(0.0, 0.0), angle=0.1, friction=0.6),
+        boundaries=(Bowl(name="bowl", radius=3.0, friction=0.6),),
+        duration=3.0,
+    )
+    # Chipmunk counts the impulse of a contact that it remembers again when the contact comes back.
+    forgetful = {"collision_persistence": 1} if engine.name == "pymunk" else {}
+    motion = simulated(engine, heap, **forgetful)
+    contacts = motion.contacts
+    assert contacts is not None
+    met = set(zip(contacts.a.tolist(), contacts.b.tolist()))
+    assert {(0, 2), (1, 2), (2, 3), (0, 4), (1, 4)} <= met
+    linear, _ = worst_imbalance(heap, motion)
+    assert linear < 1e-5 * 4.0 * G * DT
+
+
 # --- joints and forces ---------------------------------------------------------------------------------------
 
 
