@@ -23,13 +23,14 @@ from validation.trajectory import Contacts, PlanarTrajectory
 
 BALANCE = 0.05  # of the impulses and the weight's: how exactly reported impulses explain the change of momentum
 MOST = 0.9  # of the bodies and samples that can be checked must balance, or the report is no evidence
+LIGHT = 0.01  # of the weight: contacts with less are measured against this, so that round-off is none
 ONE_STEP = 1e-6  # of dt: how exactly two samples are one step apart
 
 
 def cone_violation(o: Observation) -> float | None:
     """Largest of (|j_t| - mu j_n) and -j_n over the reported contacts, relative to the impulse scale of the contact.
 
-    The scale is |j|, or the weight of the lighter body over one step where that is more. NaN where the reported
+    The scale is |j|, or 1 % of the weight of the lighter body over one step where that is more. NaN where the reported
     impulses do not explain how the momentum changes: then they are no evidence. Left out where none is reported.
     """
     contacts = o.trajectory.contacts
@@ -45,7 +46,7 @@ def cone_violation(o: Observation) -> float | None:
     j_t = length(contacts.impulse - j_n[:, None] * contacts.normal)
     m = np.append(np.where(free(o), free_mass(o), math.inf), np.full(len(o.scene.boundaries), math.inf))
     weight = np.minimum(m[contacts.a], m[contacts.b]) * float(np.linalg.norm(o.gravity)) * o.trajectory.dt
-    scale = np.maximum(length(contacts.impulse), weight)
+    scale = np.maximum(length(contacts.impulse), LIGHT * weight)
     excess = np.maximum(j_t - mu * np.maximum(j_n, 0.0), -j_n)[balanced] / np.where(scale > 0.0, scale, 1.0)[balanced]
     return max(0.0, float(excess.max(initial=0.0)))
 

@@ -1,0 +1,104 @@
+"""The table of metrics, and what `measure` makes of it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from scenarios.scene import ArcPolygon
+from tests.validation.metrics.motions import (
+    GROUND,
+    ball,
+    block,
+    columns,
+    measured,
+    planar,
+    plane,
+    scenario,
+    space,
+    spatial,
+    still,
+    times,
+)
+from validation.metrics import METRICS, measure, step_time
+from validation.metrics.observation import MismatchError
+from validation.metrics.proximity import NoGeometryError
+
+ON_GROUND = plane(block(), boundaries=(GROUND,))
+RESTING = still((0.0, 0.5, 0.0))
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=list(METRICS))
+def test_every_metric_is_documented_and_says_its_unit(metric):
+    assert metric.summary.endswith(".")
+    assert metric.unit and metric.measure.__name__ == metric.name
+
+
+def test_measurements_come_in_the_order_of_the_table_with_the_noise_class_that_the_scenario_gives():
+    given = scenario(ON_GROUND, noise={"penetration_mean": "chaotic"})
+    found = measure(given, RESTING)
+    names = [m.metric for m in found]
+    assert names == [name for name in METRICS if name in names]
+    assert {m.metric: m.noise for m in found}["penetration_mean"] == "chaotic"
+    assert {m.metric: m.noise for m in found}["penetration_max"] == METRICS["penetration_max"].noise
+
+
+def test_what_the_scenario_calls_meaningless_is_left_out_and_nan_is_kept():
+    falling = still((0.0, 5.0, 0.0))
+    names = set(measured(ON_GROUND, falling))
+    assert math.isnan(measured(ON_GROUND, falling)["gap_final"].value)
+    assert set(measured(ON_GROUND, falling, meaningless=frozenset({"gap_final"}))) == names - {"gap_final"}
+
+
+def test_a_motion_is_measured_the_same_twice():
+    assert measure(scenario(ON_GROUND), RESTING) == measure(scenario(ON_GROUND), RESTING)
+
+
+def test_measuring_changes_nothing_in_the_motion():
+    t = times(0.5)
+    motion = planar(t, columns(0.0, 0.5 + t, 0.3), columns(0.0 * t, 1.0, 0.0), lag=0.1)
+    before = motion.pose.copy(), motion.twist.copy()
+    measure(scenario(ON_GROUND), motion)
+    assert np.array_equal(motion.pose, before[0]) and np.array_equal(motion.twist, before[1])
+
+
+def test_a_motion_of_another_scene_is_refused():
+    with pytest.raises(MismatchError, match="1 planar bodies; the scene has 2 planar ones"):
+        measure(scenario(plane(block("a"), block("b"))), RESTING)
+    with pytest.raises(MismatchError, match="1 planar bodies; the scene has 1 spatial ones"):
+        measure(scenario(space(ball())), RESTING)
+
+
+def test_a_single_sample_can_be_measured():
+    for scene, motion in (
+        (ON_GROUND, planar([0.0], [(0.0, 0.49, 0.0)], [(0.0, 0.0, 0.0)], lag=0.002)),
+        (space(ball()), spatial([0.0], [(0.0, 0.0, 1.0)], [(0.0, 0.0, 0.0)])),
+    ):
+        found = measured(scene, motion)
+        assert found["energy_gain"].value == 0.0
+        assert found.get("penetration_mean", None) is None or found["penetration_mean"].value == pytest.approx(0.01)
+
+
+def test_a_shape_without_a_gap_of_its_own_is_refused_by_name():
+    lens = ArcPolygon(vertices=((-0.5, 0.0), (0.5, 0.0)), bulges=(0.5, 0.5))
+    with pytest.raises(NoGeometryError, match=r"bodies\[0\].shape: .* arc-polygon"):
+        measure(scenario(plane(block(shape=lens), boundaries=(GROUND,))), still((0.0, 1.0, 0.0)))
+
+
+def test_a_scene_far_from_the_origin_measures_as_at_it():
+    far = 1e4
+    t = times(1.0)
+    here, there = (
+        {m.metric: m.value for m in measure(scenario(plane(block())), motion)}
+        for motion in (
+            planar(t, columns(x + t, x - 0.5 * 9.81 * t**2, 0.0), columns(1.0, -9.81 * t, 0.0)) for x in (0.0, far)
+        )
+    )
+    assert there["energy_drift"] == pytest.approx(here["energy_drift"], abs=1e-10)
+
+
+def test_the_time_of_a_step_is_the_mean_over_the_simulation():
+    assert step_time(np.array([1e-5, 3e-5, 2e-5])) == pytest.approx(2e-5)
+    assert math.isnan(step_time(np.zeros(0)))
