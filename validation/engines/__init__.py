@@ -15,7 +15,7 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Literal
@@ -100,16 +100,17 @@ def load_engine(choice: EngineChoice) -> Any:
 
     A dotted path is looked for from the end of the path, after whatever is installed, in the current folder.
     """
+    found: Any
     if choice.kind == "executable":
         from validation.engines.executable import Executable
 
-        engine: Any = Executable(choice.name)
+        found = partial(Executable, choice.name)
     else:
         found = _load_registered(choice.name) if choice.kind == "registered" else _load_class(choice.name)
-        try:
-            engine = found() if isinstance(found, type) else found
-        except Exception as error:
-            raise EngineWordError(f"engine {choice.name!r} cannot be made: {_in_a_line(error)}") from error
+    try:
+        engine = found() if isinstance(found, (type, partial)) else found
+    except Exception as error:
+        raise EngineWordError(f"engine {choice.name!r} cannot be made: {_in_a_line(error)}") from error
     missing = [attribute for attribute in REQUIRED if not hasattr(engine, attribute)]
     if missing:
         raise EngineWordError(

@@ -38,7 +38,9 @@ def scene(*bodies: PlanarBody, duration: float, ground: HalfPlane | None = None,
     return PlanarScene(bodies=bodies, boundaries=boundaries, duration=duration, **given)
 
 
-def simulated(engine: Any, scene: PlanarScene, profile: str = "fair", dt: float = DT, **settings: Any) -> PlanarTrajectory:
+def simulated(
+    engine: Any, scene: PlanarScene, profile: str = "fair", dt: float = DT, **settings: Any
+) -> PlanarTrajectory:
     """The motion by an engine, after asking whether it declines."""
     assert engine.declines(scene) is None
     return engine.simulate(scene, dt, resolve_settings(engine, profile, settings, scene, dt))
