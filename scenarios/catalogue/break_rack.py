@@ -1,0 +1,80 @@
+"""The break: a rack of fifteen balls, almost in touch, struck by a sixteenth; frictionless, without gravity.
+
+How the balls fly apart depends on the order of impacts and on the last digit of the gaps, so there is no one answer;
+momentum, angular momentum and, without loss, energy stay whatever the order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated
+
+from scenarios.catalogue.bodies import ball, scene_of
+from scenarios.catalogue.ground import Space
+from scenarios.catalogue.laws import MOMENTUM_SHARE, MOVING_SHARE, contact_laws
+from scenarios.scenario import Scenario, Value, Within
+from scenarios.truth import Event, Invariant, Truth
+
+ROWS = 5
+RADIUS = 0.5  # m
+RUN_UP = 0.5  # m, between the cue ball and the first of the rack
+DURATION = 1.0  # s
+
+
+def break_rack(
+    *,
+    speed: Annotated[float, Within(0.1, 20.0)] = 10.0,
+    gap: Annotated[float, Within(1e-4, 0.1)] = 1e-3,
+    restitution: Annotated[float, Within(0.0, 1.0)] = 1.0,
+    space: Space = "planar",
+) -> Scenario:
+    """Break: a cue ball at `speed` into a rack of fifteen, `gap` m apart; judged by what is conserved"""
+    pitch = 2.0 * RADIUS + gap
+    rack = [
+        (row * pitch * math.sqrt(0.75), (place - row / 2.0) * pitch) for row in range(ROWS) for place in range(row + 1)
+    ]
+    bodies = (
+        ball(
+            space,
+            "cue",
+            radius=RADIUS,
+            x=-2.0 * RADIUS - RUN_UP,
+            y=0.0,
+            velocity=(speed, 0.0),
+            restitution=restitution,
+        ),
+        *(
+            ball(space, f"ball {i + 1}", radius=RADIUS, x=x, y=y, restitution=restitution)
+            for i, (x, y) in enumerate(rack)
+        ),
+    )
+    duration = DURATION * max(1.0, 10.0 / speed)  # slow balls are given as far to go
+    scene = scene_of(space, bodies, title="Break", duration=duration, g=0.0)
+    kept: frozenset[Invariant] = frozenset(
+        {"momentum", "angular-momentum", "energy" if restitution == 1.0 else "energy-not-gained"}
+    )
+    return Scenario(
+        name="break",
+        title="Break",
+        probes="many impacts at once: momentum and energy of a closed system",
+        regime="many bodies",
+        scene=scene,
+        truth=Truth(
+            kind="invariants",
+            source="conservation of momentum, angular momentum and, with restitution 1, energy; uniform motion up to "
+            "the first impact",
+            span=(0.0, duration),
+            events=(Event(a="cue", b="ball 1", number=1, time=RUN_UP / speed),),
+            invariants=kept,
+        ),
+        headline="energy_drift" if restitution == 1.0 else "energy_gain",
+        noise={"penetration_max": "chaotic", "penetration_mean": "chaotic", "impact_count": "chaotic"},
+        meaningless=OF_REST if restitution == 1.0 else OF_REST | {"energy_drift"},
+        laws=contact_laws(scene, share=MOVING_SHARE) | {"momentum_drift": MOMENTUM_SHARE * speed},
+    )
+
+
+OF_REST = frozenset({"gap_final", "penetration_final", "jitter_velocity", "jitter_position", "rest_drift", "rest_time"})
+
+CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"space": "spatial"})

@@ -1,0 +1,109 @@
+"""A row of dominoes, the first one pushed: contacts that come, slide and stay.
+
+The speed of the wave has only approximate laws. Exact is the fall of the first domino, about its lower edge without
+slip, until its upper edge meets the next one's face: sin(theta) = gap / height, with
+    (h^2 + d^2)/3 (omega^2 - omega_0^2) = g (h (1 - cos theta) - d sin theta).
+Source: energy of a rotation about a fixed edge.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from scenarios.catalogue.bodies import G, block, scene_of
+from scenarios.catalogue.ground import GroundKind, Space
+from scenarios.catalogue.ground import ground as lay_ground
+from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
+from scenarios.scenario import Scenario, Value, Within
+from scenarios.truth import Event, Truth
+
+COUNT = 12
+HEIGHT, THICKNESS, DEPTH = 1.0, 0.2, 0.5  # m
+FRICTION = 0.6
+DURATION = 3.0  # s; the last one falls after about two
+NODES = 40
+
+
+class Contact(NamedTuple):
+    """The first domino meets the second: tilt (rad), time (s), angular speed just before (rad/s)."""
+
+    tilt: float
+    time: float
+    spin: float
+
+
+def first_contact(height: float, thickness: float, gap: float, spin: float, g: float = G) -> Contact:
+    """By quadrature of the energy; `spin` must carry it over the edge, see `least_spin`."""
+    tilt = math.asin(gap / height)
+    node, weight = np.polynomial.legendre.leggauss(NODES)
+    theta = 0.5 * tilt * (node + 1.0)
+
+    def speed(theta: np.ndarray) -> np.ndarray:
+        gained = g * (height * (1.0 - np.cos(theta)) - thickness * np.sin(theta))
+        return np.sqrt(spin**2 + 3.0 * gained / (height**2 + thickness**2))
+
+    return Contact(tilt, float(0.5 * tilt * np.sum(weight / speed(theta))), float(speed(np.array(tilt))))
+
+
+def least_spin(height: float, thickness: float, g: float = G) -> float:
+    """rad/s, that lifts the centre over the edge: h/2 to the half diagonal."""
+    return math.sqrt(3.0 * g * (math.hypot(height, thickness) - height) / (height**2 + thickness**2))
+
+
+def dominoes(
+    *,
+    gap: Annotated[float, Within(0.1, 0.8)] = 0.3,
+    spin: Annotated[float, Within(0.8, 2.5)] = 1.4,
+    space: Space = "planar",
+    ground: GroundKind = "plane",
+) -> Scenario:
+    """Dominoes: twelve in a row, the first thrown over with `spin` rad/s; `gap` is that between their faces"""
+    lower_edge = (THICKNESS / 2.0, -HEIGHT / 2.0)  # from the centre
+    bodies = tuple(
+        block(
+            space,
+            f"domino {i + 1}",
+            size=(THICKNESS, HEIGHT),
+            x=i * (THICKNESS + gap),
+            y=HEIGHT / 2.0,
+            # About the lower edge on the far side, clockwise: v = omega x (centre - edge).
+            velocity=(-spin * lower_edge[1], spin * lower_edge[0]) if i == 0 else (0.0, 0.0),
+            spin=-spin if i == 0 else 0.0,
+            mass=THICKNESS * HEIGHT,
+            depth=DEPTH,
+            friction=FRICTION,
+        )
+        for i in range(COUNT)
+    )
+    scene = scene_of(space, bodies, lay_ground(space, ground, FRICTION), title="Dominoes", duration=DURATION)
+    met = first_contact(HEIGHT, THICKNESS, gap, spin)
+    return Scenario(
+        name="dominoes",
+        title="Dominoes",
+        probes="contacts that come, slide and stay; a heap at rest in the end",
+        regime="many bodies",
+        scene=scene,
+        truth=Truth(
+            kind="invariants",
+            source="energy of a rotation about a fixed edge, for the first contact; friction and impacts take energy",
+            span=(0.0, DURATION),
+            events=(Event(a="domino 1", b="domino 2", number=1, time=met.time),),
+            invariants=frozenset({"energy-not-gained"}),
+        ),
+        headline="penetration_max",
+        noise=dict.fromkeys(CHAOTIC, "chaotic"),
+        meaningless=frozenset({"energy_drift", "momentum_drift"}),
+        laws=contact_laws(scene, share=MOVING_SHARE),
+    )
+
+
+CHAOTIC: tuple[str, ...] = (
+    *("penetration_max", "penetration_mean", "penetration_final", "gap_final", "impact_count"),
+    *("jitter_velocity", "jitter_position", "rest_drift", "rest_time", "energy_gain"),
+)
+
+CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"space": "spatial", "ground": "box"})

@@ -1,0 +1,131 @@
+"""A heap: boxes and discs (in space boxes and balls) dropped between walls, the same for the same seed.
+
+Where they end is chaotic after about a second, so nothing is said about that; no energy may come from anywhere, and
+what has piled up should not lie inside each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import numpy as np
+
+from scenarios.catalogue.bodies import Body, ball, block, scene_of
+from scenarios.catalogue.ground import GroundKind, Space
+from scenarios.catalogue.ground import ground as lay_ground
+from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
+from scenarios.scenario import Scenario, Value, Within
+from scenarios.scene import HalfPlane, HalfSpace, PlanarBoundary, SpatialBody, SpatialBoundary
+from scenarios.truth import Truth
+
+CELL = 1.0  # m; a body fits into its own with room to spare, however it is turned
+SIZES = (0.35, 0.65)  # m, edges and diameters: the diagonal of the largest box is 0.92
+JITTER = 0.03  # m, of each body off the middle of its cell
+SLOPES = (-0.3, 0.3)  # rad
+LOWEST = 0.2  # m, between the ground and the first layer of cells
+COLUMNS = {"planar": 4, "spatial": 2}  # in space along each side
+ROUND = 3  # every third body is round
+FRICTION = 0.5
+DURATION = 3.0  # s
+
+
+def pile(
+    *,
+    n: Annotated[int, Within(2, 200)] = 20,
+    seed: Annotated[int, Within(0, 1_000_000)] = 1,
+    space: Space = "planar",
+    ground: GroundKind = "plane",
+) -> Scenario:
+    """Pile: n boxes and discs (balls) of random size dropped between walls, the same for the same seed"""
+    columns = COLUMNS[space]
+    bodies = tuple(_body(space, i, columns, np.random.default_rng([seed, i])) for i in range(n))
+    below = lay_ground(space, ground, FRICTION)
+    walls = _walls(space, columns * CELL / 2.0)
+    scene = scene_of(
+        space,
+        bodies,
+        below._replace(boundaries=(*below.boundaries, *walls)),
+        title=f"Pile of {n}",
+        duration=DURATION,
+    )
+    return Scenario(
+        name="pile",
+        title=f"Pile of {n}",
+        probes="many contacts at once: sinking, energy from nothing, noise at rest",
+        regime="many bodies",
+        scene=scene,
+        truth=Truth(
+            kind="invariants",
+            source="friction and impacts without restitution take energy",
+            span=(0.0, DURATION),
+            invariants=frozenset({"energy-not-gained"}),
+        ),
+        headline="penetration_mean",
+        noise=dict.fromkeys(CHAOTIC, "chaotic"),
+        meaningless=frozenset({"energy_drift", "momentum_drift"}),
+        laws=contact_laws(scene, share=MOVING_SHARE),
+    )
+
+
+def _body(space: Space, i: int, columns: int, random: np.random.Generator) -> Body:
+    """The i-th, in its cell; drawn from a generator of its own, so that it is the same whatever n is."""
+    width, height, depth = (float(edge) for edge in random.uniform(*SIZES, 3))
+    x, y, across = (float(shift) for shift in random.uniform(-JITTER, JITTER, 3))
+    angle = float(random.uniform(*SLOPES))
+    layer = columns * columns if space == "spatial" else columns
+    level, place = divmod(i, layer)
+    row, column = divmod(place, columns)
+    x += (column - (columns - 1) / 2.0) * CELL
+    y += LOWEST + (level + 0.5) * CELL
+    across += (row - (columns - 1) / 2.0) * CELL if space == "spatial" else 0.0
+    name = f"body {i + 1}"
+    if i % ROUND == ROUND - 1:
+        area = np.pi / 4.0 * width**2 if space == "planar" else np.pi / 6.0 * width**3
+        found = ball(space, name, radius=width / 2.0, x=x, y=y, mass=float(area), friction=FRICTION)
+        if isinstance(found, SpatialBody):
+            found = found.model_copy(update={"position": (x, across, y)})
+        return found
+    area = width * height * (depth if space == "spatial" else 1.0)
+    return block(
+        space,
+        name,
+        size=(width, height),
+        x=x,
+        y=y,
+        angle=angle,
+        mass=area,
+        depth=depth,
+        across=across,
+        friction=FRICTION,
+    )
+
+
+def _walls(space: Space, half: float) -> tuple[PlanarBoundary | SpatialBoundary, ...]:
+    """About a square of side 2 half, or on both sides of as wide a floor."""
+    if space == "planar":
+        return tuple(
+            HalfPlane(name=name, point=(-side * half, 0.0), normal=(side, 0.0), friction=FRICTION)
+            for name, side in (("left wall", 1.0), ("right wall", -1.0))
+        )
+    return tuple(
+        HalfSpace(name=name, point=(-x * half, -y * half, 0.0), normal=(x, y, 0.0), friction=FRICTION)
+        for name, x, y in (
+            ("left wall", 1.0, 0.0),
+            ("right wall", -1.0, 0.0),
+            ("front wall", 0.0, 1.0),
+            ("back wall", 0.0, -1.0),
+        )
+    )
+
+
+CHAOTIC = (
+    *("penetration_max", "penetration_mean", "penetration_final", "gap_final", "impact_count", "cone_violation"),
+    *("jitter_velocity", "jitter_position", "rest_drift", "rest_time", "energy_gain"),
+)
+
+CANONICAL: tuple[Mapping[str, Value], ...] = (
+    {},
+    {"n": 12, "space": "spatial"},
+    {"n": 12, "space": "spatial", "ground": "box"},
+)
