@@ -114,7 +114,7 @@ def impact_time(o: Observation, a: int, b: int, interval: int) -> Moment:
     time = o.time
     resolution = float(time[interval + 1] - time[interval])
     k = interval
-    while k > 0 and (gap_and_rate(o, a, b, k) or (1.0, 0.0))[0] <= 0.0:  # a soft contact is noticed after it begins
+    while k > 0 and is_deep_in_approach(gap_and_rate(o, a, b, k)):  # a soft contact is noticed after it begins
         k -= 1
     first = k if k < interval else k - 1
     at_first, at_second = (gap_and_rate(o, a, b, s) if s >= 0 else None for s in (first, first + 1))
@@ -123,6 +123,10 @@ def impact_time(o: Observation, a: int, b: int, interval: int) -> Moment:
         if root is not None and root <= time[interval + 1]:
             return Moment(root, resolution)
     return Moment(0.5 * float(time[interval] + time[interval + 1]) + o.trajectory.velocity_lag, resolution)
+
+
+def is_deep_in_approach(pair: tuple[float, float] | None) -> bool:
+    return pair is not None and pair[0] <= 0.0 and pair[1] < 0.0
 
 
 def gap_and_rate(o: Observation, a: int, b: int, k: int) -> tuple[float, float] | None:

@@ -49,7 +49,7 @@ def proximities(o: Observation) -> Proximities:
     members = (*o.scene.bodies, *o.scene.boundaries)
     static = [*(~free(o)).tolist(), *(True for _ in o.scene.boundaries)]
     wanted = np.zeros((len(members), len(members)), bool)
-    wanted[tuple(np.array(pairs(o)).reshape(-1, 2).T)] = True
+    wanted[tuple(np.array(pairs(o), np.int64).reshape(-1, 2).T)] = True
     ignore = np.argwhere(~wanted & np.triu(np.ones_like(wanted), 1))
     shapes: list[Any] = [_shape(member, i) for i, member in enumerate(members)]
     if isinstance(o.trajectory, PlanarTrajectory):
