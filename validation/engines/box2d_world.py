@@ -52,12 +52,16 @@ class World:
         self._material = list(zip(friction or [0.0] * members, restitution or [0.0] * members))
         self._radius: list[float] = []  # of each member's shape: of a disc its own, of all others their skin's
         self._boundary_poses: list[tuple[float, float, float]] = []
+        # Shapes of one negative group never meet. Its groups are 16 bits wide: ours are numbered anew.
+        groups = sorted({body.group for body in scene.bodies if body.group})
+        self._group = {group: -1 - k for k, group in enumerate(groups)}
         self.bodies = [self._body(i, moment) for i, moment in enumerate(inertias(scene))]
         for j, boundary in enumerate(scene.boundaries, start=len(scene.bodies)):
             self._boundary(j, boundary, int(settings["bowl_segments"]))
         self._world_body = self.world.CreateStaticBody()
+        named = {given.name: body for given, body in zip(scene.bodies, self.bodies)}
         for joint in scene.joints:
-            self._joint(joint)
+            self._joint(joint, named)
         pose, twist = planar_start(scene)
         self._state = np.concatenate([pose, twist], axis=1).astype(np.float32)
         self._before = self._state.copy()
@@ -80,9 +84,7 @@ class World:
             body = self.world.CreateDynamicBody(
                 position=given.position, angle=given.angle, linearVelocity=given.velocity, angularVelocity=given.spin
             )
-        # Shapes of one negative group never meet. Its groups are 16 bits wide: ours are numbered anew.
-        groups = sorted({one.group for one in self.scene.bodies if one.group})
-        filtered = {"groupIndex": -1 - groups.index(given.group)} if given.group else {}
+        filtered = {"groupIndex": self._group[given.group]} if given.group else {}
         if isinstance(given.shape, Disc):
             fixture = body.CreateCircleFixture(radius=given.shape.radius, **self._surface(i), **filtered)
         else:
@@ -122,11 +124,10 @@ class World:
             raise DeclinedError(f"polygon_inset {self._inset:g} m leaves nothing of {name!r}; make it smaller")
         return smaller
 
-    def _joint(self, joint: Any) -> None:
-        index = {body.name: i for i, body in enumerate(self.scene.bodies)}
+    def _joint(self, joint: Any, named: dict[str, Any]) -> None:
         ends = {
-            "bodyA": self.bodies[index[joint.a]],
-            "bodyB": self._world_body if joint.b is None else self.bodies[index[joint.b]],
+            "bodyA": named[joint.a],
+            "bodyB": self._world_body if joint.b is None else named[joint.b],
             "localAnchorA": joint.anchor_a,
             "localAnchorB": joint.anchor_b,
             "collideConnected": joint.collide,

@@ -48,8 +48,9 @@ class World:
         self.bodies = [self._body(i, moment) for i, moment in enumerate(inertias(scene))]
         for j, boundary in enumerate(scene.boundaries, start=len(scene.bodies)):
             self._boundary(j, boundary, int(settings["bowl_segments"]))
+        named = {given.name: body for given, body in zip(scene.bodies, self.bodies)}
         for joint in scene.joints:
-            self._joint(joint, float(settings["joint_bias"]))
+            self._joint(joint, named, float(settings["joint_bias"]))
         self._set_laws()
         self._member_at = {shape._shape: member for shape, member in self._member.items()}
         self._free = {i for i, body in enumerate(scene.bodies) if not body.fixed}
@@ -97,10 +98,9 @@ class World:
         self._boundary_positions.append((body.position.x, body.position.y))
         self.space.add(body, *shapes)
 
-    def _joint(self, joint: Any, bias: float) -> None:
-        index = {body.name: i for i, body in enumerate(self.scene.bodies)}
-        a = self.bodies[index[joint.a]]
-        b = self.space.static_body if joint.b is None else self.bodies[index[joint.b]]
+    def _joint(self, joint: Any, named: dict[str, pymunk.Body], bias: float) -> None:
+        a = named[joint.a]
+        b = self.space.static_body if joint.b is None else named[joint.b]
         if a.body_type == b.body_type == pymunk.Body.STATIC:
             return  # holds by itself, and Chipmunk aborts on it
         tie: pymunk.Constraint
