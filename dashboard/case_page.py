@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
-import streamlit.components.v1 as components
 
 from dashboard import reading
 from dashboard.matrix_page import engine_of
@@ -33,8 +32,7 @@ def show() -> None:
     run = next((run for run in reading.runs() if run.number == result.run), None)
     verdict = reading.verdicts(run).get(result.key) if run else None
     if verdict:
-        st.text(f"{verdict.word}: {verdict.reason}")
-        st.caption(MEANING[verdict.word])
+        st.text(f"{verdict.word}: {verdict.reason}", help=MEANING[verdict.word])
     if result.outcome != "completed":
         st.warning(f"{result.outcome.replace('_', ' ')}: {result.reason}")
     left, right = st.columns(2)
@@ -91,7 +89,8 @@ def motion(results: Sequence[StoredResult], chosen: StoredResult) -> None:
     default = first + [name for name in names if name not in first][: 3 - len(first)]
     picked = st.multiselect("Side by side", list(names), default=default, max_selections=MOST_TRACKS, key="engines")
     if picked:
-        components.html(player([names[name] for name in picked]), height=PLAYER_HEIGHT, scrolling=True)
+        page = player([names[name] for name in picked])
+        st.iframe(page, height=PLAYER_HEIGHT, alt=f"motion of {chosen.case.label}, engines side by side")
 
 
 def player(results: Sequence[StoredResult]) -> str:

@@ -50,8 +50,9 @@ def show() -> None:
     results, verdicts = reading.results(run), reading.verdicts(run)
     st.markdown(f"**{sentence(run, verdicts.values())}**")
     words = [word for word in MEANING if any(v.word == word for v in verdicts.values())]
-    wanted = st.pills("Show only", words, selection_mode="multi", key="words") if words else []
-    text = st.text_input("Scenario contains", key="text").strip().lower()
+    left, right = st.columns(2)
+    wanted = left.pills("Show only", words, selection_mode="multi", key="words") if words else []
+    text = right.text_input("Scenario contains", key="text").strip().lower()
     st.html(STYLE + table(run, results, verdicts, set(wanted or ()), text))
     with st.expander("What the words mean"):
         for word in words:
@@ -107,11 +108,20 @@ def cell(run: StoredRun, result: StoredResult | None, verdicts: Mapping[str, Ver
     word = verdict.word if verdict else ""
     why = verdict.reason if verdict else result.reason
     target = reading.link("case", run=run.number, case=result.number)
-    mark = f"<small style='color:{COLOURS.get(word, '#222')}'>{escape(word)}</small>" if word else ""
+    said = f"{word}: {worst(verdict)}" if verdict and worst(verdict) else word
+    mark = f"<small style='color:{COLOURS.get(word, '#222')}'>{escape(said)}</small>" if word else ""
     return (
         f"<td class='word' title='{escape(why, quote=True)}'><a href='{escape(target, quote=True)}' target='_self'>"
         f"{escape(figure(result))}</a>{mark}</td>"
     )
+
+
+def worst(verdict: Verdict) -> str:
+    """The metric that moved worst and by how much, or the law that is broken."""
+    if verdict.changes:
+        ratio = verdict.changes[0].ratio
+        return verdict.metric + (f" × {ratio:.3g}" if ratio is not None else "")
+    return verdict.defects[0].metric if verdict.defects else ""
 
 
 def figure(result: StoredResult) -> str:

@@ -13,7 +13,14 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
 
 SOURCES = ("reference_engine", "validation/metrics")
 WARM = "warm"
@@ -59,10 +66,22 @@ def is_warm(folder: Path) -> bool:
 
 
 def warm(folder: Path) -> None:
-    """Compile everything that the canonical suite needs, once, in one process. Raises CacheError."""
+    """Compile everything that the canonical suite needs, once, in one process; others wait. Raises CacheError."""
     command = [sys.executable, "-P", "-m", "validation.warm_up"]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode != 0:
-        lines = done.stderr.strip().splitlines()
-        raise CacheError(f"kernels could not be compiled: {lines[-1] if lines else done.returncode}")
-    (folder / WARM).touch()
+    with _alone(folder / "lock"):
+        if is_warm(folder):
+            return
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            lines = done.stderr.strip().splitlines()
+            raise CacheError(f"kernels could not be compiled: {lines[-1] if lines else done.returncode}")
+        (folder / WARM).touch()
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """One process at a time; the lock goes with the process that holds it."""
+    with path.open("w") as file:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -1,7 +1,7 @@
 """Compiles every kernel that the canonical suite needs, once, into the cache: `python -P -m validation.warm_up`.
 
-One scene for each set of features is measured over three samples and, where it can be, simulated for a moment on the
-reference engine. Kernels compile by the types of their arguments, not by the scene's size.
+One scene for each set of features is measured over three samples, and the reference engine warms itself up. Kernels
+compile by the types of their arguments, not by the scene's size.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from validation.engines.reference import Reference
 from validation.metrics import measure
 from validation.runner import STEP
 from validation.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory
-
-MOMENT = 0.05  # s
 
 
 def standing_still(scene: Scene) -> Trajectory:
@@ -31,8 +29,7 @@ def standing_still(scene: Scene) -> Trajectory:
 
 
 def main() -> None:
-    engine = Reference()
-    settings = {name: setting.default for name, setting in engine.settings.items()}
+    Reference().warm_up()
     seen: set[frozenset[str]] = set()
     for scenario in canonical_suite():
         found = features(scenario.scene)
@@ -40,9 +37,6 @@ def main() -> None:
             continue
         seen.add(found)
         measure(scenario, standing_still(scenario.scene))
-        if engine.declines(scenario.scene) is None:
-            moment = scenario.scene.model_copy(update={"duration": MOMENT})
-            engine.simulate(moment, STEP, settings)
 
 
 if __name__ == "__main__":

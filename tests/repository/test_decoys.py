@@ -39,7 +39,10 @@ def test_everything_runs_in_a_folder_of_decoys(decoy_folder: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert {line["engine"]: line["outcome"] for line in lines} == {"reference": "completed", "my_engine.Mine": "completed"}
+    assert {line["engine"]: line["outcome"] for line in lines} == {
+        "reference": "completed",
+        "my_engine.Mine": "completed",
+    }
     for words in (["accept", "--reason", "decoys"], ["check", "bouncing-ball", "--engine", "reference"], ["scenarios"]):
         done = upright(decoy_folder, *words)
         assert done.returncode == 0, (words, done.stdout, done.stderr)

@@ -39,7 +39,9 @@ def within(folder: str, *modules: str) -> list[tuple[str, str]]:
 
 
 def test_engines_know_no_store_and_no_metric() -> None:
-    assert within("validation/engines", "validation.store", "validation.metrics", "validation.judge", "sqlalchemy") == []
+    assert (
+        within("validation/engines", "validation.store", "validation.metrics", "validation.judge", "sqlalchemy") == []
+    )
 
 
 def test_the_store_knows_no_engine_but_the_types_of_its_settings() -> None:

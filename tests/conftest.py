@@ -1,0 +1,16 @@
+"""Kernels are compiled once for the whole test run, by one process, under the digest of the sources."""
+
+from __future__ import annotations
+
+import pytest
+
+from validation import kernel_cache
+
+FOLDER = kernel_cache.use_kernel_cache()  # before anything imports numba
+
+
+@pytest.fixture(scope="session", autouse=True)
+def warm_kernels() -> None:
+    """The first worker compiles, the others wait; later runs of the same sources find it done."""
+    if not kernel_cache.is_warm(FOLDER):
+        kernel_cache.warm(FOLDER)

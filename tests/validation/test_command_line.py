@@ -1,0 +1,346 @@
+"""The command as its users meet it: what they type, what comes back, what is stored."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scenarios.catalogue import scenario_of
+from scenarios.scene import write_scene
+from tests.validation.command import start, upright
+from validation import cli
+
+TEN_CASES = [f"bouncing-ball:restitution={e}" for e in (0, 0.5, 0.9, 1)] + [
+    "slide-to-roll",
+    "incline-slide",
+    "thrown-box",
+]
+
+
+def cases_of(path: Path) -> list[tuple[Any, ...]]:
+    connection = sqlite3.connect(path)
+    try:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return connection.execute("SELECT run_id, key, outcome FROM cases ORDER BY id").fetchall()
+    finally:
+        connection.close()
+
+
+def json_lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+# --- run ------------------------------------------------------------------------------------------------------
+
+
+def test_json_is_one_object_a_case_and_nothing_else(tmp_path: Path) -> None:
+    done = upright(
+        "run",
+        "bouncing-ball",
+        "free-tumble:space=planar,start=even",
+        "--engine",
+        "pymunk",
+        "--engine",
+        "mujoco@default",
+        "--json",
+        folder=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = json_lines(done.stdout)
+    assert len(lines) == 4
+    for line in lines:
+        assert list(line)[:10] == [
+            "format",
+            "run",
+            "case",
+            "scenario",
+            "parameters",
+            "engine",
+            "engine_version",
+            "profile",
+            "dt",
+            "settings",
+        ]
+        assert {"outcome", "reason", "metrics", "trajectory_hash", "verdict"} <= set(line)
+        assert line["format"] == 1 and line["dt"] == 1 / 240
+    ball = {line["engine"]: line for line in lines if line["scenario"] == "bouncing-ball"}
+    assert ball["mujoco"]["outcome"] == "declined" and "restitution" in ball["mujoco"]["reason"]
+    assert ball["mujoco"]["profile"] == "default"
+    assert ball["pymunk"]["metrics"]["truth_error_goal"]["unit"] == "m"
+
+
+def test_the_rocking_block_tells_extra_acceleration_from_none(tmp_path: Path) -> None:
+    """The measuring can fail: without extra acceleration the reference engine hops and gains energy, with it it rests.
+
+    Recorded for the original ContactSim at a step of 0.025 s: 77 impacts and 3.7e-2 J without, none with.
+    """
+    done = upright(
+        "run",
+        "upright-block:start=rock",
+        "upright-block:start=at-gap",
+        "--engine",
+        "reference",
+        "--engine",
+        "reference:extra_acceleration=none",
+        "--json",
+        folder=tmp_path,
+    )
+    found = {
+        (line["parameters"]["start"], line["settings"]["extra_acceleration"]): line["metrics"]
+        for line in json_lines(done.stdout)
+    }
+    rests, hops = found["rock", "velocity"], found["rock", "none"]
+    assert rests["impact_count"]["value"] == 0
+    assert rests["energy_gain"]["value"] <= 1e-9
+    assert 0.0 < rests["gap_final"]["value"] < 0.01
+    assert rests["penetration_max"]["value"] == 0.0
+    assert rests["jitter_velocity"]["value"] <= 1e-9
+    assert hops["impact_count"]["value"] > 50
+    assert hops["energy_gain"]["value"] > 1e-2
+    for extra_acceleration in ("velocity", "none"):
+        still = found["at-gap", extra_acceleration]
+        assert still["impact_count"]["value"] == 0 and still["energy_drift"]["value"] <= 1e-12
+
+
+def test_a_killed_run_is_resumed_with_no_case_lost_or_doubled(tmp_path: Path) -> None:
+    words = ["run", *TEN_CASES, "--engine", "pymunk", "--engine", "box2d", "--engine", "pybullet", "--db", "r.db"]
+    process = start(words, tmp_path)
+    database = tmp_path / "r.db"
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.01)
+        if some_are_done(database, 3):
+            break
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    before = cases_of(database)
+    assert len(before) == 3 * len(TEN_CASES)
+    finished = [row for row in before if row[2] not in (None, "pending")]
+    assert 0 < len(finished) < len(before), "the run was to be killed halfway"
+    done = upright("run", "--resume", "--db", "r.db", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    after = cases_of(database)
+    assert [row[:2] for row in after] == [row[:2] for row in before]
+    assert all(row[2] in ("completed", "declined") for row in after)
+    assert "no unfinished run" in upright("run", "--resume", "--db", "r.db", folder=tmp_path).stderr
+
+
+def some_are_done(path: Path, count: int) -> bool:
+    if not path.exists():
+        return False
+    connection = sqlite3.connect(path)
+    try:
+        query = "SELECT count(*) FROM cases WHERE outcome IS NOT NULL AND outcome NOT IN ('pending', 'declined')"
+        return connection.execute(query).fetchone()[0] >= count
+    except sqlite3.OperationalError:
+        return False
+    finally:
+        connection.close()
+
+
+def test_control_c_leaves_what_is_done_stored(tmp_path: Path) -> None:
+    process = start(["run", *TEN_CASES, "--engine", "pybullet", "--engine", "pymunk", "--db", "c.db"], tmp_path)
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and not some_are_done(tmp_path / "c.db", 1):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "upright run --resume" in err and "Traceback" not in err
+    assert len(cases_of(tmp_path / "c.db")) == 2 * len(TEN_CASES)
+
+
+# --- accept and check -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def accepted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which a run of two scenarios on two engines is accepted."""
+    folder = tmp_path_factory.mktemp("accepted")
+    scenes = ["stack", "bouncing-ball"]
+    assert upright("run", *scenes, "--engine", "pymunk", "--engine", "box2d", folder=folder).returncode == 0
+    done = upright("accept", "--reason", "first look", "--who", "R.", folder=folder)
+    assert done.returncode == 0 and "accepted 4 cases of run 1: first look" in done.stdout, done.stderr
+    return folder
+
+
+def test_nothing_changed_passes_by_hash_twice_in_a_row(accepted: Path) -> None:
+    for _ in range(2):
+        done = upright(
+            "check", "stack", "bouncing-ball", "--engine", "pymunk", "--engine", "box2d", "--json", folder=accepted
+        )
+        assert done.returncode == 0, done.stderr
+        assert {line["verdict"] for line in json_lines(done.stdout)} == {"pass"}
+
+
+def test_fewer_iterations_are_a_regression_with_metric_old_new_and_ratio(accepted: Path) -> None:
+    done = upright(
+        "check", "stack", "--engine", "pymunk:iterations=2", "--markdown", "s.md", "--junit", "j.xml", folder=accepted
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    said = done.stdout
+    assert "regressed" in said and "penetration_mean" in said and "was" in said and "times" in said
+    assert "penetration" in (accepted / "s.md").read_text()
+    assert "<failure" in (accepted / "j.xml").read_text()
+    again = upright("check", "stack", "--engine", "pymunk:iterations=2", "--json", folder=accepted)
+    [line] = json_lines(again.stdout)
+    assert line["verdict"] == "regressed" and line["settings"]["iterations"] == 2
+
+
+def test_a_first_check_says_that_nothing_is_accepted(tmp_path: Path) -> None:
+    done = upright("check", "bouncing-ball", "--engine", "pymunk", folder=tmp_path)
+    assert done.returncode == 0
+    assert "upright accept" in done.stderr
+
+
+# --- bad input ------------------------------------------------------------------------------------------------
+
+
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    """The command in this process; for what ends before anything runs."""
+    monkeypatch.setattr(sys, "argv", ["upright", *words])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    with pytest.raises(SystemExit) as leaving:
+        cli.main()
+    out, err = capsys.readouterr()
+    return int(leaving.value.code or 0), out, err
+
+
+def block() -> dict[str, Any]:
+    return json.loads(write_scene(scenario_of("upright-block").scene))
+
+
+def edited(*path: Any, value: Any) -> str:
+    scene: Any = block()
+    target = scene
+    for step in path[:-1]:
+        target = target[step]
+    target[path[-1]] = value
+    return json.dumps(scene)
+
+
+TURNED = [[-0.5, -1.5], [0.5, 1.5], [0.5, -1.5], [-0.5, 1.5]]
+MALFORMED = {
+    "empty file": ("", "not JSON"),
+    "no JSON": ("{bodies: [}", "line 1, column 2"),
+    "not UTF-8": (b"\xff\xfe\x00", "UTF-8"),
+    "a list": ("[1, 2]", "a list is not a scene"),
+    "field twice": ('{"dimension": 2, "dimension": 2}', "'dimension' stands twice"),
+    "newer format": (edited("format", value=9), "format 9 is newer"),
+    "no dimension": ('{"duration": 1}', "dimension: missing"),
+    "unknown field": (edited("gravty", value=[0, -9.81]), "did you mean 'gravity'"),
+    "NaN": (edited("bodies", 0, "position", value=[0.0, float("nan")]), "bodies[0].position[1]: nan is not finite"),
+    "infinite duration": (edited("duration", value=float("inf")), "duration: inf"),
+    "zero mass": (edited("bodies", 0, "mass", value=0), "bodies[0].mass: 0"),
+    "negative mass": (edited("bodies", 0, "mass", value=-1.0), "bodies[0].mass: -1.0 is out of range; allowed: > 0"),
+    "mass in words": (edited("bodies", 0, "mass", value="heavy"), "bodies[0].mass: 'heavy' (str) is not a number"),
+    "bow tie": (edited("bodies", 0, "shape", "vertices", value=TURNED), "self-intersecting at vertex"),
+    "sliver": (edited("bodies", 0, "shape", "vertices", value=[[0, 0], [1, 0], [2, 0]]), "bodies[0].shape.vertices"),
+    "unknown shape": (edited("bodies", 0, "shape", value={"kind": "blob"}), "bodies[0].shape.kind: 'blob'"),
+    "negative friction": (edited("bodies", 0, "friction", value=-0.1), "bodies[0].friction: -0.1"),
+    "restitution above 1": (edited("bodies", 0, "restitution", value=1.5), "bodies[0].restitution: 1.5"),
+    "no bodies": (edited("bodies", value=[]), "bodies: 0 entries; allowed: at least 1"),
+    "unknown reference": (
+        edited("contact", value={"pairs": [{"a": "block", "b": "flor"}]}),
+        "contact.pairs[0].b: 'flor'",
+    ),
+    "gravity of another dimension": (edited("gravity", value=[0, 0, -9.81]), "gravity: 3 entries; allowed: at most 2"),
+    "normal not of length 1": (edited("boundaries", 0, "normal", value=[0, 2]), "boundaries[0].normal"),
+    "name taken": (edited("boundaries", 0, "name", value="block"), "'block' is taken"),
+}
+
+
+@pytest.mark.parametrize("kind", MALFORMED)
+def test_a_malformed_scene_is_one_line_with_field_value_and_rule(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content, expected = MALFORMED[kind]
+    path = tmp_path / "scene.json"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    monkeypatch.chdir(tmp_path)
+    code, out, err = call(monkeypatch, capsys, "run", str(path), "--engine", "pymunk")
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1 and err.startswith(str(path)) and expected in err, err
+    database = tmp_path / "upright.db"
+    assert not database.exists() or cases_of(database) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["rnu"], "did you mean 'run'"),
+        (["run", "stak"], "did you mean 'stack'"),
+        (["run", "stack:m=3"], "unknown parameter 'm'"),
+        (["run", "stack:n=three"], "stack:n: 'three' is not allowed"),
+        (["run", "no_such.json"], "cannot be read"),
+        (["run", "--engine", "pybulet"], "did you mean 'pybullet'"),
+        (["run", "stack", "--engine", "pymunk:iteratons=3"], "did you mean 'iterations'"),
+        (["run", "stack", "--engine", "pymunk:iterations=0"], "pymunk:iterations: '0' is not allowed"),
+        (["run", "stack", "--engine", "pymunk@fiar"], "unknown profile 'fiar'"),
+        (["run", "stack", "--dt", "0"], "--dt: 0 is out of range"),
+        (["run", "stack", "--db", "/proc/nowhere/u.db"], "/proc/nowhere/u.db"),
+        (["accept", "--reason", " "], "--reason"),
+        (["accept", "--reason", "x"], "no run is stored"),
+        (["show", "stack"], "run it first"),
+        (["finds", "7"], "7"),
+        (["results", "export", "x.txt"], "allowed: .csv or .parquet"),
+    ],
+)
+def test_a_wrong_word_is_one_line_that_helps(
+    words: list[str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = call(monkeypatch, capsys, *words)
+    assert (code, out) == (2, "")
+    assert len(err.strip().splitlines()) == 1 and expected in err, err
+
+
+# --- the rest -------------------------------------------------------------------------------------------------
+
+
+def test_every_command_teaches(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in cli.COMMANDS:
+        code, out, _ = call(monkeypatch, capsys, name, "--help")
+        assert code == 0 and "upright" in out and len(out.splitlines()) > 5, name
+
+
+def test_scenarios_print_scenes_that_run_as_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = call(monkeypatch, capsys, "scenarios", "bouncing-ball:restitution=0.5", "--json")
+    assert code == 0
+    (tmp_path / "mine.json").write_text(out)
+    done = upright("run", "mine.json", "--engine", "pymunk", "--json", folder=tmp_path)
+    [line] = json_lines(done.stdout)
+    assert line["scenario"] == "mine" and line["outcome"] == "completed"
+    listed = call(monkeypatch, capsys, "scenarios")[1]
+    assert all(name in listed for name in ("stack", "mass_ratio", "bouncing-ball"))
+
+
+def test_show_writes_a_page_a_gif_and_a_picture(accepted: Path) -> None:
+    done = upright("show", "bouncing-ball", "--html", "m.html", "--gif", "m.gif", "--png", "m.png", folder=accepted)
+    assert done.returncode == 0, done.stderr
+    assert "truth_error_goal" in done.stdout
+    page = (accepted / "m.html").read_text()
+    assert "<canvas" in page or "canvas" in page
+    assert "http://" not in page and "https://" not in page, "the page stands alone"
+    assert (accepted / "m.gif").read_bytes()[:6] in (b"GIF87a", b"GIF89a")
+    assert (accepted / "m.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_results_are_exported_for_other_programs(accepted: Path) -> None:
+    import pyarrow.parquet
+
+    assert upright("results", "export", "r.parquet", folder=accepted).returncode == 0
+    table = pyarrow.parquet.read_table(accepted / "r.parquet")
+    assert {"pymunk", "box2d"} <= set(table["engine"].to_pylist())
+    assert upright("results", "export", "r.csv", "--run", "1", folder=accepted).returncode == 0
+    assert (accepted / "r.csv").read_text().count("\n") > 20
