@@ -1,0 +1,132 @@
+"""Hypothesis strategies that draw valid planar scenes: stacks and heaps of boxes and discs, in touch or nearly so.
+
+    @given(scene=planar_scenes(), dt=time_steps())
+
+Lengths are multiples of 1/1024 m, so that what is meant to touch touches to the last bit. Shrinking goes towards
+fewer bodies, upright unit boxes of 1 kg at rest and in touch, no friction, no restitution.
+This is the only module of the scenarios that imports hypothesis.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hypothesis import strategies as st
+
+from scenarios.scene import Disc, HalfPlane, PlanarBody, PlanarScene, Polygon
+
+GRID = 1024  # to the metre
+SIZES = (8, 80)  # in 1/32 m: 0.25 to 2.5 m, 1:10
+MASSES = (1.0, 2.0, 0.5, 10.0, 0.1, 30.0, 0.03)  # kg, 1:1000
+GAPS = (0, 1, 8, 64, 512)  # in 1/1024 m, above what is below
+DEPTHS = (4, 2, 16)  # in 1/1024 m, of an overlapped start; at most a sixteenth of the smallest body
+ANGLES = (0.0, 0.001, 0.1, 0.5, math.pi / 4.0, 1.2)  # rad, either way
+REACH = 128  # in 1/64 m: how far to either side of the middle a body is dropped, 2 m
+FRICTIONS = (0.0, 0.5, 0.2, 1.0)
+RESTITUTIONS = (0.0, 0.5, 0.9, 1.0)
+DURATIONS = (0.5, 1.0, 2.0)  # s
+TIME_STEPS = (1.0 / 240.0, 1.0 / 60.0, 1.0 / 1000.0)  # s
+
+
+class Drop(NamedTuple):
+    """A body before it has its height: it is put on the highest thing below it."""
+
+    width: float  # m; of a disc its diameter
+    height: float  # m; 0 for a disc
+    mass: float
+    x: float  # m, of the centre
+    gap: int  # in 1/1024 m, of its bounding box above the highest of those it overlaps seen from above
+    angle: float
+    velocity: tuple[float, float]
+    spin: float
+
+
+def time_steps() -> st.SearchStrategy[float]:
+    """s: 1/240, 1/60 or 1/1000."""
+    return st.sampled_from(TIME_STEPS)
+
+
+def planar_scenes(
+    max_bodies: int = 6, overlapped: bool = False, friction: bool = True, restitution: bool = True
+) -> st.SearchStrategy[PlanarScene]:
+    """Scenes of 1 to `max_bodies` boxes and discs on a ground, or afloat without gravity.
+
+    Every gap is 0 or more; with `overlapped` the first body is sunk into the ground, and others may be sunk into what
+    is below them, by up to a sixteenth of the smallest body. Friction and restitution are 0 where they are not wanted.
+    """
+    frictions = st.sampled_from(FRICTIONS) if friction else st.just(0.0)
+    restitutions = st.sampled_from(RESTITUTIONS) if restitution else st.just(0.0)
+    grounded = st.just(True) if overlapped else st.sampled_from((True, True, True, False))
+    gaps = st.sampled_from([-depth for depth in DEPTHS] + [0]) if overlapped else st.sampled_from(GAPS)
+    drops = st.lists(_drops(gaps), min_size=1, max_size=max_bodies)
+    if overlapped:
+        drops = drops.map(lambda found: [found[0]._replace(gap=found[0].gap or -DEPTHS[0]), *found[1:]])
+    return st.builds(_scene, drops, frictions, restitutions, grounded, st.sampled_from(DURATIONS))
+
+
+def _drops(gaps: st.SearchStrategy[int]) -> st.SearchStrategy[Drop]:
+    lengths = st.just(1.0) | (st.integers(*SIZES) | st.sampled_from(SIZES)).map(lambda n: n / 32.0)
+    angles = st.just(0.0) | st.builds(lambda a, side: a * side, st.sampled_from(ANGLES), st.sampled_from((1.0, -1.0)))
+    speeds = st.just(0.0) | st.integers(-40, 40).map(lambda n: n / 8.0)
+    common = {
+        "mass": st.sampled_from(MASSES),
+        "x": st.integers(-REACH, REACH).map(lambda n: n / 64.0),
+        "gap": gaps,
+        "velocity": st.tuples(speeds, speeds),
+        "spin": speeds,
+    }
+    boxes = st.builds(Drop, width=lengths, height=lengths, angle=angles, **common)
+    discs = st.builds(Drop, width=lengths, height=st.just(0.0), angle=st.just(0.0), **common)
+    return boxes | discs
+
+
+def _scene(drops: Sequence[Drop], friction: float, restitution: float, grounded: bool, duration: float) -> PlanarScene:
+    """Each dropped in turn onto those before it; bounding boxes do not overlap, so neither do the bodies."""
+    placed: list[tuple[float, float, float]] = []  # left, right, top of each bounding box
+    bodies = []
+    for i, drop in enumerate(drops):
+        across, up = _half_extents(drop)
+        left, right = drop.x - across, drop.x + across
+        below = max((top for low, high, top in placed if low < right and left < high), default=0.0)
+        y = below + drop.gap / GRID + up
+        placed.append((left, right, y + up))
+        bodies.append(
+            PlanarBody(
+                name=f"body {i + 1}",
+                shape=_shape(drop),
+                mass=drop.mass,
+                position=(drop.x, y),
+                angle=drop.angle,
+                velocity=drop.velocity,
+                spin=drop.spin,
+                friction=friction,
+                restitution=restitution,
+            )
+        )
+    ground = HalfPlane(name="ground", friction=friction, restitution=restitution)
+    return PlanarScene(
+        duration=duration,
+        bodies=tuple(bodies),
+        boundaries=(ground,) if grounded else (),
+        gravity=(0.0, -9.81) if grounded else (0.0, 0.0),
+    )
+
+
+def _shape(drop: Drop) -> Disc | Polygon:
+    if drop.height == 0.0:
+        return Disc(radius=drop.width / 2.0)
+    a, b = drop.width / 2.0, drop.height / 2.0
+    return Polygon(vertices=((-a, -b), (a, -b), (a, b), (-a, b)))
+
+
+def _half_extents(drop: Drop) -> tuple[float, float]:
+    """Of the bounding box, m: exact for what stands straight, of a turned box rounded up to the next 1/1024 m."""
+    if drop.height == 0.0 or drop.angle == 0.0:
+        return drop.width / 2.0, (drop.height or drop.width) / 2.0
+    c, s = abs(math.cos(drop.angle)), abs(math.sin(drop.angle))
+    turned = (drop.width * c + drop.height * s, drop.width * s + drop.height * c)
+    # 1e-6 of a step of the grid: more than the rounding of cosine and sum
+    across, up = (math.ceil(length / 2.0 * GRID + 1e-6) / GRID for length in turned)
+    return across, up

@@ -1,0 +1,99 @@
+"""Random scenes: always valid, never overlapping unless asked, simple once shrunk."""
+
+import itertools
+import json
+from random import Random
+
+import hypothesis
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from pytest import approx
+
+from scenarios.mass import reach
+from scenarios.scene import PlanarScene, content_hash, parse_scene, write_scene
+from scenarios.strategies import TIME_STEPS, planar_scenes, time_steps
+from tests.scenarios.start_gaps import start_gaps
+
+SMALL = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SEARCH = settings(max_examples=3000, deadline=None, phases=(Phase.generate, Phase.shrink), database=None)
+FIRST = settings(SEARCH, phases=(Phase.generate,))
+
+
+@SMALL
+@given(scene=planar_scenes())
+def test_no_gap_is_negative(scene):
+    assert min(start_gaps(scene).values(), default=0.0) >= 0.0
+
+
+@SMALL
+@given(scene=planar_scenes(overlapped=True))
+def test_an_overlapped_scene_starts_in_the_ground_but_not_deep(scene):
+    """At most a sixteenth of the smallest body, 1/4 m."""
+    gaps = start_gaps(scene)
+    assert gaps[(scene.bodies[0].name, "ground")] < 0.0
+    assert min(gaps.values()) >= -0.25 / 16.0
+
+
+@SMALL
+@given(scene=planar_scenes(max_bodies=4))
+def test_a_drawn_scene_is_small_and_comes_back_from_its_json_to_the_last_bit(scene):
+    assert isinstance(scene, PlanarScene) and 1 <= len(scene.bodies) <= 4
+    assert content_hash(parse_scene(json.loads(write_scene(scene)))) == content_hash(scene)
+
+
+@SMALL
+@given(scene=planar_scenes(friction=False, restitution=False))
+def test_an_engine_that_knows_neither_friction_nor_restitution_gets_scenes_without(scene):
+    assert all(member.friction == member.restitution == 0.0 for member in (*scene.bodies, *scene.boundaries))
+
+
+@SMALL
+@given(scene=planar_scenes())
+def test_without_ground_there_is_no_gravity_so_that_momentum_is_kept(scene):
+    assert bool(scene.boundaries) == (scene.gravity != (0.0, 0.0))
+
+
+@SMALL
+@given(dt=time_steps())
+def test_the_steps_are_those_that_people_use(dt):
+    assert dt in TIME_STEPS
+
+
+def find(condition, how=SEARCH):
+    """The same scene every time: the random numbers are seeded."""
+    return hypothesis.find(planar_scenes(), condition, settings=how, random=Random(1))
+
+
+def test_the_simplest_scene_is_an_upright_unit_box_at_rest_on_the_ground():
+    scene = find(lambda scene: True)
+    (body,) = scene.bodies
+    assert (body.position, body.angle, body.velocity, body.spin) == ((0.0, 0.5), 0.0, (0.0, 0.0), 0.0)
+    assert (body.shape.kind, body.mass, body.friction, body.restitution) == ("polygon", 1.0, 0.0, 0.0)
+    assert len(scene.boundaries) == 1 and scene.duration == 0.5
+
+
+def test_a_fault_of_two_moving_bodies_shrinks_to_two_of_which_one_moves():
+    scene = find(lambda scene: len(scene.bodies) >= 2 and any(body.velocity[0] > 1.0 for body in scene.bodies))
+    assert len(scene.bodies) == 2
+    assert sorted(body.velocity[0] for body in scene.bodies) == [0.0, approx(1.125)]
+
+
+def gaps_between_bodies(scene):
+    return [gap for pair, gap in start_gaps(scene).items() if "ground" not in pair]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        lambda scene: any(gap == 0.0 for gap in gaps_between_bodies(scene)),
+        lambda scene: any(0.0 < gap < 2e-3 for gap in gaps_between_bodies(scene)),
+        lambda scene: any(a.mass >= 900.0 * b.mass for a, b in itertools.permutations(scene.bodies, 2)),
+        lambda scene: any(reach(a.shape) >= 9.0 * reach(b.shape) for a, b in itertools.permutations(scene.bodies, 2)),
+        lambda scene: {body.shape.kind for body in scene.bodies} == {"polygon", "disc"},
+        lambda scene: any(body.angle not in (0.0, -0.0) for body in scene.bodies) and scene.bodies[0].friction > 0.0,
+        lambda scene: len(scene.bodies) == 6 and scene.bodies[0].restitution == 1.0,
+    ],
+    ids=["touching", "nearly touching", "mass 1:1000", "size 1:10", "mixed", "tilted, rough", "six, lossless"],
+)
+def test_every_kind_of_scene_is_among_the_first_few_thousand(condition):
+    assert find(condition, FIRST)
