@@ -15,11 +15,14 @@ from scenarios.catalogue import (
     block_against_wall,
     bouncing_ball,
     bouncing_block,
+    break_rack,
+    dominoes,
     double_pendulum,
     free_tumble,
     incline_slide,
     newtons_cradle,
     overlapped_start,
+    pile,
     rocking_block,
     slide_to_roll,
     sphere_in_sphere,
@@ -49,6 +52,9 @@ FAMILIES: dict[str, Family] = {
         Family("block-against-wall", block_against_wall.block_against_wall, block_against_wall.CANONICAL),
         Family("double-pendulum", double_pendulum.double_pendulum, double_pendulum.CANONICAL),
         Family("sphere-in-sphere", sphere_in_sphere.sphere_in_sphere, sphere_in_sphere.CANONICAL),
+        Family("break", break_rack.break_rack, break_rack.CANONICAL),
+        Family("dominoes", dominoes.dominoes, dominoes.CANONICAL),
+        Family("pile", pile.pile, pile.CANONICAL),
     )
 }
 

@@ -30,7 +30,7 @@ def scenario_from_scene(name: str, scene: Scene) -> Scenario:
             span=(0.0, scene.duration),
             invariants=invariants_of(scene),
         ),
-        headline="penetration_max",
+        headline="penetration_max" if may_touch(scene) else "energy_gain",
         laws=contact_laws(scene, share=MOVING_SHARE) if may_touch(scene) else flight_laws(scene),
         parameters=identity,
         defaults=identity,  # so the label is the name alone

@@ -116,7 +116,7 @@ def test_a_truth_stands_within_its_scene(scenario):
     assert times == sorted(times) and all(truth.span[0] <= t <= truth.span[1] for t in times)
     assert {name for event in truth.events for name in (event.a, event.b)} <= names
     assert len(truth.source) > 5
-    assert (truth.kind == "invariants") == (truth.pose is None and truth.goal is None and not truth.events)
+    assert (truth.kind == "invariants") == (truth.pose is None and truth.goal is None)
 
 
 def test_the_suite_names_every_scenario_once():
@@ -134,8 +134,8 @@ def test_every_family_has_a_title_and_says_what_its_parameters_may_be(family):
 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=lambda f: f.name)
-def test_a_family_in_space_with_a_ground_runs_on_a_plane_and_on_a_box(family):
+def test_a_family_in_space_with_a_ground_runs_on_a_box_too(family):
     """Half of the contact faults of real engines are invisible on a plane."""
     if {"ground", "space"} <= set(family.defaults):
         spatial = [s for given in family.canonical if (s := family.scenario(given)).parameters["space"] == "spatial"]
-        assert {s.parameters["ground"] for s in spatial} == {"plane", "box"}
+        assert "box" in {s.parameters["ground"] for s in spatial}
