@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -111,11 +112,12 @@ def test_another_motion_with_the_same_measurements_passes_and_says_so() -> None:
         ("tolerance", "energy_drift", 1.0, 1.11, "regressed"),
         ("tolerance", "energy_drift", 1.11, 1.0, "improved"),
         ("tolerance", "energy_drift", 1e-12, 1e-10, "pass"),
-        # penetrations that are not exact: four times
-        ("tolerance", "penetration_mean", 4.6e-5, 1.7e-4, "pass"),
-        ("tolerance", "penetration_mean", 6.1e-5, 3.04e-4, "regressed"),
-        ("tolerance", "penetration_max", 3.04e-4, 6.1e-5, "improved"),
-        ("tolerance", "penetration_mean", 1e-7, 8e-6, "pass"),
+        # penetrations that are not exact: four times, and more than 2 g dt^2 = 0.34 mm at 1/240 s
+        ("tolerance", "penetration_mean", 0.157e-3, 0.58e-3, "pass"),
+        ("tolerance", "penetration_mean", 0.157e-3, 0.932e-3, "regressed"),
+        ("tolerance", "penetration_max", 0.932e-3, 0.157e-3, "improved"),
+        ("tolerance", "penetration_mean", 0.0, 1.7e-4, "pass"),
+        ("tolerance", "penetration_mean", 0.0, 3.5e-4, "regressed"),
         # round-off: an order of magnitude above the floor
         ("round-off", "jitter_velocity", 1e-17, 5e-9, "pass"),
         ("round-off", "jitter_velocity", 1e-17, 2e-8, "regressed"),
@@ -164,6 +166,15 @@ def test_a_metric_is_judged_by_how_it_repeats(noise: str, metric: str, old: floa
 )
 def test_worse_is_away_from_where_it_should_be(better: str, old: float, new: float, word: str) -> None:
     assert verdict_on(old, new, better=better).word == word
+
+
+def test_the_floor_of_a_penetration_goes_with_the_square_of_the_step() -> None:
+    """On which side of touching a body starts decides whether it rests g dt^2 deep."""
+    coarse = replace(case(), identity=replace(case().identity, dt=1.0 / 60.0))
+    for new, word in ((5.4e-3, "pass"), (5.5e-3, "regressed")):
+        before = of(measurement(value=0.0, noise="tolerance"), case=coarse)
+        after = of(measurement(value=new, noise="tolerance"), case=coarse, **MOVED)
+        assert judge(accepted(before), after).word == word
 
 
 def test_a_change_below_the_resolution_is_none() -> None:

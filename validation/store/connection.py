@@ -36,7 +36,8 @@ def connect(where: str) -> tuple[Engine, str]:
     except NoSuchModuleError:
         raise StoreError(f"{url.drivername}: a kind of database that SQLAlchemy does not know; {ALLOWED}") from None
     except ModuleNotFoundError as error:
-        raise StoreError(f"{url.drivername}: needs the package {error.name!r}; pip install {error.name}") from None
+        package = f"{error.name}[binary]" if error.name == "psycopg" else error.name
+        raise StoreError(f"{url.drivername}: needs the package {error.name!r}; pip install '{package}'") from None
 
 
 def _parse(where: str) -> URL:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+import sqlalchemy.exc
 
 from tests.validation.store.made import case, info, result
 from validation.store import connection, open_store
@@ -104,7 +105,32 @@ def test_words_that_are_no_database_are_refused(where: str, words: str) -> None:
 
 def test_a_driver_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    assert "psycopg" in refusal("postgresql://localhost/x")
+    assert "pip install 'psycopg[binary]'" in refusal("postgresql://localhost/x")
+
+
+@pytest.mark.parametrize(
+    ("libpq", "why"),
+    [
+        (
+            'connection failed: connection to server at "10.0.0.1", port 5432 failed: Connection refused\n'
+            "\tIs the server running on that host and accepting TCP/IP connections?",
+            "connection refused",
+        ),
+        (
+            'connection failed: connection to server at "::1", port 5432 failed: FATAL:  password authentication failed '
+            'for user "upright"',
+            'password authentication failed for user "upright"',
+        ),
+        ("failed to resolve host 'db.example': Name or service not known", None),
+        ("", "exception"),
+    ],
+)
+def test_of_a_servers_paragraphs_the_cause_is_told(libpq: str, why: str | None) -> None:
+    error = connection.unreachable("db.example:5432", sqlalchemy.exc.OperationalError("", {}, Exception(libpq)))
+    assert str(error) == (
+        f"cannot reach the database at db.example:5432 ({why or libpq.lower()}); nothing was run. "
+        "Without --db results go to ./upright.db"
+    )
 
 
 def test_a_lock_that_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
