@@ -121,12 +121,21 @@ class PyBullet:
             return f"joint {hinge.name!r} closes a loop, and Bullet has no hinge that does between multibodies"
         return None
 
+    def __init__(self) -> None:
+        self._spare: int | None = None  # a client that nothing has used
+
+    def warm_up(self) -> None:
+        """A client takes 30 ms or more to make in a process just forked, and next to nothing to inherit."""
+        self._spare = pb.connect(pb.DIRECT)
+
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
-        world = World(scene, dt, settings)
+        client, self._spare = self._spare, None
+        if client is None:
+            client = pb.connect(pb.DIRECT)
         try:
-            return _record(world, scene, dt)
+            return _record(World(client, scene, dt, settings), scene, dt)
         finally:
-            world.close()
+            pb.disconnect(physicsClientId=client)
 
 
 def _record(world: World, scene: Scene, dt: float) -> Trajectory:

@@ -18,6 +18,11 @@ from validation.engines.engine import Settings
 Array = NDArray[np.float64]
 
 
+def is_mesh(shape: Any) -> bool:
+    """Whether Bullet knows the shape by its vertices alone."""
+    return shape.kind == "convex-mesh" or (shape.kind == "polygon" and rectangle(shape.vertices) is None)
+
+
 def body_shape(client: int, shape: Any, center: Array) -> int:
     """pybullet's number of a shape whose body frame has its origin at `center` (3,) of the frame it is fixed to."""
     at = {"collisionFramePosition": center.tolist()}

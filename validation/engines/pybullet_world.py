@@ -15,10 +15,11 @@ from validation.engines.embedding import inertias_in_space, rotation_matrix, sta
 from validation.engines.engine import Settings
 from validation.engines.joint_tree import Link, TreeJoint, joint_forest
 from validation.engines.pair_laws import PairLaws
-from validation.engines.pybullet_shapes import body_shape, boundary_shape
+from validation.engines.pybullet_shapes import body_shape, boundary_shape, is_mesh
 
 Array = NDArray[np.float64]
 
+SELF_COLLISION = pb.URDF_USE_SELF_COLLISION | pb.URDF_USE_SELF_COLLISION_INCLUDE_PARENT  # we say who meets whom
 BASE = -1  # pybullet's number of a multibody's base
 
 Address = tuple[int, int]  # pybullet's number of the multibody, and of the link in it
@@ -43,10 +44,10 @@ class _Segment:
 
 
 class World:
-    """A pybullet client of its own with the scene in it."""
+    """The scene in a pybullet client of its own, which nothing else has used."""
 
-    def __init__(self, scene: Scene, dt: float, settings: Settings) -> None:
-        self.client = pb.connect(pb.DIRECT)
+    def __init__(self, client: int, scene: Scene, dt: float, settings: Settings) -> None:
+        self.client = client
         self.addresses: list[Address] = [(-1, BASE)] * len(scene.bodies)  # of the scene's bodies
         self.member: dict[Address, int] = {}  # back to the scene's bodies and, after them, boundaries
         self.hinges: dict[int, list[int]] = {}  # planar: the hinges of its multibody whose angles sum to a body's
@@ -82,9 +83,6 @@ class World:
         self._keep_apart()
         for joint in loops:
             self._close_loop(joint)
-
-    def close(self) -> None:
-        pb.disconnect(physicsClientId=self.client)
 
     def _call(self, function: Any, *args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs, physicsClientId=self.client)
@@ -159,7 +157,7 @@ class World:
             linkParentIndices=[s.parent + 1 for s in segments],
             linkJointTypes=[s.kind for s in segments],
             linkJointAxis=[s.axis.tolist() for s in segments],
-            flags=pb.URDF_USE_SELF_COLLISION if len(tree) > 1 else 0,
+            flags=SELF_COLLISION,
         )
         if number < 0:
             raise RuntimeError(f"pybullet could not make the body {self._scene.bodies[first].name!r}")
@@ -228,8 +226,11 @@ class World:
     def _register(self, i: int, address: Address) -> None:
         self.addresses[i] = address
         self.member[address] = i
-        if not self._scene.bodies[i].fixed:
+        body: Any = self._scene.bodies[i]
+        if not body.fixed:
             self._call(pb.changeDynamics, *address, localInertiaDiagonal=self._inertia[i].tolist())
+        if is_mesh(body.shape):  # a mesh would be 1 mm larger all around; what Bullet has a formula for is not
+            self._call(pb.changeDynamics, *address, collisionMargin=0.0)
 
     def _shape(self, i: int, center: Array) -> int:
         body: Any = self._scene.bodies[i]
