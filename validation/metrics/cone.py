@@ -55,8 +55,9 @@ def cone_violation(o: Observation) -> float | None:
 def balance(o: Observation) -> Flags | None:
     """(C,) contacts whose two bodies balance over the step that ends at the sample; None where most do not.
 
-    m (v - v_before) = m g dt + sum of j,  I (w - w_before) = sum of (point - x) x j. Bodies with joints, whose impulses
-    nobody reports, are not checked, and neither are samples without the one a step before.
+    m (v - v_before) = m g dt + sum of j,  I (w - w_before) = sum of (point - x) x j, with x of the sample or of the
+    one before: engines report points at the pose where they solve. Bodies with joints, whose impulses nobody reports,
+    are not checked, and neither are samples without the one a step before.
     """
     contacts, dt = o.trajectory.contacts, o.trajectory.dt
     assert contacts is not None
@@ -81,7 +82,10 @@ def balance(o: Observation) -> Flags | None:
 
 
 def unexplained(o: Observation, contacts: Contacts) -> tuple[Array, Array, Array]:
-    """(S, B) each: linear (N s) and angular (N m s) impulse missing in the balance, and the scale of impulses (N s)."""
+    """(S, B) each: linear (N s) and angular (N m s) impulse missing in the balance, and the scale of impulses (N s).
+
+    Of the angular one the smaller of the two that x and x before give; they differ by (x - x_before) x sum of j.
+    """
     bodies = o.trajectory.velocity.shape[1]
     m, dt = free_mass(o), o.trajectory.dt
     x, v, spin = o.trajectory.position, o.trajectory.velocity, o.trajectory.spin
@@ -94,15 +98,20 @@ def unexplained(o: Observation, contacts: Contacts) -> tuple[Array, Array, Array
     fall = np.broadcast_to(outer_acceleration(o), v.shape) * m[:, None] * dt
     linear = np.diff(v * m[:, None], axis=0, prepend=v[:1] * m[:, None]) - fall
     angular = np.diff(L, axis=0, prepend=L[:1])
-    scale = length(fall)
+    total, scale = np.zeros_like(v), length(fall)
     for sign, side in ((-1.0, contacts.a), (1.0, contacts.b)):
         of_body = side < bodies
         at = (contacts.sample[of_body], side[of_body])
         j, arm = sign * contacts.impulse[of_body], contacts.point[of_body] - x[at]
-        np.subtract.at(linear, at, j)
-        if o.is_planar:
-            np.subtract.at(angular, at, (arm[:, 0] * j[:, 1] - arm[:, 1] * j[:, 0])[:, None])
-        else:
-            np.subtract.at(angular, at, cross(arm, j))
+        np.add.at(total, at, j)
+        np.subtract.at(angular, at, torque(arm, j))
         np.add.at(scale, at, length(j))
-    return length(linear), length(angular), scale
+    earlier = angular - torque(np.diff(x, axis=0, prepend=x[:1]), total)
+    return length(linear - total), np.minimum(length(angular), length(earlier)), scale
+
+
+def torque(arm: Array, force: Array) -> Array:
+    """(..., 1) in the plane, (..., 3) in space."""
+    if arm.shape[-1] == 3:
+        return cross(arm, force)
+    return (arm[..., 0] * force[..., 1] - arm[..., 1] * force[..., 0])[..., None]

@@ -104,6 +104,28 @@ def test_neither_are_impulses_at_the_wrong_place():
     assert math.isnan(values(SCENE, moved)["cone_violation"])
 
 
+def test_points_at_the_pose_before_the_step_are_as_good_as_those_at_the_pose_after_it():
+    """At 50 m/s a step is 0.2 m of way: told from a wrong place by the balance alone."""
+    t = times(0.5)
+    fast = planar(t, columns(50.0 * t, 0.25, 0.0), columns(50.0 + 0.0 * t, 0.0, 0.0))
+    rows = len(t) - 1
+    found = []
+    for shift in (0.0, -50.0 * DT, 50.0 * DT):
+        contacts = Contacts(
+            sample=np.arange(1, len(t)),
+            a=np.ones(rows, np.int64),
+            b=np.zeros(rows, np.int64),
+            point=columns(50.0 * t[1:] + shift, 0.0),
+            normal=np.tile([0.0, 1.0], (rows, 1)),
+            gap=np.zeros(rows),
+            impulse=np.tile([0.0, 2.0 * G * DT], (rows, 1)),
+        )
+        motion = planar(fast.time, fast.pose, fast.twist, contacts=contacts)
+        found.append(values(SCENE, motion)["cone_violation"])
+    assert found[:2] == [0.0, 0.0]
+    assert math.isnan(found[2])
+
+
 def test_where_nothing_is_reported_nothing_is_said():
     t = times(0.5)
     silent = planar(t, columns(0.0 * t, 0.25, 0.0), columns(0.0 * t, 0.0, 0.0))
