@@ -117,12 +117,12 @@ def test_a_driver_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch
             "connection refused",
         ),
         (
-            'connection failed: connection to server at "::1", port 5432 failed: FATAL:  password authentication failed '
-            'for user "upright"',
+            'connection failed: connection to server at "::1", port 5432 failed: FATAL:  password authentication '
+            'failed for user "upright"',
             'password authentication failed for user "upright"',
         ),
         ("failed to resolve host 'db.example': Name or service not known", None),
-        ("", "exception"),
+        ("", "Exception"),
     ],
 )
 def test_of_a_servers_paragraphs_the_cause_is_told(libpq: str, why: str | None) -> None:
