@@ -23,15 +23,17 @@ from validation.trajectory import Contacts, PlanarTrajectory
 
 BALANCE = 0.05  # of the impulses and the weight's: how exactly reported impulses explain the change of momentum
 MOST = 0.9  # of the bodies and samples that can be checked must balance, or the report is no evidence
-LIGHT = 0.01  # of the weight: contacts with less are measured against this, so that round-off is none
+LIGHT = 0.01  # of the weight: a contact that carries less is measured against this
+ROUND_OFF = 1e-6  # of the largest momentum of a body: single precision, several operations
 ONE_STEP = 1e-6  # of dt: how exactly two samples are one step apart
 
 
 def cone_violation(o: Observation) -> float | None:
     """Largest of (|j_t| - mu j_n) and -j_n over the reported contacts, relative to the impulse scale of the contact.
 
-    The scale is |j|, or 1 % of the weight of the lighter body over one step where that is more. NaN where the reported
-    impulses do not explain how the momentum changes: then they are no evidence. Left out where none is reported.
+    The scale is |j|, or 1 % of the weight of the lighter body over one step where that is more, and no less than
+    round-off. NaN where the reported impulses do not explain how the momentum changes: then they are no evidence. Left
+    out where none is reported.
     """
     contacts = o.trajectory.contacts
     if contacts is None or not np.isfinite(contacts.impulse).any():
@@ -46,9 +48,16 @@ def cone_violation(o: Observation) -> float | None:
     j_t = length(contacts.impulse - j_n[:, None] * contacts.normal)
     m = np.append(np.where(free(o), free_mass(o), math.inf), np.full(len(o.scene.boundaries), math.inf))
     weight = np.minimum(m[contacts.a], m[contacts.b]) * float(np.linalg.norm(o.gravity)) * o.trajectory.dt
-    scale = np.maximum(length(contacts.impulse), LIGHT * weight)
-    excess = np.maximum(j_t - mu * np.maximum(j_n, 0.0), -j_n)[balanced] / np.where(scale > 0.0, scale, 1.0)[balanced]
-    return max(0.0, float(excess.max(initial=0.0)))
+    scale = np.maximum(length(contacts.impulse), np.maximum(LIGHT * weight, round_off(o)))
+    excess = np.maximum(j_t - mu * np.maximum(j_n, 0.0), -j_n)
+    share = np.where(scale > 0.0, excess / np.where(scale > 0.0, scale, 1.0), 0.0)
+    return max(0.0, float(share[balanced].max(initial=0.0)))
+
+
+@shared
+def round_off(o: Observation) -> float:
+    """N s: what the largest momentum that a body ever has leaves uncertain."""
+    return ROUND_OFF * float((length(o.trajectory.velocity) * free_mass(o)).max())
 
 
 @shared
@@ -98,7 +107,7 @@ def unexplained(o: Observation, contacts: Contacts) -> tuple[Array, Array, Array
     fall = np.broadcast_to(outer_acceleration(o), v.shape) * m[:, None] * dt
     linear = np.diff(v * m[:, None], axis=0, prepend=v[:1] * m[:, None]) - fall
     angular = np.diff(L, axis=0, prepend=L[:1])
-    total, scale = np.zeros_like(v), length(fall)
+    total, scale = np.zeros_like(v), length(fall) + round_off(o) / BALANCE
     for sign, side in ((-1.0, contacts.a), (1.0, contacts.b)):
         of_body = side < bodies
         at = (contacts.sample[of_body], side[of_body])

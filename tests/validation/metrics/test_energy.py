@@ -31,6 +31,7 @@ from tests.validation.metrics.motions import (
     values,
 )
 from validation.metrics.energy import energy, to_body_axes
+from validation.metrics.flight import velocity_at_pose
 from validation.metrics.observation import Observation
 
 CONSERVED = truth(invariants=frozenset({"energy"}))
@@ -65,6 +66,16 @@ def test_a_body_at_rest_keeps_its_velocity_and_gains_nothing_from_the_lag():
     found = values(plane(block(), boundaries=(GROUND,)), lagging)
     assert found["energy_drift"] == 0.0
     assert found["energy_gain"] == 0.0
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.97, 1.0])
+def test_only_what_falls_freely_gets_the_velocity_of_the_pose(share):
+    """Held back by a rope that carries the rest of its weight, it keeps the velocity as recorded."""
+    t = times(0.5)
+    fall = -share * G
+    motion = planar(t, columns(0.0, 0.5 * fall * t**2, 0.0), columns(0.0, fall * t, 0.0), lag=DT / 2.0)
+    v = velocity_at_pose(Observation(scenario=scenario(plane(disc())), trajectory=motion))[:, 0, 1]
+    assert v == pytest.approx(fall * t + (G * DT / 2.0 if share == 1.0 else 0.0), abs=1e-15)
 
 
 def bouncing(share: float):
