@@ -77,4 +77,4 @@ def break_rack(
 
 OF_REST = frozenset({"gap_final", "penetration_final", "jitter_velocity", "jitter_position", "rest_drift", "rest_time"})
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"space": "spatial"})
+CANONICAL: tuple[Mapping[str, Value], ...] = ({},)

@@ -137,3 +137,13 @@ def test_the_pair_laws_give_each_corner_its_friction():
     scene = block_against_wall(floor_friction=0.5, wall_friction=0.1).scene
     block, (ground, wall) = scene.bodies[0], scene.boundaries
     assert scene.pair_law(block, ground) == (0.5, 0.0) and scene.pair_law(block, wall) == (0.1, 0.0)
+
+
+def test_from_a_gap_only_the_speed_and_what_is_conserved_is_known():
+    touching, off = block_against_wall(), block_against_wall(start="at-gap")
+    moved = np.subtract(off.scene.bodies[0].position, touching.scene.bodies[0].position)
+    assert moved == approx([0.005, 0.005])
+    assert off.truth.pose is None and off.truth.error == 1e-3
+    assert off.truth.goal.exact == touching.truth.goal.exact
+    held = block_against_wall(start="at-gap", floor_friction=0.5)
+    assert held.truth.invariants == {"energy-not-gained"} and held.truth.goal is None
