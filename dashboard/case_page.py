@@ -101,7 +101,5 @@ def player(results: Sequence[StoredResult]) -> str:
     for result in results:
         trajectory = reading.store().trajectory(result.trajectory_key)
         if trajectory is not None:
-            tracks.append(
-                Track(label=engine_of(result), trajectory=trajectory, series=curves(scene, trajectory))
-            )
+            tracks.append(Track(label=engine_of(result), trajectory=trajectory, series=curves(scene, trajectory)))
     return motion_html(scene, tracks, f"{results[0].case.label}, run {results[0].run}")

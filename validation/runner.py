@@ -1,8 +1,8 @@
 """Runs cases: plans them with their engines, simulates on all cores, measures, hands each result over as it comes.
 
-    with Pool() as pool:
-        plans = plan_cases(pool, requests)          # settings resolved, declined ones known; nothing simulated yet
-        totals = execute(pool, plans, limits, on_result)
+with Pool() as pool:
+    plans = plan_cases(pool, requests)          # settings resolved, declined ones known; nothing simulated yet
+    totals = execute(pool, plans, limits, on_result)
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from validation.trajectory import TrajectoryError, from_bytes
 
 STEP = 1.0 / 240.0  # s, the canonical time step
 TIMING_REPEATS = 5  # the least of five: noise only ever adds time
-MAX_STEPS = 50_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +57,14 @@ class Plan:
         return scene.duration / self.case.identity.dt * len(scene.bodies)
 
 
+def available_cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    workers: int = field(default_factory=lambda: len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    workers: int = field(default_factory=available_cores)
     time_limit: float = 60.0  # s of wall-clock time for one simulation
     memory_limit: int = 2 * 2**30  # bytes resident
     timing: bool = False
@@ -278,9 +282,7 @@ def _simulation(reply: Reply) -> Simulation:
 
 
 def _result(plan: Plan, simulation: Simulation, measurements: tuple[Measurement, ...] = ()) -> CaseResult:
-    return CaseResult(
-        case=plan.case, simulation=simulation, measurements=measurements, headline=plan.scenario.headline
-    )
+    return CaseResult(case=plan.case, simulation=simulation, measurements=measurements, headline=plan.scenario.headline)
 
 
 def _measured_result(job: _Job, reply: Reply, *, timing: bool) -> CaseResult:
@@ -297,7 +299,9 @@ def _measured_result(job: _Job, reply: Reply, *, timing: bool) -> CaseResult:
         measurements.append(least_step_time(least))
         hashes = {one.trajectory.state_hash for one in job.simulations if one.trajectory is not None}
         if len(hashes) > 1:
-            simulation = replace(simulation, reason=f"not deterministic: {len(hashes)} motions in {len(job.simulations)}")
+            simulation = replace(
+                simulation, reason=f"not deterministic: {len(hashes)} motions in {len(job.simulations)} repeats"
+            )
     return _result(job.plan, simulation, tuple(measurements))
 
 
@@ -312,5 +316,3 @@ def _count(totals: Totals, plan: Plan, simulation: Simulation) -> None:
     if simulation.wall_time > totals.slowest[1]:
         name = f"{plan.case.label} × {plan.case.engine_label}"
         totals.slowest = (name, simulation.wall_time)
-
-

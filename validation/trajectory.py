@@ -140,12 +140,13 @@ def first_not_finite(trajectory: Trajectory) -> tuple[float, int] | None:
     """Time and body of the first sample that is NaN or infinite; None where all are finite."""
     planar = isinstance(trajectory, PlanarTrajectory)
     names = ("pose", "twist") if planar else ("position", "orientation", "velocity", "spin")
-    bad = np.zeros(trajectory.velocity.shape[:2], bool)
+    samples, bodies = trajectory.velocity.shape[:2]
+    bad = np.zeros((samples, bodies), bool)
     for name in names:
         bad |= ~np.isfinite(getattr(trajectory, name)).all(axis=2)
     if not bad.any():
         return None
-    sample, body = divmod(int(np.argmax(bad)), bad.shape[1])
+    sample, body = divmod(int(np.argmax(bad)), bodies)
     return float(trajectory.time[sample]), body
 
 

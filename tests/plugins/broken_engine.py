@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import time
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class Broken(Pymunk):
 
     name = "broken"
     version = "1.0"
-    settings = {
+    settings: ClassVar = {
         "fault": Setting(default="none", doc="How it breaks.", choices=FAULTS),
         "patience": Setting(default=3600.0, doc="Seconds that a hang lasts.", low=0.0, high=1e6),
     }

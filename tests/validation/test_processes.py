@@ -21,7 +21,7 @@ from validation.processes.pool import Pool
 from validation.runner import Limits, Request, execute, plan_cases
 
 PLUGINS = Path(__file__).parent.parent / "plugins"
-LIMITS = Limits(workers=2, time_limit=1.5, memory_limit=400 * 2**20)
+LIMITS = Limits(workers=2, time_limit=3.0, memory_limit=160 * 2**20)
 
 
 @pytest.fixture
@@ -58,8 +58,8 @@ def test_four_ways_to_break_are_four_outcomes_and_the_others_complete() -> None:
     }
     reasons = {word: result.simulation.reason for word, result in results.items()}
     assert "SIGSEGV" in reasons["broken:fault=segfault"]
-    assert "1.5 s" in reasons["broken:fault=hang"]
-    assert "400 MiB" in reasons["broken:fault=memory"]
+    assert "3 s" in reasons["broken:fault=hang"]
+    assert "160 MiB" in reasons["broken:fault=memory"]
     assert "'block'" in reasons["broken:fault=nan"]
     assert results["pymunk"].measurements
     assert not results["broken:fault=nan"].measurements
@@ -69,7 +69,7 @@ def test_four_ways_to_break_are_four_outcomes_and_the_others_complete() -> None:
 def test_a_hang_that_holds_the_interpreter_is_ended_all_the_same() -> None:
     [result] = run(["broken:fault=hang-in-c"]).values()
     assert result.simulation.outcome == "timed_out"
-    assert result.simulation.wall_time < 3.0
+    assert result.simulation.wall_time < 5.0
 
 
 @pytest.mark.usefixtures("broken_engine")
@@ -111,11 +111,8 @@ def alive(process: psutil.Process) -> bool:
 
 
 def commands(before: set[int]) -> list[str]:
-    found = []
-    for process in psutil.process_iter(["pid", "cmdline"]):
-        if process.pid not in before and process.info["cmdline"] and process.info["cmdline"][0] == "sleep":
-            found.append(" ".join(process.info["cmdline"]))
-    return found
+    lines = [(p.pid, p.info["cmdline"] or [""]) for p in psutil.process_iter(["cmdline"])]
+    return [" ".join(line) for pid, line in lines if pid not in before and line[0] == "sleep"]
 
 
 def eventually_gone(before: set[int], word: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -78,7 +79,7 @@ def main() -> None:
     """Entry point: errors are one line on standard error, tracebacks only with UPRIGHT_DEBUG=1."""
     from validation.kernel_cache import use_kernel_cache
 
-    _last_on_path(os.getcwd())
+    _last_on_path(str(Path.cwd()))
     use_kernel_cache()
     try:
         sys.exit(cli.main(standalone_mode=False) or 0)

@@ -57,9 +57,8 @@ def command(
     if resume and (scenarios or engines):
         raise click.UsageError("--resume goes on with the cases of the stored run; leave scenarios and engines out")
     with open_store(database) as store:
-        session = (
-            resume_session(store, options) if resume else run_session(store, options, "upright " + " ".join(sys.argv[1:]))
-        )
+        said = " ".join(["upright", *sys.argv[1:]])
+        session = resume_session(store, options) if resume else run_session(store, options, said)
     show_session(session, database, as_json=as_json)
     if strict and exit_status(session.verdicts, strict=True):
         raise SystemExit(1)

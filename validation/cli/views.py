@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 
 import click
 
 from validation.cli.session import Session
-from validation.judge import Verdict
+from validation.verdict import summary
 
 
 def show_session(session: Session, database: str, *, as_json: bool) -> None:
@@ -25,7 +24,7 @@ def show_session(session: Session, database: str, *, as_json: bool) -> None:
     for name, reason in session.unavailable.items():
         click.echo(f"  {name} is not here: {reason}")
     click.echo(cost_line(session))
-    click.echo(verdict_line(session.verdicts))
+    click.echo(summary(session.verdicts))
     one = next((r.case.label for r in session.results if r.simulation.trajectory is not None), "stack")
     db = "" if database == "upright.db" else f" --db {database}"
     click.echo(
@@ -42,13 +41,6 @@ def cost_line(session: Session) -> str:
         f"{totals.simulated} simulated in {totals.wall:.1f} s on {totals.workers} workers; engines' own stepping "
         f"{totals.stepping:.1f} s; overhead {1e3 * totals.overhead:.1f} ms a case{slowest}"
     )
-
-
-def verdict_line(verdicts: list[Verdict]) -> str:
-    """3 regressed, 1 improved, 210 pass"""
-    counts = Counter(verdict.word for verdict in verdicts)
-    order = ("broken", "regressed", "defect", "missing", "different", "improved", "new", "pass", "declined")
-    return ", ".join(f"{counts[word]} {word}" for word in order if counts[word])
 
 
 def tell(text: str) -> None:

@@ -104,7 +104,9 @@ def time_step(text: str | None) -> float | None:
     try:
         dt = float(top) / float(bottom or 1)
     except (ValueError, ZeroDivisionError):
-        raise click.BadParameter(f"--dt: {text!r} is not a number or a fraction; allowed: 1e-6 to 1, such as 1/240")
+        raise click.BadParameter(
+            f"--dt: {text!r} is not a number or a fraction; allowed: 1e-6 to 1, such as 1/240"
+        ) from None
     if not 1e-6 <= dt <= 1.0:
         raise click.BadParameter(f"--dt: {text} is out of range; allowed: 1e-6 to 1 s")
     return dt

@@ -80,7 +80,7 @@ class Server:
 
     def start(self, request: dict[str, Any], body: bytes) -> None:
         readable, writable = os.pipe()
-        errors = tempfile.TemporaryFile()
+        errors = tempfile.TemporaryFile()  # noqa: SIM115  closed when the child is collected
         server = os.getpid()
         pid = os.fork()
         if pid == 0:
@@ -230,8 +230,6 @@ def simulate(engine: Any, scene: Any, dt: float, settings: dict[str, Any]) -> by
     try:
         with step_clock() as clock:
             trajectory = engine.simulate(scene, dt, settings)
-    except DeclinedError as error:
-        return pack({"outcome": "declined", "reason": str(error)})
     except DeclinedError as error:
         return pack({"outcome": "declined", "reason": str(error)})
     except NotFiniteError as error:

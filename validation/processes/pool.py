@@ -18,7 +18,7 @@ from typing import Any
 from validation.processes.frames import CHUNK, ClosedError, Reader, pack
 
 START_LIMIT = 120.0  # s for a server to say hello; an engine's import may be slow, not endless
-SINGLE_THREADED = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+SINGLE_THREADED = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -104,7 +104,7 @@ class Pool:
                 yield from self._bury(remote)
 
     def greet(self, remotes: list[Remote]) -> None:
-        """Wait until each has said hello or is dead; `hello` then holds what it said, {"error": ...} where it failed."""
+        """Wait until each has said hello or is dead; `hello` then holds what it said, or {"error": ...}."""
         deadline = time.monotonic() + START_LIMIT
         while waiting := [remote for remote in remotes if remote.hello is None]:
             left = deadline - time.monotonic()

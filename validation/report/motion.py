@@ -114,10 +114,9 @@ def _boundary_outlines(scene: Scene, extent: float) -> list[Array]:
             u = np.cross(n, [0.0, 1.0, 0.0] if abs(n[1]) < 0.9 else [1.0, 0.0, 0.0])
             u /= np.linalg.norm(u)
             v = np.cross(n, u)
-            ticks = np.linspace(-extent, extent, 9)
-            for t in ticks:
-                lines.append(np.array(b.point) + np.outer([-extent, extent], u) + t * v)
-                lines.append(np.array(b.point) + np.outer([-extent, extent], v) + t * u)
+            ends = np.array([-extent, extent])
+            for t in np.linspace(-extent, extent, 9):
+                lines += [b.point + np.outer(ends, along) + t * across for along, across in ((u, v), (v, u))]
         else:
             for axes in (((1, 0, 0), (0, 1, 0)), ((0, 1, 0), (0, 0, 1)), ((0, 0, 1), (1, 0, 0))):
                 lines.append(np.array(b.center) + _circle(b.radius, *axes))
@@ -135,7 +134,7 @@ def frame_times(tracks: Sequence[Track]) -> Array:
 
 
 def poses_at(trajectory: Trajectory, times: Array) -> Array:
-    """(T, B, 3) planar, (T, B, 7) spatial; linear between samples (quaternions renormalised), constant beyond the end."""
+    """(T, B, 3) planar, (T, B, 7) spatial; linear between samples, constant beyond the end."""
     t = np.asarray(trajectory.time)
     after = np.clip(np.searchsorted(t, times, side="right"), 1, max(1, len(t) - 1))
     before = after - 1
