@@ -17,15 +17,11 @@ from validation.measurement import Measurement
 from validation.simulation import BROKEN, Outcome
 from validation.store.records import Baseline, StoredResult
 from validation.verdict import MEANING as MEANING
-from validation.verdict import NOT_MEASURED, Change, Defect, Move, Verdict, Word
+from validation.verdict import FLOOR, NOT_MEASURED, Change, Defect, Move, Verdict, Word
 from validation.verdict import exit_status as exit_status
 from validation.verdict import summary as summary
 
 # --- policy -------------------------------------------------------------------------------------------------------
-
-FLOOR = 1e-9
-"""In the metric's own SI unit (m, m/s, rad, rad/s, s, J, kg m/s, a ratio, a count): less is round-off. Bodies of about
-a metre that rest in double precision jitter and drift by 1e-17 to 1e-9."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,9 @@ MEANING: dict[Word, str] = {
 """Every word with what it means, the gravest first: the order of reports."""
 
 
+FLOOR = 1e-9
+"""In the metric's own SI unit (m, m/s, rad, rad/s, s, J, kg m/s, a ratio, a count): less is round-off. Bodies of about
+a metre that rest in double precision jitter and drift by 1e-17 to 1e-9."""
 NOT_MEASURED = "not measured"
 
 
@@ -46,7 +49,7 @@ class Change:
     @property
     def ratio(self) -> float | None:
         """|new / old|; None where that says nothing."""
-        ratio = abs(self.new / self.old) if self.old else math.inf
+        ratio = abs(self.new / self.old) if abs(self.old) >= FLOOR else math.inf
         return ratio if math.isfinite(ratio) else None
 
     def __str__(self) -> str:

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from tests.validation.store.made import case, measurement
-from validation.judge import FLOOR, Verdict, exit_status, judge, summary
+from validation.judge import Verdict, exit_status, judge, summary
 from validation.measurement import Measurement
 from validation.store import Baseline, StoredResult
-from validation.verdict import MEANING, NOUNS, changes_from_json, defects_from_json, to_json
+from validation.verdict import FLOOR, MEANING, NOUNS, changes_from_json, defects_from_json, to_json
 
 NAN = math.nan
 MOVED = {"trajectory_hash": "after"}
@@ -208,6 +208,11 @@ def test_the_sentence_names_metric_old_new_and_ratio() -> None:
     assert verdict.reason == "penetration_mean 3.2 mm, was 0.4 mm (8 times, allowed 4 times)"
     assert (verdict.metric, verdict.old, verdict.new) == ("penetration_mean", 0.4e-3, 3.2e-3)
     assert verdict.ratio == pytest.approx(8.0, rel=1e-12)
+
+
+def test_nothing_is_so_many_times_of_round_off() -> None:
+    verdict = verdict_on(1.9e-36, 1.5e-3, metric="energy_drift", unit="J")
+    assert verdict.ratio is None and verdict.reason == "energy_drift 0.0015 J, was 1.9e-36 J (allowed 1e-07 %)"
 
 
 def test_figures_that_differ_read_differently() -> None:
