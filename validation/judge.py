@@ -16,8 +16,8 @@ from validation.case import Case, CaseResult
 from validation.measurement import Measurement
 from validation.simulation import BROKEN, Outcome
 from validation.store.records import Baseline, StoredResult
-from validation.verdict import MEANING as MEANING
 from validation.verdict import FLOOR, NOT_MEASURED, Change, Defect, Move, Verdict, Word
+from validation.verdict import MEANING as MEANING
 from validation.verdict import exit_status as exit_status
 from validation.verdict import summary as summary
 
