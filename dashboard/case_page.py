@@ -14,6 +14,7 @@ from validation.judge import MEANING
 from validation.report.motion import Track, motion_html
 from validation.report.quantity import quantity
 from validation.store import StoredResult
+from validation.store.errors import StoreError
 
 PLAYER_HEIGHT = 640
 MOST_TRACKS = 6
@@ -25,7 +26,11 @@ def show() -> None:
     if not asked.isdecimal():
         st.error("This link names no case. Choose one in the matrix.")
         return
-    result = reading.store().result(int(asked))
+    try:
+        result = reading.store().result(int(asked))
+    except StoreError as error:
+        st.error(str(error))
+        return
     case = result.case
     st.title(case.label)
     st.text(f"{engine_of(result)}   {case.engine_version}   run {result.run}   dt = {case.identity.dt:.6g} s")

@@ -66,17 +66,16 @@ def command(
     )
     with open_store(database) as store:
         session = run_session(store, options, "upright " + " ".join(sys.argv[1:]))
-        baseline_exists = bool(store.baselines(store.run(session.run).branch))
     pairs = list(zip(session.results, session.verdicts))
     if junit:
-        junit.write_text(junit_xml(pairs), encoding="utf-8")
+        junit.write_text(junit_xml(pairs, strict=strict), encoding="utf-8")
     if markdown:
-        markdown.write_text(markdown_summary(pairs), encoding="utf-8")
+        markdown.write_text(markdown_summary(pairs, session.baselines), encoding="utf-8")
     if json_file:
         json_file.write_text("".join(f"{case_line(session.run, *pair)}\n" for pair in pairs), encoding="utf-8")
     show_session(session, database, as_json=as_json)
     if not as_json:
         click.echo(render_verdicts(pairs))
-    if not baseline_exists:
+    if not session.baselines:
         tell('nothing is accepted yet, so nothing can be worse; accept this run with: upright accept --reason "..."')
     raise SystemExit(exit_status(session.verdicts, strict=strict))

@@ -10,7 +10,7 @@ from validation.cli.words import complete_scenario
 @click.command()
 @click.argument("name", required=False, metavar="[SCENARIO]", shell_complete=complete_scenario)
 @click.option("--json", "as_json", is_flag=True, help="Print the scene as JSON, or the list, one object per line.")
-@click.option("--cite", is_flag=True, help="Print where the truth comes from.")
+@click.option("--cite", is_flag=True, help="Print what the truth says and where it comes from.")
 def command(name: str | None, as_json: bool, cite: bool) -> None:
     """List the scenarios with their parameters, or show one: what it probes, its truth and where that is from.
 
@@ -19,6 +19,7 @@ def command(name: str | None, as_json: bool, cite: bool) -> None:
     upright scenarios stack:n=20,mass_ratio=100
     upright scenarios stack:n=3 --json > my_scene.json
     """
+    from scenarios.catalogue import cite as citation
     from scenarios.catalogue import scenario_of
     from scenarios.scene import write_scene
     from validation.report.listing import scenario_lines, scenario_list, scenario_list_json
@@ -30,6 +31,6 @@ def command(name: str | None, as_json: bool, cite: bool) -> None:
     if as_json:
         click.echo(write_scene(scenario.scene))
     elif cite:
-        click.echo(scenario.truth.source)
+        click.echo(citation(scenario))
     else:
         click.echo(scenario_lines(scenario))

@@ -18,7 +18,7 @@ from validation.engines import engine_of, present_engines, unavailable_engines
 from validation.judge import Verdict, judge
 from validation.processes.pool import Pool
 from validation.runner import STEP, Limits, Plan, Request, Totals, execute, plan_cases
-from validation.store import Store
+from validation.store import Baseline, Store, StoredResult
 
 SAVE_EVERY = 8  # results in one transaction
 
@@ -38,8 +38,9 @@ class Options:
 class Session:
     run: int
     title: str
-    results: list[CaseResult]  # in the order of the plan
+    results: list[CaseResult | StoredResult]  # in the order of the plan
     verdicts: list[Verdict]  # likewise
+    baselines: list[Baseline]  # those that were compared with
     totals: Totals
     unavailable: dict[str, str]  # engines that are known but absent, and why
 
@@ -70,18 +71,16 @@ def make_requests(options: Options) -> tuple[str, list[Request]]:
 def run_session(store: Store, options: Options, command: str) -> Session:
     """Plan, simulate, measure, store, judge. Ctrl-C keeps what is done: it is stored case by case."""
     title, requests = make_requests(options)
-    folder = kernel_cache.use_kernel_cache()
+    warm_kernels()
     with Pool() as pool:
-        if not kernel_cache.is_warm(folder):
-            with step("compiling kernels, once"):
-                kernel_cache.warm(folder)
         plans = plan_cases(pool, requests)
         if all(plan.unavailable for plan in plans):
             raise click.ClickException(f"nothing could be run: {plans[0].unavailable}")
         scenes = {plan.case.scene_hash: plan.scenario.scene for plan in plans}
         info = describe_run(command, timing=options.limits.timing)
         run = store.begin_run(info, [plan.case for plan in plans], scenes.values())
-        return _finish(store, pool, run, title, plans, options)
+        results, totals = _execute(store, pool, run, title, plans, options)
+    return _judged(store, run, title, results, [plan.scenario for plan in plans], totals)
 
 
 def resume_session(store: Store, options: Options) -> Session:
@@ -90,9 +89,10 @@ def resume_session(store: Store, options: Options) -> Session:
     if found is None:
         raise click.ClickException("no unfinished run is stored; start one with: upright run")
     run, cases = found
+    scenarios = {case.scene_hash + case.label: _stored_scenario(store, case) for case in store.cases(run)}
     requests = [
         Request(
-            scenario=_stored_scenario(store, case),
+            scenario=scenarios[case.scene_hash + case.label],
             engine=engine_of(case.engine_label),
             profile=case.identity.profile,
             dt=case.identity.dt,
@@ -100,18 +100,35 @@ def resume_session(store: Store, options: Options) -> Session:
         )
         for case in cases
     ]
-    folder = kernel_cache.use_kernel_cache()
+    warm_kernels()
     with Pool() as pool:
-        if not kernel_cache.is_warm(folder):
-            with step("compiling kernels, once"):
-                kernel_cache.warm(folder)
-        plans = [replace(plan, case=case) for plan, case in zip(plan_cases(pool, requests), cases)]
-        return _finish(store, pool, run, f"run {run}, resumed", plans, options)
+        plans = plan_cases(pool, requests)
+        for plan, case in zip(plans, cases):
+            if plan.unavailable is None and plan.case.engine_version != case.engine_version:
+                raise click.ClickException(
+                    f"run {run} began with {case.identity.engine} {case.engine_version}, now {plan.case.engine_version} is "
+                    "here; start a new run: upright run"
+                )
+        plans = [replace(plan, case=case) for plan, case in zip(plans, cases)]
+        title = f"run {run}, resumed"
+        _, totals = _execute(store, pool, run, title, plans, options)
+    results = store.results(run)
+    ordered = [scenarios[result.case.scene_hash + result.case.label] for result in results]
+    return _judged(store, run, title, results, ordered, totals)
 
 
-def _finish(
+def warm_kernels() -> None:
+    """Compile what is not compiled yet, saying so."""
+    folder = kernel_cache.use_kernel_cache()
+    if not kernel_cache.is_warm(folder):
+        with step("compiling kernels, once"):
+            kernel_cache.warm(folder)
+
+
+def _execute(
     store: Store, pool: Pool, run: int, title: str, plans: list[Plan], options: Options
-) -> Session:
+) -> tuple[list[CaseResult], Totals]:
+    """Results in the order of the plans, stored as they came."""
     results: dict[int, CaseResult] = {}
     index = {id(plan.case): i for i, plan in enumerate(plans)}
     unsaved: list[CaseResult] = []
@@ -139,19 +156,31 @@ def _finish(
             )
             sys.exit(130)
         save()
-    ordered = [results[i] for i in range(len(plans))]
-    laws = [plan.scenario.laws for plan in plans]
-    branch = store.run(run).branch
+    return [results[i] for i in range(len(plans))], totals
+
+
+def _judged(
+    store: Store,
+    run: int,
+    title: str,
+    results: Sequence[CaseResult | StoredResult],
+    scenarios: Sequence[Scenario],
+    totals: Totals,
+) -> Session:
+    """Against what is accepted on the run's branch; the run is finished with its verdicts."""
+    baselines = store.baselines(store.run(run).branch)
     verdicts = [
-        judge(store.baseline(result.case.identity.key, branch), result, law) for result, law in zip(ordered, laws)
+        judge(baselines.get(result.case.identity.key), result, scenario.laws)
+        for result, scenario in zip(results, scenarios)
     ]
     store.save_verdicts(run, verdicts)
     store.finish_run(run)
     return Session(
         run=run,
         title=title,
-        results=ordered,
+        results=list(results),
         verdicts=verdicts,
+        baselines=[baselines[v.case.identity.key] for v in verdicts if v.baseline is not None],
         totals=totals,
         unavailable=unavailable_engines(),
     )

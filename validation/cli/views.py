@@ -25,7 +25,7 @@ def show_session(session: Session, database: str, *, as_json: bool) -> None:
         click.echo(f"  {name} is not here: {reason}")
     click.echo(cost_line(session))
     click.echo(summary(session.verdicts))
-    one = next((r.case.label for r in session.results if r.simulation.trajectory is not None), "stack")
+    one = next((v.case.label for v in session.verdicts if v.word != "declined"), "stack")
     db = "" if database == "upright.db" else f" --db {database}"
     click.echo(
         f"Stored as run {session.run} in {database}.   "
