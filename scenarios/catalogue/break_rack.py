@@ -17,14 +17,14 @@ from scenarios.scenario import Scenario, Value, Within
 from scenarios.truth import Event, Invariant, Truth
 
 ROWS = 5
-RADIUS = 0.5  # m
+RADIUS = 0.1  # m
 RUN_UP = 0.5  # m, between the cue ball and the first of the rack
 DURATION = 1.0  # s
 
 
 def break_rack(
     *,
-    speed: Annotated[float, Within(0.1, 20.0)] = 10.0,
+    speed: Annotated[float, Within(0.1, 20.0)] = 5.0,
     gap: Annotated[float, Within(1e-4, 0.1)] = 1e-3,
     restitution: Annotated[float, Within(0.0, 1.0)] = 1.0,
     space: Space = "planar",
@@ -49,7 +49,7 @@ def break_rack(
             for i, (x, y) in enumerate(rack)
         ),
     )
-    duration = DURATION * max(1.0, 10.0 / speed)  # slow balls are given as far to go
+    duration = DURATION * max(1.0, 5.0 / speed)  # slow balls are given as far to go
     scene = scene_of(space, bodies, title="Break", duration=duration, g=0.0)
     kept: frozenset[Invariant] = frozenset(
         {"momentum", "angular-momentum", "energy" if restitution == 1.0 else "energy-not-gained"}

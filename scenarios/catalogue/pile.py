@@ -28,6 +28,7 @@ COLUMNS = {"planar": 4, "spatial": 2}  # in space along each side
 ROUND = 3  # every third body is round
 FRICTION = 0.5
 DURATION = 3.0  # s
+DEEPEST = 0.25 * SIZES[0]  # m, a quarter of the thinnest body; the highest come down with 9 m/s, 0.04 m a step
 
 
 def pile(
@@ -52,7 +53,7 @@ def pile(
     return Scenario(
         name="pile",
         title=f"Pile of {n}",
-        probes="many contacts at once: sinking, energy from nothing, noise at rest",
+        probes="many contacts at once: sinking, energy from nothing",
         regime="many bodies",
         scene=scene,
         truth=Truth(
@@ -63,8 +64,8 @@ def pile(
         ),
         headline="penetration_mean",
         noise=dict.fromkeys(CHAOTIC, "chaotic"),
-        meaningless=frozenset({"energy_drift", "momentum_drift"}),
-        laws=contact_laws(scene, share=MOVING_SHARE),
+        meaningless=frozenset({"energy_drift", "momentum_drift", *OF_REST}),
+        laws=contact_laws(scene, share=MOVING_SHARE) | {"penetration_max": DEEPEST},
     )
 
 
@@ -120,9 +121,11 @@ def _walls(space: Space, half: float) -> tuple[PlanarBoundary | SpatialBoundary,
 
 
 CHAOTIC = (
-    *("penetration_max", "penetration_mean", "penetration_final", "gap_final", "impact_count", "cone_violation"),
-    *("jitter_velocity", "jitter_position", "rest_drift", "rest_time", "energy_gain"),
+    *("penetration_max", "penetration_mean", "penetration_final", "gap_final"),
+    *("impact_count", "cone_violation", "energy_gain"),
 )
+OF_REST = ("jitter_velocity", "jitter_position", "rest_drift", "rest_time")
+"""Say nothing: a disc may roll on long after all the others lie."""
 
 CANONICAL: tuple[Mapping[str, Value], ...] = (
     {},
