@@ -105,9 +105,9 @@ def resume_session(store: Store, options: Options) -> Session:
         plans = plan_cases(pool, requests)
         for plan, case in zip(plans, cases):
             if plan.unavailable is None and plan.case.engine_version != case.engine_version:
+                began, now = case.engine_version, plan.case.engine_version
                 raise click.ClickException(
-                    f"run {run} began with {case.identity.engine} {case.engine_version}, now {plan.case.engine_version} is "
-                    "here; start a new run: upright run"
+                    f"run {run} began with {case.identity.engine} {began}, now {now} is here; start a new run: upright run"
                 )
         plans = [replace(plan, case=case) for plan, case in zip(plans, cases)]
         title = f"run {run}, resumed"
