@@ -21,6 +21,7 @@ LINE, RADIAL = np.int64(0), np.int64(1)  # Contacts.kind
 CENTRE = np.int64(-1)  # Contacts.feature
 
 ROUND_OFF = 1e-10  # m; bodies that touch may be this deep in each other by arithmetic alone
+SINK = 0.01  # of the distance tolerance: see Law.sink
 
 
 class Bodies(NamedTuple):
@@ -48,6 +49,7 @@ class Law(NamedTuple):
     velocity_tolerance: float
     separation_tolerance: float
     target_gap: float
+    sink: float  # m, how deep the inner stages of a step may take a resting contact: they are predictions
     window: float  # m, half-width about the target gap in which a fast approach is an impact
     extra: int  # index into EXTRA_ACCELERATIONS
     extra_step: float  # s
@@ -143,6 +145,7 @@ def pack_law(world: World, settings: Settings) -> Law:
         velocity_tolerance=float(settings.velocity_tolerance),
         separation_tolerance=float(settings.separation_tolerance if extra else settings.velocity_tolerance),
         target_gap=float(settings.target_gap),
+        sink=float(SINK * settings.distance_tolerance),
         window=float(settings.collision_accuracy * settings.target_gap),
         extra=extra,
         extra_step=float(settings.extra_acceleration_time_step),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.planar.layout import pack_bodies, room_for_contacts, room_to_work
+from reference_engine.planar.layout import ROUND_OFF, pack_bodies, room_for_contacts, room_to_work
 from reference_engine.planar.narrow_phase import find_contacts
 from reference_engine.planar.world import World
 
@@ -107,7 +107,7 @@ def least_gap(world: World, motion: Motion, reach: float = 0.1) -> Array:
         while True:
             scratch, contacts = room_to_work(bodies, 0), room_for_contacts(capacity)
             n = find_contacts(
-                bodies, motion.pose[i], motion.twist[i], reach, scratch.vertices, scratch.normals, contacts
+                bodies, motion.pose[i], motion.twist[i], reach, ROUND_OFF, scratch.vertices, scratch.normals, contacts
             )
             if n <= capacity:
                 break

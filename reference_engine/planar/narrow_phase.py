@@ -3,7 +3,8 @@
 Convex polygons A and B are apart if some edge of either has all of the other outside (separating axis);
 they are then measured corner against edge where the corner projects into the edge, and corner against
 corner where neither does, so that every corner that could touch has its own contact. If no edge separates
-them, the shallowest edge and the corner deepest behind it stand for the overlap, with a negative gap.
+them, the shallowest edge and the corner deepest behind it stand for the overlap, with a negative gap. A pair that has
+sunk by no more than `sink` is measured as one in touch.
 """
 
 import numpy as np
@@ -93,45 +94,76 @@ def over_edge(bodies, vertices, normals, edge, x, y):
 
 
 @njit(cache=True)
+def above_edge(vertices, normals, v, edge):
+    """Distance of a corner from the line of an edge [m]."""
+    d = normals[edge, 0] * (vertices[v, 0] - vertices[edge, 0])
+    return d + normals[edge, 1] * (vertices[v, 1] - vertices[edge, 1])
+
+
+@njit(cache=True)
+def least_above_edge(bodies, vertices, normals, i, edge):
+    """The least distance of i's corners from the line of an edge, and the corner that has it: (m, index)."""
+    least, corner = np.inf, -1
+    for v in range(bodies.first[i], bodies.first[i + 1]):
+        d = above_edge(vertices, normals, v, edge)
+        if d < least:
+            least, corner = d, v
+    return least, corner
+
+
+@njit(cache=True)
 def widest_separation(bodies, vertices, normals, i, j):
     """Over the edges of j, the greatest least distance of i's corners: (distance, corner of i, edge of j)."""
     best, best_corner, best_edge = -np.inf, -1, -1
     for edge in range(bodies.first[j], bodies.first[j + 1]):
-        least, corner = np.inf, -1
-        for v in range(bodies.first[i], bodies.first[i + 1]):
-            d = normals[edge, 0] * (vertices[v, 0] - vertices[edge, 0])
-            d += normals[edge, 1] * (vertices[v, 1] - vertices[edge, 1])
-            if d < least:
-                least, corner = d, v
+        least, corner = least_above_edge(bodies, vertices, normals, i, edge)
         if least > best:
             best, best_corner, best_edge = least, corner, edge
     return best, best_corner, best_edge
 
 
 @njit(cache=True)
-def corners_over_edges(bodies, vertices, normals, i, j, reach, out, n):
-    """Corners of polygon i over edges of polygon j."""
-    for edge in range(bodies.first[j], bodies.first[j + 1]):
-        for v in range(bodies.first[i], bodies.first[i + 1]):
-            d = normals[edge, 0] * (vertices[v, 0] - vertices[edge, 0])
-            d += normals[edge, 1] * (vertices[v, 1] - vertices[edge, 1])
-            if -ROUND_OFF <= d < reach and over_edge(bodies, vertices, normals, edge, vertices[v, 0], vertices[v, 1]):
-                n = name_contact(out, n, i, j, v, edge, LINE)
+def corners_over_edges(bodies, vertices, normals, i, j, reach, sink, out, n):
+    """Corners of polygon i over edges of polygon j.
+
+    A corner in touch, or sunk, is over one edge only: of those it has not passed, the one that best separates the
+    bodies. At a corner of j there are two, and the other would hold a body that slides over it by its side.
+    """
+    for v in range(bodies.first[i], bodies.first[i + 1]):
+        nearest = -np.inf
+        for edge in range(bodies.first[j], bodies.first[j + 1]):
+            nearest = max(nearest, above_edge(vertices, normals, v, edge))
+        if not -sink <= nearest < reach:
+            continue
+        chosen, widest = -1, -np.inf
+        for edge in range(bodies.first[j], bodies.first[j + 1]):
+            d = above_edge(vertices, normals, v, edge)
+            if not -sink <= d < reach or not over_edge(bodies, vertices, normals, edge, vertices[v, 0], vertices[v, 1]):
+                continue
+            if nearest > ROUND_OFF:
+                if d >= 0.0:
+                    n = name_contact(out, n, i, j, v, edge, LINE)
+                continue
+            apart, _ = least_above_edge(bodies, vertices, normals, i, edge)
+            if apart > widest:
+                chosen, widest = edge, apart
+        if chosen >= 0:
+            n = name_contact(out, n, i, j, v, chosen, LINE)
     return n
 
 
 @njit(cache=True)
-def polygon_polygon(bodies, vertices, normals, i, j, reach, out, n):
+def polygon_polygon(bodies, vertices, normals, i, j, reach, sink, out, n):
     apart_j, corner_i, edge_j = widest_separation(bodies, vertices, normals, i, j)
     apart_i, corner_j, edge_i = widest_separation(bodies, vertices, normals, j, i)
     if max(apart_i, apart_j) >= reach:
         return n
-    if max(apart_i, apart_j) < -ROUND_OFF:
+    if max(apart_i, apart_j) < -sink:
         if apart_j >= apart_i:
             return name_contact(out, n, i, j, corner_i, edge_j, LINE)
         return name_contact(out, n, j, i, corner_j, edge_i, LINE)
-    n = corners_over_edges(bodies, vertices, normals, i, j, reach, out, n)
-    n = corners_over_edges(bodies, vertices, normals, j, i, reach, out, n)
+    n = corners_over_edges(bodies, vertices, normals, i, j, reach, sink, out, n)
+    n = corners_over_edges(bodies, vertices, normals, j, i, reach, sink, out, n)
     for v in range(bodies.first[i], bodies.first[i + 1]):
         for w in range(bodies.first[j], bodies.first[j + 1]):
             if (
@@ -180,8 +212,11 @@ def above_half_plane(bodies, pose, vertices, normals, i, j, reach, out, n):
 
 
 @njit(cache=True)
-def find_contacts(bodies, pose, twist, reach, vertices, normals, out):
-    """Every place where two bodies are nearer than `reach`; returns how many, also where there was no room."""
+def find_contacts(bodies, pose, twist, reach, sink, vertices, normals, out):
+    """Every place where two bodies are nearer than `reach`; returns how many, also where there was no room.
+
+    Polygons no deeper than `sink` (m) in each other have all their places, deeper ones a single one.
+    """
     place_shapes(bodies, pose, vertices, normals)
     n = np.int64(0)
     for p in range(bodies.pairs.shape[0]):
@@ -204,7 +239,7 @@ def find_contacts(bodies, pose, twist, reach, vertices, normals, out):
         elif bodies.kind[j] == DISC:
             n = disc_polygon(bodies, pose, vertices, normals, j, i, reach, out, n)
         else:
-            n = polygon_polygon(bodies, vertices, normals, i, j, reach, out, n)
+            n = polygon_polygon(bodies, vertices, normals, i, j, reach, sink, out, n)
     for k in range(min(n, out.kind.shape[0])):
         measure(bodies, pose, twist, vertices, normals, out, k)
     return n

@@ -95,7 +95,7 @@ class Clock:
         """Fill `contacts` with every place within the distance tolerance."""
         while True:
             n = find_contacts(
-                self.bodies, self.pose, self.twist, self.law.distance_tolerance,
+                self.bodies, self.pose, self.twist, self.law.distance_tolerance, ROUND_OFF,
                 self.scratch.vertices, self.scratch.normals, self.contacts,
             )  # fmt: skip
             if n <= len(self.contacts.kind):

@@ -39,7 +39,7 @@ def contacts_of(name, twists, forces=None):
     if bodies_[0].fixed:
         twist[0] = 0.0
     scratch, contacts = room_to_work(bodies, 16), room_for_contacts(16)
-    n = find_contacts(bodies, pose, twist, REACH, scratch.vertices, scratch.normals, contacts)
+    n = find_contacts(bodies, pose, twist, REACH, 0.0, scratch.vertices, scratch.normals, contacts)
     acceleration = np.zeros((2, 3))
     for i, body in enumerate(bodies_):
         if not body.fixed:

@@ -62,15 +62,15 @@ def cradle(n: int, *, restitution: float, apart: float = 0.01, speed: float = 1.
     return World(bodies=tuple(discs), gravity=(0.0, 0.0), restitution=restitution)
 
 
-def ladder(*, length: float = 2.0, width: float = 2e-4, tilt: float = 0.5) -> World:
-    """A thin rod against a smooth wall, 5 mm from the wall and the floor; its moment that of a rod."""
+def ladder(*, length: float = 2.0, width: float = 2e-4, tilt: float = 0.5, gap: float = GAP) -> World:
+    """A thin rod against a smooth wall, `gap` from the wall and the floor; its moment that of a rod."""
     shape = box(width, length)
     c, s = math.cos(tilt), math.sin(tilt)
     turned = shape.vertices @ np.array([[c, s], [-s, c]])
     rod = Body(
         shape=shape,
         inertia=length**2 / 12.0,
-        position=(GAP - turned[:, 0].min(), GAP - turned[:, 1].min()),
+        position=(gap - turned[:, 0].min(), gap - turned[:, 1].min()),
         angle=tilt,
     )
     return World(bodies=(ground(), left_wall(), rod), restitution=0.0)
