@@ -35,15 +35,13 @@ from scenarios.scene import Hinge, PlanarScene, Scene, features, planar_start, s
 from validation.engines.engine import Setting, Settings, Value
 from validation.engines.joint_tree import joint_forest, start_fault
 from validation.engines.pair_laws import PairLaws
-from validation.engines.pybullet_world import BASE, World
+from validation.engines.pybullet_world import BASE, X_Y_ANGLE, World
 from validation.engines.recorder import Recorder
 from validation.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 Row = tuple[float, ...]  # of one body
 State = tuple[list[Row], ...]  # pose and twist, or position, orientation, velocity, spin
-
-SLIDES_AND_HINGE = (0, 1, 2)  # the joints of a free planar body: its x, y and angle
 
 DECLINES = {
     "ellipsoid": "Bullet has no ellipsoid; a mesh would be another scene",
@@ -214,13 +212,13 @@ def _reader(world: World, scene: Scene) -> Callable[[], State]:
 
     if isinstance(scene, PlanarScene):
         pose, twist = (part.tolist() for part in planar_start(scene))
-        alone = [(i, number) for i, number, k in free if world.hinges[i] == [2] and len(trees[number]) == 1]
+        alone = [(i, number) for i, number, k in free if world.hinges[i] == [X_Y_ANGLE[-1]] and len(trees[number]) == 1]
         hung = {number: links for number, links in trees.items() if number not in {n for _, n in alone}}
         joints = {number: range(pb.getNumJoints(number, physicsClientId=client)) for number in hung}
 
         def read_planar() -> State:
             for i, number in alone:
-                x, y, angle = pb.getJointStates(number, SLIDES_AND_HINGE, physicsClientId=client)
+                x, y, angle = pb.getJointStates(number, X_Y_ANGLE, physicsClientId=client)
                 pose[i], twist[i] = (x[0], y[0], angle[0]), (x[1], y[1], angle[1])
             for number, links in hung.items():
                 turned = [row[0] for row in pb.getJointStates(number, joints[number], physicsClientId=client)]

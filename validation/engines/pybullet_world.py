@@ -20,6 +20,8 @@ from validation.engines.pybullet_shapes import body_shape, boundary_shape, is_me
 Array = NDArray[np.float64]
 
 SELF_COLLISION = pb.URDF_USE_SELF_COLLISION | pb.URDF_USE_SELF_COLLISION_INCLUDE_PARENT  # we say who meets whom
+X_Y_ANGLE = (1, 2, 3)  # the joints of a free planar body
+OUT_OF_PLANE = 1e6  # mass of the slide along z, in masses of what it carries
 BASE = -1  # pybullet's number of a multibody's base
 
 Address = tuple[int, int]  # pybullet's number of the multibody, and of the link in it
@@ -118,25 +120,30 @@ class World:
         """A multibody of the links that hang on one another.
 
         Its base is the free body in space; in the plane, or where the tree hangs on the world, it is a fixed point.
-        A free planar body slides on it along x and y by two links without mass or shape, and turns about z.
+        A free planar body slides on it along x and y by links without mass or shape, and turns about z. Below them is
+        a slide along z, too heavy to be moved: without any freedom along z the friction that a contact has in that
+        direction makes the solver's residual 0/0, and its early exit is lost.
         """
         first = tree[0].body
         floats = tree[0].joint is None
         mass, shape, position, orientation = 0.0, -1, np.zeros(3), UPRIGHT
         segments: list[_Segment] = []
         segment_of: dict[int, int] = {}  # body -> its segment; BASE where it is the base
+        root = BASE  # the segment that stands for the world
+        if self._planar:
+            heavy = OUT_OF_PLANE * float(sum(self._mass[link.body] for link in tree))
+            segments.append(_Segment(kind=pb.JOINT_PRISMATIC, axis=_Z, parent=BASE, mass=heavy))
+            root = 0
         if floats and self._planar:
-            segments += [
-                _Segment(kind=pb.JOINT_PRISMATIC, axis=axis, parent=k - 1) for k, axis in enumerate(np.eye(3)[:2])
-            ]
-            segments.append(self._segment(tree[0], 1, np.zeros(3)))
-            segment_of[first] = 2
+            segments += [_Segment(kind=pb.JOINT_PRISMATIC, axis=axis, parent=k) for k, axis in enumerate(np.eye(3)[:2])]
+            segments.append(self._segment(tree[0], 2, np.zeros(3)))
+            segment_of[first] = 3
         elif floats:
             mass, shape = float(self._mass[first]), self._shape(first, np.zeros(3))
             position, orientation = self._position[first], self._orientation[first]
             segment_of[first] = BASE
         for link in tree[1:] if floats else tree:
-            parent = BASE if link.parent is None else segment_of[link.parent]
+            parent = root if link.parent is None else segment_of[link.parent]
             # A link's frame has its origin at its joint, the base's at its centre of mass.
             origin = np.zeros(3) if parent == BASE else segments[parent].center
             segment_of[link.body] = len(segments)
@@ -167,11 +174,13 @@ class World:
             self.hinges[link.body] = [*([] if link.parent is None else self.hinges[link.parent]), k]
         for k in range(-1, len(segments)):
             self._call(pb.changeDynamics, number, k, **self._damping)
+        if self._planar:
+            self._start_joint(number, 0, 0.0, 0.0)
         if floats and not self._planar:
             self._call(pb.resetBaseVelocity, number, self._velocity[first].tolist(), self._spin[first].tolist())
         elif floats:
             body: Any = self._scene.bodies[first]
-            for k, (place, speed) in enumerate(zip((*body.position, body.angle), (*body.velocity, body.spin))):
+            for k, place, speed in zip(X_Y_ANGLE, (*body.position, body.angle), (*body.velocity, body.spin)):
                 self._start_joint(number, k, place, speed)
         for link in tree[1:] if floats else tree:
             self._start_link(number, segment_of[link.body], link)

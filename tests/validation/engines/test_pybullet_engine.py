@@ -256,6 +256,17 @@ def test_a_prism_cannot_leave_the_plane() -> None:
         pb.disconnect(physicsClientId=client)
 
 
+def test_the_solver_s_early_exit_works_in_the_plane_as_in_space() -> None:
+    """By default it gives up early and leaves a block rocking by microns a second; without it all is still.
+
+    A contact's friction along z against a body that has no freedom there would make the residual 0/0, never small.
+    """
+    standing = scene(box(height=3.0, position=(0.0, 1.5), friction=0.5), ground=ground(friction=0.5), duration=2.0)
+    early, late = (in_plane(PyBullet(), standing, residual_threshold=limit) for limit in (1e-7, 0.0))
+    assert early.state_hash != late.state_hash
+    assert 1.5 - early.position[-1, 0, 1] > 1.1e-5 > 1.5 - late.position[-1, 0, 1]
+
+
 def test_in_space_a_stack_of_prisms_stands_as_it_does_in_the_plane() -> None:
     """Equal masses, started at rest: the plane takes nothing from the stack but its way out of it."""
     offsets = (0.001, -0.002, 0.0015)
