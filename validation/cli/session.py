@@ -107,7 +107,7 @@ def resume_session(store: Store, options: Options) -> Session:
             if plan.unavailable is None and plan.case.engine_version != case.engine_version:
                 began, now = case.engine_version, plan.case.engine_version
                 raise click.ClickException(
-                    f"run {run} began with {case.identity.engine} {began}, now {now} is here; start a new run: upright run"
+                    f"run {run} began with {case.identity.engine} {began} and {now} is here now; start a new one"
                 )
         plans = [replace(plan, case=case) for plan, case in zip(plans, cases)]
         title = f"run {run}, resumed"
