@@ -250,7 +250,6 @@ def _speed_off_wall(motion: Motion) -> float:
 
 CANONICAL: tuple[Mapping[str, Value], ...] = (
     {},
-    {"start": "at-gap"},
     {"floor_friction": 0.5},
     {"lean": 0.8, "floor_friction": 0.3, "wall_friction": 0.2},
 )

@@ -20,6 +20,7 @@ ROWS = 5
 RADIUS = 0.1  # m
 RUN_UP = 0.5  # m, between the cue ball and the first of the rack
 DURATION = 1.0  # s
+OF_REST = frozenset({"gap_final", "penetration_final", "jitter_velocity", "jitter_position", "rest_drift", "rest_time"})
 
 
 def break_rack(
@@ -74,7 +75,5 @@ def break_rack(
         laws=contact_laws(scene, share=MOVING_SHARE) | {"momentum_drift": MOMENTUM_SHARE * speed},
     )
 
-
-OF_REST = frozenset({"gap_final", "penetration_final", "jitter_velocity", "jitter_position", "rest_drift", "rest_time"})
 
 CANONICAL: tuple[Mapping[str, Value], ...] = ({},)

@@ -26,6 +26,10 @@ HEIGHT, THICKNESS, DEPTH = 1.0, 0.2, 0.5  # m
 FRICTION = 0.6
 DURATION = 4.5  # s; they lie after about three and a half
 NODES = 40
+CHAOTIC = (
+    *("penetration_max", "penetration_mean", "penetration_final", "gap_final", "impact_count"),
+    *("jitter_velocity", "jitter_position", "rest_drift", "rest_time", "energy_gain"),
+)
 
 
 class Contact(NamedTuple):
@@ -100,10 +104,5 @@ def dominoes(
         laws=contact_laws(scene, share=MOVING_SHARE),
     )
 
-
-CHAOTIC: tuple[str, ...] = (
-    *("penetration_max", "penetration_mean", "penetration_final", "gap_final", "impact_count"),
-    *("jitter_velocity", "jitter_position", "rest_drift", "rest_time", "energy_gain"),
-)
 
 CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"space": "spatial", "ground": "box"})

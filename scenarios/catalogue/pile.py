@@ -27,6 +27,12 @@ LOWEST = 0.2  # m, between the ground and the first layer of cells
 COLUMNS = {"planar": 4, "spatial": 2}  # in space along each side
 ROUND = 3  # every third body is round
 FRICTION = 0.5
+CHAOTIC = (
+    *("penetration_max", "penetration_mean", "penetration_final", "gap_final"),
+    *("impact_count", "cone_violation", "energy_gain"),
+)
+OF_REST = ("jitter_velocity", "jitter_position", "rest_drift", "rest_time")
+"""Say nothing: a disc may roll on long after all the others lie."""
 DURATION = 3.0  # s
 DEEPEST = 0.25 * SIZES[0]  # m, a quarter of the thinnest body; the highest come down with 9 m/s, 0.04 m a step
 
@@ -119,13 +125,6 @@ def _walls(space: Space, half: float) -> tuple[PlanarBoundary | SpatialBoundary,
         )
     )
 
-
-CHAOTIC = (
-    *("penetration_max", "penetration_mean", "penetration_final", "gap_final"),
-    *("impact_count", "cone_violation", "energy_gain"),
-)
-OF_REST = ("jitter_velocity", "jitter_position", "rest_drift", "rest_time")
-"""Say nothing: a disc may roll on long after all the others lie."""
 
 CANONICAL: tuple[Mapping[str, Value], ...] = (
     {},
