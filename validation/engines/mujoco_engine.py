@@ -160,10 +160,16 @@ def _reader(scene: Scene, model: Any, data: Any, layout: Layout) -> Any:
 
         return read_planar
 
+    # Per free body: its spin in world axes, and views of MuJoCo's, which is in body axes, and of its quaternion.
+    turns = [
+        (spin[i], qvel[v[3] : v[5] + 1], qpos[q[3] : q[6] + 1]) for i, q, v in zip(roots, root_q, root_v, strict=True)
+    ]
+
     def read_spatial() -> tuple[Array, Array, Array, Array]:
-        q, v = qpos[root_q], qvel[root_v]
-        position[roots], orientation[roots] = q[:, :3], q[:, 3:]
-        velocity[roots], spin[roots] = v[:, :3], _rotate(q[:, 3:], v[:, 3:])
+        position[roots], orientation[roots] = qpos[root_q[:, :3]], qpos[root_q[:, 3:]]
+        velocity[roots] = qvel[root_v[:, :3]]
+        for world, own, quaternion in turns:
+            mujoco.mju_rotVecQuat(world, own, quaternion)
         if layout.links:
             for i, _, number, _ in refresh_links():
                 position[i], orientation[i] = data.xpos[number], data.xquat[number]
@@ -171,12 +177,6 @@ def _reader(scene: Scene, model: Any, data: Any, layout: Layout) -> Any:
         return position, orientation, velocity, spin
 
     return read_spatial
-
-
-def _rotate(q: Array, v: Array) -> Array:
-    """(N, 3) from body to world axes by quaternions (N, 4): v + 2 u x (u x v + w v)."""
-    u = q[:, 1:]
-    return v + 2.0 * np.cross(u, np.cross(u, v) + q[:, :1] * v)
 
 
 def _pusher(scene: Scene, data: Any, layout: Layout) -> Any:

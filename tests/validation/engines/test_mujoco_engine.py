@@ -26,7 +26,7 @@ from scenarios.scene import (
     Sphere,
     Thruster,
 )
-from tests.validation.engines.planar_scenes import Array, ball, box, ground, scene
+from tests.validation.engines.planar_scenes import Array, ball, box, ground, rectangle, scene
 from tests.validation.engines.spatial_scenes import DT, G, in_plane, in_space, momentum_imbalance, solid, space
 from validation.engines import mujoco_model
 from validation.engines.engine import NotFiniteError, resolve_settings
@@ -174,7 +174,7 @@ def test_a_concave_polygon_hooks_over_an_edge() -> None:
     shape = Polygon(vertices=tuple((x - 0.3, y - 0.3) for x, y in corners))
     hook = PlanarBody(name="hook", shape=shape, mass=1.0, inertia=0.1, angle=math.pi, position=(0.0, 0.0), friction=0.9)
     # turned by pi the L's inner corner is at (0.1, 0.1), its arms reach to -0.7; the post fills x, y < 0.1
-    post = box("post", width=0.5, height=2.0, mass=None, fixed=True, position=(-0.15, -0.9), friction=0.9)
+    post = PlanarBody(name="post", shape=rectangle(0.5, 2.0), fixed=True, position=(-0.15, -0.9), friction=0.9)
     motion = in_plane(MuJoCo(), scene(hook, post, duration=0.5))
     assert motion.position[-1, 0] == approx([0.0, 0.0], abs=5e-3)
 
@@ -284,7 +284,7 @@ def test_what_mujoco_cannot_represent_it_declines_in_words() -> None:
     assert "restitution" in str(MuJoCo().declines(scene(ball(restitution=0.5), ground=ground(), duration=1.0)))
     assert MuJoCo().declines(scene(ball(), ground=ground(), duration=1.0)) is None
     triangle = [solid(Sphere(radius=0.1), name, position=(float(i), 0.0, 0.0)) for i, name in enumerate("ab")]
-    at = {"anchor_a": (0.0, 0.0, 0.0), "axis": (0.0, 0.0, 1.0)}
+    at: dict[str, Any] = {"anchor_a": (0.0, 0.0, 0.0), "axis": (0.0, 0.0, 1.0)}
     ring = (
         Hinge(name="1", a="a", anchor_b=(0.0, 0.0, 0.0), **at),
         Hinge(name="2", a="a", b="b", anchor_b=(-1.0, 0.0, 0.0), **at),

@@ -28,6 +28,7 @@ from scenarios.scene import (
     PlanarScene,
     Polygon,
     Revolute,
+    SpatialBody,
     Sphere,
     Spring,
     Thruster,
@@ -256,7 +257,7 @@ def test_every_shape_rests_at_its_own_height_on_a_plane_and_on_a_box(engine: Any
     """Half of the faults of contact detection are invisible on a plane. Margins would show as a gap of 1 mm or more."""
     shape, orientation, height = SHAPES[name]
     body = solid(shape, position=(0.0, 0.0, height), orientation=orientation, friction=0.5)
-    top = solid(Box(size=(6.0, 6.0, 2.0)), "top", mass=None, fixed=True, position=(0.0, 0.0, -1.0), friction=0.5)
+    top = SpatialBody(name="top", shape=Box(size=(6.0, 6.0, 2.0)), fixed=True, position=(0.0, 0.0, -1.0), friction=0.5)
     floor = None if on_box else HalfSpace(name="floor", friction=0.5)
     motion = in_space(engine, space(body, *([top] if on_box else []), floor=floor, duration=1.0))
     assert motion.position[-1, 0, 2] == approx(height, abs=3e-4)
@@ -382,7 +383,7 @@ def test_reported_impulses_balance_a_sliding_box_and_lie_on_the_cone(engine: Any
     slide = scene(
         box(width=2.0, position=(0.0, 0.5), friction=0.5), ground=ground(friction=0.5), gravity=pull, duration=1.0
     )
-    softer = {"solref_timeconst": 0.05} if engine.name == "mujoco" else {}  # so that it keeps in touch
+    softer: dict[str, Any] = {"solref_timeconst": 0.05} if engine.name == "mujoco" else {}  # so that it keeps in touch
     motion = in_plane(engine, slide, **softer)
     assert momentum_imbalance(slide, motion) < 1e-9 * G * DT
     contacts = motion.contacts
@@ -491,7 +492,7 @@ def chain(kind: str, hangs: bool, damping: Damping) -> Any:
     speed_1 = speed + np.cross(spin_1, centre_1 - pivot)
     speed_2 = speed_1 + np.cross(spin_1, knee - centre_1) + np.cross(spin_2, centre_2 - knee)
 
-    def row(v: Array) -> tuple[float, ...]:
+    def row(v: Array) -> Any:
         return tuple(v.tolist())
 
     links = [
