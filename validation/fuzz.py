@@ -116,9 +116,7 @@ def kept_momentum(scene: PlanarScene) -> list[int]:
     level = all(isinstance(b, HalfPlane) and abs(b.normal[0]) < 1e-12 for b in scene.boundaries)
     by_name = {member.name: member for member in (*scene.bodies, *scene.boundaries)}
     ground = {boundary.name for boundary in scene.boundaries}
-    smooth = all(
-        scene.pair_law(by_name[a], by_name[b])[0] == 0.0 for a, b in colliding_pairs(scene) if b in ground
-    )
+    smooth = all(scene.pair_law(by_name[a], by_name[b])[0] == 0.0 for a, b in colliding_pairs(scene) if b in ground)
     return [0] if level and smooth and scene.gravity[0] == 0.0 else []
 
 
@@ -204,14 +202,16 @@ class Fuzzer:
         return verdict
 
     def _plan(self, scene: Scene, dt: float) -> Plan:
-        request = Request(scenario=scenario_from_scene("fuzzed", scene), engine=self.engine, profile=self.profile, dt=dt)
+        request = Request(
+            scenario=scenario_from_scene("fuzzed", scene), engine=self.engine, profile=self.profile, dt=dt
+        )
         plan = plan_cases(self.pool, [request])[0]
         self.profile = plan.case.identity.profile  # as resolved
         return plan
 
     def _accepts(self, **law: Any) -> bool:
         """Whether the engine takes a scene with friction, or with restitution."""
-        values = {name: 0.5 for name in law}
+        values = dict.fromkeys(law, 0.5)
         ball = {"name": "ball", "shape": {"kind": "disc", "radius": 0.5}, "mass": 1.0, "position": (0.0, 1.0)}
         ground = {"kind": "half-plane", "name": "ground"}
         scene = PlanarScene.model_validate(

@@ -12,7 +12,12 @@ from validation.cli.words import complete_engine, database_option
 
 @click.command()
 @click.option(
-    "-e", "--engine", "engines", multiple=True, metavar="ENGINE", shell_complete=complete_engine,
+    "-e",
+    "--engine",
+    "engines",
+    multiple=True,
+    metavar="ENGINE",
+    shell_complete=complete_engine,
     help="Engine, as often as wanted; without it all that are present.",
 )
 @click.option("--minutes", type=click.FloatRange(0.01, 1440), default=2.0, show_default=True, help="For each engine.")
