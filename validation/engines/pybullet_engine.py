@@ -1,15 +1,16 @@
 """pybullet: Bullet's multibodies in reduced coordinates, contacts by projected Gauss-Seidel on impulses.
 
 What makes a comparison unfair, and what is done about it (measured with 3.2.7; Coumans, "PyBullet Quickstart Guide"):
-- Planar scenes are prisms 1 m deep that slide along x and y and turn about z on massless links: exact, and no slower.
-  A prism that is free in space tips out of the plane: one of a 10-stack of mass ratio 1:1000 by 4.6 m in 6 s.
+- Planar scenes are prisms 1 m deep that slide along x and y and turn about z on massless links, and so cannot leave
+  the plane. Free in space they do: one of a 10-stack of mass ratio 1:1000 had moved 4.6 m out of it after 6 s.
 - `contact_breaking_threshold` is a variable of the process: it outlives the client, so it is always set. At its default
   an impact has no restitution where a step moves a body by less, and a ball that rolls over facets is held up by the
   next one: the fair profile lowers it in such scenes, and there alone, because stacks need it.
 - `contact_erp` pushes a body out of what it hits, and so adds energy to a rebound; without it stacks sink. Fair is 0
   where the scene has restitution. Its default is 0.08: set to 0.2 the motion differs, set to 0.08 it does not.
-- By default speeds lose 4 % a second and are cut off at 100 m/s or rad/s, impacts below 0.2 m/s have no restitution,
-  the solver stops early, and every joint has a motor that brakes it. Fair has none of these; no profile has motors.
+- By default a velocity v fades at 0.04 (1 + |v|) v, is cut off at 100 m/s or rad/s, and has no restitution below
+  0.2 m/s; the solver stops early, and every joint has a motor that brakes it. Fair has none of these; no profile has
+  motors.
 - Friction and restitution of a pair are the product of two bodies' values; where no values give every pair its own,
   the scene is declined. Friction above 10 is cut off, and declined.
 - Free bodies have their gyroscopic torque, taken at the start of the step: in 10 s of tumbling about the middle axis
@@ -65,8 +66,8 @@ SETTINGS: Mapping[str, Setting] = {
     ),
     "cone_friction": Setting(default=True, doc="friction cone; false: a pyramid"),
     "global_cfm": Setting(default=0.0, low=0.0, high=1.0, doc="softness of all constraints"),
-    "linear_damping": Setting(default=0.04, low=0.0, high=1.0, doc="share of the velocity lost in a second"),
-    "angular_damping": Setting(default=0.04, low=0.0, high=1.0, doc="share of the spin lost in a second"),
+    "linear_damping": Setting(default=0.04, low=0.0, high=1.0, doc="d of the fading d (1 + |v|) v, 1/s"),
+    "angular_damping": Setting(default=0.04, low=0.0, high=1.0, doc="likewise for the spin, 1/s"),
     "max_speed": Setting(default=100.0, low=1e-3, high=1e12, doc="faster motion is cut off, m/s and rad/s"),
     "bowl_segments": Setting(
         default=256, low=16, high=65_536, doc="facets of a bowl; thinner ones hold a disc up more"
@@ -91,6 +92,9 @@ class PyBullet:
     version = importlib.metadata.version("pybullet")
     settings = SETTINGS
     profiles = ("default", "fair")
+
+    def __init__(self) -> None:
+        self._spare: int | None = None  # a client that nothing has used
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         if name != "fair":
@@ -118,9 +122,6 @@ class PyBullet:
         if hinge := next((joint for joint in loops if isinstance(joint, Hinge)), None):
             return f"joint {hinge.name!r} closes a loop, and Bullet has no hinge that does between multibodies"
         return None
-
-    def __init__(self) -> None:
-        self._spare: int | None = None  # a client that nothing has used
 
     def warm_up(self) -> None:
         """A client takes 30 ms or more to make in a process just forked, and next to nothing to inherit."""
@@ -181,19 +182,21 @@ def _contacts(world: World, dt: float, *, planar: bool) -> Iterator[tuple[int, i
 
     pybullet gives the normal from b to a, and forces on a.
     """
+    rows = pb.getContactPoints(physicsClientId=world.client)
+    if not rows:
+        return
+    _, a, b, link_a, link_b, on_a, on_b, normal, gap, pressing, rubbing, along, rubbing_2, along_2 = zip(*rows)
     width = 2 if planar else 3
-    for row in pb.getContactPoints(physicsClientId=world.client):
-        _, a, b, link_a, link_b, on_a, on_b, normal, gap, pressing, rubbing, along, rubbing_2, along_2 = row
-        force = pressing * np.array(normal) + rubbing * np.array(along) + rubbing_2 * np.array(along_2)
-        point = (np.array(on_a) + np.array(on_b)) / 2
-        yield (
-            world.member[a, link_a],
-            world.member[b, link_b],
-            point[:width],
-            -np.array(normal)[:width],
-            gap,
-            -force[:width] * dt,
-        )
+    normals = -np.array(normal)
+    pushes = -dt * (
+        -normals * np.array(pressing)[:, None]
+        + np.array(along) * np.array(rubbing)[:, None]
+        + np.array(along_2) * np.array(rubbing_2)[:, None]
+    )
+    points = (np.array(on_a) + np.array(on_b)) / 2
+    for k in range(len(rows)):
+        first, second = world.member[a[k], link_a[k]], world.member[b[k], link_b[k]]
+        yield first, second, points[k, :width], normals[k, :width], gap[k], pushes[k, :width]
 
 
 def _reader(world: World, scene: Scene) -> Callable[[], State]:

@@ -128,6 +128,22 @@ def test_damping_and_the_limit_of_speed_are_those_of_a_body_that_pybullet_makes(
     assert motion.spin[-1, 0, 2] == approx(spin) and spin < 2.0
 
 
+@pytest.mark.parametrize("planar", [True, False])
+def test_the_default_damping_grows_with_the_speed(planar: bool) -> None:
+    """v' = -d v (1 + v): v / (1 + v) falls by exp(-d t). The same in the plane and in space."""
+    if planar:
+        motion: Any = in_plane(
+            PyBullet(), scene(ball(velocity=(3.0, 0.0), spin=4.0), gravity=(0.0, 0.0), duration=1.0), "default"
+        )
+        speed, spin = motion.velocity[-1, 0, 0], motion.spin[-1, 0]
+    else:
+        flying = solid(Sphere(radius=0.5), velocity=(3.0, 0.0, 0.0), spin=(0.0, 0.0, 4.0))
+        motion = in_space(PyBullet(), space(flying, gravity=(0.0,) * 3, duration=1.0), "default")
+        speed, spin = motion.velocity[-1, 0, 0], motion.spin[-1, 0, 2]
+    assert speed / (1.0 + speed) == approx(3.0 / 4.0 * math.exp(-0.04), rel=1e-3)
+    assert spin / (1.0 + spin) == approx(4.0 / 5.0 * math.exp(-0.04), rel=1e-3)
+
+
 def test_fair_neither_damps_nor_cuts_off() -> None:
     """At 300 m/s and 1000 rad/s; Bullet's own limit is 100 of either."""
     fast = space(
