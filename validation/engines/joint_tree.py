@@ -7,6 +7,7 @@ left over. Fixed bodies are part of the world.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +89,18 @@ def joint_forest(scene: Scene) -> tuple[tuple[Link, ...], tuple[TreeJoint, ...]]
             while grow():
                 pass
     return tuple(hung.values()), tuple(left)
+
+
+def kept_apart(scene: Scene) -> list[tuple[int, int]]:
+    """Pairs of bodies that pass through each other: joined by a joint without `collide`, or of one group."""
+    index = {body.name: i for i, body in enumerate(scene.bodies)}
+    pairs = {(index[j.a], index[j.b]) for j in scene.joints if j.b is not None and not j.collide}
+    groups: dict[int, list[int]] = {}
+    for i, body in enumerate(scene.bodies):
+        if body.group:
+            groups.setdefault(body.group, []).append(i)
+    pairs |= {pair for members in groups.values() for pair in combinations(members, 2)}
+    return sorted({(min(pair), max(pair)) for pair in pairs})
 
 
 def holds_something(scene: Scene, joint: Joint) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import mujoco
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from scenarios.scene import PlanarScene, Revolute, Rod, Rope, Scene, colliding_pairs, masses
 from validation.engines.embedding import inertias_in_space, rotation_matrix, start_in_space, vector_in_space
 from validation.engines.engine import Settings
-from validation.engines.joint_tree import Joint, Link, holds_something, joint_forest
+from validation.engines.joint_tree import Joint, Link, holds_something, joint_forest, kept_apart
 from validation.engines.mujoco_shapes import body_geoms, boundary_geoms
 from validation.engines.pair_laws import PairLaws
 
@@ -179,7 +178,8 @@ class _ContactLaws:
         if self._friction is None:
             self._list_pairs()
         else:
-            self._exclude_pairs()
+            for i, j in kept_apart(self._scene):
+                self._spec.add_exclude(bodyname1=f"b{i}", bodyname2=f"b{j}")
 
     def _list_pairs(self) -> None:
         members = (*self._scene.bodies, *self._scene.boundaries)
@@ -199,18 +199,6 @@ class _ContactLaws:
                         solref=self._solref,
                         solimp=self._solimp,
                     )
-
-    def _exclude_pairs(self) -> None:
-        bodies = self._scene.bodies
-        apart = {(joint.a, joint.b) for joint in self._scene.joints if joint.b and not joint.collide}
-        groups: dict[int, list[str]] = {}
-        for body in bodies:
-            if body.group:
-                groups.setdefault(body.group, []).append(body.name)
-        apart |= {pair for names in groups.values() for pair in combinations(names, 2)}
-        index = {body.name: i for i, body in enumerate(bodies)}
-        for i, j in {tuple(sorted((index[a], index[b]))) for a, b in apart if b is not None}:
-            self._spec.add_exclude(bodyname1=f"b{i}", bodyname2=f"b{j}")
 
 
 def _dimensions(friction: float) -> int:

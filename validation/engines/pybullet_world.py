@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from scenarios.scene import PlanarScene, Scene, masses
 from validation.engines.embedding import inertias_in_space, rotation_matrix, start_in_space, vector_in_space
 from validation.engines.engine import Settings
-from validation.engines.joint_tree import Link, TreeJoint, joint_forest
+from validation.engines.joint_tree import Link, TreeJoint, joint_forest, kept_apart
 from validation.engines.pair_laws import PairLaws
 from validation.engines.pybullet_shapes import body_shape, boundary_shape, is_mesh
 
@@ -82,7 +81,9 @@ class World:
             number = self._call(pb.createMultiBody, 0.0, shape, -1, origin.tolist())
             self.member[number, BASE] = j
         self._set_contact_laws()
-        self._keep_apart()
+        for i, j in kept_apart(scene):
+            (a, link_a), (b, link_b) = self.addresses[i], self.addresses[j]
+            self._call(pb.setCollisionFilterPair, a, b, link_a, link_b, 0)
         for joint in loops:
             self._close_loop(joint)
 
@@ -261,19 +262,6 @@ class World:
                 spinningFriction=0.0,
                 rollingFriction=0.0,
             )
-
-    def _keep_apart(self) -> None:
-        bodies = self._scene.bodies
-        index = {body.name: i for i, body in enumerate(bodies)}
-        apart = {(index[j.a], index[j.b]) for j in self._scene.joints if j.b is not None and not j.collide}
-        groups: dict[int, list[int]] = {}
-        for i, body in enumerate(bodies):
-            if body.group:
-                groups.setdefault(body.group, []).append(i)
-        apart |= {pair for members in groups.values() for pair in combinations(members, 2)}
-        for i, j in sorted(apart):
-            (a, link_a), (b, link_b) = self.addresses[i], self.addresses[j]
-            self._call(pb.setCollisionFilterPair, a, b, link_a, link_b, 0)
 
     def _close_loop(self, joint: TreeJoint) -> None:
         """A soft constraint between two links of the forest, or one of them and a point of the world."""
