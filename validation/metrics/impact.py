@@ -3,15 +3,17 @@
 A pair jumps between two consecutive samples where the normal velocity at a near point rises from approach, faster than
 1 mm/s, by more than smooth motion explains: by more than
 
-    2 g dt + 1.5 |v_b - v_a| |turn of the normal| + 1 mm/s                 (dt: time between the two samples)
+    2 g dt + 1.5 |v_b - v_a| |turn of the normal| + 1.5 sum of (|a| + reach |alpha|) dt + 1 mm/s
 
-both velocities read at the same material points, along the same normal. Consecutive jumps of one pair are one impact: a
-soft contact takes several steps to turn an approach round. Of an engine that samples just before and after an impact,
-dt = 0, and nothing but the floor of 1 mm/s is hidden.
+with dt the time between the two samples, a the acceleration of each body by springs, thrusters and damping, alpha its
+gyroscopic spin rate; both velocities are read at the same material points, along the same normal. Consecutive jumps of
+one pair are one impact: a soft contact takes several steps to turn an approach round. Of an engine that samples just
+before and after an impact, dt = 0, and nothing but the floor of 1 mm/s is hidden.
 
 Limits. An approach slower than 2 g dt (8 cm/s at 1/240 s) is not told from a contact that takes up weight. Impacts of
 one pair in adjoining intervals, as of two corners of a block that lands nearly flat, are one. In space a pair shows one
-point at a time; a corner that swings down beside one at rest is found by the sample after it lands.
+point at a time; a corner that swings down beside one at rest is found by the sample after it lands. What turns a body
+round beside another without touching it, a joint or a third body with more than 2 g, looks like an impact.
 """
 
 from __future__ import annotations
@@ -22,13 +24,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from validation.metrics.approach import rates
+from validation.metrics.energy import cross, to_body_axes
 from validation.metrics.flight import flight, outer_acceleration
-from validation.metrics.observation import Array, Observation, length, shared
+from validation.metrics.observation import Array, Observation, free, free_inertia, length, reach, shared
 from validation.metrics.proximity import pairs, proximities
+from validation.trajectory import PlanarTrajectory
 
 IMPACT_SPEED = 1e-3  # m/s: slower approaches are none
-SMOOTH_GRAVITY = 2.0  # times g dt: a contact that takes up the weight changes v by g dt
-SMOOTH_TURN = 1.5  # times |v| |turn of the normal|: rolling and sliding along a curve
+SMOOTH_WEIGHT = 2.0  # times g dt: a contact that takes up the weight changes v by g dt
+SMOOTH_MOTION = 1.5  # times what rolling along a curve, applied forces and gyroscopic spin rates change to first order
 NEW_FEATURE = 0.2  # a normal that turns by more (rad) has changed its feature
 
 
@@ -76,8 +80,6 @@ def smooth_rise(
     `other`: the sample at the far end of the interval; a pair that is not near there shows no turn.
     """
     near = proximities(o)
-    g = float(np.linalg.norm(o.gravity))
-    allowed = SMOOTH_GRAVITY * g * o.interval[interval]
     members = len(o.scene.bodies) + len(o.scene.boundaries)
     keys = near.sample * members**2 + pair
     wanted = other * members**2 + pair[rows]
@@ -85,10 +87,30 @@ def smooth_rise(
     turn = length(near.normal[there] - near.normal[rows])
     turn = np.where((keys[there] == wanted) & (turn < NEW_FEATURE), turn, 0.0)
     velocity = np.zeros((len(rows), near.normal.shape[1]))
+    applied = np.zeros(len(rows))
     for sign, body in ((1.0, near.b[rows]), (-1.0, near.a[rows])):
         moves = body < len(o.scene.bodies)
-        velocity[moves] += sign * o.trajectory.velocity[other[moves], body[moves]]
-    return allowed + SMOOTH_TURN * length(velocity) * turn
+        at = other[moves], body[moves]
+        velocity[moves] += sign * o.trajectory.velocity[at]
+        applied[moves] += applied_acceleration(o)[at]
+    weight = SMOOTH_WEIGHT * float(np.linalg.norm(o.gravity))
+    return (weight + SMOOTH_MOTION * applied) * o.interval[interval] + SMOOTH_MOTION * length(velocity) * turn
+
+
+@shared
+def applied_acceleration(o: Observation) -> Array:
+    """(S, B) m/s^2: bound on that of any point of a body, by applied forces and gyroscopic turning."""
+    pushed = length(outer_acceleration(o) - np.where(free(o)[:, None], o.gravity, 0.0))
+    return pushed + reach(o) * gyroscopic_rate(o)
+
+
+def gyroscopic_rate(o: Observation) -> Array:
+    """(S, B) rad/s^2: |I^-1 (w x I w)|, by which a body that nothing touches changes its spin; 0 in the plane."""
+    if isinstance(o.trajectory, PlanarTrajectory):
+        return np.zeros(o.trajectory.velocity.shape[:2])
+    inertia = free_inertia(o)
+    spin = to_body_axes(o.trajectory.orientation, o.trajectory.spin)
+    return length(cross(spin, inertia * spin) / np.where(inertia > 0.0, inertia, 1.0))
 
 
 def impact_count(o: Observation) -> float | None:

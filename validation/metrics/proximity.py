@@ -44,7 +44,9 @@ def proximities(o: Observation) -> Proximities:
     """Every pair that may touch and is near, or nears so fast that it meets within three steps, at every sample."""
     fastest = np.sort(point_speed(o).max(axis=0))[-2:].sum()
     reaches = reach(o)[free(o)]
-    look = min(STEPS_AHEAD * o.trajectory.dt * float(fastest), 2.0 * float(reaches.max()))
+    apart = o.interval[o.interval > 0.0].min(initial=np.inf)
+    step = max(o.trajectory.dt, float(apart)) if np.isfinite(apart) else o.trajectory.dt
+    look = min(STEPS_AHEAD * step * float(fastest), 2.0 * float(reaches.max()))
     cutoff = max(near_distance(o), look)
     members = (*o.scene.bodies, *o.scene.boundaries)
     static = [*(~free(o)).tolist(), *(True for _ in o.scene.boundaries)]

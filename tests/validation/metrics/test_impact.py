@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from reference_engine import Settings, simulate
-from scenarios.scene import Bowl
+from scenarios.scene import Bowl, Spring
 from scenarios.truth import Event
 from tests.reference_engine.planar.worlds import rocking
 from tests.validation.metrics.motions import (
@@ -32,6 +33,7 @@ from tests.validation.metrics.motions import (
     truth,
     values,
 )
+from tests.validation.metrics.test_energy import matrix
 from validation.metrics.approach import gap_rates
 from validation.metrics.impact import hermite_root, impacts
 from validation.metrics.observation import Observation
@@ -190,6 +192,51 @@ def test_a_spinning_block_in_flight_past_the_ground_has_none():
     y = 1.2 - 0.5 * G * (t - 0.3) ** 2 + 0.3 * G * 0.0
     tumbling = planar(t, columns(0.0, y, w * t), columns(0.0, -G * (t - 0.3), w))
     assert values(BLOCK, tumbling)["impact_count"] == 0.0
+
+
+def test_a_box_that_tumbles_freely_past_the_floor_has_none_though_its_spin_changes():
+    """Torque-free, with moments 1, 2, 3: integrated by Euler's equations in body axes, 1e-10."""
+    moments = np.array([1.0, 2.0, 3.0]) * 0.05
+
+    def rates(t, state):
+        q, w = state[:4], state[4:]
+        turn = 0.5 * np.array(
+            [
+                -q[1] * w[0] - q[2] * w[1] - q[3] * w[2],
+                q[0] * w[0] + q[2] * w[2] - q[3] * w[1],
+                q[0] * w[1] + q[3] * w[0] - q[1] * w[2],
+                q[0] * w[2] + q[1] * w[1] - q[2] * w[0],
+            ]
+        )
+        return np.concatenate([turn, -np.cross(w, moments * w) / moments])
+
+    t = times(0.8)
+    start = [1.0, 0.0, 0.0, 0.0, 9.0, 9.0, 9.0]
+    state = solve_ivp(rates, (0.0, 0.8), start, t_eval=t, rtol=1e-10, atol=1e-10).y.T
+    spin = np.array([matrix(q) @ w for q, w in zip(state[:, :4], state[:, 4:])])
+    y = 0.95 - 0.3 * t  # drifts down past the floor's skin: corners come as near as a centimetre, none touches
+    motion = spatial(t, columns(0.0 * t, 0.0, y), columns(0.0 * t, 0.0, -0.3), state[:, :4], spin)
+    scene = space(box(inertia=tuple(moments)), boundaries=(FLOOR,), gravity=(0.0, 0.0, 0.0))
+    assert values(scene, motion)["impact_count"] == 0.0
+
+
+def test_a_spring_that_pulls_two_bodies_apart_before_they_meet_is_no_impact():
+    """Closed form: x = 1.2 + 0.19 cos(w t) between the centres of two discs of diameter 1."""
+    t = times(1.0)
+    k, w = 800.0, 40.0  # reduced mass 1/2
+    x, v = 1.2 + 0.19 * np.cos(w * t), -0.19 * w * np.sin(w * t)
+    pose = np.stack([columns(-x / 2.0, 0.0, 0.0), columns(x / 2.0, 0.0, 0.0)], axis=1)
+    twist = np.stack([columns(-v / 2.0, 0.0, 0.0), columns(v / 2.0, 0.0, 0.0)], axis=1)
+    spring = Spring(a="a", b="b", anchor_a=(0.0, 0.0), anchor_b=(0.0, 0.0), stiffness=k, rest_length=1.2)
+    scene = plane(disc("a"), disc("b"), gravity=(0.0, 0.0), springs=(spring,))
+    assert values(scene, planar(t, pose, twist))["impact_count"] == 0.0
+
+
+def test_an_engine_that_keeps_every_eighth_step_still_shows_a_fast_impact():
+    t = times(1.0)[::8]
+    y = np.abs(20.0 * (t - 0.5167))
+    fast = planar(t, columns(0.0, 0.5 + y, 0.0), columns(0.0, np.where(t < 0.5167, -20.0, 20.0), 0.0))
+    assert values(plane(disc(), boundaries=(GROUND,), gravity=(0.0, 0.0)), fast)["impact_count"] == 1.0
 
 
 @pytest.mark.parametrize("lag", [0.0, DT / 2.0, -DT / 2.0])
