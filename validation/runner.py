@@ -201,9 +201,8 @@ def execute(
         else:
             waiting.append(_Job(plan))
     waiting = deque(sorted(waiting, key=lambda job: -job.plan.cost))
-    measuring = [remote for remote in pool.remotes if remote.what == "measuring"]
-    while len(measuring) < min(workers, len(waiting)):
-        measuring.append(pool.start_measuring())
+    measurers = min(workers, len(waiting))
+    _measuring_remotes(pool, measurers)  # they start while the engines do
     remotes = engine_remotes(pool, {job.plan.word for job in waiting})
     simulating: dict[int, _Job] = {}
     measured: dict[int, _Job] = {}
@@ -215,14 +214,14 @@ def execute(
         for reply in pool.wait(0.25):
             if reply.id in simulating:
                 job = simulating.pop(reply.id)
-                job.simulations.append(_simulation(reply))
+                job.simulations.append(simulation_of(reply))
                 if job.simulations[-1].trajectory is None:
                     on_result(_result(job.plan, job.simulations[-1]))
                 elif limits.timing and len(job.simulations) < TIMING_REPEATS:
                     simulating[_ask_simulation(pool, remotes, job.plan, limits)] = job
                 else:
                     body = reply.body[: reply.header["trajectory_bytes"]]
-                    measured[_ask_measuring(pool, measuring, job.plan, body)] = job
+                    measured[_ask_measuring(pool, measurers, job.plan, body)] = job
                 _count(totals, job.plan, job.simulations[-1])
             else:
                 job = measured.pop(reply.id)
@@ -231,14 +230,17 @@ def execute(
     return totals
 
 
-def simulate_one(pool: Pool, plan: Plan, limits: Limits) -> Simulation:
-    """One case that is neither declined nor unavailable, alone and unmeasured."""
-    remotes = engine_remotes(pool, {plan.word})
-    number = _ask_simulation(pool, remotes, plan, limits)
-    while True:
-        for reply in pool.wait():
-            if reply.id == number:
-                return _simulation(reply)
+def ask_unplanned(pool: Pool, request: Request, profile: str, limits: Limits) -> int:
+    """Ask for one simulation without a plan: its process resolves the settings and may decline. The reply's id."""
+    remote = engine_remotes(pool, {request.engine.word})[request.engine.word]
+    header = {
+        "dt": request.dt,
+        "profile": profile,
+        "overrides": dict(request.engine.overrides),
+        "time_limit": limits.time_limit,
+        "memory_limit": limits.memory_limit,
+    }
+    return pool.ask(remote, header, write_scene(request.scenario.scene, indent=None).encode())
 
 
 def _ask_simulation(pool: Pool, remotes: dict[str, Remote], plan: Plan, limits: Limits) -> int:
@@ -254,8 +256,14 @@ def _ask_simulation(pool: Pool, remotes: dict[str, Remote], plan: Plan, limits: 
     return pool.ask(remote, header, write_scene(plan.scenario.scene, indent=None).encode())
 
 
-def _ask_measuring(pool: Pool, measuring: list[Remote], plan: Plan, trajectory: bytes) -> int:
-    remote = min(measuring, key=lambda remote: len(remote.open_requests))
+def _measuring_remotes(pool: Pool, count: int) -> list[Remote]:
+    """As many as are wanted; one that died is replaced."""
+    running = [remote for remote in pool.remotes if remote.what == "measuring"]
+    return running + [pool.start_measuring() for _ in range(count - len(running))]
+
+
+def _ask_measuring(pool: Pool, count: int, plan: Plan, trajectory: bytes) -> int:
+    remote = min(_measuring_remotes(pool, count), key=lambda remote: len(remote.open_requests))
     scenario = plan.scenario
     header: dict[str, Any] = {"name": scenario.name, "parameters": dict(scenario.parameters), "scene": None}
     if scenario.from_file:
@@ -263,7 +271,8 @@ def _ask_measuring(pool: Pool, measuring: list[Remote], plan: Plan, trajectory: 
     return pool.ask(remote, header, trajectory)
 
 
-def _simulation(reply: Reply) -> Simulation:
+def simulation_of(reply: Reply) -> Simulation:
+    """What the reply to a simulation says, its trajectory decoded."""
     header = reply.header
     simulation = Simulation(
         outcome=header["outcome"],

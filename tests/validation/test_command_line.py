@@ -289,7 +289,7 @@ def test_a_malformed_scene_is_one_line_with_field_value_and_rule(
         (["run", "stack", "--db", "/proc/nowhere/u.db"], "/proc/nowhere/u.db"),
         (["accept", "--reason", " "], "--reason"),
         (["accept", "--reason", "x"], "no run is stored"),
-        (["show", "stack"], "run it first"),
+        (["show", "stack", "--run", "1"], "run 1"),
         (["finds", "7"], "7"),
         (["results", "export", "x.txt"], "allowed: .csv or .parquet"),
     ],
@@ -334,6 +334,13 @@ def test_show_writes_a_page_a_gif_and_a_picture(accepted: Path) -> None:
     assert "http://" not in page and "https://" not in page, "the page stands alone"
     assert (accepted / "m.gif").read_bytes()[:6] in (b"GIF87a", b"GIF89a")
     assert (accepted / "m.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_show_runs_what_no_run_has(tmp_path: Path) -> None:
+    words = ["upright-block:start=rock", "--engine", "reference:extra_acceleration=none", "--engine", "reference"]
+    done = upright("show", *words, "--html", "m.html", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "extra_acceleration=none" in (tmp_path / "m.html").read_text()
 
 
 def test_results_are_exported_for_other_programs(accepted: Path) -> None:

@@ -35,8 +35,8 @@ def command(
 ) -> None:
     """Show one case: its numbers, engine by engine, and its motion, engines side by side.
 
-    Contact forces are red where an engine reports them. Without --html, --gif or --png a page is written to a
-    temporary folder and opened.
+    Of the latest run that has it; what no run has is run first. Contact forces are red where an engine reports them.
+    Without --html, --gif or --png a page is written to a temporary folder and opened.
 
     \b
     upright show stack:n=10

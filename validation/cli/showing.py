@@ -8,27 +8,29 @@ import click
 
 from scenarios.catalogue import scenario_of
 from scenarios.scene import Scene
+from validation.cli.session import Options, run_session
 from validation.engines import engine_of
 from validation.metrics.curves import curves
 from validation.report.motion import Track
+from validation.runner import Limits
 from validation.store import Store, StoredResult
 
 
-def find_cases(
-    store: Store, word: str, engines: Sequence[str], run: int | None
-) -> tuple[int, list[StoredResult]]:
-    """Run number and the cases of this scenario in it, in the order of the run."""
+def find_cases(store: Store, word: str, engines: Sequence[str], run: int | None) -> tuple[int, list[StoredResult]]:
+    """Run number and the cases of this scenario in it, in the order of the run; what no run has is run now."""
     label = scenario_of(word).label
     wanted = {engine_of(engine).label for engine in engines}
     runs = [run] if run is not None else [stored.number for stored in store.runs()]
     for number in runs:
         found = [r for r in store.results(number) if r.case.label == label]
         found = [r for r in found if not wanted or r.case.engine_label in wanted]
-        if found:
+        if found and wanted <= {r.case.engine_label for r in found}:
             return number, found
-    where = f"run {run}" if run is not None else "any run"
-    more = "".join(f" --engine {engine}" for engine in engines)
-    raise click.ClickException(f"{label} is not in {where}; run it first: upright run {word}{more}")
+    if run is not None:
+        raise click.ClickException(f"{label} is not in run {run}; without --run the latest that has it is shown")
+    options = Options(scenarios=(word,), engines=tuple(engines), limits=Limits())
+    session = run_session(store, options, f"upright show {word}")
+    return session.run, store.results(session.run)
 
 
 def case_tracks(store: Store, scene: Scene, results: Sequence[StoredResult]) -> list[Track]:
