@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import click
 
+from scenarios.scene import PlanarScene
 from validation import kernel_cache
 from validation.cli.progress import step
 from validation.engines import EngineChoice, engine_of
-from validation.fuzz import Fault, Fuzzer, Search, judge_scene
+from validation.fuzz import Fault, Fuzzer, Search, simulate_again
+from validation.oracles import judge_scene
 from validation.processes.pool import Pool
-from validation.runner import Limits, Request, engine_remotes, plan_cases, simulate_one
+from validation.runner import engine_remotes
 from validation.store import Store, StoredFind
 
 
@@ -38,7 +40,7 @@ def fuzz_engine(store: Store, choice: EngineChoice, profile: str | None, seconds
             engine=choice.label,
             engine_version=hello.get("version", "unknown"),
             profile=fuzzer.profile or "",
-            seed=seed,
+            seed=fault.seed,
             dt=fault.dt,
             oracle=fault.oracle,
             message=fault.message,
@@ -47,8 +49,8 @@ def fuzz_engine(store: Store, choice: EngineChoice, profile: str | None, seconds
         click.echo(find_line(number, choice, fault))
     rate = search.tried / search.wall if search.wall else 0.0
     click.echo(
-        f"{choice.label}@{fuzzer.profile}: {search.tried} scenes in {search.wall:.0f} s ({rate:.0f} a second) from seed {seed}, "
-        f"{search.declined} declined, {len(search.faults) or 'nothing'} found"
+        f"{choice.label}@{fuzzer.profile}: {search.tried} scenes in {search.wall:.0f} s ({rate:.0f} a second) "
+        f"from seed {seed}, {search.declined} declined, {len(search.faults) or 'nothing'} found"
     )
     return len(search.faults)
 
@@ -63,17 +65,16 @@ def find_line(number: int, choice: EngineChoice, fault: Fault) -> str:
 
 def replay_find(find: StoredFind) -> tuple[bool, str]:
     """Whether the law is still broken, and in which words."""
-    from scenarios.catalogue.scene_file import scenario_from_scene
-
+    assert isinstance(find.scene, PlanarScene)
     choice = engine_of(find.engine)
     with Pool() as pool:
-        request = Request(
-            scenario=scenario_from_scene("fuzzed", find.scene), engine=choice, profile=find.profile, dt=find.dt
-        )
-        plan = plan_cases(pool, [request])[0]
-        if reason := plan.declined or plan.unavailable:
-            return False, f"find {find.number}: {choice.label} does not run it any more: {reason}"
-        verdict = judge_scene(find.scene, simulate_one(pool, plan, Limits(workers=1)))
+        hello = engine_remotes(pool, {choice.word})[choice.word].hello or {}
+        if "error" in hello:
+            raise click.ClickException(f"{choice.label}: {hello['error']}")
+        simulation = simulate_again(pool, choice, find.profile, find.scene, find.dt)
+    if simulation.outcome == "declined":
+        return False, f"find {find.number}: {choice.label} does not run it any more: {simulation.reason}"
+    verdict = judge_scene(find.scene, simulation)
     if verdict is None:
         return False, f"find {find.number}: {choice.label} breaks no law here any more (it did: {find.message})"
     return True, f"find {find.number}: {choice.label}: {verdict[0]}: {verdict[1]}"

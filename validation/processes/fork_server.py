@@ -6,6 +6,7 @@ It speaks frames over the socket DESCRIPTOR. First it says hello (name, version,
 Then, for each request,
     {"id", "plan": [{"scene", "dt", "profile", "overrides"}, ...]}        ->  {"id", "plans": [...]}
     {"id", "scene", "dt", "settings", "time_limit", "memory_limit"}       ->  {"id", "outcome", "reason", ...} + bytes
+    the same with "profile" and "overrides" for "settings"                ->  the same; declined is an outcome
 is done in a forked child, so that whatever an engine does to its process is that child's affair. A simulation's body
 is the trajectory's bytes, then the step times as float64; the header says how many bytes each has.
 """
@@ -204,8 +205,15 @@ def answer(engine: Any, request: dict[str, Any], body: bytes) -> bytes:
     if "plan" in request:
         return pack({"plans": [plan(engine, item) for item in json.loads(body)]})
     from scenarios.scene import parse_scene
+    from validation.engines.engine import resolve_settings
 
-    return simulate(engine, parse_scene(json.loads(body)), request["dt"], request["settings"])
+    scene, dt = parse_scene(json.loads(body)), request["dt"]
+    if "settings" in request:
+        return simulate(engine, scene, dt, request["settings"])
+    settings = resolve_settings(engine, request["profile"], request["overrides"], scene, dt)
+    if reason := engine.declines(scene):
+        return pack({"outcome": "declined", "reason": reason})
+    return simulate(engine, scene, dt, settings)
 
 
 def plan(engine: Any, item: dict[str, Any]) -> dict[str, Any]:
