@@ -19,6 +19,7 @@ from validation.engines.pair_laws import PairLaws
 
 Array = NDArray[np.float64]
 
+MULTICCD_BY_DEFAULT = hasattr(mujoco.mjtDisableBit, "mjDSBL_MULTICCD")  # from version 4 on
 MEMORY = 2**28  # bytes for contacts and constraints; only what is used is touched
 
 
@@ -83,7 +84,9 @@ def _set_options(spec: Any, scene: Scene, dt: float, settings: Settings) -> None
         setattr(option, name, settings[name])
     # Without these a body at rest on its parent passes through it, and a diverged state starts again from zero.
     option.disableflags |= mujoco.mjtDisableBit.mjDSBL_FILTERPARENT | mujoco.mjtDisableBit.mjDSBL_AUTORESET
-    if not settings["multiccd"]:
+    if not MULTICCD_BY_DEFAULT and settings["multiccd"]:
+        option.enableflags |= mujoco.mjtEnableBit.mjENBL_MULTICCD
+    if MULTICCD_BY_DEFAULT and not settings["multiccd"]:
         option.disableflags |= mujoco.mjtDisableBit.mjDSBL_MULTICCD
 
 

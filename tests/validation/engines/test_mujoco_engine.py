@@ -38,6 +38,14 @@ PULL = 0.1  # m/s^2 beyond what friction holds
 # --- defaults ------------------------------------------------------------------------------------------------
 
 
+ALWAYS_OFF = mujoco.mjtDisableBit.mjDSBL_FILTERPARENT | mujoco.mjtDisableBit.mjDSBL_AUTORESET
+
+
+def model_with(**settings: Any) -> Any:
+    given = scene(ball(position=(0.0, 0.5), friction=0.3), ground=ground(friction=0.3), duration=1.0)
+    return mujoco_model.build_model(given, DT, resolve_settings(MuJoCo(), "default", settings, given, DT))[0]
+
+
 def test_every_default_is_mujoco_s_own() -> None:
     option = mujoco.MjSpec().option
     defaults = {name: setting.default for name, setting in SETTINGS.items()}
@@ -50,7 +58,14 @@ def test_every_default_is_mujoco_s_own() -> None:
     geom = mujoco.MjSpec().worldbody.add_geom()
     assert list(geom.solref) == [defaults["solref_timeconst"], defaults["solref_dampratio"]]
     assert list(geom.solimp) == [*(defaults[f"solimp_{name}"] for name in ("dmin", "dmax", "width")), 0.5, 2.0]
-    assert defaults["multiccd"] is not bool(option.disableflags & mujoco.mjtDisableBit.mjDSBL_MULTICCD)
+    for wanted in (True, False):  # off by default up to version 3, on from 4
+        option = model_with(multiccd=wanted).opt
+        as_it_comes = mujoco.MjOption()
+        unchanged = (option.enableflags, option.disableflags & ~ALWAYS_OFF) == (
+            as_it_comes.enableflags,
+            as_it_comes.disableflags,
+        )
+        assert unchanged is (wanted is defaults["multiccd"])
 
 
 def test_fair_is_as_stiff_as_the_step_allows() -> None:
@@ -61,7 +76,6 @@ def test_fair_is_as_stiff_as_the_step_allows() -> None:
 
 
 def test_every_setting_reaches_the_model() -> None:
-    given = scene(ball(position=(0.0, 0.5), friction=0.3), ground=ground(friction=0.3), duration=1.0)
     other: dict[str, Any] = {
         "solref_timeconst": 0.03,
         "solref_dampratio": 0.7,
@@ -78,12 +92,13 @@ def test_every_setting_reaches_the_model() -> None:
         "integrator": "implicitfast",
         "jacobian": "sparse",
         "ccd_tolerance": 1e-7,
-        "multiccd": False,
+        "multiccd": not SETTINGS["multiccd"].default,
         "bowl_segments": 100,
         "sphere_subdivisions": 2,
     }
     assert set(other) == set(SETTINGS)
-    model, _, _ = mujoco_model.build_model(given, DT, resolve_settings(MuJoCo(), "default", other, given, DT))
+    assert all(other[name] != setting.default for name, setting in SETTINGS.items())
+    model = model_with(**other)
     assert model.opt.timestep == DT
     for name in ("impratio", "iterations", "ls_iterations", "tolerance", "noslip_iterations", "ccd_tolerance"):
         assert getattr(model.opt, name) == other[name]
@@ -91,7 +106,6 @@ def test_every_setting_reaches_the_model() -> None:
     assert model.opt.solver == mujoco.mjtSolver.mjSOL_PGS
     assert model.opt.integrator == mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     assert model.opt.jacobian == mujoco.mjtJacobian.mjJAC_SPARSE
-    assert model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_MULTICCD
     assert model.geom_solref == approx(np.array([[0.03, 0.7]] * 2))
     assert model.geom_solimp == approx(np.array([[0.8, 0.91, 0.002, 0.5, 2.0]] * 2))
 
