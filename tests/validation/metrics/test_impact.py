@@ -255,6 +255,46 @@ def test_a_ball_that_rolls_in_a_bowl_has_none(lag, stride):
     assert values(scene, rolling)["impact_count"] == 0.0
 
 
+@pytest.mark.parametrize("lag", [0.0, DT / 2.0, -DT / 2.0])
+@pytest.mark.parametrize("stride", [1, 5])
+def test_nor_has_one_that_circles_in_it_without_gravity(lag, stride):
+    R, r, w = 2.0, 0.25, 3.5
+    t = times(4.0)[::stride]
+    L = R - r
+    x, y = L * np.sin(w * t), -L * np.cos(w * t)
+    vx, vy = L * w * np.cos(w * (t + lag)), L * w * np.sin(w * (t + lag))
+    circling = planar(t, columns(x, y, -L / r * w * t), columns(vx, vy, -L / r * w), lag=lag)
+    scene = plane(disc(radius=r), boundaries=(Bowl(name="bowl", radius=R),), gravity=(0.0, 0.0))
+    assert values(scene, circling)["impact_count"] == 0.0
+
+
+def test_a_glancing_blow_whose_normal_turns_by_half_a_right_angle_in_a_step_is_an_impact():
+    """Discs of 2 cm, 10 m/s, 3.6 cm off the line of centres; without restitution it goes on along the tangent."""
+    t = times(0.1)
+    hit = t[12] + 0.5 * DT
+    n = np.array([math.sqrt(1.0 - 0.9**2), -0.9])
+    v = np.array([10.0, 0.0])
+    after = v - (v @ n) * n
+    contact = -0.04 * n
+    gone = (t > hit)[:, None]
+    x = contact + np.where(gone, after, v) * (t - hit)[:, None]
+    pose = np.stack([columns(x[:, 0], x[:, 1], 0.0), np.zeros((len(t), 3))], axis=1)
+    twist = np.stack([columns(*np.where(gone, after, v).T, 0.0), np.zeros((len(t), 3))], axis=1)
+    scene = plane(disc("a", radius=0.02), disc("b", radius=0.02, mass=None, fixed=True), gravity=(0.0, 0.0))
+    assert values(scene, planar(t, pose, twist))["impact_count"] == 1.0
+
+
+def test_a_small_fast_ball_is_timed_as_well_as_a_big_slow_one():
+    t = times(0.2)
+    hit = 0.1234
+    fast = planar(
+        t, columns(0.0, 0.05 + 15.0 * np.abs(t - hit), 0.0), columns(0.0, np.where(t < hit, -15.0, 15.0), 0.0)
+    )
+    scene = plane(disc(radius=0.05), boundaries=(GROUND,), gravity=(0.0, 0.0))
+    expected = truth(events=(Event(a="ball", b="ground", number=1, time=hit),))
+    assert values(scene, fast, expected)["truth_error_event_time"] < 1e-12
+
+
 def test_a_contact_that_shivers_by_the_velocity_of_one_step_has_none():
     """Free for one step, held in the next: g dt of approach, again and again."""
     t = times(1.0)
