@@ -28,7 +28,7 @@ LIMITS = Limits(workers=2, time_limit=3.0, memory_limit=160 * 2**20)
 def broken_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The deliberately broken engine, registered through the entry-point group like any user's."""
     monkeypatch.syspath_prepend(str(PLUGINS))
-    monkeypatch.setenv("PYTHONPATH", str(PLUGINS))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(PLUGINS), *filter(None, [os.environ.get("PYTHONPATH")])]))
     engines._registered.cache_clear()
     yield
     engines._registered.cache_clear()
