@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from scenarios.scenario import Noise
 from validation.measurement import Better, Measurement
 from validation.metrics.observation import Observation
+from validation.metrics.resolution import round_off, step_fall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +42,17 @@ class Metric:
         if found is None:
             return None
         reading = found if isinstance(found, Reading) else Reading(value=found)
+        unit = reading.unit or self.unit
+        noise = observation.scenario.noise.get(self.name, self.noise)
+        resolution = reading.resolution
+        if noise not in ("exact", "timing"):
+            step = step_fall(observation, unit) if noise in ("step", "chaotic") else 0.0
+            resolution = max(resolution or 0.0, round_off(observation, unit), step) or None
         return Measurement(
             metric=self.name,
             value=float(reading.value),
-            unit=reading.unit or self.unit,
+            unit=unit,
             better=reading.better or self.better,
-            noise=observation.scenario.noise.get(self.name, self.noise),
-            resolution=reading.resolution,
+            noise=noise,
+            resolution=resolution,
         )

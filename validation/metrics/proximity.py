@@ -20,6 +20,7 @@ from validation.metrics.observation import NEAR, Array, Observation, free, point
 from validation.trajectory import PlanarTrajectory
 
 STEPS_AHEAD = 3  # an approaching pair is seen so many steps before it meets
+FURTHEST = 10.0  # diameters of the largest body: further ahead nothing is looked for, however fast
 
 
 class NoGeometryError(ValueError):
@@ -46,7 +47,7 @@ def proximities(o: Observation) -> Proximities:
     reaches = reach(o)[free(o)]
     apart = o.interval[o.interval > 0.0].min(initial=np.inf)
     step = max(o.trajectory.dt, float(apart)) if np.isfinite(apart) else o.trajectory.dt
-    look = min(STEPS_AHEAD * step * float(fastest), 2.0 * float(reaches.max()))
+    look = min(STEPS_AHEAD * step * float(fastest), FURTHEST * 2.0 * float(reaches.max()))
     cutoff = max(near_distance(o), look)
     members = (*o.scene.bodies, *o.scene.boundaries)
     static = [*(~free(o)).tolist(), *(True for _ in o.scene.boundaries)]
