@@ -405,6 +405,11 @@ class ContactLaw(Data):
     restitution_rule: CombinationRule = "max"
     pairs: tuple[PairLaw, ...] = ()
 
+    @cached_property
+    def laws(self) -> dict[frozenset[str], PairLaw]:
+        """Names of a pair -> its own law. Kept here, so that a copied scene with another contact law has that one's."""
+        return {frozenset((pair.a, pair.b)): pair for pair in self.pairs}
+
 
 # --- scenes ---------------------------------------------------------------------------------------
 
@@ -471,22 +476,23 @@ class _Scene(Data):
                         f"thrusters[{i}].{end}: {getattr(thruster, end)} has "
                         f"{len(getattr(thruster, end))} coordinates; allowed: {dimension}"
                     )
+        given: dict[frozenset[str], int] = {}
         for i, pair in enumerate(self.contact.pairs):
             refer(f"contact.pairs[{i}].a", pair.a, set(seen))
             refer(f"contact.pairs[{i}].b", pair.b, set(seen))
             if pair.a == pair.b:
                 raise ValueError(f"contact.pairs[{i}].b: {pair.b!r} is also a; a pair needs two")
+            first = given.setdefault(frozenset((pair.a, pair.b)), i)
+            if first != i:
+                raise ValueError(f"contact.pairs[{i}]: {pair.a!r} and {pair.b!r} stand in pairs[{first}] already; once")
         return self
-
-    @cached_property
-    def _pair_laws(self) -> dict[frozenset[str], PairLaw]:
-        return {frozenset((pair.a, pair.b)): pair for pair in self.contact.pairs}
 
     def pair_law(self, a: _Body | _Boundary, b: _Body | _Boundary) -> tuple[float, float]:
         """(friction, restitution) of a pair of this scene's bodies or boundaries."""
         friction = COMBINE[self.contact.friction_rule](a.friction, b.friction)
         restitution = COMBINE[self.contact.restitution_rule](a.restitution, b.restitution)
-        if pair := self._pair_laws.get(frozenset((a.name, b.name))):
+        pair = self.contact.laws.get(frozenset((a.name, b.name)))
+        if pair is not None:
             friction = friction if pair.friction is None else pair.friction
             restitution = restitution if pair.restitution is None else pair.restitution
         return friction, restitution
