@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scenarios.scenario import Noise
 from validation.case import Case, CaseResult
 from validation.measurement import Measurement
+from validation.report.quantity import quantity
 from validation.simulation import BROKEN, Outcome
 from validation.store.records import Baseline, StoredResult
 from validation.verdict import FLOOR, NOT_MEASURED, Change, Defect, Move, Verdict, Word
@@ -26,39 +27,36 @@ from validation.verdict import summary as summary
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How far a metric may move: until the larger is `factor` times the smaller, and in any case by `floor`."""
+    """How far a metric may move: until the larger is `factor` times the smaller, and in any case by the floor.
+
+    The floor is FLOOR, or the resolution that comes with the measurements where that is more.
+    """
 
     factor: float  # 1.1: ten per cent
-    floor: float = FLOOR
     least: float = 0.0  # values below count as this one
 
-    def __str__(self) -> str:
-        if self.least:
-            return f"{self.factor:g} times, above {self.least:g}"
-        return f"{self.factor:g} times" if self.factor >= 2.0 else f"{100 * (self.factor - 1):.3g} %"
+    def words(self, floor: float, unit: str) -> str:
+        much = f"{self.factor:g} times" if self.factor >= 2.0 else f"{100 * (self.factor - 1):.3g} %"
+        return f"{much}, or {quantity(floor, unit, digits=2)}" if floor > FLOOR else much
 
 
 EXACT = Allowance(1.0 + 1e-9)
 TOLERANCE = Allowance(1.1)
+STEP = Allowance(2.0)
+"""The resolution is what free fall does within a time step: whether a body that touches is held from the first step on
+or only after falling through it is decided by 1e-12 m."""
 ROUND_OFF = Allowance(10.0, least=FLOOR)
 """The round-off of something at rest varies in size by more than a factor of ten only with a cause."""
-PENETRATION_FACTOR = 4.0
-PENETRATION_FALL = 2.0 * 9.81  # m/s^2
-"""Of a penetration that is not exact, besides the factor the floor is 2 g dt^2, 0.34 mm at 1/240 s. On which side of
-touching a body starts, by 1e-12 m, decides in Chipmunk whether it rests at 0 or at g dt^2; and of stacks of 3 to 20
-boxes whose starts differ by as much, one and the same code reaches mean penetrations that differ by up to 3.7 times.
-Two solver iterations in place of fifty: 6 times at 10 equal boxes, 72 times at 5 of mass ratio 100."""
+CHAOTIC = Allowance(10.0)
+"""Beyond it a chaotic metric is told to be different, never to be worse."""
 
-
-def allowance(metric: str, noise: Noise, dt: float) -> Allowance:
-    """Of a metric at a time step (s). Chaotic ones are looked at like tolerant ones, but never called worse."""
-    if noise == "exact":
-        return EXACT
-    if noise == "round-off":
-        return ROUND_OFF
-    if metric.startswith("penetration_"):
-        return Allowance(PENETRATION_FACTOR, floor=PENETRATION_FALL * dt**2)
-    return TOLERANCE
+ALLOWANCES: dict[Noise, Allowance] = {
+    "exact": EXACT,
+    "tolerance": TOLERANCE,
+    "step": STEP,
+    "round-off": ROUND_OFF,
+    "chaotic": CHAOTIC,
+}
 
 
 # --- the verdict -------------------------------------------------------------------------------------------------
@@ -117,7 +115,8 @@ def judge(
         laws_told = "; ".join(f"breaks a law that it kept: {defect}" for defect in fresh)
         return say("defect", laws_told + (f"; {told}{more}" if changes else ""), worse=True, changes=changes)
     if not changes:
-        return say("pass", "the motion differs, no metric moved by more than is allowed")
+        kept = "the motion differs, no metric moved by more than is allowed"
+        return say("pass", kept + (f"; {broken_laws}" if defects else ""))
     word = changes[0].move
     return say(word, told + more, worse=word == "regressed", changes=changes)
 
@@ -125,12 +124,11 @@ def judge(
 # --- metric by metric ---------------------------------------------------------------------------------------------
 
 GRAVITY_OF: dict[Move, int] = {"regressed": 0, "different": 1, "improved": 2}
-TRUST: dict[Noise, int] = {"exact": 0, "tolerance": 0, "round-off": 1, "chaotic": 2, "timing": 3}
+TRUST: dict[Noise, int] = {"exact": 0, "tolerance": 0, "step": 0, "round-off": 1, "chaotic": 2, "timing": 3}
 
 
 def _changes(old: StoredResult, new: StoredResult) -> list[Change]:
     """The worst first: regressed before different before improved, in each the headline, then what repeats best."""
-    dt = new.case.identity.dt
     before = {m.metric: m for m in old.measurements}
     after = {m.metric: m for m in new.measurements}
     found: list[tuple[tuple[Any, ...], Change]] = []
@@ -144,7 +142,7 @@ def _changes(old: StoredResult, new: StoredResult) -> list[Change]:
             )
             found.append(((GRAVITY_OF["different"], 0, 0, 0.0), gone))
             continue
-        move = _move(was, now, dt)
+        move = _move(was, now)
         if move is None:
             continue
         change = Change(
@@ -153,21 +151,21 @@ def _changes(old: StoredResult, new: StoredResult) -> list[Change]:
             new=now.value,
             unit=now.unit,
             move=move,
-            allowed=str(allowance(metric, now.noise, dt)),
+            allowed=ALLOWANCES[now.noise].words(_floor(was, now), now.unit),
         )
         size = abs(math.log(change.ratio)) if change.ratio else math.inf
         found.append(((GRAVITY_OF[move], metric != new.headline, TRUST[now.noise], -size), change))
     return [change for _, change in sorted(found, key=lambda pair: pair[0])]
 
 
-def _move(was: Measurement, now: Measurement, dt: float) -> Move | None:
+def _move(was: Measurement, now: Measurement) -> Move | None:
     """None where the metric stayed within its allowance."""
-    move = _direction(was, now, dt)
+    move = _direction(was, now)
     # One run of a chaotic motion cannot tell worse from otherwise.
     return "different" if move is not None and now.noise == "chaotic" else move
 
 
-def _direction(was: Measurement, now: Measurement, dt: float) -> Move | None:
+def _direction(was: Measurement, now: Measurement) -> Move | None:
     old, new = was.value, now.value
     if math.isnan(old) or math.isnan(new):
         if math.isnan(old) and math.isnan(new):
@@ -175,39 +173,47 @@ def _direction(was: Measurement, now: Measurement, dt: float) -> Move | None:
         if now.better == "neither":
             return "different"
         return "regressed" if math.isnan(new) else "improved"
-    allowed = allowance(now.metric, now.noise, dt)
-    floor = max(allowed.floor, was.resolution or 0.0, now.resolution or 0.0)
-    if not _apart(new, old, allowed, floor):
+    if not _apart(was, now):
         return None
     if now.better == "neither":
         return "different"
     if now.better == "lower":  # an error may carry a sign; what counts is how far from 0 it is
         old, new = abs(old), abs(new)
-        if not _apart(new, old, allowed, floor):
+        if not _apart(replace(was, value=old), replace(now, value=new)):
             return "different"
     return "regressed" if (new > old) == (now.better == "lower") else "improved"
 
 
-def _apart(new: float, old: float, allowed: Allowance, floor: float) -> bool:
+def _apart(was: Measurement, now: Measurement) -> bool:
+    old, new, allowed = was.value, now.value, ALLOWANCES[now.noise]
     if new == old:
         return False
     nearer_to_0 = min(abs(new), abs(old)) if new * old > 0.0 else 0.0
-    return abs(new - old) > max((allowed.factor - 1.0) * max(nearer_to_0, allowed.least), floor)
+    return abs(new - old) > max((allowed.factor - 1.0) * max(nearer_to_0, allowed.least), _floor(was, now))
+
+
+def _floor(was: Measurement, now: Measurement) -> float:
+    return max(FLOOR, was.resolution or 0.0, now.resolution or 0.0)
 
 
 def _defects(baseline: Baseline | None, found: StoredResult, laws: Mapping[str, float]) -> tuple[Defect, ...]:
-    accepted = {} if baseline is None else baseline.result.values
+    """One is standing where the baseline broke the law already, or kept it by less than the metric's own noise."""
+    accepted = {} if baseline is None else {m.metric: m for m in baseline.result.measurements}
     return tuple(
         Defect(
             metric=m.metric,
             value=m.value,
             limit=laws[m.metric],
             unit=m.unit,
-            standing=abs(accepted.get(m.metric, 0.0)) > laws[m.metric],
+            standing=_stood(accepted.get(m.metric), m, laws[m.metric]),
         )
         for m in found.measurements
         if m.metric in laws and abs(m.value) > laws[m.metric]
     )
+
+
+def _stood(was: Measurement | None, now: Measurement, limit: float) -> bool:
+    return was is not None and (abs(was.value) > limit or not _apart(was, now))
 
 
 # --- words --------------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from scenarios.catalogue.bodies import Array, G, block, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Noise, Scenario, Value, Within
 from scenarios.scene import ContactLaw, HalfPlane, PairLaw
 from scenarios.truth import Goal, Invariant, Motion, Truth
 
@@ -38,6 +38,13 @@ DEEPEST = 0.05  # m, half the block's width; its end comes down at 7 m/s, which 
 MOVING = frozenset({"jitter_velocity", "jitter_position", "rest_drift", "rest_time", "energy_drift"})
 """Metrics that say nothing of a block that slides, and loses energy when it lands."""
 
+NOISE_FALLING: dict[str, Noise] = {
+    **dict.fromkeys(("truth_error_angle", "energy_gain"), "step"),
+    **dict.fromkeys(("impact_count", "cone_violation"), "chaotic"),
+}
+NOISE_AT_REST: dict[str, Noise] = NOISE_FALLING | dict.fromkeys(
+    ("truth_error_position", "energy_drift", "rest_drift", "jitter_position"), "step"
+)
 Start = Literal["touching", "at-gap"]
 
 
@@ -191,6 +198,7 @@ def block_against_wall(
         scene=scene,
         truth=truth,
         headline="truth_error_goal" if truth.goal else "truth_error_position" if truth.pose else "energy_gain",
+        noise=NOISE_AT_REST if rests else NOISE_FALLING,
         meaningless=frozenset() if rests else MOVING,
         laws=contact_laws(scene, share=MOVING_SHARE) | {"penetration_max": DEEPEST},
     )

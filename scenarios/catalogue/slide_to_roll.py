@@ -111,6 +111,7 @@ def slide_to_roll(
             invariants=frozenset({"energy-not-gained"}),
         ),
         headline="truth_error_goal",
+        noise={"truth_error_goal": "round-off", "energy_gain": "step", "impact_count": "chaotic"},
         meaningless=frozenset({"jitter_velocity", "jitter_position", "rest_drift", "rest_time"}),
         laws=contact_laws(scene, share=MOVING_SHARE),
     )

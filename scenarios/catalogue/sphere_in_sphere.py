@@ -112,6 +112,7 @@ def sphere_in_sphere(*, contact: Contact = "rolling", space: Space = "planar", s
         scene=scene,
         truth=Truth(**truth, span=(0.0, DURATION), error=1e-11, invariants=lossless),
         headline="truth_error_goal",
+        noise={"truth_error_angle": "step"},
         meaningless=frozenset({"jitter_velocity", "jitter_position", "rest_drift", "rest_time"}),
         laws=contact_laws(scene, share=MOVING_SHARE),
     )

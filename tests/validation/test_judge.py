@@ -112,12 +112,10 @@ def test_another_motion_with_the_same_measurements_passes_and_says_so() -> None:
         ("tolerance", "energy_drift", 1.0, 1.11, "regressed"),
         ("tolerance", "energy_drift", 1.11, 1.0, "improved"),
         ("tolerance", "energy_drift", 1e-12, 1e-10, "pass"),
-        # penetrations that are not exact: four times, and more than 2 g dt^2 = 0.34 mm at 1/240 s
-        ("tolerance", "penetration_mean", 0.157e-3, 0.58e-3, "pass"),
-        ("tolerance", "penetration_mean", 0.157e-3, 0.932e-3, "regressed"),
-        ("tolerance", "penetration_max", 0.932e-3, 0.157e-3, "improved"),
-        ("tolerance", "penetration_mean", 0.0, 1.7e-4, "pass"),
-        ("tolerance", "penetration_mean", 0.0, 3.5e-4, "regressed"),
+        # step: twice, where its resolution is coarse enough not to matter
+        ("step", "penetration_mean", 1.0, 1.99, "pass"),
+        ("step", "penetration_mean", 1.0, 2.01, "regressed"),
+        ("step", "penetration_mean", 2.01, 1.0, "improved"),
         # round-off: an order of magnitude above the floor
         ("round-off", "jitter_velocity", 1e-17, 5e-9, "pass"),
         ("round-off", "jitter_velocity", 1e-17, 2e-8, "regressed"),
@@ -125,7 +123,7 @@ def test_another_motion_with_the_same_measurements_passes_and_says_so() -> None:
         ("round-off", "jitter_velocity", 1e-5, 2e-4, "regressed"),
         ("round-off", "jitter_velocity", 2e-4, 1e-16, "improved"),
         # chaotic: one run never tells worse from otherwise
-        ("chaotic", "energy_gain", 1.0, 1.05, "pass"),
+        ("chaotic", "energy_gain", 1.0, 9.9, "pass"),
         ("chaotic", "energy_gain", 1.0, 50.0, "different"),
         ("chaotic", "energy_gain", 50.0, 1.0, "different"),
         ("chaotic", "rest_drift", 1.0, NAN, "different"),
@@ -168,19 +166,18 @@ def test_worse_is_away_from_where_it_should_be(better: str, old: float, new: flo
     assert verdict_on(old, new, better=better).word == word
 
 
-def test_the_floor_of_a_penetration_goes_with_the_square_of_the_step() -> None:
-    """On which side of touching a body starts decides whether it rests g dt^2 deep."""
-    coarse = replace(case(), identity=replace(case().identity, dt=1.0 / 60.0))
-    for new, word in ((5.4e-3, "pass"), (5.5e-3, "regressed")):
-        before = of(measurement(value=0.0, noise="tolerance"), case=coarse)
-        after = of(measurement(value=new, noise="tolerance"), case=coarse, **MOVED)
-        assert judge(accepted(before), after).word == word
-
-
 def test_a_change_below_the_resolution_is_none() -> None:
     """An impact between two samples is known to their distance only."""
     assert verdict_on(0.001, 0.003, metric="truth_error_event_time", unit="s", resolution=1 / 240).word == "pass"
     assert verdict_on(0.001, 0.003, metric="truth_error_event_time", unit="s", resolution=1e-6).word == "regressed"
+
+
+@pytest.mark.parametrize(("new", "word"), [(0.685e-3, "pass"), (0.932e-3, "regressed")])
+def test_a_stack_is_worse_where_it_sinks_by_more_than_the_fall_of_a_step(new: float, word: str) -> None:
+    """Ten boxes in Chipmunk at 1/240 s: five starts 1e-12 m apart gave 0.157 to 0.685 mm, two iterations 0.932 mm."""
+    verdict = verdict_on(0.157e-3, new, noise="step", resolution=0.709e-3)
+    assert verdict.word == word
+    assert word == "pass" or "0.932 mm, was 0.157 mm (5.9 times, allowed 2 times, or 0.71 mm)" in verdict.reason
 
 
 @pytest.mark.parametrize("noise", ["exact", "tolerance", "round-off", "chaotic"])
@@ -205,7 +202,7 @@ def test_a_metric_that_is_gone_or_new_is_no_regression() -> None:
 
 def test_the_sentence_names_metric_old_new_and_ratio() -> None:
     verdict = verdict_on(0.4e-3, 3.2e-3, noise="tolerance")
-    assert verdict.reason == "penetration_mean 3.2 mm, was 0.4 mm (8 times, allowed 4 times)"
+    assert verdict.reason == "penetration_mean 3.2 mm, was 0.4 mm (8 times, allowed 10 %)"
     assert (verdict.metric, verdict.old, verdict.new) == ("penetration_mean", 0.4e-3, 3.2e-3)
     assert verdict.ratio == pytest.approx(8.0, rel=1e-12)
 
@@ -264,12 +261,17 @@ def test_a_law_that_is_newly_broken_is_a_defect_also_where_one_run_tells_nothing
     assert verdict.reason.startswith("breaks a law that it kept: energy_gain 0.5 J (physics allows 0.01 J)")
 
 
-def test_a_law_that_is_newly_broken_by_a_hair_is_a_defect() -> None:
-    within_tolerance = of(measurement("energy_gain", 0.0099, "J", noise="tolerance"))
-    verdict = judge(
-        accepted(within_tolerance), of(measurement("energy_gain", 0.0101, "J", noise="tolerance"), **MOVED), LAWS
-    )
-    assert verdict.word == "defect" and verdict.changes == ()
+@pytest.mark.parametrize(("noise", "word"), [("exact", "defect"), ("tolerance", "pass"), ("chaotic", "pass")])
+def test_a_law_newly_broken_by_less_than_the_noise_is_told_and_fails_nothing(noise: Any, word: str) -> None:
+    """Of a motion near its limit round-off decides on which side it ends."""
+    before, now = (of(measurement("energy_gain", value, "J", noise=noise)) for value in (0.0099, 0.0101))
+    verdict = judge(accepted(before), replace(now, trajectory_hash="after"), LAWS)
+    assert verdict.word == word and "energy_gain 0.0101 J (physics allows 0.01 J)" in verdict.reason
+
+
+def test_a_chaotic_metric_far_beyond_the_law_that_it_kept_is_a_defect() -> None:
+    before, now = (of(measurement("energy_gain", value, "J", noise="chaotic")) for value in (0.009, 0.2))
+    assert judge(accepted(before), replace(now, trajectory_hash="after"), LAWS).word == "defect"
 
 
 def test_a_defect_that_was_accepted_stands_and_passes() -> None:

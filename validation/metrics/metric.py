@@ -47,7 +47,9 @@ class Metric:
         resolution = reading.resolution
         if noise not in ("exact", "timing"):
             step = step_fall(observation, unit) if noise in ("step", "chaotic") else 0.0
-            resolution = max(resolution or 0.0, round_off(observation, unit), step) or None
+            open_to_doubt = max(round_off(observation, unit), step)
+            if open_to_doubt > 0.0:
+                resolution = max(resolution or 0.0, open_to_doubt)
         return Measurement(
             metric=self.name,
             value=float(reading.value),
