@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 BACKUPS = 30  # without an impact, before we give up
 IMPACTS = 2000  # in one time step, before we give up
 TRUST_ESTIMATES = 3  # backups, before time is halved instead
-FINEST = 2.0**-12  # of a time step: shorter steps are not taken because forces jump
+FINEST = 2.0**-12  # of a time step: shorter steps are not taken because forces jump or bodies in touch drift
 NO_IMPULSE = 1e-12  # N s
 RK4_STABLE = 2.785  # largest step in units of the extra acceleration's time: the method's real stability limit
 
@@ -121,8 +121,11 @@ class Clock:
                 if not bisecting or quiet >= 2:
                     step, bisecting = until - self.time, False
             else:
+                drift, hit, estimate = self.back_up(suspects, reached)
+                if drift and step > finest:
+                    steady = step / 2.0
+                    continue
                 backups, quiet = backups + 1, 0
-                hit, estimate = self.back_up(suspects, reached)
                 bisecting = bisecting or backups > TRUST_ESTIMATES or not 0.0 < estimate < step
                 step = step / 2.0 if bisecting else estimate
                 if backups > BACKUPS:
@@ -170,8 +173,9 @@ class Clock:
         far = is_too_far(self.contacts, self.n, self.law)
         return Contacts._make(field[: self.n][far] for field in self.contacts) if far.any() else None
 
-    def back_up(self, suspects: Contacts, reached: float) -> tuple[bool, float]:
-        """Back at the start of the step: is one of the suspects near enough to bounce here, and if not, when?
+    def back_up(self, suspects: Contacts, reached: float) -> tuple[bool, bool, float]:
+        """Back at the start of the step: did the suspects only drift into each other, in touch and faster than their
+        speed, so that a shorter step will do? Is one of them near enough to bounce here, and if not, when?
 
         `contacts` become all places near now, with those of the suspects that bounce.
         """
@@ -179,16 +183,17 @@ class Clock:
         now = first_contacts(suspects, len(suspects.kind))
         for row in range(len(now.kind)):
             measure(self.bodies, self.pose, self.twist, self.scratch.vertices, self.scratch.normals, now, row)
+        drift = now.gap.max() < self.law.sink and (now.gap + np.minimum(now.speed, 0.0) * reached).min() >= -ROUND_OFF
         hit = is_impact_now(now, len(now.kind), self.law)
         for k in np.flatnonzero(hit):
             self.include(now, int(k))
         if hit.any() or reached == 0.0:
-            return bool(hit.any()), math.nan
+            return bool(drift), bool(hit.any()), math.nan
         estimates = [
             time_to_gap(self.law.target_gap, reached, now.gap[k], now.speed[k], suspects.gap[k], suspects.speed[k])
             for k in range(len(now.kind))
         ]
-        return False, min((t for t in estimates if not math.isnan(t)), default=math.nan)
+        return bool(drift), False, min((t for t in estimates if not math.isnan(t)), default=math.nan)
 
     def include(self, other: Contacts, k: int) -> None:
         """Append contact k of `other` unless it is among `contacts` already."""
