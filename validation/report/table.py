@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from shutil import get_terminal_size
+from typing import NamedTuple
 
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from validation.case import Case, CaseResult
+from validation.measurement import Measurement
 from validation.report.quantity import quantity
 from validation.simulation import BROKEN
 from validation.store.records import StoredFind, StoredResult, case_key
-from validation.verdict import MEANING, Verdict, Word, summary
+from validation.verdict import FLOOR, MEANING, Verdict, Word, summary
 
 PIPED_WIDTH = 100
 WIDEST = 200
+GUTTER = "  "
+NARROWEST = 8  # of a column of figures
+LABEL_ROOM = 24  # columns at the left that engines leave free
+DECLINED = "\N{EN DASH}"
 MARKS: dict[Word, str] = {
     "regressed": "✗",
     "defect": "!",
@@ -43,35 +50,118 @@ LISTED: tuple[Word, ...] = ("broken", "defect", "regressed", "missing", "differe
 def render_table(
     results: Sequence[CaseResult | StoredResult], verdicts: Iterable[Verdict] = (), *, width: int | None = None
 ) -> str:
-    """Scenarios down, engines across; in a cell the scenario's headline metric, or what became of the case.
+    """Scenarios down, by family; engines across; in a cell the headline metric, or what became of the case.
 
-    Reasons stand below as footnotes; a mark beside a figure is the verdict's.
+    The metric stands beside the family's name, and again where it changes. Reasons stand below as footnotes; a mark
+    beside a figure is the verdict's. Labels are never broken: one too long for its column has a line of its own, and
+    engines too many for the width go on in a second table below.
     """
     found = [StoredResult.of(result) for result in results]
     words = {verdict.case_key: verdict for verdict in verdicts}
     profiles = {result.case.identity.profile for result in found}
-    columns = {column_of(result.case, profiles): result.case for result in reversed(found)}
-    columns = {name: columns[name] for name in reversed(columns)}
-    rows: dict[str, dict[str, StoredResult]] = {}
-    for result in found:
-        rows.setdefault(result.case.label, {})[column_of(result.case, profiles)] = result
     notes: dict[str, int] = {}
-    table = _table()
-    table.add_column("scenario", ratio=1, min_width=16)
-    for name, case in columns.items():
-        table.add_column(Text(f"{name}\n{case.engine_version}", overflow="fold"), no_wrap=False, min_width=8)
-    table.add_column("figure", style="dim", ratio=1, min_width=11)
-    for label, row in rows.items():
-        headline = next((result.headline for result in row.values() if result.headline), "")
-        cells = [_cell(row.get(name), words, notes) for name in columns]
-        # With spaces the label breaks between its parameters, and not inside one.
-        table.add_row(label.replace(":", " ", 1).replace(",", " "), *cells, headline.replace("_", " "))
+    rows: dict[str, dict[str, Text]] = {}
+    versions: dict[str, str] = {}
+    for result in found:
+        engine = column_of(result.case, profiles)
+        rows.setdefault(result.case.label, {})[engine] = _cell(result, words, notes)
+        versions[engine] = result.case.engine_version  # of several runs the last one's
+    columns = [
+        Column(name, _heading(name, version, wide), wide)
+        for name, version in versions.items()
+        for wide in [max(NARROWEST, *(row[name].cell_len for row in rows.values() if name in row))]
+    ]
+    width = width or _width()
+    labels = _labels(found)
+    lines = [line for block in _blocks(columns, width) for line in _grid(labels, rows, block, width)]
     steps = sorted({result.case.identity.dt for result in found})
     about = f"profile {', '.join(sorted(profiles))}; time step {', '.join(_step(dt) for dt in steps)}"
-    used = dict.fromkeys(word for word in MEANING if any(v.word == word for v in words.values()) and word in MARKS)
-    legend = "   ".join(f"{MARKS[word]} {word}" for word in used)
-    lines = [Text(f"{_superscript(number)} {note}", style="dim") for note, number in notes.items()]
-    return _text(table, *lines, Text(about, style="dim"), *([Text(legend, style="dim")] if legend else []), width=width)
+    told = [*(f"{_superscript(number)} {note}" for note, number in notes.items()), about]
+    legend = [f"{DECLINED} declined"] if any(result.outcome == "declined" for result in found) else []
+    used = {verdict.word for verdict in words.values()}
+    legend += [f"{MARKS[word]} {word}" for word in MEANING if word in used and word in MARKS]
+    told += ["   ".join(legend)] if legend else []
+    return _text(*lines, *(Text(line, style="dim") for line in told), width=width)
+
+
+class Column(NamedTuple):
+    name: str
+    heading: list[str]
+    width: int
+
+
+def _grid(
+    labels: Sequence[tuple[Text, str]], rows: Mapping[str, Mapping[str, Text]], columns: Sequence[Column], width: int
+) -> list[Text]:
+    """Headings, and under them a line for each label, two where it is too long to stand beside its cells."""
+    room = width - sum(len(GUTTER) + column.width for column in columns)
+    margin = max((label.cell_len for label, _ in labels if label.cell_len <= room), default=0)
+    lines = []
+    for level in range(max((len(column.heading) for column in columns), default=0)):
+        heading = [column.heading[level] if level < len(column.heading) else "" for column in columns]
+        lines.append(_line(Text(), margin, columns, [Text(piece, style="bold") for piece in heading]))
+    for label, scenario in labels:
+        cells = [rows[scenario].get(column.name, Text()) for column in columns] if scenario else []
+        if cells and label.cell_len > margin:
+            lines.append(label)
+            label = Text()
+        lines.append(_line(label, margin, columns, cells))
+    return lines
+
+
+def _labels(found: Sequence[StoredResult]) -> list[tuple[Text, str]]:
+    """The lines of the table: what stands at their left, and the scenario whose cells follow; "" for a heading.
+
+    The family's name opens the line of its default parameters if that comes first, and a heading otherwise.
+    """
+    lines: list[tuple[Text, str]] = []
+    families: dict[str, dict[str, str]] = {}  # name -> label -> headline
+    for result in found:
+        family = families.setdefault(result.case.identity.scenario, {})
+        family[result.case.label] = family.get(result.case.label) or result.headline
+    for name, rows in families.items():
+        shown = None
+        for label, headline in rows.items():
+            parameters = one_line(label.removeprefix(name).lstrip(":").replace(",", " "))
+            metric = headline.replace("_", " ")
+            if shown is None:
+                heading = Text.assemble((one_line(name), "bold"), (f"  {metric}", "dim"))
+                lines.append((heading, "" if parameters else label))
+            elif headline != shown:
+                lines.append((Text(f"  {metric}", style="dim"), ""))
+            if shown is not None or parameters:
+                lines.append((Text(f"  {parameters or 'default'}", style="" if parameters else "dim"), label))
+            shown = headline
+    return lines
+
+
+def _blocks(columns: Sequence[Column], width: int) -> list[list[Column]]:
+    """Columns that fit side by side beside labels of LABEL_ROOM; one at least."""
+    blocks: list[list[Column]] = [[]]
+    left = width - LABEL_ROOM
+    for column in columns:
+        if blocks[-1] and left < len(GUTTER) + column.width:
+            blocks.append([])
+            left = width - LABEL_ROOM
+        blocks[-1].append(column)
+        left -= len(GUTTER) + column.width
+    return blocks
+
+
+def _heading(name: str, version: str, width: int) -> list[str]:
+    """The engine as typed, broken after its colons and commas and a long piece anywhere; its version last."""
+    pieces = [*re.split(r"(?<=[:,])|(?=[@(])", one_line(name)), one_line(version)]
+    return [piece[i : i + width] for piece in map(str.strip, pieces) for i in range(0, len(piece), width)]
+
+
+def _line(label: Text, margin: int, columns: Sequence[Column], cells: Sequence[Text]) -> Text:
+    line = label.copy()
+    at = margin
+    for column, cell in zip(columns, cells):
+        line.append(" " * (at - line.cell_len) + GUTTER)
+        line.append_text(cell)
+        at += len(GUTTER) + column.width
+    return line
 
 
 def column_of(case: Case, profiles: set[str]) -> str:
@@ -81,25 +171,36 @@ def column_of(case: Case, profiles: set[str]) -> str:
     return f"{case.engine_label}{profile}{alias}"
 
 
-def _cell(result: StoredResult | None, verdicts: dict[str, Verdict], notes: dict[str, int]) -> Text:
-    if result is None:
-        return Text("")
+def _cell(result: StoredResult, verdicts: Mapping[str, Verdict], notes: dict[str, int]) -> Text:
     verdict = verdicts.get(case_key(result.case))
     word = verdict.word if verdict else None
-    if result.outcome != "completed":
-        text = result.outcome.replace("_", " ")
-        style = "dim" if result.outcome == "declined" else "bold red"
+    if result.outcome == "declined":
+        text, style = DECLINED, "dim"
+    elif result.outcome != "completed":
+        text, style = result.outcome.replace("_", " "), "bold red"
     else:
         figure = next((m for m in result.measurements if m.metric == result.headline), None)
-        # Two digits: the table is for the size of things; `show` has more.
-        text = quantity(figure.value, figure.unit, digits=2) if figure else ("not measured" if result.reason else "-")
-        style = ""
+        text, style = _figure(figure) if figure else ("not measured" if result.reason else "-"), ""
     if result.reason:
-        note = f"{result.case.engine_label}: {one_line(result.reason)}"
-        text += f" {_superscript(notes.setdefault(note, len(notes) + 1))}"
+        text += _superscript(notes.setdefault(_note(result), len(notes) + 1))
     if word in MARKS and not (word == "broken" and verdict and not verdict.worse):
         text, style = f"{text} {MARKS[word]}", STYLES[word]
     return Text(text, style=style)
+
+
+def _figure(figure: Measurement) -> str:
+    """Two digits: the table is for the size of things; `show` has more. One of what is round-off."""
+    if 0.0 < abs(figure.value) < FLOOR:
+        return f"{figure.value:.0e} {'' if figure.unit == '1' else figure.unit}".strip()
+    return quantity(figure.value, figure.unit, digits=2)
+
+
+def _note(result: StoredResult) -> str:
+    """The reason; with the engine, where it does not name it itself."""
+    reason, engine = one_line(result.reason), result.case.identity.engine
+    if result.outcome != "declined":
+        return f"{result.case.engine_label}: {reason}"
+    return reason if engine.casefold() in reason.casefold() else f"{engine}: {reason}"
 
 
 def render_verdicts(pairs: Sequence[tuple[CaseResult | StoredResult, Verdict]], *, width: int | None = None) -> str:
@@ -177,12 +278,14 @@ def _table() -> Table:
     return Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
 
 
+def _width() -> int:
+    return min(get_terminal_size().columns, WIDEST) if sys.stdout.isatty() else PIPED_WIDTH
+
+
 def _text(*parts: RenderableType, width: int | None) -> str:
     """With colours as escapes; who prints it to a pipe strips them (`click.echo` does)."""
-    if width is None:
-        width = min(get_terminal_size().columns, WIDEST) if sys.stdout.isatty() else PIPED_WIDTH
     console = Console(
-        width=width,
+        width=width or _width(),
         force_terminal=True,
         color_system="standard",
         no_color="NO_COLOR" in os.environ,

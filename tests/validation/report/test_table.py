@@ -33,30 +33,74 @@ def suite() -> list[StoredResult]:
     return results
 
 
-def test_five_engines_fit_a_hundred_columns() -> None:
+def test_five_engines_fit_a_hundred_columns_and_no_label_breaks() -> None:
     lines = unstyle(render_table(suite())).splitlines()
     assert max(map(len, lines)) <= 100
-    assert len(lines) <= 14, "a label breaks between its parameters, not letter by letter"
+    assert sum("start=rock space=spatial ground_kind=box" in line for line in lines) == 1
+    assert len(lines) == 2 + 2 + 2 + 1 + 1, "headings, two families with a row each, one line, what it is about"
 
 
-def test_rows_are_scenarios_and_columns_engines() -> None:
+def test_a_family_is_named_once_with_the_metric_that_its_rows_share() -> None:
     results = [
-        stored(case("stack", "pymunk", parameters={}), 0.039),
-        stored(case("stack", "box2d", parameters={}), 2.6e-5),
+        *(stored(case("stack", "box2d", parameters={"n": n}), 2.6e-5) for n in (3, 20)),
+        stored(case("stack", "box2d", parameters={}), 0.039),
         stored(case("break", "box2d", parameters={}), 0.0),
+        stored(case("break", "pymunk", parameters={}), 3e-13),
     ]
     rows = cells(render_table(results))
-    assert rows[0] == ["pymunk", "box2d"]
-    assert rows[2] == ["stack", "39 mm", "2.6e-05 m", "penetration mean"]
-    assert rows[3] == ["break", "0 m", "penetration mean"], "a case that was not run is left empty"
+    assert rows[0] == ["box2d", "pymunk"]
+    assert rows[2:8] == [
+        ["stack", "penetration mean"],
+        ["n=3", "2.6e-05 m"],
+        ["n=20", "2.6e-05 m"],
+        ["default", "39 mm"],
+        ["break", "penetration mean", "0 m", "3e-13 m"],
+        ["profile fair; time step 1/240 s"],
+    ], "a case that was not run is left empty; of round-off one digit tells the size"
+
+
+def test_a_metric_that_changes_within_a_family_is_named_where_it_changes() -> None:
+    wall = [
+        stored(
+            case("wall", parameters={"lean": lean}), None, measurements=(measurement(name, 1.0, "m"),), headline=name
+        )
+        for lean, name in ((0.5, "truth_error_goal"), (0.8, "rest_drift"), (0.9, "rest_drift"))
+    ]
+    rows = cells(render_table(wall))
+    assert [row[-1] for row in rows[2:-1]] == ["truth error goal", "1 m", "rest drift", "1 m", "1 m"]
+
+
+def test_a_label_too_long_for_its_column_has_a_line_of_its_own() -> None:
+    parameters = {"floor_friction": 0.123, "wall_friction": 0.456}
+    lines = unstyle(render_table([stored(case("wall", parameters=parameters))], width=48)).splitlines()
+    assert lines[3] == "  floor_friction=0.123 wall_friction=0.456"
+    assert lines[4].strip() == "0.4 mm"
+
+
+def test_a_long_engine_breaks_at_colons_and_commas_and_widens_nothing() -> None:
+    word = "pymunk:iterations=2,collision_slop=0.001"
+    lines = unstyle(render_table([stored(case("stack", overrides="iterations=2,collision_slop=0.001"))])).splitlines()
+    headings = [line.strip() for line in lines[: lines.index("stack  penetration mean")]]
+    assert headings[0] == "pymunk:" and "".join(headings[:-1]) == word
+    assert max(map(len, headings)) <= 8
+
+
+def test_engines_too_many_for_the_width_go_on_below() -> None:
+    names = [f"engine{i}" for i in range(12)]
+    lines = unstyle(render_table([stored(case("stack", name)) for name in names], width=60)).splitlines()
+    assert max(map(len, lines)) <= 60 and sum(line.startswith("stack") for line in lines) > 1
+    assert [word for line in lines for word in line.split() if word in names] == names
 
 
 def test_reasons_are_footnotes_each_told_once() -> None:
     declined = [broken(case(name, "mujoco", parameters={}), "declined", "MuJoCo has no e") for name in ("a", "b")]
+    other = broken(case("c", "box2d", parameters={}), "declined", "no joints")
     crashed = broken(case("c", "mujoco", parameters={}))
-    rows = cells(render_table([*declined, crashed]))
-    assert [row[1] for row in rows[2:5]] == ["declined ¹", "declined ¹", "crashed ²"]
-    assert ["¹ mujoco: MuJoCo has no e"] in rows and ["² mujoco: SIGSEGV after 1.3 s"] in rows
+    text = unstyle(render_table([*declined, other, crashed]))
+    assert text.count("–¹") == 2 and "crashed³" in text
+    assert ["¹ MuJoCo has no e"] in cells(text), "a reason that names its engine is not told whose it is"
+    assert ["² box2d: no joints"] in cells(text) and ["³ mujoco: SIGSEGV after 1.3 s"] in cells(text)
+    assert cells(text)[-1] == ["– declined"]
 
 
 def test_a_verdict_marks_its_cell_and_the_legend_explains_the_marks_in_use() -> None:
@@ -73,7 +117,7 @@ def test_what_never_happened_says_so() -> None:
 
 def test_the_same_engine_in_two_profiles_has_two_columns() -> None:
     results = [stored(case(profile=profile, parameters={})) for profile in ("default", "fair")]
-    assert cells(render_table(results))[0] == ["pymunk@default", "pymunk@fair"]
+    assert cells(render_table(results))[:2] == [["pymunk", "pymunk"], ["@default", "@fair"]]
 
 
 def test_colours_can_be_stripped_and_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +138,7 @@ def test_verdicts_are_listed_the_gravest_first_and_counted() -> None:
     lines = unstyle(render_verdicts(every_kind(), width=200)).splitlines()
     words = ["broken", "broken", "defect", "regressed", "missing", "different", "improved"]
     assert [line.split()[0] for line in lines[:-1]] == words
-    assert "regressing × pymunk: penetration_mean 3.2 mm, was 0.4 mm (8 times, allowed 4 times)" in lines[3]
+    assert "regressing × pymunk: penetration_mean 3.2 mm, was 0.4 mm (8 times, allowed 10 %)" in lines[3]
     assert lines[-1] == f"Upright: {summary(verdict for _, verdict in every_kind())}"
 
 
