@@ -140,6 +140,21 @@ def test_without_two_samples_one_step_apart_nothing_can_be_checked():
     assert math.isnan(values(SCENE, coarse)["cone_violation"])
 
 
+def test_contacts_at_samples_that_follow_a_longer_time_are_not_held_against_the_report():
+    """Four of five samples left out: only the pairs one step apart show what one step's impulse did."""
+    true = sliding(0.4 * G)
+    contacts = true.contacts
+    kept = np.flatnonzero(np.isin(np.arange(len(true.time)) % 10, (0, 5, 6)))
+    here = np.isin(contacts.sample, kept)
+    fewer = Contacts(
+        **{name: getattr(contacts, name)[here] for name in Contacts.__slots__ if name != "sample"},
+        sample=np.searchsorted(kept, contacts.sample[here]),
+    )
+    sparse = planar(true.time[kept], true.pose[kept], true.twist[kept], contacts=fewer)
+    found = values(SCENE, sparse)["cone_violation"]
+    assert found == pytest.approx((0.4 - MU) / math.hypot(1.0, 0.4), rel=1e-9)
+
+
 def test_a_body_on_a_joint_cannot_be_checked():
     pinned = SCENE.model_copy(
         update={"joints": (Revolute(name="pin", a="block", anchor_a=(0.0, 0.0), anchor_b=(0.0, 0.25)),)}
