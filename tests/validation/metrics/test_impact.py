@@ -186,6 +186,24 @@ def test_one_corner_swinging_down_beside_one_at_rest_is_an_impact_in_the_plane_a
     assert values(space(box(), boundaries=(FLOOR,)), in_space)["impact_count"] == 1.0
 
 
+@pytest.mark.parametrize("spin", [2.0, -2.0])
+@pytest.mark.parametrize("ground_first", [True, False])
+def test_a_corner_that_turns_down_onto_the_ground_is_timed_by_spin_alone(spin, ground_first):
+    """A unit block whose centre stays at 0.65; at angle a its lowest corner is sin(a + pi/4) / sqrt(2) below."""
+    t = times(0.5)
+    hit = (math.asin(0.65 * math.sqrt(2.0)) - math.pi / 4.0) / abs(spin)
+    angle = spin * np.minimum(t, 2.0 * hit - t)
+    pose, twist = columns(0.0, 0.65, angle), columns(0.0, 0.0, np.where(t < hit, spin, -spin))
+    ground = block("ground", width=40.0, height=2.0, fixed=True, position=(0.0, -1.0))
+    still_pose, still_twist = columns(0.0 * t, -1.0, 0.0), columns(0.0 * t, 0.0, 0.0)
+    order = slice(None, None, 1 if ground_first else -1)
+    scene = plane(*(ground, block())[order], gravity=(0.0, 0.0))
+    motion = planar(t, np.stack((still_pose, pose)[order], axis=1), np.stack((still_twist, twist)[order], axis=1))
+    found = measured(scene, motion, truth(events=(Event(a="block", b="ground", number=1, time=hit),)))
+    assert found["impact_count"].value == 1.0
+    assert found["truth_error_event_time"].value < 1e-9
+
+
 def test_a_spinning_block_in_flight_past_the_ground_has_none():
     t = times(0.6)
     w = 12.0
