@@ -105,7 +105,7 @@ CANONICAL: tuple[Mapping[str, Value], ...] = (
     {"n": 5, "mass_ratio": 100.0},
     {"n": 3, "mass_ratio": 1000.0},
     {"n": 5, "mass_ratio": 1000.0, "duration": 15.0},  # long enough to see it fall
-    {"n": 10, "mass_ratio": 1000.0},
+    *({"n": n, "mass_ratio": 1000.0} for n in (10, 20)),
     *({"n": n, "friction": 0.0} for n in HEIGHTS),
     {"n": 5, "mass_ratio": 10.0, "friction": 0.0},
     {"n": 5, "mass_ratio": 100.0, "friction": 0.0},
