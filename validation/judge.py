@@ -37,7 +37,7 @@ class Allowance:
 
     def words(self, floor: float, unit: str) -> str:
         much = f"{self.factor:g} times" if self.factor >= 2.0 else f"{100 * (self.factor - 1):.3g} %"
-        return f"{much}, or {quantity(floor, unit, digits=2)}" if floor > FLOOR else much
+        return f"{much} or by {quantity(floor, unit, digits=2)}" if floor > FLOOR else much
 
 
 EXACT = Allowance(1.0 + 1e-9)

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 from validation.case import Case
 from validation.report.quantity import contrast, quantity
@@ -91,6 +91,11 @@ class Defect:
         return f"{self.metric} {value} (physics allows {limit})"
 
 
+class HasHeadline(Protocol):
+    @property
+    def headline(self) -> str: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     case: Case
@@ -151,6 +156,22 @@ def exit_status(verdicts: Iterable[Verdict], *, strict: bool = False) -> int:
 
 def fails(verdict: Verdict, *, strict: bool = False) -> bool:
     return verdict.worse or (strict and verdict.word in ("broken", "missing"))
+
+
+R = TypeVar("R", bound=HasHeadline)
+
+
+def worst_first(pairs: Iterable[tuple[R, Verdict]]) -> list[tuple[R, Verdict]]:
+    """What fails before what does not, the gravest word first; then the headline metrics, and what changed most."""
+    order = list(MEANING)
+
+    def place(pair: tuple[R, Verdict]) -> tuple[bool, int, bool, float]:
+        result, verdict = pair
+        ratio = verdict.ratio or 1.0
+        change = -max(ratio, 1.0 / ratio)
+        return not verdict.worse, order.index(verdict.word), verdict.metric != result.headline, change
+
+    return sorted(pairs, key=place)
 
 
 # --- JSON, for the store ------------------------------------------------------------------------------------------

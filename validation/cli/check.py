@@ -47,7 +47,7 @@ def command(
     upright check stack:n=10 --engine pymunk:iterations=2 --markdown summary.md --junit results.xml
     """
     from validation.cli.session import Options, make_limits, run_session
-    from validation.cli.views import show_session, tell
+    from validation.cli.views import database_words, show_session, tell
     from validation.judge import exit_status
     from validation.report.jsonl import case_line
     from validation.report.junit import junit_xml
@@ -75,7 +75,7 @@ def command(
         json_file.write_text("".join(f"{case_line(session.run, *pair)}\n" for pair in pairs), encoding="utf-8")
     show_session(session, database, as_json=as_json)
     if not as_json:
-        click.echo(render_verdicts(pairs))
+        click.echo(render_verdicts(pairs, options=database_words(database)))
     if not session.baselines:
         tell('nothing is accepted yet, so nothing can be worse; accept this run with: upright accept --reason "..."')
     raise SystemExit(exit_status(session.verdicts, strict=strict))

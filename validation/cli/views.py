@@ -26,11 +26,16 @@ def show_session(session: Session, database: str, *, as_json: bool) -> None:
     click.echo(cost_line(session))
     click.echo(summary(session.verdicts))
     one = next((v.case.label for v in session.verdicts if v.word != "declined"), "stack")
-    db = "" if database == "upright.db" else f" --db {database}"
-    click.echo(
-        f"Stored as run {session.run} in {database}.   "
-        f'Next: upright dashboard{db} · upright show {one}{db} · upright accept{db} --reason "first look"'
-    )
+    db = database_words(database)
+    following = [f"upright dashboard{db}", f"upright show {one}{db}"]
+    if not session.baselines:
+        following.append(f'upright accept{db} --reason "first look"')
+    click.echo(f"Stored as run {session.run} in {database}.   Next: {' · '.join(following)}")
+
+
+def database_words(database: str) -> str:
+    """What commands on this database need to be told."""
+    return "" if database == "upright.db" else f" --db {database}"
 
 
 def cost_line(session: Session) -> str:

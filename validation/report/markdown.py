@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from validation.case import CaseResult
 from validation.report.quantity import contrast, quantity
 from validation.store.records import Baseline, StoredResult
-from validation.verdict import MEANING, Change, Verdict, summary, times
+from validation.verdict import Change, Verdict, summary, times, worst_first
 
 MOST_ROWS = 3
 SPECIAL = re.compile(r"[&<>|`*_\[\]()@#\\~!$]")
@@ -21,11 +21,7 @@ Pair = tuple[CaseResult | StoredResult, Verdict]
 def markdown_summary(pairs: Sequence[Pair], baselines: Iterable[Baseline] = ()) -> str:
     """`baselines` are those that were compared with; the sentence says who accepted the latest, and when."""
     verdicts = [verdict for _, verdict in pairs]
-    order = list(MEANING)
-    telling = sorted(
-        (v for v in verdicts if v.worse or v.word in ("missing", "different", "improved", "broken")),
-        key=lambda v: (not v.worse, order.index(v.word)),
-    )
+    telling = [v for _, v in worst_first(pairs) if v.worse or v.word in ("missing", "different", "improved", "broken")]
     worse = [verdict for verdict in telling if verdict.worse]
     lines = [f"**Upright: {summary(verdicts)}**{_against(baselines)}"]
     if worse:

@@ -7,6 +7,7 @@ import math
 MILLI = {"m": "mm", "s": "ms", "m/s": "mm/s"}
 SMALLEST_MILLI = 1e-4  # 0.1 mm; less is a power of ten
 DIGITS = 3
+ALL_DIGITS = 18  # a power of ten shows one less, and 17 tell any two doubles apart
 NEVER = "never"  # a NaN: what the number is about has not happened
 
 
@@ -27,11 +28,11 @@ def quantity(value: float, unit: str, *, digits: int = DIGITS) -> str:
 
 def contrast(new: float, old: float, unit: str) -> tuple[str, str]:
     """Both, with as many digits as it takes to tell them apart."""
-    for digits in range(DIGITS, 17):
+    for digits in range(DIGITS, ALL_DIGITS):
         texts = quantity(new, unit, digits=digits), quantity(old, unit, digits=digits)
         if texts[0] != texts[1]:
             return texts
-    return quantity(new, unit, digits=17), quantity(old, unit, digits=17)
+    return quantity(new, unit, digits=ALL_DIGITS), quantity(old, unit, digits=ALL_DIGITS)
 
 
 def _number(value: float, digits: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from shutil import get_terminal_size
@@ -18,12 +19,13 @@ from validation.measurement import Measurement
 from validation.report.quantity import quantity
 from validation.simulation import BROKEN
 from validation.store.records import StoredFind, StoredResult, case_key
-from validation.verdict import FLOOR, MEANING, Verdict, Word, summary
+from validation.verdict import FLOOR, MEANING, Verdict, Word, summary, worst_first
 
 PIPED_WIDTH = 100
 WIDEST = 200
 GUTTER = "  "
 NARROWEST = 8  # of a column of figures
+NARROWEST_WITH_SETTINGS = 12  # iterations=2
 LABEL_ROOM = 24  # columns at the left that engines leave free
 DECLINED = "\N{EN DASH}"
 MARKS: dict[Word, str] = {
@@ -69,7 +71,8 @@ def render_table(
     columns = [
         Column(name, _heading(name, version, wide), wide)
         for name, version in versions.items()
-        for wide in [max(NARROWEST, *(row[name].cell_len for row in rows.values() if name in row))]
+        for least in [NARROWEST_WITH_SETTINGS if ":" in name else NARROWEST]
+        for wide in [max(least, *(row[name].cell_len for row in rows.values() if name in row))]
     ]
     width = width or _width()
     labels = _labels(found)
@@ -149,9 +152,16 @@ def _blocks(columns: Sequence[Column], width: int) -> list[list[Column]]:
 
 
 def _heading(name: str, version: str, width: int) -> list[str]:
-    """The engine as typed, broken after its colons and commas and a long piece anywhere; its version last."""
-    pieces = [*re.split(r"(?<=[:,])|(?=[@(])", one_line(name)), one_line(version)]
-    return [piece[i : i + width] for piece in map(str.strip, pieces) for i in range(0, len(piece), width)]
+    """The engine as typed in lines of `width`, broken after a colon or comma, or where it is too long; its version."""
+    lines: list[str] = []
+    for piece in [*re.split(r"(?<=[:,])|(?=[@(])", one_line(name)), one_line(version)]:
+        lines.append("")
+        for part in re.split(r"(?<=[=_.-])", piece.strip()):
+            if lines[-1] and len(lines[-1]) + len(part) > width:
+                lines.append("")
+            lines[-1] += part[:width]
+            lines += [part[i : i + width] for i in range(width, len(part), width)]
+    return lines
 
 
 def _line(label: Text, margin: int, columns: Sequence[Column], cells: Sequence[Text]) -> Text:
@@ -203,20 +213,28 @@ def _note(result: StoredResult) -> str:
     return reason if engine.casefold() in reason.casefold() else f"{engine}: {reason}"
 
 
-def render_verdicts(pairs: Sequence[tuple[CaseResult | StoredResult, Verdict]], *, width: int | None = None) -> str:
-    """The sentence that counts them, then each that is worth a line, the gravest first."""
-    verdicts = [verdict for _, verdict in pairs]
-    lines = []
-    for word in LISTED:
-        for verdict in verdicts:
-            if verdict.word == word:
-                what = f"{verdict.case.label} × {verdict.case.engine_label}"
-                if len({v.case.identity.profile for v in verdicts}) > 1:
-                    what += f"@{verdict.case.identity.profile}"
-                line = Text(f"{word:<10}", style=STYLES[word])
-                line.append(f"{what}: {one_line(verdict.reason)}", style="default")
-                lines.append(line)
-    return _text(*lines, Text(f"Upright: {summary(verdicts)}", style="bold"), width=width)
+def render_verdicts(
+    pairs: Sequence[tuple[CaseResult | StoredResult, Verdict]], *, options: str = "", width: int | None = None
+) -> str:
+    """Each verdict that is worth a line, the worst first, the sentence that counts them, and what to do next.
+
+    `options` follow the commands that are proposed: ` --db results.db`.
+    """
+    profiles = {verdict.case.identity.profile for _, verdict in pairs}
+    table = Table.grid(padding=(0, 1))
+    table.add_column(no_wrap=True)
+    table.add_column()  # goes on under itself
+    listed = [verdict for _, verdict in worst_first(pairs) if verdict.word in LISTED]
+    for verdict in listed:
+        what = f"{verdict.case.label} × {column_of(verdict.case, profiles)}"
+        table.add_row(Text(verdict.word, style=STYLES[verdict.word]), f"{what}: {one_line(verdict.reason)}")
+    lines: list[RenderableType] = [Text(f"Upright: {summary(verdict for _, verdict in pairs)}", style="bold")]
+    if listed and listed[0].worse:
+        case = listed[0].case
+        words = f"{shlex.quote(case.label)} --engine {shlex.quote(case.engine_label)}"
+        lines.append(Text(f"Look at the worst:  upright show {words}{options}"))
+        lines.append(Text(f'Mend it, or say why it is right:  upright accept {words}{options} --reason "..."'))
+    return _text(*([table] if listed else []), *lines, width=width)
 
 
 def render_case(results: Sequence[CaseResult | StoredResult], *, width: int | None = None) -> str:
