@@ -23,11 +23,11 @@ from validation.processes.pool import Pool
 from validation.runner import Limits, Request, ask_unplanned, plan_cases, simulation_of
 from validation.simulation import Simulation
 
-BATCH = 200  # scenes between two looks at what was found
+BATCH = 100  # scenes between two looks at what was found
 SCENE_LIMIT = 10.0  # s of wall-clock time for one scene: a few bodies for seconds; more is a hang
 
 Key = tuple[str, float]  # content hash of a scene, time step
-Verdict = tuple[str, str] | None  # oracle and message
+Verdicts = dict[str, str]  # message by oracle; empty: no law is broken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class Fuzzer:
         self.deadline = time.monotonic() + seconds
         self.search = Search()
         self.limits = Limits()
-        self._verdicts: dict[Key, Verdict] = {}
+        self._verdicts: dict[Key, Verdicts] = {}
         self._known: set[str] = set()  # oracles whose fault is already found
         self._open: dict[int, tuple[Key, PlanarScene]] = {}  # by the id of the question
         self.profile = profile
@@ -77,12 +77,21 @@ class Fuzzer:
     def is_over(self) -> bool:
         return time.monotonic() >= self.deadline
 
-    def run(self, seed: int, progress: Callable[[Search], None] = lambda search: None) -> Search:
-        """Batches of scenes from consecutive seeds; each oracle's first fault, shrunk while there is time."""
+    @property
+    def _has_news(self) -> bool:
+        return any(found.keys() - self._known for found in self._verdicts.values())
+
+    def run(
+        self, seed: int, progress: Callable[[Search], None] = lambda search: None, enough: int = len(ORACLES)
+    ) -> Search:
+        """Batches of scenes from consecutive seeds; each oracle's first fault, shrunk while there is time.
+
+        Ends with the time, or with `enough` faults.
+        """
         started = time.monotonic()
-        while not self.is_over and len(self._known) < len(ORACLES):
+        while not self.is_over and len(self._known) < enough:
             self._simulate_batch(seed)
-            while (fault := self._first_fault(seed)) is not None:
+            while len(self._known) < enough and (fault := self._first_fault(seed)) is not None:
                 self._known.add(fault.oracle)
                 self.search.faults.append(fault)
             self._verdicts.clear()
@@ -92,10 +101,10 @@ class Fuzzer:
         return self.search
 
     def _simulate_batch(self, seed: int) -> None:
-        """Every scene of this seed, as many at a time as there are cores, drawing while they run."""
+        """The scenes of this seed, as many at a time as there are cores, drawing while they run, until one is new."""
 
         def simulate(scene: PlanarScene, dt: float) -> None:
-            if not self.is_over:
+            if not self.is_over and not self._has_news:
                 self._ask(scene, dt)
                 while len(self._open) > self.limits.workers:
                     self._hear()
@@ -105,19 +114,20 @@ class Fuzzer:
             self._hear()
 
     def _first_fault(self, seed: int) -> Fault | None:
-        """The first of this seed that is not known yet, shrunk; the scenes of the batch are simulated already."""
-        if all(verdict is None or verdict[0] in self._known for verdict in self._verdicts.values()):
+        """The first of this seed that is not known yet, shrunk; what the batch has simulated is not simulated again."""
+        if not self._has_news:
             return None
         last: Fault | None = None
 
         def judge(scene: PlanarScene, dt: float) -> None:
             nonlocal last
-            verdict = self._verdict(scene, dt)
-            # Shrinking keeps to the law that was broken first.
-            if verdict is None or verdict[0] in self._known or (last and verdict[0] != last.oracle):
-                return
-            last = Fault(oracle=verdict[0], message=verdict[1], scene=scene, dt=dt, seed=seed)
-            raise _FoundError
+            found = self._verdicts_on(scene, dt)
+            new = [oracle for oracle in ORACLES if oracle in found and oracle not in self._known]
+            if last is not None:  # shrinking keeps to the law that was broken first
+                new = [oracle for oracle in new if oracle == last.oracle]
+            if new:
+                last = Fault(oracle=new[0], message=found[new[0]], scene=scene, dt=dt, seed=seed)
+                raise _FoundError
 
         try:
             draw(self.strategy, seed, judge, Phase.generate, Phase.shrink)
@@ -127,13 +137,13 @@ class Fuzzer:
             pass  # two verdicts on one scene, before and after the end of the time: the last fault is one all the same
         return last
 
-    def _verdict(self, scene: PlanarScene, dt: float) -> Verdict:
+    def _verdicts_on(self, scene: PlanarScene, dt: float) -> Verdicts:
         key = (content_hash(scene), dt)
         if key not in self._verdicts and not self.is_over:
             self._ask(scene, dt)
             while self._open:
                 self._hear()
-        return self._verdicts.get(key)
+        return self._verdicts.get(key, {})
 
     def _ask(self, scene: PlanarScene, dt: float) -> None:
         key = (content_hash(scene), dt)

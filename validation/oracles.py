@@ -22,20 +22,21 @@ MOMENTUM_SHARE = 1e-3  # of the momentum scale
 ROUND_OFF = 1e-6  # m/s of the whole: where nothing moved, single precision
 
 
-def judge_scene(scene: PlanarScene, simulation: Simulation) -> tuple[str, str] | None:
-    """Oracle and message of the law that this motion breaks; None if it breaks none."""
+def judge_scene(scene: PlanarScene, simulation: Simulation) -> dict[str, str]:
+    """The laws that this motion breaks, each with a message that has the figures."""
     if simulation.outcome in BROKEN:
-        return "broken", f"{simulation.outcome}: {simulation.reason}"
+        return {"broken": f"{simulation.outcome}: {simulation.reason}"}
     if simulation.trajectory is None:  # declined
-        return None
+        return {}
     try:
         observation = Observation(scenario=scenario_from_scene("fuzzed", scene), trajectory=simulation.trajectory)
     except MismatchError as error:
-        return "broken", str(error)
+        return {"broken": str(error)}
+    broken = {}
     gained = METRICS["energy_gain"].of(observation)
     allowed = energy_allowed(scene)
     if gained is not None and gained.value > allowed:
-        return "energy gained", f"energy rose by {gained.value:.3g} J without a source; tolerated: {allowed:.3g} J"
+        broken["energy gained"] = f"energy rose by {gained.value:.3g} J without a source; tolerated: {allowed:.3g} J"
     axes = kept_momentum(scene)
     if axes:
         m = np.where(np.isinf(masses(scene)), 0.0, masses(scene))
@@ -44,11 +45,10 @@ def judge_scene(scene: PlanarScene, simulation: Simulation) -> tuple[str, str] |
         drift = np.abs(momentum - momentum[0] - m.sum() * np.array(scene.gravity) * elapsed)[:, axes].max()
         allowed = MOMENTUM_SHARE * momentum_scale(scene) + ROUND_OFF * m.sum()
         if drift > allowed:
-            return (
-                "momentum not kept",
-                f"momentum changed by {drift:.3g} kg m/s without an outer force; tolerated: {allowed:.3g} kg m/s",
+            broken["momentum not kept"] = (
+                f"momentum changed by {drift:.3g} kg m/s without an outer force; tolerated: {allowed:.3g} kg m/s"
             )
-    return None
+    return broken
 
 
 def energy_allowed(scene: PlanarScene) -> float:

@@ -67,6 +67,7 @@ def replay_find(find: StoredFind) -> tuple[bool, str]:
     """Whether the law is still broken, and in which words."""
     assert isinstance(find.scene, PlanarScene)
     choice = engine_of(find.engine)
+    kernel_cache.use_kernel_cache()
     with Pool() as pool:
         hello = engine_remotes(pool, {choice.word})[choice.word].hello or {}
         if "error" in hello:
@@ -74,7 +75,8 @@ def replay_find(find: StoredFind) -> tuple[bool, str]:
         simulation = simulate_again(pool, choice, find.profile, find.scene, find.dt)
     if simulation.outcome == "declined":
         return False, f"find {find.number}: {choice.label} does not run it any more: {simulation.reason}"
-    verdict = judge_scene(find.scene, simulation)
-    if verdict is None:
+    broken = judge_scene(find.scene, simulation)
+    if not broken:
         return False, f"find {find.number}: {choice.label} breaks no law here any more (it did: {find.message})"
-    return True, f"find {find.number}: {choice.label}: {verdict[0]}: {verdict[1]}"
+    oracle = find.oracle if find.oracle in broken else next(iter(broken))
+    return True, f"find {find.number}: {choice.label}: {oracle}: {broken[oracle]}"
