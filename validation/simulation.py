@@ -20,5 +20,6 @@ class Simulation:
     reason: str = ""  # why declined, which signal, which limit: as it stands in the report
     trajectory: Trajectory | None = None
     step_times: NDArray[np.float64] | None = None  # (N,) s, wall time of each step, inside the engine alone
+    cpu_share: float = 1.0  # of a core, that its process had while it simulated
     wall_time: float = 0.0  # s, of the whole process from fork to reply
     peak_memory: int = 0  # bytes, resident

@@ -234,10 +234,11 @@ def simulate(engine: Any, scene: Any, dt: float, settings: dict[str, Any]) -> by
     from validation.engines.recorder import step_clock
     from validation.trajectory import first_not_finite, to_bytes
 
-    started = time.perf_counter()
+    started, started_cpu = time.perf_counter(), time.process_time()
     try:
         with step_clock() as clock:
             trajectory = engine.simulate(scene, dt, settings)
+        wall, cpu = time.perf_counter() - started, time.process_time() - started_cpu
     except DeclinedError as error:
         return pack({"outcome": "declined", "reason": str(error)})
     except NotFiniteError as error:
@@ -252,10 +253,10 @@ def simulate(engine: Any, scene: Any, dt: float, settings: dict[str, Any]) -> by
         name = scene.bodies[index].name
         return pack({"outcome": "not_finite", "reason": f"body {name!r} is not finite from t = {time_found:.6g} s"})
     # An engine that does not record step by step has its whole simulation counted as stepping.
-    times = np.array(clock or [time.perf_counter() - started])
+    times = np.array(clock or [wall])
     encoded = to_bytes(trajectory)
     return pack(
-        {"outcome": "completed", "reason": "", "trajectory_bytes": len(encoded)},
+        {"outcome": "completed", "reason": "", "trajectory_bytes": len(encoded), "cpu_share": min(1.0, cpu / wall)},
         encoded + times.astype("<f8").tobytes(),
     )
 
