@@ -26,6 +26,7 @@ import tempfile
 import time
 import traceback
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -35,6 +36,7 @@ from validation.processes.frames import ClosedError, Reader, pack, receive, send
 from validation.processes.lifeline import die_with_parent, outlive_parent
 
 POLL = 0.02  # s between two looks at memory and clock
+PAGE = os.sysconf("SC_PAGE_SIZE")  # bytes
 FAMILY_EVERY = 20  # looks: finding a child's own children means reading the whole process table
 LAST_WORDS = 400  # characters of a dead child's standard error that go into the reason
 
@@ -100,6 +102,7 @@ class Server:
             self.connection.close()
             for descriptor in self.children:
                 os.close(descriptor)
+            gc.disable()  # it lives for a moment, and its memory is watched
             os.dup2(errors, 2)
             os.dup2(errors, 1)  # engines print; our standard output is not theirs
             reply = answer(self.engine, request, body)
@@ -176,6 +179,11 @@ def kill(pid: int) -> None:
 
 def resident(pid: int, *, family: bool) -> int:
     """Bytes of the process, with those of what it started if `family`; 0 once it is gone."""
+    if not family and sys.platform == "linux":  # a tenth of psutil's time, fifty times a second
+        try:
+            return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * PAGE
+        except (OSError, IndexError):
+            return 0
     try:
         process = psutil.Process(pid)
         started = process.children(recursive=True) if family else []
