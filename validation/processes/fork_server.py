@@ -102,7 +102,7 @@ class Server:
             self.connection.close()
             for descriptor in self.children:
                 os.close(descriptor)
-            gc.disable()  # it lives for a moment, and its memory is watched
+            gc.set_threshold(100_000, 20, 20)  # it lives for a moment
             os.dup2(errors, 2)
             os.dup2(errors, 1)  # engines print; our standard output is not theirs
             reply = answer(self.engine, request, body)

@@ -71,7 +71,13 @@ def engine_list(*, as_json: bool) -> str:
     for name in present_engines():
         engine = load_engine(engine_of(name))
         rows.append(
-            {"format": 1, "engine": name, "version": str(engine.version), "profiles": list(_profiles(engine)), "reason": ""}
+            {
+                "format": 1,
+                "engine": name,
+                "version": str(engine.version),
+                "profiles": list(_profiles(engine)),
+                "reason": "",
+            }
         )
     for name, reason in unavailable_engines().items():
         rows.append({"format": 1, "engine": name, "version": None, "profiles": [], "reason": reason})
