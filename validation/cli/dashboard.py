@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -44,7 +43,6 @@ def command(port: int, address: str, no_browser: bool, database: str) -> None:
     command_line += [word for name, value in options.items() for word in (f"--{name}", str(value))]
     environment = os.environ | {"UPRIGHT_DB": database}
     click.echo(f"dashboard of {database} on http://{address}:{port}   (Ctrl-C ends it)", err=True)
-    try:
-        raise SystemExit(subprocess.run(command_line, env=environment).returncode)
-    except KeyboardInterrupt:
-        raise SystemExit(0) from None
+    sys.stderr.flush()
+    # In place of this process: who ends the command ends the server.
+    os.execve(sys.executable, command_line, environment)
