@@ -92,7 +92,7 @@ class Fuzzer:
         while not self.is_over and len(self._known) < enough:
             self._simulate_batch(seed)
             while len(self._known) < enough and (fault := self._first_fault(seed)) is not None:
-                self.search.faults.append(self._with_fewest_bodies(fault))
+                self.search.faults.append(self.with_fewest_bodies(fault))
                 self._known.add(fault.oracle)
             self._verdicts.clear()
             seed += 1
@@ -137,7 +137,7 @@ class Fuzzer:
             pass  # two verdicts on one scene, before and after the end of the time: the last fault is one all the same
         return last
 
-    def _with_fewest_bodies(self, fault: Fault) -> Fault:
+    def with_fewest_bodies(self, fault: Fault) -> Fault:
         """Take out one body after the other while the law stays broken.
 
         hypothesis cannot do so alone: without a body those above it come down, which is another scene.
@@ -148,7 +148,7 @@ class Fuzzer:
                 scene = fault.scene.model_copy(update={"bodies": rest})
                 found = self._verdicts_on(scene, fault.dt)
                 if fault.oracle in found:
-                    return self._with_fewest_bodies(replace(fault, scene=scene, message=found[fault.oracle]))
+                    return self.with_fewest_bodies(replace(fault, scene=scene, message=found[fault.oracle]))
         return fault
 
     def _verdicts_on(self, scene: PlanarScene, dt: float) -> Verdicts:
