@@ -134,10 +134,10 @@ def pivot(A, b, n, least_index, factor, direction, clamped, status, a, f):
             steepest = 0.0
             for k in range(count):
                 steepest = max(steepest, -direction[k])
-            blocking = -1
+            blocking = np.int64(-1)
             for k in range(count):
                 if direction[k] < -1e-12 * steepest and -f[clamped[k]] / direction[k] < step:
-                    step, blocking = -f[clamped[k]] / direction[k], k
+                    step, blocking = -f[clamped[k]] / direction[k], np.int64(k)
             if step == np.inf:
                 infeasible = True
                 break

@@ -24,7 +24,8 @@ def scenes(draw: Any) -> PlanarScene:
     count = draw(st.integers(1, 5))
     bodies = [ball(f"ball {i}", friction=draw(values), restitution=draw(values)) for i in range(count)]
     names = [*(body.name for body in bodies), "ground"]
-    named = draw(st.lists(st.tuples(*[st.sampled_from(names)] * 2).filter(lambda p: p[0] != p[1]), max_size=3))
+    two = st.tuples(*[st.sampled_from(names)] * 2).filter(lambda p: p[0] != p[1])
+    named = draw(st.lists(two, max_size=3, unique_by=frozenset))
     laws = [PairLaw(a=a, b=b, friction=draw(values), restitution=draw(st.none() | values)) for a, b in named]
     contact = ContactLaw(
         friction_rule=draw(st.sampled_from(get_args(CombinationRule))),
