@@ -26,17 +26,22 @@ FORMAT: Final = 1
 MAX_BODIES = 20_000
 MAX_FILE_BYTES = 64 * 2**20
 MAX_LENGTH = 1e6  # m; beyond it a double resolves no better than 1e-10 m, and no engine makes sense
+MIN_SIZE = 1e-9  # m; below it squares and fourth powers leave the double's range
+MAX_RATE = 1e9  # m/s, rad/s, m/s^2; far beyond any scene, and its square is finite
 CENTROID_TOLERANCE = 1e-9  # of the shape's size
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Length = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-MAX_LENGTH, le=MAX_LENGTH)]
-Size = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=MAX_LENGTH)]
+Size = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=MIN_SIZE, le=MAX_LENGTH)]
+Rate = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-MAX_RATE, le=MAX_RATE)]
 Positive = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=1e12)]
 NonNegative = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=1e12)]
 Restitution = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=1)]
 Friction = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=1e3)]
 Name = Annotated[str, Field(strict=True, min_length=1, max_length=80, pattern=r"^[\w .:+/#\-]+$")]
 Vector2 = tuple[Number, Number]
+Rate2 = tuple[Rate, Rate]
+Rate3 = tuple[Rate, Rate, Rate]
 Vector3 = tuple[Number, Number, Number]
 Point2 = tuple[Length, Length]
 Point3 = tuple[Length, Length, Length]
@@ -74,6 +79,8 @@ class Polygon(Data):
     def _is_simple(self) -> Self:
         if fault := mass.polygon_fault(self.vertices):
             raise ValueError(f"vertices: {fault}; allowed: {SIMPLE}")
+        if mass.reach(self) < MIN_SIZE:
+            raise ValueError(f"vertices: all within {MIN_SIZE:g} m of the origin; allowed: a larger polygon")
         return self
 
     @cached_property
@@ -197,8 +204,8 @@ class PlanarBody(_Body):
     """kg m^2 about the centre of mass; of uniform density where it is left out."""
     position: Point2 = (0.0, 0.0)
     angle: Number = 0.0
-    velocity: Vector2 = (0.0, 0.0)
-    spin: Number = 0.0
+    velocity: Rate2 = (0.0, 0.0)
+    spin: Rate = 0.0
 
     @model_validator(mode="after")
     def _has_inertia(self) -> Self:
@@ -213,8 +220,8 @@ class SpatialBody(_Body):
     """Principal moments, kg m^2, about the body axes; of uniform density where left out."""
     position: Point3 = (0.0, 0.0, 0.0)
     orientation: Quaternion = (1.0, 0.0, 0.0, 0.0)
-    velocity: Vector3 = (0.0, 0.0, 0.0)
-    spin: Vector3 = (0.0, 0.0, 0.0)
+    velocity: Rate3 = (0.0, 0.0, 0.0)
+    spin: Rate3 = (0.0, 0.0, 0.0)
     """Angular velocity in world axes, rad/s."""
 
     @model_validator(mode="after")
@@ -341,6 +348,12 @@ class Hinge(_Joint):
     anchor_b: Point3
     axis: Vector3
 
+    @model_validator(mode="after")
+    def _has_axis(self) -> Self:
+        if not math.isfinite(math.hypot(*self.axis)) or math.hypot(*self.axis) < 1e-9:
+            raise ValueError(f"axis: {self.axis} has no direction; allowed: a vector that is not zero")
+        return self
+
 
 PlanarJoint = Annotated[Revolute | Rod | Rope, Field(discriminator="kind")]
 SpatialJoint = Annotated[Ball | Hinge, Field(discriminator="kind")]
@@ -454,7 +467,12 @@ class _Scene(Data):
                     f"boundaries[{i}].normal: {boundary.normal} has length {math.hypot(*boundary.normal):.9g}; "
                     "allowed: a unit vector to 1e-9"
                 )
+        tied: dict[str, int] = {}
         for i, joint in enumerate(self.joints):  # type: ignore[attr-defined]
+            if tied.setdefault(joint.name, i) != i:
+                raise ValueError(
+                    f"joints[{i}].name: {joint.name!r} is taken by joints[{tied[joint.name]}]; give another"
+                )
             refer(f"joints[{i}].a", joint.a, names)
             refer(f"joints[{i}].b", joint.b, names)
             if joint.a == joint.b:
@@ -502,7 +520,7 @@ class PlanarScene(_Scene):
     """x to the right, y up."""
 
     dimension: Literal[2] = 2
-    gravity: Vector2 = (0.0, -9.81)
+    gravity: Rate2 = (0.0, -9.81)
     bodies: Annotated[tuple[PlanarBody, ...], Field(min_length=1, max_length=MAX_BODIES)]
     boundaries: tuple[PlanarBoundary, ...] = ()
     joints: tuple[PlanarJoint, ...] = ()
@@ -512,7 +530,7 @@ class SpatialScene(_Scene):
     """z up."""
 
     dimension: Literal[3] = 3
-    gravity: Vector3 = (0.0, 0.0, -9.81)
+    gravity: Rate3 = (0.0, 0.0, -9.81)
     bodies: Annotated[tuple[SpatialBody, ...], Field(min_length=1, max_length=MAX_BODIES)]
     boundaries: tuple[SpatialBoundary, ...] = ()
     joints: tuple[SpatialJoint, ...] = ()
@@ -564,6 +582,10 @@ def read_scene(path: Path) -> Scene:
         ) from None
     except RecursionError:
         raise SceneError(f"{path}: nested too deeply for a scene; mend the file") from None
+    except SceneError:
+        raise
+    except ValueError as error:  # an integer of thousands of digits
+        raise SceneError(f"{path}: a number cannot be read ({error}); mend the file") from None
     return parse_scene(data, where=str(path))
 
 

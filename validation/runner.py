@@ -86,10 +86,6 @@ class Totals:
         return (self.wall * self.workers - self.stepping) / self.simulated if self.simulated else 0.0
 
 
-class UnavailableError(RuntimeError):
-    """No engine that was asked for can be used."""
-
-
 def plan_cases(pool: Pool, requests: Sequence[Request]) -> list[Plan]:
     """Start the engines, resolve every case's settings, ask who declines. Raises SettingError, SceneError.
 
@@ -186,7 +182,6 @@ def execute(
     plans: Sequence[Plan],
     limits: Limits,
     on_result: Callable[[CaseResult], None],
-    on_start: Callable[[Plan], None] = lambda plan: None,
 ) -> Totals:
     """Simulate and measure every plan; `on_result` gets each as it is done, declined ones first."""
     started = time.perf_counter()
@@ -207,9 +202,8 @@ def execute(
     simulating: dict[int, _Job] = {}
     measured: dict[int, _Job] = {}
     while waiting or simulating or measured:
-        while waiting and len(simulating) + len(measured) < workers + (0 if limits.timing else 1):
+        while waiting and len(simulating) < workers and not (limits.timing and measured):
             job = waiting.popleft()
-            on_start(job.plan)
             simulating[_ask_simulation(pool, remotes, job.plan, limits)] = job
         for reply in pool.wait(0.25):
             if reply.id in simulating:

@@ -9,7 +9,7 @@ from scenarios.catalogue import FAMILIES, canonical_suite
 from scenarios.scenario import Scenario
 from scenarios.scene import PlanarScene, planar_start, spatial_start
 from validation.metrics import METRICS, measure
-from validation.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory
+from validation.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory, first_not_finite
 
 SUITE = canonical_suite()
 KNOWN = [s for s in SUITE if s.truth.pose is not None]
@@ -23,10 +23,10 @@ def exact_motion(scenario: Scenario, longest: float) -> Trajectory:
     pose = scenario.truth.pose
     assert pose is not None
     start, end = scenario.truth.span
-    count = round(min(longest, end - start) * SAMPLES)
+    count = int(min(longest, end - start - H) * SAMPLES)  # the last difference stays within the span
     time = start + np.arange(count + 1) / SAMPLES
-    at, before, after = pose(time), pose(np.maximum(time - H, start)), pose(time + H)
-    rate = (after - before) / (time + H - np.maximum(time - H, start))[:, None, None]
+    earlier, later = np.maximum(time - H, start), time + H
+    at, rate = pose(time), (pose(later) - pose(earlier)) / (later - earlier)[:, None, None]
     rate[0] = start_rate(scenario) if start == 0.0 else rate[0]
     common = {"time": time, "dt": 1.0 / SAMPLES, "velocity_lag": 0.0}
     if isinstance(scenario.scene, PlanarScene):
@@ -62,7 +62,11 @@ def scale(scenario: Scenario) -> float:
 def test_the_exact_motion_has_no_error_gains_nothing_and_overlaps_nowhere(scenario):
     """Tolerances are those of central differences, 1e-9 of the speeds and 1e-8 of the energies, and of bodies that
     touch in floating point."""
-    found = {m.metric: m.value for m in measure(scenario, exact_motion(scenario, LONGEST))}
+    motion = exact_motion(scenario, LONGEST)
+    found = {m.metric: m.value for m in measure(scenario, motion)}
+    if first_not_finite(motion):  # a truth that leaves a spin open knows no energy and no angular momentum
+        for metric in ("energy_gain", "energy_drift", "angular_momentum_drift"):
+            found.pop(metric, None)
     assert found["truth_error_position"] <= 1e-12
     assert found.get("truth_error_angle", 0.0) <= 1e-7
     if "energy_gain" in found:

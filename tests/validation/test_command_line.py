@@ -18,11 +18,9 @@ from scenarios.scene import write_scene
 from tests.validation.command import start, upright
 from validation import cli
 
-TEN_CASES = [f"bouncing-ball:restitution={e}" for e in (0, 0.5, 0.9, 1)] + [
-    "slide-to-roll",
-    "incline-slide",
-    "thrown-box",
-]
+# The last two take pybullet long enough that a run with them can be stopped halfway.
+EIGHT_CASES = [f"bouncing-ball:restitution={e}" for e in (0, 0.5, 0.9, 1)]
+EIGHT_CASES += ["slide-to-roll", "thrown-box", "stack:n=20", "stack:n=20,friction=0"]
 
 
 def cases_of(path: Path) -> list[tuple[Any, ...]]:
@@ -110,8 +108,20 @@ def test_the_rocking_block_tells_extra_acceleration_from_none(tmp_path: Path) ->
         assert still["impact_count"]["value"] == 0 and still["energy_drift"]["value"] <= 1e-12
 
 
+def test_two_words_for_one_case_are_one_case_and_two_scenes_of_one_name_are_two(tmp_path: Path) -> None:
+    for name, restitution in (("a", "0.5"), ("b", "0.9")):
+        (tmp_path / name).mkdir()
+        word = f"bouncing-ball:restitution={restitution}"
+        (tmp_path / name / "s.json").write_text(upright("scenarios", word, "--json", folder=tmp_path).stdout)
+    engines = ["--engine", "pymunk", "--engine", "pymunk@fair", "--engine", "pymunk:iterations=50"]
+    done = upright("run", "a/s.json", "b/s.json", *engines, "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = json_lines(done.stdout)
+    assert len(lines) == 2 and len({line["parameters"]["content"] for line in lines}) == 2
+
+
 def test_a_killed_run_is_resumed_with_no_case_lost_or_doubled(tmp_path: Path) -> None:
-    words = ["run", *TEN_CASES, "--engine", "pymunk", "--engine", "box2d", "--engine", "pybullet", "--db", "r.db"]
+    words = ["run", *EIGHT_CASES, "--engine", "pymunk", "--engine", "box2d", "--engine", "pybullet", "--db", "r.db"]
     process = start(words, tmp_path)
     database = tmp_path / "r.db"
     deadline = time.monotonic() + 120
@@ -122,7 +132,7 @@ def test_a_killed_run_is_resumed_with_no_case_lost_or_doubled(tmp_path: Path) ->
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     before = cases_of(database)
-    assert len(before) == 3 * len(TEN_CASES)
+    assert len(before) == 3 * len(EIGHT_CASES)
     finished = [row for row in before if row[2] not in (None, "pending")]
     assert 0 < len(finished) < len(before), "the run was to be killed halfway"
     done = upright("run", "--resume", "--db", "r.db", folder=tmp_path)
@@ -147,7 +157,7 @@ def some_are_done(path: Path, count: int) -> bool:
 
 
 def test_control_c_leaves_what_is_done_stored(tmp_path: Path) -> None:
-    process = start(["run", *TEN_CASES, "--engine", "pybullet", "--engine", "pymunk", "--db", "c.db"], tmp_path)
+    process = start(["run", *EIGHT_CASES, "--engine", "pybullet", "--engine", "pymunk", "--db", "c.db"], tmp_path)
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and not some_are_done(tmp_path / "c.db", 1):
         time.sleep(0.01)
@@ -155,7 +165,7 @@ def test_control_c_leaves_what_is_done_stored(tmp_path: Path) -> None:
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "upright run --resume" in err and "Traceback" not in err
-    assert len(cases_of(tmp_path / "c.db")) == 2 * len(TEN_CASES)
+    assert len(cases_of(tmp_path / "c.db")) == 2 * len(EIGHT_CASES)
 
 
 # --- accept and check -----------------------------------------------------------------------------------------
@@ -292,6 +302,10 @@ def test_a_malformed_scene_is_one_line_with_field_value_and_rule(
         (["show", "stack", "--run", "1"], "run 1"),
         (["finds", "7"], "7"),
         (["results", "export", "x.txt"], "allowed: .csv or .parquet"),
+        (["results", "export", "/nowhere/x.csv"], "there is no folder '/nowhere'"),
+        (["check", "--junit", "/nowhere/x.xml"], "there is no folder '/nowhere'"),
+        (["show", "stack", "--png", "x.txt"], "allowed: .png"),
+        (["run", "--resume", "--dt", "1/60"], "--resume goes on"),
     ],
 )
 def test_a_wrong_word_is_one_line_that_helps(

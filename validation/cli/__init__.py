@@ -91,7 +91,7 @@ def main() -> None:
     except click.ClickException as error:
         hint = ""
         if isinstance(error, click.UsageError) and error.ctx is not None:
-            hint = f"  (upright {error.ctx.info_name} --help)" if error.ctx.parent else "  (upright --help)"
+            hint = f"  ({error.ctx.command_path} --help)"
         click.echo(f"{error.format_message()}{hint}", err=True)
         sys.exit(2)
     except BrokenPipeError:

@@ -7,18 +7,16 @@ from pathlib import Path
 
 import click
 
-from validation.cli.words import database_option, execution_options, selection_options, time_step
-
-PATH = click.Path(dir_okay=False, writable=True, path_type=Path)
+from validation.cli.words import OutputFile, database_option, execution_options, selection_options, time_step
 
 
 @click.command()
 @selection_options
 @execution_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per case on standard output, nothing else.")
-@click.option("--junit", type=PATH, help="Write the verdicts as JUnit XML too.")
-@click.option("--markdown", type=PATH, help="Write a summary as Markdown too.")
-@click.option("--json-file", type=PATH, help="Write the JSON lines to a file too.")
+@click.option("--junit", type=OutputFile(), help="Write the verdicts as JUnit XML too.")
+@click.option("--markdown", type=OutputFile(), help="Write a summary as Markdown too.")
+@click.option("--json-file", type=OutputFile(), help="Write the JSON lines to a file too.")
 @database_option
 def command(
     scenarios: tuple[str, ...],

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from validation.cli.words import database_option
+from validation.cli.words import OutputFile, database_option
 
 
 @click.group()
@@ -15,7 +15,7 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("path", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("path", type=OutputFile(".csv", ".parquet"))
 @click.option("--run", "runs", type=int, multiple=True, help="Which run, as often as wanted.  [default: all]")
 @database_option
 def export(path: Path, runs: tuple[int, ...], database: str) -> None:
@@ -28,8 +28,6 @@ def export(path: Path, runs: tuple[int, ...], database: str) -> None:
     from validation.report.export import export_results
     from validation.store import open_store
 
-    if path.suffix not in (".csv", ".parquet"):
-        raise click.UsageError(f"PATH: {path.name!r} ends in {path.suffix!r}; allowed: .csv or .parquet")
     with open_store(database) as store:
         count = export_results(store, path, runs or None)
     click.echo(f"wrote {count} measurements to {path}")

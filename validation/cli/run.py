@@ -54,8 +54,10 @@ def command(
         limits=make_limits(workers, time_limit, memory_limit, timing=timing),
         quiet=as_json,
     )
-    if resume and (scenarios or engines):
-        raise click.UsageError("--resume goes on with the cases of the stored run; leave scenarios and engines out")
+    if resume and (scenarios or engines or profile or dt or timing or alias):
+        raise click.UsageError(
+            "--resume goes on with the stored run as it was started; leave all but limits and --db out"
+        )
     with open_store(database) as store:
         said = " ".join(["upright", *sys.argv[1:]])
         session = resume_session(store, options) if resume else run_session(store, options, said)

@@ -18,7 +18,7 @@ from validation.engines import engine_of, present_engines, unavailable_engines
 from validation.judge import Verdict, judge
 from validation.processes.pool import Pool
 from validation.runner import STEP, Limits, Plan, Request, Totals, execute, plan_cases
-from validation.store import Baseline, Store, StoredResult
+from validation.store import Baseline, Store, StoredResult, case_key
 
 SAVE_EVERY = 8  # results in one transaction
 
@@ -65,7 +65,7 @@ def make_requests(options: Options) -> tuple[str, list[Request]]:
                     alias=options.alias,
                 )
             )
-    return title, list({(r.scenario.label, r.engine.label, r.profile): r for r in requests}.values())
+    return title, requests
 
 
 def run_session(store: Store, options: Options, command: str) -> Session:
@@ -73,7 +73,8 @@ def run_session(store: Store, options: Options, command: str) -> Session:
     title, requests = make_requests(options)
     warm_kernels()
     with Pool() as pool:
-        plans = plan_cases(pool, requests)
+        # Two words may mean one case: pymunk and pymunk@fair, or an override that the profile has already.
+        plans = list({case_key(plan.case): plan for plan in plan_cases(pool, requests)}.values())
         if all(plan.unavailable for plan in plans):
             raise click.ClickException(f"nothing could be run: {plans[0].unavailable}")
         scenes = {plan.case.scene_hash: plan.scenario.scene for plan in plans}
@@ -111,6 +112,7 @@ def resume_session(store: Store, options: Options) -> Session:
                 )
         plans = [replace(plan, case=case) for plan, case in zip(plans, cases)]
         title = f"run {run}, resumed"
+        options = replace(options, limits=replace(options.limits, timing=store.run(run).info.timing))
         _, totals = _execute(store, pool, run, title, plans, options)
     results = store.results(run)
     ordered = [scenarios[result.case.scene_hash + result.case.label] for result in results]

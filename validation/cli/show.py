@@ -7,18 +7,16 @@ from pathlib import Path
 
 import click
 
-from validation.cli.words import complete_scenario, database_option
-
-PATH = click.Path(dir_okay=False, writable=True, path_type=Path)
+from validation.cli.words import OutputFile, complete_scenario, database_option
 
 
 @click.command()
 @click.argument("scenario", metavar="SCENARIO", shell_complete=complete_scenario)
 @click.option("-e", "--engine", "engines", multiple=True, metavar="ENGINE", help="Only these; as often as wanted.")
 @click.option("--run", "run", type=int, default=None, help="Of which run.  [default: the latest that has it]")
-@click.option("--html", type=PATH, help="Write the motion as a page that plays it.")
-@click.option("--gif", type=PATH, help="Write the motion as an animated GIF.")
-@click.option("--png", type=PATH, help="Write a still picture.")
+@click.option("--html", type=OutputFile(".html", ".htm"), help="Write the motion as a page that plays it.")
+@click.option("--gif", type=OutputFile(".gif"), help="Write the motion as an animated GIF.")
+@click.option("--png", type=OutputFile(".png"), help="Write a still picture.")
 @click.option("--at", type=float, default=None, help="Time of the still picture, s.  [default: the end]")
 @click.option("--no-open", is_flag=True, help="Do not open a page in the browser.")
 @database_option

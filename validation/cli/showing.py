@@ -9,7 +9,7 @@ import click
 from scenarios.catalogue import scenario_of
 from scenarios.scene import Scene
 from validation.cli.session import Options, run_session
-from validation.engines import engine_of
+from validation.engines import EngineChoice, engine_of
 from validation.metrics.curves import curves
 from validation.report.motion import Track
 from validation.runner import Limits
@@ -18,13 +18,19 @@ from validation.store import Store, StoredResult
 
 def find_cases(store: Store, word: str, engines: Sequence[str], run: int | None) -> tuple[int, list[StoredResult]]:
     """Run number and the cases of this scenario in it, in the order of the run; what no run has is run now."""
-    label = scenario_of(word).label
-    wanted = {engine_of(engine).label for engine in engines}
+    scenario = scenario_of(word)
+    label, asked = scenario.label, (scenario.name, scenario.parameters_json)
+    choices = [engine_of(engine) for engine in engines]
+
+    def is_of(result: StoredResult, choice: EngineChoice) -> bool:
+        case = result.case
+        return case.engine_label == choice.label and choice.profile in (None, case.identity.profile)
+
     runs = [run] if run is not None else [stored.number for stored in store.runs()]
     for number in runs:
-        found = [r for r in store.results(number) if r.case.label == label]
-        found = [r for r in found if not wanted or r.case.engine_label in wanted]
-        if found and wanted <= {r.case.engine_label for r in found}:
+        found = [r for r in store.results(number) if (r.case.identity.scenario, r.case.identity.parameters) == asked]
+        found = [r for r in found if not choices or any(is_of(r, choice) for choice in choices)]
+        if found and all(any(is_of(r, choice) for r in found) for choice in choices):
             return number, found
     if run is not None:
         raise click.ClickException(f"{label} is not in run {run}; without --run the latest that has it is shown")

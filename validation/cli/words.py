@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -94,6 +95,24 @@ def execution_options(function: Callable[..., Any]) -> Callable[..., Any]:
     ):
         function = option(function)
     return function
+
+
+class OutputFile(click.Path):
+    """A file to write, checked before anything runs: its folder exists and can be written, its ending is known."""
+
+    def __init__(self, *endings: str) -> None:
+        super().__init__(dir_okay=False, writable=True, path_type=Path)
+        self.endings = endings
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if not path.parent.is_dir():
+            self.fail(f"{path}: there is no folder {str(path.parent)!r}; make it first", param, ctx)
+        if not os.access(path.parent, os.W_OK):
+            self.fail(f"{path}: the folder {str(path.parent)!r} cannot be written", param, ctx)
+        if self.endings and path.suffix.lower() not in self.endings:
+            self.fail(f"{path} ends in {path.suffix!r}; allowed: {' or '.join(self.endings)}", param, ctx)
+        return path
 
 
 def time_step(text: str | None) -> float | None:

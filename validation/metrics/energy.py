@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from scenarios.forces import spring_energy
@@ -46,6 +48,11 @@ def cross(a: Array, b: Array) -> Array:
     return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
 
 
+def not_below_zero(value: float) -> float:
+    """An energy beyond the largest double is no 0: NaN stays NaN, which max(0.0, NaN) does not."""
+    return value if math.isnan(value) else max(0.0, value)
+
+
 def energy_drift(o: Observation) -> Reading | None:
     """Largest |E(t) - E(0)| over all samples, less what the velocity lag leaves in doubt.
 
@@ -57,7 +64,7 @@ def energy_drift(o: Observation) -> Reading | None:
         return None
     E, doubt = energy(o), energy_doubt(o)
     drift = float((np.abs(E - E[0]) - doubt - doubt[0]).max())
-    return Reading(value=max(0.0, drift), better="lower" if "energy" in o.truth.invariants else "neither")
+    return Reading(value=not_below_zero(drift), better="lower" if "energy" in o.truth.invariants else "neither")
 
 
 def energy_gain(o: Observation) -> float | None:
@@ -69,7 +76,7 @@ def energy_gain(o: Observation) -> float | None:
     if o.scene.thrusters:
         return None
     E, doubt = energy(o), energy_doubt(o)
-    return max(0.0, float((E - doubt - np.minimum.accumulate(E + doubt)).max()))
+    return not_below_zero(float((E - doubt - np.minimum.accumulate(E + doubt)).max()))
 
 
 def _poses(o: Observation) -> list[tuple[Array, ...]]:
