@@ -23,10 +23,13 @@ def exact_motion(scenario: Scenario, longest: float) -> Trajectory:
     pose = scenario.truth.pose
     assert pose is not None
     start, end = scenario.truth.span
-    count = int(min(longest, end - start - H) * SAMPLES)  # the last difference stays within the span
+    count = round(min(longest, end - start) * SAMPLES)
     time = start + np.arange(count + 1) / SAMPLES
     earlier, later = np.maximum(time - H, start), time + H
     at, rate = pose(time), (pose(later) - pose(earlier)) / (later - earlier)[:, None, None]
+    if time[-1] + H > end:  # backward, of the same order: beyond the span nothing is known
+        last = time[-1] - H * np.arange(3)
+        rate[-1] = np.tensordot([1.5, -2.0, 0.5], pose(last), axes=1) / H
     rate[0] = start_rate(scenario) if start == 0.0 else rate[0]
     common = {"time": time, "dt": 1.0 / SAMPLES, "velocity_lag": 0.0}
     if isinstance(scenario.scene, PlanarScene):
