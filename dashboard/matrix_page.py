@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 import streamlit as st
 
 from dashboard import reading
-from validation.judge import MEANING, Verdict
 from validation.report.quantity import quantity
 from validation.store import StoredResult, StoredRun
+from validation.verdict import MEANING, Verdict, summary
 
 COLOURS = {
     "broken": "#8e1b1b",
@@ -59,11 +58,10 @@ def show() -> None:
             st.markdown(f"- **{word}**: {MEANING[word]}")
 
 
-def sentence(run: StoredRun, verdicts: object) -> str:
-    counts = Counter(verdict.word for verdict in verdicts)  # type: ignore[attr-defined]
-    parts = [f"{counts[word]} {word}" for word in MEANING if counts[word]]
+def sentence(run: StoredRun, verdicts: Iterable[Verdict]) -> str:
+    """The judge's own count, and of which commit."""
     commit = f" at {run.info.commit[:8]}" if run.info.commit else ""
-    return f"{', '.join(parts) or 'not judged yet'}{commit}"
+    return f"{summary(verdicts)}{commit}"
 
 
 def table(

@@ -49,6 +49,6 @@ def command(
         day = until.replace(tzinfo=UTC) if until else None
         count = store.accept(number, who=who, reason=reason, scenarios=labels, engines=chosen, until=day)
     if not count:
-        raise click.ClickException(f"run {number} has no completed case of these; nothing was accepted")
+        raise click.ClickException(f"run {number} has no case of these; nothing was accepted")
     cases = "1 case" if count == 1 else f"{count} cases"
     click.echo(f"accepted {cases} of run {number}: {reason}   ({who})   Next: upright check")
