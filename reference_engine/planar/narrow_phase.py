@@ -179,7 +179,7 @@ def polygon_polygon(bodies, vertices, normals, i, j, reach, sink, out, n):
 def disc_polygon(bodies, pose, vertices, normals, i, j, reach, out, n):
     """Disc i against polygon j: the nearest edge, or the corner beyond which the centre lies."""
     x, y = pose[i, 0], pose[i, 1]
-    best, best_edge = -np.inf, -1
+    best, best_edge = -np.inf, bodies.first[j]
     for edge in range(bodies.first[j], bodies.first[j + 1]):
         d = normals[edge, 0] * (x - vertices[edge, 0]) + normals[edge, 1] * (y - vertices[edge, 1])
         if d > best:
