@@ -13,39 +13,56 @@ import math
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from scenarios import mass
+from scenarios.bodies import AnyBody, PlanarBody, SpatialBody
+from scenarios.boundaries import (
+    AnyBoundary,
+    Bowl,
+    HalfPlane,
+    HalfSpace,
+    HollowSphere,
+    PlanarBoundary,
+    SpatialBoundary,
+)
+from scenarios.fields import Data, Friction, Length, Name, NonNegative, Number, Positive, Rate2, Rate3, Restitution
+from scenarios.joints import AnyJoint, Ball, Hinge, PlanarJoint, Revolute, Rod, Rope, SpatialJoint
 from scenarios.scene_error import SceneError, explain
+from scenarios.shapes import (
+    ArcPolygon,
+    Box,
+    Capsule,
+    ConvexMesh,
+    Cylinder,
+    Disc,
+    Ellipsoid,
+    PlanarShape,
+    Polygon,
+    SpatialShape,
+    Sphere,
+)
+
+# fmt: off
+__all__ = [  # noqa: RUF022, for this is the order in which one would teach them
+    "Scene", "PlanarScene", "SpatialScene", "FORMAT", "SCENE",
+    "PlanarBody", "SpatialBody", "PlanarShape", "SpatialShape",
+    "Polygon", "Disc", "ArcPolygon", "Sphere", "Box", "Capsule", "Cylinder", "Ellipsoid", "ConvexMesh",
+    "PlanarBoundary", "SpatialBoundary", "HalfPlane", "Bowl", "HalfSpace", "HollowSphere",
+    "PlanarJoint", "SpatialJoint", "Revolute", "Rod", "Rope", "Ball", "Hinge",
+    "Damping", "Spring", "Thruster", "ContactLaw", "PairLaw", "CombinationRule",
+    "parse_scene", "read_scene", "write_scene", "content_hash", "features", "colliding_pairs",
+    "masses", "inertias", "planar_start", "spatial_start",
+]
+# fmt: on
 
 FORMAT: Final = 1
 MAX_BODIES = 20_000
 MAX_FILE_BYTES = 64 * 2**20
-MAX_LENGTH = 1e6  # m; beyond it a double resolves no better than 1e-10 m, and no engine makes sense
-MIN_SIZE = 1e-9  # m; below it squares and fourth powers leave the double's range
-MAX_RATE = 1e9  # m/s, rad/s, m/s^2; far beyond any scene, and its square is finite
-CENTROID_TOLERANCE = 1e-9  # of the shape's size
-
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Length = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-MAX_LENGTH, le=MAX_LENGTH)]
-Size = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=MIN_SIZE, le=MAX_LENGTH)]
-Rate = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-MAX_RATE, le=MAX_RATE)]
-Positive = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=1e12)]
-NonNegative = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=1e12)]
-Restitution = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=1)]
-Friction = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=1e3)]
-Name = Annotated[str, Field(strict=True, min_length=1, max_length=80, pattern=r"^[\w .:+/#\-]+$")]
-Vector2 = tuple[Number, Number]
-Rate2 = tuple[Rate, Rate]
-Rate3 = tuple[Rate, Rate, Rate]
-Vector3 = tuple[Number, Number, Number]
-Point2 = tuple[Length, Length]
-Point3 = tuple[Length, Length, Length]
-Quaternion = tuple[Number, Number, Number, Number]
 
 CombinationRule = Literal["geometric-mean", "product", "mean", "min", "max"]
 COMBINE: dict[str, Callable[[float, float], float]] = {
@@ -55,308 +72,6 @@ COMBINE: dict[str, Callable[[float, float], float]] = {
     "min": min,
     "max": max,
 }
-
-
-class Data(BaseModel):
-    """Immutable, refuses unknown fields; a default is part of the format."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-# --- shapes, in the body frame ------------------------------------------------------------------
-
-
-SIMPLE = "distinct corners, counter-clockwise, no edge meeting another"
-
-
-class Polygon(Data):
-    """Simple polygon, convex or concave, counter-clockwise."""
-
-    kind: Literal["polygon"] = "polygon"
-    vertices: Annotated[tuple[Point2, ...], Field(min_length=3, max_length=1000)]
-
-    @model_validator(mode="after")
-    def _is_simple(self) -> Self:
-        if fault := mass.polygon_fault(self.vertices):
-            raise ValueError(f"vertices: {fault}; allowed: {SIMPLE}")
-        if mass.reach(self) < MIN_SIZE:
-            raise ValueError(f"vertices: all within {MIN_SIZE:g} m of the origin; allowed: a larger polygon")
-        return self
-
-    @cached_property
-    def is_convex(self) -> bool:
-        return mass.is_convex(self.vertices)
-
-
-class Disc(Data):
-    kind: Literal["disc"] = "disc"
-    radius: Size
-
-
-class ArcPolygon(Data):
-    """Polygon whose edge i, from vertex i to i + 1, is an arc: bulge = tan(included angle / 4).
-
-    Positive bulges point outward for the counter-clockwise order, 0 is a straight edge.
-    """
-
-    kind: Literal["arc-polygon"] = "arc-polygon"
-    vertices: Annotated[tuple[Point2, ...], Field(min_length=2, max_length=1000)]
-    bulges: tuple[Annotated[float, Field(strict=True, ge=-1, le=1, allow_inf_nan=False)], ...]
-
-    @model_validator(mode="after")
-    def _is_closed(self) -> Self:
-        if len(self.bulges) != len(self.vertices):
-            raise ValueError(
-                f"bulges: {len(self.bulges)} given for {len(self.vertices)} edges; give one for each vertex"
-            )
-        if fault := mass.arc_polygon_fault(self.vertices, self.bulges):
-            raise ValueError(f"vertices: {fault}; allowed: {SIMPLE}")
-        return self
-
-
-class Sphere(Data):
-    kind: Literal["sphere"] = "sphere"
-    radius: Size
-
-
-class Box(Data):
-    kind: Literal["box"] = "box"
-    size: tuple[Size, Size, Size]
-    """Full edge lengths, m."""
-
-
-class Capsule(Data):
-    """Axis along body z; `length` is that of the cylindrical part."""
-
-    kind: Literal["capsule"] = "capsule"
-    radius: Size
-    length: Size
-
-
-class Cylinder(Data):
-    """Axis along body z."""
-
-    kind: Literal["cylinder"] = "cylinder"
-    radius: Size
-    length: Size
-
-
-class Ellipsoid(Data):
-    kind: Literal["ellipsoid"] = "ellipsoid"
-    semi_axes: tuple[Size, Size, Size]
-
-
-class ConvexMesh(Data):
-    """The convex hull of its points."""
-
-    kind: Literal["convex-mesh"] = "convex-mesh"
-    points: Annotated[tuple[Point3, ...], Field(min_length=4, max_length=1000)]
-
-    @model_validator(mode="after")
-    def _spans_space(self) -> Self:
-        if fault := mass.mesh_fault(self.points):
-            raise ValueError(f"points: {fault}")
-        return self
-
-
-PlanarShape = Annotated[Polygon | Disc | ArcPolygon, Field(discriminator="kind")]
-SpatialShape = Annotated[Sphere | Box | Capsule | Cylinder | Ellipsoid | ConvexMesh, Field(discriminator="kind")]
-
-
-# --- bodies -------------------------------------------------------------------------------------
-
-
-class _Body(Data):
-    name: Name
-    fixed: bool = False
-    mass: Positive | None = None
-    friction: Friction = 0.0
-    restitution: Restitution = 0.0
-    group: Annotated[int, Field(strict=True, ge=0, le=2**31 - 1)] = 0
-    """Bodies of the same group, other than 0, pass through one another."""
-
-    @model_validator(mode="after")
-    def _is_free_or_fixed(self) -> Self:
-        if self.fixed:
-            for field in ("mass", "inertia"):
-                if getattr(self, field) is not None:
-                    raise ValueError(f"{field}: {getattr(self, field)} given for a fixed body; leave it out")
-            for field in ("velocity", "spin"):
-                if np.any(getattr(self, field)):
-                    raise ValueError(f"{field}: {getattr(self, field)} given for a fixed body; allowed: 0")
-        elif self.mass is None:
-            raise ValueError("mass: missing; give a positive mass in kg, or fixed=true for an immovable body")
-        return self
-
-
-def _check_centroid(centroid: NDArray[np.float64], size: float) -> None:
-    if np.linalg.norm(centroid) > CENTROID_TOLERANCE * size:
-        raise ValueError(
-            f"shape: its centroid lies at {tuple(float(c) for c in np.round(centroid, 12))}, not at the "
-            "origin of the body frame; centre the shape, or give the inertia about the origin, which is "
-            "the centre of mass"
-        )
-
-
-class PlanarBody(_Body):
-    shape: PlanarShape
-    inertia: Positive | None = None
-    """kg m^2 about the centre of mass; of uniform density where it is left out."""
-    position: Point2 = (0.0, 0.0)
-    angle: Number = 0.0
-    velocity: Rate2 = (0.0, 0.0)
-    spin: Rate = 0.0
-
-    @model_validator(mode="after")
-    def _has_inertia(self) -> Self:
-        if not self.fixed and self.inertia is None:
-            _check_centroid(mass.planar_mass(self.shape).centroid, mass.reach(self.shape))
-        return self
-
-
-class SpatialBody(_Body):
-    shape: SpatialShape
-    inertia: tuple[Positive, Positive, Positive] | None = None
-    """Principal moments, kg m^2, about the body axes; of uniform density where left out."""
-    position: Point3 = (0.0, 0.0, 0.0)
-    orientation: Quaternion = (1.0, 0.0, 0.0, 0.0)
-    velocity: Rate3 = (0.0, 0.0, 0.0)
-    spin: Rate3 = (0.0, 0.0, 0.0)
-    """Angular velocity in world axes, rad/s."""
-
-    @model_validator(mode="after")
-    def _has_inertia(self) -> Self:
-        if abs(math.hypot(*self.orientation) - 1.0) > 1e-9:
-            raise ValueError(
-                f"orientation: {self.orientation} has norm {math.hypot(*self.orientation):.9g}; allowed: a unit "
-                "quaternion (w, x, y, z) to 1e-9"
-            )
-        if self.inertia is not None:
-            a, b, c = sorted(self.inertia)
-            if c > (a + b) * (1 + 1e-12):
-                raise ValueError(
-                    f"inertia: {self.inertia} violates the triangle inequality; allowed: no moment larger than "
-                    "the sum of the other two"
-                )
-        elif not self.fixed:
-            uniform = mass.spatial_mass(self.shape)
-            _check_centroid(uniform.centroid, mass.reach(self.shape))
-            inertia = uniform.inertia
-            off_axis = float(np.max(np.abs(inertia - np.diag(np.diag(inertia)))))
-            if off_axis > CENTROID_TOLERANCE * float(np.trace(inertia)):
-                raise ValueError(
-                    "shape: the body axes are not its principal axes; rotate the shape, or give the inertia"
-                )
-        return self
-
-
-# --- boundaries: immovable, without end -----------------------------------------------------------
-
-
-class _Boundary(Data):
-    name: Name
-    friction: Friction = 0.0
-    restitution: Restitution = 0.0
-
-
-class HalfPlane(_Boundary):
-    """Solid on the side away from `normal`."""
-
-    kind: Literal["half-plane"] = "half-plane"
-    point: Point2 = (0.0, 0.0)
-    normal: Vector2 = (0.0, 1.0)
-
-
-class Bowl(_Boundary):
-    """Solid outside a circle."""
-
-    kind: Literal["bowl"] = "bowl"
-    center: Point2 = (0.0, 0.0)
-    radius: Size
-
-
-class HalfSpace(_Boundary):
-    """Solid on the side away from `normal`."""
-
-    kind: Literal["half-space"] = "half-space"
-    point: Point3 = (0.0, 0.0, 0.0)
-    normal: Vector3 = (0.0, 0.0, 1.0)
-
-
-class HollowSphere(_Boundary):
-    """Solid outside a sphere."""
-
-    kind: Literal["hollow-sphere"] = "hollow-sphere"
-    center: Point3 = (0.0, 0.0, 0.0)
-    radius: Size
-
-
-PlanarBoundary = Annotated[HalfPlane | Bowl, Field(discriminator="kind")]
-SpatialBoundary = Annotated[HalfSpace | HollowSphere, Field(discriminator="kind")]
-
-
-# --- joints: anchors in the frame of each body; b = null is the world -----------------------------
-
-
-class _Joint(Data):
-    name: Name
-    a: Name
-    b: Name | None = None
-    collide: bool = False
-    """Whether the joined bodies may touch each other."""
-
-
-class Revolute(_Joint):
-    """The two anchors coincide."""
-
-    kind: Literal["revolute"] = "revolute"
-    anchor_a: Point2
-    anchor_b: Point2
-
-
-class Rod(_Joint):
-    """The anchors stay `length` apart."""
-
-    kind: Literal["rod"] = "rod"
-    anchor_a: Point2
-    anchor_b: Point2
-    length: Size
-
-
-class Rope(_Joint):
-    """The anchors stay at most `length` apart."""
-
-    kind: Literal["rope"] = "rope"
-    anchor_a: Point2
-    anchor_b: Point2
-    length: Size
-
-
-class Ball(_Joint):
-    """The two anchors coincide; all rotations are free."""
-
-    kind: Literal["ball"] = "ball"
-    anchor_a: Point3
-    anchor_b: Point3
-
-
-class Hinge(_Joint):
-    """The two anchors coincide; rotation about `axis` (in a's frame) only."""
-
-    kind: Literal["hinge"] = "hinge"
-    anchor_a: Point3
-    anchor_b: Point3
-    axis: Vector3
-
-    @model_validator(mode="after")
-    def _has_axis(self) -> Self:
-        if not math.isfinite(math.hypot(*self.axis)) or math.hypot(*self.axis) < 1e-9:
-            raise ValueError(f"axis: {self.axis} has no direction; allowed: a vector that is not zero")
-        return self
-
-
-PlanarJoint = Annotated[Revolute | Rod | Rope, Field(discriminator="kind")]
-SpatialJoint = Annotated[Ball | Hinge, Field(discriminator="kind")]
 
 
 # --- forces ---------------------------------------------------------------------------------------
@@ -427,6 +142,11 @@ class ContactLaw(Data):
 # --- scenes ---------------------------------------------------------------------------------------
 
 
+def _refer(path: str, name: str | None, known: set[str], kind: str) -> None:
+    if name is not None and name not in known:
+        raise ValueError(f"{path}: {name!r} is no {kind} of this scene; known: {', '.join(sorted(known)[:8])}")
+
+
 class _Scene(Data):
     """What planar and spatial scenes share; bodies, boundaries and joints are theirs."""
 
@@ -438,66 +158,73 @@ class _Scene(Data):
     thrusters: tuple[Thruster, ...] = ()
     contact: ContactLaw = ContactLaw()
 
+    if TYPE_CHECKING:  # fields of either kind of scene, each with its own types
+
+        @property
+        def gravity(self) -> tuple[float, ...]: ...
+        @property
+        def bodies(self) -> tuple[AnyBody, ...]: ...
+        @property
+        def boundaries(self) -> tuple[AnyBoundary, ...]: ...
+        @property
+        def joints(self) -> tuple[AnyJoint, ...]: ...
+
     @model_validator(mode="after")
-    def _references_exist(self) -> Self:
-        dimension: int = len(self.gravity)  # type: ignore[attr-defined]
-        bodies: tuple[_Body, ...] = self.bodies  # type: ignore[attr-defined]
-        boundaries: tuple[_Boundary, ...] = self.boundaries  # type: ignore[attr-defined]
-        if all(body.fixed for body in bodies):
-            raise ValueError(f"bodies: none of the {len(bodies)} can move; a scene needs one free body")
-        seen: dict[str, str] = {}
-        members: list[tuple[str, _Body | _Boundary]] = [(f"bodies[{i}]", body) for i, body in enumerate(bodies)]
-        members += [(f"boundaries[{i}]", boundary) for i, boundary in enumerate(boundaries)]
+    def _something_moves(self) -> Self:
+        if all(body.fixed for body in self.bodies):
+            raise ValueError(f"bodies: none of the {len(self.bodies)} can move; a scene needs one free body")
+        return self
+
+    @model_validator(mode="after")
+    def _names_are_distinct(self) -> Self:
+        taken: dict[str, str] = {}
+        members: list[tuple[str, AnyBody | AnyBoundary]] = [(f"bodies[{i}]", b) for i, b in enumerate(self.bodies)]
+        members += [(f"boundaries[{i}]", boundary) for i, boundary in enumerate(self.boundaries)]
         for path, member in members:
-            if taken := seen.get(member.name):
-                raise ValueError(f"{path}.name: {member.name!r} is taken by {taken}; give each a name of its own")
-            seen[member.name] = path
-        names = {body.name for body in bodies}
+            first = taken.setdefault(member.name, path)
+            if first != path:
+                raise ValueError(f"{path}.name: {member.name!r} is taken by {first}; give each a name of its own")
+        return self
 
-        def refer(path: str, name: str | None, known: set[str]) -> None:
-            if name is not None and name not in known:
-                raise ValueError(
-                    f"{path}: {name!r} is no {'body' if known is names else 'body or boundary'} of "
-                    f"this scene; known: {', '.join(sorted(known)[:8])}"
-                )
-
-        for i, boundary in enumerate(boundaries):
-            if hasattr(boundary, "normal") and abs(math.hypot(*boundary.normal) - 1.0) > 1e-9:
-                raise ValueError(
-                    f"boundaries[{i}].normal: {boundary.normal} has length {math.hypot(*boundary.normal):.9g}; "
-                    "allowed: a unit vector to 1e-9"
-                )
-        tied: dict[str, int] = {}
-        for i, joint in enumerate(self.joints):  # type: ignore[attr-defined]
-            if tied.setdefault(joint.name, i) != i:
-                raise ValueError(
-                    f"joints[{i}].name: {joint.name!r} is taken by joints[{tied[joint.name]}]; give another"
-                )
-            refer(f"joints[{i}].a", joint.a, names)
-            refer(f"joints[{i}].b", joint.b, names)
+    @model_validator(mode="after")
+    def _joints_tie_two(self) -> Self:
+        names = {body.name for body in self.bodies}
+        taken: dict[str, int] = {}
+        for i, joint in enumerate(self.joints):
+            first = taken.setdefault(joint.name, i)
+            if first != i:
+                raise ValueError(f"joints[{i}].name: {joint.name!r} is taken by joints[{first}]; give another")
+            _refer(f"joints[{i}].a", joint.a, names, "body")
+            _refer(f"joints[{i}].b", joint.b, names, "body")
             if joint.a == joint.b:
                 raise ValueError(f"joints[{i}].b: {joint.b!r} is also a; a joint ties two bodies, or one to the world")
+        return self
+
+    @model_validator(mode="after")
+    def _forces_act_on_bodies(self) -> Self:
+        names = {body.name for body in self.bodies}
         for i, spring in enumerate(self.springs):
-            refer(f"springs[{i}].a", spring.a, names)
-            refer(f"springs[{i}].b", spring.b, names)
-            for end in ("anchor_a", "anchor_b"):
-                if len(getattr(spring, end)) != dimension:
-                    raise ValueError(
-                        f"springs[{i}].{end}: {getattr(spring, end)} has {len(getattr(spring, end))} "
-                        f"coordinates; allowed: {dimension}"
-                    )
+            _refer(f"springs[{i}].a", spring.a, names, "body")
+            _refer(f"springs[{i}].b", spring.b, names, "body")
+            self._check_dimension(f"springs[{i}].anchor_a", spring.anchor_a)
+            self._check_dimension(f"springs[{i}].anchor_b", spring.anchor_b)
         for i, thruster in enumerate(self.thrusters):
-            refer(f"thrusters[{i}].body", thruster.body, names)
-            for end in ("anchor", "force"):
-                if len(getattr(thruster, end)) != dimension:
-                    raise ValueError(
-                        f"thrusters[{i}].{end}: {getattr(thruster, end)} has "
-                        f"{len(getattr(thruster, end))} coordinates; allowed: {dimension}"
-                    )
+            _refer(f"thrusters[{i}].body", thruster.body, names, "body")
+            self._check_dimension(f"thrusters[{i}].anchor", thruster.anchor)
+            self._check_dimension(f"thrusters[{i}].force", thruster.force)
+        return self
+
+    def _check_dimension(self, path: str, vector: tuple[float, ...]) -> None:
+        if len(vector) != len(self.gravity):
+            raise ValueError(f"{path}: {vector} has {len(vector)} coordinates; allowed: {len(self.gravity)}")
+
+    @model_validator(mode="after")
+    def _pair_laws_are_of_two(self) -> Self:
+        names = {body.name for body in self.bodies} | {boundary.name for boundary in self.boundaries}
         given: dict[frozenset[str], int] = {}
         for i, pair in enumerate(self.contact.pairs):
-            refer(f"contact.pairs[{i}].a", pair.a, set(seen))
-            refer(f"contact.pairs[{i}].b", pair.b, set(seen))
+            _refer(f"contact.pairs[{i}].a", pair.a, names, "body or boundary")
+            _refer(f"contact.pairs[{i}].b", pair.b, names, "body or boundary")
             if pair.a == pair.b:
                 raise ValueError(f"contact.pairs[{i}].b: {pair.b!r} is also a; a pair needs two")
             first = given.setdefault(frozenset((pair.a, pair.b)), i)
@@ -505,7 +232,7 @@ class _Scene(Data):
                 raise ValueError(f"contact.pairs[{i}]: {pair.a!r} and {pair.b!r} stand in pairs[{first}] already; once")
         return self
 
-    def pair_law(self, a: _Body | _Boundary, b: _Body | _Boundary) -> tuple[float, float]:
+    def pair_law(self, a: AnyBody | AnyBoundary, b: AnyBody | AnyBoundary) -> tuple[float, float]:
         """(friction, restitution) of a pair of this scene's bodies or boundaries."""
         friction = COMBINE[self.contact.friction_rule](a.friction, b.friction)
         restitution = COMBINE[self.contact.restitution_rule](a.restitution, b.restitution)

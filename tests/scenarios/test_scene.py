@@ -153,7 +153,7 @@ def test_joints_and_meshes_in_space_survive_json_too():
 
 def test_a_scene_cannot_be_changed():
     with pytest.raises(ValidationError, match="frozen"):
-        everything().duration = 3.0  # type: ignore[misc]
+        everything().duration = 3.0  # type: ignore[misc]  # that it is frozen is the point
 
 
 def test_the_content_hash_sees_one_bit_but_not_the_title():

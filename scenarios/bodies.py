@@ -1,0 +1,117 @@
+"""Bodies: a shape with its mass properties, surface, pose and twist; fixed or free.
+
+The origin of the body frame is the centre of mass. A shape whose centroid is elsewhere needs its inertia stated: an
+offset centre of mass is never an accident.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from scenarios import mass
+from scenarios.fields import (
+    Data,
+    Friction,
+    Name,
+    Number,
+    Point2,
+    Point3,
+    Positive,
+    Quaternion,
+    Rate,
+    Rate2,
+    Rate3,
+    Restitution,
+)
+from scenarios.shapes import PlanarShape, SpatialShape
+
+CENTROID_TOLERANCE = 1e-9  # of the shape's size
+
+
+class AnyBody(Data):
+    name: Name
+    fixed: bool = False
+    mass: Positive | None = None
+    friction: Friction = 0.0
+    restitution: Restitution = 0.0
+    group: Annotated[int, Field(strict=True, ge=0, le=2**31 - 1)] = 0
+    """Bodies of the same group, other than 0, pass through one another."""
+
+    @model_validator(mode="after")
+    def _is_free_or_fixed(self) -> Self:
+        if self.fixed:
+            for field in ("mass", "inertia"):
+                if getattr(self, field) is not None:
+                    raise ValueError(f"{field}: {getattr(self, field)} given for a fixed body; leave it out")
+            for field in ("velocity", "spin"):
+                if np.any(getattr(self, field)):
+                    raise ValueError(f"{field}: {getattr(self, field)} given for a fixed body; allowed: 0")
+        elif self.mass is None:
+            raise ValueError("mass: missing; give a positive mass in kg, or fixed=true for an immovable body")
+        return self
+
+
+def _check_centroid(centroid: NDArray[np.float64], size: float) -> None:
+    if np.linalg.norm(centroid) > CENTROID_TOLERANCE * size:
+        raise ValueError(
+            f"shape: its centroid lies at {tuple(float(c) for c in np.round(centroid, 12))}, not at the "
+            "origin of the body frame; centre the shape, or give the inertia about the origin, which is "
+            "the centre of mass"
+        )
+
+
+class PlanarBody(AnyBody):
+    shape: PlanarShape
+    inertia: Positive | None = None
+    """kg m^2 about the centre of mass; of uniform density where it is left out."""
+    position: Point2 = (0.0, 0.0)
+    angle: Number = 0.0
+    velocity: Rate2 = (0.0, 0.0)
+    spin: Rate = 0.0
+
+    @model_validator(mode="after")
+    def _has_inertia(self) -> Self:
+        if not self.fixed and self.inertia is None:
+            _check_centroid(mass.planar_mass(self.shape).centroid, mass.reach(self.shape))
+        return self
+
+
+class SpatialBody(AnyBody):
+    shape: SpatialShape
+    inertia: tuple[Positive, Positive, Positive] | None = None
+    """Principal moments, kg m^2, about the body axes; of uniform density where left out."""
+    position: Point3 = (0.0, 0.0, 0.0)
+    orientation: Quaternion = (1.0, 0.0, 0.0, 0.0)
+    velocity: Rate3 = (0.0, 0.0, 0.0)
+    spin: Rate3 = (0.0, 0.0, 0.0)
+    """Angular velocity in world axes, rad/s."""
+
+    @model_validator(mode="after")
+    def _has_inertia(self) -> Self:
+        if abs(math.hypot(*self.orientation) - 1.0) > 1e-9:
+            raise ValueError(
+                f"orientation: {self.orientation} has norm {math.hypot(*self.orientation):.9g}; allowed: a unit "
+                "quaternion (w, x, y, z) to 1e-9"
+            )
+        if self.inertia is not None:
+            a, b, c = sorted(self.inertia)
+            if c > (a + b) * (1 + 1e-12):
+                raise ValueError(
+                    f"inertia: {self.inertia} violates the triangle inequality; allowed: no moment larger than "
+                    "the sum of the other two"
+                )
+        elif not self.fixed:
+            uniform = mass.spatial_mass(self.shape)
+            _check_centroid(uniform.centroid, mass.reach(self.shape))
+            inertia = uniform.inertia
+            off_axis = float(np.max(np.abs(inertia - np.diag(np.diag(inertia)))))
+            if off_axis > CENTROID_TOLERANCE * float(np.trace(inertia)):
+                raise ValueError(
+                    "shape: the body axes are not its principal axes; rotate the shape, or give the inertia"
+                )
+        return self

@@ -1,0 +1,68 @@
+"""Boundaries: immovable and without end. The ground, a wall, the inside of a bowl or of a sphere."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from scenarios.fields import Data, Friction, Name, Point2, Point3, Restitution, Size, Vector2, Vector3
+
+
+class AnyBoundary(Data):
+    name: Name
+    friction: Friction = 0.0
+    restitution: Restitution = 0.0
+
+
+def _check_unit(normal: tuple[float, ...]) -> None:
+    length = math.hypot(*normal)
+    if abs(length - 1.0) > 1e-9:
+        raise ValueError(f"normal: {normal} has length {length:.9g}; allowed: a unit vector to 1e-9")
+
+
+class HalfPlane(AnyBoundary):
+    """Solid on the side away from `normal`."""
+
+    kind: Literal["half-plane"] = "half-plane"
+    point: Point2 = (0.0, 0.0)
+    normal: Vector2 = (0.0, 1.0)
+
+    @model_validator(mode="after")
+    def _has_unit_normal(self) -> Self:
+        _check_unit(self.normal)
+        return self
+
+
+class Bowl(AnyBoundary):
+    """Solid outside a circle."""
+
+    kind: Literal["bowl"] = "bowl"
+    center: Point2 = (0.0, 0.0)
+    radius: Size
+
+
+class HalfSpace(AnyBoundary):
+    """Solid on the side away from `normal`."""
+
+    kind: Literal["half-space"] = "half-space"
+    point: Point3 = (0.0, 0.0, 0.0)
+    normal: Vector3 = (0.0, 0.0, 1.0)
+
+    @model_validator(mode="after")
+    def _has_unit_normal(self) -> Self:
+        _check_unit(self.normal)
+        return self
+
+
+class HollowSphere(AnyBoundary):
+    """Solid outside a sphere."""
+
+    kind: Literal["hollow-sphere"] = "hollow-sphere"
+    center: Point3 = (0.0, 0.0, 0.0)
+    radius: Size
+
+
+PlanarBoundary = Annotated[HalfPlane | Bowl, Field(discriminator="kind")]
+SpatialBoundary = Annotated[HalfSpace | HollowSphere, Field(discriminator="kind")]
