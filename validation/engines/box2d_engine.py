@@ -82,18 +82,17 @@ class Box2D:
         """
         assert isinstance(scene, PlanarScene)
         world = World(scene, settings)
-        recorder = Recorder(scene, dt, velocity_lag=-dt / 2)  # velocities first: v += a dt, then x += v dt
-        state = world.state()
-        recorder.read(state[:, :3], state[:, 3:], raw=state.tobytes())
+        # Velocities first: v += a dt, then x += v dt.
+        recorder = Recorder(scene, dt, velocity_lag=-dt / 2, decode=world.decode)
+        recorder.keep(world.raw())
         pushed = has_applied_forces(scene)
         for step in recorder.steps():
             if pushed:
-                world.push((step - 1) * dt, state)
+                world.push((step - 1) * dt)
             listening = recorder.will_want_contacts
             world.step(dt, listening=listening)
             recorder.stepped(watched=listening)
-            state = world.state()
-            recorder.read(state[:, :3], state[:, 3:], raw=state.tobytes())
+            recorder.keep(world.raw())
             if recorder.wants_contacts:
                 world.report_contacts(recorder)
         trajectory = recorder.trajectory()

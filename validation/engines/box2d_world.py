@@ -63,8 +63,7 @@ class World:
         for joint in scene.joints:
             self._joint(joint, named)
         pose, twist = planar_start(scene)
-        self._state = np.concatenate([pose, twist], axis=1).astype(np.float32)
-        self._before = self._state.copy()
+        self._start = self._before = np.concatenate([pose, twist], axis=1).astype(np.float32)
         self._free = np.array([i for i, body in enumerate(scene.bodies) if not body.fixed])
         self._moving = [self.bodies[i] for i in self._free]
         self._records = body_records(self._moving)
@@ -141,9 +140,9 @@ class World:
 
     # --- step ---
 
-    def push(self, time: float, state: NDArray[np.float32]) -> None:
+    def push(self, time: float) -> None:
         """Springs, thrusters and damping of the step from `time`, s, as of the bodies' present state."""
-        given = state.astype(np.float64)
+        given = self.state().astype(np.float64)
         wrenches = planar_wrenches(self.scene, time, given[:, :3], given[:, 3:]).tolist()
         for i, body in zip(self._free, self._moving):
             fx, fy, torque = wrenches[i]
@@ -155,7 +154,8 @@ class World:
         if listening or self._listens:
             self.world.contactListener = self._reporter if listening else self._silent
             self._listens = listening
-            start = [*self._state[:, :3].tolist(), *self._boundary_poses]
+            self._before = self.state()
+            start = [*self._before[:, :3].tolist(), *self._boundary_poses]
             self._reporter.begin([(x, y, math.cos(angle), math.sin(angle)) for x, y, angle in start])
         self.world.Step(dt, *self._iterations)
         for listener in (self._silent, self._reporter):
@@ -164,15 +164,22 @@ class World:
 
     # --- read ---
 
-    def state(self) -> NDArray[np.float32]:
-        """(B, 6): x, y, angle, vx, vy, spin, all as Box2D holds them."""
-        self._before = self._state.copy()
+    def raw(self) -> bytes:
+        """`ask` of every free body, in single precision, as Box2D has it."""
         if self._records is not None:
             memory, rows = self._records
-            self._state[self._free] = memory[rows]
-        else:
-            self._state[self._free] = [ask(body) for body in self._moving]
-        return self._state
+            return memory.take(rows).tobytes()
+        return np.array([ask(body) for body in self._moving], np.float32).tobytes()
+
+    def decode(self, raw: bytes, steps: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Pose and twist, (steps, B, 3), of so many `raw`, one after the other; what is fixed is where it was."""
+        state = np.tile(self._start, (steps, 1, 1))
+        state[:, self._free] = np.frombuffer(raw, np.float32).reshape(steps, -1, 6)
+        return state[..., :3], state[..., 3:]
+
+    def state(self) -> NDArray[np.float32]:
+        """(B, 6): x, y, angle, vx, vy, spin."""
+        return np.concatenate(self.decode(self.raw(), 1), axis=2)[0]
 
     def report_contacts(self, recorder: Recorder) -> None:
         """Every contact point that Box2D solved in the step just made; gaps are those of the skins.
@@ -180,7 +187,7 @@ class World:
         It finds and solves contacts where the bodies were at the start of the step and then moves them on. The
         points are moved on with them: with the free one where the other is fixed, else halfway with both.
         """
-        moves = (self._state - self._before)[:, :2].tolist()
+        moves = (self.state() - self._before)[:, :2].tolist()
         for a, b, (x, y), (nx, ny), gap, (px, py) in self._reporter.solved:
             free = [moves[i] for i in (a, b) if i in self._is_free]
             x += sum(dx for dx, _ in free) / len(free)

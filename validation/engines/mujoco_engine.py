@@ -21,7 +21,7 @@ What makes a comparison unfair, and what is done about it (MuJoCo documentation,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import mujoco
@@ -34,7 +34,7 @@ from validation.engines.embedding import start_in_space
 from validation.engines.engine import NotFiniteError, Setting, Settings, Value
 from validation.engines.joint_tree import joint_forest, start_fault
 from validation.engines.mujoco_model import MULTICCD_BY_DEFAULT, Layout, build_model
-from validation.engines.recorder import Recorder
+from validation.engines.recorder import Decode, Recorder
 from validation.trajectory import Trajectory
 
 Array = NDArray[np.float64]
@@ -104,26 +104,31 @@ class MuJoCo:
         """Raises NotFiniteError where MuJoCo warns of its state, MemoryError where it had to drop contacts."""
         mujoco.set_mju_user_warning(lambda text: None)
         model, data, layout = build_model(scene, dt, settings)
-        read = _reader(scene, model, data, layout)
-        recorder = Recorder(scene, dt, velocity_lag=LAG_IN_STEPS[str(settings["integrator"])] * dt)
+        lag = LAG_IN_STEPS[str(settings["integrator"])] * dt
+        decode = _decoder(scene, data, layout)
+        recorder = Recorder(scene, dt, velocity_lag=lag, decode=decode)
         push = _pusher(scene, data, layout) if has_applied_forces(scene) else None
+        links = _link_reader(scene, model, data, layout, decode) if layout.links else None
         knows_forces = settings["integrator"] != "rk4"  # the forces it keeps are those of its last stage
-        derived = layout.links or not isinstance(scene, PlanarScene)  # else the state is raw as it is
+        planar = isinstance(scene, PlanarScene)
+        qpos, qvel = data.qpos, data.qvel
 
-        def raw() -> bytes | None:
-            return bytes(data.qpos.tobytes() + data.qvel.tobytes()) if derived else None
+        def keep() -> None:
+            raw = qpos.tobytes() + qvel.tobytes()
+            if links is None:
+                recorder.keep(raw)
+            else:
+                recorder.read(*links(), raw=raw)
 
-        state = read()
-        recorder.read(*state, raw=raw())
+        keep()
         for step in recorder.steps():
             if push is not None:
-                push(data.time, state)
+                push(data.time, links() if links else [part[0] for part in decode(qpos.tobytes() + qvel.tobytes(), 1)])
             mujoco.mj_step(model, data)
             recorder.stepped()
-            state = read()
-            recorder.read(*state, raw=raw())
+            keep()
             if recorder.wants_contacts:
-                for contact in _contacts(model, data, layout, dt, planar=len(state) == 2, knows_forces=knows_forces):
+                for contact in _contacts(model, data, layout, dt, planar=planar, knows_forces=knows_forces):
                     recorder.add_contact(*contact)
             if step % CHECK_EVERY == 0 or step == recorder.step_count:
                 _check_warnings(data)
@@ -133,58 +138,58 @@ class MuJoCo:
 # --- reading --------------------------------------------------------------------------------------------
 
 
-def _reader(scene: Scene, model: Any, data: Any, layout: Layout) -> Any:
-    """A function that returns (pose, twist) or (position, orientation, velocity, spin), in arrays it writes anew."""
-    position, orientation, velocity, spin = start_in_space(scene)
+def _decoder(scene: Scene, data: Any, layout: Layout) -> Decode:
+    """Steps of qpos and qvel to poses and twists of the bodies that hang on nothing; others are where they started."""
     roots, root_q, root_v = layout.roots, layout.root_q, layout.root_v
-    qpos, qvel = data.qpos, data.qvel
-    six = np.zeros(6)
+    start = planar_start(scene) if isinstance(scene, PlanarScene) else start_in_space(scene)
+    coordinates, width = data.qpos.size, data.qpos.size + data.qvel.size
 
-    def refresh_links() -> Iterator[tuple[int, int | None, int, int]]:
-        """(body, parent, model body, coordinate); poses and velocities of the links are those of qpos and qvel."""
+    def decode(raw: bytes, steps: int) -> list[Array]:
+        both = np.frombuffer(raw, np.float64).reshape(steps, width)
+        q, v = both[:, :coordinates][:, root_q], both[:, coordinates:][:, root_v]
+        state = [np.tile(part, (steps, 1, 1)) for part in start]
+        if isinstance(scene, PlanarScene):
+            state[0][:, roots], state[1][:, roots] = q, v
+        else:
+            turned = rotated(q[..., 3:], v[..., 3:])  # MuJoCo's spin is in body axes
+            for part, found in zip(state, (q[..., :3], q[..., 3:], v[..., :3], turned), strict=True):
+                part[:, roots] = found
+        return state
+
+    return decode
+
+
+def rotated(orientation: Array, vector: Array) -> Array:
+    """(..., 3): vectors of a body's axes in those of the world, by unit quaternions (..., 4), w first."""
+    axis = orientation[..., 1:]
+    twice = 2.0 * np.cross(axis, vector)
+    return vector + orientation[..., :1] * twice + np.cross(axis, twice)
+
+
+def _link_reader(scene: Scene, model: Any, data: Any, layout: Layout, decode: Decode) -> Callable[[], list[Array]]:
+    """A function that returns one state, with bodies that hang on joints, whose poses MuJoCo derives."""
+    six = np.zeros(6)
+    planar = isinstance(scene, PlanarScene)
+
+    def read() -> list[Array]:
+        state = [part[0] for part in decode(data.qpos.tobytes() + data.qvel.tobytes(), 1)]
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_comVel(model, data)
         for link, q in zip(layout.links, layout.link_q):
-            number = layout.body_id[link.body]
+            number, i = layout.body_id[link.body], link.body
             mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_BODY, number, six, 0)
-            yield link.body, link.parent, number, q
+            if planar:
+                pose, twist = state
+                pose[i, :2] = data.xpos[number, :2]
+                pose[i, 2] = data.qpos[q] + (0.0 if link.parent is None else pose[link.parent, 2])
+                twist[i] = six[3], six[4], six[2]
+            else:
+                state[0][i], state[1][i] = data.xpos[number], data.xquat[number]
+                state[2][i], state[3][i] = six[3:], six[:3]
+        return state
 
-    if isinstance(scene, PlanarScene):
-        pose, twist = planar_start(scene)
-        in_order = bool(np.array_equal(root_q, np.arange(root_q.size).reshape(root_q.shape))) and roots.size > 0
-        if in_order and roots.size == len(pose):  # MuJoCo's own arrays are the state
-            views = qpos.reshape(-1, 3), qvel.reshape(-1, 3)
-            return lambda: views
-
-        def read_planar() -> tuple[Array, Array]:
-            pose[roots], twist[roots] = qpos[root_q], qvel[root_v]
-            if layout.links:
-                for i, parent, number, q in refresh_links():
-                    pose[i, :2] = data.xpos[number, :2]
-                    pose[i, 2] = qpos[q] + (0.0 if parent is None else pose[parent, 2])
-                    twist[i] = six[3], six[4], six[2]
-            return pose, twist
-
-        return read_planar
-
-    # Per free body: its spin in world axes, and views of MuJoCo's, which is in body axes, and of its quaternion.
-    turns = [
-        (spin[i], qvel[v[3] : v[5] + 1], qpos[q[3] : q[6] + 1]) for i, q, v in zip(roots, root_q, root_v, strict=True)
-    ]
-
-    def read_spatial() -> tuple[Array, Array, Array, Array]:
-        position[roots], orientation[roots] = qpos[root_q[:, :3]], qpos[root_q[:, 3:]]
-        velocity[roots] = qvel[root_v[:, :3]]
-        for world, own, quaternion in turns:
-            mujoco.mju_rotVecQuat(world, own, quaternion)
-        if layout.links:
-            for i, _, number, _ in refresh_links():
-                position[i], orientation[i] = data.xpos[number], data.xquat[number]
-                velocity[i], spin[i] = six[3:], six[:3]
-        return position, orientation, velocity, spin
-
-    return read_spatial
+    return read
 
 
 def _pusher(scene: Scene, data: Any, layout: Layout) -> Any:
@@ -192,7 +197,7 @@ def _pusher(scene: Scene, data: Any, layout: Layout) -> Any:
     bodies = np.array(list(layout.body_id), dtype=np.int64)
     numbers = np.array(list(layout.body_id.values()), dtype=np.int64)
 
-    def push(time: float, state: tuple[Array, ...]) -> None:
+    def push(time: float, state: Sequence[Array]) -> None:
         if isinstance(scene, PlanarScene):
             wrench = planar_wrenches(scene, time, *state)
             data.xfrc_applied[numbers, :2], data.xfrc_applied[numbers, 5] = wrench[bodies, :2], wrench[bodies, 2]

@@ -75,19 +75,18 @@ class Pymunk:
         """Raises OffTheSlabError where a body gets beyond what stands for a half-plane."""
         assert isinstance(scene, PlanarScene)
         world = World(scene, settings)
-        recorder = Recorder(scene, dt, velocity_lag=dt / 2)  # positions first: x += v dt, then v += a dt
-        state = world.state()
-        recorder.read(state[:, :3], state[:, 3:], raw=world.raw)
+        # Positions first: x += v dt, then v += a dt.
+        recorder = Recorder(scene, dt, velocity_lag=dt / 2, decode=world.decode)
+        recorder.keep(world.raw())
         pushed = has_applied_forces(scene)
         for step in recorder.steps():
             if pushed:
-                world.push(step * dt, dt, state)
+                world.push(step * dt, dt)
             world.step(dt)
             recorder.stepped()
-            state = world.state()
-            recorder.read(state[:, :3], state[:, 3:], raw=world.raw)
+            recorder.keep(world.raw())
             if recorder.wants_contacts:
-                world.report_contacts(recorder, state)
+                world.report_contacts(recorder)
         trajectory = recorder.trajectory()
         assert isinstance(trajectory, PlanarTrajectory)
         for part in world.slabs:

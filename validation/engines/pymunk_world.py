@@ -55,8 +55,10 @@ class World:
         self._member_at = {shape._shape: member for shape, member in self._member.items()}
         self._free = {i for i, body in enumerate(scene.bodies) if not body.fixed}
         self._buffer = pymunk.batch.Buffer()
-        self._ids = b""
-        self._rows: NDArray[np.intp] = np.zeros(0, np.intp)
+        pymunk.batch.get_space_bodies(self.space, STATE, self._buffer)
+        self._listed = bytes(self._buffer.int_buf())
+        row = {number: i for i, number in enumerate(np.frombuffer(self._listed, np.uintp).tolist())}
+        self._rows = np.array([row[body.id] for body in self.bodies], np.intp)
 
     # --- build ---
 
@@ -134,12 +136,13 @@ class World:
 
     # --- step ---
 
-    def push(self, time: float, dt: float, state: Array) -> None:
+    def push(self, time: float, dt: float) -> None:
         """Springs, thrusters and damping of the step to `time`, s.
 
         The step moves the bodies before it accelerates them, so the forces are those of where they will be;
         taken where they are now, every spring would gain energy.
         """
+        state = self.state()
         pose = state[:, :3] + dt * state[:, 3:]
         for body, (fx, fy, torque) in zip(self.bodies, planar_wrenches(self.scene, time, pose, state[:, 3:]).tolist()):
             if body.body_type == pymunk.Body.DYNAMIC:
@@ -152,26 +155,33 @@ class World:
 
     # --- read ---
 
-    def state(self) -> Array:
-        """(B, 6): x, y, angle, vx, vy, spin; `raw` is left as Chipmunk has it."""
+    def raw(self) -> bytes:
+        """Every body's numbers as Chipmunk holds them, in the order in which it listed them first."""
         self._buffer.clear()
         pymunk.batch.get_space_bodies(self.space, STATE, self._buffer)
-        ids = bytes(self._buffer.int_buf())
-        if ids != self._ids:  # the first time, and when bodies fall asleep or wake: they are listed elsewhere then
-            row = {number: i for i, number in enumerate(np.frombuffer(ids, np.uintp).tolist())}
-            self._rows = np.array([row[body.id] for body in self.bodies], np.intp)
-            self._ids = ids
-        state: Array = np.frombuffer(self._buffer.float_buf(), np.float64).reshape(-1, 6)[self._rows]
-        self.raw = state.tobytes()
-        return state
+        listed = bytes(self._buffer.int_buf())
+        if listed != self._listed:  # bodies fell asleep or woke: they are listed elsewhere then
+            row = {number: i for i, number in enumerate(np.frombuffer(listed, np.uintp).tolist())}
+            order = [row[number] for number in np.frombuffer(self._listed, np.uintp).tolist()]
+            return bytes(np.frombuffer(self._buffer.float_buf(), np.float64).reshape(-1, 6)[order].tobytes())
+        return bytes(self._buffer.float_buf())
 
-    def report_contacts(self, recorder: Recorder, state: Array) -> None:
+    def decode(self, raw: bytes, steps: int) -> tuple[Array, Array]:
+        """Pose and twist, (steps, B, 3), of so many `raw`, one after the other."""
+        state = np.frombuffer(raw, np.float64).reshape(steps, -1, 6)[:, self._rows]
+        return state[..., :3], state[..., 3:]
+
+    def state(self) -> Array:
+        """(B, 6): x, y, angle, vx, vy, spin."""
+        return np.concatenate(self.decode(self.raw(), 1), axis=2)[0]
+
+    def report_contacts(self, recorder: Recorder) -> None:
         """Every contact point of every touching pair, as of the step just made.
 
         pymunk's own names give the impulse of a pair, not of each of its points, and two points' total does not
         tell their torque. So the points are read from Chipmunk's own record, whose fields are those of its cpArbiter.
         """
-        position = [*map(tuple, state[:, :2].tolist()), *self._boundary_positions]
+        position = [*map(tuple, self.state()[:, :2].tolist()), *self._boundary_positions]
         for i, body in enumerate(self.bodies):
             if body.body_type != pymunk.Body.DYNAMIC:
                 continue

@@ -8,6 +8,8 @@ An adapter writes
         recorder.read(pose, twist, raw=...)     # ... to here, or to `recorder.stepped()`
     return recorder.trajectory()
 and, where the engine reports contacts, asks `recorder.wants_contacts` after `read` and calls `add_contact`.
+One that can copy its whole state out as bytes gives `decode` and calls `keep(bytes)` instead of `read`: the bytes are
+turned into poses a block of steps at once, and a step costs a microsecond.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -27,6 +29,8 @@ from scenarios.scene import PlanarScene, Scene
 from validation.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 
 Array = NDArray[np.float64]
+Decode = Callable[[bytes, int], Sequence[NDArray[Any]]]
+"""Bytes of so many steps, one after the other, to (steps, B, w) parts as `Recorder.read` takes them."""
 
 BASE_RATE = 50.0  # samples/s; with one adjoining pair in five the total stays at or below 60
 PAIR_EVERY = 5
@@ -57,11 +61,12 @@ def report_step_times(times: Sequence[float]) -> None:
 class Recorder:
     """Keeps every step around an impact, and at most 60 samples a second elsewhere.
 
-    Each step costs two or four array assignments; which samples to keep is decided for a block of steps at once.
+    Which samples to keep is decided for a block of steps at once.
     """
 
-    def __init__(self, scene: Scene, dt: float, *, velocity_lag: float) -> None:
+    def __init__(self, scene: Scene, dt: float, *, velocity_lag: float, decode: Decode | None = None) -> None:
         self.dt, self.velocity_lag = dt, velocity_lag
+        self._decode = decode
         self.step_count = max(1, round(scene.duration / dt))
         self._planar = isinstance(scene, PlanarScene)
         self._free = np.array([not body.fixed for body in scene.bodies])
@@ -75,7 +80,8 @@ class Recorder:
         self._block = max(8, min(self.step_count + 1, BLOCK_BYTES // (8 * bodies * sum(widths))))
         self._state = [np.zeros((self._block, bodies, width)) for width in widths]
         self._first = 0  # the step in row 0 of the block
-        self._filled = 0  # rows of the block in use
+        self._filled = 0  # rows of the block in use, those of `_kept_bytes` included
+        self._kept_bytes: list[bytes] = []  # of the last rows, not yet decoded
         self._step = -1
         self._keep_until = -1
         self._kept_steps: list[NDArray[np.int64]] = []
@@ -84,14 +90,13 @@ class Recorder:
         self._raw_given = False
         self._times: list[float] = []
         self._started = 0.0
-        self._elapsed: float | None = None
-        self._watched = False
+        self._timed = True  # whether the step's time is taken already; the start is no step
         self._contacts: list[tuple[Any, ...]] = []
 
     def steps(self) -> Iterator[int]:
-        """Step numbers from 1; the clock of a step runs from here to the next `read`."""
+        """Step numbers from 1; the clock of a step runs from here to the next `read` or `keep`."""
         for number in range(1, self.step_count + 1):
-            self._elapsed, self._watched = None, False
+            self._timed = False
             self._started = time.perf_counter()
             yield number
         report_step_times(self._times)
@@ -101,8 +106,9 @@ class Recorder:
 
         `watched`: the step was slowed down by looking at its contacts, and its time is not counted.
         """
-        self._elapsed = time.perf_counter() - self._started
-        self._watched = watched
+        if not watched:
+            self._times.append(time.perf_counter() - self._started)
+        self._timed = True
 
     def read(self, *state: Any, raw: Array | bytes | None = None) -> None:
         """The state after a step: (pose, twist), each (B, 3), or (position, orientation, velocity, spin).
@@ -110,17 +116,26 @@ class Recorder:
         Arrays or nested sequences; copied. `raw` is the engine's own state, which is what the hash is over; give it
         where `state` is derived (an angle from a matrix).
         """
-        if self._step >= 0 and not self._watched:
-            self._times.append(time.perf_counter() - self._started if self._elapsed is None else self._elapsed)
-        self._step += 1
-        if self._filled == self._block:
-            self._flush(last=False)
+        self._begin_sample()
         for array, part in zip(self._state, state):
             array[self._filled] = part
         self._filled += 1
         if raw is not None:
             self._raw_given = True
             self._digest.update(raw if isinstance(raw, bytes) else np.ascontiguousarray(raw).tobytes())
+
+    def keep(self, raw: bytes) -> None:
+        """The state after a step as the engine holds it, for `decode` to read later; the hash is over it."""
+        self._begin_sample()
+        self._kept_bytes.append(raw)
+        self._filled += 1
+
+    def _begin_sample(self) -> None:
+        if not self._timed:
+            self._times.append(time.perf_counter() - self._started)
+        self._step += 1
+        if self._filled == self._block:
+            self._flush(last=False)
 
     @property
     def wants_contacts(self) -> bool:
@@ -170,6 +185,14 @@ class Recorder:
     def _flush(self, *, last: bool) -> None:
         """Keep what is worth keeping of the block; its last two rows stay, for an impact in the first new step."""
         filled = self._filled
+        if self._kept_bytes:
+            assert self._decode is not None, "keep() needs a Recorder with decode"
+            self._raw_given = True
+            raw = b"".join(self._kept_bytes)
+            self._digest.update(raw)
+            for array, part in zip(self._state, self._decode(raw, len(self._kept_bytes)), strict=True):
+                array[filled - len(self._kept_bytes) : filled] = part
+            self._kept_bytes.clear()
         new = [array[:filled] for array in self._state]
         fresh = slice(0 if self._first == 0 else 2, filled)
         if not self._raw_given:

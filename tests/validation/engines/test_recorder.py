@@ -1,0 +1,68 @@
+"""The recorder: what it keeps does not depend on how an adapter hands the state over."""
+
+import numpy as np
+
+from scenarios.catalogue import scenario_of
+from validation.engines.recorder import Recorder, step_clock
+
+DT = 1.0 / 240.0
+
+
+def bounces(step: int) -> tuple[np.ndarray, np.ndarray]:
+    """A ball that turns round, at 4 m/s, every 100 steps."""
+    scene = scenario_of("bouncing-ball").scene
+    pose, twist = np.zeros((len(scene.bodies), 3)), np.zeros((len(scene.bodies), 3))
+    pose[0, 1] = 1.0 + 0.01 * (step % 100)
+    twist[0, 1] = 4.0 if step // 100 % 2 else -4.0
+    return pose, twist
+
+
+def recorded(*, as_bytes: bool, block_bytes: int, monkeypatch):
+    monkeypatch.setattr("validation.engines.recorder.BLOCK_BYTES", block_bytes)
+    scene = scenario_of("bouncing-ball").scene
+    bodies = len(scene.bodies)
+
+    def decode(raw: bytes, steps: int):
+        both = np.frombuffer(raw, float).reshape(steps, 2, bodies, 3)
+        return both[:, 0], both[:, 1]
+
+    recorder = Recorder(scene, DT, velocity_lag=0.0, decode=decode)
+
+    def hand_over(step: int) -> None:
+        pose, twist = bounces(step)
+        raw = pose.tobytes() + twist.tobytes()
+        if as_bytes:
+            recorder.keep(raw)
+        else:
+            recorder.read(pose, twist, raw=raw)
+
+    hand_over(0)
+    with step_clock() as times:
+        for step in recorder.steps():
+            hand_over(step)
+            if recorder.wants_contacts:
+                recorder.add_contact(0, 1, (0.0, 0.0), (0.0, 1.0), -1e-3, (0.0, step))
+    return recorder.trajectory(), times, recorder.step_count
+
+
+def test_bytes_decoded_a_block_at_once_make_the_same_trajectory_as_states_read_one_by_one(monkeypatch):
+    """Blocks of a few steps and of the whole motion; samples, hash, contacts and number of step times agree."""
+    one, times, steps = recorded(as_bytes=False, block_bytes=16 * 2**20, monkeypatch=monkeypatch)
+    assert len(times) == steps
+    for block_bytes in (16 * 2**20, 4096, 1):
+        other, times, _ = recorded(as_bytes=True, block_bytes=block_bytes, monkeypatch=monkeypatch)
+        assert len(times) == steps
+        assert other.state_hash == one.state_hash
+        for name in ("time", "pose", "twist"):
+            np.testing.assert_array_equal(getattr(other, name), getattr(one, name))
+        np.testing.assert_array_equal(other.contacts.sample, one.contacts.sample)
+        np.testing.assert_array_equal(other.contacts.impulse, one.contacts.impulse)
+
+
+def test_every_step_around_an_impact_is_kept_and_sixty_samples_a_second_at_most_elsewhere(monkeypatch):
+    trajectory, _, _ = recorded(as_bytes=True, block_bytes=4096, monkeypatch=monkeypatch)
+    kept = np.rint(trajectory.time / DT).astype(int)
+    for impact in range(100, kept[-1] - 3, 100):
+        assert set(range(impact - 2, impact + 2)) <= set(kept.tolist())
+    quiet = kept[(kept % 100 > 3) & (kept % 100 < 97)]
+    assert len(quiet) / (len(set((quiet // 100).tolist())) * 93 * DT) <= 60.0
