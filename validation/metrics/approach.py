@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from validation.metrics.energy import cross
+from validation.metrics.axes import cross
 from validation.metrics.observation import Array, Observation, shared
 from validation.metrics.proximity import proximities
 

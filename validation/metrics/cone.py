@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from validation.metrics.energy import cross, to_body_axes
-from validation.metrics.flight import outer_acceleration
+from validation.metrics.axes import cross, to_body_axes, to_world_axes
+from validation.metrics.flight import applied_wrenches, outer_acceleration
 from validation.metrics.observation import (
     Array,
     Flags,
@@ -64,9 +64,10 @@ def round_off(o: Observation) -> float:
 def balance(o: Observation) -> Flags | None:
     """(C,) contacts whose two bodies balance over the step that ends at the sample; None where most do not.
 
-    m (v - v_before) = m g dt + sum of j,  I (w - w_before) = sum of (point - x) x j, with x of the sample or of the
-    one before: engines report points at the pose where they solve. Bodies with joints, whose impulses nobody reports,
-    are not checked, and neither are samples without the one a step before.
+    m (v - v_before) = (m g + F) dt + sum of j,  I (w - w_before) = T dt + sum of (point - x) x j, with F and T the
+    applied force and torque, and x of the sample or of the one before: engines report points at the pose where they
+    solve. Bodies with joints, whose impulses nobody reports, are not checked, and neither are samples without the one
+    a step before.
     """
     contacts, dt = o.trajectory.contacts, o.trajectory.dt
     assert contacts is not None
@@ -103,10 +104,13 @@ def unexplained(o: Observation, contacts: Contacts) -> tuple[Array, Array, Array
         L = (inertia * spin)[..., None]
     else:
         q = o.trajectory.orientation
-        L = to_body_axes(q * np.array([1.0, -1.0, -1.0, -1.0]), inertia * to_body_axes(q, spin))
+        L = to_world_axes(q, inertia * to_body_axes(q, spin))
     fall = np.broadcast_to(outer_acceleration(o), v.shape) * m[:, None] * dt
     linear = np.diff(v * m[:, None], axis=0, prepend=v[:1] * m[:, None]) - fall
     angular = np.diff(L, axis=0, prepend=L[:1])
+    applied = applied_wrenches(o)
+    if applied is not None:
+        angular -= applied.torque * dt
     total, scale = np.zeros_like(v), length(fall) + round_off(o) / BALANCE
     for sign, side in ((-1.0, contacts.a), (1.0, contacts.b)):
         of_body = side < bodies

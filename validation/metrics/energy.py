@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from scenarios.forces import spring_energy
-from validation.metrics.flight import energy_doubt, velocity_at_pose
+from validation.metrics.axes import to_body_axes
+from validation.metrics.flight import energy_doubt, spin_at_pose, velocity_at_pose
 from validation.metrics.metric import Reading
 from validation.metrics.observation import Array, Observation, free_inertia, free_mass, shared
 from validation.trajectory import PlanarTrajectory, SpatialTrajectory
@@ -29,23 +30,11 @@ def energy(o: Observation) -> Array:
 
 def kinetic_energy_of_spin(o: Observation) -> Array:
     """(S,) J; spatial: with the spin in body axes, where the inertia is diagonal."""
-    inertia = free_inertia(o)
+    inertia, spin = free_inertia(o), spin_at_pose(o)
     if isinstance(o.trajectory, PlanarTrajectory):
-        return 0.5 * o.trajectory.spin**2 @ inertia
-    body_spin = to_body_axes(o.trajectory.orientation, o.trajectory.spin)
+        return 0.5 * spin**2 @ inertia
+    body_spin = to_body_axes(o.trajectory.orientation, spin)
     return 0.5 * np.einsum("sbi,bi->s", body_spin**2, inertia)
-
-
-def to_body_axes(orientation: Array, vector: Array) -> Array:
-    """q* v q with q = (w, u) body to world:  v - 2 u x (w v - u x v).  (..., 4), (..., 3) -> (..., 3)"""
-    w, u = orientation[..., :1], orientation[..., 1:]
-    return vector - 2.0 * cross(u, w * vector - cross(u, vector))
-
-
-def cross(a: Array, b: Array) -> Array:
-    """a x b of (..., 3); several times quicker than numpy's for short arrays."""
-    ax, ay, az, bx, by, bz = a[..., 0], a[..., 1], a[..., 2], b[..., 0], b[..., 1], b[..., 2]
-    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
 
 
 def not_below_zero(value: float) -> float:

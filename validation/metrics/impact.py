@@ -5,10 +5,11 @@ A pair jumps between two consecutive samples where the normal velocity at a near
 
     2 g dt + 1.5 |v_b - v_a| |turn of the normal| + 1.5 sum of (|a| + reach |alpha|) dt + 1 mm/s
 
-with dt the time between the two samples, a the acceleration of each body by springs, thrusters and damping, alpha its
-gyroscopic spin rate; both velocities are read at the same material points, along the same normal. Consecutive jumps of
-one pair are one impact: a soft contact takes several steps to turn an approach round. Of an engine that samples just
-before and after an impact, dt = 0, and nothing but the floor of 1 mm/s is hidden.
+with dt the time between the two samples, a the acceleration of each body by springs, thrusters and damping, alpha the
+rate of its spin by these and by gyroscopic turning; both velocities are read at the same material points, along the
+same normal. Consecutive jumps of one pair are one impact: a soft contact takes several steps to turn an approach
+round. Of an engine that samples just before and after an impact, dt = 0, and nothing but the floor of 1 mm/s is
+hidden.
 
 Limits. An approach slower than 2 g dt (8 cm/s at 1/240 s) is not told from a contact that takes up weight. Impacts of
 one pair in adjoining intervals, as of two corners of a block that lands nearly flat, are one. In space a pair shows one
@@ -23,9 +24,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from validation.metrics.approach import rates
-from validation.metrics.energy import cross, to_body_axes
-from validation.metrics.flight import flight, outer_acceleration
+from validation.metrics.approach import moment, rates
+from validation.metrics.axes import cross, to_body_axes
+from validation.metrics.flight import applied_wrenches, flight, outer_acceleration, outer_spin_rate
 from validation.metrics.observation import Array, Observation, free, free_inertia, length, reach, shared
 from validation.metrics.proximity import pairs, proximities
 from validation.trajectory import PlanarTrajectory
@@ -101,7 +102,7 @@ def smooth_rise(
 def applied_acceleration(o: Observation) -> Array:
     """(S, B) m/s^2: bound on that of any point of a body, by applied forces and gyroscopic turning."""
     pushed = length(outer_acceleration(o) - np.where(free(o)[:, None], o.gravity, 0.0))
-    return pushed + reach(o) * gyroscopic_rate(o)
+    return pushed + reach(o) * (length(outer_spin_rate(o)) + gyroscopic_rate(o))
 
 
 def gyroscopic_rate(o: Observation) -> Array:
@@ -165,6 +166,9 @@ def gap_and_rate(o: Observation, a: int, b: int, k: int) -> tuple[float, float] 
         if lag and body < bodies and flight(o).before[k, body]:
             acceleration = np.broadcast_to(outer_acceleration(o), o.trajectory.velocity.shape)[k, body]
             rate -= sign * lag * float(near.normal[row] @ acceleration)
+            if applied_wrenches(o) is not None:
+                arm = moment(o, near.b if sign > 0.0 else near.a, near.point_b if sign > 0.0 else near.point_a)[row]
+                rate -= sign * lag * float(arm @ outer_spin_rate(o)[k, body])
     return float(near.gap[row]), rate
 
 

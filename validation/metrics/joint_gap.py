@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from validation.metrics.energy import cross
+from validation.metrics.axes import cross
 from validation.metrics.observation import Array, Observation, length
 from validation.trajectory import PlanarTrajectory
 

@@ -3,6 +3,7 @@
 At rest, every point of every free body is slower than 1 % of sqrt(g L), L the diameter of the smallest one (3.7 cm/s
 for a unit square), from then to the end, for sqrt(L / g) at least: what is slow only for a moment at the top of its
 flight is held by nothing. Jitter and drift are taken over the last half of the time at rest, when settling is over.
+Speeds are as recorded: what rests has no acceleration that a lag between velocities and poses could multiply.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from scenarios.scene import Revolute
+from scenarios.scene import Revolute, Spring
 from tests.validation.metrics.motions import (
     DT,
     FLOOR,
@@ -132,6 +132,30 @@ def test_where_nothing_is_reported_nothing_is_said():
     assert "cone_violation" not in values(SCENE, silent)
     unknown = sliding(MU * G, impulse=(math.nan, math.nan))
     assert "cone_violation" not in values(SCENE, unknown)
+
+
+def test_the_torque_of_a_spring_is_part_of_the_balance():
+    """It lifts the block's front with 7 N at 0.4 m, so the ground carries the rest behind the middle."""
+    lift, arm = 7.0, 0.4
+    spring = Spring(a="block", anchor_a=(arm, 0.25), anchor_b=(arm, 2.25), stiffness=lift / 1.75, rest_length=0.0)
+    scene = SCENE.model_copy(update={"springs": (spring,)})
+    t = times(0.5)
+    rows, carried = len(t) - 1, 2.0 * G - lift
+    found = []
+    for behind in (lift * arm / carried, 0.0):
+        contacts = Contacts(
+            sample=np.arange(1, len(t)),
+            a=np.ones(rows, np.int64),
+            b=np.zeros(rows, np.int64),
+            point=columns(np.full(rows, -behind), 0.0),
+            normal=np.tile([0.0, 1.0], (rows, 1)),
+            gap=np.zeros(rows),
+            impulse=np.tile([0.0, carried * DT], (rows, 1)),
+        )
+        held = planar(t, columns(0.0 * t, 0.25, 0.0), columns(0.0 * t, 0.0, 0.0), contacts=contacts)
+        found.append(values(scene, held)["cone_violation"])
+    assert found[0] == 0.0
+    assert math.isnan(found[1])  # in the middle it would not balance
 
 
 def test_without_two_samples_one_step_apart_nothing_can_be_checked():

@@ -35,7 +35,7 @@ from tests.validation.metrics.motions import (
 )
 from tests.validation.metrics.test_energy import matrix
 from validation.metrics.approach import gap_rates
-from validation.metrics.impact import hermite_root, impacts
+from validation.metrics.impact import gap_and_rate, hermite_root, impacts
 from validation.metrics.observation import Observation
 
 BALL = plane(disc(), boundaries=(GROUND,))
@@ -248,6 +248,56 @@ def test_a_spring_that_pulls_two_bodies_apart_before_they_meet_is_no_impact():
     spring = Spring(a="a", b="b", anchor_a=(0.0, 0.0), anchor_b=(0.0, 0.0), stiffness=k, rest_length=1.2)
     scene = plane(disc("a"), disc("b"), gravity=(0.0, 0.0), springs=(spring,))
     assert values(scene, planar(t, pose, twist))["impact_count"] == 0.0
+
+
+SWING = 0.3  # rad
+HELD = 0.63  # m: at the end of a swing the lower corner is 4.8 mm above the ground
+STRENGTH = 66.7  # N/m, of two springs from 0.5 to 1.0 m beside the centre
+TURNING = 2.0 * STRENGTH * 0.5 * 1.0 * 6.0  # rad/s^2, with a moment of inertia of 1/6 kg m^2
+
+
+def turned_by_springs(lag: float = 0.0):
+    """A unit block that two opposed springs turn to and fro above the ground, its corners down to 4.8 mm."""
+    springs = tuple(
+        Spring(a="block", anchor_a=(side, 0.0), anchor_b=(2.0 * side, HELD), stiffness=STRENGTH, rest_length=0.0)
+        for side in (0.5, -0.5)
+    )
+    t = times(1.0)
+    path = solve_ivp(
+        lambda _, y: [y[1], -TURNING * math.sin(y[0])],
+        (-DT, 1.1),
+        [SWING, 0.0],
+        rtol=1e-11,
+        atol=1e-11,
+        dense_output=True,
+    ).sol
+    pose = columns(0.0, HELD, path(t)[0])
+    twist = columns(0.0, 0.0, path(t + lag)[1])
+    return plane(block(), boundaries=(GROUND,), gravity=(0.0, 0.0), springs=springs), planar(t, pose, twist, lag=lag)
+
+
+def test_nor_is_one_that_turns_a_corner_back_before_it_meets_the_ground():
+    scene, motion = turned_by_springs()
+    found = values(scene, motion)
+    assert found["penetration_max"] == 0.0
+    assert found["impact_count"] == 0.0
+
+
+@pytest.mark.parametrize("lag", [0.0, DT / 2.0, -DT / 2.0])
+def test_the_rate_of_a_gap_is_that_at_the_pose_also_where_springs_turn_the_corner_that_nears(lag):
+    """0.5 (cos + sin of the angle) below the centre; half a step of the springs' torque is 0.1 m/s."""
+    scene, motion = turned_by_springs(lag)
+    o = Observation(scenario=scenario(scene), trajectory=motion)
+    checked = 0
+    for k in range(1, len(motion.time) - 1):
+        angle, before, after = abs(motion.angle[k, 0]), *(motion.angle[[k - 1, k + 1], 0])
+        near = gap_and_rate(o, 0, 1, k)
+        if near is None or angle < 0.2:
+            continue
+        swing = (abs(after) - abs(before)) / (2.0 * DT)
+        assert near[1] == pytest.approx(0.5 * (math.sin(angle) - math.cos(angle)) * swing, abs=0.003)
+        checked += 1
+    assert checked > 20
 
 
 def test_an_engine_that_keeps_every_eighth_step_still_shows_a_fast_impact():
