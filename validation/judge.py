@@ -95,7 +95,7 @@ def judge(
         if baseline is None or accepted == "declined":
             return say("declined", found.reason)
         return say("missing", f"{what_is}; {_outcome_words(baseline.result)} when accepted")
-    broken_laws = "; ".join(f"breaks a law: {defect}" for defect in defects)
+    broken_laws = "; ".join(f"breaks a law: {defect.told(found.case)}" for defect in defects)
     if baseline is None:
         return say("new", "nothing accepted to compare with" + (f"; {broken_laws}" if defects else ""))
     if accepted != "completed":
@@ -109,10 +109,10 @@ def judge(
 
     changes = _changes(baseline.result, found)
     fresh = [defect for defect in defects if not defect.standing]
-    told = "; ".join(str(change) for change in changes[:3])
+    told = "; ".join(change.told(found.case) for change in changes[:3])
     more = f"; and {len(changes) - 3} more" if len(changes) > 3 else ""
     if fresh:
-        laws_told = "; ".join(f"breaks a law that it kept: {defect}" for defect in fresh)
+        laws_told = "; ".join(f"breaks a law that it kept: {defect.told(found.case)}" for defect in fresh)
         return say("defect", laws_told + (f"; {told}{more}" if changes else ""), worse=True, changes=changes)
     if not changes:
         kept = "the motion differs, no metric moved by more than is allowed"

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
 from validation.case import Case
+from validation.report.names import metric_name
 from validation.report.quantity import contrast, quantity
 from validation.store.records import case_key
 
@@ -52,15 +53,17 @@ class Change:
         ratio = abs(self.new / self.old) if abs(self.old) >= FLOOR else math.inf
         return ratio if math.isfinite(ratio) else None
 
-    def __str__(self) -> str:
+    def told(self, case: Case) -> str:
+        """With its figures; the metric by the name that it has in this case."""
+        name = metric_name(self.metric, case)
         if self.allowed == NOT_MEASURED:
-            return f"{self.metric}: no longer measured, was {quantity(self.old, self.unit)}"
+            return f"{name}: no longer measured, was {quantity(self.old, self.unit)}"
         if math.isnan(self.new):
-            return f"{self.metric}: no longer happens, was {quantity(self.old, self.unit)}"
+            return f"{name}: no longer happens, was {quantity(self.old, self.unit)}"
         if math.isnan(self.old):
-            return f"{self.metric}: {quantity(self.new, self.unit)}, did not happen before"
+            return f"{name}: {quantity(self.new, self.unit)}, did not happen before"
         new, old = contrast(self.new, self.old, self.unit)
-        return f"{self.metric} {new}, was {old} ({self._how_much()}allowed {self.allowed})"
+        return f"{name} {new}, was {old} ({self._how_much()}allowed {self.allowed})"
 
     def _how_much(self) -> str:
         ratio = self.ratio
@@ -86,9 +89,10 @@ class Defect:
     unit: str
     standing: bool  # the baseline broke the law already
 
-    def __str__(self) -> str:
+    def told(self, case: Case) -> str:
+        """With its figures; the metric by the name that it has in this case."""
         value, limit = contrast(self.value, self.limit, self.unit)
-        return f"{self.metric} {value} (physics allows {limit})"
+        return f"{metric_name(self.metric, case)} {value} (physics allows {limit})"
 
 
 class HasHeadline(Protocol):

@@ -182,7 +182,7 @@ def told(verdict: Verdict) -> tuple[str, str, str]:
 def most_telling(judged: Sequence[tuple[StoredResult, Verdict]]) -> str:
     """Of the worst case the metric that tells."""
     verdict = worst_first(judged)[0][1]
-    return f"{verdict.case.label}: {verdict.changes[0] if verdict.changes else verdict.reason}"
+    return f"{verdict.case.label}: {verdict.changes[0].told(verdict.case) if verdict.changes else verdict.reason}"
 
 
 if __name__ == "__main__":

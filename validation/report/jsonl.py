@@ -3,8 +3,9 @@
     {"format": 1, "run", "case", "scenario", "parameters", "engine", "engine_version", "profile", "dt", "settings",
      "outcome", "reason", "metrics": {name: {"value", "unit"}}, "trajectory_hash", "verdict"}
 
-`case` is the same for the same case in every run; `reason` tells why the outcome, or else the verdict, is what it is;
-`verdict` is its word, null where nothing was judged.
+A metric has a "resolution" too, in its unit, where something limits it: the samples around an impact, single precision,
+the fall of a time step. `case` is the same for the same case in every run; `reason` tells why the outcome, or else the
+verdict, is what it is; `verdict` is its word, null where nothing was judged.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import math
 from typing import Any
 
 from validation.case import CaseResult
+from validation.measurement import Measurement
+from validation.report.names import parameters_of
 from validation.store.records import StoredResult
 from validation.verdict import Verdict
 
@@ -37,20 +40,16 @@ def case_line(run: int, result: CaseResult | StoredResult, verdict: Verdict | No
         "settings": dict(case.settings),
         "outcome": found.outcome,
         "reason": found.reason or (verdict.reason if verdict else ""),
-        "metrics": {m.metric: {"value": m.value, "unit": m.unit} for m in found.measurements},
+        "metrics": {m.metric: _metric(m) for m in found.measurements},
         "trajectory_hash": found.trajectory_hash or None,
         "verdict": verdict.word if verdict else None,
     }
     return json.dumps(finite(line), allow_nan=False)
 
 
-def parameters_of(text: str) -> dict[str, Any]:
-    """Those of a catalogue scenario; of a scene file its content hash."""
-    try:
-        data = json.loads(text)
-    except ValueError:
-        data = None
-    return data if isinstance(data, dict) else {"scene": text}
+def _metric(measured: Measurement) -> dict[str, Any]:
+    known: dict[str, Any] = {"value": measured.value, "unit": measured.unit}
+    return known if measured.resolution is None else known | {"resolution": measured.resolution}
 
 
 def finite(data: Any) -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from validation.case import CaseResult
+from validation.report.names import engine_name
 from validation.simulation import BROKEN
 from validation.store.records import StoredResult
 from validation.verdict import Verdict, fails
@@ -25,10 +26,7 @@ def junit_xml(pairs: Sequence[Pair], *, strict: bool = False) -> str:
     """`strict` as for `validation.verdict.exit_status`."""
     suites: dict[str, list[tuple[StoredResult, Verdict]]] = {}
     for result, verdict in pairs:
-        identity = verdict.case.identity
-        alias = f" ({identity.alias})" if identity.alias else ""
-        name = f"{verdict.case.engine_label}@{identity.profile}{alias}"
-        suites.setdefault(name, []).append((StoredResult.of(result), verdict))
+        suites.setdefault(engine_name(verdict.case), []).append((StoredResult.of(result), verdict))
     root = ET.Element("testsuites", name="upright")
     for name, cases in suites.items():
         suite = ET.SubElement(root, "testsuite", name=_clean(f"upright.{name}"))
@@ -50,11 +48,13 @@ def _case(suite: ET.Element, engine: str, result: StoredResult, verdict: Verdict
         name=_clean(verdict.case.label),
         time=f"{result.wall_time:.6f}",
     )
-    text = "\n".join([f"{verdict.word}: {verdict.reason}", *map(str, verdict.changes), *map(str, verdict.defects)])
+    told = [change.told(verdict.case) for change in verdict.changes]
+    told += [defect.told(verdict.case) for defect in verdict.defects]
+    text = "\n".join([f"{verdict.word}: {verdict.reason}", *told])
     if fails(verdict, strict=strict):
         kind = "error" if result.outcome in BROKEN else "failure"
-        told = ET.SubElement(case, kind, message=_clean(verdict.reason), type=verdict.word)
-        told.text = _clean(text)
+        element = ET.SubElement(case, kind, message=_clean(verdict.reason), type=verdict.word)
+        element.text = _clean(text)
     elif verdict.word in ("declined", "missing", "broken"):
         ET.SubElement(case, "skipped", message=_clean(f"{verdict.word}: {verdict.reason}"))
     ET.SubElement(case, "system-out").text = _clean(text)

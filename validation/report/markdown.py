@@ -6,7 +6,8 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 
-from validation.case import CaseResult
+from validation.case import Case, CaseResult
+from validation.report.names import metric_name
 from validation.report.quantity import contrast, quantity
 from validation.store.records import Baseline, StoredResult
 from validation.verdict import Change, Verdict, summary, times, worst_first
@@ -20,19 +21,24 @@ Pair = tuple[CaseResult | StoredResult, Verdict]
 
 def markdown_summary(pairs: Sequence[Pair], baselines: Iterable[Baseline] = ()) -> str:
     """`baselines` are those that were compared with; the sentence says who accepted the latest, and when."""
-    verdicts = [verdict for _, verdict in pairs]
-    telling = [v for _, v in worst_first(pairs) if v.worse or v.word in ("missing", "different", "improved", "broken")]
-    worse = [verdict for verdict in telling if verdict.worse]
-    lines = [f"**Upright: {summary(verdicts)}**{_against(baselines)}"]
-    if worse:
-        lines += ["", "| what | now | accepted | evidence |", "|---|---|---|---|", *map(_row, worse[:MOST_ROWS])]
-    rest = [verdict for verdict in telling if verdict not in worse[:MOST_ROWS]]
+    accepted = {baseline.number: baseline for baseline in baselines}
+    telling = [
+        (StoredResult.of(result), verdict)
+        for result, verdict in worst_first(pairs)
+        if verdict.worse or verdict.word in ("missing", "different", "improved", "broken")
+    ]
+    worse = [pair for pair in telling if pair[1].worse]  # they come first
+    lines = [f"**Upright: {summary(verdict for _, verdict in pairs)}**{_against(accepted.values())}"]
+    rows = [_row(*pair, accepted.get(pair[1].baseline or 0)) for pair in worse[:MOST_ROWS]]
+    if rows:
+        lines += ["", "| what | now | accepted | evidence |", "|---|---|---|---|", *rows]
+    rest = [verdict for _, verdict in telling[len(rows) :]]
     if rest:
         lines += ["", f"<details><summary>{len(rest)} more</summary>", ""]
         lines += [f"- {verdict.word}: {_name(verdict)}: {escape(verdict.reason)}" for verdict in rest]
         lines += ["", "</details>"]
     if worse:
-        case = worse[0].case
+        case = worse[0][1].case
         label, engine = shlex.quote(case.label), shlex.quote(case.engine_label)
         again = f"upright run {label} --engine {engine} --profile {shlex.quote(case.identity.profile)}"
         accept = f'upright accept {label} --engine {engine} --reason "..."'
@@ -41,34 +47,41 @@ def markdown_summary(pairs: Sequence[Pair], baselines: Iterable[Baseline] = ()) 
 
 
 def _against(baselines: Iterable[Baseline]) -> str:
-    found = list(baselines)
-    if not found:
+    latest = max(baselines, key=lambda baseline: baseline.when, default=None)
+    if latest is None:
         return ""
-    latest = max(found, key=lambda baseline: baseline.when)
     return f" (against the baseline accepted by {escape(latest.who)} on {latest.when:%d %b %Y}, run {latest.run})"
 
 
-def _row(verdict: Verdict) -> str:
+def _row(result: StoredResult, verdict: Verdict, baseline: Baseline | None) -> str:
     now: str = verdict.word
     accepted, evidence = "", escape(verdict.reason)
     what = _name(verdict)
     fresh = [defect for defect in verdict.defects if not defect.standing]
     if verdict.word == "defect" and fresh:
-        now, limit = contrast(fresh[0].value, fresh[0].limit, fresh[0].unit)
-        what += f": {escape(fresh[0].metric)}"
+        defect = fresh[0]
+        now, limit = contrast(defect.value, defect.limit, defect.unit, (_resolution(result, defect.metric), None))
+        what += f": {escape(metric_name(defect.metric, verdict.case))}"
         accepted = f"kept the law: at most {limit}"
     elif verdict.changes:
         change = verdict.changes[0]
-        what += f": {escape(change.metric)}"
-        now, accepted = contrast(change.new, change.old, change.unit)
+        before = baseline.result if baseline else None
+        resolutions = _resolution(result, change.metric), _resolution(before, change.metric)
+        now, accepted = contrast(change.new, change.old, change.unit, resolutions)
+        what += f": {escape(metric_name(change.metric, verdict.case))}"
         evidence = f"{_ratio(change)}allowed {escape(change.allowed)}"
-        others = [quantity_of(other) for other in verdict.changes[1:] if other.move == "regressed"]
+        others = [_short(other, verdict.case) for other in verdict.changes[1:] if other.move == "regressed"]
         evidence += f"; also {', '.join(others[:2])}" if others else ""
     return f"| {what} | {now} | {accepted} | {evidence} |"
 
 
-def quantity_of(change: Change) -> str:
-    return escape(f"{change.metric} {quantity(change.new, change.unit)}")
+def _resolution(result: StoredResult | None, metric: str) -> float | None:
+    found = [m.resolution for m in result.measurements if m.metric == metric] if result else []
+    return found[0] if found else None
+
+
+def _short(change: Change, case: Case) -> str:
+    return escape(f"{metric_name(change.metric, case)} {quantity(change.new, change.unit)}")
 
 
 def _ratio(change: Change) -> str:

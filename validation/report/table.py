@@ -14,8 +14,9 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from validation.case import Case, CaseResult
+from validation.case import CaseResult
 from validation.measurement import Measurement
+from validation.report.names import engine_name, metric_name
 from validation.report.quantity import quantity
 from validation.simulation import BROKEN
 from validation.store.records import StoredFind, StoredResult, case_key
@@ -24,7 +25,7 @@ from validation.verdict import FLOOR, MEANING, Verdict, Word, summary, worst_fir
 PIPED_WIDTH = 100
 WIDEST = 200
 GUTTER = "  "
-NARROWEST = 8  # of a column of figures
+NARROWEST = 9  # of a column: reference
 NARROWEST_WITH_SETTINGS = 12  # iterations=2
 LABEL_ROOM = 24  # columns at the left that engines leave free
 DECLINED = "\N{EN DASH}"
@@ -65,7 +66,7 @@ def render_table(
     rows: dict[str, dict[str, Text]] = {}
     versions: dict[str, str] = {}
     for result in found:
-        engine = column_of(result.case, profiles)
+        engine = engine_name(result.case, profile=len(profiles) > 1)
         rows.setdefault(result.case.label, {})[engine] = _cell(result, words, notes)
         versions[engine] = result.case.engine_version  # of several runs the last one's
     columns = [
@@ -76,7 +77,7 @@ def render_table(
     ]
     width = width or _width()
     labels = _labels(found)
-    lines = [line for block in _blocks(columns, width) for line in _grid(labels, rows, block, width)]
+    lines = _grid(labels, rows, columns, width)
     steps = sorted({result.case.identity.dt for result in found})
     about = f"profile {', '.join(sorted(profiles))}; time step {', '.join(_step(dt) for dt in steps)}"
     told = [*(f"{_superscript(number)} {note}" for note, number in notes.items()), about]
@@ -93,9 +94,16 @@ class Column(NamedTuple):
     width: int
 
 
-def _grid(
-    labels: Sequence[tuple[Text, str]], rows: Mapping[str, Mapping[str, Text]], columns: Sequence[Column], width: int
-) -> list[Text]:
+Cells = Mapping[str, Mapping[str, Text]]
+"""Row -> column -> what stands there."""
+
+
+def _grid(labels: Sequence[tuple[Text, str]], rows: Cells, columns: Sequence[Column], width: int) -> list[Text]:
+    """Each label with the row whose cells stand beside it, "" for none; columns too many for the width go on below."""
+    return [line for block in _blocks(columns, width) for line in _block(labels, rows, block, width)]
+
+
+def _block(labels: Sequence[tuple[Text, str]], rows: Cells, columns: Sequence[Column], width: int) -> list[Text]:
     """Headings, and under them a line for each label, two where it is too long to stand beside its cells."""
     room = width - sum(len(GUTTER) + column.width for column in columns)
     margin = max((label.cell_len for label, _ in labels if label.cell_len <= room), default=0)
@@ -103,8 +111,8 @@ def _grid(
     for level in range(max((len(column.heading) for column in columns), default=0)):
         heading = [column.heading[level] if level < len(column.heading) else "" for column in columns]
         lines.append(_line(Text(), margin, columns, [Text(piece, style="bold") for piece in heading]))
-    for label, scenario in labels:
-        cells = [rows[scenario].get(column.name, Text()) for column in columns] if scenario else []
+    for label, row in labels:
+        cells = [rows[row].get(column.name, Text()) for column in columns] if row else []
         if cells and label.cell_len > margin:
             lines.append(label)
             label = Text()
@@ -118,23 +126,23 @@ def _labels(found: Sequence[StoredResult]) -> list[tuple[Text, str]]:
     The family's name opens the line of its default parameters if that comes first, and a heading otherwise.
     """
     lines: list[tuple[Text, str]] = []
-    families: dict[str, dict[str, str]] = {}  # name -> label -> headline
+    families: dict[str, dict[str, str]] = {}  # name -> label -> what its headline is called
     for result in found:
         family = families.setdefault(result.case.identity.scenario, {})
-        family[result.case.label] = family.get(result.case.label) or result.headline
+        called = metric_name(result.headline, result.case).replace("_", " ")
+        family[result.case.label] = family.get(result.case.label) or called
     for name, rows in families.items():
         shown = None
-        for label, headline in rows.items():
+        for label, metric in rows.items():
             parameters = one_line(label.removeprefix(name).lstrip(":").replace(",", " "))
-            metric = headline.replace("_", " ")
             if shown is None:
                 heading = Text.assemble((one_line(name), "bold"), (f"  {metric}", "dim"))
                 lines.append((heading, "" if parameters else label))
-            elif headline != shown:
+            elif metric != shown:
                 lines.append((Text(f"  {metric}", style="dim"), ""))
             if shown is not None or parameters:
                 lines.append((Text(f"  {parameters or 'default'}", style="" if parameters else "dim"), label))
-            shown = headline
+            shown = metric
     return lines
 
 
@@ -165,20 +173,13 @@ def _heading(name: str, version: str, width: int) -> list[str]:
 
 
 def _line(label: Text, margin: int, columns: Sequence[Column], cells: Sequence[Text]) -> Text:
-    line = label.copy()
+    line = Text().append_text(label)  # whose style is not the cells'
     at = margin
     for column, cell in zip(columns, cells):
         line.append(" " * (at - line.cell_len) + GUTTER)
         line.append_text(cell)
         at += len(GUTTER) + column.width
     return line
-
-
-def column_of(case: Case, profiles: set[str]) -> str:
-    """The engine as typed, with its profile where the run has several, and the name that it was given."""
-    profile = f"@{case.identity.profile}" if len(profiles) > 1 else ""
-    alias = f" ({case.identity.alias})" if case.identity.alias else ""
-    return f"{case.engine_label}{profile}{alias}"
 
 
 def _cell(result: StoredResult, verdicts: Mapping[str, Verdict], notes: dict[str, int]) -> Text:
@@ -200,9 +201,7 @@ def _cell(result: StoredResult, verdicts: Mapping[str, Verdict], notes: dict[str
 
 def _figure(figure: Measurement) -> str:
     """Two digits: the table is for the size of things; `show` has more. One of what is round-off."""
-    if 0.0 < abs(figure.value) < FLOOR:
-        return f"{figure.value:.0e} {'' if figure.unit == '1' else figure.unit}".strip()
-    return quantity(figure.value, figure.unit, digits=2)
+    return quantity(figure.value, figure.unit, digits=1 if abs(figure.value) < FLOOR else 2)
 
 
 def _note(result: StoredResult) -> str:
@@ -226,7 +225,7 @@ def render_verdicts(
     table.add_column()  # goes on under itself
     listed = [verdict for _, verdict in worst_first(pairs) if verdict.word in LISTED]
     for verdict in listed:
-        what = f"{verdict.case.label} × {column_of(verdict.case, profiles)}"
+        what = f"{verdict.case.label} × {engine_name(verdict.case, profile=len(profiles) > 1)}"
         table.add_row(Text(verdict.word, style=STYLES[verdict.word]), f"{what}: {one_line(verdict.reason)}")
     lines: list[RenderableType] = [Text(f"Upright: {summary(verdict for _, verdict in pairs)}", style="bold")]
     if listed and listed[0].worse:
@@ -240,25 +239,30 @@ def render_verdicts(
 def render_case(results: Sequence[CaseResult | StoredResult], *, width: int | None = None) -> str:
     """Every metric of one scenario, engine by engine, and what became of those that did not complete."""
     found = [StoredResult.of(result) for result in results]
-    profiles = {result.case.identity.profile for result in found}
-    metrics = list(dict.fromkeys(m.metric for result in found for m in result.measurements))
-    table = _table()
-    table.add_column("metric", no_wrap=True)
-    for result in found:
-        table.add_column(Text(f"{column_of(result.case, profiles)}\n{result.case.engine_version}", overflow="fold"))
-    for metric in metrics:
-        cells = []
-        for result in found:
-            measured = next((m for m in result.measurements if m.metric == metric), None)
-            cells.append("" if measured is None else quantity(measured.value, measured.unit))
-        table.add_row(Text(metric, style="bold" if metric in {r.headline for r in found} else ""), *cells)
-    table.add_row("outcome", *[_outcome(result) for result in found])
+    if not found:
+        return "nothing"
+    several = len({result.case.identity.profile for result in found}) > 1
+    metrics = dict.fromkeys(m.metric for result in found for m in result.measurements)
+    rows: dict[str, dict[str, Text]] = {name: {} for name in (*metrics, "outcome")}
+    columns = []
+    for i, result in enumerate(found):
+        column = str(i)  # of the same engine there may be two
+        for m in result.measurements:
+            rows[m.metric][column] = Text(quantity(m.value, m.unit, resolution=m.resolution))
+        rows["outcome"][column] = _outcome(result)
+        wide = max(NARROWEST, *(row[column].cell_len for row in rows.values() if column in row))
+        name = engine_name(result.case, profile=several)
+        columns.append(Column(column, _heading(name, result.case.engine_version, wide), wide))
+    headlines = {result.headline for result in found}
+    case = found[0].case
+    labels = [(Text(metric_name(row, case), style="bold" if row in headlines else ""), row) for row in rows]
+    width = width or _width()
     notes = [
-        Text(f"{column_of(result.case, profiles)}: {one_line(result.reason)}", style="dim")
+        Text(f"{engine_name(result.case, profile=several)}: {one_line(result.reason)}", style="dim")
         for result in found
         if result.reason
     ]
-    return _text(Text(found[0].case.label, style="bold") if found else Text("nothing"), table, *notes, width=width)
+    return _text(Text(one_line(case.label), style="bold"), *_grid(labels, rows, columns, width), *notes, width=width)
 
 
 def _outcome(result: StoredResult) -> Text:

@@ -20,7 +20,7 @@ from validation.report.export import COLUMNS, export_results
 from validation.report.jsonl import case_line
 from validation.report.junit import junit_xml
 from validation.report.markdown import code, markdown_summary
-from validation.store import open_store
+from validation.store import StoredResult, open_store
 
 # --- JSON lines ---------------------------------------------------------------------------------------------------
 
@@ -64,6 +64,13 @@ def test_what_is_not_finite_is_null(value: float) -> None:
     line = json.loads(case_line(1, stored(value=value)), parse_constant=no_constant)
     assert line["metrics"]["penetration_mean"] == {"value": None, "unit": "m"}
     assert line["verdict"] is None
+
+
+def test_a_metric_has_its_resolution_where_there_is_one() -> None:
+    result = stored(measurements=(measurement(), measurement("truth_error_event_time", 8e-4, "s", resolution=1 / 240)))
+    metrics = json.loads(case_line(1, result))["metrics"]
+    assert metrics["truth_error_event_time"] == {"value": 8e-4, "unit": "s", "resolution": 1 / 240}
+    assert metrics["penetration_mean"] == {"value": 4e-4, "unit": "m"}
 
 
 def test_a_crash_has_its_reason_and_no_motion() -> None:
@@ -173,6 +180,18 @@ def test_a_row_has_now_accepted_and_evidence() -> None:
     assert "penetration&#95;mean | 3.2 mm | 0.4 mm | 8 times, allowed 10 % |" in text
     assert "`upright run stack:n=10 --engine pymunk --profile fair`" in text
     assert '`upright accept stack:n=10 --engine pymunk --reason "..."`' in text
+
+
+def test_a_row_has_the_resolution_behind_each_value() -> None:
+    def at(value: float, resolution: float) -> StoredResult:
+        timed = measurement("truth_error_event_time", value, "s", noise="tolerance", resolution=resolution)
+        return stored(measurements=(timed,), headline="truth_error_event_time", trajectory_hash=f"{value}")
+
+    now, before = at(32e-3, 1 / 240), at(4e-3, 1 / 480)
+    text = markdown_summary([pair(now, before)], [baseline(before)])
+    assert "| 32 ± 4.2 ms | 4 ± 2.1 ms | 8 times, allowed 10 % or by 4.2 ms |" in text
+    broken_law = markdown_summary([pair(now, at(1e-3, 1 / 480), {"truth_error_event_time": 2e-3})])
+    assert "| 32 ± 4.2 ms | kept the law: at most 2 ms |" in broken_law
 
 
 def test_markdown_makes_nothing_of_an_engines_words() -> None:

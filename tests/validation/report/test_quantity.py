@@ -37,6 +37,34 @@ def test_a_quantity_reads_as_people_write_it(value: float, unit: str, text: str)
     assert quantity(value, unit) == text
 
 
+@pytest.mark.parametrize(
+    ("value", "unit", "resolution", "text"),
+    [
+        (0.8e-3, "s", 1 / 240, "0.8 ± 4.2 ms"),
+        (0.0, "m", 1.7e-4, "0 ± 0.17 mm"),
+        (-1.34e-5, "m", 1.7e-4, "-0.0134 ± 0.17 mm"),
+        (3.4e-17, "m/s", 7.9e-8, "3.4e-17 ± 7.9e-08 m/s"),
+        (5.0, "m", 0.02, "5 ± 0.02 m"),
+        (77.0, "1", 2.0, "77 ± 2"),
+        (10.4e-3, "m", 1.4e-6, "10.4 mm"),  # it does not reach the digits shown
+        (10.4e-3, "m", 0.05e-3, "10.4 ± 0.05 mm"),
+        (0.125, "s", 0.0, "125 ms"),
+        (0.125, "s", None, "125 ms"),
+        (math.nan, "s", 1 / 240, "never"),
+        (math.inf, "J", 1.0, "infinite J"),
+    ],
+)
+def test_a_resolution_follows_its_value_in_the_same_unit(
+    value: float, unit: str, resolution: float | None, text: str
+) -> None:
+    assert quantity(value, unit, resolution=resolution) == text
+
+
+def test_two_values_have_a_resolution_each() -> None:
+    assert contrast(3.2e-3, 0.4e-3, "m", (7e-4, None)) == ("3.2 ± 0.7 mm", "0.4 mm")
+    assert contrast(3.2e-3, 3.20001e-3, "m", (7e-4, 7e-4)) == ("3.2 ± 0.7 mm", "3.20001 ± 0.7 mm")
+
+
 @given(st.floats(-1e300, 1e300), st.sampled_from(["m", "s", "J", "1", "m/s"]))
 def test_a_quantity_keeps_its_value_to_the_digits_shown(value: float, unit: str) -> None:
     number, _, shown = quantity(value, unit).partition(" ")

@@ -166,6 +166,31 @@ def test_a_case_is_shown_metric_by_metric() -> None:
     assert ["box2d: SIGSEGV after 1.3 s"] in rows
 
 
+def test_a_case_shows_the_resolution_behind_the_value() -> None:
+    result = stored(measurements=(measurement("truth_error_event_time", 8e-4, "s", resolution=1 / 240),))
+    assert ["truth_error_event_time", "0.8 ± 4.2 ms"] in cells(render_case([result]))
+
+
+def test_the_engines_of_a_case_that_are_too_many_for_the_width_go_on_below() -> None:
+    results = [stored(case(engine=f"engine{i}")) for i in range(12)]
+    lines = unstyle(render_case(results, width=60)).splitlines()
+    assert max(map(len, lines)) <= 60 and sum(line.startswith("penetration_mean") for line in lines) > 1
+    assert [word for line in lines for word in line.split() if word.startswith("engine")] == [
+        f"engine{i}" for i in range(12)
+    ]
+
+
+def test_the_same_engine_twice_has_two_columns() -> None:
+    rows = cells(render_case([stored(value=1e-3), stored(value=2e-3)]))
+    assert ["penetration_mean", "1 mm", "2 mm"] in rows
+
+
+def test_the_headline_is_bold_and_its_figures_are_not() -> None:
+    (line,) = [line for line in render_case([stored()]).splitlines() if "penetration_mean" in line]
+    label, _, figures = line.partition("\x1b[0m")
+    assert label == "\x1b[1mpenetration_mean" and "0.4 mm" in figures and "\x1b[1m" not in figures
+
+
 def test_finds_are_listed_with_what_it_takes_to_see_them_again() -> None:
     find = StoredFind(
         number=3,

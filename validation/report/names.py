@@ -1,0 +1,46 @@
+"""What metrics and engines are called in front of people: one name each, the same in every report."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+from validation.case import Case
+
+
+def metric_name(metric: str, case: Case) -> str:
+    """`truth_error_goal` by what the scenario is about, "truth error of stop distance"; any other as it stands."""
+    goal = _goal(case.identity.scenario, case.identity.parameters) if metric == "truth_error_goal" else ""
+    return f"truth error of {goal}" if goal else metric
+
+
+@cache
+def _goal(scenario: str, parameters: str) -> str:
+    """Name of the goal quantity; "" where there is none, or where this version's catalogue has no such scenario."""
+    from scenarios.catalogue import FAMILIES  # every command reports, few need the catalogue for it
+    from scenarios.scenario import ParameterError
+
+    if scenario not in FAMILIES:
+        return ""
+    try:
+        goal = FAMILIES[scenario].scenario(parameters_of(parameters)).truth.goal
+    except ParameterError:
+        return ""
+    return goal.name if goal else ""
+
+
+def parameters_of(text: str) -> dict[str, Any]:
+    """Those of a catalogue scenario; of a scene file its content hash."""
+    try:
+        data = json.loads(text)
+    except ValueError:
+        data = None
+    return data if isinstance(data, dict) else {"scene": text}
+
+
+def engine_name(case: Case, *, profile: bool = True) -> str:
+    """The engine as typed, with its profile, and the name that the case was given: pymunk:iterations=5@fair (mine)"""
+    parts = [case.engine_label, f"@{case.identity.profile}" if profile else ""]
+    parts += [f" ({case.identity.alias})" if case.identity.alias else ""]
+    return "".join(parts)
