@@ -28,6 +28,7 @@ from validation.simulation import Simulation
 from validation.trajectory import TrajectoryError, from_bytes
 
 STEP = 1.0 / 240.0  # s, the canonical time step
+SIMULATIONS_PER_MEASURER = 4  # at once; measuring takes a tenth of what simulating does
 TIMING_REPEATS = 5  # the least of five: noise only ever adds time
 
 
@@ -46,6 +47,7 @@ class Request:
 class Plan:
     case: Case
     scenario: Scenario
+    scene_text: str  # its scene as JSON
     word: str  # which server simulates it
     declined: str | None = None
     unavailable: str | None = None
@@ -95,7 +97,7 @@ def plan_cases(pool: Pool, requests: Sequence[Request]) -> list[Plan]:
     by_word: dict[str, list[Request]] = {}
     for request in requests:
         by_word.setdefault(request.engine.word, []).append(request)
-    scenes = {id(request.scenario): request.scenario.scene.model_dump(mode="json") for request in requests}
+    texts = {id(request.scenario): write_scene(request.scenario.scene, indent=None) for request in requests}
     hashes = {id(request.scenario): content_hash(request.scenario.scene) for request in requests}
     asked: dict[int, str] = {}
     for word, group in by_word.items():
@@ -103,7 +105,7 @@ def plan_cases(pool: Pool, requests: Sequence[Request]) -> list[Plan]:
             continue
         items = [
             {
-                "scene": scenes[id(r.scenario)],
+                "scene": texts[id(r.scenario)],
                 "dt": r.dt,
                 "profile": _profile(r, remotes[word].hello or {}),
                 "overrides": dict(r.engine.overrides),
@@ -124,7 +126,8 @@ def plan_cases(pool: Pool, requests: Sequence[Request]) -> list[Plan]:
         for request, answer in zip(group, given):
             if "error" in answer:
                 raise SettingError(answer["error"])
-            plans[id(request)] = _plan(request, answer, hello, hashes[id(request.scenario)])
+            scenario = id(request.scenario)
+            plans[id(request)] = _plan(request, answer, hello, texts[scenario], hashes[scenario])
     return [plans[id(request)] for request in requests]
 
 
@@ -141,7 +144,7 @@ def _profile(request: Request, hello: dict[str, Any]) -> str:
     return request.profile or ("fair" if "fair" in known else known[0])
 
 
-def _plan(request: Request, answer: dict[str, Any], hello: dict[str, Any], scene_hash: str) -> Plan:
+def _plan(request: Request, answer: dict[str, Any], hello: dict[str, Any], text: str, scene_hash: str) -> Plan:
     scenario = request.scenario
     case = Case(
         identity=Identity(
@@ -162,6 +165,7 @@ def _plan(request: Request, answer: dict[str, Any], hello: dict[str, Any], scene
     return Plan(
         case=case,
         scenario=scenario,
+        scene_text=text,
         word=request.engine.word,
         declined=answer.get("declined"),
         unavailable=answer.get("unavailable"),
@@ -196,8 +200,8 @@ def execute(
         else:
             waiting.append(_Job(plan))
     waiting = deque(sorted(waiting, key=lambda job: -job.plan.cost))
-    measurers = min(workers, len(waiting))
-    _measuring_remotes(pool, measurers)  # they start while the engines do
+    measurers = -(-workers // SIMULATIONS_PER_MEASURER)
+    measuring_remotes(pool, measurers)
     remotes = engine_remotes(pool, {job.plan.word for job in waiting})
     simulating: dict[int, _Job] = {}
     measured: dict[int, _Job] = {}
@@ -247,17 +251,17 @@ def _ask_simulation(pool: Pool, remotes: dict[str, Remote], plan: Plan, limits: 
         "time_limit": limits.time_limit,
         "memory_limit": limits.memory_limit,
     }
-    return pool.ask(remote, header, write_scene(plan.scenario.scene, indent=None).encode())
+    return pool.ask(remote, header, plan.scene_text.encode())
 
 
-def _measuring_remotes(pool: Pool, count: int) -> list[Remote]:
-    """As many as are wanted; one that died is replaced."""
+def measuring_remotes(pool: Pool, count: int = 1) -> list[Remote]:
+    """As many servers as are wanted; those that run already are of them, and one that died is replaced."""
     running = [remote for remote in pool.remotes if remote.what == "measuring"]
     return running + [pool.start_measuring() for _ in range(count - len(running))]
 
 
 def _ask_measuring(pool: Pool, count: int, plan: Plan, trajectory: bytes) -> int:
-    remote = min(_measuring_remotes(pool, count), key=lambda remote: len(remote.open_requests))
+    remote = min(measuring_remotes(pool, count), key=lambda remote: len(remote.open_requests))
     scenario = plan.scenario
     header: dict[str, Any] = {"name": scenario.name, "parameters": dict(scenario.parameters), "scene": None}
     if scenario.from_file:
