@@ -193,11 +193,16 @@ def _apart(was: Measurement, now: Measurement) -> bool:
 
 
 def _floor(was: Measurement, now: Measurement) -> float:
-    return max(FLOOR, was.resolution or 0.0, now.resolution or 0.0)
+    """A resolution that is no number resolves nothing, and so allows nothing."""
+    resolutions = (m.resolution or 0.0 for m in (was, now))
+    return max((FLOOR, *(r for r in resolutions if math.isfinite(r))))
 
 
 def _defects(baseline: Baseline | None, found: StoredResult, laws: Mapping[str, float]) -> tuple[Defect, ...]:
-    """One is standing where the baseline broke the law already, or kept it by less than the metric's own noise."""
+    """One is standing where the baseline broke the law already, or kept it by less than the metric's own noise.
+
+    What overflows is infinite and breaks every law; NaN says that nothing happened, which breaks none.
+    """
     accepted = {} if baseline is None else {m.metric: m for m in baseline.result.measurements}
     return tuple(
         Defect(

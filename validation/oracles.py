@@ -44,7 +44,7 @@ def judge_scene(scene: PlanarScene, simulation: Simulation) -> dict[str, str]:
         elapsed = simulation.trajectory.time[:, None]
         drift = np.abs(momentum - momentum[0] - m.sum() * np.array(scene.gravity) * elapsed)[:, axes].max()
         allowed = MOMENTUM_SHARE * momentum_scale(scene) + ROUND_OFF * m.sum()
-        if drift > allowed:
+        if not drift <= allowed:  # also where it overflows and is no number
             broken["momentum not kept"] = (
                 f"momentum changed by {drift:.3g} kg m/s without an outer force; tolerated: {allowed:.3g} kg m/s"
             )

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from tests.validation.metrics.motions import DT, disc, euler, planar, plane, scenario
 from tests.validation.store.made import case, measurement
 from validation.judge import Verdict, exit_status, judge, summary
 from validation.measurement import Measurement
+from validation.metrics import measure
 from validation.store import Baseline, StoredResult
 from validation.verdict import FLOOR, MEANING, NOUNS, changes_from_json, defects_from_json, to_json
 
@@ -288,6 +290,35 @@ def test_a_new_case_tells_its_defects_and_fails_nothing() -> None:
 
 def test_what_did_not_happen_breaks_no_law() -> None:
     assert judge(None, gained(NAN), LAWS).defects == ()
+
+
+@pytest.mark.parametrize("resolution", [None, math.inf, NAN])
+def test_an_energy_beyond_the_largest_double_is_a_defect_whatever_its_resolution_is_said_to_be(
+    resolution: float | None,
+) -> None:
+    before, overflowed = of(measurement("energy_gain", 1e-3, "J", noise="tolerance")), gained(math.inf)
+    now = of(*(replace(m, resolution=resolution) for m in overflowed.measurements), **MOVED)
+    verdict = judge(accepted(before), now, LAWS)
+    assert (verdict.word, verdict.worse) == ("defect", True)
+    assert "energy_gain infinite J (physics allows 0.01 J)" in verdict.reason
+    assert judge(accepted(overflowed), now, LAWS).defects[0].standing
+
+
+@pytest.mark.parametrize("lag", [0.0, DT / 2.0, -DT / 2.0])
+@pytest.mark.parametrize("speed", [1e160, -1e200, 1e300])
+def test_a_motion_whose_speeds_are_numbers_and_whose_energy_is_none_breaks_the_law_of_energy(
+    speed: float, lag: float
+) -> None:
+    falling = euler((0.0, 5.0), (0.0, 0.0), 20, poses_first=True)
+    before, after = falling.twist.copy(), falling.twist.copy()
+    after[10:, 0, 1] = speed
+    lawful, thrown = (
+        of(*measure(scenario(plane(disc())), planar(falling.time, falling.pose, twist, lag=lag)), trajectory_hash=name)
+        for twist, name in ((before, "before"), (after, "after"))
+    )
+    verdict = judge(accepted(lawful), thrown, {"energy_gain": 10.0})
+    assert (verdict.word, verdict.worse) == ("defect", True)
+    assert verdict.reason.startswith("breaks a law that it kept: energy_gain infinite J (physics allows 10 J)")
 
 
 # --- all together -------------------------------------------------------------------------------------------------

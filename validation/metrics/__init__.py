@@ -31,27 +31,27 @@ from validation.trajectory import Trajectory
 __all__ = ["METRICS", "measure", "step_time"]
 
 METRICS: dict[str, Metric] = {
-    name: Metric(name=name, measure=function, unit=unit, better=better, noise=noise)  # type: ignore[arg-type]
-    for name, function, unit, better, noise in (
-        ("truth_error_goal", truth_error_goal, "1", "lower", "tolerance"),
-        ("truth_error_position", truth_error_position, "m", "lower", "tolerance"),
-        ("truth_error_angle", truth_error_angle, "rad", "lower", "tolerance"),
-        ("truth_error_event_time", truth_error_event_time, "s", "lower", "tolerance"),
-        ("energy_drift", energy_drift, "J", "lower", "tolerance"),
-        ("energy_gain", energy_gain, "J", "lower", "tolerance"),
-        ("momentum_drift", momentum_drift, "kg m/s", "lower", "round-off"),
-        ("angular_momentum_drift", angular_momentum_drift, "kg m^2/s", "lower", "tolerance"),
-        ("penetration_mean", penetration_mean, "m", "lower", "step"),
-        ("penetration_max", penetration_max, "m", "lower", "step"),
-        ("penetration_final", penetration_final, "m", "lower", "step"),
-        ("gap_final", gap_final, "m", "neither", "step"),
-        ("rest_time", rest_time, "s", "neither", "step"),
-        ("rest_drift", rest_drift, "m", "lower", "round-off"),
-        ("jitter_velocity", jitter_velocity, "m/s", "lower", "round-off"),
-        ("jitter_position", jitter_position, "m", "lower", "round-off"),
-        ("impact_count", impact_count, "1", "neither", "exact"),
-        ("cone_violation", cone_violation, "1", "lower", "round-off"),
-        ("joint_gap", joint_gap, "m", "lower", "tolerance"),
+    name: Metric(name=name, measure=function, unit=unit, better=better, noise=noise, happens=happens)  # type: ignore[arg-type]
+    for name, function, unit, better, noise, happens in (
+        ("truth_error_goal", truth_error_goal, "1", "lower", "tolerance", "perhaps"),
+        ("truth_error_position", truth_error_position, "m", "lower", "tolerance", "perhaps"),
+        ("truth_error_angle", truth_error_angle, "rad", "lower", "tolerance", "perhaps"),
+        ("truth_error_event_time", truth_error_event_time, "s", "lower", "tolerance", "perhaps"),
+        ("energy_drift", energy_drift, "J", "lower", "tolerance", "always"),
+        ("energy_gain", energy_gain, "J", "lower", "tolerance", "always"),
+        ("momentum_drift", momentum_drift, "kg m/s", "lower", "round-off", "always"),
+        ("angular_momentum_drift", angular_momentum_drift, "kg m^2/s", "lower", "tolerance", "always"),
+        ("penetration_mean", penetration_mean, "m", "lower", "step", "always"),
+        ("penetration_max", penetration_max, "m", "lower", "step", "always"),
+        ("penetration_final", penetration_final, "m", "lower", "step", "always"),
+        ("gap_final", gap_final, "m", "neither", "step", "perhaps"),
+        ("rest_time", rest_time, "s", "neither", "step", "perhaps"),
+        ("rest_drift", rest_drift, "m", "lower", "round-off", "perhaps"),
+        ("jitter_velocity", jitter_velocity, "m/s", "lower", "round-off", "perhaps"),
+        ("jitter_position", jitter_position, "m", "lower", "round-off", "perhaps"),
+        ("impact_count", impact_count, "1", "neither", "exact", "always"),
+        ("cone_violation", cone_violation, "1", "lower", "round-off", "perhaps"),
+        ("joint_gap", joint_gap, "m", "lower", "tolerance", "always"),
     )
 }
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from scenarios.forces import spring_energy
@@ -37,11 +35,6 @@ def kinetic_energy_of_spin(o: Observation) -> Array:
     return 0.5 * np.einsum("sbi,bi->s", body_spin**2, inertia)
 
 
-def not_below_zero(value: float) -> float:
-    """An energy beyond the largest double is no 0: NaN stays NaN, which max(0.0, NaN) does not."""
-    return value if math.isnan(value) else max(0.0, value)
-
-
 def energy_drift(o: Observation) -> Reading | None:
     """Largest |E(t) - E(0)| over all samples, less what the velocity lag leaves in doubt.
 
@@ -52,8 +45,8 @@ def energy_drift(o: Observation) -> Reading | None:
     if o.scene.thrusters:
         return None
     E, doubt = energy(o), energy_doubt(o)
-    drift = float((np.abs(E - E[0]) - doubt - doubt[0]).max())
-    return Reading(value=not_below_zero(drift), better="lower" if "energy" in o.truth.invariants else "neither")
+    drift = (np.abs(E - E[0]) - doubt - doubt[0]).max()
+    return Reading(value=float(np.maximum(drift, 0.0)), better="lower" if "energy" in o.truth.invariants else "neither")
 
 
 def energy_gain(o: Observation) -> float | None:
@@ -65,7 +58,7 @@ def energy_gain(o: Observation) -> float | None:
     if o.scene.thrusters:
         return None
     E, doubt = energy(o), energy_doubt(o)
-    return not_below_zero(float((E - doubt - np.minimum.accumulate(E + doubt)).max()))
+    return float(np.maximum((E - doubt - np.minimum.accumulate(E + doubt)).max(), 0.0))
 
 
 def _poses(o: Observation) -> list[tuple[Array, ...]]:

@@ -19,7 +19,7 @@ def joint_gap(o: Observation) -> float | None:
     """
     if not o.scene.joints:
         return None
-    return max(float(gap_of(o, joint).max()) for joint in o.scene.joints)
+    return float(np.max([gap_of(o, joint).max() for joint in o.scene.joints]))
 
 
 def gap_of(o: Observation, joint: Any) -> Array:

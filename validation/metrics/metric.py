@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
 
 from scenarios.scenario import Noise
 from validation.measurement import Better, Measurement
 from validation.metrics.observation import Observation
 from validation.metrics.resolution import round_off, step_fall
+
+Happens = Literal["always", "perhaps"]
+"""perhaps: NaN where what the metric is about has not happened. always: every motion has a value, and one beyond the
+largest double is infinite."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +39,7 @@ class Metric:
     better: Better
     noise: Noise
     """Where the scenario does not say."""
+    happens: Happens
 
     @property
     def summary(self) -> str:
@@ -38,6 +47,10 @@ class Metric:
         return " ".join((inspect.getdoc(self.measure) or "").split("\n\n", 1)[0].split())
 
     def of(self, observation: Observation) -> Measurement | None:
+        with np.errstate(over="ignore", invalid="ignore"):  # speeds may be as large as doubles are
+            return self._of(observation)
+
+    def _of(self, observation: Observation) -> Measurement | None:
         found = self.measure(observation)
         if found is None:
             return None
@@ -50,9 +63,12 @@ class Metric:
             open_to_doubt = max(round_off(observation, unit), step)
             if open_to_doubt > 0.0:
                 resolution = max(resolution or 0.0, open_to_doubt)
+        value = float(reading.value)
+        if math.isnan(value) and self.happens == "always":
+            value = math.inf  # a sum or difference of what is beyond the largest double
         return Measurement(
             metric=self.name,
-            value=float(reading.value),
+            value=value,
             unit=unit,
             better=reading.better or self.better,
             noise=noise,

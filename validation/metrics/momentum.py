@@ -50,8 +50,8 @@ def angular_momentum_drift(o: Observation) -> float | None:
     if not (is_isolated(o.scene) or "angular-momentum" in o.truth.invariants):
         return None
     lags = (0.0,) if o.is_planar else (0.0, o.trajectory.velocity_lag)
-    readings = (angular_momentum(o, lag) for lag in lags)
-    return min(float(length(L - L[0]).max()) for L in readings)
+    readings = [angular_momentum(o, lag) for lag in lags]
+    return float(np.min([length(L - L[0]).max() for L in readings]))
 
 
 def angular_momentum(o: Observation, lag: float = 0.0) -> Array:

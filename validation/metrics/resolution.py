@@ -34,8 +34,9 @@ def scales(o: Observation) -> dict[str, float]:
 
 
 def round_off(o: Observation, unit: str) -> float:
-    """In `unit`: what single precision leaves open; 0 where that says nothing."""
-    return SINGLE * scales(o).get(unit, 0.0)
+    """In `unit`: what single precision leaves open; 0 where that says nothing, or the scale is beyond all bounds."""
+    scale = scales(o).get(unit, 0.0)
+    return SINGLE * scale if math.isfinite(scale) else 0.0
 
 
 def step_fall(o: Observation, unit: str) -> float:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from scenarios.scene import ArcPolygon
+from scenarios.scene import ArcPolygon, Rod
 from tests.validation.metrics.motions import (
     GROUND,
     ball,
@@ -50,6 +50,26 @@ def test_what_the_scenario_calls_meaningless_is_left_out_and_nan_is_kept():
     names = set(measured(ON_GROUND, falling))
     assert math.isnan(measured(ON_GROUND, falling)["gap_final"].value)
     assert set(measured(ON_GROUND, falling, meaningless=frozenset({"gap_final"}))) == names - {"gap_final"}
+
+
+@pytest.mark.parametrize("speed", [1e160, 1e200, 1e300])
+@pytest.mark.parametrize("place", [0.0, 1e160, -1e300])
+def test_of_finite_numbers_however_large_what_always_happens_is_a_number_or_infinite_and_its_resolution_is_finite(
+    speed, place
+):
+    t = times(0.1)
+    pose = np.stack([columns(0.0 * t, 0.5, 0.0), columns(3.0, 0.5, 0.0 * t)], axis=1)
+    twist = np.zeros_like(pose)
+    pose[12:, 1, :2] += place
+    twist[12:, 1] = (speed, -speed, speed)
+    joint = Rod(name="rod", a="a", b="b", anchor_a=(0.0, 0.0), anchor_b=(0.0, 0.0), length=3.0)
+    for more in ({"boundaries": (GROUND,)}, {"gravity": (0.0, 0.0), "joints": (joint,)}):
+        scene = plane(block("a"), block("b", position=(3.0, 0.5)), **more)
+        found = measured(scene, planar(t, pose, twist, lag=-1.0 / 480.0))
+        for name, measurement in found.items():
+            assert METRICS[name].happens == "perhaps" or not math.isnan(measurement.value), name
+            assert measurement.resolution is None or math.isfinite(measurement.resolution), name
+        assert found["energy_gain"].value == math.inf
 
 
 def test_a_motion_is_measured_the_same_twice():
