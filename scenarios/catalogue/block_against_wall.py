@@ -94,11 +94,6 @@ class Fall:
         A, B = self._centre_acceleration(state)
         return (A + self.mu_f * B) / (1.0 + self.mu_w * self.mu_f)
 
-    def floor_force(self, state: Array) -> Array:
-        """Normal force of the floor per mass, m/s^2, of states (2, N) in touch with the wall."""
-        A, B = self._centre_acceleration(state)
-        return (B - self.mu_w * A) / (1.0 + self.mu_w * self.mu_f)
-
     def _centre(self, theta: Array | float) -> tuple[Array, Array, Array, Array]:
         """X, Y and their derivatives by theta."""
         c, s = np.cos(theta), np.sin(theta)

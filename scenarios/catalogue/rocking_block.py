@@ -73,10 +73,6 @@ class Rocking:
         speed = self.p * np.sqrt(4.0 * np.sin(phi_0 + s**2 / 2.0) * np.sin(s**2 / 2.0))
         return float(0.5 * end * weight @ (2.0 * s / speed))
 
-    def impact_speed(self, impacts: int = 0) -> float:
-        """rad/s, just before the next impact."""
-        return self.p * math.sqrt(2.0 * self._lift(self.amplitude(impacts)))
-
     @cached_property
     def _swings(self) -> list[DenseSolution]:
         return []

@@ -31,7 +31,8 @@ def test_the_ladder_with_friction_at_both_ends():
     start = np.array([[0.8], [0.0]])
     assert ladder._slide(start[0], start)[1, 0] == approx(2.1068060881279047, rel=1e-14)
     assert ladder.wall_force(start)[0] == approx(3.733421587729569, rel=1e-14)
-    assert ladder.floor_force(start)[0] == approx(7.551985502791338, rel=1e-14)
+    floor_force = ladder._centre_acceleration(start)[1] - 0.2 * ladder.wall_force(start)
+    assert floor_force[0] == approx(7.551985502791338, rel=1e-14)
     assert ladder.leaves == approx(0.538795390477227, rel=1e-13)
     assert ladder._on_wall.at(ladder.leaves) == approx([1.19509704686483, 1.835897798442307], rel=1e-13)
 

@@ -16,7 +16,10 @@ def test_the_block_of_housner_has_these_figures():
     rocking = Rocking(0.1)
     assert rocking.p == approx(2.157148946396092, rel=1e-15)
     assert rocking.r == approx(0.85, rel=1e-15)
-    assert rocking.impact_speed() == approx(0.499701431288029, rel=2e-15)
+    quarter = rocking.quarter(0)
+    tilt = rocking.tilt_at(quarter - 1e-4 * np.array([2.0, 1.0, 0.0]))
+    speed = -(np.array([0.5, -2.0, 1.5]) @ tilt) / 1e-4  # just before the impact, by the parabola through three
+    assert speed == approx(0.499701431288029, rel=1e-7)
     amplitudes = (0.1, 0.06836164807874889, 0.04772392089174378, 0.03371040480565836, 0.0239848769361875)
     assert [rocking.amplitude(n) for n in range(5)] == approx(amplitudes, rel=3e-15)
     quarters = (0.4272317084297939, 0.3352624515903942, 0.2715720703511709, 0.2237560787764285, 0.1862515710329001)
