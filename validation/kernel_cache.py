@@ -10,11 +10,13 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 try:
@@ -24,6 +26,7 @@ except ImportError:  # not on Windows
 
 SOURCES = ("reference_engine", "validation/metrics")
 WARM = "warm"
+UNUSED_AFTER = 30 * 86400.0  # s
 
 
 class CacheError(RuntimeError):
@@ -39,12 +42,13 @@ def cache_root() -> Path:
 
 
 def kernel_folder() -> Path:
-    """Of these sources, this numba and this Python."""
+    """Of these sources where they lie, this numba and this Python."""
     digest = hashlib.sha256(f"{sys.version}{importlib.metadata.version('numba')}".encode())
     home = Path(__file__).resolve().parent.parent
     for source in SOURCES:
         for file in sorted((home / source).rglob("*.py")):
-            digest.update(str(file.relative_to(home)).encode() + file.read_bytes())
+            # numba trusts no file but the one that it compiled: not a copy elsewhere, nor one written anew.
+            digest.update(f"{file} {file.stat().st_mtime_ns}".encode() + file.read_bytes())
     return cache_root() / "kernels" / digest.hexdigest()[:16]
 
 
@@ -62,7 +66,14 @@ def use_kernel_cache() -> Path:
 
 
 def is_warm(folder: Path) -> bool:
-    return (folder / WARM).exists() or bool(os.environ.get("NUMBA_DISABLE_JIT"))
+    """Whether nothing is left to compile; if so, this is noted as its last use."""
+    if os.environ.get("NUMBA_DISABLE_JIT"):
+        return True
+    if not (folder / WARM).exists():
+        return False
+    with suppress(OSError):
+        (folder / WARM).touch()
+    return True
 
 
 def warm(folder: Path) -> None:
@@ -76,6 +87,15 @@ def warm(folder: Path) -> None:
             lines = done.stderr.strip().splitlines()
             raise CacheError(f"kernels could not be compiled: {lines[-1] if lines else done.returncode}")
         (folder / WARM).touch()
+        remove_unused(folder)
+
+
+def remove_unused(folder: Path) -> None:
+    """Delete the folders beside this one that nobody has used for a month."""
+    for other in folder.parent.iterdir():
+        with suppress(OSError):
+            if other != folder and time.time() - (other / WARM).stat().st_mtime > UNUSED_AFTER:
+                shutil.rmtree(other)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from scenarios.catalogue import scenario_of
 from validation import engines
 from validation.case import CaseResult
 from validation.engines import engine_of
+from validation.processes.fork_server import resident
 from validation.processes.pool import Pool
 from validation.runner import Limits, Request, execute, plan_cases
 
@@ -126,3 +127,15 @@ def eventually(holds, *, seconds: float) -> bool:  # type: ignore[no-untyped-def
             return True
         time.sleep(0.05)
     return bool(holds())
+
+
+def test_memory_is_that_of_a_process_with_all_that_it_started():
+    """A shell that started a Python with 60 MiB of its own, which is no process group's affair."""
+    script = "x = bytearray(60 * 2**20); print(1, flush=True); input()"
+    command = ["sh", "-c", f"{sys.executable} -c '{script}'; true"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as shell:
+        shell.stdout.readline()
+        found = resident(shell.pid)
+        shell.stdin.close()
+    assert 60 * 2**20 < found < 120 * 2**20
+    assert resident(shell.pid) == 0

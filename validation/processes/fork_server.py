@@ -16,6 +16,7 @@ forked. A simulation's reply has the trajectory's bytes, then the step times as 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import gc
 import importlib
 import json
@@ -41,7 +42,8 @@ from validation.processes.lifeline import die_with_parent, outlive_parent
 
 POLL = 0.05  # s between two looks at memory and clock
 PAGE = os.sysconf("SC_PAGE_SIZE")  # bytes
-FAMILY_EVERY = 8  # looks: finding a child's own children means reading the whole process table
+KERNEL_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()  # Linux, most builds of it
+PIPE_BYTES = 1 << 20  # a trajectory in a few pieces, not in dozens
 LAST_WORDS = 400  # characters of a dead child's standard error that go into the reason
 
 
@@ -53,8 +55,8 @@ class Child:
     errors: Any  # its standard error, a file
     started: float
     reply: bytearray = field(default_factory=bytearray)
+    looked: float = 0.0  # when its memory was looked at
     peak_memory: int = 0
-    looks: int = 0
     killed: tuple[str, str] | None = None  # outcome and reason, if it was us
 
 
@@ -89,6 +91,8 @@ class Server:
         work = json.loads(body) if "plan" in request else []
         scenes = [scene_of(item["scene"]) for item in work] or [scene_of(body.decode())]
         readable, writable = os.pipe()
+        with contextlib.suppress(OSError, AttributeError):  # Linux has it, up to a limit for each user
+            fcntl.fcntl(writable, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         errors = tempfile.TemporaryFile()  # noqa: SIM115  closed when the child is collected
         server = os.getpid()
         pid = os.fork()
@@ -164,12 +168,12 @@ class Server:
     def watch(self, child: Child) -> None:
         if child.killed:
             return
-        limit = child.request.get("time_limit", 60.0)
-        if time.perf_counter() - child.started > limit:
+        now, limit = time.perf_counter(), child.request.get("time_limit", 60.0)
+        if now - child.started > limit:
             child.killed = ("timed_out", f"killed after {limit:g} s, the limit of wall-clock time")
-        else:
-            child.looks += 1
-            memory = resident(child.pid, family=child.looks % FAMILY_EVERY == 0)
+        elif now - child.looked >= POLL:
+            child.looked = now
+            memory = resident(child.pid)
             child.peak_memory = max(child.peak_memory, memory)
             allowed = child.request.get("memory_limit", 2**31)
             if memory > allowed:
@@ -188,18 +192,32 @@ def kill(pid: int) -> None:
             target(pid, signal.SIGKILL)
 
 
-def resident(pid: int, *, family: bool) -> int:
-    """Bytes of the process, with those of what it started if `family`; 0 once it is gone."""
-    if not family and sys.platform == "linux":  # a tenth of psutil's time, fifty times a second
-        try:
-            return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * PAGE
-        except (OSError, IndexError):
-            return 0
+def resident(pid: int) -> int:
+    """Bytes of the process with those of what it started; 0 once it is gone."""
+    if KERNEL_LISTS_CHILDREN:  # a fiftieth of psutil's time, which reads the whole process table
+        return sum(pages(one) for one in family(pid)) * PAGE
     try:
         process = psutil.Process(pid)
-        started = process.children(recursive=True) if family else []
-        return sum(one.memory_info().rss for one in (process, *started))
+        return sum(one.memory_info().rss for one in (process, *process.children(recursive=True)))
     except psutil.Error:
+        return 0
+
+
+def family(pid: int) -> list[int]:
+    """The process and all that it and they started (proc_pid_task(5))."""
+    found = [pid]
+    for one in found:  # which grows
+        with contextlib.suppress(OSError):  # gone meanwhile
+            for task in Path(f"/proc/{one}/task").iterdir():
+                found += map(int, (task / "children").read_bytes().split())
+    return found
+
+
+def pages(pid: int) -> int:
+    """Resident; 0 once it is gone."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1])
+    except (OSError, IndexError):
         return 0
 
 
