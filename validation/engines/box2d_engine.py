@@ -21,6 +21,7 @@ from scenarios.forces import has_applied_forces
 from scenarios.scene import Bowl, PlanarScene, Polygon, Scene, features
 from validation.engines.box2d_world import World, most_facets
 from validation.engines.engine import Setting, Settings, Value
+from validation.engines.planar_boundaries import on_long_enough_slabs
 from validation.engines.recorder import Recorder
 from validation.trajectory import PlanarTrajectory
 
@@ -77,29 +78,34 @@ class Box2D:
         return None
 
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> PlanarTrajectory:
-        """Raises OffTheSlabError where a body gets beyond what stands for a half-plane; DeclinedError where an inset
-        leaves nothing of a polygon.
+        """Raises OffTheSlabError where a body gets further along a half-plane than its energy could carry it;
+        DeclinedError where an inset leaves nothing of a polygon.
         """
         assert isinstance(scene, PlanarScene)
-        world = World(scene, settings)
-        # Velocities first: v += a dt, then x += v dt.
-        recorder = Recorder(scene, dt, velocity_lag=-dt / 2, decode=world.decode)
+        return on_long_enough_slabs(lambda lengthening: simulated(World(scene, settings, lengthening), dt))
+
+
+def simulated(world: World, dt: float) -> PlanarTrajectory:
+    """Raises OffTheSlabError where a body gets beyond what stands for a half-plane."""
+    scene = world.scene
+    # Velocities first: v += a dt, then x += v dt.
+    recorder = Recorder(scene, dt, velocity_lag=-dt / 2, decode=world.decode)
+    recorder.keep(world.raw())
+    pushed = has_applied_forces(scene)
+    for step in recorder.steps():
+        if pushed:
+            world.push((step - 1) * dt)
+        listening = recorder.will_want_contacts
+        world.step(dt, listening=listening)
+        recorder.stepped(watched=listening)
         recorder.keep(world.raw())
-        pushed = has_applied_forces(scene)
-        for step in recorder.steps():
-            if pushed:
-                world.push((step - 1) * dt)
-            listening = recorder.will_want_contacts
-            world.step(dt, listening=listening)
-            recorder.stepped(watched=listening)
-            recorder.keep(world.raw())
-            if recorder.wants_contacts:
-                world.report_contacts(recorder)
-        trajectory = recorder.trajectory()
-        assert isinstance(trajectory, PlanarTrajectory)
-        for part in world.slabs:
-            part.check(scene, trajectory.position)
-        return trajectory
+        if recorder.wants_contacts:
+            world.report_contacts(recorder)
+    trajectory = recorder.trajectory()
+    assert isinstance(trajectory, PlanarTrajectory)
+    for part in world.slabs:
+        part.check(scene, trajectory.position)
+    return trajectory
 
 
 def polygon_fault(vertices: tuple[tuple[float, float], ...]) -> str | None:

@@ -34,9 +34,10 @@ def most_facets(bowl: Bowl) -> int:
 class World:
     """The scene as Box2D has it. Members are bodies, then boundaries."""
 
-    def __init__(self, scene: PlanarScene, settings: Settings) -> None:
+    def __init__(self, scene: PlanarScene, settings: Settings, lengthening: float = 1.0) -> None:
         self.scene = scene
         self.slabs: list[Slab] = []
+        self._lengthening = lengthening  # of the slabs
         self.world = b2World(gravity=scene.gravity)
         # Not by the constructor's doSleep: in 2.3.10 it sets a Python attribute that Box2D never sees.
         self.world.SetAllowSleeping(bool(settings["allow_sleep"]))
@@ -97,7 +98,7 @@ class World:
 
     def _boundary(self, j: int, boundary: HalfPlane | Bowl, segments: int) -> None:
         if isinstance(boundary, HalfPlane):
-            self.slabs.append(slab(self.scene, boundary))
+            self.slabs.append(slab(self.scene, boundary, self._lengthening))
             origin, angle = self.slabs[-1].origin, self.slabs[-1].angle
             body = self.world.CreateStaticBody(position=origin, angle=angle)
             vertices = self._drawn(boundary.name, self.slabs[-1].vertices)

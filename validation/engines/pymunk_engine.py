@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scenarios.forces import has_applied_forces
 from scenarios.scene import Disc, PlanarScene, Scene, features
 from validation.engines.engine import Setting, Settings, Value
+from validation.engines.planar_boundaries import on_long_enough_slabs
 from validation.engines.pymunk_world import World
 from validation.engines.recorder import Recorder
 from validation.trajectory import PlanarTrajectory
@@ -72,26 +73,31 @@ class Pymunk:
         return next((reason for feature, reason in DECLINES.items() if feature in found), None)
 
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> PlanarTrajectory:
-        """Raises OffTheSlabError where a body gets beyond what stands for a half-plane."""
+        """Raises OffTheSlabError where a body gets further along a half-plane than its energy could carry it."""
         assert isinstance(scene, PlanarScene)
-        world = World(scene, settings)
-        # Positions first: x += v dt, then v += a dt.
-        recorder = Recorder(scene, dt, velocity_lag=dt / 2, decode=world.decode)
+        return on_long_enough_slabs(lambda lengthening: simulated(World(scene, settings, lengthening), dt))
+
+
+def simulated(world: World, dt: float) -> PlanarTrajectory:
+    """Raises OffTheSlabError where a body gets beyond what stands for a half-plane."""
+    scene = world.scene
+    # Positions first: x += v dt, then v += a dt.
+    recorder = Recorder(scene, dt, velocity_lag=dt / 2, decode=world.decode)
+    recorder.keep(world.raw())
+    pushed = has_applied_forces(scene)
+    for step in recorder.steps():
+        if pushed:
+            world.push(step * dt, dt)
+        world.step(dt)
+        recorder.stepped()
         recorder.keep(world.raw())
-        pushed = has_applied_forces(scene)
-        for step in recorder.steps():
-            if pushed:
-                world.push(step * dt, dt)
-            world.step(dt)
-            recorder.stepped()
-            recorder.keep(world.raw())
-            if recorder.wants_contacts:
-                world.report_contacts(recorder)
-        trajectory = recorder.trajectory()
-        assert isinstance(trajectory, PlanarTrajectory)
-        for part in world.slabs:
-            part.check(scene, trajectory.position)
-        return trajectory
+        if recorder.wants_contacts:
+            world.report_contacts(recorder)
+    trajectory = recorder.trajectory()
+    assert isinstance(trajectory, PlanarTrajectory)
+    for part in world.slabs:
+        part.check(scene, trajectory.position)
+    return trajectory
 
 
 def narrowest_width(scene: PlanarScene) -> float:

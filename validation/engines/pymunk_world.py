@@ -31,9 +31,10 @@ STATE = (
 class World:
     """The scene as Chipmunk has it. Members are bodies, then boundaries."""
 
-    def __init__(self, scene: PlanarScene, settings: Settings) -> None:
+    def __init__(self, scene: PlanarScene, settings: Settings, lengthening: float = 1.0) -> None:
         self.scene = scene
         self.slabs: list[Slab] = []
+        self._lengthening = lengthening  # of the slabs
         self.space = space = pymunk.Space()
         space.gravity = scene.gravity
         space.iterations = int(settings["iterations"])
@@ -86,7 +87,7 @@ class World:
         body = pymunk.Body(body_type=pymunk.Body.STATIC)
         shapes: list[pymunk.Shape]
         if isinstance(boundary, HalfPlane):
-            self.slabs.append(slab(self.scene, boundary))
+            self.slabs.append(slab(self.scene, boundary, self._lengthening))
             body.position, body.angle = self.slabs[-1].origin, self.slabs[-1].angle
             shapes = [pymunk.Poly(body, self.slabs[-1].vertices)]
         else:
