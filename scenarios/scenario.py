@@ -66,7 +66,13 @@ class Scenario:
 
     @property
     def label(self) -> str:
-        """As typed on the command line: the name and the parameters that differ from their defaults."""
+        """As typed on the command line: the name and the parameters that differ from their defaults.
+
+        Of a scene file the first digits of its content: files of one name, and one file before and after an edit, are
+        told apart.
+        """
+        if self.from_file:
+            return f"{self.name}:content={str(self.parameters['content'])[:8]}"
         given = [f"{k}={word_of(v)}" for k, v in self.parameters.items() if self.defaults.get(k) != v]
         return self.name + (":" + ",".join(given) if given else "")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws, flight_laws
@@ -9,14 +10,19 @@ from scenarios.scenario import Scenario
 from scenarios.scene import Scene, colliding_pairs, content_hash, read_scene
 from scenarios.truth import Invariant, Truth
 
+LABEL = re.compile(r"[^/]+:content=[0-9a-f]{8}")
+"""What `Scenario.label` makes of a scene file: my_scene.json:content=1a2b3c4d. It names a scene that was run, where
+that is stored; files go by their path."""
+
 
 def scenario_from_file(path: Path) -> Scenario:
-    """The scenario of a scene file, named by the file's stem, its identity the scene's content. Raises SceneError."""
-    return scenario_from_scene(path.stem, read_scene(path))
+    """The scenario of a scene file, named as the file is without its folder. Raises SceneError."""
+    name = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in path.name)
+    return scenario_from_scene(name, read_scene(path))
 
 
 def scenario_from_scene(name: str, scene: Scene) -> Scenario:
-    """The scenario of a scene that is in no catalogue; its identity is the scene's content."""
+    """The scenario of a scene that is in no catalogue; its identity is its name and the scene's content."""
     identity = {"content": content_hash(scene)}
     return Scenario(
         name=name,
@@ -33,7 +39,6 @@ def scenario_from_scene(name: str, scene: Scene) -> Scenario:
         headline="penetration_max" if may_touch(scene) else "energy_gain",
         laws=contact_laws(scene, share=MOVING_SHARE) if may_touch(scene) else flight_laws(scene),
         parameters=identity,
-        defaults=identity,  # so the label is the name alone
         from_file=True,
     )
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from scenarios.catalogue import FAMILIES, canonical_suite, cite, scenario_of
-from scenarios.catalogue.scene_file import invariants_of
+from scenarios.catalogue.scene_file import LABEL, invariants_of
 from scenarios.scenario import ParameterError
 from scenarios.scene import Disc, PlanarBody, PlanarScene, Spring, Thruster, content_hash, write_scene
 from scenarios.scene_error import SceneError
@@ -32,16 +32,27 @@ def test_every_label_of_the_suite_names_its_scenario():
         assert (named.parameters, named.scene) == (scenario.parameters, scenario.scene)
 
 
-def test_a_path_is_a_scene_file_named_by_its_stem_and_known_by_its_content(tmp_path):
+def test_a_path_is_a_scene_file_named_without_its_folder_and_known_by_its_content(tmp_path):
     scene = scenario_of("stack:n=3").scene
-    for name in ("my_cell.json", "stack.json"):
+    for name in ("my_cell.json", "stack.json", "with a blank.json"):
         file = tmp_path / name
         file.write_text(write_scene(scene))
         scenario = scenario_of(str(file))
         assert scenario.scene == scene
-        assert scenario.name == scenario.label == name.removesuffix(".json")
+        assert (scenario.name, scenario.label) == (name, f"{name}:content={content_hash(scene)[:8]}")
+        assert LABEL.fullmatch(scenario.label)
         assert scenario.parameters == {"content": content_hash(scene)}
         assert scenario.truth.invariants == {"energy-not-gained", "no-overlap"}
+
+
+def test_no_label_of_the_suite_is_that_of_a_scene_file():
+    assert [s.label for s in canonical_suite() if LABEL.fullmatch(s.label)] == []
+
+
+def test_a_label_keeps_to_its_line_whatever_the_file_is_called(tmp_path):
+    file = tmp_path / "a\nb\x1b[31m.json"
+    file.write_text(write_scene(scenario_of("stack:n=3").scene))
+    assert scenario_of(str(file)).label.startswith("a\ufffdb\ufffd[31m.json:content=")
 
 
 @pytest.mark.parametrize(

@@ -334,7 +334,7 @@ def test_scenarios_print_scenes_that_run_as_files(
     (tmp_path / "mine.json").write_text(out)
     done = upright("run", "mine.json", "--engine", "pymunk", "--json", folder=tmp_path)
     [line] = json_lines(done.stdout)
-    assert line["scenario"] == "mine" and line["outcome"] == "completed"
+    assert line["scenario"] == "mine.json" and line["outcome"] == "completed"
     listed = call(monkeypatch, capsys, "scenarios")[1]
     assert all(name in listed for name in ("stack", "mass_ratio", "bouncing-ball"))
 
@@ -342,7 +342,7 @@ def test_scenarios_print_scenes_that_run_as_files(
 def test_show_writes_a_page_a_gif_and_a_picture(accepted: Path) -> None:
     done = upright("show", "bouncing-ball", "--html", "m.html", "--gif", "m.gif", "--png", "m.png", folder=accepted)
     assert done.returncode == 0, done.stderr
-    assert "truth_error_goal" in done.stdout
+    assert "truth error of first apex" in done.stdout
     page = (accepted / "m.html").read_text()
     assert "<canvas" in page or "canvas" in page
     assert "http://" not in page and "https://" not in page, "the page stands alone"

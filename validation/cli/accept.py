@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
 
-from validation.cli.words import database_option, selection_options, user_name
+from validation.cli.words import database_option, database_words, selection_options, user_name, without_password
+
+if TYPE_CHECKING:
+    from validation.case import Case
+    from validation.cli.selection import Selection
+    from validation.store import StoredResult
 
 
 @click.command()
@@ -34,21 +41,62 @@ def command(
     upright accept --reason "first look"
     upright accept stack:n=10 --engine pymunk --run 12 --reason "iterations lowered on purpose, see #31"
     """
-    from scenarios.catalogue import scenario_of
-    from validation.engines import engine_of
+    from validation.cli.selection import selection_of
+    from validation.report.hints import again_words
     from validation.store import open_store
 
     if not reason.strip():
         raise click.UsageError("--reason: '' is empty; say why these measurements are right")
-    labels = {scenario_of(word).label for word in scenarios}
-    chosen = {engine_of(word).label for word in engines}
+    place = database_words(database)
     with open_store(database) as store:
         number = run if run is not None else store.latest_run()
         if number is None:
-            raise click.ClickException(f"no run is stored in {database}; run something first: upright run")
-        day = until.replace(tzinfo=UTC) if until else None
-        count = store.accept(number, who=who, reason=reason, scenarios=labels, engines=chosen, until=day)
-    if not count:
-        raise click.ClickException(f"run {number} has no case of these; nothing was accepted")
-    cases = "1 case" if count == 1 else f"{count} cases"
-    click.echo(f"accepted {cases} of run {number}: {reason}   ({who})   Next: upright check")
+            where = without_password(database)
+            raise click.ClickException(f"no run is stored in {where}; run something first: upright run{place}")
+        selection = selection_of(store, scenarios, engines)
+        require_all(selection, number, store.cases(number))
+        chosen = [result for result in store.results(number) if result.case in selection]
+        if engines:
+            require_one_each(chosen)
+        numbers = store.accept(
+            number,
+            who=who,
+            reason=reason,
+            cases=[result.number for result in chosen],
+            scope=str(selection),
+            until=until.replace(tzinfo=UTC) if until else None,
+        )
+    accepted = [result.case for result in chosen if result.number in numbers]
+    rest = len(chosen) - len(accepted)
+    others = f"; {rest} with settings of their own left out, name one by --engine to accept it instead" if rest else ""
+    cases = "1 case" if len(accepted) == 1 else f"{len(accepted)} cases"
+    check = " ".join(filter(None, ("upright check", again_words(accepted)))) + place
+    click.echo(f"accepted {cases} of run {number}: {reason}   ({who}){others}   Next: {check}")
+
+
+def require_all(selection: Selection, run: int, cases: Sequence[Case]) -> None:
+    """Raises ClickException where something is named that the run does not have."""
+    from validation.report.names import engine_word
+
+    lacking = selection.lacking(cases)
+    if lacking:
+        asked = {scenario.name for scenario in selection.scenarios}
+        near = [case for case in cases if case.identity.scenario in asked] or cases
+        has = [f"{case.label} × {engine_word(case)}" for case in near]
+        more = f" and {len(lacking) - 1} more of those named" if len(lacking) > 1 else ""
+        raise click.ClickException(
+            f"run {run} has no {lacking[0]}{more} (it has: {', '.join(has[:3])}{', ...' if has[3:] else ''}); "
+            "nothing was accepted"
+        )
+
+
+def require_one_each(chosen: Sequence[StoredResult]) -> None:
+    """Raises ClickException where two engines that were named share a baseline."""
+    first: dict[str, Case] = {}
+    for result in chosen:
+        other = first.setdefault(result.case.identity.key, result.case)
+        if other is not result.case:
+            raise click.ClickException(
+                f"{other.label}: {other.engine_label} and {result.case.engine_label} share one baseline; name one of "
+                "them, or run them --as cases of their own; nothing was accepted"
+            )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from validation.cli.words import database_option
+from validation.cli.words import database_option, without_password
 
 
 @click.command()
@@ -42,7 +42,7 @@ def command(port: int, address: str, no_browser: bool, database: str) -> None:
     command_line = [sys.executable, "-P", "-m", "streamlit", "run", str(app)]
     command_line += [word for name, value in options.items() for word in (f"--{name}", str(value))]
     environment = os.environ | {"UPRIGHT_DB": database}
-    click.echo(f"dashboard of {database} on http://{address}:{port}   (Ctrl-C ends it)", err=True)
+    click.echo(f"dashboard of {without_password(database)} on http://{address}:{port}   (Ctrl-C ends it)", err=True)
     sys.stderr.flush()
     # In place of this process: who ends the command ends the server.
     os.execve(sys.executable, command_line, environment)

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from validation.cli.words import database_option
+from validation.cli.words import database_option, database_words
 
 
 @click.command()
@@ -27,14 +27,15 @@ def command(number: int | None, replay: bool, print_scene: bool, database: str) 
 
     with open_store(database) as store:
         finds = store.finds() if number is None else [store.find(number)]
-    if number is None:
-        click.echo(render_finds(finds) if finds else "nothing found yet; search with: upright fuzz --engine NAME")
+    place = database_words(database)
+    if not finds:
+        click.echo(f"nothing found yet; search with: upright fuzz{place}")
         return
-    if print_scene:
+    if number is not None and print_scene:
         from scenarios.scene import write_scene
 
         click.echo(write_scene(finds[0].scene))
-    elif replay:
+    elif number is not None and replay:
         from validation.cli.fuzzing import replay_find
 
         broken, words = replay_find(finds[0])
@@ -42,3 +43,4 @@ def command(number: int | None, replay: bool, print_scene: bool, database: str) 
         sys.exit(1 if broken else 0)
     else:
         click.echo(render_finds(finds))
+        click.echo(f"Again: upright finds {finds[-1].number} --replay{place}")

@@ -7,22 +7,14 @@ import sys
 
 import click
 
-from validation.cli.words import complete_engine, database_option
+from validation.cli.words import database_option, database_words, engine_option, profile_option
 
 
 @click.command()
-@click.option(
-    "-e",
-    "--engine",
-    "engines",
-    multiple=True,
-    metavar="ENGINE",
-    shell_complete=complete_engine,
-    help="Engine, as often as wanted; without it all that are present.",
-)
+@engine_option
 @click.option("--minutes", type=click.FloatRange(0.01, 1440), default=2.0, show_default=True, help="For each engine.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=None, help="Where to begin.  [default: random]")
-@click.option("--profile", default=None, help="default or fair.  [default: fair]")
+@profile_option
 @database_option
 def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile: str | None, database: str) -> None:
     """Search random planar scenes for one in which an engine breaks a law, and shrink it.
@@ -41,10 +33,10 @@ def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile:
 
     first = random.randrange(2**31) if seed is None else seed
     choices = [engine_of(word) for word in engines or present_engines()]
-    found = 0
+    place, found = database_words(database), 0
     with open_store(database) as store:
         for choice in choices:
-            found += fuzz_engine(store, choice, choice.profile or profile, 60.0 * minutes, first)
+            found += fuzz_engine(store, choice, choice.profile or profile, 60.0 * minutes, first, place)
     if found:
-        click.echo(f"{found} found.   Next: upright finds")
+        click.echo(f"{found} found.   Next: upright finds{place}")
     sys.exit(1 if found else 0)

@@ -15,8 +15,13 @@ from validation.runner import engine_remotes
 from validation.store import Store, StoredFind
 
 
-def fuzz_engine(store: Store, choice: EngineChoice, profile: str | None, seconds: float, seed: int) -> int:
-    """Search, store what was found, say what was done; how many faults there were."""
+def fuzz_engine(
+    store: Store, choice: EngineChoice, profile: str | None, seconds: float, seed: int, options: str
+) -> int:
+    """Search, store what was found, say what was done; how many faults there were.
+
+    `options` follow the commands that are proposed: ` --db results.db`.
+    """
     folder = kernel_cache.use_kernel_cache()
     if not kernel_cache.is_warm(folder):
         with step("compiling kernels, once"):
@@ -46,7 +51,7 @@ def fuzz_engine(store: Store, choice: EngineChoice, profile: str | None, seconds
             message=fault.message,
             scene=fault.scene,
         )
-        click.echo(find_line(number, choice, fault))
+        click.echo(f"{find_line(number, choice, fault)}.   Again: upright finds {number} --replay{options}")
     rate = search.tried / search.wall if search.wall else 0.0
     click.echo(
         f"{choice.label}@{fuzzer.profile}: {search.tried} scenes in {search.wall:.0f} s ({rate:.0f} a second) "
@@ -59,7 +64,7 @@ def find_line(number: int, choice: EngineChoice, fault: Fault) -> str:
     bodies = len(fault.scene.bodies)
     return (
         f"find {number}: {choice.label}: {fault.oracle} with {bodies} {'body' if bodies == 1 else 'bodies'} at "
-        f"dt = {fault.dt:.6g} s: {fault.message}.   Again: upright finds {number} --replay"
+        f"dt = {fault.dt:.6g} s: {fault.message}"
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import click
 
@@ -14,10 +14,12 @@ from scenarios.scenario import Scenario
 from validation import kernel_cache
 from validation.case import Case, CaseResult, describe_run
 from validation.cli.progress import progress, step
+from validation.cli.selection import scenario_in
+from validation.cli.words import DEFAULT_DB, database_words
 from validation.engines import engine_of, present_engines, unavailable_engines
 from validation.judge import Verdict, judge
 from validation.processes.pool import Pool
-from validation.runner import STEP, Limits, Plan, Request, Totals, execute, plan_cases
+from validation.runner import STEP, Limits, Plan, Request, Totals, execute, measuring_remotes, plan_cases
 from validation.store import Baseline, Store, StoredResult, case_key
 
 SAVE_EVERY = 8  # results in one transaction
@@ -32,6 +34,7 @@ class Options:
     alias: str = ""
     limits: Limits
     quiet: bool = False  # nothing on standard output but JSON
+    database: str = DEFAULT_DB  # as given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +46,15 @@ class Session:
     baselines: list[Baseline]  # those that were compared with
     totals: Totals
     unavailable: dict[str, str]  # engines that are known but absent, and why
+    typed: dict[str, str] = field(default_factory=dict)  # label -> the scenario's word on the command line
 
 
-def make_requests(options: Options) -> tuple[str, list[Request]]:
-    """Title and cells. Raises ParameterError, SceneError, EngineWordError for words that are none."""
-    scenarios: Sequence[Scenario]
-    scenarios = [scenario_of(word) for word in options.scenarios] if options.scenarios else canonical_suite()
+def make_requests(store: Store, options: Options) -> tuple[str, list[Request], dict[str, str]]:
+    """Title, cells, and the word that was typed for each label.
+
+    Raises ParameterError, SceneError, StoreError, EngineWordError for words that are none.
+    """
+    scenarios = [scenario_in(store, word) for word in options.scenarios] or canonical_suite()
     title = "canonical suite" if not options.scenarios else ", ".join(s.label for s in scenarios[:3])
     title += f" and {len(scenarios) - 3} more" if options.scenarios and len(scenarios) > 3 else ""
     choices = [engine_of(word) for word in options.engines or present_engines()]
@@ -65,30 +71,44 @@ def make_requests(options: Options) -> tuple[str, list[Request]]:
                     alias=options.alias,
                 )
             )
-    return title, requests
+    return title, requests, dict(zip((scenario.label for scenario in scenarios), options.scenarios))
 
 
 def run_session(store: Store, options: Options, command: str) -> Session:
     """Plan, simulate, measure, store, judge. Ctrl-C keeps what is done: it is stored case by case."""
-    title, requests = make_requests(options)
+    title, requests, typed = make_requests(store, options)
     warm_kernels()
     with Pool() as pool:
-        # Two words may mean one case: pymunk and pymunk@fair, or an override that the profile has already.
-        plans = list({case_key(plan.case): plan for plan in plan_cases(pool, requests)}.values())
+        measuring_remotes(pool)
+        plans = without_doubles(plan_cases(pool, requests))
         if all(plan.unavailable for plan in plans):
             raise click.ClickException(f"nothing could be run: {plans[0].unavailable}")
         scenes = {plan.case.scene_hash: plan.scenario.scene for plan in plans}
         info = describe_run(command, timing=options.limits.timing)
         run = store.begin_run(info, [plan.case for plan in plans], scenes.values())
         results, totals = _execute(store, pool, run, title, plans, options)
-    return _judged(store, run, title, results, [plan.scenario for plan in plans], totals)
+    session = _judged(store, run, title, results, [plan.scenario for plan in plans], totals)
+    return replace(session, typed=typed)
+
+
+def without_doubles(plans: Iterable[Plan]) -> list[Plan]:
+    """Two words may mean one case: pymunk and pymunk@fair, or an override that the profile has already. The plainer
+    word stays, for by it the case is asked for later."""
+    kept: dict[str, Plan] = {}
+    for plan in plans:
+        key = case_key(plan.case)
+        if key not in kept or len(plan.case.engine_label) < len(kept[key].case.engine_label):
+            kept[key] = plan
+    return list(kept.values())
 
 
 def resume_session(store: Store, options: Options) -> Session:
     """The cases that the latest unfinished run still owes; those that it has are not run again."""
     found = store.unfinished_run()
     if found is None:
-        raise click.ClickException("no unfinished run is stored; start one with: upright run")
+        raise click.ClickException(
+            f"no unfinished run is stored; start one with: upright run{database_words(options.database)}"
+        )
     run, cases = found
     scenarios = {case.scene_hash + case.label: _stored_scenario(store, case) for case in store.cases(run)}
     requests = [
@@ -103,6 +123,7 @@ def resume_session(store: Store, options: Options) -> Session:
     ]
     warm_kernels()
     with Pool() as pool:
+        measuring_remotes(pool)
         plans = plan_cases(pool, requests)
         for plan, case in zip(plans, cases):
             if plan.unavailable is None and plan.case.engine_version != case.engine_version:
@@ -152,9 +173,9 @@ def _execute(
             totals = execute(pool, plans, options.limits, on_result)
         except KeyboardInterrupt:
             save()
+            go_on = f"upright run --resume{database_words(options.database)}"
             click.echo(
-                f"stopped: {len(results)} of {len(plans)} cases are stored as run {run}.   Go on: upright run --resume",
-                err=True,
+                f"stopped: {len(results)} of {len(plans)} cases are stored as run {run}.   Go on: {go_on}", err=True
             )
             sys.exit(130)
         save()

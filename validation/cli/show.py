@@ -47,13 +47,17 @@ def command(
     from validation.store import open_store
 
     with open_store(database) as store:
-        number, results = find_cases(store, scenario, engines, run)
+        number, results = find_cases(store, scenario, engines, run, database)
         scene = store.scene(results[0].case.scene_hash)
         tracks = case_tracks(store, scene, results)
     title = f"{results[0].case.label}, run {number}"
     click.echo(render_case(results))
     if not tracks:
-        raise click.ClickException(f"no engine completed {results[0].case.label} in run {number}; nothing moves")
+        still = f"no engine completed {results[0].case.label} in run {number}; nothing moves"
+        if html or gif or png:
+            raise click.ClickException(f"{still}; nothing was written")
+        click.echo(still)
+        return
     if gif:
         motion_gif(scene, tracks, gif)
         click.echo(f"wrote {gif}")

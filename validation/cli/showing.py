@@ -6,36 +6,30 @@ from collections.abc import Sequence
 
 import click
 
-from scenarios.catalogue import scenario_of
 from scenarios.scene import Scene
+from validation.cli.selection import selection_of
 from validation.cli.session import Options, run_session
-from validation.engines import EngineChoice, engine_of
+from validation.cli.words import command_line
 from validation.metrics.curves import curves
 from validation.report.motion import Track
 from validation.runner import Limits
 from validation.store import Store, StoredResult
 
 
-def find_cases(store: Store, word: str, engines: Sequence[str], run: int | None) -> tuple[int, list[StoredResult]]:
+def find_cases(
+    store: Store, word: str, engines: Sequence[str], run: int | None, database: str
+) -> tuple[int, list[StoredResult]]:
     """Run number and the cases of this scenario in it, in the order of the run; what no run has is run now."""
-    scenario = scenario_of(word)
-    label, asked = scenario.label, (scenario.name, scenario.parameters_json)
-    choices = [engine_of(engine) for engine in engines]
-
-    def is_of(result: StoredResult, choice: EngineChoice) -> bool:
-        case = result.case
-        return case.engine_label == choice.label and choice.profile in (None, case.identity.profile)
-
-    runs = [run] if run is not None else [stored.number for stored in store.runs()]
-    for number in runs:
-        found = [r for r in store.results(number) if (r.case.identity.scenario, r.case.identity.parameters) == asked]
-        found = [r for r in found if not choices or any(is_of(r, choice) for choice in choices)]
-        if found and all(any(is_of(r, choice) for r in found) for choice in choices):
+    selection = selection_of(store, [word], engines)
+    for number in [run] if run is not None else [stored.number for stored in store.runs()]:
+        found = [result for result in store.results(number) if result.case in selection]
+        lacking = selection.lacking(result.case for result in found)
+        if not lacking:
             return number, found
-    if run is not None:
-        raise click.ClickException(f"{label} is not in run {run}; without --run the latest that has it is shown")
-    options = Options(scenarios=(word,), engines=tuple(engines), limits=Limits())
-    session = run_session(store, options, f"upright show {word}")
+        if run is not None:
+            raise click.ClickException(f"run {run} has no {lacking[0]}; without --run the latest that has it is shown")
+    options = Options(scenarios=(word,), engines=tuple(engines), limits=Limits(), database=database)
+    session = run_session(store, options, command_line())
     return session.run, store.results(session.run)
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 
 import click
 
-from validation.cli.session import Session
-from validation.verdict import summary
+from validation.cli.session import Options, Session
+from validation.cli.words import database_words, without_password
+from validation.store import StoredResult
+from validation.verdict import summary, worst_first
 
 
-def show_session(session: Session, database: str, *, as_json: bool) -> None:
+def show_session(session: Session, options: Options) -> None:
     """The table, what it cost, and what to do next; or one JSON object per case and nothing else."""
-    if as_json:
+    if options.quiet:
         from validation.report.jsonl import case_line
 
         for result, verdict in zip(session.results, session.verdicts):
@@ -25,17 +28,33 @@ def show_session(session: Session, database: str, *, as_json: bool) -> None:
         click.echo(f"  {name} is not here: {reason}")
     click.echo(cost_line(session))
     click.echo(summary(session.verdicts))
-    one = next((v.case.label for v in session.verdicts if v.word != "declined"), "stack")
-    db = database_words(database)
-    following = [f"upright dashboard{db}", f"upright show {one}{db}"]
+    place = database_words(options.database)
+    following = [f"upright dashboard{place}"]
+    moves = next((r.case for r in map(StoredResult.of, session.results) if r.outcome == "completed"), None)
+    if moves:
+        following.append(f"upright show {shlex.quote(moves.label)} --run {session.run}{place}")
     if not session.baselines:
-        following.append(f'upright accept{db} --reason "first look"')
-    click.echo(f"Stored as run {session.run} in {database}.   Next: {' · '.join(following)}")
+        following.append(accept_run(session, options))
+    where = without_password(options.database)
+    click.echo(f"Stored as run {session.run} in {where}.   Next: {' · '.join(following)}")
 
 
-def database_words(database: str) -> str:
-    """What commands on this database need to be told."""
-    return "" if database == "upright.db" else f" --db {database}"
+def accept_run(session: Session, options: Options) -> str:
+    return f'upright accept --run {session.run}{database_words(options.database)} --reason "first look"'
+
+
+def show_verdicts(session: Session, options: Options) -> None:
+    """What is worth a line, and what to do about the worst."""
+    from validation.report.hints import stored_words
+    from validation.report.table import render_verdicts
+
+    pairs = list(zip(session.results, session.verdicts))
+    click.echo(render_verdicts(pairs))
+    worst = next((verdict for _, verdict in worst_first(pairs)), None)
+    if worst and worst.worse:
+        words = stored_words(worst.case, session.run) + database_words(options.database)
+        click.echo(f"Look at the worst:  upright show {words}")
+        click.echo(f'Mend it, or say why it is right:  upright accept {words} --reason "..."')
 
 
 def cost_line(session: Session) -> str:

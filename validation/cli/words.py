@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import os
+import re
+import shlex
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -51,9 +55,8 @@ def database_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-def selection_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """SCENARIO... and --engine: which cells of the matrix."""
-    function = click.option(
+def engine_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
         "-e",
         "--engine",
         "engines",
@@ -62,16 +65,62 @@ def selection_options(function: Callable[..., Any]) -> Callable[..., Any]:
         shell_complete=complete_engine,
         help="Engine, as often as wanted; without it all that are present.",
     )(function)
-    return click.argument("scenarios", nargs=-1, metavar="[SCENARIO]...", shell_complete=complete_scenario)(function)
 
 
-def execution_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """How to run: profile, time step, limits."""
+def profile_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option("--profile", default=None, metavar="NAME", help="default or fair.  [default: fair]")(function)
+
+
+def selection_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """SCENARIO... and --engine: which cells of the matrix."""
+    scenarios = click.argument("scenarios", nargs=-1, metavar="[SCENARIO]...", shell_complete=complete_scenario)
+    return scenarios(engine_option(function))
+
+
+def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What to run, how, and where to store it, handed over as one `validation.cli.session.Options`."""
+
+    @functools.wraps(function)
+    def command(
+        *,
+        scenarios: tuple[str, ...],
+        engines: tuple[str, ...],
+        profile: str | None,
+        dt: float | None,
+        timing: bool,
+        alias: str,
+        workers: int | None,
+        time_limit: float,
+        memory_limit: int,
+        as_json: bool,
+        database: str,
+        **others: Any,
+    ) -> Any:
+        from validation.cli.session import Options, make_limits
+
+        options = Options(
+            scenarios=scenarios,
+            engines=engines,
+            profile=profile,
+            dt=dt,
+            alias=alias,
+            limits=make_limits(workers, time_limit, memory_limit, timing=timing),
+            quiet=as_json,
+            database=database,
+        )
+        return function(options=options, **others)
+
+    decorated: Callable[..., Any] = command
     for option in reversed(
         (
-            click.option("--profile", default=None, metavar="NAME", help="default or fair.  [default: fair]"),
+            selection_options,
+            profile_option,
             click.option(
-                "--dt", default=None, metavar="SECONDS", help="Time step, a number or a fraction.  [default: 1/240]"
+                "--dt",
+                callback=lambda context, parameter, text: time_step(text),
+                default=None,
+                metavar="SECONDS",
+                help="Time step, a number or a fraction.  [default: 1/240]",
             ),
             click.option("--timing", is_flag=True, help="Time the steps too: one case at a time, least of five."),
             click.option("--as", "alias", default="", metavar="NAME", help="Make these cases their own, under NAME."),
@@ -91,10 +140,14 @@ def execution_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 help="MiB resident for one simulation.",
             ),
             click.option("--strict", is_flag=True, help="Exit 1 for any crash, time-out or missing case."),
+            click.option(
+                "--json", "as_json", is_flag=True, help="One JSON object per case on standard output, nothing else."
+            ),
+            database_option,
         )
     ):
-        function = option(function)
-    return function
+        decorated = option(decorated)
+    return decorated
 
 
 class OutputFile(click.Path):
@@ -129,6 +182,22 @@ def time_step(text: str | None) -> float | None:
     if not 1e-6 <= dt <= 1.0:
         raise click.BadParameter(f"--dt: {text} is out of range; allowed: 1e-6 to 1 s")
     return dt
+
+
+def database_words(database: str) -> str:
+    """What a proposed command needs to be told to find this database: ` --db 'my results.db'`, or nothing."""
+    here = os.environ.get("UPRIGHT_DB") or DEFAULT_DB
+    return "" if database == here else f" --db {shlex.quote(without_password(database))}"
+
+
+def without_password(database: str) -> str:
+    """For screens and logs; who types it again gives the password again."""
+    return re.sub(r"(://[^:/@]*):.*@", r"\1:***@", database)
+
+
+def command_line() -> str:
+    """This command as it was typed, quoted."""
+    return shlex.join(["upright", *map(without_password, sys.argv[1:])])
 
 
 def user_name() -> str:

@@ -22,7 +22,8 @@ def scenario_list() -> str:
         for parameter, allowed in family.allowed.items():
             lines.append(f"{'':20}   {parameter} = {family.defaults[parameter]}   ({allowed})")
         lines.append(f"{'':20}   {counts.get(name, 0)} in the canonical suite")
-    lines.append(f"{len(canonical_suite())} scenarios in the canonical suite.   One of them: upright scenarios NAME")
+    one = f"One of them: upright scenarios {next(iter(FAMILIES))}"
+    lines.append(f"{len(canonical_suite())} scenarios in the canonical suite.   {one}")
     return "\n".join(lines)
 
 
@@ -88,7 +89,7 @@ def engine_list(*, as_json: bool) -> str:
         f"{row['reason'] or 'profiles: ' + ', '.join(row['profiles'])}"
         for row in rows
     ]
-    return "\n".join([*lines, "Settings of one: upright engines NAME"])
+    return "\n".join([*lines, f"Settings of one: upright engines {rows[0]['engine']}"])
 
 
 def engine_lines(choice: EngineChoice) -> str:

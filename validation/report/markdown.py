@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from validation.case import Case, CaseResult
+from validation.report.hints import again_words, stored_words
 from validation.report.names import metric_name
 from validation.report.quantity import contrast, quantity
 from validation.store.records import Baseline, StoredResult
@@ -19,8 +19,19 @@ SPECIAL = re.compile(r"[&<>|`*_\[\]()@#\\~!$]")
 Pair = tuple[CaseResult | StoredResult, Verdict]
 
 
-def markdown_summary(pairs: Sequence[Pair], baselines: Iterable[Baseline] = ()) -> str:
-    """`baselines` are those that were compared with; the sentence says who accepted the latest, and when."""
+def markdown_summary(
+    pairs: Sequence[Pair],
+    baselines: Iterable[Baseline] = (),
+    *,
+    run: int,
+    typed: Mapping[str, str] | None = None,
+    options: str = "",
+) -> str:
+    """`baselines` are those that were compared with; the sentence says who accepted the latest, and when.
+
+    `run` is where the results are stored, `options` say in which database, `typed` are the words of the scenarios by
+    label: the summary is read where the files are and the database may be not.
+    """
     accepted = {baseline.number: baseline for baseline in baselines}
     telling = [
         (StoredResult.of(result), verdict)
@@ -39,9 +50,8 @@ def markdown_summary(pairs: Sequence[Pair], baselines: Iterable[Baseline] = ()) 
         lines += ["", "</details>"]
     if worse:
         case = worse[0][1].case
-        label, engine = shlex.quote(case.label), shlex.quote(case.engine_label)
-        again = f"upright run {label} --engine {engine} --profile {shlex.quote(case.identity.profile)}"
-        accept = f'upright accept {label} --engine {engine} --reason "..."'
+        again = f"upright run {again_words([case], typed)}"
+        accept = f'upright accept {stored_words(case, run)}{options} --reason "..."'
         lines += ["", f"Reproduce: {code(again)}", f"Next: mend it, or accept it with a reason: {code(accept)}"]
     return "\n".join(lines) + "\n"
 

@@ -40,7 +40,17 @@ def parameters_of(text: str) -> dict[str, Any]:
 
 
 def engine_name(case: Case, *, profile: bool = True) -> str:
-    """The engine as typed, with its profile, and the name that the case was given: pymunk:iterations=5@fair (mine)"""
-    parts = [case.engine_label, f"@{case.identity.profile}" if profile else ""]
-    parts += [f" ({case.identity.alias})" if case.identity.alias else ""]
-    return "".join(parts)
+    """The engine as typed, with its profile, and the name that the case was given: pymunk@fair:iterations=5 (mine)"""
+    alias = f" ({case.identity.alias})" if case.identity.alias else ""
+    return (engine_word(case) if profile else case.engine_label) + alias
+
+
+def engine_word(case: Case) -> str:
+    """What `--engine` takes for it: pymunk@fair:iterations=5."""
+    return with_profile(case.engine_label, case.identity.profile)
+
+
+def with_profile(label: str, profile: str | None) -> str:
+    """The word of an engine as typed without its profile."""
+    name, colon, overrides = label.partition(":")
+    return f"{name}@{profile}{colon}{overrides}" if profile else label

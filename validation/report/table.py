@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from shutil import get_terminal_size
@@ -212,13 +211,8 @@ def _note(result: StoredResult) -> str:
     return reason if engine.casefold() in reason.casefold() else f"{engine}: {reason}"
 
 
-def render_verdicts(
-    pairs: Sequence[tuple[CaseResult | StoredResult, Verdict]], *, options: str = "", width: int | None = None
-) -> str:
-    """Each verdict that is worth a line, the worst first, the sentence that counts them, and what to do next.
-
-    `options` follow the commands that are proposed: ` --db results.db`.
-    """
+def render_verdicts(pairs: Sequence[tuple[CaseResult | StoredResult, Verdict]], *, width: int | None = None) -> str:
+    """Each verdict that is worth a line, the worst first, and the sentence that counts them."""
     profiles = {verdict.case.identity.profile for _, verdict in pairs}
     table = Table.grid(padding=(0, 1))
     table.add_column(no_wrap=True)
@@ -228,11 +222,6 @@ def render_verdicts(
         what = f"{verdict.case.label} × {engine_name(verdict.case, profile=len(profiles) > 1)}"
         table.add_row(Text(verdict.word, style=STYLES[verdict.word]), f"{what}: {one_line(verdict.reason)}")
     lines: list[RenderableType] = [Text(f"Upright: {summary(verdict for _, verdict in pairs)}", style="bold")]
-    if listed and listed[0].worse:
-        case = listed[0].case
-        words = f"{shlex.quote(case.label)} --engine {shlex.quote(case.engine_label)}"
-        lines.append(Text(f"Look at the worst:  upright show {words}{options}"))
-        lines.append(Text(f'Mend it, or say why it is right:  upright accept {words}{options} --reason "..."'))
     return _text(*([table] if listed else []), *lines, width=width)
 
 
@@ -279,7 +268,7 @@ def render_finds(finds: Sequence[StoredFind], *, width: int | None = None) -> st
         bodies = str(len(find.scene.bodies))
         message = f"{one_line(find.message)} (dt {_step(find.dt)})"
         table.add_row(str(find.number), engine, find.oracle, bodies, str(find.seed), Text(message))
-    return _text(table, Text("Again: upright finds NUMBER --replay", style="dim"), width=width)
+    return _text(table, width=width)
 
 
 def _step(dt: float) -> str:

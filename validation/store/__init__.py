@@ -2,7 +2,7 @@
 
     with open_store("upright.db") as store:             # or postgresql://user@host/name
         run = store.begin_run(describe_run("..."), cases, scenes)
-        store.save_result(run, result)
+        store.save_results(run, [result])
         store.finish_run(run)
 
 Nothing heavy is imported before a store is opened.

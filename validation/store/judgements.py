@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select
+from sqlalchemy import Connection, delete, insert, or_, select
 
 from validation.store import models, runs
 from validation.store.errors import StoreError
@@ -20,50 +20,49 @@ def accept(
     *,
     who: str,
     reason: str,
-    scenarios: Collection[str],
-    engines: Collection[str],
-    branch: str | None,
+    cases: Collection[int] | None,
+    scope: str,
     until: datetime | None,
-) -> int:
+) -> list[int]:
     (stored,) = runs.runs(connection, models.Run.id == run)
     if stored.done < stored.planned:
         raise StoreError(
-            f"run {run}: {stored.planned - stored.done} of its {stored.planned} cases are not done; finish it with "
-            "upright run --resume, or accept another run"
+            f"run {run}: {stored.planned - stored.done} of its {stored.planned} cases are not done; resume it, or "
+            "accept another run"
         )
-    chosen = [
-        result
-        for result in runs.results(connection, models.Case.run_id == run)
-        if (not scenarios or result.case.label in scenarios) and (not engines or result.case.engine_label in engines)
-    ]
+    results = runs.results(connection, models.Case.run_id == run)
+    alien = sorted(set(cases or ()) - {result.number for result in results})
+    if alien:
+        raise StoreError(f"run {run}: case {alien[0]} is none of its cases; nothing was accepted")
     by_identity: dict[str, list[StoredResult]] = {}
-    for result in chosen:
-        by_identity.setdefault(result.case.identity.key, []).append(result)
+    for result in results:
+        if cases is None or result.number in cases:
+            by_identity.setdefault(result.case.identity.key, []).append(result)
+    accepted = [_the_one(group) for group in by_identity.values()]
     now = datetime.now(UTC)
     rows = [
         {
             "case_id": result.number,
-            "identity_key": identity,
-            "branch": stored.branch if branch is None else branch,
+            "identity_key": result.case.identity.key,
+            "branch": stored.branch,
             "accepted": now,
             "who": who,
             "reason": reason,
-            "scope": _scope(scenarios, engines),
+            "scope": scope,
             "until": until,
         }
-        for identity, results in by_identity.items()
-        for result in [_the_one(results)]
+        for result in accepted
     ]
     if rows:
         connection.execute(insert(models.Baseline), rows)
-    return len(rows)
+    return [result.number for result in accepted]
 
 
 def _the_one(results: Sequence[StoredResult]) -> StoredResult:
     """Of the cases that share an identity in one run, the one without overrides."""
     if len(results) == 1:
         return results[0]
-    plain = [result for result in results if result.case.engine_label == result.case.identity.engine]
+    plain = [result for result in results if ":" not in result.case.engine_label]
     if len(plain) != 1:
         labels = ", ".join(result.case.engine_label for result in results)
         raise StoreError(
@@ -73,19 +72,13 @@ def _the_one(results: Sequence[StoredResult]) -> StoredResult:
     return plain[0]
 
 
-def _scope(scenarios: Collection[str], engines: Collection[str]) -> str:
-    parts = [", ".join(sorted(scenarios)), ("on " + ", ".join(sorted(engines))) if engines else ""]
-    return " ".join(part for part in parts if part) or "the whole run"
-
-
-def baselines(connection: Connection, branches: Sequence[str], *where: ColumnElement[bool]) -> dict[str, Baseline]:
+def baselines(connection: Connection, branches: Sequence[str]) -> dict[str, Baseline]:
     """By identity, the one in effect: of the first of `branches` that has any, the latest not yet expired."""
     now = datetime.now(UTC)
     rows = connection.execute(
         select(models.Baseline.__table__).where(
             models.Baseline.branch.in_(branches),
             or_(models.Baseline.until.is_(None), models.Baseline.until > now),
-            *where,
         )
     ).all()
     chosen: dict[str, Any] = {}
@@ -94,7 +87,7 @@ def baselines(connection: Connection, branches: Sequence[str], *where: ColumnEle
     if not chosen:
         return {}
     numbers = {row.case_id for row in chosen.values()}
-    in_effect = models.Case.id.in_(select(models.Baseline.case_id).where(models.Baseline.branch.in_(branches), *where))
+    in_effect = models.Case.id.in_(select(models.Baseline.case_id).where(models.Baseline.branch.in_(branches)))
     results = {result.number: result for result in runs.results(connection, in_effect) if result.number in numbers}
     return {
         identity: Baseline(

@@ -44,10 +44,6 @@ class StoredResult:
     def key(self) -> str:
         return case_key(self.case)
 
-    @property
-    def values(self) -> dict[str, float]:
-        return {m.metric: m.value for m in self.measurements}
-
     @classmethod
     def of(cls, result: CaseResult | StoredResult) -> StoredResult:
         """The same result, flat; what is stored already stays as it is."""

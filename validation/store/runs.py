@@ -20,6 +20,7 @@ from validation.store.errors import StoreError
 from validation.store.records import Point, StoredResult, StoredRun, case_key
 from validation.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
 
+HISTORY = 1000  # values of a metric that are looked back on
 NOT_DONE = {
     "outcome": None,
     "reason": "",
@@ -281,8 +282,14 @@ def scene(connection: Connection, scene_hash: str) -> Scene:
     return parse_scene(json.loads(text), where=f"stored scene {scene_hash[:12]}")
 
 
-def history(connection: Connection, identity_key: str, metric: str, limit: int) -> list[Point]:
-    """Oldest first; the latest `limit`."""
+def labelled(connection: Connection, label: str) -> list[tuple[str, str]]:
+    """(scenario, scene hash) of the cases of this label, each once."""
+    query = select(models.Case.scenario, models.Case.scene_hash).where(models.Case.label == label).distinct()
+    return [(row.scenario, row.scene_hash) for row in connection.execute(query)]
+
+
+def history(connection: Connection, identity_key: str, metric: str) -> list[Point]:
+    """Oldest first; the latest HISTORY."""
     query = (
         select(
             models.Case.__table__, models.Run.started, models.Run.commit, models.Run.branch, models.Measurement.value
@@ -295,7 +302,7 @@ def history(connection: Connection, identity_key: str, metric: str, limit: int) 
         )
         .where(models.Case.identity_key == identity_key, models.Case.outcome.is_not(None))
         .order_by(models.Case.id.desc())
-        .limit(limit)
+        .limit(HISTORY)
     )
     return [
         Point(

@@ -16,7 +16,7 @@ from validation.store import finds, judgements, models, runs
 from validation.store.connection import connect, reading, unreachable, writing
 from validation.store.errors import StoreError
 from validation.store.migration import migrate
-from validation.store.records import Baseline, Point, StoredFind, StoredResult, StoredRun, case_key
+from validation.store.records import Baseline, Point, StoredFind, StoredResult, StoredRun
 from validation.trajectory import Trajectory
 from validation.verdict import Verdict
 
@@ -67,20 +67,12 @@ class Store:
             runs.save_scenes(connection, scenes)
             return runs.begin(connection, info, planned)
 
-    def save_result(self, run: int, result: CaseResult) -> int:
-        """The case's number. A case that is done already stays as it is."""
-        return self.save_results(run, [result])[0]
-
     def save_results(self, run: int, results: Sequence[CaseResult]) -> list[int]:
-        """All of them in one transaction."""
+        """The cases' numbers. All in one transaction; a case that is done already stays as it is."""
         trajectories = [result.simulation.trajectory for result in results]
         packed = [None if trajectory is None else runs.Packed(trajectory) for trajectory in trajectories]
         with writing(self._engine, self.name) as connection:
             return [runs.save(connection, run, result, part) for result, part in zip(results, packed)]
-
-    def save_scenes(self, scenes: Iterable[Scene]) -> None:
-        with writing(self._engine, self.name) as connection:
-            runs.save_scenes(connection, scenes)
 
     def finish_run(self, run: int) -> None:
         with writing(self._engine, self.name) as connection:
@@ -116,12 +108,6 @@ class Store:
             runs.require(connection, run)
             return runs.cases(connection, run)
 
-    def pending(self, run: int) -> set[str]:
-        """Keys (`case_key`) of the cases that are not done."""
-        with reading(self._engine, self.name) as connection:
-            runs.require(connection, run)
-            return {case_key(case) for case in runs.cases(connection, run, pending=True)}
-
     def results(self, run: int) -> list[StoredResult]:
         """Of the cases that are done, in the order of the plan."""
         with reading(self._engine, self.name) as connection:
@@ -145,10 +131,20 @@ class Store:
         with reading(self._engine, self.name) as connection:
             return runs.scene(connection, scene_hash)
 
-    def history(self, identity_key: str, metric: str, limit: int = 1000) -> list[Point]:
+    def labelled_scene(self, label: str) -> tuple[str, Scene]:
+        """Name and scene of a scene file that was run, by the label of its cases."""
+        with reading(self._engine, self.name) as connection:
+            found = runs.labelled(connection, label)
+            if len(found) != 1:
+                what = "no scene" if not found else f"{len(found)} scenes"
+                raise StoreError(f"{label}: {what} of this name and content in {self.name}; give the path of its file")
+            name, scene_hash = found[0]
+            return name, runs.scene(connection, scene_hash)
+
+    def history(self, identity_key: str, metric: str) -> list[Point]:
         """A metric of an identity over runs, oldest first; overrides are among them."""
         with reading(self._engine, self.name) as connection:
-            return runs.history(connection, identity_key, metric, limit)
+            return runs.history(connection, identity_key, metric)
 
     # --- judgements -----------------------------------------------------------------------------------------------
 
@@ -158,41 +154,26 @@ class Store:
         *,
         who: str,
         reason: str,
-        scenarios: Collection[str] = (),
-        engines: Collection[str] = (),
-        branch: str | None = None,
+        cases: Collection[int] | None = None,
+        scope: str = "the whole run",
         until: datetime | None = None,
-    ) -> int:
-        """Make results of a run the baseline of their identities; how many.
+    ) -> list[int]:
+        """Make results of a run the baseline of their identities on the run's branch; numbers of the cases accepted.
 
-        `scenarios` and `engines` are labels as typed, empty for all; `branch` is the run's own where it is not given.
-        Declined and broken cases are accepted too: from then on they are known.
+        `cases` are numbers of cases of the run, None for all; `scope` says in words which they are. Declined and
+        broken cases are accepted too: from then on they are known. Of cases that share an identity only the one
+        without overrides is accepted.
         """
         if not reason.strip():
             raise StoreError("reason: '' is empty; say why these measurements are right")
         with writing(self._engine, self.name) as connection:
             runs.require(connection, run)
-            return judgements.accept(
-                connection,
-                run,
-                who=who,
-                reason=reason,
-                scenarios=scenarios,
-                engines=engines,
-                branch=branch,
-                until=until,
-            )
-
-    def baseline(self, identity_key: str, branch: str) -> Baseline | None:
-        """The one in effect on a branch, or on a main branch where the branch has none."""
-        with reading(self._engine, self.name) as connection:
-            of_it = models.Baseline.identity_key == identity_key
-            return judgements.baselines(connection, _branches(branch), of_it).get(identity_key)
+            return judgements.accept(connection, run, who=who, reason=reason, cases=cases, scope=scope, until=until)
 
     def baselines(self, branch: str) -> dict[str, Baseline]:
-        """By identity key, those in effect on a branch."""
+        """By identity key, those in effect on a branch: its own, and a main branch's where it has none."""
         with reading(self._engine, self.name) as connection:
-            return judgements.baselines(connection, _branches(branch))
+            return judgements.baselines(connection, list(dict.fromkeys((branch, *MAIN_BRANCHES))))
 
     def save_verdicts(self, run: int, verdicts: Iterable[Verdict]) -> None:
         with writing(self._engine, self.name) as connection:
@@ -232,10 +213,10 @@ class Store:
                 message=message,
             )
 
-    def finds(self, engine: str | None = None) -> list[StoredFind]:
+    def finds(self) -> list[StoredFind]:
         """Oldest first."""
         with reading(self._engine, self.name) as connection:
-            return finds.finds(connection, *([] if engine is None else [models.Find.engine == engine]))
+            return finds.finds(connection)
 
     def find(self, number: int) -> StoredFind:
         with reading(self._engine, self.name) as connection:
@@ -245,7 +226,3 @@ class Store:
                 listed = ", ".join(str(n) for n in known[-8:]) or "none yet"
                 raise StoreError(f"find {number}: not in this database; it has: {listed}")
         return found[0]
-
-
-def _branches(branch: str) -> list[str]:
-    return list(dict.fromkeys((branch, *MAIN_BRANCHES)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import math
 import re
@@ -156,13 +157,13 @@ def test_junit_survives_any_words(tmp_path: Path) -> None:
 
 
 def test_a_clean_check_is_one_line() -> None:
-    text = markdown_summary([pair(stored(), stored())])
+    text = markdown_summary([pair(stored(), stored())], run=7)
     assert text == "**Upright: 1 unchanged**\n"
 
 
 def test_the_sentence_stands_first_then_three_rows_then_the_rest_folded() -> None:
     pairs = every_kind() + [pair(stored(case("more"), 2e-3), stored(case("more"), 1e-3)) for _ in range(2)]
-    lines = markdown_summary(pairs).splitlines()
+    lines = markdown_summary(pairs, run=7).splitlines()
     assert lines[0].startswith("**Upright: 2 broken, 1 defect, 3 regressions, ")
     rows = [line for line in lines if line.startswith("|")][2:]
     assert [row.split("|")[1].split(" on ")[0].strip() for row in rows] == ["breaking", "defective", "regressing"]
@@ -174,12 +175,20 @@ def test_the_sentence_stands_first_then_three_rows_then_the_rest_folded() -> Non
 
 
 def test_a_row_has_now_accepted_and_evidence() -> None:
-    text = markdown_summary([pair(stored(value=3.2e-3), stored(value=0.4e-3))], [baseline(stored())])
+    text = markdown_summary([pair(stored(value=3.2e-3), stored(value=0.4e-3))], [baseline(stored())], run=7)
     assert "(against the baseline accepted by R&#46; " not in text, "only what Markdown would misread is escaped"
     assert "(against the baseline accepted by R. on 03 Nov 2026, run 0)" in text
     assert "penetration&#95;mean | 3.2 mm | 0.4 mm | 8 times, allowed 10 % |" in text
-    assert "`upright run stack:n=10 --engine pymunk --profile fair`" in text
-    assert '`upright accept stack:n=10 --engine pymunk --reason "..."`' in text
+    assert "`upright run stack:n=10 --engine pymunk@fair`" in text
+    assert '`upright accept stack:n=10 --engine pymunk@fair --run 7 --reason "..."`' in text
+
+
+def test_a_scene_file_is_run_again_by_its_path_and_accepted_by_its_label_where_it_is_stored() -> None:
+    of = dataclasses.replace(case("s.json", parameters={}, alias="mine"), label="s.json:content=0a1b2c3d")
+    pairs = [pair(stored(of, 3.2e-3), stored(value=0.4e-3))]
+    text = markdown_summary(pairs, run=7, typed={of.label: "my scenes/s.json"}, options=" --db ci.db")
+    assert "`upright run 'my scenes/s.json' --engine pymunk@fair --as mine`" in text
+    assert '`upright accept s.json:content=0a1b2c3d --engine pymunk@fair --run 7 --db ci.db --reason "..."`' in text
 
 
 def test_a_row_has_the_resolution_behind_each_value() -> None:
@@ -188,15 +197,15 @@ def test_a_row_has_the_resolution_behind_each_value() -> None:
         return stored(measurements=(timed,), headline="truth_error_event_time", trajectory_hash=f"{value}")
 
     now, before = at(32e-3, 1 / 240), at(4e-3, 1 / 480)
-    text = markdown_summary([pair(now, before)], [baseline(before)])
+    text = markdown_summary([pair(now, before)], [baseline(before)], run=7)
     assert "| 32 ± 4.2 ms | 4 ± 2.1 ms | 8 times, allowed 10 % or by 4.2 ms |" in text
-    broken_law = markdown_summary([pair(now, at(1e-3, 1 / 480), {"truth_error_event_time": 2e-3})])
+    broken_law = markdown_summary([pair(now, at(1e-3, 1 / 480), {"truth_error_event_time": 2e-3})], run=7)
     assert "| 32 ± 4.2 ms | kept the law: at most 2 ms |" in broken_law
 
 
 def test_markdown_makes_nothing_of_an_engines_words() -> None:
     of = case(f"st{HOSTILE}", "p`y", parameters={})
-    text = markdown_summary([pair(broken(of, reason=HOSTILE), stored(of))])
+    text = markdown_summary([pair(broken(of, reason=HOSTILE), stored(of))], run=7)
     (row,) = [line for line in text.splitlines() if line.startswith("| st")]
     assert row.count("|") == 5
     assert not re.search(r"[<>`@*]|(?<!&)#|\]\(", row)
@@ -219,8 +228,8 @@ def filled(path: Path) -> None:
         for value in (1.0 / 3.0, math.nan):
             cases = [case(), case(engine="box2d")]
             run = store.begin_run(info(), cases)
-            store.save_result(run, result(cases[0], measurement(value=value), measurement("rest_time", 2.0, "s")))
-            store.save_result(run, failed(cases[1], "crashed", HOSTILE))
+            store.save_results(run, [result(cases[0], measurement(value=value), measurement("rest_time", 2.0, "s"))])
+            store.save_results(run, [failed(cases[1], "crashed", HOSTILE)])
             store.finish_run(run)
 
 

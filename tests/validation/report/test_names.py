@@ -56,7 +56,7 @@ def test_every_report_calls_the_error_of_a_goal_the_same() -> None:
         render_table([pairs[0][0]]),
         render_case([pairs[0][0]]),
         render_verdicts(pairs, width=200),
-        markdown_summary(pairs),
+        markdown_summary(pairs, run=7),
         junit_xml(pairs),
     ):
         assert name in unstyle(text) and not re.search("truth.error.goal", text)
@@ -64,5 +64,5 @@ def test_every_report_calls_the_error_of_a_goal_the_same() -> None:
 
 def test_an_engine_is_called_as_typed_with_its_profile_and_the_name_that_the_case_was_given() -> None:
     of = case(overrides="iterations=5", alias="mine")
-    assert engine_name(of) == "pymunk:iterations=5@fair (mine)"
+    assert engine_name(of) == "pymunk@fair:iterations=5 (mine)"
     assert engine_name(of, profile=False) == "pymunk:iterations=5 (mine)"

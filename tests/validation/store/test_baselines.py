@@ -24,9 +24,9 @@ def done(store: Store, *results: CaseResult, branch: str = "main") -> int:
 def test_an_acceptance_says_who_when_why_and_what(store: Store) -> None:
     run = done(store, result(case(), measurement(value=4e-4)))
     before = datetime.now(UTC)
-    assert store.accept(run, who="R.", reason="first look") == 1
-    baseline = store.baseline(case().identity.key, "main")
-    assert baseline is not None
+    [accepted] = store.accept(run, who="R.", reason="first look")
+    baseline = store.baselines("main")[case().identity.key]
+    assert baseline.result.number == accepted
     assert (baseline.who, baseline.reason, baseline.scope, baseline.until) == (
         "R.",
         "first look",
@@ -43,8 +43,8 @@ def test_a_later_acceptance_takes_over_and_erases_nothing(store: Store) -> None:
     numbers = []
     for run in runs:
         store.accept(run, who="R.", reason="so")
-        baseline = store.baseline(case().identity.key, "main")
-        assert baseline is not None and baseline.run == run
+        baseline = store.baselines("main")[case().identity.key]
+        assert baseline.run == run
         numbers.append(baseline.number)
     assert numbers == sorted(set(numbers))
 
@@ -73,17 +73,26 @@ def test_a_branch_has_its_own_baseline_and_else_that_of_main(store: Store) -> No
 def test_only_what_is_named_is_accepted(store: Store) -> None:
     cases = [case(parameters={"n": n}, engine=e) for n in (3, 10) for e in ("pymunk", "box2d")]
     run = done(store, *[result(c) for c in cases])
-    assert store.accept(run, who="R.", reason="x", scenarios={"stack:n=3"}, engines={"box2d"}) == 1
+    numbers = [r.number for r in store.results(run)]
+    assert store.accept(run, who="R.", reason="x", cases=numbers[1:2], scope="stack:n=3 on box2d") == numbers[1:2]
     (baseline,) = store.baselines("main").values()
     assert baseline.result.case == cases[1] and baseline.scope == "stack:n=3 on box2d"
-    assert store.accept(run, who="R.", reason="x", scenarios={"stack:n=4"}) == 0
-    assert store.accept(run, who="R.", reason="x", engines={"pymunk"}) == 2
+    assert store.accept(run, who="R.", reason="x", cases=[]) == []
+    assert store.accept(run, who="R.", reason="x", cases=numbers[::2]) == numbers[::2]
+
+
+def test_of_a_case_that_the_run_does_not_have_nothing_is_accepted(store: Store) -> None:
+    first, second = done(store, result()), done(store, result())
+    [alien], [own] = (store.results(run) for run in (first, second))
+    with pytest.raises(StoreError, match=f"run {second}: case {alien.number} is none of its cases"):
+        store.accept(second, who="R.", reason="x", cases=[own.number, alien.number])
+    assert store.baselines("main") == {}
 
 
 def test_what_broke_or_was_declined_can_be_accepted_as_known(store: Store) -> None:
     cases = [case(engine="pybullet"), case(engine="mujoco")]
     run = done(store, failed(cases[0], "crashed", "SIGSEGV"), failed(cases[1], "declined", "no e"))
-    assert store.accept(run, who="R.", reason="known") == 2
+    assert len(store.accept(run, who="R.", reason="known")) == 2
     assert {b.result.outcome for b in store.baselines("main").values()} == {"crashed", "declined"}
 
 
@@ -92,7 +101,7 @@ def test_of_a_case_with_and_without_override_the_plain_one_is_accepted(store: St
     run = done(store, result(other), result(plain))
     store.accept(run, who="R.", reason="x")
     assert store.baselines("main")[plain.identity.key].result.case == plain
-    store.accept(run, who="R.", reason="two will do", engines={"pymunk:iterations=2"})
+    store.accept(run, who="R.", reason="two will do", cases=[store.results(run)[0].number])
     assert store.baselines("main")[plain.identity.key].result.case == other
 
 
@@ -106,7 +115,7 @@ def test_two_overrides_of_one_identity_cannot_both_be_its_baseline(store: Store)
 
 def test_half_a_run_is_not_accepted(store: Store) -> None:
     run = store.begin_run(info(), [case(), case(engine="box2d")])
-    store.save_result(run, result(case()))
+    store.save_results(run, [result(case())])
     with pytest.raises(StoreError, match=f"run {run}: 1 of its 2 cases are not done"):
         store.accept(run, who="R.", reason="x")
 
@@ -122,7 +131,7 @@ def test_verdicts_come_back_as_they_were_given(store: Store) -> None:
     run = done(
         store, result(case(), measurement(value=0.5), measurement("rest_time", float("nan"), "s"), trajectory=None)
     )
-    baseline = store.baseline(case().identity.key, "main")
+    baseline = store.baselines("main")[case().identity.key]
     (stored,) = store.results(run)
     given = judge(baseline, stored, {"penetration_mean": 0.1})
     assert given.changes and given.defects, "there must be something to bring back"

@@ -21,7 +21,7 @@ with open_store(sys.argv[1]) as store:
     cases = [case(parameters={{"n": n}}) for n in range({CASES})]
     run = store.begin_run(info(), cases)
     for n, one in enumerate(cases):
-        store.save_result(run, result(one, trajectory=falling(samples=60 + n)))
+        store.save_results(run, [result(one, trajectory=falling(samples=60 + n))])
         print(n, flush=True)
 """
 

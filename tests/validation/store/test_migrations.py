@@ -51,9 +51,9 @@ def test_a_database_of_the_first_revision_keeps_what_it_has(where: str) -> None:
     engine.dispose()
     with open_store(where) as store:
         assert store.run(7).info.commit == "abc"
-        store.save_result(7, result(case(), measurement()))
+        store.save_results(7, [result(case(), measurement())])
         store.finish_run(7)
-        assert store.accept(7, who="R.", reason="still here") == 1
+        assert len(store.accept(7, who="R.", reason="still here")) == 1
 
 
 @pytest.mark.parametrize("revision", ["0001", "0002"])

@@ -71,7 +71,7 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: py
 def test_a_damaged_database_is_said(tmp_path: Path) -> None:
     path = tmp_path / "u.db"
     with open_store(path) as store:
-        store.save_result(store.begin_run(info(), [case()]), result())
+        store.save_results(store.begin_run(info(), [case()]), [result()])
     data = bytearray(path.read_bytes())
     data[100:4096] = b"\xff" * 3996
     path.write_bytes(data)

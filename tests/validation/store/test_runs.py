@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 
@@ -33,7 +34,7 @@ def test_a_result_comes_back_to_the_last_bit(store: Store) -> None:
         measurement("energy_gain", math.inf, "J", better="neither"),
     )
     run = store.begin_run(info(), [given.case])
-    number = store.save_result(run, given)
+    [number] = store.save_results(run, [given])
     (back,) = store.results(run)
     assert back == store.result(number)
     assert back.case == given.case and back.key == case_key(given.case)
@@ -60,7 +61,7 @@ def test_what_did_not_complete_is_stored_with_its_reason(store: Store) -> None:
 def test_an_engines_words_may_hold_anything(store: Store) -> None:
     reason = "nul \0, half a surrogate \ud800, quotes ' \" and ünïcode 球"
     run = store.begin_run(info(), [case()])
-    store.save_result(run, failed(case(), "crashed", reason))
+    store.save_results(run, [failed(case(), "crashed", reason)])
     (back,) = store.results(run)
     assert back.reason == "nul \N{REPLACEMENT CHARACTER}, half a surrogate ?, quotes ' \" and ünïcode 球"
 
@@ -68,10 +69,10 @@ def test_an_engines_words_may_hold_anything(store: Store) -> None:
 def test_a_case_is_never_doubled_and_its_first_result_stays(store: Store) -> None:
     """A baseline may rest on it."""
     run = store.begin_run(info(), [case(), case()])
-    first = store.save_result(run, result(case(), measurement(value=1.0)))
-    again = store.save_result(run, result(case(), measurement(value=2.0)))
+    first = store.save_results(run, [result(case(), measurement(value=1.0))])
+    again = store.save_results(run, [result(case(), measurement(value=2.0))])
     assert first == again
-    assert [r.values for r in store.results(run)] == [{"penetration_mean": 1.0}]
+    assert [[m.value for m in r.measurements] for r in store.results(run)] == [[1.0]]
 
 
 def test_an_override_and_another_version_are_cases_beside_the_plain_one(store: Store) -> None:
@@ -87,14 +88,13 @@ def test_an_override_and_another_version_are_cases_beside_the_plain_one(store: S
 def test_a_stopped_run_knows_what_it_owes(store: Store) -> None:
     cases = [case(parameters={"n": n}) for n in (3, 5, 10)]
     run = store.begin_run(info(), cases)
-    store.save_result(run, result(cases[1]))
+    store.save_results(run, [result(cases[1])])
     assert store.unfinished_run() == (run, [cases[0], cases[2]])
-    assert store.pending(run) == {case_key(cases[0]), case_key(cases[2])}
     assert store.cases(run) == cases
     assert store.latest_run() is None, "an unfinished run is not one to accept"
     store.save_results(run, [result(cases[0]), result(cases[2])])
     store.finish_run(run)
-    assert store.unfinished_run() is None and store.pending(run) == set()
+    assert store.unfinished_run() is None
     assert store.latest_run() == run and store.run(run).finished is not None
 
 
@@ -118,16 +118,28 @@ def test_a_scene_comes_back_equal(store: Store) -> None:
     assert store.scene(content_hash(given)) == given
 
 
+def test_a_scene_file_is_found_by_the_label_of_its_cases(store: Store) -> None:
+    label, given = "s.json:content=0a1b2c3d", scene()
+    first = dataclasses.replace(case("s.json", scene_hash=content_hash(given)), label=label)
+    for _ in range(2):
+        store.begin_run(info(), [first], [given])
+    assert store.labelled_scene(label) == ("s.json", given)
+    other = scene(height=3.0)
+    store.begin_run(info(), [dataclasses.replace(first, scene_hash=content_hash(other))], [other])
+    with pytest.raises(StoreError, match="2 scenes of this name and content"):
+        store.labelled_scene(label)
+
+
 def test_a_metrics_history_is_in_order_of_time_with_gaps_where_it_was_not_measured(store: Store) -> None:
     for value in (1.0, None, 3.0):
         run = store.begin_run(info(), [case()])
-        store.save_result(
-            run, failed(case(), "crashed", "") if value is None else result(case(), measurement(value=value))
+        store.save_results(
+            run, [failed(case(), "crashed", "") if value is None else result(case(), measurement(value=value))]
         )
     points = store.history(case().identity.key, "penetration_mean")
     assert [p.outcome for p in points] == ["completed", "crashed", "completed"]
     assert np.array_equal([p.value for p in points], [1.0, math.nan, 3.0], equal_nan=True)
-    assert [p.run for p in store.history(case().identity.key, "penetration_mean", limit=2)] == [2, 3]
+    assert [p.run for p in points] == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -135,9 +147,10 @@ def test_a_metrics_history_is_in_order_of_time_with_gaps_where_it_was_not_measur
     [
         (lambda s: s.results(9), "run 9: not in this database; it has none"),
         (lambda s: s.finish_run(9), "run 9: not in this database"),
-        (lambda s: s.save_result(9, result()), "run 9: not in this database"),
+        (lambda s: s.save_results(9, [result()]), "run 9: not in this database"),
         (lambda s: s.result(9), "case 9: not in this database"),
         (lambda s: s.scene("ab12"), "scene ab12: not in this database"),
+        (lambda s: s.labelled_scene("s.json:content=0a1b2c3d"), "s.json:content=0a1b2c3d: no scene of this name"),
         (lambda s: s.find(3), "find 3: not in this database; it has: none yet"),
     ],
 )
@@ -151,5 +164,5 @@ def test_two_that_write_at_the_same_time_wait_for_each_other(where: str) -> None
     with open_store(where) as one, open_store(where) as other:
         runs = [s.begin_run(info(), [case()]) for s in (one, other, one, other)]
         for s, run in zip((other, one, other, one), runs):
-            s.save_result(run, result(trajectory=falling(samples=20)))
+            s.save_results(run, [result(trajectory=falling(samples=20))])
         assert [len(one.results(run)) for run in runs] == [1, 1, 1, 1]

@@ -75,7 +75,7 @@ def test_bytes_that_are_no_packed_trajectory_are_refused(data: bytes) -> None:
 def test_a_motion_comes_back_bit_for_bit(store: Store) -> None:
     given = falling(contact_impulse=0.1)
     run = store.begin_run(info(), [case()])
-    store.save_result(run, result(trajectory=given))
+    store.save_results(run, [result(trajectory=given)])
     (stored,) = store.results(run)
     assert stored.trajectory_hash == given.state_hash
     back = store.trajectory(stored.trajectory_key)
@@ -90,7 +90,7 @@ def blobs(where: str) -> int:
 
 def test_a_rerun_with_the_same_bits_stores_no_second_motion(store: Store) -> None:
     for _ in range(3):
-        store.save_result(store.begin_run(info(), [case()]), result())
+        store.save_results(store.begin_run(info(), [case()]), [result()])
     assert len({store.results(run)[0].trajectory_key for run in (1, 2, 3)}) == 1
     if store.name.endswith(".db"):
         assert blobs(store.name) == 1
@@ -100,8 +100,8 @@ def test_the_same_motion_with_other_contact_forces_is_another_record(store: Stor
     """A resting stack of another mass has the same poses; its forces must not be those of the first."""
     light, heavy = case(parameters={"mass": 1}), case(parameters={"mass": 10})
     run = store.begin_run(info(), [light, heavy])
-    store.save_result(run, result(light, trajectory=falling(contact_impulse=0.1)))
-    store.save_result(run, result(heavy, trajectory=falling(contact_impulse=1.0)))
+    store.save_results(run, [result(light, trajectory=falling(contact_impulse=0.1))])
+    store.save_results(run, [result(heavy, trajectory=falling(contact_impulse=1.0))])
     impulses = []
     for stored in store.results(run):
         back = store.trajectory(stored.trajectory_key)
@@ -116,7 +116,7 @@ def test_a_damaged_motion_is_said_in_one_line(tmp_path: Path) -> None:
 
     with open_store(tmp_path / "u.db") as store:
         run = store.begin_run(info(), [case()])
-        store.save_result(run, result())
+        store.save_results(run, [result()])
         key = store.results(run)[0].trajectory_key
         with sqlite3.connect(store.name) as connection:
             connection.execute("UPDATE trajectories SET data = substr(data, 1, 200)")

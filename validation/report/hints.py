@@ -1,0 +1,44 @@
+"""Commands to propose, as one types them: quoted for a shell, and reaching the very cases that they are about."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+
+from scenarios.catalogue import canonical_suite
+from validation.case import Case
+from validation.engines import present_engines
+from validation.report.names import engine_word
+from validation.runner import STEP
+
+
+def step_word(dt: float) -> str:
+    """What `--dt` reads back to the last bit: 1/60, 0.004."""
+    rate = round(1.0 / dt)
+    return f"1/{rate}" if rate > 1 and 1.0 / rate == dt else repr(dt)
+
+
+def stored_words(case: Case, run: int) -> str:
+    """For `show` and `accept`. Time step and alias are the run's."""
+    return f"{shlex.quote(case.label)} --engine {shlex.quote(engine_word(case))} --run {run}"
+
+
+def again_words(cases: Sequence[Case], typed: Mapping[str, str] | None = None) -> str:
+    """For `run` and `check`: these cases of one run once more. The canonical suite on all engines needs no words.
+
+    `typed`: label -> the word to give for it, where that is another, such as the path of a scene file.
+    """
+    labels = dict.fromkeys(case.label for case in cases)
+    engines = dict.fromkeys(engine_word(case) for case in cases)
+    words: list[str] = []
+    if set(labels) != {scenario.label for scenario in canonical_suite()}:
+        words += [shlex.quote((typed or {}).get(label, label)) for label in labels]
+    if set(engines) != {f"{name}@fair" for name in present_engines()}:
+        words += _options("--engine", engines)
+    words += _options("--dt", dict.fromkeys(step_word(c.identity.dt) for c in cases if c.identity.dt != STEP))
+    words += _options("--as", dict.fromkeys(c.identity.alias for c in cases if c.identity.alias))
+    return " ".join(words)
+
+
+def _options(name: str, values: Iterable[str]) -> list[str]:
+    return [word for value in values for word in (name, shlex.quote(value))]
