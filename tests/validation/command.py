@@ -8,6 +8,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
+from validation import cli
+
 AS_COMMAND = [sys.executable, "-P", "-c", "from validation.cli import main; main()"]
 
 
@@ -26,3 +30,13 @@ def upright(*words: str, folder: Path, **environment: str) -> subprocess.Complet
     process = start(words, folder, **environment)
     out, err = process.communicate(timeout=300)
     return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    """Exit status, standard output and error of the command in this process; for what simulates nothing."""
+    monkeypatch.setattr(sys, "argv", ["upright", *words])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    with pytest.raises(SystemExit) as leaving:
+        cli.main()
+    out, err = capsys.readouterr()
+    return int(leaving.value.code or 0), out, err

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sqlite3
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import pytest
 
 from scenarios.catalogue import scenario_of
 from scenarios.scene import write_scene
-from tests.validation.command import start, upright
+from tests.validation.command import call, start, upright
 from validation import cli
 
 # The last two take pybullet long enough that a run with them can be stopped halfway.
@@ -118,6 +117,8 @@ def test_two_words_for_one_case_are_one_case_and_two_scenes_of_one_name_are_two(
     assert done.returncode == 0, done.stderr
     lines = json_lines(done.stdout)
     assert len(lines) == 2 and len({line["parameters"]["content"] for line in lines}) == 2
+    accepted = upright("accept", "--engine", "pymunk", "--reason", "the plainest word stays", folder=tmp_path)
+    assert "accepted 2 cases of run 1" in accepted.stdout, accepted.stderr
 
 
 def test_a_killed_run_is_resumed_with_no_case_lost_or_doubled(tmp_path: Path) -> None:
@@ -212,16 +213,6 @@ def test_a_first_check_says_that_nothing_is_accepted(tmp_path: Path) -> None:
 
 
 # --- bad input ------------------------------------------------------------------------------------------------
-
-
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    """The command in this process; for what ends before anything runs."""
-    monkeypatch.setattr(sys, "argv", ["upright", *words])
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    with pytest.raises(SystemExit) as leaving:
-        cli.main()
-    out, err = capsys.readouterr()
-    return int(leaving.value.code or 0), out, err
 
 
 def block() -> dict[str, Any]:

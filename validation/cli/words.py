@@ -169,18 +169,18 @@ class OutputFile(click.Path):
 
 
 def time_step(text: str | None) -> float | None:
-    """1/240, 0.004, 2.5e-3; None where none is given. Raises BadParameter."""
+    """1/240, 0.004, 2.5e-3; None where none is given. Raises UsageError."""
     if text is None:
         return None
     top, _, bottom = text.partition("/")
     try:
         dt = float(top) / float(bottom or 1)
     except (ValueError, ZeroDivisionError):
-        raise click.BadParameter(
+        raise click.UsageError(
             f"--dt: {text!r} is not a number or a fraction; allowed: 1e-6 to 1, such as 1/240"
         ) from None
     if not 1e-6 <= dt <= 1.0:
-        raise click.BadParameter(f"--dt: {text} is out of range; allowed: 1e-6 to 1 s")
+        raise click.UsageError(f"--dt: {text} is out of range; allowed: 1e-6 to 1 s")
     return dt
 
 
