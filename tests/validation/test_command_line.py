@@ -9,6 +9,7 @@ import sqlite3
 import time
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -113,9 +114,11 @@ def test_two_words_for_one_case_are_one_case_and_two_scenes_of_one_name_are_two(
         word = f"bouncing-ball:restitution={restitution}"
         (tmp_path / name / "s.json").write_text(upright("scenarios", word, "--json", folder=tmp_path).stdout)
     engines = ["--engine", "pymunk", "--engine", "pymunk@fair", "--engine", "pymunk:iterations=50"]
-    done = upright("run", "a/s.json", "b/s.json", *engines, "--json", folder=tmp_path)
+    done = upright("check", "a/s.json", "b/s.json", *engines, "--json", "--junit", "j.xml", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = json_lines(done.stdout)
+    named = {case.get("name") for case in ElementTree.parse(tmp_path / "j.xml").iter("testcase")}
+    assert named == {f"s.json:content={line['parameters']['content'][:8]}" for line in lines}
     assert len(lines) == 2 and len({line["parameters"]["content"] for line in lines}) == 2
     accepted = upright("accept", "--engine", "pymunk", "--reason", "the plainest word stays", folder=tmp_path)
     assert "accepted 2 cases of run 1" in accepted.stdout, accepted.stderr
@@ -165,7 +168,7 @@ def test_control_c_leaves_what_is_done_stored(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert "upright run --resume" in err and "Traceback" not in err
+    assert "upright run --resume --db c.db" in err and "Traceback" not in err
     assert len(cases_of(tmp_path / "c.db")) == 2 * len(EIGHT_CASES)
 
 
