@@ -21,7 +21,7 @@ def quantity(value: float, unit: str, *, digits: int = DIGITS, resolution: float
         return NEVER
     if math.isinf(value):
         return f"{'-' if value < 0 else ''}infinite {unit}".strip()
-    spread = resolution if resolution and 2.0 * resolution >= _last_digit(value, digits) else 0.0
+    spread = resolution if resolution and math.isfinite(resolution) and 2.0 * resolution >= _last_digit(value, digits) else 0.0
     if unit in MILLI and SMALLEST_MILLI <= max(abs(value), spread) < 1.0:
         value, spread, unit = 1e3 * value, 1e3 * spread, MILLI[unit]
     number = _number(value, digits) + (f" ± {_number(spread, RESOLUTION_DIGITS)}" if spread else "")
