@@ -1,116 +1,133 @@
-"""The matrix: scenarios down, engines across, in each cell the scenario's headline figure and the verdict."""
+"""The matrix: scenarios down, the worst first; engines across; in each cell the headline figure and the verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import streamlit as st
 
 from dashboard import reading
-from validation.report.quantity import quantity
+from dashboard.look import MEANING_HERE, NOT_DONE, word_html
+from validation.case import Case
+from validation.report.names import engine_name, metric_name
+from validation.report.quantity import quantity, time_step
 from validation.store import StoredResult, StoredRun
-from validation.verdict import MEANING, Verdict, summary
-
-COLOURS = {
-    "broken": "#8e1b1b",
-    "defect": "#b5482a",
-    "regressed": "#c62828",
-    "missing": "#b98900",
-    "different": "#6a5acd",
-    "improved": "#2e7d32",
-    "new": "#5f6b7a",
-    "pass": "#2f6f9f",
-    "declined": "#9aa3ad",
-}
-STYLE = """
-<style>
-table.matrix { border-collapse: collapse; font-size: 0.86rem; }
-table.matrix th { text-align: left; padding: 4px 10px; border-bottom: 2px solid #c9d1da; white-space: nowrap; }
-table.matrix td { padding: 3px 10px; border-bottom: 1px solid #e6e9ed; vertical-align: top; }
-table.matrix td.word { white-space: nowrap; font-variant-numeric: tabular-nums; }
-table.matrix a { color: inherit; text-decoration: none; }
-table.matrix a:hover { text-decoration: underline; }
-table.matrix small { font-weight: 600; margin-left: 6px; }
-</style>
-"""
+from validation.store.records import case_key
+from validation.verdict import Verdict, summary, worst_first
 
 
 def show() -> None:
     st.title("Upright")
     runs = reading.runs()
     if not runs:
-        st.info(f"No run is stored in {reading.database()} yet. Make one with `upright run`, then reload this page.")
+        st.info("No run is stored in this database yet. Make one with `upright run`, then reload this page.")
+        st.text(reading.store().name)
         return
-    numbers = [run.number for run in runs]
-    asked = st.query_params.get("run", "")
-    start = numbers.index(int(asked)) if asked.isdecimal() and int(asked) in numbers else 0
-    run = st.selectbox("Run", runs, index=start, format_func=reading.run_title, key="run")
-    results, verdicts = reading.results(run), reading.verdicts(run)
-    st.markdown(f"**{sentence(run, verdicts.values())}**")
-    words = [word for word in MEANING if any(v.word == word for v in verdicts.values())]
+    run = chosen_run(runs)
+    results, verdicts, planned = reading.results(run), reading.verdicts(run), reading.planned(run)
+    st.markdown(f"**{summary(verdicts.values())}**")
+    st.text(about(run, planned))
+    if run.done < run.planned:
+        st.warning(
+            f"{run.planned - run.done} of the {run.planned} cases of this run are not done: it goes on, or was stopped "
+            "(`upright run --resume` finishes it)."
+        )
+    used = {verdict.word for verdict in verdicts.values()} | ({NOT_DONE} if run.done < run.planned else set())
+    words = [word for word in MEANING_HERE if word in used]
     left, right = st.columns(2)
     wanted = left.pills("Show only", words, selection_mode="multi", key="words") if words else []
     text = right.text_input("Scenario contains", key="text").strip().lower()
-    st.html(STYLE + table(run, results, verdicts, set(wanted or ()), text))
+    st.html(table(results, verdicts, planned, words=set(wanted or ()), text=text))
     with st.expander("What the words mean"):
         for word in words:
-            st.markdown(f"- **{word}**: {MEANING[word]}")
+            st.html(f"<p>{word_html(word)} {escape(MEANING_HERE[word])}</p>")
 
 
-def sentence(run: StoredRun, verdicts: Iterable[Verdict]) -> str:
-    """The judge's own count, and of which commit."""
-    commit = f" at {run.info.commit[:8]}" if run.info.commit else ""
-    return f"{summary(verdicts)}{commit}"
+def chosen_run(runs: Sequence[StoredRun]) -> StoredRun:
+    """That of the link, or else the latest; the link follows the choice, so that it can be passed on."""
+    asked = st.query_params.get("run", "")
+    numbers = [run.number for run in runs]
+    if asked.isdecimal() and int(asked) not in numbers and (older := reading.run(int(asked))):
+        runs, numbers = [*runs, older], [*numbers, older.number]
+    start = numbers.index(int(asked)) if asked.isdecimal() and int(asked) in numbers else 0
+    run = st.selectbox("Run", runs, index=start, format_func=reading.run_title, key="run")
+    if asked or run is not runs[0]:
+        st.query_params["run"] = str(run.number)
+    return run
+
+
+def about(run: StoredRun, planned: Sequence[Case]) -> str:
+    """What holds for all cases, and of what they were made."""
+    profiles = ", ".join(sorted({case.identity.profile for case in planned}))
+    steps = ", ".join(time_step(dt) for dt in sorted({case.identity.dt for case in planned}))
+    commit = (
+        f"; commit {run.info.commit[:8]}{' and local changes' if run.info.dirty else ''}" if run.info.commit else ""
+    )
+    return f"profile {profiles}; time step {steps}{commit}"
 
 
 def table(
-    run: StoredRun,
     results: Sequence[StoredResult],
     verdicts: Mapping[str, Verdict],
+    planned: Sequence[Case],
+    *,
     words: set[str],
     text: str,
 ) -> str:
     """HTML; every value from the database is escaped."""
-    engines = list(dict.fromkeys(engine_of(result) for result in results))
-    rows: dict[str, dict[str, StoredResult]] = {}
-    for result in results:
-        rows.setdefault(result.case.label, {})[engine_of(result)] = result
-    lines = ["<table class='matrix' data-testid='matrix'><thead><tr><th>scenario</th><th>figure</th>"]
-    lines += [f"<th>{escape(engine)}</th>" for engine in engines]
-    lines.append("</tr></thead><tbody>")
-    shown = 0
+    several = len({case.identity.profile for case in planned}) > 1
+    done = {result.key: result for result in results}
+    engines: dict[str, str] = {}  # as named in the heading -> version
+    rows: dict[str, dict[str, Case]] = {label: {} for label in labels_worst_first(results, verdicts)}
+    for case in planned:
+        name = engine_name(case, profile=several)
+        engines[name] = case.engine_version
+        rows.setdefault(case.label, {})[name] = case
+    lines = []
     for label, row in rows.items():
-        of_row = [verdicts[r.key].word for r in row.values() if r.key in verdicts]
-        if text not in label.lower() or (words and not words.intersection(of_row)):
+        found = [done[case_key(case)] for case in row.values() if case_key(case) in done]
+        of_row: set[str] = {verdicts[result.key].word for result in found if result.key in verdicts}
+        of_row |= {NOT_DONE} if len(found) < len(row) else set()
+        if text not in label.lower() or (words and not words & of_row):
             continue
-        shown += 1
-        headline = next((r.headline for r in row.values() if r.headline), "")
-        lines.append(f"<tr><td>{escape(label)}</td><td>{escape(headline)}</td>")
-        lines += [cell(run, row.get(engine), verdicts) for engine in engines]
+        headline = next((metric_name(r.headline, r.case) for r in found if r.headline), "").replace("_", " ")
+        lines.append(f"<tr><td class='scenario'>{breakable(label)}</td><td class='figure'>{escape(headline)}</td>")
+        lines += [cell(row.get(engine), done, verdicts) for engine in engines]
         lines.append("</tr>")
-    lines.append("</tbody></table>")
-    return "".join(lines) if shown else "<p>No scenario of this run is of that kind.</p>"
-
-
-def engine_of(result: StoredResult) -> str:
-    case = result.case
-    alias = f" ({case.identity.alias})" if case.identity.alias else ""
-    return f"{case.engine_label}@{case.identity.profile}{alias}"
-
-
-def cell(run: StoredRun, result: StoredResult | None, verdicts: Mapping[str, Verdict]) -> str:
-    if result is None:
-        return "<td></td>"
-    verdict = verdicts.get(result.key)
-    word = verdict.word if verdict else ""
-    why = verdict.reason if verdict else result.reason
-    target = reading.link("case", run=run.number, case=result.number)
-    said = f"{word}: {worst(verdict)}" if verdict and worst(verdict) else word
-    mark = f"<small style='color:{COLOURS.get(word, '#222')}'>{escape(said)}</small>" if word else ""
+    if not lines:
+        return "<p>No scenario of this run is of that kind.</p>"
+    heads = [f"<th>{breakable(name)}<small>{escape(version)}</small></th>" for name, version in engines.items()]
     return (
-        f"<td class='word' title='{escape(why, quote=True)}'><a href='{escape(target, quote=True)}' target='_self'>"
-        f"{escape(figure(result))}</a>{mark}</td>"
+        "<div class='matrix' data-testid='matrix'><table><thead><tr><th>scenario</th><th>figure</th>"
+        f"{''.join(heads)}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def labels_worst_first(results: Sequence[StoredResult], verdicts: Mapping[str, Verdict]) -> list[str]:
+    """Of the judged ones, each where its worst engine puts it."""
+    judged = [(result, verdicts[result.key]) for result in results if result.key in verdicts]
+    return list(dict.fromkeys(result.case.label for result, _ in worst_first(judged)))
+
+
+def breakable(name: str) -> str:
+    """Escaped, with places where a long one may go on in the next line."""
+    return re.sub("([:,@=])", r"\1<wbr>", escape(name))
+
+
+def cell(case: Case | None, done: Mapping[str, StoredResult], verdicts: Mapping[str, Verdict]) -> str:
+    if case is None:
+        return "<td></td>"
+    result, verdict = done.get(case_key(case)), verdicts.get(case_key(case))
+    if result is None:
+        return f"<td>{word_html(NOT_DONE)}</td>"
+    why = verdict.reason if verdict else result.reason
+    target = reading.link("case", case=result.number)
+    word = word_html(verdict.word, worst(verdict)) if verdict else ""
+    return (
+        f"<td title='{escape(why, quote=True)}'><a href='{escape(target, quote=True)}' target='_self'>"
+        f"{escape(figure(result))} {word}</a></td>"
     )
 
 
@@ -118,8 +135,8 @@ def worst(verdict: Verdict) -> str:
     """The metric that moved worst and by how much, or the law that is broken."""
     if verdict.changes:
         ratio = verdict.changes[0].ratio
-        return verdict.metric + (f" × {ratio:.3g}" if ratio is not None else "")
-    return verdict.defects[0].metric if verdict.defects else ""
+        return metric_name(verdict.metric, verdict.case) + (f" × {ratio:.3g}" if ratio is not None else "")
+    return metric_name(verdict.defects[0].metric, verdict.case) if verdict.defects else ""
 
 
 def figure(result: StoredResult) -> str:
@@ -127,4 +144,4 @@ def figure(result: StoredResult) -> str:
     if result.outcome != "completed":
         return "" if result.outcome == "declined" else result.outcome.replace("_", " ")
     found = [m for m in result.measurements if m.metric == result.headline]
-    return quantity(found[0].value, found[0].unit) if found else "-"
+    return quantity(found[0].value, found[0].unit) if found else "not measured"

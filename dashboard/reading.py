@@ -8,8 +8,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from validation.judge import Verdict
+from validation.case import Case
 from validation.store import Store, StoredResult, StoredRun, open_store
+from validation.store.errors import StoreError
+from validation.verdict import Verdict
 
 
 def database() -> str:
@@ -30,6 +32,14 @@ def runs() -> list[StoredRun]:
     return [run for run in store().runs(limit=200) if run.done]
 
 
+def run(number: int) -> StoredRun | None:
+    """None where this database has no such run."""
+    try:
+        return store().run(number)
+    except StoreError:
+        return None
+
+
 def results(run: StoredRun) -> list[StoredResult]:
     """Of a run; one that goes on is read again as it grows."""
     return _results(database(), run.number, run.done)
@@ -38,6 +48,16 @@ def results(run: StoredRun) -> list[StoredResult]:
 @st.cache_data(show_spinner=False, max_entries=20)
 def _results(where: str, run: int, done: int) -> list[StoredResult]:
     return _store(where).results(run)
+
+
+def planned(run: StoredRun) -> list[Case]:
+    """The cases of a run, done or not."""
+    return _planned(database(), run.number)
+
+
+@st.cache_data(show_spinner=False, max_entries=20)
+def _planned(where: str, run: int) -> list[Case]:
+    return _store(where).cases(run)
 
 
 def verdicts(run: StoredRun) -> dict[str, Verdict]:

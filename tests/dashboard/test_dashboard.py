@@ -78,8 +78,9 @@ def test_the_matrix_shows_verdict_and_figure_of_every_case(page: Any, page_addre
     page.wait_for_selector("[data-testid=matrix]")
     text = page.inner_text("[data-testid=matrix]")
     assert "stack:n=3" in text and "bouncing-ball" in text
-    assert "pymunk@fair" in text and "mujoco@fair" in text
+    assert "pymunk" in text and "mujoco" in text and "truth error of first apex" in text
     assert "declined" in text and "mm" in text
+    assert page.inner_text("body").count("profile fair; time step 1/240 s") == 1
     page.goto(page_address)
     page.wait_for_selector("[data-testid=matrix]")
     latest = page.inner_text("[data-testid=matrix]")
@@ -95,10 +96,11 @@ def test_a_hostile_name_is_shown_as_text(page: Any, page_address: str) -> None:
 
 def test_a_case_shows_its_figures_and_moves(page: Any, page_address: str) -> None:
     page.goto(f"{page_address}/?run=1")
-    page.click("[data-testid=matrix] tr:has-text('bouncing-ball') td.word a >> nth=0")
+    page.click("[data-testid=matrix] tr:has-text('bouncing-ball') td a >> nth=0")
     page.wait_for_selector("text=Figures")
     assert "page=case" in page.url
-    page.wait_for_selector("text=truth_error_goal")
+    page.wait_for_selector("text=truth error of first apex")
+    page.wait_for_selector("text=/^[0-9.]+ ± 4.2 ms$/")
     frame = page.wait_for_selector("iframe").content_frame()
     frame.wait_for_selector("#slider")
     frame.wait_for_selector("figure >> nth=1")
@@ -109,6 +111,12 @@ def test_a_case_shows_its_figures_and_moves(page: Any, page_address: str) -> Non
     third = frame.evaluate("document.querySelector('canvas').toDataURL()")
     assert len({first, second, third}) >= 2, "the slider moves the ball"
     assert "10.000" in frame.inner_text("#time")
+    box = page.query_selector("iframe").bounding_box()
+    bar = frame.query_selector("#bar").bounding_box()
+    assert bar["y"] + bar["height"] <= box["y"] + box["height"], "the slider is not cut off"
+    page.click("text=all scenarios and engines")
+    page.wait_for_selector("[data-testid=matrix]")
+    assert "run=1" in page.url, "back to the run that the case is of"
 
 
 def test_a_link_to_a_case_that_is_not_there_says_so(page: Any, page_address: str) -> None:

@@ -21,7 +21,11 @@ def quantity(value: float, unit: str, *, digits: int = DIGITS, resolution: float
         return NEVER
     if math.isinf(value):
         return f"{'-' if value < 0 else ''}infinite {unit}".strip()
-    spread = resolution if resolution and math.isfinite(resolution) and 2.0 * resolution >= _last_digit(value, digits) else 0.0
+    spread = (
+        resolution
+        if resolution and math.isfinite(resolution) and 2.0 * resolution >= _last_digit(value, digits)
+        else 0.0
+    )
     if unit in MILLI and SMALLEST_MILLI <= max(abs(value), spread) < 1.0:
         value, spread, unit = 1e3 * value, 1e3 * spread, MILLI[unit]
     number = _number(value, digits) + (f" ± {_number(spread, RESOLUTION_DIGITS)}" if spread else "")
@@ -41,6 +45,12 @@ def contrast(new: float, old: float, unit: str, resolutions: Resolutions = (None
         for value, resolution in zip((new, old), resolutions)
     )
     return first, second
+
+
+def time_step(dt: float) -> str:
+    """1/240 s, or 0.004 s where it is no such fraction."""
+    rate = round(1.0 / dt) if dt else 0
+    return f"1/{rate} s" if rate and abs(1.0 / rate - dt) <= 1e-12 * dt else f"{dt:g} s"
 
 
 def _last_digit(value: float, digits: int) -> float:

@@ -1,0 +1,106 @@
+"""The matrix as a page gets it: the worst first, nothing left out, nothing missing that looks well."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from dashboard.look import COLOURS, MEANING_HERE, NOT_DONE, word_html
+from dashboard.matrix_page import cell, table
+from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stored
+from tests.validation.store.made import case
+from validation.case import Case
+from validation.store import StoredResult
+from validation.store.records import case_key
+from validation.verdict import MEANING, Verdict, worst_first
+
+Pair = tuple[StoredResult, Verdict]
+
+
+def shown(pairs: Sequence[Pair], planned: Sequence[Case] = (), words: set[str] | None = None, text: str = "") -> str:
+    verdicts = {result.key: verdict for result, verdict in pairs}
+    cases = [*(result.case for result, _ in pairs), *planned]
+    return table([result for result, _ in pairs], verdicts, cases, words=words or set(), text=text)
+
+
+def rows(html: str) -> Mapping[str, list[str]]:
+    """Scenario -> the cells beside it, as text."""
+    plain = [re.sub("<[^>]+>", "", cell) for cell in re.findall("<td.*?</td>", html)]
+    width = len(re.findall("<th>", html))
+    return {plain[i]: [text.strip() for text in plain[i + 1 : i + width]] for i in range(0, len(plain), width)}
+
+
+def test_the_worst_scenario_stands_first_as_in_the_reports() -> None:
+    pairs = every_kind()
+    assert list(rows(shown(pairs))) == [result.case.label for result, _ in worst_first(pairs)]
+    assert list(rows(shown(pairs)))[:3] == ["breaking", "defective", "regressing"]
+
+
+def test_a_scenario_stands_where_its_worst_engine_puts_it() -> None:
+    fine = [pair(stored(case(name, "box2d")), stored(case(name, "box2d"))) for name in ("a", "b", "c")]
+    worse = pair(stored(case("c"), 3e-3), stored(case("c"), 4e-4))
+    assert list(rows(shown([*fine, worse]))) == ["c:n=10", "a:n=10", "b:n=10"]
+
+
+def test_a_cell_has_figure_word_and_what_moved() -> None:
+    html = shown([pair(stored(value=3.2e-3), stored(value=0.4e-3))])
+    assert rows(html) == {"stack:n=10": ["penetration mean", "3.2 mm regressed: penetration_mean × 8"]}
+    assert "<th>pymunk<small>7.3.1</small></th>" in html, "one profile is not told in every column"
+
+
+def test_two_profiles_have_two_columns() -> None:
+    pairs = [pair(stored(case(profile=profile))) for profile in ("default", "fair")]
+    assert re.findall("<th>([^/]*)<small>", shown(pairs)) == ["pymunk@<wbr>default", "pymunk@<wbr>fair"]
+
+
+def test_a_planned_case_without_a_result_is_told_in_amber() -> None:
+    other = case("thrown-box", parameters={})
+    html = shown([pair(stored())], [other, case(engine="box2d")])
+    assert rows(html) == {
+        "stack:n=10": ["penetration mean", "0.4 mm new", "not done"],
+        "thrown-box": ["", "not done", ""],
+    }
+    assert list(rows(shown([pair(stored())], [other], words={NOT_DONE}))) == ["thrown-box"]
+    assert html.count(word_html(NOT_DONE)) == 2
+
+
+@pytest.mark.parametrize("word", ["missing", NOT_DONE])
+def test_what_is_missing_is_amber_and_nothing_green_is_bad(word: str) -> None:
+    red, green, blue = (int(COLOURS[word][0][i : i + 2], 16) for i in (1, 3, 5))
+    assert red > green > blue and green > 0x80, "amber: red, less green, no blue"
+    for other, (background, _) in COLOURS.items():
+        red, green, blue = (int(background[i : i + 2], 16) for i in (1, 3, 5))
+        assert (green > max(red, blue)) == (other == "improved")
+
+
+def test_every_word_stands_out_or_is_quiet_and_has_a_meaning() -> None:
+    quiet = {word for word in MEANING if "quiet" in word_html(word)}
+    assert quiet == {"pass", "new", "declined"}
+    assert set(MEANING_HERE) == {*MEANING, NOT_DONE} and set(COLOURS) == set(MEANING_HERE) - quiet
+
+
+def test_a_declined_or_crashed_case_can_be_clicked_and_says_why() -> None:
+    for result in (broken(outcome="declined", reason="no e"), broken()):
+        verdict = pair(result)[1]
+        html = cell(result.case, {result.key: result}, {case_key(result.case): verdict})
+        assert f"title='{verdict.reason}'" in html
+        assert re.search("<a [^>]*>.*(declined|broken).*</a>", html)
+
+
+def test_only_scenarios_asked_for_are_shown() -> None:
+    pairs = every_kind()
+    assert list(rows(shown(pairs, words={"regressed", "defect"}))) == ["defective", "regressing"]
+    assert list(rows(shown(pairs, text="brea"))) == ["breaking"]
+    assert shown(pairs, text="nothing of that name") == "<p>No scenario of this run is of that kind.</p>"
+
+
+def test_what_a_database_holds_makes_no_markup() -> None:
+    of = case(f"a{HOSTILE}", f"b{HOSTILE}", parameters={}, version=HOSTILE)
+    html = shown([pair(broken(of, reason=HOSTILE))])
+    assert "<b>" not in html and "&lt;b&gt;" in html
+    assert set(re.findall("<(/?[a-z]+)", html)) <= {
+        *("div", "/div", "table", "/table", "thead", "/thead", "tbody", "/tbody", "tr", "/tr", "th", "/th", "td"),
+        *("/td", "small", "/small", "a", "/a", "span", "/span", "wbr"),
+    }
