@@ -23,7 +23,7 @@ Invariant = Literal[
     "momentum",  # linear momentum, less the impulse of gravity, in every direction
     "momentum-x",  # ... along x alone: the ground is level and frictionless
     "angular-momentum",  # about the centre of mass of all free bodies
-    "no-overlap",  # bodies never overlap further than they did at the start
+    "no-overlap",  # bodies overlap by no more than a tenth of the smallest's width: the law on penetration_max
     "rest",  # it comes to rest, or stays at rest, and does not creep
 ]
 
