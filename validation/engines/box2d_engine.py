@@ -19,7 +19,7 @@ from Box2D import __version__, b2_maxPolygonVertices, b2_polygonRadius, b2Polygo
 
 from scenarios.forces import has_applied_forces
 from scenarios.scene import Bowl, PlanarScene, Polygon, Scene, features
-from validation.engines.box2d_world import World, most_facets
+from validation.engines.box2d_world import World, most_facets, record_is_known
 from validation.engines.engine import Setting, Settings, Value
 from validation.engines.planar_boundaries import on_long_enough_slabs
 from validation.engines.recorder import Recorder
@@ -76,6 +76,10 @@ class Box2D:
             if isinstance(boundary, Bowl) and most_facets(boundary) < FEWEST_FACETS:
                 return f"bowl {boundary.name!r}: Box2D has no edges as short as {FEWEST_FACETS} of its would be"
         return None
+
+    def warm_up(self) -> None:
+        """Find out once, not in every process that is forked."""
+        record_is_known()
 
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> PlanarTrajectory:
         """Raises OffTheSlabError where a body gets further along a half-plane than its energy could carry it;

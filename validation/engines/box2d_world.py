@@ -188,15 +188,17 @@ class World:
         It finds and solves contacts where the bodies were at the start of the step and then moves them on. The
         points are moved on with them: with the free one where the other is fixed, else halfway with both.
         """
+        rows: list[tuple[Any, ...]] = []
         moves = (self.state() - self._before)[:, :2].tolist()
         for a, b, (x, y), (nx, ny), gap, (px, py) in self._reporter.solved:
             free = [moves[i] for i in (a, b) if i in self._is_free]
             x += sum(dx for dx, _ in free) / len(free)
             y += sum(dy for _, dy in free) / len(free)
             if a < b:
-                recorder.add_contact(a, b, (x, y), (nx, ny), gap, (px, py))
+                rows.append((a, b, (x, y), (nx, ny), gap, (px, py)))
             else:
-                recorder.add_contact(b, a, (x, y), (-nx, -ny), gap, (-px, -py))
+                rows.append((b, a, (x, y), (-nx, -ny), gap, (-px, -py)))
+        recorder.add_contacts(*(zip(*rows) if rows else [()] * 6))
 
 
 def solved_points(

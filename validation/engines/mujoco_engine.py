@@ -21,7 +21,7 @@ What makes a comparison unfair, and what is done about it (MuJoCo documentation,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import mujoco
@@ -100,6 +100,11 @@ class MuJoCo:
             return f"joint {hinge.name!r} closes a loop, and MuJoCo has no hinge that does"
         return None
 
+    def warm_up(self) -> None:
+        """What the first model and step take longer is spent before any process is forked."""
+        model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>")
+        mujoco.mj_step(model, mujoco.MjData(model))
+
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
         """Raises NotFiniteError where MuJoCo warns of its state, MemoryError where it had to drop contacts."""
         mujoco.set_mju_user_warning(lambda text: None)
@@ -128,8 +133,7 @@ class MuJoCo:
             recorder.stepped()
             keep()
             if recorder.wants_contacts:
-                for contact in _contacts(model, data, layout, dt, planar=planar, knows_forces=knows_forces):
-                    recorder.add_contact(*contact)
+                recorder.add_contacts(*_contacts(model, data, layout, dt, planar=planar, knows_forces=knows_forces))
             if step % CHECK_EVERY == 0 or step == recorder.step_count:
                 _check_warnings(data)
         return recorder.trajectory()
@@ -210,22 +214,23 @@ def _pusher(scene: Scene, data: Any, layout: Layout) -> Any:
 
 def _contacts(
     model: Any, data: Any, layout: Layout, dt: float, *, planar: bool, knows_forces: bool
-) -> Iterator[tuple[int, int, Array, Array, float, Array]]:
-    """(a, b, point, normal, gap, impulse on b) of the contacts of the last step, at the poses it started from.
+) -> tuple[NDArray[Any], ...]:
+    """a, b, points, normals, gaps and impulses on b of the contacts of the last step, at the poses it started from.
 
     Of those MuJoCo leaves out because they are out of reach it reports no force, and neither do we.
     """
     width = 2 if planar else 3
     contact = data.contact
-    pairs, points, frames = layout.member[contact.geom], contact.pos, contact.frame.reshape(-1, 3, 3)
-    force = np.zeros(6)
-    for k in np.flatnonzero(contact.exclude == 0):
-        impulse = np.full(3, np.nan)
-        if knows_forces:
-            mujoco.mj_contactForce(model, data, k, force)
-            impulse = force[:3] @ frames[k] * dt
-        a, b = pairs[k]
-        yield int(a), int(b), points[k, :width], frames[k, 0, :width], float(contact.dist[k]), impulse[:width]
+    solved = np.flatnonzero(contact.exclude == 0)
+    pairs, frames = layout.member[contact.geom[solved]].reshape(-1, 2), contact.frame.reshape(-1, 3, 3)[solved]
+    impulses = np.full((solved.size, 3), np.nan)
+    if knows_forces:
+        force = np.zeros((solved.size, 6))
+        for row, k in zip(force, solved.tolist()):
+            mujoco.mj_contactForce(model, data, k, row)
+        impulses = np.einsum("ki,kij->kj", force[:, :3], frames) * dt
+    points, normals = contact.pos[solved, :width], frames[:, 0, :width]
+    return pairs[:, 0], pairs[:, 1], points, normals, contact.dist[solved], impulses[:, :width]
 
 
 def _check_warnings(data: Any) -> None:

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,17 +32,16 @@ import pybullet as pb
 from numpy.typing import NDArray
 
 from scenarios.forces import has_applied_forces, planar_wrenches, spatial_wrenches
-from scenarios.scene import Hinge, PlanarScene, Scene, features, planar_start, spatial_start
+from scenarios.scene import Hinge, PlanarScene, Scene, features
 from validation.engines.engine import Setting, Settings, Value
 from validation.engines.joint_tree import joint_forest, start_fault
 from validation.engines.pair_laws import PairLaws
-from validation.engines.pybullet_world import BASE, X_Y_ANGLE, World
+from validation.engines.pybullet_reader import StateReader
+from validation.engines.pybullet_world import BASE, World
 from validation.engines.recorder import Recorder
 from validation.trajectory import Trajectory
 
 Array = NDArray[np.float64]
-Row = tuple[float, ...]  # of one body
-State = tuple[list[Row], ...]  # pose and twist, or position, orientation, velocity, spin
 
 DECLINES = {
     "ellipsoid": "Bullet has no ellipsoid; a mesh would be another scene",
@@ -139,33 +138,29 @@ class PyBullet:
 
 def _record(world: World, scene: Scene, dt: float) -> Trajectory:
     client, planar = world.client, isinstance(scene, PlanarScene)
-    recorder = Recorder(scene, dt, velocity_lag=-dt / 2)
-    read = _reader(world, scene)
+    reader = StateReader(world, scene)
+    recorder = Recorder(scene, dt, velocity_lag=-dt / 2, decode=reader.decode)
     pushed = has_applied_forces(scene)
-    state = read()
-    recorder.read(*state)
+    recorder.keep(reader.raw())
     for step in recorder.steps():
         if pushed:
-            _push(world, scene, (step - 1) * dt, state)
+            _push(world, scene, (step - 1) * dt, reader.state())
         pb.stepSimulation(physicsClientId=client)
         recorder.stepped()
-        state = read()
-        recorder.read(*state)
+        recorder.keep(reader.raw())
         if recorder.wants_contacts:
-            for contact in _contacts(world, dt, planar=planar):
-                recorder.add_contact(*contact)
+            recorder.add_contacts(*_contacts(world, dt, planar=planar))
     return recorder.trajectory()
 
 
-def _push(world: World, scene: Scene, time: float, state: State) -> None:
+def _push(world: World, scene: Scene, time: float, state: list[Array]) -> None:
     """Springs, thrusters and damping of the scene, for the next step; pybullet forgets them after it."""
-    arrays = [np.array(part) for part in state]
     if isinstance(scene, PlanarScene):
-        wrench = planar_wrenches(scene, time, *arrays)
+        wrench = planar_wrenches(scene, time, *state)
         force, torque = np.zeros((len(wrench), 3)), np.zeros((len(wrench), 3))
         force[:, :2], torque[:, 2] = wrench[:, :2], wrench[:, 2]
     else:
-        force, torque = spatial_wrenches(scene, time, *arrays)
+        force, torque = spatial_wrenches(scene, time, *state)
     client = world.client
     for i in np.flatnonzero(force.any(axis=1) | torque.any(axis=1)):
         number, link = world.addresses[i]
@@ -177,14 +172,14 @@ def _push(world: World, scene: Scene, time: float, state: State) -> None:
         pb.applyExternalTorque(number, link, torque[i].tolist(), pb.WORLD_FRAME, physicsClientId=client)
 
 
-def _contacts(world: World, dt: float, *, planar: bool) -> Iterator[tuple[int, int, Array, Array, float, Array]]:
-    """(a, b, point, normal, gap, impulse on b) of the contacts of the last step, at the poses it started from.
+def _contacts(world: World, dt: float, *, planar: bool) -> Sequence[Any]:
+    """a, b, points, normals, gaps and impulses on b of the contacts of the last step, at the poses it started from.
 
     pybullet gives the normal from b to a, and forces on a.
     """
     rows = pb.getContactPoints(physicsClientId=world.client)
     if not rows:
-        return
+        return [()] * 6
     _, a, b, link_a, link_b, on_a, on_b, normal, gap, pressing, rubbing, along, rubbing_2, along_2 = zip(*rows)
     width = 2 if planar else 3
     normals = -np.array(normal)
@@ -194,60 +189,5 @@ def _contacts(world: World, dt: float, *, planar: bool) -> Iterator[tuple[int, i
         + np.array(along_2) * np.array(rubbing_2)[:, None]
     )
     points = (np.array(on_a) + np.array(on_b)) / 2
-    for k in range(len(rows)):
-        first, second = world.member[a[k], link_a[k]], world.member[b[k], link_b[k]]
-        yield first, second, points[k, :width], normals[k, :width], gap[k], pushes[k, :width]
-
-
-def _reader(world: World, scene: Scene) -> Callable[[], State]:
-    """A function that returns the state as rows by body, in lists that it writes anew."""
-    client = world.client
-    free = [(i, *address) for i, address in enumerate(world.addresses) if not scene.bodies[i].fixed]
-    trees: dict[int, list[tuple[int, int]]] = {}  # multibody -> (body, link), of those that are links
-    for i, number, k in free:
-        if k != BASE:
-            trees.setdefault(number, []).append((i, k))
-
-    def links_of(number: int, links: list[tuple[int, int]]) -> Iterator[tuple[int, Any]]:
-        """(body, pybullet's state of the link) with its frame and velocity brought up to date."""
-        states = pb.getLinkStates(number, [k for _, k in links], 1, 1, physicsClientId=client)
-        return zip((i for i, _ in links), states)
-
-    if isinstance(scene, PlanarScene):
-        pose, twist = (part.tolist() for part in planar_start(scene))
-        alone = [(i, number) for i, number, k in free if world.hinges[i] == [X_Y_ANGLE[-1]] and len(trees[number]) == 1]
-        hung = {number: links for number, links in trees.items() if number not in {n for _, n in alone}}
-        joints = {number: range(pb.getNumJoints(number, physicsClientId=client)) for number in hung}
-
-        def read_planar() -> State:
-            for i, number in alone:
-                x, y, angle = pb.getJointStates(number, X_Y_ANGLE, physicsClientId=client)
-                pose[i], twist[i] = (x[0], y[0], angle[0]), (x[1], y[1], angle[1])
-            for number, links in hung.items():
-                turned = [row[0] for row in pb.getJointStates(number, joints[number], physicsClientId=client)]
-                for i, row in links_of(number, links):
-                    (x, y, _), (vx, vy, _), (_, _, spin) = row[0], row[6], row[7]
-                    pose[i], twist[i] = (x, y, sum(turned[k] for k in world.hinges[i])), (vx, vy, spin)
-            return pose, twist
-
-        return read_planar
-
-    position, orientation, velocity, spin = (part.tolist() for part in spatial_start(scene))
-    bases = [(i, number) for i, number, k in free if k == BASE]
-
-    def place(i: int, at: Row, q: Row, moving: Row, turning: Row) -> None:
-        (x, y, z, w), (w0, x0, y0, z0) = q, orientation[i]
-        same = w * w0 + x * x0 + y * y0 + z * z0 >= 0.0  # pybullet's sign is by chance
-        orientation[i] = (w, x, y, z) if same else (-w, -x, -y, -z)
-        position[i], velocity[i], spin[i] = at, moving, turning
-
-    def read_spatial() -> State:
-        for i, number in bases:
-            at, q = pb.getBasePositionAndOrientation(number, physicsClientId=client)
-            place(i, at, q, *pb.getBaseVelocity(number, physicsClientId=client))
-        for number, links in trees.items():
-            for i, row in links_of(number, links):
-                place(i, row[0], row[1], row[6], row[7])
-        return position, orientation, velocity, spin
-
-    return read_spatial
+    first, second = ([world.member[address] for address in zip(*side)] for side in ((a, link_a), (b, link_b)))
+    return first, second, points[:, :width], normals[:, :width], gap, pushes[:, :width]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -182,6 +183,7 @@ class World:
         pymunk's own names give the impulse of a pair, not of each of its points, and two points' total does not
         tell their torque. So the points are read from Chipmunk's own record, whose fields are those of its cpArbiter.
         """
+        rows: list[tuple[Any, ...]] = []
         position = [*map(tuple, self.state()[:, :2].tolist()), *self._boundary_positions]
         for i, body in enumerate(self.bodies):
             if body.body_type != pymunk.Body.DYNAMIC:
@@ -192,21 +194,24 @@ class World:
                 record = arbiter._arbiter
                 a, b = self._member_at[record.a], self._member_at[record.b]
                 if i == min(a, b) or min(a, b) not in self._free:  # two free bodies both tell of it
-                    self._report(recorder, record, a, b, position[a], position[b])
+                    rows += contact_points(record, a, b, position[a], position[b])
+        recorder.add_contacts(*(zip(*rows) if rows else [()] * 6))
 
-    def _report(
-        self, recorder: Recorder, record: Any, a: int, b: int, at_a: tuple[float, float], at_b: tuple[float, float]
-    ) -> None:
-        nx, ny = record.n.x, record.n.y  # from a to b
-        for k in range(record.count):
-            point = record.contacts[k]
-            ax, ay = at_a[0] + point.r1.x, at_a[1] + point.r1.y
-            bx, by = at_b[0] + point.r2.x, at_b[1] + point.r2.y
-            gap = (bx - ax) * nx + (by - ay) * ny
-            along, across = point.jnAcc, point.jtAcc
-            px, py = along * nx - across * ny, along * ny + across * nx
-            middle = (0.5 * (ax + bx), 0.5 * (ay + by))
-            if a < b:
-                recorder.add_contact(a, b, middle, (nx, ny), gap, (px, py))
-            else:
-                recorder.add_contact(b, a, middle, (-nx, -ny), gap, (-px, -py))
+
+def contact_points(
+    record: Any, a: int, b: int, at_a: tuple[float, float], at_b: tuple[float, float]
+) -> Iterator[tuple[Any, ...]]:
+    """(first member, second, point, normal, gap, impulse on the second) of each point of a cpArbiter."""
+    nx, ny = record.n.x, record.n.y  # from a to b
+    for k in range(record.count):
+        point = record.contacts[k]
+        ax, ay = at_a[0] + point.r1.x, at_a[1] + point.r1.y
+        bx, by = at_b[0] + point.r2.x, at_b[1] + point.r2.y
+        gap = (bx - ax) * nx + (by - ay) * ny
+        along, across = point.jnAcc, point.jtAcc
+        px, py = along * nx - across * ny, along * ny + across * nx
+        middle = (0.5 * (ax + bx), 0.5 * (ay + by))
+        if a < b:
+            yield a, b, middle, (nx, ny), gap, (px, py)
+        else:
+            yield b, a, middle, (-nx, -ny), gap, (-px, -py)

@@ -7,7 +7,7 @@ An adapter writes
         world.step(dt)                          # timed: from here ...
         recorder.read(pose, twist, raw=...)     # ... to here, or to `recorder.stepped()`
     return recorder.trajectory()
-and, where the engine reports contacts, asks `recorder.wants_contacts` after `read` and calls `add_contact`.
+and, where the engine reports contacts, asks `recorder.wants_contacts` after `read` and calls `add_contacts`.
 One that can copy its whole state out as bytes gives `decode` and calls `keep(bytes)` instead of `read`: the bytes are
 turned into poses a block of steps at once, and a step costs a microsecond.
 """
@@ -91,7 +91,7 @@ class Recorder:
         self._times: list[float] = []
         self._started = 0.0
         self._timed = True  # whether the step's time is taken already; the start is no step
-        self._contacts: list[tuple[Any, ...]] = []
+        self._contacts: list[tuple[NDArray[Any], ...]] = []
 
     def steps(self) -> Iterator[int]:
         """Step numbers from 1; the clock of a step runs from here to the next `read` or `keep`."""
@@ -151,19 +151,20 @@ class Recorder:
         strides, beyond = divmod(step, self._stride)
         return beyond == min(1, self._stride - 1) and strides % PAIR_EVERY == 0 and step > 0
 
-    def add_contact(
-        self,
-        a: int,
-        b: int,
-        point: Sequence[float] | Array,
-        normal: Sequence[float] | Array,
-        gap: float,
-        impulse: Sequence[float] | Array,
-    ) -> None:
-        """A contact that the engine reports for the state just read; conventions as in `Contacts`."""
-        # copies: an engine's arrays are often views of memory that its next step overwrites
-        copies = (np.array(part, np.float64) for part in (point, normal))
-        self._contacts.append((self._step, a, b, *copies, gap, np.array(impulse, np.float64)))
+    def add_contacts(self, a: Any, b: Any, point: Any, normal: Any, gap: Any, impulse: Any) -> None:
+        """The contacts that the engine reports for the state just read, a row each; conventions as in `Contacts`.
+
+        Arrays or sequences of K rows; copied, because an engine's arrays are often views of what its next step
+        overwrites.
+        """
+        if len(a):
+            self._contacts.append(
+                (
+                    np.full(len(a), self._step),
+                    *(np.array(part, np.int64) for part in (a, b)),
+                    *(np.array(part, np.float64) for part in (point, normal, gap, impulse)),
+                )
+            )
 
     def trajectory(self) -> Trajectory:
         self._flush(last=True)
@@ -232,13 +233,6 @@ class Recorder:
     def _contact_arrays(self, steps: NDArray[np.int64]) -> Contacts | None:
         if not self._contacts:
             return None
-        step, a, b, point, normal, gap, impulse = zip(*self._contacts)
-        return Contacts(
-            sample=np.searchsorted(steps, np.array(step, np.int64)).astype(np.int64),
-            a=np.array(a, np.int64),
-            b=np.array(b, np.int64),
-            point=np.array(point, float),
-            normal=np.array(normal, float),
-            gap=np.array(gap, float),
-            impulse=np.array(impulse, float),
-        )
+        step, a, b, point, normal, gap, impulse = (np.concatenate(parts) for parts in zip(*self._contacts))
+        sample = np.searchsorted(steps, step).astype(np.int64)
+        return Contacts(sample=sample, a=a, b=b, point=point, normal=normal, gap=gap, impulse=impulse)

@@ -41,7 +41,7 @@ def recorded(*, as_bytes: bool, block_bytes: int, monkeypatch):
         for step in recorder.steps():
             hand_over(step)
             if recorder.wants_contacts:
-                recorder.add_contact(0, 1, (0.0, 0.0), (0.0, 1.0), -1e-3, (0.0, step))
+                recorder.add_contacts([0], [1], [(0.0, 0.0)], [(0.0, 1.0)], [-1e-3], [(0.0, step)])
     return recorder.trajectory(), times, recorder.step_count
 
 
