@@ -5,6 +5,7 @@ Gravity is not among them: every engine has its own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,26 +22,71 @@ def has_applied_forces(scene: Scene) -> bool:
 
 def planar_wrenches(scene: PlanarScene, time: float, pose: Array, twist: Array) -> Array:
     """(B, 3): force in world axes (N) and torque about the centre of mass (N m) on each body."""
-    index = {body.name: i for i, body in enumerate(scene.bodies)}
     wrench = np.zeros_like(pose)
     free = np.array([not body.fixed for body in scene.bodies])
     wrench[free, :2] -= scene.damping.linear * twist[free, :2]
     wrench[free, 2] -= scene.damping.angular * twist[free, 2]
 
+    def turn(i: int, v: Array) -> Array:
+        return _turn(pose[i, 2], v)
+
+    def moving(i: int, arm: Array) -> tuple[Array, Array]:
+        return pose[i, :2] + arm, twist[i, :2] + twist[i, 2] * np.array([-arm[1], arm[0]])
+
     def push(i: int, arm: Array, force: Array) -> None:
         wrench[i, :2] += force
         wrench[i, 2] += arm[0] * force[1] - arm[1] * force[0]
 
+    _push_all(scene, time, turn, moving, push)
+    wrench[~free] = 0.0
+    return wrench
+
+
+def spatial_wrenches(
+    scene: SpatialScene, time: float, position: Array, orientation: Array, velocity: Array, spin: Array
+) -> tuple[Array, Array]:
+    """Force (B, 3) and torque about the centre of mass (B, 3), world axes."""
+    free = np.array([not body.fixed for body in scene.bodies])
+    force = np.where(free[:, None], -scene.damping.linear * velocity, 0.0)
+    torque = np.where(free[:, None], -scene.damping.angular * spin, 0.0)
+
+    def turn(i: int, v: Array) -> Array:
+        return _rotate(orientation[i], v)
+
+    def moving(i: int, arm: Array) -> tuple[Array, Array]:
+        return position[i] + arm, velocity[i] + np.cross(spin[i], arm)
+
+    def push(i: int, arm: Array, f: Array) -> None:
+        force[i] += f
+        torque[i] += np.cross(arm, f)
+
+    _push_all(scene, time, turn, moving, push)
+    force[~free] = 0.0
+    torque[~free] = 0.0
+    return force, torque
+
+
+def _push_all(
+    scene: Scene,
+    time: float,
+    turn: Callable[[int, Array], Array],
+    moving: Callable[[int, Array], tuple[Array, Array]],
+    push: Callable[[int, Array, Array], None],
+) -> None:
+    """What springs and thrusters do: `push(i, arm, force)` for each force on body i, all in world axes.
+
+    turn(i, v) is the vector v of body i's frame; moving(i, arm) where its point at this arm is and how fast it moves.
+    """
+    index = {body.name: i for i, body in enumerate(scene.bodies)}
     for spring in scene.springs:
         ends: list[tuple[int | None, Array, Array, Array]] = []
         for name, anchor in ((spring.a, spring.anchor_a), (spring.b, spring.anchor_b)):
+            local = np.array(anchor)
             if name is None:
-                ends.append((None, np.zeros(2), np.array(anchor), np.zeros(2)))
-                continue
-            i = index[name]
-            arm = _turn(pose[i, 2], np.array(anchor))
-            velocity = twist[i, :2] + twist[i, 2] * np.array([-arm[1], arm[0]])
-            ends.append((i, arm, pose[i, :2] + arm, velocity))
+                ends.append((None, np.zeros_like(local), local, np.zeros_like(local)))
+            else:
+                arm = turn(index[name], local)
+                ends.append((index[name], arm, *moving(index[name], arm)))
         (a, arm_a, point_a, velocity_a), (b, arm_b, point_b, velocity_b) = ends
         force = _spring_force(spring, point_b - point_a, velocity_b - velocity_a)
         if a is not None:
@@ -51,55 +97,7 @@ def planar_wrenches(scene: PlanarScene, time: float, pose: Array, twist: Array) 
         i = index[thruster.body]
         times, factors = zip(*thruster.profile)
         factor = float(np.interp(time, times, factors))
-        push(
-            i,
-            _turn(pose[i, 2], np.array(thruster.anchor)),
-            factor * _turn(pose[i, 2], np.array(thruster.force)),
-        )
-    wrench[~free] = 0.0
-    return wrench
-
-
-def spatial_wrenches(
-    scene: SpatialScene, time: float, position: Array, orientation: Array, velocity: Array, spin: Array
-) -> tuple[Array, Array]:
-    """Force (B, 3) and torque about the centre of mass (B, 3), world axes."""
-    index = {body.name: i for i, body in enumerate(scene.bodies)}
-    free = np.array([not body.fixed for body in scene.bodies])
-    force = np.where(free[:, None], -scene.damping.linear * velocity, 0.0)
-    torque = np.where(free[:, None], -scene.damping.angular * spin, 0.0)
-
-    def push(i: int, arm: Array, f: Array) -> None:
-        force[i] += f
-        torque[i] += np.cross(arm, f)
-
-    for spring in scene.springs:
-        ends: list[tuple[int | None, Array, Array, Array]] = []
-        for name, anchor in ((spring.a, spring.anchor_a), (spring.b, spring.anchor_b)):
-            if name is None:
-                ends.append((None, np.zeros(3), np.array(anchor), np.zeros(3)))
-                continue
-            i = index[name]
-            arm = _rotate(orientation[i], np.array(anchor))
-            ends.append((i, arm, position[i] + arm, velocity[i] + np.cross(spin[i], arm)))
-        (a, arm_a, point_a, velocity_a), (b, arm_b, point_b, velocity_b) = ends
-        f = _spring_force(spring, point_b - point_a, velocity_b - velocity_a)
-        if a is not None:
-            push(a, arm_a, f)
-        if b is not None:
-            push(b, arm_b, -f)
-    for thruster in scene.thrusters:
-        i = index[thruster.body]
-        times, factors = zip(*thruster.profile)
-        factor = float(np.interp(time, times, factors))
-        push(
-            i,
-            _rotate(orientation[i], np.array(thruster.anchor)),
-            factor * _rotate(orientation[i], np.array(thruster.force)),
-        )
-    force[~free] = 0.0
-    torque[~free] = 0.0
-    return force, torque
+        push(i, turn(i, np.array(thruster.anchor)), factor * turn(i, np.array(thruster.force)))
 
 
 def spring_energy(scene: Scene, *pose: Array) -> float:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.geometry.planar_gap import FIELDS, sweep
 from reference_engine.geometry.planar_shapes import PlanarShapes
-from reference_engine.geometry.proximities import Proximities, candidate_pairs
+from reference_engine.geometry.proximities import Proximities, candidate_pairs, collect
 
 Array = NDArray[np.float64]
 
@@ -53,29 +53,9 @@ def proximities(
 ) -> Proximities:
     poses = pose_array(shapes, poses)
     pairs = candidate_pairs(shapes.static, ignore)
+    given = (*packed(shapes), pairs, poses, float(cutoff), points, *scratch(shapes))
     capacity = 4 * len(poses) * max(1, len(shapes.kind))
-    while True:
-        sample, pair, found = (
-            np.empty(capacity, np.int64),
-            np.empty(capacity, np.int64),
-            np.empty((capacity, FIELDS)),
-        )
-        arguments = (*packed(shapes), pairs, poses, float(cutoff), points, *scratch(shapes), sample, pair, found)
-        total = sweep(*arguments)
-        if total <= capacity:
-            break
-        capacity = total
-    found = found[:total]
-    return Proximities(
-        sample=sample[:total],
-        a=pairs[pair[:total], 0],
-        b=pairs[pair[:total], 1],
-        gap=found[:, 0].copy(),
-        normal=found[:, 1:3].copy(),
-        point_a=found[:, 3:5].copy(),
-        point_b=found[:, 5:7].copy(),
-        uncertainty=np.zeros(total),
-    )
+    return collect(lambda *out: sweep(*given, *out), pairs, capacity=capacity, fields=FIELDS, dimension=2)
 
 
 def pose_array(shapes: PlanarShapes, poses: ArrayLike) -> Array:

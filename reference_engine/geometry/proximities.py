@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +31,31 @@ class Proximities:
 
     def __len__(self) -> int:
         return len(self.gap)
+
+
+def collect(sweep: Callable[..., int], pairs: Indices, *, capacity: int, fields: int, dimension: int) -> Proximities:
+    """What `sweep(sample_out, pair_out, found_out)` finds; it returns how many rows there are, if more than fit too.
+
+    Columns of `found`: gap, normal, point on a, point on b, and where there is one more the gap's uncertainty.
+    """
+    while True:
+        sample, pair, found = np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty((capacity, fields))
+        total = sweep(sample, pair, found)
+        if total <= capacity:
+            break
+        capacity = total
+    found = found[:total]
+    normal, point_a, point_b = (found[:, 1 + k * dimension : 1 + (k + 1) * dimension].copy() for k in range(3))
+    return Proximities(
+        sample=sample[:total],
+        a=pairs[pair[:total], 0],
+        b=pairs[pair[:total], 1],
+        gap=found[:, 0].copy(),
+        normal=normal,
+        point_a=point_a,
+        point_b=point_b,
+        uncertainty=found[:, -1].copy() if fields > 1 + 3 * dimension else np.zeros(total),
+    )
 
 
 def candidate_pairs(static: NDArray[np.bool_], ignore: ArrayLike | None) -> Indices:

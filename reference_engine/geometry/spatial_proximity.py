@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reference_engine.geometry.depth import MOST_FACES, MOST_POINTS
-from reference_engine.geometry.proximities import Proximities, candidate_pairs
+from reference_engine.geometry.proximities import Proximities, candidate_pairs, collect
 from reference_engine.geometry.spatial_gap import FIELDS, sweep
 from reference_engine.geometry.spatial_shapes import SpatialShapes
 from reference_engine.geometry.support import COLUMNS
@@ -53,22 +53,6 @@ def spatial_proximities(
         shapes.kind, shapes.size, shapes.margin, shapes.reach, shapes.point, shapes.axis,
         shapes.vertex_start, shapes.vertex,
     )  # fmt: skip
+    given = (*packed, pairs, r, o, float(cutoff), *scratch)
     capacity = 4 * len(r) * max(1, bodies)
-    while True:
-        sample, pair = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
-        found = np.empty((capacity, FIELDS))
-        total = sweep(*packed, pairs, r, o, float(cutoff), *scratch, sample, pair, found)
-        if total <= capacity:
-            break
-        capacity = total
-    found = found[:total]
-    return Proximities(
-        sample=sample[:total],
-        a=pairs[pair[:total], 0],
-        b=pairs[pair[:total], 1],
-        gap=found[:, 0].copy(),
-        normal=found[:, 1:4].copy(),
-        point_a=found[:, 4:7].copy(),
-        point_b=found[:, 7:10].copy(),
-        uncertainty=found[:, 10].copy(),
-    )
+    return collect(lambda *out: sweep(*given, *out), pairs, capacity=capacity, fields=FIELDS, dimension=3)
