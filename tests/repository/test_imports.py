@@ -21,11 +21,14 @@ def imports(folder: str) -> Iterator[tuple[str, str]]:
     """(file and line, module imported), of every absolute import anywhere in the folder's files."""
     for path in sorted((ROOT / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
                 names = [node.module]
+            else:
+                continue
             for name in names:
-                yield f"{path.relative_to(ROOT)}:{node.lineno}", name  # type: ignore[attr-defined]
+                yield f"{path.relative_to(ROOT)}:{node.lineno}", name
 
 
 @pytest.mark.parametrize("room", MAY_IMPORT)

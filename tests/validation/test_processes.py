@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -120,13 +120,13 @@ def eventually_gone(before: set[int], word: str) -> bool:
     return eventually(lambda: not any(word in line for line in commands(before)), seconds=2.0)
 
 
-def eventually(holds, *, seconds: float) -> bool:  # type: ignore[no-untyped-def]
+def eventually(holds: Callable[[], bool], *, seconds: float) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if holds():
             return True
         time.sleep(0.05)
-    return bool(holds())
+    return holds()
 
 
 def test_memory_is_that_of_a_process_with_all_that_it_started():

@@ -16,7 +16,7 @@ from rich.text import Text
 from validation.case import CaseResult
 from validation.measurement import Measurement
 from validation.report.names import engine_name, metric_name
-from validation.report.quantity import quantity
+from validation.report.quantity import quantity, time_step
 from validation.simulation import BROKEN
 from validation.store.records import StoredFind, StoredResult, case_key
 from validation.verdict import FLOOR, MEANING, Verdict, Word, summary, worst_first
@@ -78,7 +78,7 @@ def render_table(
     labels = _labels(found)
     lines = _grid(labels, rows, columns, width)
     steps = sorted({result.case.identity.dt for result in found})
-    about = f"profile {', '.join(sorted(profiles))}; time step {', '.join(_step(dt) for dt in steps)}"
+    about = f"profile {', '.join(sorted(profiles))}; time step {', '.join(time_step(dt) for dt in steps)}"
     told = [*(f"{_superscript(number)} {note}" for note, number in notes.items()), about]
     legend = [f"{DECLINED} declined"] if any(result.outcome == "declined" for result in found) else []
     used = {verdict.word for verdict in words.values()}
@@ -266,14 +266,9 @@ def render_finds(finds: Sequence[StoredFind], *, width: int | None = None) -> st
     for find in finds:
         engine = Text(f"{find.engine}@{find.profile}\n{find.engine_version}", overflow="fold")
         bodies = str(len(find.scene.bodies))
-        message = f"{one_line(find.message)} (dt {_step(find.dt)})"
+        message = f"{one_line(find.message)} (dt {time_step(find.dt)})"
         table.add_row(str(find.number), engine, find.oracle, bodies, str(find.seed), Text(message))
     return _text(table, width=width)
-
-
-def _step(dt: float) -> str:
-    rate = round(1.0 / dt) if dt else 0
-    return f"1/{rate} s" if rate and abs(1.0 / rate - dt) <= 1e-12 * dt else f"{dt:g} s"
 
 
 def one_line(text: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from validation.report.quantity import contrast, quantity
+from validation.report.quantity import contrast, quantity, time_step
 
 
 @pytest.mark.parametrize(
@@ -79,3 +79,8 @@ def test_two_values_that_differ_are_told_apart(value: float, relative: float) ->
     other = value * (1.0 + relative)
     texts = contrast(other, value, "m")
     assert (texts[0] == texts[1]) == (other == value)
+
+
+@pytest.mark.parametrize(("dt", "text"), [(1 / 240, "1/240 s"), (0.02, "1/50 s"), (0.003, "0.003 s"), (2.0, "2 s")])
+def test_a_time_step_is_told_as_a_fraction_where_it_is_one(dt: float, text: str) -> None:
+    assert time_step(dt) == text

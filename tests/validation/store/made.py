@@ -11,7 +11,7 @@ import numpy as np
 from scenarios.scene import PlanarScene, parse_scene
 from validation.case import Case, CaseResult, Identity, RunInfo
 from validation.measurement import Measurement
-from validation.simulation import Simulation
+from validation.simulation import Outcome, Simulation
 from validation.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory
 
 MOMENT = datetime(2026, 11, 3, 12, 30, 15, 250_000, tzinfo=UTC)
@@ -124,9 +124,9 @@ def result(of: Case | None = None, *measurements: Measurement, **given: Any) -> 
     )
 
 
-def failed(of: Case, outcome: str, reason: str) -> CaseResult:
+def failed(of: Case, outcome: Outcome, reason: str) -> CaseResult:
     """No motion and no measurement."""
-    return CaseResult(case=of, simulation=Simulation(outcome=outcome, reason=reason), headline="penetration_mean")  # type: ignore[arg-type]
+    return CaseResult(case=of, simulation=Simulation(outcome=outcome, reason=reason), headline="penetration_mean")
 
 
 def scene(height: float = 2.0) -> PlanarScene:
