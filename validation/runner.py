@@ -11,7 +11,8 @@ import json
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -181,13 +182,37 @@ class _Job:
     simulations: list[Simulation] = field(default_factory=list)
 
 
+@contextmanager
+def left_alone(*, wanted: bool) -> Iterator[int | None]:
+    """A core that this process keeps off meanwhile, for one simulation at a time; None if there is no second one."""
+    cores = sorted(os.sched_getaffinity(0)) if wanted and hasattr(os, "sched_setaffinity") else []
+    if len(cores) < 2:
+        yield None
+        return
+    os.sched_setaffinity(0, cores[:-1])
+    try:
+        yield cores[-1]
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
 def execute(
     pool: Pool,
     plans: Sequence[Plan],
     limits: Limits,
     on_result: Callable[[CaseResult], None],
 ) -> Totals:
-    """Simulate and measure every plan; `on_result` gets each as it is done, declined ones first."""
+    """Simulate and measure every plan; `on_result` gets each as it is done, declined ones first.
+
+    With `limits.timing` one simulation runs at a time, on a core of its own, and nothing is measured meanwhile.
+    """
+    with left_alone(wanted=limits.timing) as core:
+        return _execute(pool, plans, limits, core, on_result)
+
+
+def _execute(
+    pool: Pool, plans: Sequence[Plan], limits: Limits, core: int | None, on_result: Callable[[CaseResult], None]
+) -> Totals:
     started = time.perf_counter()
     workers = 1 if limits.timing else max(1, limits.workers)
     totals = Totals(workers=workers)
@@ -208,7 +233,7 @@ def execute(
     while waiting or simulating or measured:
         while waiting and len(simulating) < workers and not (limits.timing and measured):
             job = waiting.popleft()
-            simulating[_ask_simulation(pool, remotes, job.plan, limits)] = job
+            simulating[_ask_simulation(pool, remotes, job.plan, limits, core)] = job
         for reply in pool.wait(0.25):
             if reply.id in simulating:
                 job = simulating.pop(reply.id)
@@ -216,7 +241,7 @@ def execute(
                 if job.simulations[-1].trajectory is None:
                     on_result(_result(job.plan, job.simulations[-1]))
                 elif limits.timing and len(job.simulations) < TIMING_REPEATS:
-                    simulating[_ask_simulation(pool, remotes, job.plan, limits)] = job
+                    simulating[_ask_simulation(pool, remotes, job.plan, limits, core)] = job
                 else:
                     body = reply.body[: reply.header["trajectory_bytes"]]
                     measured[_ask_measuring(pool, measurers, job.plan, body)] = job
@@ -241,7 +266,7 @@ def ask_unplanned(pool: Pool, request: Request, profile: str, limits: Limits) ->
     return pool.ask(remote, header, write_scene(request.scenario.scene, indent=None).encode())
 
 
-def _ask_simulation(pool: Pool, remotes: dict[str, Remote], plan: Plan, limits: Limits) -> int:
+def _ask_simulation(pool: Pool, remotes: dict[str, Remote], plan: Plan, limits: Limits, core: int | None) -> int:
     remote = remotes[plan.word]
     if remote not in pool.remotes:  # its server died with an earlier case; this one gets a new server
         remotes[plan.word] = remote = engine_remotes(pool, {plan.word})[plan.word]
@@ -250,6 +275,7 @@ def _ask_simulation(pool: Pool, remotes: dict[str, Remote], plan: Plan, limits: 
         "settings": dict(plan.case.settings),
         "time_limit": limits.time_limit,
         "memory_limit": limits.memory_limit,
+        "core": core,
     }
     return pool.ask(remote, header, plan.scene_text.encode())
 

@@ -22,6 +22,7 @@ from validation.processes.pool import Pool
 from validation.runner import Limits, Request, execute, plan_cases
 
 PLUGINS = Path(__file__).parent.parent / "plugins"
+PLANAR = ("free-tumble:space=planar", "bouncing-ball", "stack:n=3")
 LIMITS = Limits(workers=2, time_limit=3.0, memory_limit=160 * 2**20)
 
 
@@ -139,3 +140,43 @@ def test_memory_is_that_of_a_process_with_all_that_it_started():
         shell.stdin.close()
     assert 60 * 2**20 < found < 120 * 2**20
     assert resident(shell.pid) == 0
+
+
+class Watched(Pool):
+    """Notes what is open at the same time, and which core simulations are sent to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.most_simulating, self.together, self.cores, self.asked = 0, False, set(), 0
+
+    def ask(self, remote, header, body=b""):
+        number = super().ask(remote, header, body)
+        simulating = sum(len(one.open_requests) for one in self.remotes if one.what != "measuring")
+        if "settings" in header:
+            self.asked += 1
+            self.cores.add(header["core"])
+            self.most_simulating = max(self.most_simulating, simulating)
+        measuring = sum(len(one.open_requests) for one in self.remotes if one.what == "measuring")
+        self.together |= bool(simulating and measuring)
+        return number
+
+
+@pytest.mark.parametrize("timing", [False, True])
+def test_one_worker_is_one_simulation_at_a_time_and_timing_has_nothing_beside_it(timing: bool) -> None:
+    """The least of five repeats on one core is timed; overhead is what is not stepping, so never below nothing."""
+    cores = os.sched_getaffinity(0)
+    results: list[CaseResult] = []
+    with Watched() as pool:
+        requests = [Request(scenario=scenario_of(word), engine=engine_of("pymunk")) for word in PLANAR]
+        plans = plan_cases(pool, requests)
+        totals = execute(pool, plans, Limits(workers=1, timing=timing), results.append)
+        assert pool.most_simulating == 1
+        assert pool.asked == len(plans) * (5 if timing else 1)
+        assert not (timing and pool.together)
+        assert pool.cores == ({max(cores)} if timing and len(cores) > 1 else {None})
+    assert totals.overhead >= 0.0
+    assert os.sched_getaffinity(0) == cores
+    for result in results:
+        steps = [m.value for m in result.measurements if m.metric == "step_time"]
+        assert len(steps) == timing
+        assert all(0.0 < seconds < 1e-3 for seconds in steps)

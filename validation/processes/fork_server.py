@@ -7,7 +7,7 @@ Then, for each request,
     {"id", "plan": 2} + [{"scene", "dt", "profile", "overrides"}, {...}]  ->  {"id", "plans": [...]}
     {"id", "dt", "settings", "time_limit", "memory_limit"}       ->  {"id", "outcome", "reason", ...} + bytes
     the same with "profile" and "overrides" for "settings"                ->  the same; declined is an outcome
-is done in a forked child, so that whatever an engine does to its process is that child's affair. Scenes come as JSON
+is done in a forked child (on the "core" asked for, if any), so that whatever an engine does to its process is that child's affair. Scenes come as JSON
 text: the body of a simulation, or "scene" in each item of a plan, which is its request's body. The server itself
 reads them, because a text met again costs nothing then, and a first one a tenth of what it costs in a process just
 forked. A simulation's reply has the trajectory's bytes, then the step times as float64; the header says how many.
@@ -117,6 +117,8 @@ class Server:
             gc.set_threshold(100_000, 20, 20)  # it lives for a moment
             os.dup2(errors, 2)
             os.dup2(errors, 1)  # engines print; our standard output is not theirs
+            if request.get("core") is not None:
+                os.sched_setaffinity(0, {request["core"]})
             if "plan" in request:
                 reply = pack({"plans": [plan(self.engine, item, scene) for item, scene in zip(work, scenes)]})
             else:
