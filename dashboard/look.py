@@ -32,19 +32,26 @@ STYLE = """
 .matrix th { padding: 4px 10px; vertical-align: bottom; border-bottom-width: 2px; }
 .matrix th small { display: block; font-weight: 400; opacity: 0.7; }
 .matrix td { padding: 4px 10px; font-variant-numeric: tabular-nums; }
-.matrix td.scenario { min-width: 12em; overflow-wrap: anywhere; }
+.matrix td.scenario { min-width: 14em; overflow-wrap: anywhere; }
 .matrix td.figure { min-width: 9em; opacity: 0.8; }
 .matrix td a { color: inherit; text-decoration: none; white-space: nowrap; }
 .matrix td a:hover { text-decoration: underline; }
 .word { font-size: 0.75rem; font-weight: 600; padding: 1px 6px; border-radius: 8px; white-space: nowrap; }
 .word.quiet { padding: 0; font-weight: 400; opacity: 0.6; }
-.matrix td .word { margin-left: 2px; }
+.word.law { border: 1px solid #b5482a; font-weight: 400; }
+.matrix td .word.quiet { margin-left: 2px; }
+.matrix td .word:not(.quiet) { display: block; width: fit-content; margin: 1px 0; }
 p.verdict { margin: 0; }
 p.verdict .word.quiet { font-size: inherit; font-weight: 600; opacity: 1; }
 [data-testid="stTable"] td { white-space: nowrap; }
 [data-testid="stMultiSelect"] [data-tag] { background-color: #2f6f9f; }
 </style>
 """
+
+
+def law_html(metric: str) -> str:
+    """Of a law that is broken and fails nothing: it was so when accepted, or nothing is accepted yet."""
+    return f"<span class='word law'>breaks a law: {escape(metric)}</span>"
 
 
 def word_html(word: str, more: str = "") -> str:

@@ -9,7 +9,7 @@ from html import escape
 import streamlit as st
 
 from dashboard import reading
-from dashboard.look import MEANING_HERE, NOT_DONE, word_html
+from dashboard.look import MEANING_HERE, NOT_DONE, law_html, word_html
 from validation.case import Case
 from validation.report.names import engine_name, metric_name
 from validation.report.quantity import quantity, time_step
@@ -113,7 +113,7 @@ def labels_worst_first(results: Sequence[StoredResult], verdicts: Mapping[str, V
 
 def breakable(name: str) -> str:
     """Escaped, with places where a long one may go on in the next line."""
-    return re.sub("([:,@=])", r"\1<wbr>", escape(name))
+    return re.sub("([:,])", r"\1<wbr>", escape(name))
 
 
 def cell(case: Case | None, done: Mapping[str, StoredResult], verdicts: Mapping[str, Verdict]) -> str:
@@ -124,19 +124,22 @@ def cell(case: Case | None, done: Mapping[str, StoredResult], verdicts: Mapping[
         return f"<td>{word_html(NOT_DONE)}</td>"
     why = verdict.reason if verdict else result.reason
     target = reading.link("case", case=result.number)
-    word = word_html(verdict.word, worst(verdict)) if verdict else ""
     return (
         f"<td title='{escape(why, quote=True)}'><a href='{escape(target, quote=True)}' target='_self'>"
-        f"{escape(figure(result))} {word}</a></td>"
+        f"{escape(figure(result))} {judged(verdict) if verdict else ''}</a></td>"
     )
 
 
-def worst(verdict: Verdict) -> str:
-    """The metric that moved worst and by how much, or the law that is broken."""
+def judged(verdict: Verdict) -> str:
+    """The word, with the metric that moved worst and by how much, or the law that is newly broken; else laws apart."""
     if verdict.changes:
         ratio = verdict.changes[0].ratio
-        return metric_name(verdict.metric, verdict.case) + (f" × {ratio:.3g}" if ratio is not None else "")
-    return metric_name(verdict.defects[0].metric, verdict.case) if verdict.defects else ""
+        moved = metric_name(verdict.metric, verdict.case) + (f" × {ratio:.3g}" if ratio is not None else "")
+        return word_html(verdict.word, moved)
+    laws = [metric_name(defect.metric, verdict.case) for defect in verdict.defects]
+    if verdict.word == "defect":
+        return word_html(verdict.word, laws[0])
+    return " ".join([word_html(verdict.word), *map(law_html, laws[:1])])
 
 
 def figure(result: StoredResult) -> str:

@@ -50,9 +50,20 @@ def test_a_cell_has_figure_word_and_what_moved() -> None:
     assert "<th>pymunk<small>7.3.1</small></th>" in html, "one profile is not told in every column"
 
 
+def test_a_broken_law_shows_also_where_it_fails_nothing() -> None:
+    laws = {"penetration_mean": 1e-3}
+    fresh = pair(stored(case("a"), 5e-3), None, laws)
+    standing = pair(stored(case("b"), 5e-3), stored(case("b"), 5e-3), laws)
+    newly = pair(stored(case("c"), 1.05e-3), stored(case("c"), 0.9e-3), laws)
+    told = {label: cells[1] for label, cells in rows(shown([fresh, standing, newly])).items()}
+    assert told["a:n=10"] == "5 mm new breaks a law: penetration_mean"
+    assert told["b:n=10"] == "5 mm pass breaks a law: penetration_mean"
+    assert told["c:n=10"].startswith("1.05 mm defect: penetration_mean")
+
+
 def test_two_profiles_have_two_columns() -> None:
     pairs = [pair(stored(case(profile=profile))) for profile in ("default", "fair")]
-    assert re.findall("<th>([^/]*)<small>", shown(pairs)) == ["pymunk@<wbr>default", "pymunk@<wbr>fair"]
+    assert re.findall("<th>([^/]*)<small>", shown(pairs)) == ["pymunk@default", "pymunk@fair"]
 
 
 def test_a_planned_case_without_a_result_is_told_in_amber() -> None:
