@@ -94,6 +94,7 @@ class PyBullet:
 
     def __init__(self) -> None:
         self._spare: int | None = None  # a client that nothing has used
+        self._used: int | None = None  # one to be closed when the next is wanted: a process that ends need not wait
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         if name != "fair":
@@ -128,12 +129,12 @@ class PyBullet:
 
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
         client, self._spare = self._spare, None
+        if self._used is not None:
+            pb.disconnect(physicsClientId=self._used)
         if client is None:
             client = pb.connect(pb.DIRECT)
-        try:
-            return _record(World(client, scene, dt, settings), scene, dt)
-        finally:
-            pb.disconnect(physicsClientId=client)
+        self._used = client
+        return _record(World(client, scene, dt, settings), scene, dt)
 
 
 def _record(world: World, scene: Scene, dt: float) -> Trajectory:

@@ -75,10 +75,12 @@ class World:
                 self._add_fixed(i)
             elif i in trees:
                 self._add_tree(trees[i])
+        # Of a body without a visual shape pybullet draws the collision shape: 7 ms for a plane, and nobody looks.
+        small = self._call(pb.createVisualShape, pb.GEOM_BOX, halfExtents=[0.1, 0.1, 0.1]) if scene.boundaries else -1
         for j, boundary in enumerate(scene.boundaries, start=len(scene.bodies)):
             shape = boundary_shape(self.client, boundary, settings)
             origin = vector_in_space(boundary.point if hasattr(boundary, "point") else boundary.center)
-            number = self._call(pb.createMultiBody, 0.0, shape, -1, origin.tolist())
+            number = self._call(pb.createMultiBody, 0.0, shape, small, origin.tolist())
             self.member[number, BASE] = j
         self._set_contact_laws()
         for i, j in kept_apart(scene):
