@@ -6,26 +6,11 @@ compile by the types of their arguments, not by the scene's size.
 
 from __future__ import annotations
 
-import numpy as np
-
 from scenarios.catalogue import canonical_suite
-from scenarios.scene import PlanarScene, Scene, features, planar_start, spatial_start
+from scenarios.scene import features
 from validation.engines.reference import Reference
 from validation.metrics import measure
-from validation.runner import STEP
-from validation.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory
-
-
-def standing_still(scene: Scene) -> Trajectory:
-    """Three samples of the start pose."""
-    time = np.array([0.0, STEP, 2 * STEP])
-    if isinstance(scene, PlanarScene):
-        pose, twist = (np.repeat(part[None], 3, axis=0) for part in planar_start(scene))
-        return PlanarTrajectory(time=time, pose=pose, twist=twist, dt=STEP, velocity_lag=0.0)
-    position, orientation, velocity, spin = (np.repeat(part[None], 3, axis=0) for part in spatial_start(scene))
-    return SpatialTrajectory(
-        time=time, position=position, orientation=orientation, velocity=velocity, spin=spin, dt=STEP, velocity_lag=0.0
-    )
+from validation.standing_still import standing_still
 
 
 def main() -> None:

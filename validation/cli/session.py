@@ -22,7 +22,7 @@ from validation.processes.pool import Pool
 from validation.runner import STEP, Limits, Plan, Request, Totals, execute, measuring_remotes, plan_cases
 from validation.store import Baseline, Store, StoredResult, case_key
 
-SAVE_EVERY = 8  # results in one transaction
+SAVE_EVERY = 16  # results in one transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

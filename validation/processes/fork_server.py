@@ -7,10 +7,11 @@ Then, for each request,
     {"id", "plan": 2} + [{"scene", "dt", "profile", "overrides"}, {...}]  ->  {"id", "plans": [...]}
     {"id", "dt", "settings", "time_limit", "memory_limit"}       ->  {"id", "outcome", "reason", ...} + bytes
     the same with "profile" and "overrides" for "settings"                ->  the same; declined is an outcome
-is done in a forked child (on the "core" asked for, if any), so that whatever an engine does to its process is that child's affair. Scenes come as JSON
-text: the body of a simulation, or "scene" in each item of a plan, which is its request's body. The server itself
-reads them, because a text met again costs nothing then, and a first one a tenth of what it costs in a process just
-forked. A simulation's reply has the trajectory's bytes, then the step times as float64; the header says how many.
+is done in a forked child (on the "core" asked for, if any), so that whatever an engine does to its process is that
+child's affair. Scenes come as JSON text: the body of a simulation, or "scene" in each item of a plan, which is its
+request's body. The server itself reads them, because a text met again costs nothing then, and a first one a tenth of
+what it costs in a process just forked. A simulation's reply has the trajectory's bytes, then the step times as
+float64; the header says how many.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ class Child:
     pipe: int  # its reply comes here
     errors: Any  # its standard error, a file
     started: float
+    looked: float  # when its memory was looked at
     reply: bytearray = field(default_factory=bytearray)
-    looked: float = 0.0  # when its memory was looked at
     peak_memory: int = 0
     killed: tuple[str, str] | None = None  # outcome and reason, if it was us
 
@@ -99,9 +100,10 @@ class Server:
         if pid == 0:
             self.become_child(request, work, scenes, writable, errors.fileno(), server)
         os.close(writable)
+        now = time.perf_counter()
         with contextlib.suppress(OSError):  # the child does so too; whoever comes first
             os.setpgid(pid, pid)
-        self.children[readable] = Child(request, pid, readable, errors, time.perf_counter())
+        self.children[readable] = Child(request, pid, readable, errors, now, now)
         self.selector.register(readable, selectors.EVENT_READ)
 
     def become_child(

@@ -35,10 +35,10 @@ def pack(data: bytes) -> bytes:
     noise: list[bytes] = []
     for rows, columns, start in _blocks(data[:split]):
         block = body[start : start + 8 * rows * columns].view(np.uint64).reshape(rows, columns)
-        planes = np.ascontiguousarray(block.T).view(np.uint8).reshape(-1, 8).T
+        planes = np.ascontiguousarray(np.ascontiguousarray(block.T).view(np.uint8).reshape(-1, 8).T)
         mask = 0
-        for bit, plane in enumerate(np.ascontiguousarray(planes)):
-            if _is_noise(plane):
+        for bit, (plane, is_noise) in enumerate(zip(planes, _noisy(planes), strict=True)):
+            if is_noise:
                 mask |= 1 << bit
                 noise.append(plane.tobytes())
             else:
@@ -91,11 +91,12 @@ def _blocks(line: bytes) -> Iterator[tuple[int, int, int]]:
         offset += 8 * count
 
 
-def _is_noise(plane: Bytes) -> bool:
-    """Whether the entropy of its bytes is so near to 8 bits that compressing is in vain."""
-    seen = plane[:: max(1, plane.size // LOOK)]
-    if seen.size < LOOK // 8:
-        return False
-    share = np.bincount(seen, minlength=256) / seen.size
-    share = share[share > 0.0]
-    return float(-(share * np.log2(share)).sum()) > NOISE_BITS
+def _noisy(planes: Bytes) -> NDArray[np.bool_]:
+    """Of (8, n) byte planes, those whose entropy is so near to 8 bits that compressing is in vain."""
+    seen = planes[:, :: max(1, planes.shape[1] // LOOK)]
+    if seen.shape[1] < LOOK // 8:
+        return np.zeros(8, np.bool_)
+    of_plane = seen + 256 * np.arange(8)[:, None]
+    share = np.bincount(of_plane.ravel(), minlength=8 * 256).reshape(8, 256) / seen.shape[1]
+    entropy = -(share * np.log2(np.where(share > 0.0, share, 1.0))).sum(axis=1)
+    return np.asarray(entropy > NOISE_BITS)
