@@ -161,7 +161,8 @@ def some_are_done(path: Path, count: int) -> bool:
 
 
 def test_control_c_leaves_what_is_done_stored(tmp_path: Path) -> None:
-    process = start(["run", *EIGHT_CASES, "--engine", "pybullet", "--engine", "pymunk", "--db", "c.db"], tmp_path)
+    words = [*EIGHT_CASES, "stack:n=20,mass_ratio=1000", "stack:n=20,mass_ratio=100"]  # seconds each in pybullet
+    process = start(["run", *words, "--engine", "pybullet", "--engine", "pymunk", "--db", "c.db"], tmp_path)
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and not some_are_done(tmp_path / "c.db", 1):
         time.sleep(0.01)
@@ -169,7 +170,7 @@ def test_control_c_leaves_what_is_done_stored(tmp_path: Path) -> None:
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "upright run --resume --db c.db" in err and "Traceback" not in err
-    assert len(cases_of(tmp_path / "c.db")) == 2 * len(EIGHT_CASES)
+    assert len(cases_of(tmp_path / "c.db")) == 2 * len(words)
 
 
 # --- accept and check -----------------------------------------------------------------------------------------

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import click
@@ -22,7 +24,8 @@ from validation.processes.pool import Pool
 from validation.runner import STEP, Limits, Plan, Request, Totals, execute, measuring_remotes, plan_cases
 from validation.store import Baseline, Store, StoredResult, case_key
 
-SAVE_EVERY = 16  # results in one transaction
+SAVE_EVERY = 16  # results in one transaction, at most,
+SAVE_WITHIN = 0.5  # and s from one to the next, while results come
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,8 +89,9 @@ def run_session(store: Store, options: Options, command: str) -> Session:
         scenes = {plan.case.scene_hash: plan.scenario.scene for plan in plans}
         info = describe_run(command, timing=options.limits.timing)
         run = store.begin_run(info, [plan.case for plan in plans], scenes.values())
-        results, totals = _execute(store, pool, run, title, plans, options)
-    session = _judged(store, run, title, results, [plan.scenario for plan in plans], totals)
+        with resumable(store, run, options):
+            results, totals = _execute(store, pool, run, title, plans, options)
+            session = _judged(store, run, title, results, [plan.scenario for plan in plans], totals)
     return replace(session, typed=typed)
 
 
@@ -134,10 +138,24 @@ def resume_session(store: Store, options: Options) -> Session:
         plans = [replace(plan, case=case) for plan, case in zip(plans, cases)]
         title = f"run {run}, resumed"
         options = replace(options, limits=replace(options.limits, timing=store.run(run).info.timing))
-        _, totals = _execute(store, pool, run, title, plans, options)
-    results = store.results(run)
-    ordered = [scenarios[result.case.scene_hash + result.case.label] for result in results]
-    return _judged(store, run, title, results, ordered, totals)
+        with resumable(store, run, options):
+            _, totals = _execute(store, pool, run, title, plans, options)
+            results = store.results(run)
+            ordered = [scenarios[result.case.scene_hash + result.case.label] for result in results]
+            return _judged(store, run, title, results, ordered, totals)
+
+
+@contextmanager
+def resumable(store: Store, run: int, options: Options) -> Iterator[None]:
+    """Ctrl-C in here ends the command with 130, after saying what is stored and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        stored = store.run(run)
+        go_on = f"upright run --resume{database_words(options.database)}"
+        words = f"stopped: {stored.done} of {stored.planned} cases are stored as run {run}."
+        click.echo(words if stored.finished else f"{words}   Go on: {go_on}", err=True)
+        sys.exit(130)
 
 
 def warm_kernels() -> None:
@@ -155,30 +173,26 @@ def _execute(
     results: dict[int, CaseResult] = {}
     index = {id(plan.case): i for i, plan in enumerate(plans)}
     unsaved: list[CaseResult] = []
+    saved = [time.monotonic()]
 
     def save() -> None:
         store.save_results(run, unsaved)
         unsaved.clear()
+        saved[:] = [time.monotonic()]
 
     with progress(title, len(plans), quiet=options.quiet) as bar:
 
         def on_result(result: CaseResult) -> None:
             results[index[id(result.case)]] = result
             unsaved.append(result)
-            if len(unsaved) >= SAVE_EVERY:
+            if len(unsaved) >= SAVE_EVERY or time.monotonic() - saved[-1] > SAVE_WITHIN:
                 save()
             bar.advance(f"{result.case.label} × {result.case.engine_label}")
 
         try:
             totals = execute(pool, plans, options.limits, on_result)
-        except KeyboardInterrupt:
+        finally:
             save()
-            go_on = f"upright run --resume{database_words(options.database)}"
-            click.echo(
-                f"stopped: {len(results)} of {len(plans)} cases are stored as run {run}.   Go on: {go_on}", err=True
-            )
-            sys.exit(130)
-        save()
     return [results[i] for i in range(len(plans))], totals
 
 
