@@ -15,7 +15,7 @@ import pytest
 
 from scenarios.catalogue import scenario_of
 from validation.cli.run import command
-from validation.engines import engine_of, load_engine
+from validation.engines import engine_of, load_engine, present_engines
 from validation.engines.engine import check_overrides
 
 ROOT = Path(__file__).parents[2]
@@ -99,9 +99,12 @@ def test_every_scene_on_the_page_is_one_and_its_files_stand_beside_it(monkeypatc
 
 
 def test_every_engine_on_the_page_takes_its_settings() -> None:
-    for word in sorted({engine for _, engine in cells(PAGE)}):
+    """Of those that are here: an absent one is refused by its name."""
+    words = sorted({engine for _, engine in cells(PAGE)})
+    present = [word for word in words if re.split("[:@]", word)[0] in present_engines()]
+    assert len(present) > len(words) / 2
+    for word in present:
         choice = engine_of(word)
-        pytest.importorskip({"box2d": "Box2D"}.get(choice.name, choice.name))
         assert set(check_overrides(load_engine(choice), choice.overrides)) == set(choice.overrides)
 
 
