@@ -12,6 +12,9 @@ A block dropped on the ground, in five lines:
 All SI. Poses are (x, y, angle), twists (vx, vy, spin), arrays over (samples, bodies, 3). It is ContactSim, the
 algorithm of the myPhysicsLab pages, with its defaults in `Settings`: bodies meet and rest at a gap of half the
 distance tolerance (5 mm).
+
+`faithful_simulate` is that engine run for run, with outlines of straight edges and arcs, joints, ropes and more
+forces.
 """
 
 from importlib import import_module
@@ -19,12 +22,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reference_engine.planar.complementarity import contact_forces as contact_forces
+    from reference_engine.planar.connectors import Joint as Joint
+    from reference_engine.planar.connectors import Rope as Rope
     from reference_engine.planar.errors import ContactForceError as ContactForceError
     from reference_engine.planar.errors import UnresolvedContact as UnresolvedContact
     from reference_engine.planar.errors import WorldError as WorldError
+    from reference_engine.planar.faithful.engine import faithful_samples as faithful_samples
+    from reference_engine.planar.faithful.engine import faithful_simulate as faithful_simulate
+    from reference_engine.planar.faithful.settings import FaithfulSettings as FaithfulSettings
+    from reference_engine.planar.forces import Attraction as Attraction
+    from reference_engine.planar.forces import ConstantForce as ConstantForce
+    from reference_engine.planar.forces import Spring as Spring
+    from reference_engine.planar.forces import Thruster as Thruster
     from reference_engine.planar.motion import Motion as Motion
     from reference_engine.planar.motion import energy as energy
     from reference_engine.planar.motion import least_gap as least_gap
+    from reference_engine.planar.outline import Edge as Edge
+    from reference_engine.planar.outline import Outline as Outline
+    from reference_engine.planar.outline import polygon_outline as polygon_outline
+    from reference_engine.planar.outline import wall as wall
     from reference_engine.planar.shape import Disc as Disc
     from reference_engine.planar.shape import HalfPlane as HalfPlane
     from reference_engine.planar.shape import Polygon as Polygon
@@ -50,6 +66,19 @@ _HOME = {
     "energy": "motion",
     "least_gap": "motion",
     "Settings": "world",
+    "faithful_simulate": "faithful.engine",
+    "faithful_samples": "faithful.engine",
+    "FaithfulSettings": "faithful.settings",
+    "Outline": "outline",
+    "Edge": "outline",
+    "polygon_outline": "outline",
+    "wall": "outline",
+    "Joint": "connectors",
+    "Rope": "connectors",
+    "Spring": "forces",
+    "Thruster": "forces",
+    "ConstantForce": "forces",
+    "Attraction": "forces",
     "contact_forces": "complementarity",
     "WorldError": "errors",
     "UnresolvedContact": "errors",

@@ -9,7 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.planar.shape import Disc, HalfPlane, Polygon, bounding_radius
+from reference_engine.planar.errors import WorldError
+from reference_engine.planar.outline import Outline
+from reference_engine.planar.shape import Disc, HalfPlane, Polygon, Shape, bounding_radius
 from reference_engine.planar.world import EXTRA_ACCELERATIONS, Settings, World
 
 Array = NDArray[np.float64]
@@ -93,6 +95,7 @@ class Scratch(NamedTuple):
 
 
 def pack_bodies(world: World) -> Bodies:
+    shapes = plain_shapes(world)
     count = len(world.bodies)
     first = np.zeros(count + 1, np.int64)
     vertices, normals, lengths = [np.zeros((0, 2))], [np.zeros((0, 2))], [np.zeros(0)]
@@ -122,7 +125,7 @@ def pack_bodies(world: World) -> Bodies:
     ]
     return Bodies(
         kind=kind,
-        radius=np.array([bounding_radius(body.shape) for body in world.bodies]),
+        radius=np.array([bounding_radius(shape) for shape in shapes]),
         first=first,
         vertices=np.ascontiguousarray(np.concatenate(vertices)),
         normals=np.ascontiguousarray(np.concatenate(normals)),
@@ -131,6 +134,18 @@ def pack_bodies(world: World) -> Bodies:
         inv_inertia=np.array([0.0 if body.fixed else 1.0 / float(body.inertia or math.inf) for body in world.bodies]),
         pairs=np.array(pairs, np.int64).reshape(-1, 2),
     )
+
+
+def plain_shapes(world: World) -> list[Shape]:
+    """The bodies' shapes. Raises WorldError rather than leave a part of the world out."""
+    shapes = [body.shape for body in world.bodies if not isinstance(body.shape, Outline)]
+    for what, there in (
+        ("outlines", len(shapes) < len(world.bodies)), ("forces", world.forces), ("connectors", world.connectors),
+        ("passing pairs", world.passing),
+    ):  # fmt: skip
+        if there:
+            raise WorldError(f"the world has {what}, which `simulate` does not know; use `faithful_simulate`")
+    return shapes
 
 
 def pack_law(world: World, settings: Settings) -> Law:

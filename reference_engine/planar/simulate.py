@@ -21,6 +21,7 @@ from reference_engine.planar.layout import (
     first_contacts,
     pack_bodies,
     pack_law,
+    plain_shapes,
     room_for_contacts,
     room_to_work,
 )
@@ -76,7 +77,7 @@ class Clock:
         self.time = 0.0
         self.pose = np.array([(*body.position, body.angle) for body in world.bodies], np.float64)
         self.twist = np.array([(*body.velocity, body.spin) for body in world.bodies], np.float64)
-        solid = [thickness(body.shape) for body in world.bodies if not isinstance(body.shape, HalfPlane)]
+        solid = [thickness(shape) for shape in plain_shapes(world) if not isinstance(shape, HalfPlane)]
         self.thinnest = min(solid) if len(solid) > 1 else math.inf
         self.shown = False  # has this very state been handed out as a sample?
         self.n = self.find()

@@ -1,12 +1,16 @@
 """What is simulated: bodies, forces and the law of impact; and how: the settings of ContactSim."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine.planar.connectors import Connector
 from reference_engine.planar.errors import WorldError
+from reference_engine.planar.forces import Force
+from reference_engine.planar.outline import Outline
 from reference_engine.planar.shape import Disc, HalfPlane, Polygon, Shape, uniform_inertia
 
 Array = NDArray[np.float64]
@@ -29,7 +33,7 @@ class Body:
     Without `inertia` the density is even. A fixed body has infinite mass and stays where it is.
     """
 
-    shape: Shape
+    shape: Shape | Outline
     position: tuple[float, float] = (0.0, 0.0)  # m
     angle: float = 0.0  # rad
     velocity: tuple[float, float] = (0.0, 0.0)  # m/s
@@ -41,8 +45,8 @@ class Body:
     name: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.shape, Polygon | Disc | HalfPlane):
-            raise WorldError(f"shape: {self.shape!r} is not a Polygon, Disc or HalfPlane")
+        if not isinstance(self.shape, Polygon | Disc | HalfPlane | Outline):
+            raise WorldError(f"shape: {self.shape!r} is not a Polygon, Disc, HalfPlane or Outline")
         numbers = (*self.position, self.angle, *self.velocity, self.spin)
         if not all(math.isfinite(x) for x in numbers):
             raise WorldError(f"body {self.name!r}: pose and twist must be finite, not {numbers}")
@@ -55,6 +59,8 @@ class Body:
         if not (math.isfinite(self.mass) and self.mass > 0.0):
             raise WorldError(f"body {self.name!r}: mass {self.mass!r} kg is not positive and finite; use fixed=True")
         if self.inertia is None:
+            if isinstance(self.shape, Outline):
+                raise WorldError(f"body {self.name!r}: the inertia of an outline must be given")
             object.__setattr__(self, "inertia", uniform_inertia(self.shape, self.mass))
         elif not (math.isfinite(self.inertia) and self.inertia > 0.0):
             raise WorldError(f"body {self.name!r}: inertia {self.inertia!r} kg m^2 is not positive and finite")
@@ -73,6 +79,9 @@ class World:
     damping: float = 0.0  # kg/s
     rotational_damping: float = 0.0  # kg m^2/s
     restitution: ArrayLike = 0.8
+    forces: tuple[Force, ...] = ()  # these and what follows, and outlines: in the faithful mode only
+    connectors: tuple[Connector, ...] = ()
+    passing: tuple[tuple[int, int], ...] = ()  # pairs of bodies that pass through one another
     pair_restitution: Array = field(init=False)  # (B, B)
 
     def __post_init__(self) -> None:
@@ -80,6 +89,12 @@ class World:
         if not bodies:
             raise WorldError("bodies: a world needs at least one body")
         object.__setattr__(self, "bodies", bodies)
+        object.__setattr__(self, "forces", tuple(self.forces))
+        object.__setattr__(self, "connectors", tuple(self.connectors))
+        object.__setattr__(self, "passing", tuple((int(a), int(b)) for a, b in self.passing))
+        for what, index in named_bodies(self):
+            if not -1 <= index < len(bodies):
+                raise WorldError(f"{what}: there is no body {index} among {len(bodies)}")
         if not all(math.isfinite(x) for x in self.gravity) or len(self.gravity) != 2:
             raise WorldError(f"gravity: {self.gravity!r} is not a finite vector of two components")
         for name in ("damping", "rotational_damping"):
@@ -99,6 +114,18 @@ class World:
 
     def body_name(self, index: int) -> str:
         return self.bodies[index].name or f"bodies[{index}]"
+
+
+def named_bodies(world: World) -> Iterator[tuple[str, int]]:
+    """The bodies that forces, connectors and passing pairs name, each with what names it."""
+    for force in world.forces:
+        for name in ("body", "first", "second"):
+            if hasattr(force, name):
+                yield f"forces: {type(force).__name__}", getattr(force, name)
+    for connector in world.connectors:
+        yield from (("connectors", connector.first), ("connectors", connector.second))
+    for pair in world.passing:
+        yield from (("passing", index) for index in pair)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,254 @@
+"""One row for each place where two bodies meet or are held together.
+
+`ids` and `values` are the columns; rows keep the order in which they were found, connectors in front.
+The normal points out of the normal body, to the primary one. Where an edge meets a corner, both arms go to the point
+on the edge; on arcs the u arms go to the centre of the circle.
+"""
+
+import numpy as np
+
+from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.planar.faithful.edges import (
+    distance_to_line,
+    nearest_on_line,
+    normal_at,
+    to_body,
+    to_world,
+    turned,
+)
+from reference_engine.planar.faithful.layout import JOINT_STILL, JOINT_TURNING, ROD, ROPE
+
+# ids
+KIND, PRIMARY, NORMAL, FIRST, SECOND, HELD, ROUND_PRIMARY, ROUND_NORMAL, STILL_NORMAL, MUST = range(10)
+IDS = 10
+CORNER_EDGE, CORNER_CORNER, EDGE_EDGE, CONNECTOR = 0, 1, 2, 3  # KIND; FIRST and SECOND name what of each body
+# values
+GAP, SPEED, NX, NY, AX, AY, BX, BY, U1X, U1Y, U2X, U2Y, R1, R2, SEEN, SEEN_SPEED, ESTIMATE, AMOUNT = range(18)
+VALUES = 18  # A, B: points on the primary and the normal body; R1, R2: radii, concave negative
+
+SLOWEST = 1e-3  # m/s; slower approaches get no first estimate
+SHORTEST = 1e-12  # s, and the least acceleration, for a better estimate
+
+
+@kernel
+def set_arms(o, pose, trig, ids, values, k):
+    """u arms: from the centres of mass to the points A and B, or to the centre of the circle of a round edge."""
+    i, j = ids[k, PRIMARY], ids[k, NORMAL]
+    x, y = values[k, AX], values[k, AY]
+    if ids[k, KIND] == EDGE_EDGE and ids[k, ROUND_PRIMARY] == 1:
+        e = ids[k, FIRST]
+        x, y = to_world(pose, trig, i, o.arc_centre[e, 0], o.arc_centre[e, 1])
+    values[k, U1X], values[k, U1Y] = x - pose[i, 0], y - pose[i, 1]
+    x, y = values[k, BX], values[k, BY]
+    if (ids[k, KIND] == EDGE_EDGE or ids[k, KIND] == CORNER_EDGE) and ids[k, ROUND_NORMAL] == 1:
+        e = ids[k, SECOND]
+        x, y = to_world(pose, trig, j, o.arc_centre[e, 0], o.arc_centre[e, 1])
+    values[k, U2X], values[k, U2Y] = x - pose[j, 0], y - pose[j, 1]
+
+
+@kernel
+def set_speed(o, pose, trig, twist, ids, values, k):
+    """d gap / dt = n . (v1 + w1 x u1 - v2 - w2 x u2)."""
+    set_arms(o, pose, trig, ids, values, k)
+    i, j = ids[k, PRIMARY], ids[k, NORMAL]
+    vx = twist[i, 0] - twist[i, 2] * values[k, U1Y] - (twist[j, 0] - twist[j, 2] * values[k, U2Y])
+    vy = twist[i, 1] + twist[i, 2] * values[k, U1X] - (twist[j, 1] + twist[j, 2] * values[k, U2X])
+    values[k, SPEED] = values[k, NX] * vx + values[k, NY] * vy
+
+
+@kernel
+def target_gap(rules, ids, k):
+    return 0.0 if ids[k, HELD] == 1 else rules.distance_tolerance / 2.0
+
+
+@kernel
+def note_detection(rules, ids, values, k, time):
+    """When it was seen, how fast, and the first estimate of when the gap is the target: linear."""
+    values[k, SEEN], values[k, SEEN_SPEED], values[k, ESTIMATE] = time, values[k, SPEED], np.nan
+    if ids[k, HELD] == 0 and values[k, SPEED] < -SLOWEST:
+        values[k, ESTIMATE] = time + (target_gap(rules, ids, k) - values[k, GAP]) / values[k, SPEED]
+
+
+@kernel
+def is_contact(rules, ids, values, k):
+    if ids[k, HELD] == 1:
+        return True
+    return abs(values[k, SPEED]) < rules.velocity_tolerance and 0.0 < values[k, GAP] < rules.distance_tolerance
+
+
+@kernel
+def is_colliding(rules, ids, values, k):
+    """Time has gone too far: penetration, or a fast approach with less than the window's gap left."""
+    if ids[k, HELD] == 1:
+        return False
+    fast = values[k, SPEED] < -rules.velocity_tolerance
+    return values[k, GAP] < 0.0 or (fast and values[k, GAP] < target_gap(rules, ids, k) - rules.accuracy)
+
+
+@kernel
+def is_close(rules, ids, values, k, allow_tiny):
+    if is_contact(rules, ids, values, k):
+        return True
+    target = target_gap(rules, ids, k)
+    low = 0.0 if allow_tiny else target - rules.accuracy
+    return low < values[k, GAP] < target + rules.accuracy
+
+
+@kernel
+def is_imminent(rules, ids, values, k):
+    return (ids[k, MUST] == 1 or not is_contact(rules, ids, values, k)) and values[k, SPEED] < 0.0
+
+
+@kernel
+def place_connector(o, pose, trig, ids, values, k):
+    """Gap, normal and points of the connector of row k.
+
+    Joint   gap = n . (A - B)
+    rope    gap = length - |B - A|, n = (B - A) / |B - A|: a hollow circle of that radius about A
+    """
+    c = ids[k, FIRST]
+    i, j = o.connector_bodies[c, 0], o.connector_bodies[c, 1]
+    ax, ay = to_world(pose, trig, i, o.connector_points[c, 0], o.connector_points[c, 1])
+    bx, by = to_world(pose, trig, j, o.connector_points[c, 2], o.connector_points[c, 3])
+    nx, ny = o.connector_normal[c, 0], o.connector_normal[c, 1]
+    if o.connector_kind[c] == JOINT_TURNING:
+        nx, ny = turned(trig, j, nx, ny)
+    if o.connector_kind[c] == JOINT_TURNING or o.connector_kind[c] == JOINT_STILL:
+        gap = nx * (ax - bx) + ny * (ay - by)
+    else:
+        apart = np.sqrt((bx - ax) ** 2 + (by - ay) ** 2)
+        nx, ny, gap = (bx - ax) / apart, (by - ay) / apart, o.connector_length[c] - apart
+        ids[k, ROUND_PRIMARY] = ids[k, ROUND_NORMAL] = 1
+        values[k, R1] = 0.0
+        values[k, R2] = -o.connector_length[c] if o.connector_kind[c] == ROD else -apart
+    values[k, GAP], values[k, NX], values[k, NY] = gap, nx, ny
+    values[k, AX], values[k, AY], values[k, BX], values[k, BY] = ax, ay, bx, by
+
+
+@kernel
+def add_connectors(o, rules, pose, trig, twist, time, ids, values, count):
+    """Each in front of what there is. A slack rope is left out."""
+    for c in range(o.connector_kind.shape[0]):
+        for k in range(count, 0, -1):
+            ids[k, :] = ids[k - 1, :]
+            values[k, :] = values[k - 1, :]
+        ids[0, :] = 0
+        values[0, :] = np.inf
+        ids[0, KIND], ids[0, FIRST] = CONNECTOR, c
+        ids[0, PRIMARY], ids[0, NORMAL] = o.connector_bodies[c, 0], o.connector_bodies[c, 1]
+        ids[0, HELD] = 0 if o.connector_kind[c] == ROPE else 1
+        ids[0, STILL_NORMAL] = 1 if o.connector_kind[c] == JOINT_STILL else 0
+        place_connector(o, pose, trig, ids, values, 0)
+        set_speed(o, pose, trig, twist, ids, values, 0)
+        note_detection(rules, ids, values, 0, time)
+        count += 1
+        if o.connector_kind[c] == ROPE and values[0, GAP] >= rules.distance_tolerance:
+            count -= 1
+            for k in range(count):
+                ids[k, :] = ids[k + 1, :]
+                values[k, :] = values[k + 1, :]
+    return count
+
+
+@kernel
+def put_round(o, pose, trig, ids, values, k, rules):
+    """Gap, normal and point of two edges, one at least round, as the bodies stand now."""
+    e, f = ids[k, FIRST], ids[k, SECOND]
+    i, j = ids[k, PRIMARY], ids[k, NORMAL]
+    wx, wy = to_world(pose, trig, i, o.arc_centre[e, 0], o.arc_centre[e, 1])
+    cx, cy = to_body(pose, trig, j, wx, wy)
+    if ids[k, ROUND_NORMAL] == 0:
+        nx, ny = normal_at(o, f, cx, cy)
+        px, py = cx - o.arc_radius[e] * nx, cy - o.arc_radius[e] * ny
+        rests = is_contact(rules, ids, values, k)
+        values[k, GAP] = distance_to_line(o, f, px, py)
+        if rests:  # a contact is placed on the straight edge, an impact on the round one
+            px, py = nearest_on_line(o, f, cx, cy)
+    else:
+        if o.arc_sign[e] < 0.0 and o.arc_sign[f] < 0.0:
+            return
+        dx, dy = cx - o.arc_centre[f, 0], cy - o.arc_centre[f, 1]
+        apart = np.sqrt(dx * dx + dy * dy)
+        nx, ny = dx / apart, dy / apart
+        px, py = o.arc_centre[f, 0] + nx * o.arc_radius[f], o.arc_centre[f, 1] + ny * o.arc_radius[f]
+        if o.arc_sign[f] > 0.0 and o.arc_sign[e] > 0.0:
+            values[k, GAP] = apart - (o.arc_radius[f] + o.arc_radius[e])
+        elif o.arc_sign[f] < 0.0:
+            values[k, GAP] = o.arc_radius[f] - o.arc_radius[e] - apart
+        else:
+            values[k, GAP] = o.arc_radius[e] - o.arc_radius[f] - apart
+        nx, ny = nx * o.arc_sign[f], ny * o.arc_sign[f]
+    values[k, AX], values[k, AY] = to_world(pose, trig, j, px, py)
+    values[k, BX], values[k, BY] = values[k, AX], values[k, AY]
+    values[k, NX], values[k, NY] = turned(trig, j, nx, ny)
+
+
+@kernel
+def put_corner(o, pose, trig, ids, values, k):
+    """The same of a corner and an edge, or of two corners."""
+    i, j, v = ids[k, PRIMARY], ids[k, NORMAL], ids[k, FIRST]
+    wx, wy = to_world(pose, trig, i, o.corners[v, 0], o.corners[v, 1])
+    x, y = to_body(pose, trig, j, wx, wy)
+    if ids[k, KIND] == CORNER_EDGE:
+        e = ids[k, SECOND]
+        px, py = nearest_on_line(o, e, x, y)
+        nx, ny = normal_at(o, e, x, y)
+        values[k, GAP] = distance_to_line(o, e, x, y)
+    else:
+        px, py = o.corners[ids[k, SECOND], 0], o.corners[ids[k, SECOND], 1]
+        values[k, GAP] = np.sqrt((x - px) ** 2 + (y - py) ** 2)
+        nx, ny = (x - px) / values[k, GAP], (y - py) / values[k, GAP]
+    values[k, AX], values[k, AY] = to_world(pose, trig, j, px, py)
+    values[k, BX], values[k, BY] = values[k, AX], values[k, AY]
+    values[k, NX], values[k, NY] = turned(trig, j, nx, ny)
+
+
+@kernel
+def improve_estimate(rules, ids, values, k, time):
+    """The gap with constant acceleration, from now and from the speed when seen: the first time at the target.
+
+    0 = gap - target + u t + a t^2 / 2,  a = (u_seen - u) / (t_seen - now);  kept only strictly before t_seen
+    """
+    later, u = values[k, SEEN] - time, values[k, SPEED]
+    if later <= SHORTEST:
+        return
+    a = (values[k, SEEN_SPEED] - u) / later
+    if abs(a) < SHORTEST:
+        return
+    discriminant = u * u - 2.0 * a * (values[k, GAP] - target_gap(rules, ids, k))
+    if discriminant < 0.0:
+        return
+    best = np.inf
+    for sign in range(2):
+        t = time + (-u + (np.sqrt(discriminant) if sign == 0 else -np.sqrt(discriminant))) / a
+        if time < t < values[k, SEEN]:
+            best = min(best, t)
+    if best < np.inf:
+        values[k, ESTIMATE] = best
+
+
+@entry
+def update(o, rules, pose, trig, twist, time, ids, values, count):
+    """Rows 0..count-1 as the bodies stand and move now."""
+    for k in range(count):
+        if ids[k, KIND] == CONNECTOR:
+            place_connector(o, pose, trig, ids, values, k)
+        elif ids[k, KIND] == EDGE_EDGE:
+            put_round(o, pose, trig, ids, values, k, rules)
+        else:
+            put_corner(o, pose, trig, ids, values, k)
+        set_speed(o, pose, trig, twist, ids, values, k)
+        if is_imminent(rules, ids, values, k):
+            improve_estimate(rules, ids, values, k, time)
+        else:
+            values[k, ESTIMATE] = np.nan
+
+
+@entry
+def classify(rules, ids, values, count, allow_tiny, out):
+    """out (count, 4): colliding, contact, imminent, to be handled here and now."""
+    for k in range(count):
+        out[k, 0] = is_colliding(rules, ids, values, k)
+        out[k, 1] = is_contact(rules, ids, values, k)
+        out[k, 2] = is_imminent(rules, ids, values, k)
+        out[k, 3] = out[k, 2] and is_close(rules, ids, values, k, allow_tiny)

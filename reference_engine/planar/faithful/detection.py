@@ -1,0 +1,423 @@
+"""Where bodies meet: corners and points on arcs against edges, arcs against edges.
+
+Between steps the old poses say which edge a corner has gone through, so that a fast body is seen even when it is
+through already; without them only what is near now is found. Every place is found under several names: of those
+that are alike the one seen last is kept, and of these the one with the least gap.
+"""
+
+import numpy as np
+
+from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.planar.faithful.collision import (
+    AX,
+    AY,
+    BX,
+    BY,
+    CORNER_CORNER,
+    CORNER_EDGE,
+    EDGE_EDGE,
+    FIRST,
+    GAP,
+    HELD,
+    KIND,
+    NORMAL,
+    NX,
+    NY,
+    PRIMARY,
+    R1,
+    R2,
+    ROUND_NORMAL,
+    ROUND_PRIMARY,
+    SECOND,
+    SEEN,
+    add_connectors,
+    is_contact,
+    note_detection,
+    set_speed,
+)
+from reference_engine.planar.faithful.edges import (
+    crossings,
+    distance_to_line,
+    fill_trig,
+    is_across,
+    is_on_arc,
+    is_opposite_arc,
+    nearest_by_angle,
+    nearest_on_line,
+    normal_at,
+    to_body,
+    to_world,
+    turned,
+)
+from reference_engine.planar.faithful.layout import ARC
+
+LEAST_TRAVEL = 0.1  # m, taken for the way of a slow corner when it is looked for
+CORNERS_APART = 1e-6  # m; nearer corners have no direction between them
+CORNERS_NEAR = 0.6  # of the distance tolerance: further corners are no contact
+SAME_TIME = 1e-14  # s
+ALIKE = 0.9  # |n . n'| of two names for one place
+
+
+@kernel
+def nearness(r1, r2, tolerance):
+    """How far apart two names for one place can lie: 2 r sqrt(2 tolerance / r), of the radius that counts. [m]"""
+    if r1 == np.inf:
+        r = r2 if r2 > 0.0 else r1
+    elif r2 == np.inf:
+        r = r1 if r1 > 0.0 else r2
+    elif r1 > 0.0 and r2 > 0.0:
+        r = min(r1, r2)
+    elif r1 < 0.0:
+        r = -r1
+    else:
+        r = -r2
+    return tolerance if r == np.inf else 2.0 * r * np.sqrt(2.0 * tolerance / r)
+
+
+@kernel
+def has_edge(o, ids, k, e):
+    """Does row k know edge e: as its own edge, or beside its corner?"""
+    if e < 0:
+        return False
+    if ids[k, KIND] == EDGE_EDGE:
+        return ids[k, FIRST] == e or ids[k, SECOND] == e
+    if ids[k, KIND] == CORNER_EDGE:
+        v = ids[k, FIRST]
+        return ids[k, SECOND] == e or o.corner_edges[v, 0] == e or o.corner_edges[v, 1] == e
+    return False
+
+
+@kernel
+def has_corner(ids, k, v):
+    if ids[k, KIND] == CORNER_EDGE:
+        return ids[k, FIRST] == v
+    return ids[k, KIND] == CORNER_CORNER and (ids[k, FIRST] == v or ids[k, SECOND] == v)
+
+
+@kernel
+def alike(o, rules, ids, values, new, old):
+    """Could the new row be the old one under another name?"""
+    i, j = ids[new, PRIMARY], ids[new, NORMAL]
+    p, q = ids[old, PRIMARY], ids[old, NORMAL]
+    if not ((p == i and q == j) or (p == j and q == i)):
+        return False
+    first, second = ids[new, FIRST], ids[new, SECOND]
+    if ids[new, KIND] == CORNER_CORNER:
+        return has_corner(ids, old, first) or has_corner(ids, old, second)
+    if ids[new, KIND] == CORNER_EDGE:
+        if has_corner(ids, old, first):
+            return True
+        beside = has_edge(o, ids, old, o.corner_edges[first, 0]) or has_edge(o, ids, old, o.corner_edges[first, 1])
+        if not (beside and has_edge(o, ids, old, second)):
+            return False
+    elif not (has_edge(o, ids, old, first) and has_edge(o, ids, old, second)):
+        return False
+    dx, dy = values[new, AX] - values[old, AX], values[new, AY] - values[old, AY]
+    near = nearness(values[new, R1], values[new, R2], rules.distance_tolerance)
+    same_way = abs(values[new, NX] * values[old, NX] + values[new, NY] * values[old, NY])
+    return dx * dx + dy * dy <= near * near and same_way >= ALIKE
+
+
+@kernel
+def keep_best(o, rules, ids, values, count):
+    """Row `count` is new: take it in, or not, and out what it is better than. Returns how many there are then."""
+    wanted, kept = True, 0
+    for k in range(count):
+        drop = False
+        if alike(o, rules, ids, values, count, k):
+            if values[k, SEEN] > values[count, SEEN] + SAME_TIME:
+                wanted = False
+            elif values[count, SEEN] > values[k, SEEN] + SAME_TIME or values[count, GAP] < values[k, GAP]:
+                drop = True
+            else:
+                wanted = False
+        if not drop:
+            if kept < k:
+                ids[kept, :] = ids[k, :]
+                values[kept, :] = values[k, :]
+            kept += 1
+    if wanted:
+        ids[kept, :] = ids[count, :]
+        values[kept, :] = values[count, :]
+        kept += 1
+    return kept
+
+
+@kernel
+def begin(ids, values, k, kind, primary, normal, first, second):
+    ids[k, :] = 0
+    values[k, :] = np.inf
+    ids[k, KIND], ids[k, PRIMARY], ids[k, NORMAL], ids[k, FIRST], ids[k, SECOND] = kind, primary, normal, first, second
+
+
+@kernel
+def place(pose, trig, ids, values, k, x, y, nx, ny):
+    """Point and normal, given in the frame of the normal body."""
+    j = ids[k, NORMAL]
+    values[k, AX], values[k, AY] = to_world(pose, trig, j, x, y)
+    values[k, BX], values[k, BY] = values[k, AX], values[k, AY]
+    values[k, NX], values[k, NY] = turned(trig, j, nx, ny)
+
+
+@kernel
+def corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, k):
+    """Row k: corner v at (x, y) in the frame of edge e, within the tolerance of e or of an end of e. Is it one?"""
+    i, j = o.corner_body[v], o.edge_body[e]
+    tolerance = rules.distance_tolerance
+    if o.edge_kind[e] == ARC:
+        dx, dy = x - o.arc_centre[e, 0], y - o.arc_centre[e, 1]
+        gap = distance_to_line(o, e, x, y)
+        if gap < 0.0 or gap > tolerance or not is_on_arc(o, e, dx, dy):
+            return False
+        begin(ids, values, k, CORNER_EDGE, i, j, v, e)
+        nx, ny = normal_at(o, e, x, y)
+        values[k, R1] = o.corner_radius[v]
+        values[k, R2] = o.arc_sign[e] * o.arc_radius[e] + gap  # the gap turns with the arc
+        values[k, GAP], ids[k, ROUND_NORMAL] = gap, 1
+        place(pose, trig, ids, values, k, o.arc_centre[e, 0] + nx * values[k, R2],
+              o.arc_centre[e, 1] + ny * values[k, R2], nx, ny)  # fmt: skip
+        set_speed(o, pose, trig, twist, ids, values, k)
+        return True
+    if is_across(o, e, x, y):
+        gap = distance_to_line(o, e, x, y)
+        if gap < 0.0 or gap > tolerance:
+            return False
+        begin(ids, values, k, CORNER_EDGE, i, j, v, e)
+        values[k, R1], values[k, GAP] = o.corner_radius[v], gap
+        px, py = nearest_on_line(o, e, x, y)
+        place(pose, trig, ids, values, k, px, py, o.normal[e, 0], o.normal[e, 1])
+        set_speed(o, pose, trig, twist, ids, values, k)
+        return True
+    for end in range(2):
+        dx, dy = x - o.ends[e, 2 * end], y - o.ends[e, 2 * end + 1]
+        gap = np.sqrt(dx * dx + dy * dy)
+        if CORNERS_APART <= gap <= CORNERS_NEAR * tolerance:
+            begin(ids, values, k, CORNER_CORNER, i, j, v, corner_at(o, e, end))
+            values[k, R1], values[k, R2], values[k, GAP], ids[k, ROUND_NORMAL] = np.nan, gap, gap, 1
+            place(pose, trig, ids, values, k, o.ends[e, 2 * end], o.ends[e, 2 * end + 1], dx / gap, dy / gap)
+            set_speed(o, pose, trig, twist, ids, values, k)
+            return is_contact(rules, ids, values, k)  # fast corners are met by edges
+    return False
+
+
+@kernel
+def corner_at(o, e, end):
+    """The corner at the start (0) or end (1) of edge e."""
+    j = o.edge_body[e]
+    for v in range(o.first_corner[j], o.first_corner[j + 1]):
+        if o.corner_edges[v, 1 - end] == e and o.corner_edges[v, 1] >= 0:
+            return v
+    return -1
+
+
+@kernel
+def corners_against(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, j, i, ids, values, count, at):
+    """Corners of body i against edges of body j."""
+    tolerance = rules.distance_tolerance
+    mx, my = to_world(pose, trig, j, o.centre[j, 0], o.centre[j, 1])
+    live = o.live_edge[j]
+    lx, ly = (0.0, 0.0) if live < 0 else turned(trig, j, o.normal[live, 0], o.normal[live, 1])
+    for v in range(o.first_corner[i], o.first_corner[i + 1]):
+        wx, wy = to_world(pose, trig, i, o.corners[v, 0], o.corners[v, 1])
+        x, y = to_body(pose, trig, j, wx, wy)
+        old_x, old_y, travel = x, y, LEAST_TRAVEL
+        if has_old:
+            ux, uy = to_world(old_pose, old_trig, i, o.corners[v, 0], o.corners[v, 1])
+            old_x, old_y = to_body(old_pose, old_trig, j, ux, uy)
+            way = (x - old_x) ** 2 + (y - old_y) ** 2
+            travel = np.sqrt(way) if way > LEAST_TRAVEL * LEAST_TRAVEL else LEAST_TRAVEL
+        if live >= 0:
+            if (wx - mx) * lx + (wy - my) * ly > o.reach[j] + tolerance:
+                continue
+        elif (wx - mx) ** 2 + (wy - my) ** 2 > (o.reach[j] + tolerance + travel) ** 2:
+            continue
+        if (
+            (x < o.box[j, 0] - tolerance and old_x < o.box[j, 0])
+            or (x > o.box[j, 2] + tolerance and old_x > o.box[j, 2])
+            or (y < o.box[j, 1] - tolerance and old_y < o.box[j, 1])
+            or (y > o.box[j, 3] + tolerance and old_y > o.box[j, 3])
+        ):
+            continue
+        crossed, first_x, first_y, least = -1, 0.0, 0.0, np.inf
+        for e in range(o.first_edge[j], o.first_edge[j + 1]):
+            far = o.edge_reach[e] + tolerance + travel
+            if (x - o.edge_centre[e, 0]) ** 2 + (y - o.edge_centre[e, 1]) ** 2 > far * far:
+                continue
+            found = crossings(o, e, x, y, old_x, old_y, at) if has_old else 0
+            for k in range(found):
+                way = np.sqrt((old_x - at[k, 0]) ** 2 + (old_y - at[k, 1]) ** 2)
+                if way < least:
+                    crossed, first_x, first_y, least = e, at[k, 0], at[k, 1], way
+            if (
+                found == 0
+                and o.corner_edges[v, 1] >= 0
+                and corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, count)
+            ):
+                note_detection(rules, ids, values, count, time)
+                count = keep_best(o, rules, ids, values, count)
+        if crossed >= 0:
+            begin(ids, values, count, CORNER_EDGE, i, j, v, crossed)
+            nx, ny = normal_at(o, crossed, first_x, first_y)
+            values[count, R1], values[count, GAP] = o.corner_radius[v], distance_to_line(o, crossed, x, y)
+            if o.edge_kind[crossed] == ARC:
+                values[count, R2], ids[count, ROUND_NORMAL] = o.arc_sign[crossed] * o.arc_radius[crossed], 1
+            place(pose, trig, ids, values, count, first_x, first_y, nx, ny)
+            set_speed(o, pose, trig, twist, ids, values, count)
+            note_detection(rules, ids, values, count, time)
+            count = keep_best(o, rules, ids, values, count)
+    return count
+
+
+@kernel
+def arc_against_line(o, rules, pose, trig, twist, old_pose, old_trig, has_old, e, f, ids, values, k, at):
+    """Row k: convex arc e near or through straight edge f. Is it one?"""
+    if o.arc_sign[e] < 0.0:
+        return False
+    i, j, r = o.edge_body[e], o.edge_body[f], o.arc_radius[e]
+    nx, ny = o.normal[f, 0], o.normal[f, 1]
+    wx, wy = to_world(pose, trig, i, o.arc_centre[e, 0], o.arc_centre[e, 1])
+    cx, cy = to_body(pose, trig, j, wx, wy)
+    px, py = cx - r * nx, cy - r * ny
+    gap = distance_to_line(o, f, px, py)
+    if gap > rules.distance_tolerance:
+        return False
+    wx, wy = to_world(pose, trig, j, px, py)
+    ax, ay = to_body(pose, trig, i, wx, wy)
+    faces = is_on_arc(o, e, ax - o.arc_centre[e, 0], ay - o.arc_centre[e, 1])
+    if gap > 0.0:
+        if not (is_across(o, f, px, py) and faces):
+            return False
+        px, py = nearest_on_line(o, f, cx, cy)
+        r += gap  # the gap turns with the straight edge
+    else:
+        if not has_old:
+            return False
+        wx, wy = to_world(old_pose, old_trig, i, o.arc_centre[e, 0], o.arc_centre[e, 1])
+        ux, uy = to_body(old_pose, old_trig, j, wx, wy)
+        wx, wy = to_world(old_pose, old_trig, j, ux - r * nx, uy - r * ny)
+        ux, uy = to_body(old_pose, old_trig, i, wx, wy)
+        ux, uy = nearest_by_angle(o, e, ux, uy)
+        wx, wy = to_world(old_pose, old_trig, i, ux, uy)
+        ux, uy = to_body(old_pose, old_trig, j, wx, wy)
+        if distance_to_line(o, f, ux, uy) < 0.0 or not faces or crossings(o, f, px, py, ux, uy, at) == 0:
+            return False
+    begin(ids, values, k, EDGE_EDGE, i, j, e, f)
+    ids[k, ROUND_PRIMARY], values[k, R1], values[k, GAP] = 1, r, gap
+    place(pose, trig, ids, values, k, px, py, nx, ny)
+    set_speed(o, pose, trig, twist, ids, values, k)
+    return True
+
+
+@kernel
+def arc_against_arc(o, rules, pose, trig, twist, e, f, ids, values, k):
+    """Row k: arc e near or in arc f, f defining the normal, and being the hollow one if one is. Is it one?"""
+    if o.arc_sign[e] < 0.0 and o.arc_sign[f] < 0.0:
+        return False
+    if o.arc_sign[e] < 0.0:
+        e, f = f, e
+    i, j, hollow = o.edge_body[e], o.edge_body[f], o.arc_sign[f] < 0.0
+    if hollow and o.arc_radius[e] > o.arc_radius[f]:
+        return False
+    fx, fy = to_world(pose, trig, j, o.arc_centre[f, 0], o.arc_centre[f, 1])
+    ax, ay = to_body(pose, trig, i, fx, fy)
+    ax, ay = ax - o.arc_centre[e, 0], ay - o.arc_centre[e, 1]
+    if not (is_opposite_arc(o, e, ax, ay) if hollow else is_on_arc(o, e, ax, ay)):
+        return False
+    ex, ey = to_world(pose, trig, i, o.arc_centre[e, 0], o.arc_centre[e, 1])
+    bx, by = to_body(pose, trig, j, ex, ey)
+    bx, by = bx - o.arc_centre[f, 0], by - o.arc_centre[f, 1]
+    if not is_on_arc(o, f, bx, by):
+        return False
+    apart = np.sqrt(bx * bx + by * by)
+    gap = o.arc_radius[f] - o.arc_radius[e] - apart if hollow else apart - (o.arc_radius[e] + o.arc_radius[f])
+    deepest = o.arc_depth[e] if hollow else max(o.arc_depth[e], o.arc_depth[f])
+    if gap > rules.distance_tolerance or gap < -deepest:
+        return False
+    begin(ids, values, k, EDGE_EDGE, i, j, e, f)
+    ids[k, ROUND_PRIMARY] = ids[k, ROUND_NORMAL] = 1
+    half = gap / 2.0 if gap > 0.0 else 0.0  # half of the gap turns with each arc
+    values[k, R1] = o.arc_radius[e] + half
+    values[k, R2], values[k, GAP] = o.arc_sign[f] * o.arc_radius[f] + half, gap
+    nx, ny, r = bx / apart, by / apart, o.arc_radius[f]
+    place(pose, trig, ids, values, k, o.arc_centre[f, 0] + nx * r, o.arc_centre[f, 1] + ny * r,
+          o.arc_sign[f] * nx, o.arc_sign[f] * ny)  # fmt: skip
+    set_speed(o, pose, trig, twist, ids, values, k)
+    return True
+
+
+@kernel
+def arcs_against(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, i, j, ids, values, count, at):
+    """Every edge of body i against every edge of body j, where one of the two is an arc."""
+    for e in range(o.first_edge[i], o.first_edge[i + 1]):
+        for f in range(o.first_edge[j], o.first_edge[j + 1]):
+            if o.edge_kind[e] != ARC and o.edge_kind[f] != ARC:
+                continue
+            ax, ay = to_world(pose, trig, i, o.edge_centre[e, 0], o.edge_centre[e, 1])
+            bx, by = to_world(pose, trig, j, o.edge_centre[f, 0], o.edge_centre[f, 1])
+            far = o.edge_reach[e] + o.edge_reach[f] + rules.distance_tolerance
+            if (ax - bx) ** 2 + (ay - by) ** 2 >= far * far:
+                continue
+            if o.edge_kind[e] == ARC and o.edge_kind[f] == ARC:
+                found = arc_against_arc(o, rules, pose, trig, twist, e, f, ids, values, count)
+            else:
+                arc, line = (e, f) if o.edge_kind[e] == ARC else (f, e)
+                found = arc_against_line(
+                    o, rules, pose, trig, twist, old_pose, old_trig, has_old, arc, line, ids, values, count, at
+                )
+            if found:
+                note_detection(rules, ids, values, count, time)
+                count = keep_best(o, rules, ids, values, count)
+    return count
+
+
+@kernel
+def may_meet(o, rules, pose, trig, twist, i, j, step):
+    """Are the circles about i and j within the tolerance, or are they too fast to tell?"""
+    speed = abs(twist[i, 0]) + abs(twist[i, 1]) + abs(twist[j, 0]) + abs(twist[j, 1])
+    if speed * step > 2.0 * (o.least_height[i] + o.least_height[j]):
+        return True
+    if o.live_edge[i] < 0 and o.live_edge[j] >= 0:
+        i, j = j, i
+    ax, ay = to_world(pose, trig, i, o.centre[i, 0], o.centre[i, 1])
+    bx, by = to_world(pose, trig, j, o.centre[j, 0], o.centre[j, 1])
+    far = o.reach[i] + o.reach[j] + rules.distance_tolerance
+    if o.live_edge[i] >= 0:
+        nx, ny = turned(trig, i, o.normal[o.live_edge[i], 0], o.normal[o.live_edge[i], 1])
+        return (bx - ax) * nx + (by - ay) * ny < far
+    return (bx - ax) ** 2 + (by - ay) ** 2 < far * far
+
+
+@entry
+def find(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, step, ids, values, count, at):
+    """Adds to the `count` rows that there are every place where bodies meet now; returns how many, or -1: no room."""
+    fill_trig(pose, trig)
+    if has_old:
+        fill_trig(old_pose, old_trig)
+    room = ids.shape[0] - o.connector_kind.shape[0] - 2
+    for p in range(o.pairs.shape[0]):
+        i, j = o.pairs[p, 0], o.pairs[p, 1]
+        if not may_meet(o, rules, pose, trig, twist, i, j, step):
+            continue
+        most = 3 * (o.first_corner[i + 1] - o.first_corner[i] + o.first_corner[j + 1] - o.first_corner[j])
+        if count + most > room:
+            return -1
+        count = corners_against(
+            o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, i, j, ids, values, count, at
+        )
+        count = corners_against(
+            o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, j, i, ids, values, count, at
+        )
+        count = arcs_against(
+            o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, i, j, ids, values, count, at
+        )
+    return add_connectors(o, rules, pose, trig, twist, time, ids, values, count)
+
+
+@entry
+def least_gap(ids, values, count):
+    """Of places that are not joints; negative if bodies penetrate. [m]"""
+    least = np.inf
+    for k in range(count):
+        if ids[k, HELD] == 0:
+            least = min(least, values[k, GAP])
+    return least

@@ -1,0 +1,189 @@
+"""Edges in the frame of their body: how far a point is, what point is nearest, where a path crosses.
+
+Straight edges: n outward, d(p) = n . (p - v1).  Arcs: s = +1 convex, -1 concave, d(p) = s (|p - c| - r),
+n(p) = s (p - c) / |p - c|.
+"""
+
+import numpy as np
+
+from reference_engine.geometry.kernels import kernel
+from reference_engine.planar.faithful.layout import ARC, HORIZONTAL, VERTICAL
+
+END = 1e-14  # m; by this much an edge and a path go on past their ends, lest they slip through where they meet
+PARALLEL = 1e-16  # m of width, or difference of slopes
+
+
+@kernel
+def to_world(pose, trig, i, x, y):
+    """x_i + R_i p."""
+    return pose[i, 0] + (x * trig[i, 0] - y * trig[i, 1]), pose[i, 1] + (x * trig[i, 1] + y * trig[i, 0])
+
+
+@kernel
+def to_body(pose, trig, i, x, y):
+    """R_i^T (p - x_i)."""
+    dx, dy = x - pose[i, 0], y - pose[i, 1]
+    return dx * trig[i, 0] + dy * trig[i, 1], dy * trig[i, 0] - dx * trig[i, 1]
+
+
+@kernel
+def turned(trig, i, x, y):
+    """R_i v."""
+    return x * trig[i, 0] - y * trig[i, 1], x * trig[i, 1] + y * trig[i, 0]
+
+
+@kernel
+def fill_trig(pose, trig):
+    for i in range(pose.shape[0]):
+        trig[i, 0], trig[i, 1] = np.cos(pose[i, 2]), np.sin(pose[i, 2])
+
+
+@kernel
+def distance_to_line(o, e, x, y):
+    """From the whole line or circle of edge e, negative inside the body."""
+    if o.edge_kind[e] == ARC:
+        h = np.sqrt((x - o.arc_centre[e, 0]) ** 2 + (y - o.arc_centre[e, 1]) ** 2)
+        return o.arc_sign[e] * (h - o.arc_radius[e])
+    return o.normal[e, 0] * (x - o.ends[e, 0]) + o.normal[e, 1] * (y - o.ends[e, 1])
+
+
+@kernel
+def normal_at(o, e, x, y):
+    if o.edge_kind[e] == ARC:
+        dx, dy = x - o.arc_centre[e, 0], y - o.arc_centre[e, 1]
+        h = np.sqrt(dx * dx + dy * dy)
+        return o.arc_sign[e] * dx / h, o.arc_sign[e] * dy / h
+    return o.normal[e, 0], o.normal[e, 1]
+
+
+@kernel
+def nearest_on_line(o, e, x, y):
+    if o.edge_kind[e] == ARC:
+        nx, ny = normal_at(o, e, x, y)
+        r = o.arc_sign[e] * o.arc_radius[e]
+        return o.arc_centre[e, 0] + nx * r, o.arc_centre[e, 1] + ny * r
+    if o.edge_kind[e] == VERTICAL:
+        return o.ends[e, 0], y
+    if o.edge_kind[e] == HORIZONTAL:
+        return x, o.ends[e, 1]
+    d = distance_to_line(o, e, x, y)
+    return x - d * o.normal[e, 0], y - d * o.normal[e, 1]
+
+
+@kernel
+def is_across(o, e, x, y):
+    """Does the point lie across from a straight edge, between the perpendiculars at its ends?"""
+    x1, y1, x2, y2 = o.ends[e, 0], o.ends[e, 1], o.ends[e, 2], o.ends[e, 3]
+    if o.edge_kind[e] == VERTICAL:
+        return min(y1, y2) <= y <= max(y1, y2)
+    qx, _ = nearest_on_line(o, e, x, y)
+    return min(x1, x2) <= qx <= max(x1, x2)
+
+
+@kernel
+def is_on_arc(o, e, dx, dy):
+    """Does the direction (dx, dy) from the centre of arc e meet it?"""
+    if o.arc_whole[e] == 1:
+        return True
+    angle = np.arctan2(dy, dx)
+    if angle < o.arc_angles[e, 0]:
+        angle += 2.0 * np.pi
+    return o.arc_angles[e, 0] <= angle <= o.arc_angles[e, 1]
+
+
+@kernel
+def is_opposite_arc(o, e, dx, dy):
+    """The same for the arc reflected through its centre."""
+    low = o.arc_angles[e, 0] + np.pi
+    angle = np.arctan2(dy, dx)
+    while angle < low:
+        angle += 2.0 * np.pi
+    return angle <= o.arc_angles[e, 1] + np.pi
+
+
+@kernel
+def nearest_by_angle(o, e, x, y):
+    """The point itself if its direction meets arc e, else the end of e that is nearer in angle."""
+    angle = np.arctan2(y - o.arc_centre[e, 1], x - o.arc_centre[e, 0])
+    low, high, turn = o.arc_angles[e, 0], o.arc_angles[e, 1], 2.0 * np.pi
+    ahead = angle + (turn if angle < low else 0.0)
+    if low <= ahead <= high:
+        return x, y
+    before = low - angle if angle < low else low - (angle - turn)
+    after = angle - high if angle > high else turn + angle - high
+    end = low if before < after else high
+    r = o.arc_radius[e]
+    return r * np.cos(end) + o.arc_centre[e, 0], r * np.sin(end) + o.arc_centre[e, 1]
+
+
+@kernel
+def within(a, b, value):
+    return min(a, b) - END <= value <= max(a, b) + END
+
+
+@kernel
+def crossing_of_line(o, e, x, y, old_x, old_y, at):
+    """Where the path from old to now crosses straight edge e, into at[0]; returns how many, 0 or 1."""
+    x1, y1, x2, y2 = o.ends[e, 0], o.ends[e, 1], o.ends[e, 2], o.ends[e, 3]
+    if max(x, old_x) < min(x1, x2) or min(x, old_x) > max(x1, x2):
+        return 0
+    if max(y, old_y) < min(y1, y2) or min(y, old_y) > max(y1, y2):
+        return 0
+    upright, path_upright = abs(x2 - x1) < PARALLEL, abs(old_x - x) < PARALLEL
+    if upright and path_upright:
+        return 0
+    if upright:
+        qx = x1
+        qy = (old_y - y) / (old_x - x) * (qx - x) + y
+    elif path_upright:
+        qx = x
+        qy = (y2 - y1) / (x2 - x1) * (qx - x1) + y1
+    else:
+        k1, k2 = (y2 - y1) / (x2 - x1), (old_y - y) / (old_x - x)
+        if abs(k2 - k1) < PARALLEL:
+            return 0
+        if abs(k2) < PARALLEL:
+            qy = (y + old_y) / 2.0
+            qx = (qy - y1) / k1 + x1
+        elif abs(k1) < PARALLEL:
+            qy = (y1 + y2) / 2.0
+            qx = (qy - y) / k2 + x
+        else:
+            qx = (k2 * x - k1 * x1 - y + y1) / (k2 - k1)
+            qy = k1 * (qx - x1) + y1
+    if within(x1, x2, qx) and within(y1, y2, qy) and within(x, old_x, qx) and within(y, old_y, qy):
+        at[0, 0], at[0, 1] = qx, qy
+        return 1
+    return 0
+
+
+@kernel
+def crossings_of_arc(o, e, x, y, old_x, old_y, at):
+    """Where the path p + t (old - p), 0 <= t <= 1, meets arc e; returns how many, up to 2.
+
+    |p + t w - c|^2 = r^2:  w.w t^2 + 2 w.(p - c) t + |p - c|^2 - r^2 = 0
+    """
+    px, py = x - o.arc_centre[e, 0], y - o.arc_centre[e, 1]
+    wx, wy = old_x - x, old_y - y
+    a, b = wx * wx + wy * wy, wx * px + wy * py
+    c = px * px + py * py - o.arc_radius[e] ** 2
+    if a == 0.0 or b * b - a * c < 0.0:
+        return 0
+    root = np.sqrt(b * b - a * c)
+    count = 0
+    q = -(b + root) if b >= 0.0 else root - b  # the larger in size, without cancellation; the other is c / q
+    t1 = q / a
+    t2 = c / q if q != 0.0 else 0.0
+    for k in range(2):
+        t = min(t1, t2) if k == 0 else max(t1, t2)
+        if 0.0 <= t <= 1.0 and is_on_arc(o, e, px + t * wx, py + t * wy):
+            at[count, 0], at[count, 1] = x + t * wx, y + t * wy
+            count += 1
+    return count
+
+
+@kernel
+def crossings(o, e, x, y, old_x, old_y, at):
+    if o.edge_kind[e] == ARC:
+        return crossings_of_arc(o, e, x, y, old_x, old_y, at)
+    return crossing_of_line(o, e, x, y, old_x, old_y, at)

@@ -1,0 +1,264 @@
+"""Recorded runs of the original engine: what was set up as a world and settings, and what came out.
+
+The format is JSON with `setup` (bodies with edges, mass, state; forces, connectors, tolerances, solver, seed),
+`meta` (what the engine's own test expects), `final`, `totals`.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.planar.connectors import BACKGROUND, Connector, Joint, Rope
+from reference_engine.planar.errors import WorldError
+from reference_engine.planar.faithful.engine import ContactSim, Totals
+from reference_engine.planar.faithful.settings import FaithfulSettings
+from reference_engine.planar.forces import Attraction, ConstantForce, Force, Spring
+from reference_engine.planar.outline import Edge, Outline
+from reference_engine.planar.world import Body, World
+
+Array = NDArray[np.float64]
+Json = Mapping[str, Any]
+
+FREE_TOLERANCE = 1e-6  # where the engine's own test states none
+INTEGRATORS = {
+    "RUNGE_KUTTA": "runge_kutta",
+    "MODIFIED_EULER": "modified_euler",
+    "EULERS_METHOD": "euler",
+    "EULER": "euler",
+    "EULERS": "euler",
+}
+FORCES = ("GravityLaw", "DampingLaw", "Gravity2Law", "ConstantForceLaw", "Spring", "RotatingTestForce")
+HANDLE = (0.0, -3.0), 2.0, 0.3  # m, N, rad/s: what RotatingTestForce is in the engine's own test, which records none
+
+
+class NotRepresented(WorldError):  # noqa: N818
+    """The engine cannot represent this run; the reason in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A repeated run: the worst difference of a body's end state, totals, and whether it is a hit."""
+
+    difference: float
+    tolerance: float
+    totals: Totals
+    recorded_collisions: int
+    worst: str  # body and column
+    note: str = ""
+
+    @property
+    def hit(self) -> bool:
+        return self.difference <= self.tolerance and self.totals.collisions == self.recorded_collisions
+
+
+def number(value: Any) -> float:
+    """JSON has no infinity and no nan: they are words."""
+    return float(value) if value is not None else math.nan
+
+
+def settings_of(setup: Json) -> FaithfulSettings:
+    integrator = str(setup["solver"])
+    adaptive = integrator.startswith("ADAPTIVE_")
+    integrator = integrator.removeprefix("ADAPTIVE_")
+    if integrator not in INTEGRATORS:
+        raise NotRepresented(f"solver: {setup['solver']!r} is not one of {sorted(INTEGRATORS)}, plain or ADAPTIVE_")
+    return FaithfulSettings(
+        distance_tolerance=setup["distance_tol"],
+        velocity_tolerance=setup["velocity_tol"],
+        collision_accuracy=setup["collision_accuracy"],
+        collision_handling=str(setup["collision_handling"]).replace(" ", "_"),
+        extra_acceleration=str(setup.get("extra_accel") or "none"),
+        extra_acceleration_time_step=setup.get("extra_accel_time_step") or 0.025,
+        contact_forces=setup["sim_class"] == "ContactSim",
+        integrator=INTEGRATORS[integrator],
+        adaptive=adaptive,
+        joint_small_impacts=bool(setup["joint_small_impacts"]),
+        random_seed=int(setup["random_seed"]),
+    )
+
+
+def world_of(setup: Json) -> World:
+    """Raises NotRepresented, with the reason, for what this engine does not have."""
+    if setup["sim_class"] not in ("ContactSim", "ImpulseSim"):
+        raise NotRepresented(f"sim_class: {setup['sim_class']} is not ContactSim or ImpulseSim")
+    rows = setup["bodies"]
+    index = {row["name"]: i for i, row in enumerate(rows)} | {"SCRIM": BACKGROUND}
+    bodies = tuple(body_of(row) for row in rows)
+    elasticity = np.array([row["elasticity"] for row in rows], np.float64)
+    passing = {
+        (i, index[name])
+        for i, row in enumerate(rows)
+        for name in row.get("non_collide", ())
+        if index.get(name, BACKGROUND) not in (BACKGROUND, i)
+    }
+    gravity, damping, turning, forces = 0.0, 0.0, 0.0, []
+    for law in setup["force_laws"]:
+        if law["type"] == "GravityLaw":
+            gravity = law["gravity"]
+        elif law["type"] == "DampingLaw":
+            damping, turning = law["damping"], law["damping"] * law["rotate_ratio"]
+        else:
+            forces.append(force_of(law, rows, index))
+    return World(
+        bodies=bodies,
+        gravity=(0.0, -float(gravity)),
+        damping=damping,
+        rotational_damping=turning,
+        restitution=np.minimum(elasticity[:, None], elasticity[None, :]),
+        forces=tuple(forces),
+        connectors=tuple(connector_of(c, rows, index) for c in setup["connectors"]),
+        passing=tuple(sorted(passing)),
+    )
+
+
+def body_of(row: Json) -> Body:
+    cx, cy = row["cm_body"]
+    edges = []
+    for edge in row["edges"]:
+        if edge["type"] not in ("straight", "circular"):
+            raise NotRepresented(f"body {row['name']}: {edge['type']} edges")
+        (x1, y1), (x2, y2) = edge["v1"], edge["v2"]
+        round_edge = edge["type"] == "circular"
+        edges.append(
+            Edge(
+                start=(x1 - cx, y1 - cy),
+                end=(x2 - cx, y2 - cy),
+                centre=(edge["center"][0] - cx, edge["center"][1] - cy) if round_edge else None,
+                clockwise=bool(edge["clockwise"]) if round_edge else False,
+            )
+        )
+    live = row.get("special_edge")
+    outline = Outline(edges, live_edge=live["index"] if live else None, depth=live["centroid_radius"] if live else 0.5)
+    check_sides(row, outline)
+    mass, state = number(row["mass"]), row["state"]
+    fixed = mass == math.inf
+    return Body(
+        shape=outline,
+        position=(state["x"], state["y"]),
+        angle=state["angle"],
+        velocity=(state["vx"], state["vy"]),
+        spin=state["omega"],
+        fixed=fixed,
+        name=row["name"],
+        mass=1.0 if fixed else mass,
+        inertia=None if fixed else float(row["moment_about_cm"]),
+    )
+
+
+def check_sides(row: Json, outline: Outline) -> None:
+    """The recorded run says for every edge which side is outside; ours follows from the way round."""
+    for k, edge in enumerate(row["edges"]):
+        if edge["type"] == "circular":
+            agrees = bool(edge["outside_is_out"]) == (bool(edge["clockwise"]) != outline.counter_clockwise)
+        else:
+            dx, dy = edge["v2"][0] - edge["v1"][0], edge["v2"][1] - edge["v1"][1]
+            up = dy if abs(dx) < 1e-10 else -dx
+            agrees = bool(edge["outside_is_up"]) == ((up > 0.0) == outline.counter_clockwise)
+        if not agrees:
+            raise NotRepresented(f"body {row['name']}: edge {k} has its outside on the other side than its loop")
+
+
+def force_of(law: Json, rows: list[Json], index: Mapping[str, int]) -> Force:
+    kind = law["type"]
+    if kind == "Gravity2Law":
+        return Attraction(strength=law["gravity"])
+    if kind == "ConstantForceLaw":
+        body = index[law["body"]]
+        if law["loc_type"] != 0:
+            raise NotRepresented("ConstantForceLaw at a point of the world")
+        return ConstantForce(
+            body=body, point=own_frame(law["location"], rows[body]), force=tuple(law["direction"]),
+            torque=law["torque"], turns=law["dir_type"] == 0,
+        )  # fmt: skip
+    if kind == "Spring" and "stiffness" in law:
+        first, second = index[law["body1"]], index[law["body2"]]
+        return Spring(
+            first=first, second=second, first_point=own_frame(law["attach1"], rows[first] if first >= 0 else None),
+            second_point=own_frame(law["attach2"], rows[second] if second >= 0 else None),
+            length=law["rest_length"], stiffness=law["stiffness"], damping=law.get("damping", 0.0),
+        )  # fmt: skip
+    if kind == "RotatingTestForce":
+        body = index[str(law["str"]).split('"')[1]]
+        return turning_force(body, own_frame(HANDLE[0], rows[body]), HANDLE[1], HANDLE[2], len(rows))
+    raise NotRepresented(f"force law {kind}; known are {', '.join(FORCES)}")
+
+
+def turning_force(body: int, point: tuple[float, float], size: float, rate: float, count: int) -> Force:
+    """A force at a point of a body, whose direction in the body's frame turns at a constant rate."""
+
+    def force(time: float, pose: Array, twist: Array) -> Array:
+        out, angle = np.zeros((count, 3)), pose[body, 2]
+        c, s = math.cos(angle), math.sin(angle)
+        bx, by = size * math.cos(rate * time), size * math.sin(rate * time)
+        fx, fy = bx * c - by * s, bx * s + by * c
+        rx, ry = point[0] * c - point[1] * s, point[0] * s + point[1] * c
+        out[body] = fx, fy, rx * fy - ry * fx
+        return out
+
+    return force
+
+
+def connector_of(row: Json, rows: list[Json], index: Mapping[str, int]) -> Connector:
+    kind = row["type"]
+    if kind not in ("Joint", "Rope"):
+        raise NotRepresented(f"connector {kind}; known are Joint and Rope")
+    first, second = index[row["body1"]], index[row["body2"]]
+    points = [own_frame(row[f"attach{k}"], rows[i] if i >= 0 else None) for k, i in ((1, first), (2, second))]
+    if kind == "Rope":
+        return Rope(
+            first=first, second=second, first_point=points[0], second_point=points[1], length=row["rest_length"],
+            rod=bool(row["rod"]),
+        )  # fmt: skip
+    return Joint(
+        first=first, second=second, first_point=points[0], second_point=points[1],
+        normal=(row["normal"][0], row["normal"][1]), normal_turns=row["normal_type"] != "WORLD",
+    )  # fmt: skip
+
+
+def own_frame(point: Any, row: Json | None) -> tuple[float, float]:
+    cx, cy = row["cm_body"] if row else (0.0, 0.0)
+    return float(point[0]) - cx, float(point[1]) - cy
+
+
+def repeat(run: Json) -> Outcome:
+    """The run once more, from its setup to its end. Raises NotRepresented, or what the engine raises.
+
+    A setup does not say by which of its two criteria an adaptive integrator cuts steps: then the nearer end counts.
+    """
+    settings = settings_of(run["setup"])
+    outcome = repeat_with(run, settings)
+    if settings.adaptive and not outcome.hit:
+        other = repeat_with(run, replace(settings, adaptive_second_difference=False))
+        if other.difference < outcome.difference:
+            return replace(other, note=", by the energy itself")
+    return outcome
+
+
+def repeat_with(run: Json, settings: FaithfulSettings) -> Outcome:
+    setup = run["setup"]
+    sim = ContactSim(world_of(setup), settings, start=setup["start_time"])
+    end, dt = run["final"]["t"], setup["time_step"]
+    while sim.time < end - dt / 2.0:
+        sim.advance(dt)
+    expected = run.get("meta", {}).get("engine_expected", {})
+    tolerance = number(expected.get("tolerance"))
+    worst, where = 0.0, ""
+    for i, body in enumerate(setup["bodies"]):
+        if body["name"] not in run["final"]["bodies"]:
+            continue
+        x, y, angle, vx, vy, omega = run["final"]["bodies"][body["name"]]
+        mine = (*sim.pose[i], *sim.twist[i])
+        for column, value, was in zip(("x", "y", "angle", "vx", "vy", "omega"), mine, (x, y, angle, vx, vy, omega)):
+            if not abs(value - was) <= worst:
+                worst, where = abs(value - was), f"{body['name']} {column}"
+    return Outcome(
+        difference=worst,
+        tolerance=tolerance if math.isfinite(tolerance) and tolerance > 0.0 else FREE_TOLERANCE,
+        totals=sim.totals,
+        recorded_collisions=run["totals"]["collisions"],
+        worst=where,
+    )

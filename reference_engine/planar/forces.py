@@ -1,0 +1,86 @@
+"""Forces besides gravity and damping. Only the faithful mode has them.
+
+A Python callable (time, pose (B, 3), twist (B, 3)) -> (B, 3) of force [N] and torque [N m] is a force too.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.planar.errors import WorldError
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attraction:
+    """Between every two free bodies: strength m1 m2 / r^2."""
+
+    strength: float  # N m^2 / kg^2
+
+    def __post_init__(self) -> None:
+        check_finite("attraction", self.strength)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstantForce:
+    """Force and torque on one body at a point of it, in world axes or turning with the body."""
+
+    body: int
+    point: tuple[float, float] = (0.0, 0.0)  # m, body frame
+    force: tuple[float, float] = (0.0, 0.0)  # N
+    torque: float = 0.0  # N m
+    turns: bool = True  # with the body
+
+    def __post_init__(self) -> None:
+        check_finite("constant force", *self.point, *self.force, self.torque)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spring:
+    """Between points of two bodies (-1: the background): stiffness times stretch, and a damping along it.
+
+    With `pulls_only`, a rubber band: it does nothing while it is shorter than its length.
+    """
+
+    first: int
+    second: int
+    first_point: tuple[float, float]  # m, body frame
+    second_point: tuple[float, float]  # m, body frame
+    length: float  # m, at rest
+    stiffness: float  # N/m
+    damping: float = 0.0  # kg/s, along the spring
+    pulls_only: bool = False
+
+    def __post_init__(self) -> None:
+        check_finite("spring", *self.first_point, *self.second_point, self.length, self.stiffness, self.damping)
+        if self.first == self.second or min(self.first, self.second) < -1:
+            raise WorldError(f"spring: bodies {self.first} and {self.second}; it needs two, -1 being the background")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thruster:
+    """A force that turns with its body, and is on during [start, end)."""
+
+    body: int
+    point: tuple[float, float]  # m, body frame
+    force: tuple[float, float]  # N, body frame
+    start: float = 0.0  # s
+    end: float = math.inf  # s
+
+    def __post_init__(self) -> None:
+        check_finite("thruster", *self.point, *self.force, self.start)
+        if not self.start < self.end:
+            raise WorldError(f"thruster: on from {self.start!r} s to {self.end!r} s, which is no time at all")
+
+
+ForceFunction = Callable[[float, Array, Array], Array]
+Force = Attraction | ConstantForce | Spring | Thruster | ForceFunction
+
+
+def check_finite(what: str, *numbers: float) -> None:
+    if not all(math.isfinite(x) for x in numbers):
+        raise WorldError(f"{what}: every number must be finite, not {numbers}")
