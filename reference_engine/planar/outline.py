@@ -63,17 +63,21 @@ class Edge:
 class Outline:
     """Edges, each starting where the last one ended; a loop that has closed is followed by the next one.
 
-    The first loop is the outside, either way round; a hole runs the other way. Body frame: the origin is the
+    A loop runs either way round. `holes` are those that have the material outside. Body frame: the origin is the
     centre of mass. `live_edge` makes a wall of a rectangle: that edge alone is felt, up to `depth` behind it.
     """
 
     edges: tuple[Edge, ...]
     live_edge: int | None = None
     depth: float = 0.5  # m, from the middle of a wall to its live edge
+    holes: tuple[int, ...] = ()  # of the loops
     loops: tuple[tuple[int, int], ...] = field(init=False)  # first edge, and one past the last
 
-    def __init__(self, edges: Sequence[Edge], *, live_edge: int | None = None, depth: float = 0.5) -> None:
+    def __init__(
+        self, edges: Sequence[Edge], *, live_edge: int | None = None, depth: float = 0.5, holes: Sequence[int] = ()
+    ) -> None:
         object.__setattr__(self, "edges", tuple(edges))
+        object.__setattr__(self, "holes", tuple(holes))
         object.__setattr__(self, "live_edge", live_edge)
         object.__setattr__(self, "depth", float(depth))
         if not self.edges:
@@ -86,17 +90,19 @@ class Outline:
             elif k + 1 == len(self.edges) or math.dist(edge.end, self.edges[k + 1].start) > CLOSES:
                 raise WorldError(f"outline: edge {k} ends at {edge.end}, where no edge goes on and no loop closes")
         object.__setattr__(self, "loops", tuple(loops))
+        if not all(0 <= hole < len(loops) for hole in self.holes):
+            raise WorldError(f"outline: holes {self.holes} are not all among its {len(loops)} loops")
         if live_edge is not None:
             if len(self.edges) != 4 or not 0 <= live_edge < 4:
                 raise WorldError(f"outline: live_edge {live_edge!r} must be one of the four edges of a rectangle")
             if not (math.isfinite(self.depth) and self.depth > 0.0):
                 raise WorldError(f"outline: depth {self.depth!r} m is not positive and finite")
 
-    @property
-    def counter_clockwise(self) -> bool:
-        """Does the material lie to the left of the edges?"""
-        first, end = self.loops[0]
-        return sum(twice_area(edge) for edge in self.edges[first:end]) > 0.0
+    def solid_on_left(self, loop: int) -> bool:
+        """Does the material lie to the left of the edges of this loop?"""
+        first, end = self.loops[loop]
+        counter_clockwise = sum(twice_area(edge) for edge in self.edges[first:end]) > 0.0
+        return counter_clockwise != (loop in self.holes)
 
 
 def twice_area(edge: Edge) -> float:

@@ -108,11 +108,12 @@ class Packer:
 
     def add(self, body: int, outline: Outline) -> None:
         offset, points = len(self.edges), []
-        for first, end in outline.loops:
+        for loop, (first, end) in enumerate(outline.loops):
+            solid_on_left = outline.solid_on_left(loop)
             points.append((outline.edges[first].start, offset + end - 1, offset + first))
             for k in range(first, end):
                 edge = outline.edges[k]
-                row = pack_edge(edge, outline.counter_clockwise)
+                row = pack_edge(edge, solid_on_left)
                 row["edge_body"] = body
                 if outline.live_edge not in (None, k):
                     row["edge_reach"] = 0.0
@@ -123,7 +124,7 @@ class Packer:
         self.corners.extend((p, body, before, after) for p, before, after in points)
 
 
-def pack_edge(edge: Edge, counter_clockwise: bool) -> dict[str, Any]:
+def pack_edge(edge: Edge, solid_on_left: bool) -> dict[str, Any]:
     (x1, y1), (x2, y2) = edge.start, edge.end
     middle = ((x1 + x2) * 0.5, (y1 + y2) * 0.5)
     row: dict[str, Any] = {
@@ -131,7 +132,7 @@ def pack_edge(edge: Edge, counter_clockwise: bool) -> dict[str, Any]:
         "arc_sign": 1.0, "arc_angles": (0.0, 0.0), "arc_whole": 0, "arc_depth": 0.0, "edge_centre": middle,
     }  # fmt: skip
     if edge.centre is None:
-        out = 1.0 if counter_clockwise else -1.0
+        out = 1.0 if solid_on_left else -1.0
         kind, normal = SLANTED, (0.0, 0.0)
         if abs(x2 - x1) < UPRIGHT:
             kind, normal = VERTICAL, (out * math.copysign(1.0, y2 - y1), 0.0)
@@ -144,7 +145,7 @@ def pack_edge(edge: Edge, counter_clockwise: bool) -> dict[str, Any]:
         return {**row, "edge_kind": kind, "normal": normal, "edge_reach": SWOLLEN_EDGE * math.dist(middle, edge.start)}
     low, high = edge.angles()
     span, r = high - low, edge.radius
-    convex = edge.clockwise != counter_clockwise
+    convex = edge.clockwise != solid_on_left
     around = span >= math.pi
     reach = r if around else math.dist(middle, edge.start)
     row.update(
@@ -186,8 +187,9 @@ def least_height(outline: Outline, box: tuple[float, float, float, float]) -> fl
     where it lies across from none, to the box. [m]
     """
     least = math.inf
-    for edge in outline.edges:
-        row = pack_edge(edge, outline.counter_clockwise)
+    sides = [outline.solid_on_left(k) for k, (first, end) in enumerate(outline.loops) for _ in range(first, end)]
+    for edge, solid_on_left in zip(outline.edges, sides):
+        row = pack_edge(edge, solid_on_left)
         (x1, y1), (x2, y2) = edge.start, edge.end
         if edge.centre is not None:
             low, high = edge.angles()

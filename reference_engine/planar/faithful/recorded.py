@@ -132,8 +132,13 @@ def body_of(row: Json) -> Body:
             )
         )
     live = row.get("special_edge")
-    outline = Outline(edges, live_edge=live["index"] if live else None, depth=live["centroid_radius"] if live else 0.5)
-    check_sides(row, outline)
+    wall: dict[str, Any] = {"live_edge": live["index"], "depth": live["centroid_radius"]} if live else {}
+    plain = Outline(edges, **wall)
+    holes = [k for k, (first, _) in enumerate(plain.loops) if not has_outside_as(row["edges"][first], plain, k)]
+    outline = Outline(edges, **wall, holes=holes)
+    for k, (first, end) in enumerate(outline.loops):
+        if not all(has_outside_as(edge, outline, k) for edge in row["edges"][first:end]):
+            raise NotRepresented(f"body {row['name']}: edges of loop {k} have their outsides on different sides")
     mass, state = number(row["mass"]), row["state"]
     fixed = mass == math.inf
     return Body(
@@ -149,17 +154,14 @@ def body_of(row: Json) -> Body:
     )
 
 
-def check_sides(row: Json, outline: Outline) -> None:
-    """The recorded run says for every edge which side is outside; ours follows from the way round."""
-    for k, edge in enumerate(row["edges"]):
-        if edge["type"] == "circular":
-            agrees = bool(edge["outside_is_out"]) == (bool(edge["clockwise"]) != outline.counter_clockwise)
-        else:
-            dx, dy = edge["v2"][0] - edge["v1"][0], edge["v2"][1] - edge["v1"][1]
-            up = dy if abs(dx) < 1e-10 else -dx
-            agrees = bool(edge["outside_is_up"]) == ((up > 0.0) == outline.counter_clockwise)
-        if not agrees:
-            raise NotRepresented(f"body {row['name']}: edge {k} has its outside on the other side than its loop")
+def has_outside_as(edge: Json, outline: Outline, loop: int) -> bool:
+    """The recorded run says for every edge which side is outside; ours follows from the way round its loop."""
+    solid_on_left = outline.solid_on_left(loop)
+    if edge["type"] == "circular":
+        return bool(edge["outside_is_out"]) == (bool(edge["clockwise"]) != solid_on_left)
+    dx, dy = edge["v2"][0] - edge["v1"][0], edge["v2"][1] - edge["v1"][1]
+    up = dy if abs(dx) < 1e-10 else -dx
+    return bool(edge["outside_is_up"]) == ((up > 0.0) == solid_on_left)
 
 
 def force_of(law: Json, rows: list[Json], index: Mapping[str, int]) -> Force:
