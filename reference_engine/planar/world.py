@@ -82,6 +82,7 @@ class World:
     forces: tuple[Force, ...] = ()  # these and what follows, and outlines: in the faithful mode only
     connectors: tuple[Connector, ...] = ()
     passing: tuple[tuple[int, int], ...] = ()  # pairs of bodies that pass through one another
+    passing_edges: tuple[tuple[int, int, int, int], ...] = ()  # body, another, first and last of its edges: it passes
     pair_restitution: Array = field(init=False)  # (B, B)
 
     def __post_init__(self) -> None:
@@ -124,7 +125,7 @@ def named_bodies(world: World) -> Iterator[tuple[str, int]]:
                 yield f"forces: {type(force).__name__}", getattr(force, name)
     for connector in world.connectors:
         yield from (("connectors", connector.first), ("connectors", connector.second))
-    for pair in world.passing:
+    for pair in (*world.passing, *(row[:2] for row in world.passing_edges)):
         yield from (("passing", index) for index in pair)
 
 

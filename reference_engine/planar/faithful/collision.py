@@ -8,6 +8,7 @@ on the edge; on arcs the u arms go to the centre of the circle.
 import numpy as np
 
 from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.planar.faithful import arrays as col
 from reference_engine.planar.faithful.edges import (
     distance_to_line,
     nearest_on_line,
@@ -16,7 +17,6 @@ from reference_engine.planar.faithful.edges import (
     to_world,
     turned,
 )
-from reference_engine.planar.faithful.layout import JOINT_STILL, JOINT_TURNING, ROD, ROPE
 
 # ids
 KIND, PRIMARY, NORMAL, FIRST, SECOND, HELD, ROUND_PRIMARY, ROUND_NORMAL, STILL_NORMAL, MUST = range(10)
@@ -31,18 +31,34 @@ SHORTEST = 1e-12  # s, and the least acceleration, for a better estimate
 
 
 @kernel
+def copy_row(ids, values, source, target):
+    for c in range(IDS):
+        ids[target, c] = ids[source, c]
+    for c in range(VALUES):
+        values[target, c] = values[source, c]
+
+
+@kernel
+def clear_row(ids, values, k):
+    for c in range(IDS):
+        ids[k, c] = 0
+    for c in range(VALUES):
+        values[k, c] = np.inf
+
+
+@kernel
 def set_arms(o, pose, trig, ids, values, k):
     """u arms: from the centres of mass to the points A and B, or to the centre of the circle of a round edge."""
     i, j = ids[k, PRIMARY], ids[k, NORMAL]
     x, y = values[k, AX], values[k, AY]
     if ids[k, KIND] == EDGE_EDGE and ids[k, ROUND_PRIMARY] == 1:
         e = ids[k, FIRST]
-        x, y = to_world(pose, trig, i, o.arc_centre[e, 0], o.arc_centre[e, 1])
+        x, y = to_world(pose, trig, i, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
     values[k, U1X], values[k, U1Y] = x - pose[i, 0], y - pose[i, 1]
     x, y = values[k, BX], values[k, BY]
     if (ids[k, KIND] == EDGE_EDGE or ids[k, KIND] == CORNER_EDGE) and ids[k, ROUND_NORMAL] == 1:
         e = ids[k, SECOND]
-        x, y = to_world(pose, trig, j, o.arc_centre[e, 0], o.arc_centre[e, 1])
+        x, y = to_world(pose, trig, j, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
     values[k, U2X], values[k, U2Y] = x - pose[j, 0], y - pose[j, 1]
 
 
@@ -107,20 +123,20 @@ def place_connector(o, pose, trig, ids, values, k):
     rope    gap = length - |B - A|, n = (B - A) / |B - A|: a hollow circle of that radius about A
     """
     c = ids[k, FIRST]
-    i, j = o.connector_bodies[c, 0], o.connector_bodies[c, 1]
-    ax, ay = to_world(pose, trig, i, o.connector_points[c, 0], o.connector_points[c, 1])
-    bx, by = to_world(pose, trig, j, o.connector_points[c, 2], o.connector_points[c, 3])
-    nx, ny = o.connector_normal[c, 0], o.connector_normal[c, 1]
-    if o.connector_kind[c] == JOINT_TURNING:
+    i, j = o.connector_ids[c, col.END_1], o.connector_ids[c, col.END_2]
+    ax, ay = to_world(pose, trig, i, o.connector[c, col.P1X], o.connector[c, col.P1Y])
+    bx, by = to_world(pose, trig, j, o.connector[c, col.P2X], o.connector[c, col.P2Y])
+    nx, ny = o.connector[c, col.JX], o.connector[c, col.JY]
+    if o.connector_ids[c, col.CONNECTOR] == col.JOINT_TURNING:
         nx, ny = turned(trig, j, nx, ny)
-    if o.connector_kind[c] == JOINT_TURNING or o.connector_kind[c] == JOINT_STILL:
+    if o.connector_ids[c, col.CONNECTOR] == col.JOINT_TURNING or o.connector_ids[c, col.CONNECTOR] == col.JOINT_STILL:
         gap = nx * (ax - bx) + ny * (ay - by)
     else:
         apart = np.sqrt((bx - ax) ** 2 + (by - ay) ** 2)
-        nx, ny, gap = (bx - ax) / apart, (by - ay) / apart, o.connector_length[c] - apart
+        nx, ny, gap = (bx - ax) / apart, (by - ay) / apart, o.connector[c, col.LENGTH] - apart
         ids[k, ROUND_PRIMARY] = ids[k, ROUND_NORMAL] = 1
         values[k, R1] = 0.0
-        values[k, R2] = -o.connector_length[c] if o.connector_kind[c] == ROD else -apart
+        values[k, R2] = -o.connector[c, col.LENGTH] if o.connector_ids[c, col.CONNECTOR] == col.ROD else -apart
     values[k, GAP], values[k, NX], values[k, NY] = gap, nx, ny
     values[k, AX], values[k, AY], values[k, BX], values[k, BY] = ax, ay, bx, by
 
@@ -128,25 +144,22 @@ def place_connector(o, pose, trig, ids, values, k):
 @kernel
 def add_connectors(o, rules, pose, trig, twist, time, ids, values, count):
     """Each in front of what there is. A slack rope is left out."""
-    for c in range(o.connector_kind.shape[0]):
+    for c in range(o.connector_ids.shape[0]):
         for k in range(count, 0, -1):
-            ids[k, :] = ids[k - 1, :]
-            values[k, :] = values[k - 1, :]
-        ids[0, :] = 0
-        values[0, :] = np.inf
+            copy_row(ids, values, k - 1, k)
+        clear_row(ids, values, 0)
         ids[0, KIND], ids[0, FIRST] = CONNECTOR, c
-        ids[0, PRIMARY], ids[0, NORMAL] = o.connector_bodies[c, 0], o.connector_bodies[c, 1]
-        ids[0, HELD] = 0 if o.connector_kind[c] == ROPE else 1
-        ids[0, STILL_NORMAL] = 1 if o.connector_kind[c] == JOINT_STILL else 0
+        ids[0, PRIMARY], ids[0, NORMAL] = o.connector_ids[c, col.END_1], o.connector_ids[c, col.END_2]
+        ids[0, HELD] = 0 if o.connector_ids[c, col.CONNECTOR] == col.ROPE else 1
+        ids[0, STILL_NORMAL] = 1 if o.connector_ids[c, col.CONNECTOR] == col.JOINT_STILL else 0
         place_connector(o, pose, trig, ids, values, 0)
         set_speed(o, pose, trig, twist, ids, values, 0)
         note_detection(rules, ids, values, 0, time)
         count += 1
-        if o.connector_kind[c] == ROPE and values[0, GAP] >= rules.distance_tolerance:
+        if o.connector_ids[c, col.CONNECTOR] == col.ROPE and values[0, GAP] >= rules.distance_tolerance:
             count -= 1
             for k in range(count):
-                ids[k, :] = ids[k + 1, :]
-                values[k, :] = values[k + 1, :]
+                copy_row(ids, values, k + 1, k)
     return count
 
 
@@ -155,29 +168,32 @@ def put_round(o, pose, trig, ids, values, k, rules):
     """Gap, normal and point of two edges, one at least round, as the bodies stand now."""
     e, f = ids[k, FIRST], ids[k, SECOND]
     i, j = ids[k, PRIMARY], ids[k, NORMAL]
-    wx, wy = to_world(pose, trig, i, o.arc_centre[e, 0], o.arc_centre[e, 1])
+    wx, wy = to_world(pose, trig, i, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
     cx, cy = to_body(pose, trig, j, wx, wy)
     if ids[k, ROUND_NORMAL] == 0:
         nx, ny = normal_at(o, f, cx, cy)
-        px, py = cx - o.arc_radius[e] * nx, cy - o.arc_radius[e] * ny
+        px, py = cx - o.edge[e, col.RADIUS] * nx, cy - o.edge[e, col.RADIUS] * ny
         rests = is_contact(rules, ids, values, k)
         values[k, GAP] = distance_to_line(o, f, px, py)
         if rests:  # a contact is placed on the straight edge, an impact on the round one
             px, py = nearest_on_line(o, f, cx, cy)
     else:
-        if o.arc_sign[e] < 0.0 and o.arc_sign[f] < 0.0:
+        if o.edge[e, col.SIGN] < 0.0 and o.edge[f, col.SIGN] < 0.0:
             return
-        dx, dy = cx - o.arc_centre[f, 0], cy - o.arc_centre[f, 1]
+        dx, dy = cx - o.edge[f, col.CENTRE_X], cy - o.edge[f, col.CENTRE_Y]
         apart = np.sqrt(dx * dx + dy * dy)
         nx, ny = dx / apart, dy / apart
-        px, py = o.arc_centre[f, 0] + nx * o.arc_radius[f], o.arc_centre[f, 1] + ny * o.arc_radius[f]
-        if o.arc_sign[f] > 0.0 and o.arc_sign[e] > 0.0:
-            values[k, GAP] = apart - (o.arc_radius[f] + o.arc_radius[e])
-        elif o.arc_sign[f] < 0.0:
-            values[k, GAP] = o.arc_radius[f] - o.arc_radius[e] - apart
+        px, py = (
+            o.edge[f, col.CENTRE_X] + nx * o.edge[f, col.RADIUS],
+            o.edge[f, col.CENTRE_Y] + ny * o.edge[f, col.RADIUS],
+        )
+        if o.edge[f, col.SIGN] > 0.0 and o.edge[e, col.SIGN] > 0.0:
+            values[k, GAP] = apart - (o.edge[f, col.RADIUS] + o.edge[e, col.RADIUS])
+        elif o.edge[f, col.SIGN] < 0.0:
+            values[k, GAP] = o.edge[f, col.RADIUS] - o.edge[e, col.RADIUS] - apart
         else:
-            values[k, GAP] = o.arc_radius[e] - o.arc_radius[f] - apart
-        nx, ny = nx * o.arc_sign[f], ny * o.arc_sign[f]
+            values[k, GAP] = o.edge[e, col.RADIUS] - o.edge[f, col.RADIUS] - apart
+        nx, ny = nx * o.edge[f, col.SIGN], ny * o.edge[f, col.SIGN]
     values[k, AX], values[k, AY] = to_world(pose, trig, j, px, py)
     values[k, BX], values[k, BY] = values[k, AX], values[k, AY]
     values[k, NX], values[k, NY] = turned(trig, j, nx, ny)
@@ -187,7 +203,7 @@ def put_round(o, pose, trig, ids, values, k, rules):
 def put_corner(o, pose, trig, ids, values, k):
     """The same of a corner and an edge, or of two corners."""
     i, j, v = ids[k, PRIMARY], ids[k, NORMAL], ids[k, FIRST]
-    wx, wy = to_world(pose, trig, i, o.corners[v, 0], o.corners[v, 1])
+    wx, wy = to_world(pose, trig, i, o.corner[v, col.PX], o.corner[v, col.PY])
     x, y = to_body(pose, trig, j, wx, wy)
     if ids[k, KIND] == CORNER_EDGE:
         e = ids[k, SECOND]
@@ -195,7 +211,7 @@ def put_corner(o, pose, trig, ids, values, k):
         nx, ny = normal_at(o, e, x, y)
         values[k, GAP] = distance_to_line(o, e, x, y)
     else:
-        px, py = o.corners[ids[k, SECOND], 0], o.corners[ids[k, SECOND], 1]
+        px, py = o.corner[ids[k, SECOND], col.PX], o.corner[ids[k, SECOND], col.PY]
         values[k, GAP] = np.sqrt((x - px) ** 2 + (y - py) ** 2)
         nx, ny = (x - px) / values[k, GAP], (y - py) / values[k, GAP]
     values[k, AX], values[k, AY] = to_world(pose, trig, j, px, py)

@@ -4,12 +4,8 @@ A_ij = n_i . (change of acceleration at i for a unit force at j), Baraff 1994 (D
 turning of bodies and of normals, and the extra acceleration that takes contacts to rest.
 """
 
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
-
 from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.planar.faithful import arrays as col
 from reference_engine.planar.faithful.collision import (
     AMOUNT,
     AX,
@@ -32,67 +28,22 @@ from reference_engine.planar.faithful.collision import (
     U1Y,
     U2X,
     U2Y,
+    copy_row,
     is_contact,
     target_gap,
 )
 from reference_engine.planar.faithful.pivoting import SOLVED, solve, worst_violation
 
-Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
-
 ACCEPTED = 1e-4  # m/s^2, or m/s: a solution that misses by more is an error
-
-
-class Work(NamedTuple):
-    """Room for up to N contacts; nothing in it outlives a call."""
-
-    A: Array  # (N, N)
-    b: Array  # (N,)
-    f: Array
-    a: Array
-    joint: Ids
-    M: Array  # (N, N + 1)
-    rows: Ids
-    columns: Ids
-    scale: Array
-    x: Array
-    df: Array
-    da: Array
-    column: Array
-    status: Ids
-    again: Ids
-    order: Ids
-    stood: Ids
-    history: Ids  # (64, N + 1)
-    member: Ids  # rows of a subset
-    taken: Ids
-    moved: Ids  # (B + 1,) bodies of a subset
-    # of impulses
-    A_all: Array  # (N, N)
-    u: Array
-    e: Array
-    j: Array
-
-
-def room_to_work(n: int, bodies: int) -> Work:
-    def vector() -> Array:
-        return np.zeros(n)
-
-    def ids() -> Ids:
-        return np.zeros(n, np.int64)
-
-    return Work(
-        np.zeros((n, n)), vector(), vector(), vector(), ids(), np.zeros((n, n + 1)), ids(), ids(), vector(), vector(),
-        vector(), vector(), vector(), ids(), ids(), ids(), ids(), np.zeros((64, n + 1), np.int64), ids(), ids(),
-        np.zeros(bodies + 1, np.int64), np.zeros((n, n)), vector(), vector(), vector(),
-    )  # fmt: skip
 
 
 @kernel
 def response(o, body, nix, niy, rix, riy, njx, njy, rjx, rjy):
     """n_i . (n_j / m + (r_j x n_j) x r_i / I): what a unit force n_j at r_j does along n_i at r_i."""
-    moment = (rjx * njy - rjy * njx) * o.inv_inertia[body]
-    return nix * (njx * o.inv_mass[body] - riy * moment) + niy * (njy * o.inv_mass[body] + rix * moment)
+    moment = (rjx * njy - rjy * njx) * o.body[body, col.INV_INERTIA]
+    return nix * (njx * o.body[body, col.INV_MASS] - riy * moment) + niy * (
+        njy * o.body[body, col.INV_MASS] + rix * moment
+    )
 
 
 @kernel
@@ -101,7 +52,7 @@ def entry_of_matrix(o, pose, ids, values, i, j, round_arms):
     total = 0.0
     for side_i in range(2):
         body = ids[i, PRIMARY + side_i]
-        if o.inv_mass[body] == 0.0:
+        if o.body[body, col.INV_MASS] == 0.0:
             continue
         for side_j in range(2):
             if ids[j, PRIMARY + side_j] != body:
@@ -170,30 +121,30 @@ def next_subset(o, ids, count, work):
     for body in range(work.moved.shape[0]):
         work.moved[body] = 0
     for k in range(count):
-        if work.taken[k] == 0:
-            work.member[0] = k
-            work.taken[k] = 1
+        if work.k[col.W_TAKEN, k] == 0:
+            work.k[col.W_MEMBER, 0] = k
+            work.k[col.W_TAKEN, k] = 1
             size = 1
             break
     if size == 0:
         return 0
     for side in range(2):
-        body = ids[work.member[0], PRIMARY + side]
-        if o.inv_mass[body] > 0.0:
+        body = ids[work.k[col.W_MEMBER, 0], PRIMARY + side]
+        if o.body[body, col.INV_MASS] > 0.0:
             work.moved[body] = 1
     grows = True
     while grows:
         grows = False
         for k in range(count):
-            if work.taken[k] == 1 or (work.moved[ids[k, PRIMARY]] == 0 and work.moved[ids[k, NORMAL]] == 0):
+            if work.k[col.W_TAKEN, k] == 1 or (work.moved[ids[k, PRIMARY]] == 0 and work.moved[ids[k, NORMAL]] == 0):
                 continue
-            work.member[size] = k
-            work.taken[k] = 1
+            work.k[col.W_MEMBER, size] = k
+            work.k[col.W_TAKEN, k] = 1
             size += 1
             grows = True
             for side in range(2):
                 body = ids[k, PRIMARY + side]
-                if o.inv_mass[body] > 0.0:
+                if o.body[body, col.INV_MASS] > 0.0:
                     work.moved[body] = 1
     return size
 
@@ -203,16 +154,16 @@ def push(o, pose, ids, values, k, amount, change):
     """change += the accelerations from a force, or the jumps of velocity from an impulse, at the points A and B."""
     i, j = ids[k, PRIMARY], ids[k, NORMAL]
     fx, fy = values[k, NX] * amount, values[k, NY] * amount
-    if o.inv_mass[i] > 0.0:
-        change[i, 0] += fx * o.inv_mass[i]
-        change[i, 1] += fy * o.inv_mass[i]
+    if o.body[i, col.INV_MASS] > 0.0:
+        change[i, 0] += fx * o.body[i, col.INV_MASS]
+        change[i, 1] += fy * o.body[i, col.INV_MASS]
         rx, ry = values[k, AX] - pose[i, 0], values[k, AY] - pose[i, 1]
-        change[i, 2] += (rx * fy - ry * fx) * o.inv_inertia[i]
-    if o.inv_mass[j] > 0.0:
-        change[j, 0] -= fx * o.inv_mass[j]
-        change[j, 1] -= fy * o.inv_mass[j]
+        change[i, 2] += (rx * fy - ry * fx) * o.body[i, col.INV_INERTIA]
+    if o.body[j, col.INV_MASS] > 0.0:
+        change[j, 0] -= fx * o.body[j, col.INV_MASS]
+        change[j, 1] -= fy * o.body[j, col.INV_MASS]
         rx, ry = values[k, BX] - pose[j, 0], values[k, BY] - pose[j, 1]
-        change[j, 2] -= (rx * fy - ry * fx) * o.inv_inertia[j]
+        change[j, 2] -= (rx * fy - ry * fx) * o.body[j, col.INV_INERTIA]
 
 
 @kernel
@@ -221,8 +172,7 @@ def keep_contacts(rules, ids, values, count):
     for k in range(count):
         if is_contact(rules, ids, values, k):
             if kept < k:
-                ids[kept, :] = ids[k, :]
-                values[kept, :] = values[k, :]
+                copy_row(ids, values, k, kept)
             kept += 1
     return kept
 
@@ -235,21 +185,21 @@ def apply_contact_forces(o, rules, pose, twist, ids, values, count, seed, work, 
     """
     count = keep_contacts(rules, ids, values, count)
     for k in range(count):
-        work.taken[k] = 0
+        work.k[col.W_TAKEN, k] = 0
     worst = 0.0
     while True:
         n = next_subset(o, ids, count, work)
         if n == 0:
             return count, worst
         for i in range(n):
-            k = work.member[i]
-            work.joint[i] = ids[k, HELD]
-            work.b[i] = gap_acceleration(rules, ids, values, k, twist, acceleration)
+            k = work.k[col.W_MEMBER, i]
+            work.k[col.W_JOINT, i] = ids[k, HELD]
+            work.v[col.W_B, i] = gap_acceleration(rules, ids, values, k, twist, acceleration)
             for j in range(n):
-                work.A[i, j] = entry_of_matrix(o, pose, ids, values, k, work.member[j], True)
-        outcome = solve(work.A, work.b, n, work.joint, seed, work.f, work.a, work)
-        violation = worst_violation(work.A, work.b, n, work.joint, work.f)
+                work.A[i, j] = entry_of_matrix(o, pose, ids, values, k, work.k[col.W_MEMBER, j], True)
+        outcome = solve(work.A, work.v[col.W_B], n, work.k[col.W_JOINT], seed, work.v[col.W_F], work.v[col.W_A], work)
+        violation = worst_violation(work.A, work.v[col.W_B], n, work.k[col.W_JOINT], work.v[col.W_F])
         worst = max(worst, violation if violation > ACCEPTED or outcome != SOLVED else 0.0)
         for i in range(n):
-            values[work.member[i], AMOUNT] = work.f[i]
-            push(o, pose, ids, values, work.member[i], work.f[i], acceleration)
+            values[work.k[col.W_MEMBER, i], AMOUNT] = work.v[col.W_F, i]
+            push(o, pose, ids, values, work.k[col.W_MEMBER, i], work.v[col.W_F, i], acceleration)

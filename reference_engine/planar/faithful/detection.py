@@ -8,6 +8,7 @@ that are alike the one seen last is kept, and of these the one with the least ga
 import numpy as np
 
 from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.planar.faithful import arrays as col
 from reference_engine.planar.faithful.collision import (
     AX,
     AY,
@@ -31,6 +32,8 @@ from reference_engine.planar.faithful.collision import (
     SECOND,
     SEEN,
     add_connectors,
+    clear_row,
+    copy_row,
     is_contact,
     note_detection,
     set_speed,
@@ -49,7 +52,6 @@ from reference_engine.planar.faithful.edges import (
     to_world,
     turned,
 )
-from reference_engine.planar.faithful.layout import ARC
 
 LEAST_TRAVEL = 0.1  # m, taken for the way of a slow corner when it is looked for
 CORNERS_APART = 1e-6  # m; nearer corners have no direction between them
@@ -83,7 +85,7 @@ def has_edge(o, ids, k, e):
         return ids[k, FIRST] == e or ids[k, SECOND] == e
     if ids[k, KIND] == CORNER_EDGE:
         v = ids[k, FIRST]
-        return ids[k, SECOND] == e or o.corner_edges[v, 0] == e or o.corner_edges[v, 1] == e
+        return ids[k, SECOND] == e or o.corner_ids[v, col.BEFORE] == e or o.corner_ids[v, col.AFTER] == e
     return False
 
 
@@ -107,7 +109,9 @@ def alike(o, rules, ids, values, new, old):
     if ids[new, KIND] == CORNER_EDGE:
         if has_corner(ids, old, first):
             return True
-        beside = has_edge(o, ids, old, o.corner_edges[first, 0]) or has_edge(o, ids, old, o.corner_edges[first, 1])
+        beside = has_edge(o, ids, old, o.corner_ids[first, col.BEFORE]) or has_edge(
+            o, ids, old, o.corner_ids[first, col.AFTER]
+        )
         if not (beside and has_edge(o, ids, old, second)):
             return False
     elif not (has_edge(o, ids, old, first) and has_edge(o, ids, old, second)):
@@ -133,20 +137,17 @@ def keep_best(o, rules, ids, values, count):
                 wanted = False
         if not drop:
             if kept < k:
-                ids[kept, :] = ids[k, :]
-                values[kept, :] = values[k, :]
+                copy_row(ids, values, k, kept)
             kept += 1
     if wanted:
-        ids[kept, :] = ids[count, :]
-        values[kept, :] = values[count, :]
+        copy_row(ids, values, count, kept)
         kept += 1
     return kept
 
 
 @kernel
 def begin(ids, values, k, kind, primary, normal, first, second):
-    ids[k, :] = 0
-    values[k, :] = np.inf
+    clear_row(ids, values, k)
     ids[k, KIND], ids[k, PRIMARY], ids[k, NORMAL], ids[k, FIRST], ids[k, SECOND] = kind, primary, normal, first, second
 
 
@@ -162,20 +163,20 @@ def place(pose, trig, ids, values, k, x, y, nx, ny):
 @kernel
 def corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, k):
     """Row k: corner v at (x, y) in the frame of edge e, within the tolerance of e or of an end of e. Is it one?"""
-    i, j = o.corner_body[v], o.edge_body[e]
+    i, j = o.corner_ids[v, col.CORNER_OWNER], o.edge_ids[e, col.OWNER]
     tolerance = rules.distance_tolerance
-    if o.edge_kind[e] == ARC:
-        dx, dy = x - o.arc_centre[e, 0], y - o.arc_centre[e, 1]
+    if o.edge_ids[e, col.SHAPE] == col.ARC:
+        dx, dy = x - o.edge[e, col.CENTRE_X], y - o.edge[e, col.CENTRE_Y]
         gap = distance_to_line(o, e, x, y)
         if gap < 0.0 or gap > tolerance or not is_on_arc(o, e, dx, dy):
             return False
         begin(ids, values, k, CORNER_EDGE, i, j, v, e)
         nx, ny = normal_at(o, e, x, y)
-        values[k, R1] = o.corner_radius[v]
-        values[k, R2] = o.arc_sign[e] * o.arc_radius[e] + gap  # the gap turns with the arc
+        values[k, R1] = o.corner[v, col.CURVATURE]
+        values[k, R2] = o.edge[e, col.SIGN] * o.edge[e, col.RADIUS] + gap  # the gap turns with the arc
         values[k, GAP], ids[k, ROUND_NORMAL] = gap, 1
-        place(pose, trig, ids, values, k, o.arc_centre[e, 0] + nx * values[k, R2],
-              o.arc_centre[e, 1] + ny * values[k, R2], nx, ny)  # fmt: skip
+        place(pose, trig, ids, values, k, o.edge[e, col.CENTRE_X] + nx * values[k, R2],
+              o.edge[e, col.CENTRE_Y] + ny * values[k, R2], nx, ny)  # fmt: skip
         set_speed(o, pose, trig, twist, ids, values, k)
         return True
     if is_across(o, e, x, y):
@@ -183,18 +184,20 @@ def corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, k):
         if gap < 0.0 or gap > tolerance:
             return False
         begin(ids, values, k, CORNER_EDGE, i, j, v, e)
-        values[k, R1], values[k, GAP] = o.corner_radius[v], gap
+        values[k, R1], values[k, GAP] = o.corner[v, col.CURVATURE], gap
         px, py = nearest_on_line(o, e, x, y)
-        place(pose, trig, ids, values, k, px, py, o.normal[e, 0], o.normal[e, 1])
+        place(pose, trig, ids, values, k, px, py, o.edge[e, col.OUT_X], o.edge[e, col.OUT_Y])
         set_speed(o, pose, trig, twist, ids, values, k)
         return True
     for end in range(2):
-        dx, dy = x - o.ends[e, 2 * end], y - o.ends[e, 2 * end + 1]
+        dx, dy = x - o.edge[e, col.X1 + 2 * end], y - o.edge[e, col.Y1 + 2 * end]
         gap = np.sqrt(dx * dx + dy * dy)
         if CORNERS_APART <= gap <= CORNERS_NEAR * tolerance:
             begin(ids, values, k, CORNER_CORNER, i, j, v, corner_at(o, e, end))
             values[k, R1], values[k, R2], values[k, GAP], ids[k, ROUND_NORMAL] = np.nan, gap, gap, 1
-            place(pose, trig, ids, values, k, o.ends[e, 2 * end], o.ends[e, 2 * end + 1], dx / gap, dy / gap)
+            place(
+                pose, trig, ids, values, k, o.edge[e, col.X1 + 2 * end], o.edge[e, col.Y1 + 2 * end], dx / gap, dy / gap
+            )
             set_speed(o, pose, trig, twist, ids, values, k)
             return is_contact(rules, ids, values, k)  # fast corners are met by edges
     return False
@@ -203,9 +206,9 @@ def corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, k):
 @kernel
 def corner_at(o, e, end):
     """The corner at the start (0) or end (1) of edge e."""
-    j = o.edge_body[e]
-    for v in range(o.first_corner[j], o.first_corner[j + 1]):
-        if o.corner_edges[v, 1 - end] == e and o.corner_edges[v, 1] >= 0:
+    j = o.edge_ids[e, col.OWNER]
+    for v in range(o.owns[j, col.FIRST_CORNER], o.owns[j + 1, col.FIRST_CORNER]):
+        if o.corner_ids[v, col.BEFORE + 1 - end] == e and o.corner_ids[v, col.AFTER] >= 0:
             return v
     return -1
 
@@ -214,34 +217,39 @@ def corner_at(o, e, end):
 def corners_against(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, j, i, ids, values, count, at):
     """Corners of body i against edges of body j."""
     tolerance = rules.distance_tolerance
-    mx, my = to_world(pose, trig, j, o.centre[j, 0], o.centre[j, 1])
-    live = o.live_edge[j]
-    lx, ly = (0.0, 0.0) if live < 0 else turned(trig, j, o.normal[live, 0], o.normal[live, 1])
-    for v in range(o.first_corner[i], o.first_corner[i + 1]):
-        wx, wy = to_world(pose, trig, i, o.corners[v, 0], o.corners[v, 1])
+    mx, my = to_world(pose, trig, j, o.body[j, col.MIDDLE_X], o.body[j, col.MIDDLE_Y])
+    live = o.owns[j, col.LIVE_EDGE]
+    lx, ly = (0.0, 0.0) if live < 0 else turned(trig, j, o.edge[live, col.OUT_X], o.edge[live, col.OUT_Y])
+    for v in range(o.owns[i, col.FIRST_CORNER], o.owns[i + 1, col.FIRST_CORNER]):
+        after = o.corner_ids[v, col.AFTER]
+        if o.ignores[j, o.corner_ids[v, col.BEFORE]] == 1 and (after < 0 or o.ignores[j, after] == 1):
+            continue
+        wx, wy = to_world(pose, trig, i, o.corner[v, col.PX], o.corner[v, col.PY])
         x, y = to_body(pose, trig, j, wx, wy)
         old_x, old_y, travel = x, y, LEAST_TRAVEL
         if has_old:
-            ux, uy = to_world(old_pose, old_trig, i, o.corners[v, 0], o.corners[v, 1])
+            ux, uy = to_world(old_pose, old_trig, i, o.corner[v, col.PX], o.corner[v, col.PY])
             old_x, old_y = to_body(old_pose, old_trig, j, ux, uy)
             way = (x - old_x) ** 2 + (y - old_y) ** 2
             travel = np.sqrt(way) if way > LEAST_TRAVEL * LEAST_TRAVEL else LEAST_TRAVEL
         if live >= 0:
-            if (wx - mx) * lx + (wy - my) * ly > o.reach[j] + tolerance:
+            if (wx - mx) * lx + (wy - my) * ly > o.body[j, col.REACH] + tolerance:
                 continue
-        elif (wx - mx) ** 2 + (wy - my) ** 2 > (o.reach[j] + tolerance + travel) ** 2:
+        elif (wx - mx) ** 2 + (wy - my) ** 2 > (o.body[j, col.REACH] + tolerance + travel) ** 2:
             continue
         if (
-            (x < o.box[j, 0] - tolerance and old_x < o.box[j, 0])
-            or (x > o.box[j, 2] + tolerance and old_x > o.box[j, 2])
-            or (y < o.box[j, 1] - tolerance and old_y < o.box[j, 1])
-            or (y > o.box[j, 3] + tolerance and old_y > o.box[j, 3])
+            (x < o.body[j, col.LEFT] - tolerance and old_x < o.body[j, col.LEFT])
+            or (x > o.body[j, col.RIGHT] + tolerance and old_x > o.body[j, col.RIGHT])
+            or (y < o.body[j, col.BOTTOM] - tolerance and old_y < o.body[j, col.BOTTOM])
+            or (y > o.body[j, col.TOP] + tolerance and old_y > o.body[j, col.TOP])
         ):
             continue
         crossed, first_x, first_y, least = -1, 0.0, 0.0, np.inf
-        for e in range(o.first_edge[j], o.first_edge[j + 1]):
-            far = o.edge_reach[e] + tolerance + travel
-            if (x - o.edge_centre[e, 0]) ** 2 + (y - o.edge_centre[e, 1]) ** 2 > far * far:
+        for e in range(o.owns[j, col.FIRST_EDGE], o.owns[j + 1, col.FIRST_EDGE]):
+            if o.ignores[i, e] == 1:
+                continue
+            far = o.edge[e, col.EDGE_REACH] + tolerance + travel
+            if (x - o.edge[e, col.MID_X]) ** 2 + (y - o.edge[e, col.MID_Y]) ** 2 > far * far:
                 continue
             found = crossings(o, e, x, y, old_x, old_y, at) if has_old else 0
             for k in range(found):
@@ -250,7 +258,7 @@ def corners_against(o, rules, pose, trig, twist, old_pose, old_trig, has_old, ti
                     crossed, first_x, first_y, least = e, at[k, 0], at[k, 1], way
             if (
                 found == 0
-                and o.corner_edges[v, 1] >= 0
+                and o.corner_ids[v, col.AFTER] >= 0
                 and corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, count)
             ):
                 note_detection(rules, ids, values, count, time)
@@ -258,9 +266,9 @@ def corners_against(o, rules, pose, trig, twist, old_pose, old_trig, has_old, ti
         if crossed >= 0:
             begin(ids, values, count, CORNER_EDGE, i, j, v, crossed)
             nx, ny = normal_at(o, crossed, first_x, first_y)
-            values[count, R1], values[count, GAP] = o.corner_radius[v], distance_to_line(o, crossed, x, y)
-            if o.edge_kind[crossed] == ARC:
-                values[count, R2], ids[count, ROUND_NORMAL] = o.arc_sign[crossed] * o.arc_radius[crossed], 1
+            values[count, R1], values[count, GAP] = o.corner[v, col.CURVATURE], distance_to_line(o, crossed, x, y)
+            if o.edge_ids[crossed, col.SHAPE] == col.ARC:
+                values[count, R2], ids[count, ROUND_NORMAL] = o.edge[crossed, col.SIGN] * o.edge[crossed, col.RADIUS], 1
             place(pose, trig, ids, values, count, first_x, first_y, nx, ny)
             set_speed(o, pose, trig, twist, ids, values, count)
             note_detection(rules, ids, values, count, time)
@@ -271,11 +279,11 @@ def corners_against(o, rules, pose, trig, twist, old_pose, old_trig, has_old, ti
 @kernel
 def arc_against_line(o, rules, pose, trig, twist, old_pose, old_trig, has_old, e, f, ids, values, k, at):
     """Row k: convex arc e near or through straight edge f. Is it one?"""
-    if o.arc_sign[e] < 0.0:
+    if o.edge[e, col.SIGN] < 0.0:
         return False
-    i, j, r = o.edge_body[e], o.edge_body[f], o.arc_radius[e]
-    nx, ny = o.normal[f, 0], o.normal[f, 1]
-    wx, wy = to_world(pose, trig, i, o.arc_centre[e, 0], o.arc_centre[e, 1])
+    i, j, r = o.edge_ids[e, col.OWNER], o.edge_ids[f, col.OWNER], o.edge[e, col.RADIUS]
+    nx, ny = o.edge[f, col.OUT_X], o.edge[f, col.OUT_Y]
+    wx, wy = to_world(pose, trig, i, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
     cx, cy = to_body(pose, trig, j, wx, wy)
     px, py = cx - r * nx, cy - r * ny
     gap = distance_to_line(o, f, px, py)
@@ -283,7 +291,7 @@ def arc_against_line(o, rules, pose, trig, twist, old_pose, old_trig, has_old, e
         return False
     wx, wy = to_world(pose, trig, j, px, py)
     ax, ay = to_body(pose, trig, i, wx, wy)
-    faces = is_on_arc(o, e, ax - o.arc_centre[e, 0], ay - o.arc_centre[e, 1])
+    faces = is_on_arc(o, e, ax - o.edge[e, col.CENTRE_X], ay - o.edge[e, col.CENTRE_Y])
     if gap > 0.0:
         if not (is_across(o, f, px, py) and faces):
             return False
@@ -292,7 +300,7 @@ def arc_against_line(o, rules, pose, trig, twist, old_pose, old_trig, has_old, e
     else:
         if not has_old:
             return False
-        wx, wy = to_world(old_pose, old_trig, i, o.arc_centre[e, 0], o.arc_centre[e, 1])
+        wx, wy = to_world(old_pose, old_trig, i, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
         ux, uy = to_body(old_pose, old_trig, j, wx, wy)
         wx, wy = to_world(old_pose, old_trig, j, ux - r * nx, uy - r * ny)
         ux, uy = to_body(old_pose, old_trig, i, wx, wy)
@@ -311,36 +319,40 @@ def arc_against_line(o, rules, pose, trig, twist, old_pose, old_trig, has_old, e
 @kernel
 def arc_against_arc(o, rules, pose, trig, twist, e, f, ids, values, k):
     """Row k: arc e near or in arc f, f defining the normal, and being the hollow one if one is. Is it one?"""
-    if o.arc_sign[e] < 0.0 and o.arc_sign[f] < 0.0:
+    if o.edge[e, col.SIGN] < 0.0 and o.edge[f, col.SIGN] < 0.0:
         return False
-    if o.arc_sign[e] < 0.0:
+    if o.edge[e, col.SIGN] < 0.0:
         e, f = f, e
-    i, j, hollow = o.edge_body[e], o.edge_body[f], o.arc_sign[f] < 0.0
-    if hollow and o.arc_radius[e] > o.arc_radius[f]:
+    i, j, hollow = o.edge_ids[e, col.OWNER], o.edge_ids[f, col.OWNER], o.edge[f, col.SIGN] < 0.0
+    if hollow and o.edge[e, col.RADIUS] > o.edge[f, col.RADIUS]:
         return False
-    fx, fy = to_world(pose, trig, j, o.arc_centre[f, 0], o.arc_centre[f, 1])
+    fx, fy = to_world(pose, trig, j, o.edge[f, col.CENTRE_X], o.edge[f, col.CENTRE_Y])
     ax, ay = to_body(pose, trig, i, fx, fy)
-    ax, ay = ax - o.arc_centre[e, 0], ay - o.arc_centre[e, 1]
+    ax, ay = ax - o.edge[e, col.CENTRE_X], ay - o.edge[e, col.CENTRE_Y]
     if not (is_opposite_arc(o, e, ax, ay) if hollow else is_on_arc(o, e, ax, ay)):
         return False
-    ex, ey = to_world(pose, trig, i, o.arc_centre[e, 0], o.arc_centre[e, 1])
+    ex, ey = to_world(pose, trig, i, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
     bx, by = to_body(pose, trig, j, ex, ey)
-    bx, by = bx - o.arc_centre[f, 0], by - o.arc_centre[f, 1]
+    bx, by = bx - o.edge[f, col.CENTRE_X], by - o.edge[f, col.CENTRE_Y]
     if not is_on_arc(o, f, bx, by):
         return False
     apart = np.sqrt(bx * bx + by * by)
-    gap = o.arc_radius[f] - o.arc_radius[e] - apart if hollow else apart - (o.arc_radius[e] + o.arc_radius[f])
-    deepest = o.arc_depth[e] if hollow else max(o.arc_depth[e], o.arc_depth[f])
+    gap = (
+        o.edge[f, col.RADIUS] - o.edge[e, col.RADIUS] - apart
+        if hollow
+        else apart - (o.edge[e, col.RADIUS] + o.edge[f, col.RADIUS])
+    )
+    deepest = o.edge[e, col.DEPTH] if hollow else max(o.edge[e, col.DEPTH], o.edge[f, col.DEPTH])
     if gap > rules.distance_tolerance or gap < -deepest:
         return False
     begin(ids, values, k, EDGE_EDGE, i, j, e, f)
     ids[k, ROUND_PRIMARY] = ids[k, ROUND_NORMAL] = 1
     half = gap / 2.0 if gap > 0.0 else 0.0  # half of the gap turns with each arc
-    values[k, R1] = o.arc_radius[e] + half
-    values[k, R2], values[k, GAP] = o.arc_sign[f] * o.arc_radius[f] + half, gap
-    nx, ny, r = bx / apart, by / apart, o.arc_radius[f]
-    place(pose, trig, ids, values, k, o.arc_centre[f, 0] + nx * r, o.arc_centre[f, 1] + ny * r,
-          o.arc_sign[f] * nx, o.arc_sign[f] * ny)  # fmt: skip
+    values[k, R1] = o.edge[e, col.RADIUS] + half
+    values[k, R2], values[k, GAP] = o.edge[f, col.SIGN] * o.edge[f, col.RADIUS] + half, gap
+    nx, ny, r = bx / apart, by / apart, o.edge[f, col.RADIUS]
+    place(pose, trig, ids, values, k, o.edge[f, col.CENTRE_X] + nx * r, o.edge[f, col.CENTRE_Y] + ny * r,
+          o.edge[f, col.SIGN] * nx, o.edge[f, col.SIGN] * ny)  # fmt: skip
     set_speed(o, pose, trig, twist, ids, values, k)
     return True
 
@@ -348,19 +360,21 @@ def arc_against_arc(o, rules, pose, trig, twist, e, f, ids, values, k):
 @kernel
 def arcs_against(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, i, j, ids, values, count, at):
     """Every edge of body i against every edge of body j, where one of the two is an arc."""
-    for e in range(o.first_edge[i], o.first_edge[i + 1]):
-        for f in range(o.first_edge[j], o.first_edge[j + 1]):
-            if o.edge_kind[e] != ARC and o.edge_kind[f] != ARC:
+    for e in range(o.owns[i, col.FIRST_EDGE], o.owns[i + 1, col.FIRST_EDGE]):
+        for f in range(o.owns[j, col.FIRST_EDGE], o.owns[j + 1, col.FIRST_EDGE]):
+            if o.edge_ids[e, col.SHAPE] != col.ARC and o.edge_ids[f, col.SHAPE] != col.ARC:
                 continue
-            ax, ay = to_world(pose, trig, i, o.edge_centre[e, 0], o.edge_centre[e, 1])
-            bx, by = to_world(pose, trig, j, o.edge_centre[f, 0], o.edge_centre[f, 1])
-            far = o.edge_reach[e] + o.edge_reach[f] + rules.distance_tolerance
+            if o.ignores[j, e] == 1 or o.ignores[i, f] == 1:
+                continue
+            ax, ay = to_world(pose, trig, i, o.edge[e, col.MID_X], o.edge[e, col.MID_Y])
+            bx, by = to_world(pose, trig, j, o.edge[f, col.MID_X], o.edge[f, col.MID_Y])
+            far = o.edge[e, col.EDGE_REACH] + o.edge[f, col.EDGE_REACH] + rules.distance_tolerance
             if (ax - bx) ** 2 + (ay - by) ** 2 >= far * far:
                 continue
-            if o.edge_kind[e] == ARC and o.edge_kind[f] == ARC:
+            if o.edge_ids[e, col.SHAPE] == col.ARC and o.edge_ids[f, col.SHAPE] == col.ARC:
                 found = arc_against_arc(o, rules, pose, trig, twist, e, f, ids, values, count)
             else:
-                arc, line = (e, f) if o.edge_kind[e] == ARC else (f, e)
+                arc, line = (e, f) if o.edge_ids[e, col.SHAPE] == col.ARC else (f, e)
                 found = arc_against_line(
                     o, rules, pose, trig, twist, old_pose, old_trig, has_old, arc, line, ids, values, count, at
                 )
@@ -374,15 +388,17 @@ def arcs_against(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time,
 def may_meet(o, rules, pose, trig, twist, i, j, step):
     """Are the circles about i and j within the tolerance, or are they too fast to tell?"""
     speed = abs(twist[i, 0]) + abs(twist[i, 1]) + abs(twist[j, 0]) + abs(twist[j, 1])
-    if speed * step > 2.0 * (o.least_height[i] + o.least_height[j]):
+    if speed * step > 2.0 * (o.body[i, col.LEAST_HEIGHT] + o.body[j, col.LEAST_HEIGHT]):
         return True
-    if o.live_edge[i] < 0 and o.live_edge[j] >= 0:
+    if o.owns[i, col.LIVE_EDGE] < 0 and o.owns[j, col.LIVE_EDGE] >= 0:
         i, j = j, i
-    ax, ay = to_world(pose, trig, i, o.centre[i, 0], o.centre[i, 1])
-    bx, by = to_world(pose, trig, j, o.centre[j, 0], o.centre[j, 1])
-    far = o.reach[i] + o.reach[j] + rules.distance_tolerance
-    if o.live_edge[i] >= 0:
-        nx, ny = turned(trig, i, o.normal[o.live_edge[i], 0], o.normal[o.live_edge[i], 1])
+    ax, ay = to_world(pose, trig, i, o.body[i, col.MIDDLE_X], o.body[i, col.MIDDLE_Y])
+    bx, by = to_world(pose, trig, j, o.body[j, col.MIDDLE_X], o.body[j, col.MIDDLE_Y])
+    far = o.body[i, col.REACH] + o.body[j, col.REACH] + rules.distance_tolerance
+    if o.owns[i, col.LIVE_EDGE] >= 0:
+        nx, ny = turned(
+            trig, i, o.edge[o.owns[i, col.LIVE_EDGE], col.OUT_X], o.edge[o.owns[i, col.LIVE_EDGE], col.OUT_Y]
+        )
         return (bx - ax) * nx + (by - ay) * ny < far
     return (bx - ax) ** 2 + (by - ay) ** 2 < far * far
 
@@ -393,12 +409,17 @@ def find(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, step, i
     fill_trig(pose, trig)
     if has_old:
         fill_trig(old_pose, old_trig)
-    room = ids.shape[0] - o.connector_kind.shape[0] - 2
+    room = ids.shape[0] - o.connector_ids.shape[0] - 2
     for p in range(o.pairs.shape[0]):
         i, j = o.pairs[p, 0], o.pairs[p, 1]
         if not may_meet(o, rules, pose, trig, twist, i, j, step):
             continue
-        most = 3 * (o.first_corner[i + 1] - o.first_corner[i] + o.first_corner[j + 1] - o.first_corner[j])
+        most = 3 * (
+            o.owns[i + 1, col.FIRST_CORNER]
+            - o.owns[i, col.FIRST_CORNER]
+            + o.owns[j + 1, col.FIRST_CORNER]
+            - o.owns[j, col.FIRST_CORNER]
+        )
         if count + most > room:
             return -1
         count = corners_against(

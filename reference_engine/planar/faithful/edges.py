@@ -7,7 +7,7 @@ n(p) = s (p - c) / |p - c|.
 import numpy as np
 
 from reference_engine.geometry.kernels import kernel
-from reference_engine.planar.faithful.layout import ARC, HORIZONTAL, VERTICAL
+from reference_engine.planar.faithful import arrays as col
 
 END = 1e-14  # m; by this much an edge and a path go on past their ends, lest they slip through where they meet
 PARALLEL = 1e-16  # m of width, or difference of slopes
@@ -41,40 +41,40 @@ def fill_trig(pose, trig):
 @kernel
 def distance_to_line(o, e, x, y):
     """From the whole line or circle of edge e, negative inside the body."""
-    if o.edge_kind[e] == ARC:
-        h = np.sqrt((x - o.arc_centre[e, 0]) ** 2 + (y - o.arc_centre[e, 1]) ** 2)
-        return o.arc_sign[e] * (h - o.arc_radius[e])
-    return o.normal[e, 0] * (x - o.ends[e, 0]) + o.normal[e, 1] * (y - o.ends[e, 1])
+    if o.edge_ids[e, col.SHAPE] == col.ARC:
+        h = np.sqrt((x - o.edge[e, col.CENTRE_X]) ** 2 + (y - o.edge[e, col.CENTRE_Y]) ** 2)
+        return o.edge[e, col.SIGN] * (h - o.edge[e, col.RADIUS])
+    return o.edge[e, col.OUT_X] * (x - o.edge[e, col.X1]) + o.edge[e, col.OUT_Y] * (y - o.edge[e, col.Y1])
 
 
 @kernel
 def normal_at(o, e, x, y):
-    if o.edge_kind[e] == ARC:
-        dx, dy = x - o.arc_centre[e, 0], y - o.arc_centre[e, 1]
+    if o.edge_ids[e, col.SHAPE] == col.ARC:
+        dx, dy = x - o.edge[e, col.CENTRE_X], y - o.edge[e, col.CENTRE_Y]
         h = np.sqrt(dx * dx + dy * dy)
-        return o.arc_sign[e] * dx / h, o.arc_sign[e] * dy / h
-    return o.normal[e, 0], o.normal[e, 1]
+        return o.edge[e, col.SIGN] * dx / h, o.edge[e, col.SIGN] * dy / h
+    return o.edge[e, col.OUT_X], o.edge[e, col.OUT_Y]
 
 
 @kernel
 def nearest_on_line(o, e, x, y):
-    if o.edge_kind[e] == ARC:
+    if o.edge_ids[e, col.SHAPE] == col.ARC:
         nx, ny = normal_at(o, e, x, y)
-        r = o.arc_sign[e] * o.arc_radius[e]
-        return o.arc_centre[e, 0] + nx * r, o.arc_centre[e, 1] + ny * r
-    if o.edge_kind[e] == VERTICAL:
-        return o.ends[e, 0], y
-    if o.edge_kind[e] == HORIZONTAL:
-        return x, o.ends[e, 1]
+        r = o.edge[e, col.SIGN] * o.edge[e, col.RADIUS]
+        return o.edge[e, col.CENTRE_X] + nx * r, o.edge[e, col.CENTRE_Y] + ny * r
+    if o.edge_ids[e, col.SHAPE] == col.VERTICAL:
+        return o.edge[e, col.X1], y
+    if o.edge_ids[e, col.SHAPE] == col.HORIZONTAL:
+        return x, o.edge[e, col.Y1]
     d = distance_to_line(o, e, x, y)
-    return x - d * o.normal[e, 0], y - d * o.normal[e, 1]
+    return x - d * o.edge[e, col.OUT_X], y - d * o.edge[e, col.OUT_Y]
 
 
 @kernel
 def is_across(o, e, x, y):
     """Does the point lie across from a straight edge, between the perpendiculars at its ends?"""
-    x1, y1, x2, y2 = o.ends[e, 0], o.ends[e, 1], o.ends[e, 2], o.ends[e, 3]
-    if o.edge_kind[e] == VERTICAL:
+    x1, y1, x2, y2 = o.edge[e, col.X1], o.edge[e, col.Y1], o.edge[e, col.X2], o.edge[e, col.Y2]
+    if o.edge_ids[e, col.SHAPE] == col.VERTICAL:
         return min(y1, y2) <= y <= max(y1, y2)
     qx, _ = nearest_on_line(o, e, x, y)
     return min(x1, x2) <= qx <= max(x1, x2)
@@ -83,37 +83,37 @@ def is_across(o, e, x, y):
 @kernel
 def is_on_arc(o, e, dx, dy):
     """Does the direction (dx, dy) from the centre of arc e meet it?"""
-    if o.arc_whole[e] == 1:
+    if o.edge_ids[e, col.WHOLE] == 1:
         return True
     angle = np.arctan2(dy, dx)
-    if angle < o.arc_angles[e, 0]:
+    if angle < o.edge[e, col.LOW]:
         angle += 2.0 * np.pi
-    return o.arc_angles[e, 0] <= angle <= o.arc_angles[e, 1]
+    return o.edge[e, col.LOW] <= angle <= o.edge[e, col.HIGH]
 
 
 @kernel
 def is_opposite_arc(o, e, dx, dy):
     """The same for the arc reflected through its centre."""
-    low = o.arc_angles[e, 0] + np.pi
+    low = o.edge[e, col.LOW] + np.pi
     angle = np.arctan2(dy, dx)
     while angle < low:
         angle += 2.0 * np.pi
-    return angle <= o.arc_angles[e, 1] + np.pi
+    return angle <= o.edge[e, col.HIGH] + np.pi
 
 
 @kernel
 def nearest_by_angle(o, e, x, y):
     """The point itself if its direction meets arc e, else the end of e that is nearer in angle."""
-    angle = np.arctan2(y - o.arc_centre[e, 1], x - o.arc_centre[e, 0])
-    low, high, turn = o.arc_angles[e, 0], o.arc_angles[e, 1], 2.0 * np.pi
+    angle = np.arctan2(y - o.edge[e, col.CENTRE_Y], x - o.edge[e, col.CENTRE_X])
+    low, high, turn = o.edge[e, col.LOW], o.edge[e, col.HIGH], 2.0 * np.pi
     ahead = angle + (turn if angle < low else 0.0)
     if low <= ahead <= high:
         return x, y
     before = low - angle if angle < low else low - (angle - turn)
     after = angle - high if angle > high else turn + angle - high
     end = low if before < after else high
-    r = o.arc_radius[e]
-    return r * np.cos(end) + o.arc_centre[e, 0], r * np.sin(end) + o.arc_centre[e, 1]
+    r = o.edge[e, col.RADIUS]
+    return r * np.cos(end) + o.edge[e, col.CENTRE_X], r * np.sin(end) + o.edge[e, col.CENTRE_Y]
 
 
 @kernel
@@ -124,7 +124,7 @@ def within(a, b, value):
 @kernel
 def crossing_of_line(o, e, x, y, old_x, old_y, at):
     """Where the path from old to now crosses straight edge e, into at[0]; returns how many, 0 or 1."""
-    x1, y1, x2, y2 = o.ends[e, 0], o.ends[e, 1], o.ends[e, 2], o.ends[e, 3]
+    x1, y1, x2, y2 = o.edge[e, col.X1], o.edge[e, col.Y1], o.edge[e, col.X2], o.edge[e, col.Y2]
     if max(x, old_x) < min(x1, x2) or min(x, old_x) > max(x1, x2):
         return 0
     if max(y, old_y) < min(y1, y2) or min(y, old_y) > max(y1, y2):
@@ -163,10 +163,10 @@ def crossings_of_arc(o, e, x, y, old_x, old_y, at):
 
     |p + t w - c|^2 = r^2:  w.w t^2 + 2 w.(p - c) t + |p - c|^2 - r^2 = 0
     """
-    px, py = x - o.arc_centre[e, 0], y - o.arc_centre[e, 1]
+    px, py = x - o.edge[e, col.CENTRE_X], y - o.edge[e, col.CENTRE_Y]
     wx, wy = old_x - x, old_y - y
     a, b = wx * wx + wy * wy, wx * px + wy * py
-    c = px * px + py * py - o.arc_radius[e] ** 2
+    c = px * px + py * py - o.edge[e, col.RADIUS] ** 2
     if a == 0.0 or b * b - a * c < 0.0:
         return 0
     root = np.sqrt(b * b - a * c)
@@ -184,6 +184,6 @@ def crossings_of_arc(o, e, x, y, old_x, old_y, at):
 
 @kernel
 def crossings(o, e, x, y, old_x, old_y, at):
-    if o.edge_kind[e] == ARC:
+    if o.edge_ids[e, col.SHAPE] == col.ARC:
         return crossings_of_arc(o, e, x, y, old_x, old_y, at)
     return crossing_of_line(o, e, x, y, old_x, old_y, at)

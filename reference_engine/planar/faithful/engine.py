@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from reference_engine.planar.errors import ContactForceError, UnresolvedContact, WorldError
 from reference_engine.planar.faithful import collision as row
+from reference_engine.planar.faithful.arrays import FIRST_CORNER, room_to_work
 from reference_engine.planar.faithful.collision import classify, update
-from reference_engine.planar.faithful.contact import ACCEPTED, apply_contact_forces, room_to_work
+from reference_engine.planar.faithful.contact import ACCEPTED, apply_contact_forces
 from reference_engine.planar.faithful.detection import find, least_gap
 from reference_engine.planar.faithful.external import External
 from reference_engine.planar.faithful.impulse import NO_IMPULSE, strike
@@ -80,7 +81,7 @@ class ContactSim:
         self.trig, self.old_trig = np.zeros((len(self.pose), 2)), np.zeros((len(self.pose), 2))
         self.crossings = np.zeros((2, 2))
         self.rate = [np.zeros_like(self.pose) for _ in range(4)]
-        corners = np.diff(self.outlines.first_corner)
+        corners = np.diff(self.outlines.owns[:, FIRST_CORNER])
         pair = max((int(corners[i] + corners[j]) for i, j in self.outlines.pairs), default=0)
         self.capacity = 64 + 3 * pair + len(world.connectors)
         self.found = self.room()
@@ -109,7 +110,7 @@ class ContactSim:
             rows.ids, rows.values, rows.count = larger.ids, larger.values, before.count
 
     def grow(self, count: int) -> None:
-        if count > len(self.work.b):
+        if count > len(self.work.A):
             self.work = room_to_work(2 * count, len(self.world.bodies))
 
     def evaluate(self, time: float, pose: Array, twist: Array, step: float, rate: Array) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.planar.errors import WorldError
-from reference_engine.planar.faithful.layout import Outlines
+from reference_engine.planar.faithful.arrays import LEAST_HEIGHT, Outlines
 from reference_engine.planar.forces import Attraction, ConstantForce, Force, Spring, Thruster
 from reference_engine.planar.world import World
 
@@ -22,7 +22,7 @@ class External:
         self.mass = np.array([math.inf if body.fixed else body.mass for body in world.bodies])
         self.inertia = np.array([math.inf if body.fixed else float(body.inertia or 0.0) for body in world.bodies])
         self.free = [i for i, mass in enumerate(self.mass) if math.isfinite(mass)]
-        self.least_height = o.least_height
+        self.least_height = o.body[:, LEAST_HEIGHT]
         self.weight = np.zeros((self.count + 1, 3))
         self.weight[self.free, :2] = world.gravity
         drag = np.zeros((self.count + 1, 3))

@@ -9,6 +9,7 @@ In serial order contacts keep their e.
 """
 
 from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.planar.faithful import arrays as col
 from reference_engine.planar.faithful.collision import AMOUNT, HELD, NORMAL, PRIMARY, SPEED, is_contact
 from reference_engine.planar.faithful.contact import entry_of_matrix, push
 from reference_engine.planar.faithful.pivoting import permutation, solve, worst_violation
@@ -34,30 +35,30 @@ def share_body(ids, k, m):
 def gather(o, ids, count, focus, hybrid, slow, work):
     """taken = 1 for the focus, with `hybrid` its approaching neighbours, and the joints that hang on them."""
     for k in range(count):
-        work.taken[k] = 0
+        work.k[col.W_TAKEN, k] = 0
     for body in range(work.moved.shape[0]):
         work.moved[body] = 0
-    work.taken[focus] = 1
+    work.k[col.W_TAKEN, focus] = 1
     for side in range(2):
         body = ids[focus, PRIMARY + side]
-        if o.inv_mass[body] > 0.0:
+        if o.body[body, col.INV_MASS] > 0.0:
             work.moved[body] = 1
     if hybrid:
         for k in range(count):
-            if k != focus and ids[k, HELD] == 0 and work.u[k] < -slow and share_body(ids, k, focus):
-                work.taken[k] = 1
+            if k != focus and ids[k, HELD] == 0 and work.v[col.W_U, k] < -slow and share_body(ids, k, focus):
+                work.k[col.W_TAKEN, k] = 1
                 work.moved[ids[k, PRIMARY]] = work.moved[ids[k, NORMAL]] = 1  # fixed bodies too, as in the original
     grows = True
     while grows:
         grows = False
         for k in range(count):
             near = work.moved[ids[k, PRIMARY]] == 1 or work.moved[ids[k, NORMAL]] == 1
-            if work.taken[k] == 0 and ids[k, HELD] == 1 and near:
-                work.taken[k] = 1
+            if work.k[col.W_TAKEN, k] == 0 and ids[k, HELD] == 1 and near:
+                work.k[col.W_TAKEN, k] = 1
                 grows = True
                 for side in range(2):
                     body = ids[k, PRIMARY + side]
-                    if o.inv_mass[body] > 0.0:
+                    if o.body[body, col.INV_MASS] > 0.0:
                         work.moved[body] = 1
 
 
@@ -66,22 +67,22 @@ def solve_taken(ids, count, plastic, seed, work):
     """Impulses at the rows that are taken, added to j, and what they do to every speed; the worst violation."""
     n = 0
     for k in range(count):
-        if work.taken[k] == 1:
-            work.member[n] = k
+        if work.k[col.W_TAKEN, k] == 1:
+            work.k[col.W_MEMBER, n] = k
             n += 1
     for i in range(n):
-        k = work.member[i]
-        work.joint[i] = ids[k, HELD]
-        work.b[i] = work.u[k] * (1.0 if plastic else 1.0 + work.e[k])
+        k = work.k[col.W_MEMBER, i]
+        work.k[col.W_JOINT, i] = ids[k, HELD]
+        work.v[col.W_B, i] = work.v[col.W_U, k] * (1.0 if plastic else 1.0 + work.v[col.W_E, k])
         for m in range(n):
-            work.A[i, m] = work.A_all[k, work.member[m]]
-    solve(work.A, work.b, n, work.joint, seed, work.f, work.a, work)
+            work.A[i, m] = work.A_all[k, work.k[col.W_MEMBER, m]]
+    solve(work.A, work.v[col.W_B], n, work.k[col.W_JOINT], seed, work.v[col.W_F], work.v[col.W_A], work)
     for i in range(n):
-        work.j[work.member[i]] += work.f[i]
+        work.v[col.W_J, work.k[col.W_MEMBER, i]] += work.v[col.W_F, i]
     for k in range(count):
         for i in range(n):
-            work.u[k] += work.A_all[k, work.member[i]] * work.f[i]
-    return worst_violation(work.A, work.b, n, work.joint, work.f)
+            work.v[col.W_U, k] += work.A_all[k, work.k[col.W_MEMBER, i]] * work.v[col.W_F, i]
+    return worst_violation(work.A, work.v[col.W_B], n, work.k[col.W_JOINT], work.v[col.W_F])
 
 
 @kernel
@@ -94,11 +95,11 @@ def one_after_the_other(o, ids, count, handling, seed, work):
         if loop > limit:
             slow *= 2.0
             limit += 20 * count
-        permutation(seed, count, work.order)
+        permutation(seed, count, work.k[col.W_ORDER])
         focus = -1
         for k in range(count):
-            if approaches(ids, work.u, work.order[k], slow):
-                focus = work.order[k]
+            if approaches(ids, work.v[col.W_U], work.k[col.W_ORDER, k], slow):
+                focus = work.k[col.W_ORDER, k]
                 break
         if focus < 0 and not last_pass:
             return loop - 1, worst
@@ -106,7 +107,7 @@ def one_after_the_other(o, ids, count, handling, seed, work):
             gather(o, ids, count, focus, handling == HYBRID, slow, work)
         else:
             for k in range(count):
-                work.taken[k] = 1 if focus < 0 or k == focus else 0
+                work.k[col.W_TAKEN, k] = 1 if focus < 0 or k == focus else 0
         worst = max(worst, solve_taken(ids, count, focus < 0, seed, work))
         if focus < 0:
             return loop, worst
@@ -126,7 +127,7 @@ def strike(o, rules, pose, twist, ids, values, count, handling, seed, work):
             e = 0.0 if is_contact(rules, ids, values, k) else e
         elif grouped and ids[k, HELD] == 1:
             e = 0.0
-        work.e[k], work.u[k], work.j[k], work.taken[k] = e, values[k, SPEED], 0.0, 1
+        work.v[col.W_E, k], work.v[col.W_U, k], work.v[col.W_J, k], work.k[col.W_TAKEN, k] = e, values[k, SPEED], 0.0, 1
         for m in range(count):
             work.A_all[k, m] = entry_of_matrix(o, pose, ids, values, k, m, False)
     if handling == SIMULTANEOUS:
@@ -135,7 +136,7 @@ def strike(o, rules, pose, twist, ids, values, count, handling, seed, work):
         done, worst = one_after_the_other(o, ids, count, handling, seed, work)
     greatest, least = 0.0, 0.0
     for k in range(count):
-        amount = work.j[k]
+        amount = work.v[col.W_J, k]
         greatest = max(greatest, amount)
         if ids[k, HELD] == 0 and amount < 0.0:
             least = min(least, amount)

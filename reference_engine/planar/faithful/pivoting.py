@@ -12,6 +12,7 @@ this is the original's method, with its limits, for the sake of its forces where
 import numpy as np
 
 from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.planar.faithful import arrays as col
 
 SMALL = 1e-10  # m/s^2 or N: what counts as zero
 PUT_OFF_SMALL = 1e-8  # m/s^2: a violation for which a put-off contact is not taken up again
@@ -128,11 +129,11 @@ def would_be_singular(A, b, n, status, extra, other, work):
     The diagonal is read without the exchange of columns, as in the original: after one, it is another entry.
     """
     count = held_matrix(A, b, n, status, extra, other, work.M)
-    if eliminate(work.M, count, work.rows, work.columns, work.scale) < 0:
+    if eliminate(work.M, count, work.k[col.W_ROWS], work.k[col.W_COLUMNS], work.v[col.W_SCALE]) < 0:
         return True
     least = np.inf
     for i in range(count):
-        least = min(least, abs(work.M[work.rows[i], i]))
+        least = min(least, abs(work.M[work.k[col.W_ROWS, i], i]))
     return least < SINGULAR
 
 
@@ -140,23 +141,25 @@ def would_be_singular(A, b, n, status, extra, other, work):
 def direction(A, n, status, d, work):
     """How held forces and all accelerations answer a unit of f_d:  A_CC df_C = -A_Cd,  da = A df."""
     for i in range(n):
-        work.df[i], work.column[i] = 0.0, -A[i, d]
-    work.df[d] = 1.0
-    count = held_matrix(A, work.column, n, status, -1, -1, work.M)
+        work.v[col.W_DF, i], work.v[col.W_COLUMN, i] = 0.0, -A[i, d]
+    work.v[col.W_DF, d] = 1.0
+    count = held_matrix(A, work.v[col.W_COLUMN], n, status, -1, -1, work.M)
     if count > 0:
-        rank = eliminate(work.M, count, work.rows, work.columns, work.scale)
-        if rank < 0 or not back_substitute(work.M, count, rank, work.rows, work.columns, work.x):
+        rank = eliminate(work.M, count, work.k[col.W_ROWS], work.k[col.W_COLUMNS], work.v[col.W_SCALE])
+        if rank < 0 or not back_substitute(
+            work.M, count, rank, work.k[col.W_ROWS], work.k[col.W_COLUMNS], work.v[col.W_X]
+        ):
             return False
         p = 0
         for i in range(n):
             if status[i] == HELD:
-                work.df[i] = work.x[p]
+                work.v[col.W_DF, i] = work.v[col.W_X, p]
                 p += 1
     for i in range(n):
         total = 0.0
         for j in range(n):
-            total += A[i, j] * work.df[j]
-        work.da[i] = total
+            total += A[i, j] * work.v[col.W_DF, j]
+        work.v[col.W_DA, i] = total
     return True
 
 
@@ -164,19 +167,19 @@ def direction(A, n, status, d, work):
 def longest_step(n, joint, status, d, a, f, work):
     """How far f_d can go until a_d is zero or a contact changes sides: (step, which contact, or -1)."""
     step, which = (-np.inf if joint[d] == 1 and a[d] > 0.0 else np.inf), -1
-    if joint[d] == 1 or work.da[d] > 0.0:
-        step, which = -a[d] / work.da[d], d
+    if joint[d] == 1 or work.v[col.W_DA, d] > 0.0:
+        step, which = -a[d] / work.v[col.W_DA, d], d
     sign = 1.0 if step > 0.0 else -1.0
     for i in range(n):
-        if status[i] == HELD and joint[i] == 0 and work.df[i] * sign < -NO_CHANGE:
-            reach = -f[i] / work.df[i]
+        if status[i] == HELD and joint[i] == 0 and work.v[col.W_DF, i] * sign < -NO_CHANGE:
+            reach = -f[i] / work.v[col.W_DF, i]
             reach = 0.0 if reach * sign < 0.0 else reach
             if reach * sign < step * sign:
                 step, which = reach, i
     for i in range(n):
-        change = work.da[i] * sign
+        change = work.v[col.W_DA, i] * sign
         if status[i] == FREE and (change < -NO_CHANGE if joint[i] == 0 else abs(change) > NO_CHANGE):
-            reach = -a[i] / work.da[i]
+            reach = -a[i] / work.v[col.W_DA, i]
             reach = 0.0 if reach * sign < 0.0 else reach
             if reach * sign < step * sign:
                 step, which = reach, i
@@ -206,7 +209,7 @@ def drive(A, b, n, joint, status, d, a, f, work):
     if status[d] != PUT_OFF and would_be_singular(A, b, n, status, d, -1, work):
         return d
     for i in range(n):
-        work.stood[i] = 0
+        work.k[col.W_STOOD, i] = 0
     tolerance = SMALL
     for _ in range(1000 * n + 1):
         if not violated(joint, a, d, tolerance):
@@ -223,12 +226,12 @@ def drive(A, b, n, joint, status, d, a, f, work):
             tolerance = 1.1 * abs(a[d])
             continue
         if abs(step) < TINY_STEP:
-            if work.stood[j] == 1:
+            if work.k[col.W_STOOD, j] == 1:
                 status[j] = PUT_OFF  # it goes to and fro without moving anything
-            work.stood[j] = 1
+            work.k[col.W_STOOD, j] = 1
         for i in range(n):
-            f[i] += step * work.df[i]
-            a[i] += step * work.da[i]
+            f[i] += step * work.v[col.W_DF, i]
+            a[i] += step * work.v[col.W_DA, i]
         if status[j] == FREE and would_be_singular(A, b, n, status, d, j, work):
             status[j] = PUT_OFF
             continue
@@ -283,13 +286,13 @@ def solve(A, b, n, joint, seed, f, a, work):
         f[0] = -b[0] / A[0, 0] if joint[0] == 1 or b[0] < 0.0 else 0.0
         a[0] = A[0, 0] * f[0] + b[0]
         return SOLVED
-    status, again = work.status, work.again
+    status, again = work.k[col.W_STATUS], work.k[col.W_AGAIN]
     for i in range(n):
         f[i], a[i] = 0.0, b[i]
         status[i], again[i] = OPEN, 0
     seen = 0
     while True:
-        d = next_contact(n, joint, status, again, a, seed, work.order)
+        d = next_contact(n, joint, status, again, a, seed, work.k[col.W_ORDER])
         if d < 0:
             return SOLVED
         if status[d] == PUT_OFF:

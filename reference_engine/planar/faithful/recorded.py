@@ -32,6 +32,12 @@ INTEGRATORS = {
     "EULERS": "euler",
 }
 FORCES = ("GravityLaw", "DampingLaw", "Gravity2Law", "ConstantForceLaw", "Spring", "RotatingTestForce")
+UNRECORDED_PASSING = {  # edges of other bodies that a body passes through: the engine's own tests set them
+    "MiscellanyTest.clock_with_gears": (
+        ("ESCAPE_WHEEL", "ANCHOR", 7, 10), ("GEAR2", "ESCAPE_WHEEL", 0, 47), ("ANCHOR", "ESCAPE_WHEEL", 48, 191),
+    ),
+    "MiscellanyTest.non_collide_edges": (("BALL", "PENDULUM1", 0, 2),),
+}  # fmt: skip
 HANDLE = (0.0, -3.0), 2.0, 0.3  # m, N, rad/s: what RotatingTestForce is in the engine's own test, which records none
 
 
@@ -81,8 +87,11 @@ def settings_of(setup: Json) -> FaithfulSettings:
     )
 
 
-def world_of(setup: Json) -> World:
-    """Raises NotRepresented, with the reason, for what this engine does not have."""
+def world_of(setup: Json, test: str = "") -> World:
+    """Raises NotRepresented, with the reason, for what this engine does not have.
+
+    `test` is the name of the engine's own test, for what a setup does not record.
+    """
     if setup["sim_class"] not in ("ContactSim", "ImpulseSim"):
         raise NotRepresented(f"sim_class: {setup['sim_class']} is not ContactSim or ImpulseSim")
     rows = setup["bodies"]
@@ -112,6 +121,7 @@ def world_of(setup: Json) -> World:
         forces=tuple(forces),
         connectors=tuple(connector_of(c, rows, index) for c in setup["connectors"]),
         passing=tuple(sorted(passing)),
+        passing_edges=tuple((index[a], index[b], i, k) for a, b, i, k in UNRECORDED_PASSING.get(test, ())),
     )
 
 
@@ -242,7 +252,8 @@ def repeat(run: Json) -> Outcome:
 
 def repeat_with(run: Json, settings: FaithfulSettings) -> Outcome:
     setup = run["setup"]
-    sim = ContactSim(world_of(setup), settings, start=setup["start_time"])
+    test = run.get("meta", {}).get("engine_test", "")
+    sim = ContactSim(world_of(setup, test), settings, start=setup["start_time"])
     end, dt = run["final"]["t"], setup["time_step"]
     while sim.time < end - dt / 2.0:
         sim.advance(dt)

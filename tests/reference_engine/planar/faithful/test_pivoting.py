@@ -5,7 +5,7 @@ import pytest
 
 from reference_engine.planar.complementarity import contact_forces
 from reference_engine.planar.faithful import pivoting
-from reference_engine.planar.faithful.contact import room_to_work
+from reference_engine.planar.faithful.arrays import room_to_work
 
 
 def solved(A, b, joint=None, seed=0):

@@ -1,0 +1,84 @@
+"""How the kernels see a world: a few arrays, and the names of their columns (rows of `Work`).
+
+Each array that a kernel is given costs compile time in it and in all its callers, so there are few.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+
+class Outlines(NamedTuple):
+    """B bodies and the fixed background last, E edges, V corners and points on arcs, K connectors, P pairs."""
+
+    body: Array  # (B + 1, 10)
+    owns: Ids  # (B + 2, 3)
+    restitution: Array  # (B + 1, B + 1)
+    pairs: Ids  # (P, 2) that may meet
+    ignores: Ids  # (B + 1, E) 1 where a body passes through an edge
+    edge: Array  # (E, 16)
+    edge_ids: Ids  # (E, 3)
+    corner: Array  # (V, 3)
+    corner_ids: Ids  # (V, 3)
+    connector: Array  # (K, 7)
+    connector_ids: Ids  # (K, 3)
+
+
+# body: 1/kg and 1/(kg m^2), 0 if fixed; m, how low the centre of mass can lie; a circle about the body; its box
+INV_MASS, INV_INERTIA, LEAST_HEIGHT, MIDDLE_X, MIDDLE_Y, REACH, LEFT, BOTTOM, RIGHT, TOP = range(10)
+# owns: the live edge of a wall, else -1; body i has edges FIRST_EDGE of i up to that of i + 1, and so its corners
+LIVE_EDGE, FIRST_EDGE, FIRST_CORNER = range(3)
+# edge: its ends; outward normal if straight; of an arc centre, radius, +1 convex or -1 concave, directions from the
+# centre, depth from the chord; a circle about the edge
+X1, Y1, X2, Y2, OUT_X, OUT_Y, CENTRE_X, CENTRE_Y, RADIUS, SIGN, LOW, HIGH, DEPTH, MID_X, MID_Y, EDGE_REACH = range(16)
+OWNER, SHAPE, WHOLE = range(3)  # edge_ids: body, kind of edge, 1 for a whole circle
+SLANTED, VERTICAL, HORIZONTAL, ARC = range(4)  # SHAPE
+PX, PY, CURVATURE = range(3)  # corner: point; radius, the smaller of its edges', infinite between straight ones
+CORNER_OWNER, BEFORE, AFTER = range(3)  # corner_ids: body, edges; AFTER is -1 for a point on an arc
+P1X, P1Y, P2X, P2Y, JX, JY, LENGTH = range(7)  # connector: points on both bodies; normal of a joint, length of a rope
+END_1, END_2, CONNECTOR = range(3)  # connector_ids: bodies, kind
+JOINT_TURNING, JOINT_STILL, ROPE, ROD = range(4)  # CONNECTOR
+
+
+class Rules(NamedTuple):
+    """Tolerances and options, as scalars."""
+
+    distance_tolerance: float
+    velocity_tolerance: float
+    accuracy: float  # m, half-width of the window about the target gap
+    extra: int
+    extra_step: float
+
+
+class Work(NamedTuple):
+    """Room for up to N contacts; nothing in it outlives a call. Few arrays: each costs compile time in every kernel."""
+
+    A: Array  # (N, N) of a subset
+    A_all: Array  # (N, N) of an impact
+    M: Array  # (N, N + 1) for elimination
+    v: Array  # (11, N) rows W_B to W_J
+    k: Ids  # (9, N) rows W_JOINT to W_TAKEN
+    history: Ids  # (64, N + 1) states that have been
+    moved: Ids  # (B + 1,) bodies of a subset
+
+
+# v: right-hand side, forces, accelerations; of the elimination and its direction; speeds, restitution, impulses
+W_B, W_F, W_A, W_SCALE, W_X, W_DF, W_DA, W_COLUMN, W_U, W_E, W_J = range(11)
+# k: of the pivoting; rows of a subset, and which rows are in one
+W_JOINT, W_ROWS, W_COLUMNS, W_STATUS, W_AGAIN, W_ORDER, W_STOOD, W_MEMBER, W_TAKEN = range(9)
+
+
+def room_to_work(n: int, bodies: int) -> Work:
+    return Work(
+        np.zeros((n, n)),
+        np.zeros((n, n)),
+        np.zeros((n, n + 1)),
+        np.zeros((11, n)),
+        np.zeros((9, n), np.int64),
+        np.zeros((64, n + 1), np.int64),
+        np.zeros(bodies + 1, np.int64),
+    )
