@@ -15,8 +15,9 @@ from reference_engine.planar.faithful.contact import ACCEPTED, apply_contact_for
 from reference_engine.planar.faithful.detection import find, least_gap
 from reference_engine.planar.faithful.external import External
 from reference_engine.planar.faithful.impulse import NO_IMPULSE, strike
+from reference_engine.planar.faithful.integrator import NO_FORCES, NO_ROOM, WENT, attempt, room_for_stages
 from reference_engine.planar.faithful.layout import pack_outlines, pack_rules
-from reference_engine.planar.faithful.settings import COLLISION_HANDLINGS, FaithfulSettings
+from reference_engine.planar.faithful.settings import COLLISION_HANDLINGS, INTEGRATORS, FaithfulSettings
 from reference_engine.planar.motion import ContactForces, Impacts, Motion, Sample, collect
 from reference_engine.planar.world import World
 
@@ -70,6 +71,9 @@ class ContactSim:
         self.world, self.settings = world, settings or FaithfulSettings()
         self.outlines, self.rules = pack_outlines(world), pack_rules(self.settings)
         self.external = External(world, self.outlines)
+        self.compiled = not world.forces and not self.settings.adaptive
+        self.method = INTEGRATORS.index(self.settings.integrator)
+        self.stages = room_for_stages(self.external.weight, self.external.drag)
         self.handling = COLLISION_HANDLINGS.index(self.settings.collision_handling)
         self.seed = np.array([self.settings.random_seed], np.int64)
         self.totals = Totals()
@@ -84,7 +88,7 @@ class ContactSim:
         corners = np.diff(self.outlines.owns[:, FIRST_CORNER])
         pair = max((int(corners[i] + corners[j]) for i, j in self.outlines.pairs), default=0)
         self.capacity = 64 + 3 * pair + len(world.connectors)
-        self.found = self.room()
+        self.found, self.rows = self.room(), self.room()
         self.work = room_to_work(16 + len(world.connectors), len(world.bodies))
         self.events: list[Impacts] = []
 
@@ -127,11 +131,14 @@ class ContactSim:
             self.outlines, self.rules, pose, twist, self.found.ids, self.found.values, self.found.count, self.seed,
             self.work, rate,
         )  # fmt: skip
+        self.refuse(violation)
+        return True
+
+    def refuse(self, violation: float) -> None:
         if violation > ACCEPTED:
             raise ContactForceError(
-                f"t = {time:.9g} s: no contact forces found: violation {violation:.3g} m/s^2", residual=violation
+                f"t = {self.time:.9g} s: no contact forces found: violation {violation:.3g} m/s^2", residual=violation
             )
-        return True
 
     # --- integrators -----------------------------------------------------------------------------
 
@@ -212,10 +219,12 @@ class ContactSim:
         """On by `step`, with as many integrator steps and impacts as it takes."""
         if step < NO_STEP:
             return
-        done, part, rows = 0.0, step, self.room()
+        done, part = 0.0, step
         searching, quiet, estimate, tries, struck = False, 0, math.nan, 0, False
         while done < step - NO_STEP:
-            rows = self.attempt(part)
+            rows, busy = self.attempt(part)
+            if not busy and part == step and not self.settings.joint_small_impacts:
+                return
             flags = self.flags(rows, False)
             rows.ids[: rows.count, row.MUST] = flags[:, 0]
             back = bool(flags[:, 0].any())
@@ -268,24 +277,55 @@ class ContactSim:
             return False, quiet, estimate, min(estimate - self.time, rest)
         return False, quiet, math.nan, rest
 
-    def attempt(self, part: float) -> Rows:
-        """One step of the integrator; the collisions where it ended, or failed, by the time they are estimated for."""
-        self.old_pose, self.has_old = self.pose.copy(), True
+    def attempt(self, part: float) -> tuple[Rows, bool]:
+        """One step of the integrator; the collisions where it ended, or failed, by the time they are estimated for.
+
+        And whether there is anything to be seen to.
+        """
+        self.old_pose, self.has_old = self.pose, True
         self.saved = self.time, self.pose, self.twist
-        went = self.integrate(part)
         self.totals.steps += 1
-        rows = self.room()
-        if went:
-            self.find(rows, self.pose, self.twist, self.time, part)
+        if self.compiled:
+            rows, busy = self.compiled_step(part)
+            if not busy:
+                return rows, False
         else:
-            rows.ids[: self.found.count] = self.found.ids[: self.found.count]
-            rows.values[: self.found.count] = self.found.values[: self.found.count]
-            rows.count = self.found.count
+            went, rows = self.integrate(part), self.room()
+            if went:
+                self.find(rows, self.pose, self.twist, self.time, part)
+            else:
+                rows.ids[: self.found.count] = self.found.ids[: self.found.count]
+                rows.values[: self.found.count] = self.found.values[: self.found.count]
+                rows.count = self.found.count
+            busy = True
         n = rows.count
         rounded = np.floor(ROUNDING * rows.values[:n, row.ESTIMATE] + 0.5)
         order = np.argsort(rounded, kind="stable")  # nan last
         rows.ids[:n], rows.values[:n] = rows.ids[order], rows.values[order]
-        return rows
+        return rows, True
+
+    def compiled_step(self, h: float) -> tuple[Rows, bool]:
+        """The same without Python between the stages."""
+        pose, twist, seed, rows = np.empty_like(self.pose), np.empty_like(self.twist), int(self.seed[0]), self.rows
+        while True:
+            outcome, rows.count, violation, busy = attempt(
+                self.outlines, self.rules, self.method, self.settings.contact_forces, self.time, h, self.pose,
+                self.twist, self.stages, self.seed, self.work, rows.ids, rows.values, pose, twist,
+            )  # fmt: skip
+            if outcome != NO_ROOM:
+                break
+            self.seed[0] = seed
+            if rows.count < 0:
+                self.capacity *= 2
+                self.rows = rows = self.room()
+            else:
+                self.grow(rows.count)
+        self.refuse(violation if outcome == NO_FORCES else 0.0)
+        if outcome == WENT:
+            self.pose, self.twist = pose, twist
+            weights = (6.0, 2.0, 1.0)[self.method]
+            self.time += weights * h / weights
+        return rows, bool(busy)
 
     def go_back(self, rows: Rows, part: float) -> None:
         """To before the attempt, with the collisions that made it fail, and all that is near there."""

@@ -28,13 +28,12 @@ class External:
         drag = np.zeros((self.count + 1, 3))
         drag[self.free, :2] = -world.damping / self.mass[self.free, None]
         drag[self.free, 2] = -world.rotational_damping / self.inertia[self.free]
-        self.drag = drag if drag.any() else None
+        self.drag = drag
 
     def acceleration(self, time: float, pose: Array, twist: Array, out: Array) -> None:
         """out (B + 1, 3) = (force / m, torque / I)."""
         out[:] = self.weight
-        if self.drag is not None:
-            out += self.drag * twist
+        out += self.drag * twist
         for force in self.world.forces:
             self.add(force, time, pose, twist, out)
 

@@ -61,6 +61,7 @@ def eliminate(M, n, rows, columns, scale):
     for i in range(n):
         if scale[i] < SMALL:
             return -1
+    in_order = True
     for step in range(n):
         turned = 0
         while True:
@@ -77,13 +78,20 @@ def eliminate(M, n, rows, columns, scale):
                 columns[k] = columns[k + 1]
             columns[n - 1] = column
             turned += 1
+            in_order = False
         rows[step], rows[at] = rows[at], rows[step]
         pivot_row = rows[step]
         for k in range(step + 1, n):
             row = rows[k]
             m = M[row, column] / M[pivot_row, column]
-            for j in range(n + 1):
-                M[row, j] -= m * M[pivot_row, j]
+            M[row, column] = 0.0
+            if in_order:  # the same without the names, which is what is quick
+                for j in range(step + 1, n + 1):
+                    M[row, j] -= m * M[pivot_row, j]
+            else:
+                M[row, n] -= m * M[pivot_row, n]
+                for j in range(step + 1, n):
+                    M[row, columns[j]] -= m * M[pivot_row, columns[j]]
     return n
 
 
