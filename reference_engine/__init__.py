@@ -13,6 +13,7 @@ All SI. Poses are (x, y, angle), twists (vx, vy, spin), arrays over (samples, bo
 algorithm of the myPhysicsLab pages, with its defaults in `Settings`: bodies meet and rest at a gap of half the
 distance tolerance (5 mm).
 
+`locate` has no such gap: it finds every event on the solution itself, exact to a stated bound.
 `faithful_simulate` is that engine run for run, with outlines of straight edges and arcs, joints, ropes and more
 forces.
 """
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from reference_engine.planar.forces import ConstantForce as ConstantForce
     from reference_engine.planar.forces import Spring as Spring
     from reference_engine.planar.forces import Thruster as Thruster
+    from reference_engine.planar.located.locate import locate as locate
+    from reference_engine.planar.located.motion import LocatedMotion as LocatedMotion
+    from reference_engine.planar.located.settings import LocatedSettings as LocatedSettings
     from reference_engine.planar.motion import Motion as Motion
     from reference_engine.planar.motion import energy as energy
     from reference_engine.planar.motion import least_gap as least_gap
@@ -66,6 +70,9 @@ _HOME = {
     "energy": "motion",
     "least_gap": "motion",
     "Settings": "world",
+    "locate": "located.locate",
+    "LocatedMotion": "located.motion",
+    "LocatedSettings": "located.settings",
     "faithful_simulate": "faithful.engine",
     "faithful_samples": "faithful.engine",
     "FaithfulSettings": "faithful.settings",

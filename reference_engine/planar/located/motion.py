@@ -1,0 +1,42 @@
+"""What the located mode hands back: the motion, the log of its events, and what is known of its error."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.planar.motion import Motion
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+EVENTS = ("impact", "accumulation", "made", "broken")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Events:
+    """One row for each place at which something happened, in order of time.
+
+    impact         an impulse; its figures are in Motion.impacts
+    accumulation   infinitely many impacts end here, and the place rests: the limit of their times
+    made, broken   the place began to hold bodies together by a force, or ceased to
+    """
+
+    time: Array  # (E,) s
+    kind: NDArray[np.str_]  # (E,) of EVENTS
+    pair: Ids  # (E, 2) bodies a, b
+    point: Array  # (E, 2) m
+
+    def times(self, kind: str) -> Array:
+        """Instants of one kind, each once [s]."""
+        return np.unique(self.time[self.kind == kind])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LocatedMotion(Motion):
+    """A Motion whose samples are on the caller's grid and just before and after every impact."""
+
+    events: Events
+    penetration: float  # m, the deepest that any two bodies overlap at any event or sample, by separate geometry
+    error_estimate: float | None  # m, see `locate`; None where it was not asked for
+    steps: int  # accepted by the integrator
