@@ -95,6 +95,9 @@ def judge(
         if baseline is None or accepted == "declined":
             return say("declined", found.reason)
         return say("missing", f"{what_is}; {_outcome_words(baseline.result)} when accepted")
+    known_unmeasured = baseline is not None and accepted == "completed" and not baseline.result.measurements
+    if not found.measurements and not known_unmeasured:
+        return say("missing", f"nothing was measured ({found.reason or 'no reason given'})")
     broken_laws = "; ".join(f"breaks a law: {defect.told(found.case)}" for defect in defects)
     if baseline is None:
         return say("new", "nothing accepted to compare with" + (f"; {broken_laws}" if defects else ""))
@@ -102,8 +105,6 @@ def judge(
         word: Word = "improved" if accepted in BROKEN else "new"
         before = f"{_outcome_words(baseline.result)} when accepted"
         return say(word, f"completes now; {before}" + (f"; {broken_laws}" if defects else ""))
-    if baseline.result.measurements and not found.measurements:
-        return say("missing", f"nothing was measured ({found.reason or 'no reason given'})")
     if found.trajectory_hash and found.trajectory_hash == baseline.result.trajectory_hash:
         return say("pass", "bit-identical" + (f"; as accepted, {broken_laws}" if defects else ""))
 

@@ -20,7 +20,7 @@ MEANING: dict[Word, str] = {
     "broken": "crashed, timed out, ran out of memory, or left the finite numbers",
     "defect": "breaks a law that the baseline kept",
     "regressed": "worse than the baseline by more than is allowed",
-    "missing": "the baseline has a result, this run has none",
+    "missing": "the baseline has a result, this run has none; or a motion could not be measured",
     "different": "changed by more than is allowed, without being better or worse",
     "improved": "better than the baseline by more than is allowed",
     "new": "nothing accepted to compare with",

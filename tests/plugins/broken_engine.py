@@ -72,6 +72,17 @@ class Broken(Pymunk):
         return trajectory
 
 
+class Confused(Pymunk):
+    """Fails at the question whether it can represent several bodies."""
+
+    name = "confused"
+
+    def declines(self, scene: Any) -> str | None:
+        if len(scene.bodies) > 1:
+            raise RuntimeError("no pair\nis known")
+        return super().declines(scene)
+
+
 def kicked(scene: Any, trajectory: Any) -> Any:
     """From the first time at which the circles around two free bodies meet, both have an upward speed too many."""
     from scenarios.mass import reach

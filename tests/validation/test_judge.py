@@ -63,8 +63,11 @@ def verdict_on(old: float, new: float, **given: Any) -> Verdict:
     ],
 )
 def test_the_outcome_comes_first(before: Any, now: Any, word: str, worse: bool) -> None:
-    baseline = None if before is None else accepted(of(outcome=before, reason="before"))
-    verdict = judge(baseline, of(outcome=now, reason="SIGSEGV after 1.3 s"))
+    def ended(outcome: Any, reason: str) -> StoredResult:
+        return of(measurement(), reason="") if outcome == "completed" else of(outcome=outcome, reason=reason)
+
+    baseline = None if before is None else accepted(ended(before, "before"))
+    verdict = judge(baseline, ended(now, "SIGSEGV after 1.3 s"))
     assert (verdict.word, verdict.worse) == (word, worse)
     assert verdict.baseline == (7 if before else None)
 
@@ -74,9 +77,18 @@ def test_a_new_crash_says_what_happened_and_what_did_before() -> None:
     assert verdict.reason == "crashed (SIGSEGV after 1.3 s); completed when accepted"
 
 
-def test_a_motion_that_could_not_be_measured_is_missing() -> None:
-    verdict = judge(accepted(of(measurement())), of(reason="could not be measured: no gap of a capsule"))
+@pytest.mark.parametrize("before", [None, of(measurement()), of(outcome="crashed"), of(outcome="declined")])
+def test_a_motion_that_could_not_be_measured_is_missing(before: StoredResult | None) -> None:
+    """Also where nothing is accepted yet, or something worse: a case without a figure is neither new nor improved."""
+    baseline = None if before is None else accepted(before)
+    verdict = judge(baseline, of(reason="could not be measured: no gap of a capsule"))
     assert verdict.word == "missing" and "no gap of a capsule" in verdict.reason
+    assert exit_status([verdict], strict=True) == 1
+
+
+def test_a_motion_that_was_accepted_without_a_measurement_passes_as_it_was() -> None:
+    unmeasured = of(reason="could not be measured: no gap of a capsule")
+    assert judge(accepted(unmeasured), unmeasured).word == "pass"
 
 
 # --- the motion ---------------------------------------------------------------------------------------------------

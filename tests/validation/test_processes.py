@@ -83,6 +83,29 @@ def test_an_exception_an_exit_and_chatter_are_told_apart() -> None:
 
 
 @pytest.mark.usefixtures("broken_engine")
+def test_an_engine_that_fails_while_it_is_planned_loses_that_case_only() -> None:
+    results: dict[str, CaseResult] = {}
+    with Pool() as pool:
+        engine = engine_of("broken_engine.Confused")
+        requests = [Request(scenario=scenario_of(word), engine=engine) for word in ("stack:n=3", "bouncing-ball")]
+        execute(pool, plan_cases(pool, requests), LIMITS, lambda r: results.update({r.case.label: r}))
+    failed = results["stack:n=3"].simulation
+    assert (failed.outcome, failed.reason) == ("crashed", "RuntimeError: no pair is known")
+    assert results["bouncing-ball"].simulation.outcome == "completed"
+
+
+def test_a_measuring_process_that_dies_is_not_called_an_engine() -> None:
+    with Pool() as pool:
+        remote = pool.start_measuring()
+        pool.greet([remote])
+        os.kill(remote.process.pid, signal.SIGSTOP)
+        number = pool.ask(remote, {"name": "bouncing-ball", "parameters": {}, "scene": None})
+        os.kill(remote.process.pid, signal.SIGKILL)
+        [reply] = pool.wait(10.0)
+    assert (reply.id, reply.header["reason"]) == (number, "the server for measuring ended by SIGKILL")
+
+
+@pytest.mark.usefixtures("broken_engine")
 def test_what_an_engine_started_itself_ends_with_its_simulation() -> None:
     before = {process.pid for process in psutil.process_iter()}
     [result] = run(["broken:fault=grandchild,patience=777"]).values()

@@ -238,6 +238,10 @@ def last_words(errors: Any) -> str:
     return f": {lines[-1][-LAST_WORDS:]}" if lines else ""
 
 
+def in_a_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:LAST_WORDS]
+
+
 @lru_cache(maxsize=512)
 def scene_of(text: str) -> Scene:
     """Ours and sound: it has been through `parse_scene` in the process that asks."""
@@ -261,14 +265,16 @@ def answer(engine: Any, request: dict[str, Any], scene: Scene) -> bytes:
 
 
 def plan(engine: Any, item: dict[str, Any], scene: Scene) -> dict[str, Any]:
-    """Settings as resolved, or why the engine declines, or what is wrong with the settings given."""
+    """Settings as resolved, or why the engine declines, or what is wrong with the settings given or the engine."""
     from validation.engines.engine import SettingError, resolve_settings
 
     try:
         settings = resolve_settings(engine, item["profile"], item["overrides"], scene, item["dt"])
+        return {"settings": settings, "declined": engine.declines(scene)}
     except SettingError as error:
         return {"error": str(error)}
-    return {"settings": settings, "declined": engine.declines(scene)}
+    except Exception as error:  # of one scene; the engine's other cases are planned all the same
+        return {"unavailable": in_a_line(error)}
 
 
 def simulate(engine: Any, scene: Any, dt: float, settings: dict[str, Any]) -> bytes:
@@ -288,8 +294,7 @@ def simulate(engine: Any, scene: Any, dt: float, settings: dict[str, Any]) -> by
     except MemoryError as error:
         return pack({"outcome": "out_of_memory", "reason": f"MemoryError {error}".strip()})
     except Exception as error:  # whatever an engine raises is its outcome, with its words
-        words = " ".join(str(error).split())
-        return pack({"outcome": "crashed", "reason": f"{type(error).__name__}: {words}"[:LAST_WORDS]})
+        return pack({"outcome": "crashed", "reason": in_a_line(error)})
     if found := first_not_finite(trajectory):
         time_found, index = found
         name = scene.bodies[index].name
@@ -320,8 +325,7 @@ def main() -> None:
             "settings": list(getattr(engine, "settings", {})),
         }
     except Exception as error:
-        words = " ".join(str(error).split())
-        send(connection, {"error": f"{type(error).__name__}: {words}"})
+        send(connection, {"error": in_a_line(error)})
         return
     gc.collect()
     gc.freeze()  # children share these pages

@@ -181,4 +181,6 @@ class Pool:
             remote.hello = {"error": f"the process that imports it ended {died}"}
         self.stop(remote)
         for number in open_requests:
-            yield Reply(remote, number, {"outcome": "crashed", "reason": f"the engine's server ended {died}"}, b"")
+            yield Reply(
+                remote, number, {"outcome": "crashed", "reason": f"the server for {remote.what} ended {died}"}, b""
+            )
