@@ -16,8 +16,12 @@ that is stored; files go by their path."""
 
 
 def scenario_from_file(path: Path) -> Scenario:
-    """The scenario of a scene file, named as the file is without its folder. Raises SceneError."""
+    """The scenario of a scene file, named as the file is without its folder. Raises SceneError.
+
+    What is unprintable, or would make an option of its label, is replaced.
+    """
     name = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in path.name)
+    name = f"\N{REPLACEMENT CHARACTER}{name[1:]}" if name.startswith("-") else name
     return scenario_from_scene(name, read_scene(path))
 
 

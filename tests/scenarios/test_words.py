@@ -55,6 +55,12 @@ def test_a_label_keeps_to_its_line_whatever_the_file_is_called(tmp_path):
     assert scenario_of(str(file)).label.startswith("a\ufffdb\ufffd[31m.json:content=")
 
 
+def test_no_label_looks_like_an_option(tmp_path):
+    file = tmp_path / "-e.json"
+    file.write_text(write_scene(scenario_of("stack:n=3").scene))
+    assert scenario_of(str(file)).label.startswith("\ufffde.json:content=")
+
+
 @pytest.mark.parametrize(
     ("word", "words"),
     [

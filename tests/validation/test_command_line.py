@@ -296,6 +296,9 @@ def test_a_malformed_scene_is_one_line_with_field_value_and_rule(
         (["run", "stack", "--db", "/proc/nowhere/u.db"], "/proc/nowhere/u.db"),
         (["accept", "--reason", " "], "--reason"),
         (["accept", "--reason", "x"], "no run is stored"),
+        (["accept", "--reason", "x", "--until", "2020-01-01"], "--until: 2020-01-01 has begun"),
+        (["run", "stack", "--time-limit", "nan"], "nan is not in the range 0.01<=x<=86400"),
+        (["fuzz", "--minutes", "nan"], "nan is not in the range 0.01<=x<=1440"),
         (["show", "stack", "--run", "1"], "run 1"),
         (["finds", "7"], "7"),
         (["results", "export", "x.txt"], "allowed: .csv or .parquet"),
@@ -345,6 +348,16 @@ def test_show_writes_a_page_a_gif_and_a_picture(accepted: Path) -> None:
     assert "http://" not in page and "https://" not in page, "the page stands alone"
     assert (accepted / "m.gif").read_bytes()[:6] in (b"GIF87a", b"GIF89a")
     assert (accepted / "m.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_picture_is_of_a_time_that_the_motion_has(
+    accepted: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(accepted)
+    for at in ("-1", "11", "nan"):
+        code, out, err = call(monkeypatch, capsys, "show", "bouncing-ball", "--png", "never.png", "--at", at)
+        assert (code, out) == (2, "") and f"--at: {at} is out of range; allowed: 0 to 10 s" in err
+    assert not (accepted / "never.png").exists()
 
 
 def test_show_runs_what_no_run_has(tmp_path: Path) -> None:

@@ -15,9 +15,10 @@ import pytest
 from scenarios.catalogue import scenario_of
 from scenarios.scene import write_scene
 from tests.validation.command import AS_COMMAND
+from tests.validation.store.made import case
 from validation.cli import COMMANDS
 from validation.cli.words import database_words, without_password
-from validation.report.hints import step_word
+from validation.report.hints import again_words, step_word
 
 DATABASE = "my results.db"
 HINT = re.compile(rf"\bupright (?:{'|'.join(COMMANDS)})\b.*?(?= · |   |`|$)", re.MULTILINE)
@@ -122,6 +123,12 @@ def test_what_fuzzing_proposes_finds_the_fault_again(folder: Path, monkeypatch: 
     assert sh(replay, folder).returncode == 1, "the fault is still there"
     found = sh(listed, folder)
     assert found.returncode == 0 and hints(found.stdout)["finds"] == replay
+
+
+def test_a_file_that_is_called_like_an_option_is_proposed_by_its_path() -> None:
+    """It was typed after `--`."""
+    found = case()
+    assert again_words([found], {found.label: "-e.json"}) == "./-e.json --engine pymunk@fair"
 
 
 @pytest.mark.parametrize("command", ["scenarios", "engines"])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--reason", required=True, help="Why these measurements are right, for whoever asks later.")
 @click.option("--run", "run", type=int, default=None, help="Which run.  [default: the latest finished one]")
 @click.option("--who", default=user_name, help="Who accepts.  [default: $UPRIGHT_USER, else your login]")
-@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), default=None, help="Accept until that day only.")
+@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), default=None, help="Accept until that day begins, UTC.")
 @database_option
 def command(
     scenarios: tuple[str, ...],
@@ -47,6 +47,9 @@ def command(
 
     if not reason.strip():
         raise click.UsageError("--reason: '' is empty; say why these measurements are right")
+    expires = until.replace(tzinfo=UTC) if until else None
+    if until and expires and expires <= datetime.now(UTC):
+        raise click.UsageError(f"--until: {until:%Y-%m-%d} has begun; allowed: a day to come")
     place = database_words(database)
     with open_store(database) as store:
         number = run if run is not None else store.latest_run()
@@ -64,7 +67,7 @@ def command(
             reason=reason,
             cases=[result.number for result in chosen],
             scope=str(selection),
-            until=until.replace(tzinfo=UTC) if until else None,
+            until=expires,
         )
     accepted = [result.case for result in chosen if result.number in numbers]
     rest = len(chosen) - len(accepted)

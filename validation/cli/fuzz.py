@@ -7,12 +7,12 @@ import sys
 
 import click
 
-from validation.cli.words import database_option, database_words, engine_option, profile_option
+from validation.cli.words import Within, database_option, database_words, engine_option, profile_option
 
 
 @click.command()
 @engine_option
-@click.option("--minutes", type=click.FloatRange(0.01, 1440), default=2.0, show_default=True, help="For each engine.")
+@click.option("--minutes", type=Within(0.01, 1440), default=2.0, show_default=True, help="For each engine.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=None, help="Where to begin.  [default: random]")
 @profile_option
 @database_option

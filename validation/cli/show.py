@@ -49,6 +49,8 @@ def command(
     with open_store(database) as store:
         number, results = find_cases(store, scenario, engines, run, database)
         scene = store.scene(results[0].case.scene_hash)
+        if at is not None and not 0.0 <= at <= scene.duration:
+            raise click.UsageError(f"--at: {at:g} is out of range; allowed: 0 to {scene.duration:g} s")
         tracks = case_tracks(store, scene, results)
     title = f"{results[0].case.label}, run {number}"
     click.echo(render_case(results))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import math
 import os
 import re
 import shlex
@@ -127,7 +128,7 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
             click.option("--workers", type=click.IntRange(1, 1024), default=None, help="Processes.  [default: cores]"),
             click.option(
                 "--time-limit",
-                type=click.FloatRange(0.01, 86400),
+                type=Within(0.01, 86400),
                 default=60.0,
                 show_default=True,
                 help="Seconds of wall-clock time for one simulation.",
@@ -148,6 +149,16 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
     ):
         decorated = option(decorated)
     return decorated
+
+
+class Within(click.FloatRange):
+    """A range that NaN is outside of: as a limit it would be none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value} is not in the range {self.min}<=x<={self.max}.", param, ctx)
+        return number
 
 
 class OutputFile(click.Path):

@@ -32,7 +32,9 @@ def again_words(cases: Sequence[Case], typed: Mapping[str, str] | None = None) -
     engines = dict.fromkeys(engine_word(case) for case in cases)
     words: list[str] = []
     if set(labels) != {scenario.label for scenario in canonical_suite()}:
-        words += [shlex.quote((typed or {}).get(label, label)) for label in labels]
+        given = ((typed or {}).get(label, label) for label in labels)
+        # A path after `--` may begin like an option.
+        words += [shlex.quote(f"./{word}" if word.startswith("-") else word) for word in given]
     if set(engines) != {f"{name}@fair" for name in present_engines()}:
         words += _options("--engine", engines)
     words += _options("--dt", dict.fromkeys(step_word(c.identity.dt) for c in cases if c.identity.dt != STEP))
