@@ -7,6 +7,7 @@ warmed by one process before several use it (numba issue 4807: many processes on
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import importlib.metadata
 import os
@@ -17,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 try:
@@ -53,16 +55,29 @@ def kernel_folder() -> Path:
 
 
 def use_kernel_cache() -> Path:
-    """Point numba of this process and its children to the folder; a folder of the session if it cannot be written."""
+    """Point numba of this process and its children to the folder; to a temporary one if that cannot be written."""
     folder = kernel_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK):
             raise PermissionError(folder)
     except OSError:
-        folder = Path(tempfile.mkdtemp(prefix="upright-kernels-"))
+        folder = temporary_folder()
     os.environ["NUMBA_CACHE_DIR"] = str(folder)
     return folder
+
+
+@cache
+def temporary_folder() -> Path:
+    """One for this process, which takes it along when it ends."""
+    folder = Path(tempfile.mkdtemp(prefix="upright-kernels-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def is_kept(folder: Path) -> bool:
+    """Whether the next command finds there what is compiled now."""
+    return folder.parent == cache_root() / "kernels"
 
 
 def is_warm(folder: Path) -> bool:

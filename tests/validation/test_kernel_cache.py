@@ -4,6 +4,7 @@ import os
 import time
 from pathlib import Path
 
+from tests.validation.command import upright
 from validation import kernel_cache
 
 
@@ -36,3 +37,23 @@ def test_a_folder_that_nobody_used_for_a_month_goes_and_a_use_keeps_it(tmp_path)
     kernel_cache.remove_unused(new)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["being_made", "in_use", "new"]
     assert not kernel_cache.is_warm(Path(tmp_path / "being_made"))
+
+
+def test_where_no_folder_can_be_kept_that_is_said_and_nothing_is_left_behind(tmp_path, monkeypatch):
+    blocked, temporary = tmp_path / "a file", tmp_path / "tmp"
+    blocked.touch()
+    temporary.mkdir()
+    monkeypatch.setenv("UPRIGHT_CACHE", str(blocked))
+    kernel_cache.temporary_folder.cache_clear()
+    with monkeypatch.context() as patch:  # one folder however often it is asked for
+        patch.setenv("NUMBA_CACHE_DIR", "")
+        patch.setattr(kernel_cache.tempfile, "tempdir", str(temporary))
+        folders = {kernel_cache.use_kernel_cache(), kernel_cache.use_kernel_cache()}
+    [folder] = folders
+    assert folder.parent == temporary and not kernel_cache.is_kept(folder)
+    folder.rmdir()
+    kernel_cache.temporary_folder.cache_clear()
+    # A command that ends by an error, after which the folder of its kernels is gone too.
+    done = upright("run", "stak", folder=tmp_path, TMPDIR=str(temporary))
+    assert done.returncode == 2 and "did you mean 'stack'" in done.stderr
+    assert list(temporary.iterdir()) == []

@@ -6,7 +6,7 @@ import click
 
 from scenarios.scene import PlanarScene
 from validation import kernel_cache
-from validation.cli.progress import step
+from validation.cli.session import warm_kernels
 from validation.engines import EngineChoice, engine_of
 from validation.fuzz import Fault, Fuzzer, Search, simulate_again
 from validation.oracles import judge_scene
@@ -22,10 +22,7 @@ def fuzz_engine(
 
     `options` follow the commands that are proposed: ` --db results.db`.
     """
-    folder = kernel_cache.use_kernel_cache()
-    if not kernel_cache.is_warm(folder):
-        with step("compiling kernels, once"):
-            kernel_cache.warm(folder)
+    warm_kernels()
     with Pool() as pool:
         hello = engine_remotes(pool, {choice.word})[choice.word].hello or {}
         if "error" in hello:

@@ -162,7 +162,8 @@ def warm_kernels() -> None:
     """Compile what is not compiled yet, saying so."""
     folder = kernel_cache.use_kernel_cache()
     if not kernel_cache.is_warm(folder):
-        with step("compiling kernels, once"):
+        lost = f", for this command only: {kernel_cache.cache_root()} cannot be written"
+        with step(f"compiling kernels{', once' if kernel_cache.is_kept(folder) else lost}"):
             kernel_cache.warm(folder)
 
 

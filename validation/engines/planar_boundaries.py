@@ -57,12 +57,12 @@ class Slab:
 
     def check(self, scene: PlanarScene, positions: Array) -> None:
         """Raises SlabTooShortError or, of the longest slab, OffTheSlabError where a free body's centre, (S, B, 2), got
-        off the end.
+        off the end. What is not finite is nowhere, and told to be that by whoever looks at the motion.
         """
         along = (positions - np.array(self.origin)) @ np.array([math.cos(self.angle), math.sin(self.angle)])
         for i, body in enumerate(scene.bodies):
             furthest = float(np.abs(along[:, i]).max())
-            if not body.fixed and furthest > self.half_length:
+            if not body.fixed and self.half_length < furthest < math.inf:
                 raise (OffTheSlabError if self.longest else SlabTooShortError)(
                     f"body {body.name!r} moved {furthest:.3g} m along half-plane {self.name!r}, which this engine "
                     f"has for {self.half_length:.3g} m: twice as far as all the energy of the scene could carry it"

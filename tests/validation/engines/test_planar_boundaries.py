@@ -137,6 +137,13 @@ def test_a_body_that_gets_further_than_its_energy_could_carry_it_is_an_error_wit
         simulated(engine, rocket_on_the_ground())
 
 
+@pytest.mark.parametrize("place", [math.inf, -math.inf, math.nan])
+def test_a_body_that_is_nowhere_is_not_said_to_have_moved_off_the_ground(place: float) -> None:
+    given = rocket_on_the_ground()
+    positions = np.array([[[0.0, 0.5]], [[place, 0.5]]])
+    slab_of(given, math.inf).check(given, positions)
+
+
 def test_a_slab_that_is_long_enough_at_once_is_the_only_one() -> None:
     """So results do not depend on how long the longest would be."""
     tried: list[float] = []
