@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Name = tuple[int, ...]  # of a place: its bodies and features
 
-TOUCH = 1e-11  # m, a gap that counts as closed when an event is resolved; contacts that hold are projected to 0
+TOUCH = 1e-12  # m, times 1 + the extent of the scene: a gap that counts as closed when an event is resolved
 NEAR = 1e-8  # m, where Newton's method closes the gap of a touch
 ALLOWANCE = 2e-13  # m, times 1 + the extent of the scene: round-off of a gap
 STILL = 1e-12  # m/s, times 1 + the greatest speed: round-off of a rate
@@ -62,6 +62,7 @@ class Clock:
         self.time, self.step, self.steps = 0.0, FIRST_STEP, 0
         self.held = 0  # the first places hold
         self.passed = NOBODY
+        self.let_go: set[frozenset[int]] = set()  # pairs that parted at this instant: forces of round-off do not hold
         self.names: dict[Name, tuple[tuple[int, int], Array]] = {}  # of those that do
         self.log: list[tuple[float, str, int, int, float, float]] = []
         self.event_poses: list[Array] = []
@@ -180,11 +181,14 @@ class Clock:
 
     def resolve(self, released: Name | None) -> Iterator[Sample]:
         """Impacts, ends of accumulations, then the contacts that hold from here on."""
+        if released is not None:
+            self.let_go.add(frozenset(released[:2]))
         struck: list[Impacts] = []
         before = self.sample(self.y, self.time)
-        part(self.solids, self.y, self.places, self.find(self.y, TOUCH), self.work)
+        reach = TOUCH * (1.0 + self.extent())
+        part(self.solids, self.y, self.places, self.find(self.y, reach), self.work)
         while True:
-            n = self.find(self.y, TOUCH)
+            n = self.find(self.y, reach)
             free_rate(self.solids, self.law, self.y, self.work.rate)
             survey(self.solids, self.y, self.work.rate, self.places, n, self.work)
             rate, e = self.work.geometry[:n, RATE].copy(), self.restitution(n)
@@ -197,7 +201,7 @@ class Clock:
                 self.count_event()
                 continue
             self.in_touch = {frozenset(self.pair_of(k)) for k in range(n)}
-            force, acceleration, holds = self.resting(n, rate <= still, released)
+            force, acceleration, holds = self.resting(n, rate <= still)
             with np.errstate(divide="ignore", invalid="ignore"):
                 bounce = np.where((rate > still) & (acceleration < 0.0) & (e < 1.0), -2.0 * rate / acceleration, np.inf)
             fading = bounce < self.settings.accumulation_cutoff
@@ -222,7 +226,7 @@ class Clock:
             yield before
             yield self.sample(self.y, self.time, struck)
 
-    def resting(self, n: int, still: Mask, released: Name | None) -> tuple[Array, Array, NDArray[np.bool_]]:
+    def resting(self, n: int, still: Mask) -> tuple[Array, Array, Mask]:
         """(force, acceleration of the gap, does it hold) of all touching places; 0 <= f  perp  a >= 0 of the still."""
         force, A, b = np.zeros(n), self.work.A[:n, :n], self.work.b[:n]
         rows = np.flatnonzero(still)
@@ -233,7 +237,7 @@ class Clock:
         acceleration = b + A @ force
         holds = still & (acceleration <= NEUTRAL * (1.0 + np.abs(b).max(initial=0.0)))
         for k in range(n):
-            if released is not None and self.row(k) == released and force[k] * A[k, k] <= self.pull:
+            if frozenset(self.pair_of(k)) in self.let_go and force[k] * A[k, k] <= self.pull:
                 holds[k] = False
         return force, acceleration, holds
 
@@ -329,7 +333,10 @@ class Clock:
 
     def count_event(self) -> None:
         """No end of events at one instant, nor in all."""
-        self.idle = self.idle + 1 if self.time - self.last_event <= INSTANT else 0
+        if self.time - self.last_event > INSTANT:
+            self.idle = 0
+            self.let_go.clear()
+        self.idle += 1
         self.last_event = self.time
         if self.idle > STANDSTILL + 10 * len(self.places.kind):
             raise self.stuck(f"{self.idle} events at one instant")

@@ -195,7 +195,10 @@ def push(solids, places, n, geometry, amount, offset, change):
 
 @kernel
 def held_rate(solids, law, y, places, n, work, rate_out):
-    """(twist, acceleration) with the first n places held; leaves their forces in work.force."""
+    """(twist, acceleration) with the first n places held; leaves their forces in work.force.
+
+    Refined once on the accelerations themselves: large forces that balance on a light body leave it their round-off.
+    """
     external_acceleration(solids, law, y, rate_out)
     if n == 0:
         return
@@ -209,6 +212,13 @@ def held_rate(solids, law, y, places, n, work, rate_out):
     factorise(work.A, n, work.factor, work.skipped)
     solve(n, work.factor, work.skipped, work.b, work.force)
     push(solids, places, n, work.geometry, work.force, 3 * B, rate_out)
+    contact_vector(y, rate_out, places, n, B, work.geometry, work.b)
+    for k in range(n):
+        work.b[k] = -work.b[k]
+    solve(n, work.factor, work.skipped, work.b, work.change)
+    push(solids, places, n, work.geometry, work.change, 3 * B, rate_out)
+    for k in range(n):
+        work.force[k] += work.change[k]
 
 
 @entry

@@ -71,6 +71,7 @@ class Work(NamedTuple):
     factor: Array  # (N, N)
     skipped: Ids  # (N,) 1: this place adds nothing to those before it
     force: Array  # (N,) N
+    change: Array  # (N,) N, of the forces by a refinement
     state: Array  # (6 B,)
     rate: Array  # (6 B,)
     stages: Array  # (16, 6 B)
@@ -166,6 +167,7 @@ def room_to_work(bodies: int, capacity: int) -> Work:
         factor=np.zeros((capacity, capacity)),
         skipped=np.zeros(capacity, np.int64),
         force=np.zeros(capacity),
+        change=np.zeros(capacity),
         state=np.zeros(6 * bodies),
         rate=np.zeros(6 * bodies),
         stages=np.zeros((16, 6 * bodies)),

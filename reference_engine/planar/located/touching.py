@@ -52,38 +52,53 @@ def best_edge(solids, y, i, j):
 
 @kernel
 def polygons(solids, y, i, j, reach, places, n):
+    """The edge that best separates the bodies carries the contact. If its corner is past its end (sides that are all
+
+    but flush), it is the best edge of the other body that does.
+    """
     apart_j, edge_j = best_edge(solids, y, i, j)
     apart_i, edge_i = best_edge(solids, y, j, i)
-    if apart_i > apart_j:
-        i, j, apart_j, edge_j = j, i, apart_i, edge_i
-    if apart_j > reach:
+    if max(apart_i, apart_j) > reach:
         return n
-    if apart_j < -reach:
+    if max(apart_i, apart_j) < -reach:
         return PENETRATING
-    on_line = 0
+    found = n
+    for turn in range(2):
+        if (apart_j >= apart_i) == (turn == 0):
+            if apart_j >= -reach:
+                found = on_edge(solids, y, i, j, edge_j, reach, places, n)
+        elif apart_i >= -reach:
+            found = on_edge(solids, y, j, i, edge_i, reach, places, n)
+        if found > n:
+            return found
+    return n
+
+
+@kernel
+def on_edge(solids, y, i, j, edge, reach, places, n):
+    """The corners of i on this edge of j, and where a face of i lies flush on it, the edge's ends on that face."""
     start, flush = n, np.int64(-1)
     for corner in range(solids.first[i], solids.first[i + 1]):
-        gap, along = height(solids, y, i, corner, j, edge_j)
+        gap, along = height(solids, y, i, corner, j, edge)
         following = corner + 1 if corner + 1 < solids.first[i + 1] else solids.first[i]
-        after, _ = height(solids, y, i, following, j, edge_j)
+        after, _ = height(solids, y, i, following, j, edge)
         if gap <= reach:
-            on_line += 1
             if after <= reach:
                 flush = np.int64(corner)
-            if -0.5 * OVER_END <= along <= solids.lengths[edge_j] + 0.5 * OVER_END:
-                n = note(places, n, i, j, np.int64(corner), edge_j, LINE)
+            if -0.5 * OVER_END <= along <= solids.lengths[edge] + 0.5 * OVER_END:
+                n = note(places, n, i, j, np.int64(corner), edge, LINE)
     if flush < 0:
         return n
-    last = edge_j + 1 if edge_j + 1 < solids.first[j + 1] else solids.first[j]
+    last = edge + 1 if edge + 1 < solids.first[j + 1] else solids.first[j]
     for turn in range(2):
-        corner = edge_j if turn == 0 else last
+        corner = edge if turn == 0 else last
         _, along = height(solids, y, j, corner, i, flush)
         if not 0.0 < along < solids.lengths[flush]:
             continue
         beside = False  # the same place as a corner that is already on the edge
         for k in range(start, min(n, places.kind.shape[0])):
-            _, other = height(solids, y, i, places.feature[k, 0], j, edge_j)
-            here = 0.0 if turn == 0 else solids.lengths[edge_j]
+            _, other = height(solids, y, i, places.feature[k, 0], j, edge)
+            here = 0.0 if turn == 0 else solids.lengths[edge]
             beside = beside or abs(other - here) <= 1e-9
         if not beside:
             n = note(places, n, j, i, np.int64(corner), flush, LINE)

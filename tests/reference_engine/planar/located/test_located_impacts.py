@@ -161,12 +161,15 @@ def test_elastic_tumbling_keeps_its_energy():
     assert motion.penetration <= ROUND_OFF_OF_GAPS
 
 
-@pytest.mark.parametrize("seed", [1, 3, 12, 21])
+@pytest.mark.parametrize("seed", [1, 3, 12, 21, 32, 89])
 def test_a_lively_heap_gains_no_energy_and_nothing_overlaps(seed):
-    """Boxes, pentagons and discs, mass ratios to 1000. In 3, 12 and 21 a place that parts is struck by others."""
+    """Boxes, pentagons and discs, mass ratios to 1000. In 3, 12 and 21 a place that parts is struck by others,
+
+    in 32 two sides nearly flush meet end to end, in 89 a row of boxes stands flush without pressing.
+    """
     world = heap(seed)
     motion = locate(world, 2.0, 0.1)
     total = energy(world, motion)
     assert len(motion.events.time) > 100
     assert energy_gained(total) <= 1e-12 * total.max()
-    assert motion.penetration <= 1e-11
+    assert motion.penetration <= ROUND_OFF_OF_GAPS
