@@ -22,10 +22,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reference_engine.planar.complementarity import contact_forces as contact_forces
+    from reference_engine.complementarity.contact_forces import Solution as Solution
+    from reference_engine.complementarity.contact_forces import contact_forces as contact_forces
+    from reference_engine.complementarity.errors import ContactForceError as ContactForceError
     from reference_engine.planar.connectors import Joint as Joint
     from reference_engine.planar.connectors import Rope as Rope
-    from reference_engine.planar.errors import ContactForceError as ContactForceError
     from reference_engine.planar.errors import UnresolvedContact as UnresolvedContact
     from reference_engine.planar.errors import WorldError as WorldError
     from reference_engine.planar.faithful.engine import faithful_samples as faithful_samples
@@ -58,38 +59,39 @@ if TYPE_CHECKING:
 # In the order in which one would teach them. Loaded when first asked for: `reference_engine.geometry` alone
 # does not need the kernels.
 _HOME = {
-    "Body": "world",
-    "box": "shape",
-    "Disc": "shape",
-    "Polygon": "shape",
-    "HalfPlane": "shape",
-    "World": "world",
-    "simulate": "simulate",
-    "samples": "simulate",
-    "Motion": "motion",
-    "energy": "motion",
-    "least_gap": "motion",
-    "Settings": "world",
-    "locate": "located.locate",
-    "LocatedMotion": "located.motion",
-    "LocatedSettings": "located.settings",
-    "faithful_simulate": "faithful.engine",
-    "faithful_samples": "faithful.engine",
-    "FaithfulSettings": "faithful.settings",
-    "Outline": "outline",
-    "Edge": "outline",
-    "polygon_outline": "outline",
-    "wall": "outline",
-    "Joint": "connectors",
-    "Rope": "connectors",
-    "Spring": "forces",
-    "Thruster": "forces",
-    "ConstantForce": "forces",
-    "Attraction": "forces",
-    "contact_forces": "complementarity",
-    "WorldError": "errors",
-    "UnresolvedContact": "errors",
-    "ContactForceError": "errors",
+    "Body": "planar.world",
+    "box": "planar.shape",
+    "Disc": "planar.shape",
+    "Polygon": "planar.shape",
+    "HalfPlane": "planar.shape",
+    "World": "planar.world",
+    "simulate": "planar.simulate",
+    "samples": "planar.simulate",
+    "Motion": "planar.motion",
+    "energy": "planar.motion",
+    "least_gap": "planar.motion",
+    "Settings": "planar.world",
+    "locate": "planar.located.locate",
+    "LocatedMotion": "planar.located.motion",
+    "LocatedSettings": "planar.located.settings",
+    "faithful_simulate": "planar.faithful.engine",
+    "faithful_samples": "planar.faithful.engine",
+    "FaithfulSettings": "planar.faithful.settings",
+    "Outline": "planar.outline",
+    "Edge": "planar.outline",
+    "polygon_outline": "planar.outline",
+    "wall": "planar.outline",
+    "Joint": "planar.connectors",
+    "Rope": "planar.connectors",
+    "Spring": "planar.forces",
+    "Thruster": "planar.forces",
+    "ConstantForce": "planar.forces",
+    "Attraction": "planar.forces",
+    "contact_forces": "complementarity.contact_forces",
+    "Solution": "complementarity.contact_forces",
+    "WorldError": "planar.errors",
+    "UnresolvedContact": "planar.errors",
+    "ContactForceError": "complementarity.errors",
 }
 
 __all__ = [*_HOME]
@@ -98,6 +100,6 @@ __all__ = [*_HOME]
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"reference_engine.planar.{_HOME[name]}"), name)
+    value = getattr(import_module(f"reference_engine.{_HOME[name]}"), name)
     globals()[name] = value
     return value

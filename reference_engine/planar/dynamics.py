@@ -7,7 +7,7 @@ d_i'' = sum_j A_ij f_j + b_i, from the myPhysicsLab pages "Collisions With Conta
 import numpy as np
 from numba import njit
 
-from reference_engine.planar.complementarity import INFEASIBLE, SOLVED, solve_complementarity
+from reference_engine.complementarity.dantzig import INFEASIBLE, SOLVED, solve_complementarity
 from reference_engine.planar.layout import LINE, ROUND_OFF
 from reference_engine.planar.narrow_phase import find_contacts
 

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from reference_engine.planar.complementarity import INFEASIBLE, SOLVED, solve_complementarity
+from reference_engine.complementarity.dantzig import INFEASIBLE, SOLVED, solve_complementarity
 from reference_engine.planar.dynamics import contact_matrix, push
 from reference_engine.planar.errors import ContactForceError
 from reference_engine.planar.layout import Bodies, Contacts, Scratch

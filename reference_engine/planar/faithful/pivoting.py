@@ -5,7 +5,7 @@ ones stay at a = 0. Joints come first, in a seeded random order, then whatever i
 make the matrix of the held ones singular is put off to the end, and then taken only if it is violated still. The
 order draws random numbers at every choice, so that the sequence depends on the way.
 
-The rest of this project solves such problems by `reference_engine.planar.complementarity`, with residuals to 1e-9;
+The rest of this project solves such problems by `reference_engine.complementarity`, with residuals to 1e-9;
 this is the original's method, with its limits, for the sake of its forces where they are not unique.
 """
 

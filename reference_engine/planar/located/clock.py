@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine import ContactForceError, UnresolvedContact, WorldError, contact_forces
+from reference_engine import ContactForceError, UnresolvedContact, WorldError
+from reference_engine.complementarity.contact_forces import required_forces
 from reference_engine.planar.located.advancement import STALLED, first_touch
 from reference_engine.planar.located.constraint import forces, free_rate, part, project, strike, survey
 from reference_engine.planar.located.impact import impulses
@@ -231,7 +232,7 @@ class Clock:
         force, A, b = np.zeros(n), self.work.A[:n, :n], self.work.b[:n]
         rows = np.flatnonzero(still)
         try:
-            force[rows] = contact_forces(A[np.ix_(rows, rows)], b[rows])
+            force[rows] = required_forces(A[np.ix_(rows, rows)], b[rows])
         except ContactForceError as error:
             raise ContactForceError(f"t = {self.time:.9g} s: {error}", residual=error.residual) from error
         acceleration = b + A @ force

@@ -7,7 +7,8 @@ more; `LocatedSettings.impact_law` names which of the two below.
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine import ContactForceError, contact_forces
+from reference_engine.complementarity.contact_forces import required_forces
+from reference_engine.complementarity.errors import ContactForceError
 
 Array = NDArray[np.float64]
 
@@ -34,14 +35,14 @@ def simultaneous(A: Array, rate: Array, restitution: Array, still: Array) -> Arr
     with e = 0 the change is -j A j / 2 (Moreau 1988: a projection in the metric of the masses).
     """
     e = np.where(rate < -still, restitution, 0.0)
-    j = contact_forces(A, (1.0 + e) * rate)
+    j = required_forces(A, (1.0 + e) * rate)
     if not gains(A, rate, j):
         return j
     low, high = 0.0, 1.0
-    j = contact_forces(A, rate)
+    j = required_forces(A, rate)
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
-        trial = contact_forces(A, (1.0 + middle * e) * rate)
+        trial = required_forces(A, (1.0 + middle * e) * rate)
         if gains(A, rate, trial):
             high = middle
         else:
