@@ -43,7 +43,8 @@ class ConstantForce:
 class Spring:
     """Between points of two bodies (-1: the background): stiffness times stretch, and a damping along it.
 
-    With `pulls_only`, a rubber band: it does nothing while it is shorter than its length.
+    With `pulls_only`, a rubber band: it does nothing while it is shorter than its length. A point of the background
+    may move, at a constant velocity from time 0.
     """
 
     first: int
@@ -54,27 +55,43 @@ class Spring:
     stiffness: float  # N/m
     damping: float = 0.0  # kg/s, along the spring
     pulls_only: bool = False
+    first_velocity: tuple[float, float] = (0.0, 0.0)  # m/s, if the first body is the background
 
     def __post_init__(self) -> None:
         check_finite("spring", *self.first_point, *self.second_point, self.length, self.stiffness, self.damping)
         if self.first == self.second or min(self.first, self.second) < -1:
             raise WorldError(f"spring: bodies {self.first} and {self.second}; it needs two, -1 being the background")
+        check_finite("spring", *self.first_velocity)
+        if self.first >= 0 and any(self.first_velocity):
+            raise WorldError(f"spring: first_velocity is for a point of the background, not of body {self.first}")
+
+    def background_point(self, time: float) -> tuple[float, float]:
+        """Where the first point is, if it is one of the background. [m]"""
+        (x, y), (u, v) = self.first_point, self.first_velocity
+        return x + u * time, y + v * time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thruster:
-    """A force that turns with its body, and is on during [start, end)."""
+    """A force that turns with its body, times a factor that is a function of time.
+
+    The factor is linear between the points (time [s], factor) of the profile, constant before and after them.
+    """
 
     body: int
     point: tuple[float, float]  # m, body frame
     force: tuple[float, float]  # N, body frame
-    start: float = 0.0  # s
-    end: float = math.inf  # s
+    profile: tuple[tuple[float, float], ...] = ((0.0, 1.0),)
 
     def __post_init__(self) -> None:
-        check_finite("thruster", *self.point, *self.force, self.start)
-        if not self.start < self.end:
-            raise WorldError(f"thruster: on from {self.start!r} s to {self.end!r} s, which is no time at all")
+        check_finite("thruster", *self.point, *self.force, *(x for point in self.profile for x in point))
+        times = [time for time, _ in self.profile]
+        if not times or times != sorted(times):
+            raise WorldError(f"thruster: times {times} of the profile must be there and in ascending order")
+
+    def factor(self, time: float) -> float:
+        times, factors = zip(*self.profile)
+        return float(np.interp(time, times, factors))
 
 
 ForceFunction = Callable[[float, Array, Array], Array]

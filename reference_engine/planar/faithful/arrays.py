@@ -3,13 +3,20 @@
 Each array that a kernel is given costs compile time in it and in all its callers, so there are few.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
+
+
+# As numpy scalars: numba compiles a kernel once more for each plain literal it is called with.
+NONE: Any = np.int64(-1)
+ZERO: Any = np.int64(0)
+YES: Any = np.bool_(True)
+NO: Any = np.bool_(False)
 
 
 class Outlines(NamedTuple):
@@ -62,7 +69,7 @@ class Work(NamedTuple):
     M: Array  # (N, N + 1) for elimination
     v: Array  # (11, N) rows W_B to W_J
     k: Ids  # (9, N) rows W_JOINT to W_TAKEN
-    history: Ids  # (64, N + 1) states that have been
+    history: Ids  # (256, N + 1) states that have been
     moved: Ids  # (B + 1,) bodies of a subset
 
 
@@ -79,6 +86,6 @@ def room_to_work(n: int, bodies: int) -> Work:
         np.zeros((n, n + 1)),
         np.zeros((11, n)),
         np.zeros((9, n), np.int64),
-        np.zeros((64, n + 1), np.int64),
+        np.zeros((256, n + 1), np.int64),
         np.zeros(bodies + 1, np.int64),
     )

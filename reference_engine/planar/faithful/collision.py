@@ -21,7 +21,9 @@ from reference_engine.planar.faithful.edges import (
 # ids
 KIND, PRIMARY, NORMAL, FIRST, SECOND, HELD, ROUND_PRIMARY, ROUND_NORMAL, STILL_NORMAL, MUST = range(10)
 IDS = 10
-CORNER_EDGE, CORNER_CORNER, EDGE_EDGE, CONNECTOR = 0, 1, 2, 3  # KIND; FIRST and SECOND name what of each body
+CORNER_EDGE, CORNER_CORNER, EDGE_EDGE, CONNECTOR = (
+    np.int64(kind) for kind in range(4)
+)  # KIND; FIRST and SECOND name what of each body
 # values
 GAP, SPEED, NX, NY, AX, AY, BX, BY, U1X, U1Y, U2X, U2Y, R1, R2, SEEN, SEEN_SPEED, ESTIMATE, AMOUNT = range(18)
 VALUES = 18  # A, B: points on the primary and the normal body; R1, R2: radii, concave negative
@@ -144,19 +146,20 @@ def place_connector(o, pose, trig, ids, values, k):
 @kernel
 def add_connectors(o, rules, pose, trig, twist, time, ids, values, count):
     """Each in front of what there is. A slack rope is left out."""
+    front = col.ZERO
     for c in range(o.connector_ids.shape[0]):
         for k in range(count, 0, -1):
             copy_row(ids, values, k - 1, k)
-        clear_row(ids, values, 0)
-        ids[0, KIND], ids[0, FIRST] = CONNECTOR, c
-        ids[0, PRIMARY], ids[0, NORMAL] = o.connector_ids[c, col.END_1], o.connector_ids[c, col.END_2]
-        ids[0, HELD] = 0 if o.connector_ids[c, col.CONNECTOR] == col.ROPE else 1
-        ids[0, STILL_NORMAL] = 1 if o.connector_ids[c, col.CONNECTOR] == col.JOINT_STILL else 0
-        place_connector(o, pose, trig, ids, values, 0)
-        set_speed(o, pose, trig, twist, ids, values, 0)
-        note_detection(rules, ids, values, 0, time)
+        clear_row(ids, values, front)
+        ids[front, KIND], ids[front, FIRST] = CONNECTOR, c
+        ids[front, PRIMARY], ids[front, NORMAL] = o.connector_ids[c, col.END_1], o.connector_ids[c, col.END_2]
+        ids[front, HELD] = 0 if o.connector_ids[c, col.CONNECTOR] == col.ROPE else 1
+        ids[front, STILL_NORMAL] = 1 if o.connector_ids[c, col.CONNECTOR] == col.JOINT_STILL else 0
+        place_connector(o, pose, trig, ids, values, front)
+        set_speed(o, pose, trig, twist, ids, values, front)
+        note_detection(rules, ids, values, front, time)
         count += 1
-        if o.connector_ids[c, col.CONNECTOR] == col.ROPE and values[0, GAP] >= rules.distance_tolerance:
+        if o.connector_ids[c, col.CONNECTOR] == col.ROPE and values[front, GAP] >= rules.distance_tolerance:
             count -= 1
             for k in range(count):
                 copy_row(ids, values, k + 1, k)

@@ -117,7 +117,7 @@ def next_subset(o, ids, count, work):
 
     In the order in which going through the rows again and again finds them.
     """
-    size = 0
+    size = col.ZERO
     for body in range(work.moved.shape[0]):
         work.moved[body] = 0
     for k in range(count):
@@ -168,7 +168,7 @@ def push(o, pose, ids, values, k, amount, change):
 
 @kernel
 def keep_contacts(rules, ids, values, count):
-    kept = 0
+    kept = col.ZERO
     for k in range(count):
         if is_contact(rules, ids, values, k):
             if kept < k:
@@ -196,7 +196,7 @@ def apply_contact_forces(o, rules, pose, twist, ids, values, count, seed, work, 
             work.k[col.W_JOINT, i] = ids[k, HELD]
             work.v[col.W_B, i] = gap_acceleration(rules, ids, values, k, twist, acceleration)
             for j in range(n):
-                work.A[i, j] = entry_of_matrix(o, pose, ids, values, k, work.k[col.W_MEMBER, j], True)
+                work.A[i, j] = entry_of_matrix(o, pose, ids, values, k, work.k[col.W_MEMBER, j], col.YES)
         outcome = solve(work.A, work.v[col.W_B], n, work.k[col.W_JOINT], seed, work.v[col.W_F], work.v[col.W_A], work)
         violation = worst_violation(work.A, work.v[col.W_B], n, work.k[col.W_JOINT], work.v[col.W_F])
         worst = max(worst, violation if violation > ACCEPTED or outcome != SOLVED else 0.0)

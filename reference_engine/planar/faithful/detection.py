@@ -125,7 +125,7 @@ def alike(o, rules, ids, values, new, old):
 @kernel
 def keep_best(o, rules, ids, values, count):
     """Row `count` is new: take it in, or not, and out what it is better than. Returns how many there are then."""
-    wanted, kept = True, 0
+    wanted, kept = True, col.ZERO
     for k in range(count):
         drop = False
         if alike(o, rules, ids, values, count, k):
@@ -244,7 +244,7 @@ def corners_against(o, rules, pose, trig, twist, old_pose, old_trig, has_old, ti
             or (y > o.body[j, col.TOP] + tolerance and old_y > o.body[j, col.TOP])
         ):
             continue
-        crossed, first_x, first_y, least = -1, 0.0, 0.0, np.inf
+        crossed, first_x, first_y, least = col.NONE, 0.0, 0.0, np.inf
         for e in range(o.owns[j, col.FIRST_EDGE], o.owns[j + 1, col.FIRST_EDGE]):
             if o.ignores[i, e] == 1:
                 continue

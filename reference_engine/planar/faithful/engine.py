@@ -190,7 +190,7 @@ class ContactSim:
         """The step in ever smaller parts, each a fifth, until its change of energy no longer changes."""
         saved = self.time, self.pose, self.twist
         self.old_pose, self.has_old = self.pose.copy(), True
-        start, part, last, settled = self.external.energy(self.pose, self.twist), h, math.inf, False
+        start, part, last, settled = self.external.energy(self.time, self.pose, self.twist), h, math.inf, False
         plain = {"runge_kutta": self.runge_kutta, "modified_euler": self.modified_euler, "euler": self.euler}[
             self.settings.integrator
         ]
@@ -206,7 +206,7 @@ class ContactSim:
                 if not plain(piece):
                     return False
                 now += piece
-            change = abs(start - self.external.energy(self.pose, self.twist))
+            change = abs(start - self.external.energy(self.time, self.pose, self.twist))
             measure = change
             if self.settings.adaptive_second_difference:
                 measure = abs(change - last)
@@ -404,7 +404,7 @@ class ContactSim:
     # --- what others see -------------------------------------------------------------------------
 
     def energy(self) -> float:
-        return self.external.energy(self.pose, self.twist)
+        return self.external.energy(self.time, self.pose, self.twist)
 
     def contact_forces(self) -> ContactForces:
         """As they are now; it draws no random numbers that a later step would miss."""

@@ -49,10 +49,10 @@ class External:
             if self.mass[force.body] < math.inf:
                 out[force.body, 2] += force.torque / self.inertia[force.body]
         elif isinstance(force, Thruster):
-            if force.start <= time < force.end:
-                self.push(force.body, force.point, *turn(pose[force.body, 2], force.force), pose, out)
+            factor, (fx, fy) = force.factor(time), turn(pose[force.body, 2], force.force)
+            self.push(force.body, force.point, factor * fx, factor * fy, pose, out)
         elif isinstance(force, Spring):
-            self.stretch(force, pose, twist, out)
+            self.stretch(force, time, pose, twist, out)
         else:
             pushes = np.asarray(force(time, pose[: self.count].copy(), twist[: self.count].copy()), np.float64)
             if pushes.shape != (self.count, 3) or not np.isfinite(pushes).all():
@@ -77,24 +77,25 @@ class External:
         out[body, 1] += fy / self.mass[body]
         out[body, 2] += (rx * fy - ry * fx) / self.inertia[body]
 
-    def stretch(self, spring: Spring, pose: Array, twist: Array, out: Array) -> None:
-        ends, speeds = [], []
-        for body, point in ((spring.first, spring.first_point), (spring.second, spring.second_point)):
-            rx, ry = turn(pose[body, 2], point)
-            ends.append((pose[body, 0] + rx, pose[body, 1] + ry))
-            speeds.append((twist[body, 0] - twist[body, 2] * ry, twist[body, 1] + twist[body, 2] * rx))
-        dx, dy = ends[1][0] - ends[0][0], ends[1][1] - ends[0][1]
+    def stretch(self, spring: Spring, time: float, pose: Array, twist: Array, out: Array) -> None:
+        first, second = spring_ends(spring, time, pose)
+        rx, ry = turn(pose[spring.first, 2], spring.first_point) if spring.first >= 0 else (0.0, 0.0)
+        u = spring.first_velocity if spring.first < 0 else twist[spring.first, :2]
+        ux, uy = u[0] - twist[spring.first, 2] * ry, u[1] + twist[spring.first, 2] * rx
+        rx, ry = turn(pose[spring.second, 2], spring.second_point)
+        vx = twist[spring.second, 0] - twist[spring.second, 2] * ry
+        vy = twist[spring.second, 1] + twist[spring.second, 2] * rx
+        dx, dy = second[0] - first[0], second[1] - first[1]
         length = math.hypot(dx, dy)
         stretch = length - spring.length
         if length == 0.0 or (spring.pulls_only and stretch < 0.0):
             return
         dx, dy = dx / length, dy / length
-        rate = (speeds[1][0] - speeds[0][0]) * dx + (speeds[1][1] - speeds[0][1]) * dy
-        tension = spring.stiffness * stretch + spring.damping * rate
+        tension = spring.stiffness * stretch + spring.damping * ((vx - ux) * dx + (vy - uy) * dy)
         self.push(spring.first, spring.first_point, tension * dx, tension * dy, pose, out)
         self.push(spring.second, spring.second_point, -tension * dx, -tension * dy, pose, out)
 
-    def energy(self, pose: Array, twist: Array) -> float:
+    def energy(self, time: float, pose: Array, twist: Array) -> float:
         """Kinetic, and potential of gravity, attraction and springs [J]. Attraction: 0 where two bodies are nearest."""
         free = self.free
         total = 0.0
@@ -109,14 +110,20 @@ class External:
                     scale = force.strength * self.mass[i] * self.mass[j]
                     total += scale * ((1.0 / nearest if nearest > 0.0 else 0.0) - 1.0 / r)
             elif isinstance(force, Spring):
-                ends = [
-                    pose[body, :2] + turn(pose[body, 2], point)
-                    for body, point in ((force.first, force.first_point), (force.second, force.second_point))
-                ]
-                stretch = math.dist(*ends) - force.length
+                stretch = math.dist(*spring_ends(force, time, pose)) - force.length
                 if not (force.pulls_only and stretch < 0.0):
                     total += 0.5 * force.stiffness * stretch * stretch
         return total
+
+
+def spring_ends(spring: Spring, time: float, pose: Array) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Where the ends of a spring are [m]. The last row of the pose is the background's, at rest at the origin."""
+    rx, ry = turn(pose[spring.second, 2], spring.second_point)
+    second = pose[spring.second, 0] + rx, pose[spring.second, 1] + ry
+    if spring.first < 0:
+        return spring.background_point(time), second
+    rx, ry = turn(pose[spring.first, 2], spring.first_point)
+    return (pose[spring.first, 0] + rx, pose[spring.first, 1] + ry), second
 
 
 def turn(angle: float, vector: tuple[float, float]) -> tuple[float, float]:

@@ -65,7 +65,7 @@ def gather(o, ids, count, focus, hybrid, slow, work):
 @kernel
 def solve_taken(ids, count, plastic, seed, work):
     """Impulses at the rows that are taken, added to j, and what they do to every speed; the worst violation."""
-    n = 0
+    n = col.ZERO
     for k in range(count):
         if work.k[col.W_TAKEN, k] == 1:
             work.k[col.W_MEMBER, n] = k
@@ -96,7 +96,7 @@ def one_after_the_other(o, ids, count, handling, seed, work):
             slow *= 2.0
             limit += 20 * count
         permutation(seed, count, work.k[col.W_ORDER])
-        focus = -1
+        focus = col.NONE
         for k in range(count):
             if approaches(ids, work.v[col.W_U], work.k[col.W_ORDER, k], slow):
                 focus = work.k[col.W_ORDER, k]
@@ -129,9 +129,9 @@ def strike(o, rules, pose, twist, ids, values, count, handling, seed, work):
             e = 0.0
         work.v[col.W_E, k], work.v[col.W_U, k], work.v[col.W_J, k], work.k[col.W_TAKEN, k] = e, values[k, SPEED], 0.0, 1
         for m in range(count):
-            work.A_all[k, m] = entry_of_matrix(o, pose, ids, values, k, m, False)
+            work.A_all[k, m] = entry_of_matrix(o, pose, ids, values, k, m, col.NO)
     if handling == SIMULTANEOUS:
-        worst, done = solve_taken(ids, count, False, seed, work), 1
+        worst, done = solve_taken(ids, count, col.NO, seed, work), 1
     else:
         done, worst = one_after_the_other(o, ids, count, handling, seed, work)
     greatest, least = 0.0, 0.0

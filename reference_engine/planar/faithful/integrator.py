@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.planar.faithful import arrays as col
 from reference_engine.planar.faithful.collision import is_close, is_colliding, is_imminent
 from reference_engine.planar.faithful.contact import ACCEPTED, apply_contact_forces
 from reference_engine.planar.faithful.detection import find, least_gap
@@ -49,10 +50,10 @@ def evaluate(o, rules, stages, twist, time, step, contact_forces, ids, values, s
         for c in range(3):
             rate[i, c] = stages.weight[i, c] + stages.drag[i, c] * twist[i, c]
     if not contact_forces:
-        return WENT, 0, 0.0
+        return WENT, col.ZERO, 0.0
     count = find(
-        o, rules, stages.pose, stages.trig, twist, stages.old_pose, stages.old_trig, True, time, step, ids, values, 0,
-        stages.crossings,
+        o, rules, stages.pose, stages.trig, twist, stages.old_pose, stages.old_trig, col.YES, time, step, ids, values,
+        col.ZERO, stages.crossings,
     )  # fmt: skip
     if count < 0 or count > work.A.shape[0]:
         return NO_ROOM, count, 0.0
@@ -103,13 +104,13 @@ def attempt(
             twist_out[i, c] = twist[i, c] + rate * h / divisor
     end = time + divisor * h / divisor
     count = find(
-        o, rules, pose_out, stages.trig, twist_out, stages.old_pose, stages.old_trig, True, end, h, ids, values,
-        0, stages.crossings,
+        o, rules, pose_out, stages.trig, twist_out, stages.old_pose, stages.old_trig, col.YES, end, h, ids, values,
+        col.ZERO, stages.crossings,
     )  # fmt: skip
     if count < 0:
         return NO_ROOM, count, 0.0, True
     busy = False
     for k in range(count):
         imminent = is_imminent(rules, ids, values, k)
-        busy = busy or is_colliding(rules, ids, values, k) or (imminent and is_close(rules, ids, values, k, False))
+        busy = busy or is_colliding(rules, ids, values, k) or (imminent and is_close(rules, ids, values, k, col.NO))
     return WENT, count, 0.0, busy

@@ -113,7 +113,7 @@ def back_substitute(M, n, rank, rows, columns, x):
 @kernel
 def held_matrix(A, b, n, status, extra, other, M):
     """M: A over the held contacts, and `extra` and `other` if not -1, with b behind; returns their number."""
-    p = 0
+    p = col.ZERO
     for i in range(n):
         if status[i] == HELD or i in (extra, other):
             q = 0
@@ -122,7 +122,7 @@ def held_matrix(A, b, n, status, extra, other, M):
                     M[p, q] = A[i, j]
                     q += 1
             p += 1
-    p = 0
+    p = col.ZERO
     for i in range(n):
         if status[i] == HELD or i in (extra, other):
             M[p, q] = b[i]
@@ -151,14 +151,14 @@ def direction(A, n, status, d, work):
     for i in range(n):
         work.v[col.W_DF, i], work.v[col.W_COLUMN, i] = 0.0, -A[i, d]
     work.v[col.W_DF, d] = 1.0
-    count = held_matrix(A, work.v[col.W_COLUMN], n, status, -1, -1, work.M)
+    count = held_matrix(A, work.v[col.W_COLUMN], n, status, col.NONE, col.NONE, work.M)
     if count > 0:
         rank = eliminate(work.M, count, work.k[col.W_ROWS], work.k[col.W_COLUMNS], work.v[col.W_SCALE])
         if rank < 0 or not back_substitute(
             work.M, count, rank, work.k[col.W_ROWS], work.k[col.W_COLUMNS], work.v[col.W_X]
         ):
             return False
-        p = 0
+        p = col.ZERO
         for i in range(n):
             if status[i] == HELD:
                 work.v[col.W_DF, i] = work.v[col.W_X, p]
@@ -174,7 +174,7 @@ def direction(A, n, status, d, work):
 @kernel
 def longest_step(n, joint, status, d, a, f, work):
     """How far f_d can go until a_d is zero or a contact changes sides: (step, which contact, or -1)."""
-    step, which = (-np.inf if joint[d] == 1 and a[d] > 0.0 else np.inf), -1
+    step, which = (-np.inf if joint[d] == 1 and a[d] > 0.0 else np.inf), col.NONE
     if joint[d] == 1 or work.v[col.W_DA, d] > 0.0:
         step, which = -a[d] / work.v[col.W_DA, d], d
     sign = 1.0 if step > 0.0 else -1.0
@@ -214,7 +214,7 @@ def drive(A, b, n, joint, status, d, a, f, work):
     if not violated(joint, a, d, SMALL):
         status[d] = FREE
         return SOLVED
-    if status[d] != PUT_OFF and would_be_singular(A, b, n, status, d, -1, work):
+    if status[d] != PUT_OFF and would_be_singular(A, b, n, status, d, col.NONE, work):
         return d
     for i in range(n):
         work.k[col.W_STOOD, i] = 0
@@ -254,7 +254,7 @@ def next_contact(n, joint, status, again, a, seed, order):
     for k in range(n):
         if joint[order[k]] == 1 and status[order[k]] == OPEN:
             return order[k]
-    least, which = np.inf, -1
+    least, which = np.inf, col.NONE
     for i in range(n):
         if joint[i] == 0 and status[i] == OPEN and a[i] < least:
             least, which = a[i], i
@@ -298,7 +298,7 @@ def solve(A, b, n, joint, seed, f, a, work):
     for i in range(n):
         f[i], a[i] = 0.0, b[i]
         status[i], again[i] = OPEN, 0
-    seen = 0
+    seen = col.ZERO
     while True:
         d = next_contact(n, joint, status, again, a, seed, work.k[col.W_ORDER])
         if d < 0:

@@ -72,10 +72,14 @@ def settings_of(setup: Json) -> FaithfulSettings:
     integrator = integrator.removeprefix("ADAPTIVE_")
     if integrator not in INTEGRATORS:
         raise NotRepresented(f"solver: {setup['solver']!r} is not one of {sorted(INTEGRATORS)}, plain or ADAPTIVE_")
+    tolerances = {(body["distance_tol"], body["velocity_tol"], body["accuracy"]) for body in setup["bodies"]}
+    if len(tolerances) != 1:
+        raise NotRepresented(f"bodies with tolerances of their own: {sorted(tolerances)}")
+    distance, velocity, accuracy = tolerances.pop()  # the bodies' own count, should the whole's differ
     return FaithfulSettings(
-        distance_tolerance=setup["distance_tol"],
-        velocity_tolerance=setup["velocity_tol"],
-        collision_accuracy=setup["collision_accuracy"],
+        distance_tolerance=distance,
+        velocity_tolerance=velocity,
+        collision_accuracy=accuracy,
         collision_handling=str(setup["collision_handling"]).replace(" ", "_"),
         extra_acceleration=str(setup.get("extra_accel") or "none"),
         extra_acceleration_time_step=setup.get("extra_accel_time_step") or 0.025,

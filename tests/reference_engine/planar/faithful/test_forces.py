@@ -36,11 +36,38 @@ def test_a_force_that_turns_with_its_body_off_the_centre_spins_it():
     assert motion.twist[-1, 0, 2] == pytest.approx(0.2 * 3.0 / 0.5, abs=1e-12)
 
 
-def test_a_thruster_pushes_while_it_is_on():
-    """On from 0.2 to 0.5 s: 0.3 s x 4 N / 2 kg; an integrator stage at either end may miss its switching: dt a."""
-    motion = moved(Thruster(body=0, point=(0.0, 0.0), force=(4.0, 0.0), start=0.2, end=0.5))
-    assert motion.twist[-1, 0, 0] == pytest.approx(0.6, abs=2.0 * DT)
-    assert motion.twist[15, 0, 0] == 0.0
+def test_a_thruster_pushes_by_its_profile():
+    """The factor rises from 0 to 1 in 0.5 s and stays: v = (F/m) (t^2 in the first half, then 0.25 + t - 0.5)."""
+    motion = moved(Thruster(body=0, point=(0.0, 0.0), force=(4.0, 0.0), profile=((0.0, 0.0), (0.5, 1.0))))
+    assert motion.twist[25, 0, 0] == pytest.approx(2.0 * 0.25**2, abs=1e-12)
+    assert motion.twist[-1, 0, 0] == pytest.approx(2.0 * (0.25 + 0.5), abs=1e-12)
+
+
+def test_a_profile_that_goes_back_in_time_is_refused():
+    with pytest.raises(WorldError, match=r"times \[0.5, 0.0\] of the profile must be there and in ascending order"):
+        Thruster(body=0, point=(0.0, 0.0), force=(4.0, 0.0), profile=((0.5, 0.0), (0.0, 1.0)))
+
+
+def test_a_spring_drawn_at_a_constant_speed_starts_its_body_swinging_about_that_motion():
+    """m x'' = -k (x - 1 - u t), from rest: x = 1 + u t - (u / w) sin(w t), w = 2."""
+    spring = Spring(
+        first=-1, second=0, first_point=(0.0, 0.0), second_point=(0.0, 0.0), length=1.0, stiffness=8.0,
+        first_velocity=(0.3, 0.0),
+    )  # fmt: skip
+    motion = moved(spring, 2.0, bodies=(Body(shape=Disc(0.1), position=(1.0, 0.0), mass=2.0),))
+    t = motion.time
+    assert motion.pose[:, 0, 0] == pytest.approx(1.0 + 0.3 * t - 0.15 * np.sin(2.0 * t), abs=1e-8)
+
+
+def test_a_damped_spring_takes_energy_at_c_times_the_square_of_the_rate():
+    """m x'' + c x' + k x = 0:  x = x0 e^(-g t) (cos w t + (g / w) sin w t), g = c / 2m, w^2 = k / m - g^2."""
+    spring = Spring(
+        first=0, second=-1, first_point=(0.0, 0.0), second_point=(0.0, 0.0), length=1.0, stiffness=8.0, damping=2.0,
+    )  # fmt: skip
+    motion = moved(spring, 2.0, bodies=(Body(shape=Disc(0.1), position=(1.3, 0.0), mass=2.0),))
+    t, g, w = motion.time, 0.5, math.sqrt(4.0 - 0.25)
+    exact = 0.3 * np.exp(-g * t) * (np.cos(w * t) + g / w * np.sin(w * t))
+    assert motion.pose[:, 0, 0] - 1.0 == pytest.approx(exact, abs=1e-8)
 
 
 def test_a_body_on_a_spring_swings_harmonically():

@@ -46,5 +46,8 @@ def test_what_cannot_be_represented_is_named():
         world_of({**setup, "connectors": [{**setup["connectors"][0], "type": "PathJoint"}]})
     with pytest.raises(NotRepresented, match="force law Wind"):
         world_of({**setup, "force_laws": [{"type": "Wind"}]})
+    bodies = [setup["bodies"][0], {**setup["bodies"][1], "distance_tol": 0.02}]
+    with pytest.raises(NotRepresented, match="bodies with tolerances of their own"):
+        settings_of({**setup, "bodies": bodies})
     with pytest.raises(NotRepresented, match="solver: 'VERLET'"):
         settings_of({**setup, "solver": "VERLET"})
