@@ -18,7 +18,7 @@ from tests.validation.command import AS_COMMAND
 from tests.validation.store.made import case
 from validation.cli import COMMANDS
 from validation.cli.words import database_words, without_password
-from validation.report.hints import again_words, step_word
+from validation.report.hints import again_words, one_each_words, step_word
 
 DATABASE = "my results.db"
 HINT = re.compile(rf"\bupright (?:{'|'.join(COMMANDS)})\b.*?(?= · |   |`|$)", re.MULTILINE)
@@ -123,6 +123,14 @@ def test_what_fuzzing_proposes_finds_the_fault_again(folder: Path, monkeypatch: 
     assert sh(replay, folder).returncode == 1, "the fault is still there"
     found = sh(listed, folder)
     assert found.returncode == 0 and hints(found.stdout)["finds"] == replay
+
+
+def test_of_several_that_share_a_baseline_accept_is_proposed_for_the_first() -> None:
+    plain, few, fewer = case(), case(overrides="iterations=3"), case(overrides="iterations=2")
+    assert one_each_words([plain, few, fewer]) == "", "the plain one is meant"
+    assert one_each_words([few, case(engine="box2d")]) == ""
+    words = one_each_words([few, fewer, case(engine="box2d")])
+    assert words == "--engine pymunk@fair:iterations=3 --engine box2d@fair"
 
 
 def test_a_file_that_is_called_like_an_option_is_proposed_by_its_path() -> None:

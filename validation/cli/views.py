@@ -40,7 +40,12 @@ def show_session(session: Session, options: Options) -> None:
 
 
 def accept_run(session: Session, options: Options) -> str:
-    return f'upright accept --run {session.run}{database_words(options.database)} --reason "first look"'
+    """All of it, or as much as `accept` can take at once."""
+    from validation.report.hints import one_each_words
+
+    engines = one_each_words(verdict.case for verdict in session.verdicts)
+    words = f"{engines} --run {session.run}".strip()
+    return f'upright accept {words}{database_words(options.database)} --reason "first look"'
 
 
 def show_verdicts(session: Session, options: Options) -> None:

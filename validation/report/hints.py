@@ -42,5 +42,20 @@ def again_words(cases: Sequence[Case], typed: Mapping[str, str] | None = None) -
     return " ".join(words)
 
 
+def one_each_words(cases: Iterable[Case]) -> str:
+    """For `accept`: nothing where it can take the whole run; else the engines to take, for without them it would not
+    know which. Of cases that share a baseline it is the one without overrides, or the first.
+    """
+    groups: dict[str, list[Case]] = {}
+    for case in cases:
+        groups.setdefault(case.identity.key, []).append(case)
+    unclear = [group for group in groups.values() if len(group) > 1 and all(":" in c.engine_label for c in group)]
+    left_out = {engine_word(case) for group in unclear for case in group[1:]}
+    if not unclear:
+        return ""
+    engines = dict.fromkeys(engine_word(case) for group in groups.values() for case in group)
+    return " ".join(_options("--engine", [word for word in engines if word not in left_out]))
+
+
 def _options(name: str, values: Iterable[str]) -> list[str]:
     return [word for value in values for word in (name, shlex.quote(value))]
