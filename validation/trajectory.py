@@ -150,6 +150,14 @@ def first_not_finite(trajectory: Trajectory) -> tuple[float, int] | None:
     return float(trajectory.time[sample]), body
 
 
+def time_not_covered(trajectory: Trajectory, duration: float) -> str | None:
+    """Why it is no motion from 0 to `duration`, s, to within a step; None where it is one."""
+    first, last = float(trajectory.time[0]), float(trajectory.time[-1])
+    if max(abs(first), abs(last - duration)) <= 1.001 * trajectory.dt:
+        return None
+    return f"its motion goes from {first:.6g} to {last:.6g} s; that of the scene from 0 to {duration:g} s"
+
+
 # --- as bytes: one JSON line that lists the arrays, then their bytes in that order, little-endian ---------------
 
 

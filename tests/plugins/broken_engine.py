@@ -1,7 +1,7 @@
 """An engine that breaks on purpose, found through the entry-point group by putting this folder on the path.
 
-`fault` says how: it crashes, hangs, eats memory, returns NaN, raises, prints, leaves a child behind, or gains energy
-when two bodies touch. Without a fault it is pymunk.
+`fault` says how: it crashes, hangs, eats memory, returns NaN, raises, prints, leaves a child behind, stops halfway, or gains
+energy when two bodies touch. Without a fault it is pymunk.
 """
 
 from __future__ import annotations
@@ -19,7 +19,20 @@ import numpy as np
 from validation.engines.engine import Setting
 from validation.engines.pymunk_engine import Pymunk
 
-FAULTS = ("none", "segfault", "hang", "hang-in-c", "memory", "nan", "raise", "exit", "chatter", "grandchild", "gain")
+FAULTS = (
+    "none",
+    "segfault",
+    "hang",
+    "hang-in-c",
+    "memory",
+    "nan",
+    "raise",
+    "exit",
+    "chatter",
+    "grandchild",
+    "gain",
+    "stops",
+)
 KICK = 3.0  # m/s, upward, to both bodies of a pair that meets
 
 
@@ -67,6 +80,8 @@ class Broken(Pymunk):
             pose = np.array(trajectory.pose)
             pose[len(pose) // 2 :, 0, 0] = np.nan
             trajectory = dataclasses.replace(trajectory, pose=pose)
+        if fault == "stops":
+            trajectory = pymunk.simulate(scene.model_copy(update={"duration": 0.5}), dt, defaults)
         if fault == "gain":
             trajectory = kicked(scene, trajectory)
         return trajectory

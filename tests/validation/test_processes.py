@@ -83,6 +83,14 @@ def test_an_exception_an_exit_and_chatter_are_told_apart() -> None:
 
 
 @pytest.mark.usefixtures("broken_engine")
+def test_half_a_motion_is_none() -> None:
+    """Its end would be measured as if it were the scene's."""
+    [result] = run(["broken:fault=stops"], "bouncing-ball").values()
+    assert result.simulation.outcome == "crashed"
+    assert result.simulation.reason == "its motion goes from 0 to 0.5 s; that of the scene from 0 to 10 s"
+
+
+@pytest.mark.usefixtures("broken_engine")
 def test_an_engine_that_fails_while_it_is_planned_loses_that_case_only() -> None:
     results: dict[str, CaseResult] = {}
     with Pool() as pool:

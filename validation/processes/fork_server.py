@@ -280,7 +280,7 @@ def plan(engine: Any, item: dict[str, Any], scene: Scene) -> dict[str, Any]:
 def simulate(engine: Any, scene: Any, dt: float, settings: dict[str, Any]) -> bytes:
     from validation.engines.engine import DeclinedError, NotFiniteError
     from validation.engines.recorder import step_clock
-    from validation.trajectory import first_not_finite, to_bytes
+    from validation.trajectory import first_not_finite, time_not_covered, to_bytes
 
     started, started_cpu = time.perf_counter(), time.process_time()
     try:
@@ -299,6 +299,8 @@ def simulate(engine: Any, scene: Any, dt: float, settings: dict[str, Any]) -> by
         time_found, index = found
         name = scene.bodies[index].name
         return pack({"outcome": "not_finite", "reason": f"body {name!r} is not finite from t = {time_found:.6g} s"})
+    if reason := time_not_covered(trajectory, scene.duration):
+        return pack({"outcome": "crashed", "reason": reason})
     # An engine that does not record step by step has its whole simulation counted as stepping.
     times = np.array(clock or [wall])
     encoded = to_bytes(trajectory)
