@@ -1,7 +1,7 @@
 """An engine that breaks on purpose, found through the entry-point group by putting this folder on the path.
 
-`fault` says how: it crashes, hangs, eats memory, returns NaN, raises, prints, leaves a child behind, stops halfway, or gains
-energy when two bodies touch. Without a fault it is pymunk.
+`fault` says how: it crashes, hangs, eats memory, returns NaN, raises, prints, leaves a child behind, stops halfway,
+or gains energy when two bodies touch. Without a fault it is pymunk.
 """
 
 from __future__ import annotations
