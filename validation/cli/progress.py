@@ -10,6 +10,8 @@ from contextlib import contextmanager
 import click
 
 PLAIN_EVERY = 5.0  # s between two plain lines
+BAR, CLOCK = 12, 7  # columns
+NARROWEST = 8  # columns of a text
 
 
 class Plain:
@@ -28,25 +30,29 @@ class Plain:
 
 
 class Live:
-    """A bar with the case that runs."""
+    """A bar with the case that runs. The figures are never cut off; long words are, on both sides of them alike."""
 
     def __init__(self, title: str, total: int) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.table import Column
 
+        console, count = Console(stderr=True), 2 * len(str(total)) + 1
+        gaps = 4
+        room = max(NARROWEST, (console.width - BAR - count - CLOCK - gaps) // 2)
         self.bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=28),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[what]}"),
-            console=Console(stderr=True),
+            TextColumn("{task.description}", table_column=Column(max_width=room, no_wrap=True)),
+            BarColumn(bar_width=BAR),
+            MofNCompleteColumn(table_column=Column(width=count, no_wrap=True)),
+            TimeElapsedColumn(table_column=Column(width=CLOCK, no_wrap=True)),
+            TextColumn("{task.fields[what]}", table_column=Column(max_width=room, no_wrap=True)),
+            console=console,
             transient=True,
         )
         self.task = self.bar.add_task(title, total=total, what="")
 
     def advance(self, what: str = "") -> None:
-        self.bar.update(self.task, advance=1, what=what[:40])
+        self.bar.update(self.task, advance=1, what=what)
 
 
 @contextmanager
