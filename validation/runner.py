@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -184,16 +185,27 @@ class _Job:
 
 @contextmanager
 def left_alone(*, wanted: bool) -> Iterator[int | None]:
-    """A core that this process keeps off meanwhile, for one simulation at a time; None if there is no second one."""
+    """A core that this process keeps off meanwhile, for one simulation at a time; None if there is no second one.
+
+    All its threads keep off: a progress bar has one.
+    """
     cores = sorted(os.sched_getaffinity(0)) if wanted and hasattr(os, "sched_setaffinity") else []
     if len(cores) < 2:
         yield None
         return
-    os.sched_setaffinity(0, cores[:-1])
+    keep_to(cores[:-1])
     try:
         yield cores[-1]
     finally:
-        os.sched_setaffinity(0, cores)
+        keep_to(cores)
+
+
+def keep_to(cores: Sequence[int]) -> None:
+    """Every thread of this process."""
+    for thread in threading.enumerate():
+        if thread.native_id is not None:
+            with suppress(ProcessLookupError):  # it has ended meanwhile
+                os.sched_setaffinity(thread.native_id, cores)
 
 
 def execute(

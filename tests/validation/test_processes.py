@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +20,7 @@ from validation.case import CaseResult
 from validation.engines import engine_of
 from validation.processes.fork_server import resident
 from validation.processes.pool import Pool
-from validation.runner import Limits, Request, execute, plan_cases
+from validation.runner import Limits, Request, execute, left_alone, plan_cases
 
 PLUGINS = Path(__file__).parent.parent / "plugins"
 PLANAR = ("free-tumble:space=planar", "bouncing-ball", "stack:n=3")
@@ -211,3 +212,21 @@ def test_one_worker_is_one_simulation_at_a_time_and_timing_has_nothing_beside_it
         steps = [m.value for m in result.measurements if m.metric == "step_time"]
         assert len(steps) == timing
         assert all(0.0 < seconds < 1e-3 for seconds in steps)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="only Linux says which core a thread keeps to")
+def test_a_timed_simulation_has_a_core_that_no_thread_of_ours_uses() -> None:
+    if len(before := os.sched_getaffinity(0)) < 2:
+        pytest.skip("one core")
+    done = threading.Event()
+    ticking = threading.Thread(target=done.wait)  # as a progress bar's does
+    ticking.start()
+    assert ticking.native_id is not None
+    try:
+        with left_alone(wanted=True) as core:
+            assert core in before
+            assert os.sched_getaffinity(0) == os.sched_getaffinity(ticking.native_id) == before - {core}
+        assert os.sched_getaffinity(0) == os.sched_getaffinity(ticking.native_id) == before
+    finally:
+        done.set()
+        ticking.join()
