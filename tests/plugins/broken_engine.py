@@ -30,6 +30,7 @@ FAULTS = (
     "exit",
     "chatter",
     "grandchild",
+    "emigrant",
     "gain",
     "stops",
 )
@@ -72,8 +73,8 @@ class Broken(Pymunk):
         if fault == "chatter":
             print("engine build time: today")
             print("a warning", file=sys.stderr)
-        if fault == "grandchild":
-            subprocess.Popen(["sleep", str(patience)])
+        if fault in ("grandchild", "emigrant"):  # the latter in a session of its own
+            subprocess.Popen(["sleep", str(patience)], start_new_session=fault == "emigrant")
             time.sleep(patience)
         trajectory = pymunk.simulate(scene, dt, defaults | pymunk.profile("fair", scene, dt))
         if fault == "nan":

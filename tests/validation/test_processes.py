@@ -18,7 +18,7 @@ from scenarios.catalogue import scenario_of
 from validation import engines
 from validation.case import CaseResult
 from validation.engines import engine_of
-from validation.processes.fork_server import resident
+from validation.processes.fork_server import KERNEL_LISTS_CHILDREN, resident
 from validation.processes.pool import Pool
 from validation.runner import Limits, Request, execute, left_alone, plan_cases
 
@@ -115,9 +115,12 @@ def test_a_measuring_process_that_dies_is_not_called_an_engine() -> None:
 
 
 @pytest.mark.usefixtures("broken_engine")
-def test_what_an_engine_started_itself_ends_with_its_simulation() -> None:
+@pytest.mark.parametrize("fault", ["grandchild", "emigrant"])
+def test_what_an_engine_started_itself_ends_with_its_simulation(fault: str) -> None:
+    if fault == "emigrant" and not KERNEL_LISTS_CHILDREN:
+        pytest.skip("this kernel does not list children")
     before = {process.pid for process in psutil.process_iter()}
-    [result] = run(["broken:fault=grandchild,patience=777"]).values()
+    [result] = run([f"broken:fault={fault},patience=777"]).values()
     assert result.simulation.outcome == "timed_out"
     assert eventually_gone(before, "777")
 

@@ -190,10 +190,11 @@ class Server:
 
 
 def kill(pid: int) -> None:
-    """The child and all that it started in its process group."""
-    for target in (os.killpg, os.kill):
+    """The child, all in its process group, and what it started in groups of their own if the kernel lists that."""
+    started = family(pid)[1:] if KERNEL_LISTS_CHILDREN else []
+    for target, number in ((os.killpg, pid), (os.kill, pid), *((os.kill, one) for one in started)):
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            target(pid, signal.SIGKILL)
+            target(number, signal.SIGKILL)
 
 
 def resident(pid: int) -> int:
