@@ -31,6 +31,7 @@ from validation.trajectory import TrajectoryError, from_bytes
 
 STEP = 1.0 / 240.0  # s, the canonical time step
 SIMULATIONS_PER_MEASURER = 4  # at once; measuring takes a tenth of what simulating does
+MEASURING_LIMIT = 120.0  # s without an answer, after which what measures is killed
 TIMING_REPEATS = 5  # the least of five: noise only ever adds time
 
 
@@ -242,6 +243,7 @@ def _execute(
     remotes = engine_remotes(pool, {job.plan.word for job in waiting})
     simulating: dict[int, _Job] = {}
     measured: dict[int, _Job] = {}
+    heard = started  # of measuring: the last answer, or the question after which one is due
     while waiting or simulating or measured:
         while waiting and len(simulating) < workers and not (limits.timing and measured):
             job = waiting.popleft()
@@ -256,11 +258,16 @@ def _execute(
                     simulating[_ask_simulation(pool, remotes, job.plan, limits, core)] = job
                 else:
                     body = reply.body[: reply.header["trajectory_bytes"]]
+                    heard = heard if measured else time.perf_counter()
                     measured[_ask_measuring(pool, measurers, job.plan, body)] = job
                 _count(totals, job.plan, job.simulations[-1])
             else:
-                job = measured.pop(reply.id)
+                job, heard = measured.pop(reply.id), time.perf_counter()
                 on_result(_measured_result(job, reply, timing=limits.timing))
+        if measured and time.perf_counter() - heard > MEASURING_LIMIT:
+            for remote in measuring_remotes(pool, 0):  # each answers for what it owes when it is gone
+                remote.process.kill()
+            heard = time.perf_counter()
     totals.wall = time.perf_counter() - started
     return totals
 

@@ -20,7 +20,7 @@ from validation.case import CaseResult
 from validation.engines import engine_of
 from validation.processes.fork_server import KERNEL_LISTS_CHILDREN, resident
 from validation.processes.pool import Pool
-from validation.runner import Limits, Request, execute, left_alone, plan_cases
+from validation.runner import Limits, Request, execute, left_alone, measuring_remotes, plan_cases
 
 PLUGINS = Path(__file__).parent.parent / "plugins"
 PLANAR = ("free-tumble:space=planar", "bouncing-ball", "stack:n=3")
@@ -115,14 +115,14 @@ def test_a_measuring_process_that_dies_is_not_called_an_engine() -> None:
 
 
 @pytest.mark.usefixtures("broken_engine")
-@pytest.mark.parametrize("fault", ["grandchild", "emigrant"])
-def test_what_an_engine_started_itself_ends_with_its_simulation(fault: str) -> None:
+@pytest.mark.parametrize(("fault", "patience"), [("grandchild", "776"), ("emigrant", "778")])
+def test_what_an_engine_started_itself_ends_with_its_simulation(fault: str, patience: str) -> None:
     if fault == "emigrant" and not KERNEL_LISTS_CHILDREN:
         pytest.skip("this kernel does not list children")
     before = {process.pid for process in psutil.process_iter()}
-    [result] = run([f"broken:fault={fault},patience=777"]).values()
+    [result] = run([f"broken:fault={fault},patience={patience}"]).values()
     assert result.simulation.outcome == "timed_out"
-    assert eventually_gone(before, "777")
+    assert eventually_gone(before, patience)
 
 
 @pytest.mark.usefixtures("broken_engine")
@@ -233,3 +233,18 @@ def test_a_timed_simulation_has_a_core_that_no_thread_of_ours_uses() -> None:
     finally:
         done.set()
         ticking.join()
+
+
+def test_measuring_that_does_not_answer_is_ended_and_the_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server that measures is stopped by a signal, as a debugger or a frozen machine would."""
+    monkeypatch.setattr("validation.runner.MEASURING_LIMIT", 1.0)
+    results: list[CaseResult] = []
+    with Pool() as pool:
+        [measuring] = measuring_remotes(pool)
+        plans = plan_cases(pool, [Request(scenario=scenario_of("bouncing-ball"), engine=engine_of("pymunk"))])
+        pool.greet([measuring])
+        os.kill(measuring.process.pid, signal.SIGSTOP)
+        execute(pool, plans, LIMITS, results.append)
+    [result] = results
+    assert result.simulation.outcome == "completed" and not result.measurements
+    assert "could not be measured" in result.simulation.reason and "SIGKILL" in result.simulation.reason
