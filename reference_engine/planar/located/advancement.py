@@ -239,7 +239,7 @@ def first_touch(solids, places, n, work, y, h, allowance, passed, ahead, pair_st
                 state_i[3 + c] = dense_value(y, F, x, 3 * B + 3 * i + c)
                 state_j[3 + c] = dense_value(y, F, x, 3 * B + 3 * j + c)
             s = safe_time(solids, hull, h, places, held * n, state_i, state_j, i, j, bounds, allowance)
-            if s <= STALLED:
+            if s <= STALLED or x + s / h == x:
                 first, at = x, np.int64(p)
                 break
             x += s / h

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from reference_engine import ContactForceError, UnresolvedContact, WorldError
 from reference_engine.complementarity.contact_forces import required_forces
 from reference_engine.planar.located.advancement import STALLED, first_touch
-from reference_engine.planar.located.constraint import forces, free_rate, part, project, strike, survey
+from reference_engine.planar.located.constraint import forces, free_rate, project, separate, strike, survey
 from reference_engine.planar.located.impact import impulses
 from reference_engine.planar.located.integrator import STAGES, attempt, dense_state, next_factor
 from reference_engine.planar.located.layout import (
@@ -45,6 +45,8 @@ FIRST_STEP = 1e-2  # s
 STANDSTILL = 1000  # events at one instant, before we give up; more with more places
 SHORTEST = 1e-14  # s, a step
 INSTANT = 5e-12  # s, events that are no further apart are at one instant
+RELANDINGS = 4
+LANDED = 1e-11  # s, a touch so little before the end of a step is the one that ended it
 NOBODY = np.int64(-1)
 
 
@@ -88,18 +90,22 @@ class Clock:
     def advance(self, until: float) -> Iterator[Sample]:
         """One step of the integrator, or the part of it up to the first event."""
         h = self.integrate(until - self.time)
-        reach = ALLOWANCE * (1.0 + self.extent())
-        touch, pair = first_touch(
-            self.solids, self.places, self.held, self.work, self.y, h, reach, self.passed, STALLED, self.pair_state
-        )
+        touch, pair = self.first_touch(h)
         release, place = 2.0, -1
         if self.held:
             release, place = first_release(
                 self.solids, self.law, self.places, self.held, self.work, self.y, min(touch, 1.0), self.pull
             )
         part = min(touch, release)
-        if part <= 1.0:
-            h = self.land(h * part, int(pair)) if touch < release else self.shorten(h * part)
+        again = part
+        for _ in range(RELANDINGS):  # once; more where the shorter step's own dense output shows an earlier touch
+            if again > 1.0:
+                break
+            h = self.land(h, again, pair) if touch < release else self.shorten(h * again)
+            again, other = self.first_touch(h)
+            if (1.0 - again) * h <= LANDED:
+                break
+            touch, pair, release = again, other, 2.0
         reached = until if part > 1.0 and h == until - self.time else self.time + h
         yield from self.show(h, reached)
         self.time, self.steps = reached, self.steps + 1
@@ -109,7 +115,15 @@ class Clock:
         if part <= 1.0:
             self.count_event()
             yield from self.resolve(self.name(int(place)) if release <= touch else None)
-        self.passed = self.pass_by(int(pair)) if part <= 1.0 and touch < release else NOBODY
+        self.passed = self.pass_by(pair) if part <= 1.0 and touch < release else NOBODY
+
+    def first_touch(self, h: float) -> tuple[float, int]:
+        """(part of the step, pair) of the first touch on the present dense output; over 1 if there is none."""
+        allowance = ALLOWANCE * (1.0 + self.extent())
+        touch, pair = first_touch(
+            self.solids, self.places, self.held, self.work, self.y, h, allowance, self.passed, STALLED, self.pair_state
+        )
+        return float(touch), int(pair)
 
     def pass_by(self, pair: int) -> np.int64:
         """A corner that comes within round-off of another and is over no edge yet: let time go on a little."""
@@ -140,7 +154,7 @@ class Clock:
         self.attempt(h)
         return h
 
-    def land(self, h: float, pair: int) -> float:
+    def land(self, whole: float, part: float, pair: int) -> float:
         """The same step anew up to the touch of this pair; its length [s].
 
         What is left of the gap is closed by gap + rate s + acceleration s^2/2 = 0, which also a bounce not higher than
@@ -148,9 +162,14 @@ class Clock:
         """
         held, kept = self.held, Places._make(field[: self.held].copy() for field in self.places)
         bodies = set(self.solids.pairs[pair].tolist())
+        h, foreseen = whole * part, np.empty_like(self.y)
+        dense_state(self.y, self.work.dense, part, foreseen)
+        near = NEAR
         for _ in range(8):
             self.attempt(h)
-            n = self.find(self.end, NEAR)
+            if near == NEAR:  # the shorter step differs from what the longer one foresaw, more at loose tolerances
+                near += 10.0 * float(np.abs(self.end - foreseen)[: len(self.y) // 2].max())
+            n = self.find(self.end, near)
             survey(self.solids, self.end, self.work.stages[STAGES], self.places, n, self.work)
             change = math.inf
             for k in range(n):
@@ -187,7 +206,7 @@ class Clock:
         struck: list[Impacts] = []
         before = self.sample(self.y, self.time)
         reach = TOUCH * (1.0 + self.extent())
-        part(self.solids, self.y, self.places, self.find(self.y, reach), self.work)
+        separate(self.solids, self.y, self.places, self.find(self.y, reach), self.work)
         while True:
             n = self.find(self.y, reach)
             free_rate(self.solids, self.law, self.y, self.work.rate)

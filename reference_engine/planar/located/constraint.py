@@ -270,7 +270,7 @@ def project(solids, y, places, n, work):
 
 
 @entry
-def part(solids, y, places, n, work):
+def separate(solids, y, places, n, work):
     """Gaps of the first n places that are negative, by round-off, to zero; the others stay as they are."""
     deepest = 0.0
     for k in range(n):
