@@ -46,7 +46,7 @@ def violations(A: np.ndarray, b: np.ndarray, joint: np.ndarray, f: np.ndarray) -
     a = A @ f + b
     breach = np.where(joint, np.abs(a), -a).max(initial=0.0)
     pull = np.where(joint, 0.0, np.maximum(0.0, -f)).max(initial=0.0)
-    return float(breach), float(pull), float(np.abs(a * f).max(initial=0.0))
+    return float(breach), float(pull) + 0.0, float(np.abs(a * f).max(initial=0.0))  # no -0
 
 
 def exactly_proven(A: np.ndarray, b: np.ndarray, joint: np.ndarray, y: np.ndarray, force_limit: float) -> float:

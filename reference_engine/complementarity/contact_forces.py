@@ -1,5 +1,6 @@
 """The front: a problem in, forces with their proof out, or why there are none."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -142,6 +143,14 @@ def attempt_at(A: Array, b: Array, joint: Flags, method: str, attempt: int, tole
     return f, y, pivots
 
 
+def attempts(A: Array, method: str) -> Iterator[tuple[str, int]]:
+    """The method as often as it is tried, then the other one if it is for such an A."""
+    for name in sorted(METHODS, key=lambda name: name != method):
+        if name == method or name == "lemke" or fit_for_dantzig(A):
+            for attempt in range(len(NUDGES[name])):
+                yield name, attempt
+
+
 def checked(A: ArrayLike, b: ArrayLike, joint: ArrayLike | None, method: str) -> tuple[Array, Array, Flags]:
     A, b = np.ascontiguousarray(A, np.float64), np.ascontiguousarray(b, np.float64)
     if b.ndim != 1:
@@ -174,8 +183,8 @@ def contact_forces(
     joint (N,): which rows are bilateral. The same problem with impulses has b in m/s and f in N s.
 
     method "dantzig" is Baraff's, for symmetric positive semi-definite A = J M^-1 J^T: the quick one, which the engine
-    uses. Where it ends without a solution, Lemke's is tried, and `Solution.method` says so. "lemke" takes any A, as
-    friction makes it, and shares no code with it: the second witness.
+    uses. "lemke" takes any A, as friction makes it, and shares no line with it: the second witness. Where one of them
+    ends without a solution, the other is tried, and `Solution.method` says which it was.
 
     "solved" means a >= -t, f >= -t, |a f| <= t, and |a| <= t at joints, with t = tolerance max(1, max |b|); a product
     a f above t is let pass where a is no more than the round-off of computing it. Forces of redundant contacts are not
@@ -192,8 +201,8 @@ def contact_forces(
         raise ValueError(f"tolerance: {tolerance:g} is not between 0 and 1")
     allowed = tolerance * scale_of(b)
     limit = FORCE_LIMIT * scale_of(b) / (float(np.abs(A).max(initial=0.0)) or 1.0)
-    total, missed, heavy = 0, np.inf, None
-    for used, attempt in [(name, k) for name in dict.fromkeys((method, "lemke")) for k in range(len(NUDGES[name]))]:
+    total, missed, heavy, proven = 0, np.inf, None, -1.0
+    for used, attempt in attempts(A, method):
         f, y, pivots = attempt_at(A, b, flags, used, attempt, tolerance)
         total += pivots
         if holds(A, b, flags, f, allowed):
@@ -201,10 +210,12 @@ def contact_forces(
         if heavy is None and holds(A, b, flags, f, allowed, strictly=False):
             heavy = f, used
         missed = min(missed, violation(A, b, flags, f))
-        if (used, attempt) == (method, 0) and heavy is None:
+        if proven < 0.0 and heavy is None and (y is not None or attempt == NUDGES[used].index(1) - 1):
             f, least, from_programme = least_violation(A, b, flags, limit)
-            candidates = [candidate for candidate in (y, farkas(A, b, flags), from_programme) if candidate is not None]
-            certificate, proven = best_certificate(A, b, flags, candidates, limit)
+            certificate, proven = None, 0.0
+            if least > allowed:
+                candidates = [given for given in (y, farkas(A, b, flags), from_programme) if given is not None]
+                certificate, proven = best_certificate(A, b, flags, candidates, limit)
             if proven > allowed:
                 return Solution(
                     force=f, acceleration=A @ f + b, outcome="infeasible", violation=least, proven=proven,
@@ -213,9 +224,17 @@ def contact_forces(
     if heavy is not None:
         return solved(A, b, flags, heavy[0], limit, total, heavy[1])
     raise ContactForceError(
-        f"no forces found for {len(b)} contacts: violation {missed:.3e}; {proven:.1e} of it could be proven, "
+        f"no forces found for {len(b)} contacts: violation {missed:.3e}; {max(0.0, proven):.1e} of it could be proven, "
         f"{allowed:.1e} is allowed", residual=missed,
     )  # fmt: skip
+
+
+def fit_for_dantzig(A: Array) -> bool:
+    """Symmetric and positive semi-definite, but for round-off."""
+    largest = float(np.abs(A).max(initial=0.0))
+    if np.abs(A - A.T).max(initial=0.0) > ASYMMETRY * largest:
+        return False
+    return not len(A) or bool(np.linalg.eigvalsh(A)[0] >= -1e-12 * len(A) * largest)
 
 
 def required_forces(A: ArrayLike, b: ArrayLike, joint: ArrayLike | None = None) -> Array:

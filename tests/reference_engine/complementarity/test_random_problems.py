@@ -25,20 +25,24 @@ def violation(A: np.ndarray, b: np.ndarray, joint: np.ndarray, f: np.ndarray) ->
     return max(breach.max(initial=0.0), np.abs(a * f).max(initial=0.0)) / max(1.0, np.abs(b).max(initial=0.0))
 
 
-def must_be_solved(problem: Problem) -> None:
+def must_be_solved(problem: Problem) -> int:
     """By both methods, to the tolerance, and with the same accelerations as far as the tolerance settles them.
+
+    Returns how often a method needed the other one to step in.
 
     Two solutions f, f' that meet the conditions to t have (f - f') . A (f - f') = (f - f') . (a - a'), of which every
     term is at most 2 t (1 + f), and |a_i - a_i'|^2 is at most A_ii times that: nearly redundant contacts may use it.
     """
     A, b, joint, a, _ = problem
-    t = TOLERANCE * max(1.0, np.abs(b).max())
+    t, by_other = TOLERANCE * max(1.0, np.abs(b).max()), 0
     for method in ("dantzig", "lemke"):
         solution = contact_forces(A, b, joint, method=method)
         assert solution.outcome == "solved", method
         assert violation(A, b, joint, solution.force) <= TOLERANCE, method
         slack = 2.0 * t * np.sum(1.0 + np.abs(solution.force) + 20.0)
         assert (np.abs(solution.acceleration - a) <= np.sqrt(A.diagonal() * slack) + t).all(), method
+        by_other += solution.method != method
+    return by_other
 
 
 def must_be_refused(problem: Problem) -> None:
@@ -57,8 +61,7 @@ def must_be_refused(problem: Problem) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_solvable_problems_are_solved(seed):
     rng = np.random.default_rng([1, seed])
-    for _ in range(100):
-        must_be_solved(solvable(rng, size(rng, 100)))
+    assert sum(must_be_solved(solvable(rng, size(rng, 100))) for _ in range(100)) <= 1
 
 
 def test_infeasible_problems_are_told_with_their_proof():
@@ -71,8 +74,7 @@ def test_infeasible_problems_are_told_with_their_proof():
 @pytest.mark.parametrize("seed", range(10))
 def test_ten_thousand_solvable_problems_are_solved(seed):
     rng = np.random.default_rng([3, seed])
-    for _ in range(1000):
-        must_be_solved(solvable(rng, size(rng, 200)))
+    assert sum(must_be_solved(solvable(rng, size(rng, 200))) for _ in range(1000)) <= 20  # of 2000
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,17 @@ def test_three_of_its_unit_tests_have_no_solution_and_the_proof_says_so(method):
         assert (y[~joint] >= 0.0).all() and np.abs(y @ A).max() < 1e-14 and y @ b < 0.0
         assert solution.force_limit > 1e5
         assert infeasible_by(case) < solution.proven <= solution.violation < 1.1 * solution.proven
+
+
+def test_the_examples_of_the_page_run_and_come_out_as_it_says(capsys):
+    page = (ROOT / "docs" / "contact-forces.md").read_text(encoding="utf-8")
+    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(block, {"contact_forces": contact_forces})
+        said = block.rsplit("# ", 1)[1].strip().replace("...", "")
+        printed = capsys.readouterr().out
+        assert [word for word in printed.split() if word.isalpha()] == [word for word in said.split() if word.isalpha()]
+        shown = [float(number) for number in re.findall(r"-?\d+\.?\d*(?:e[+-]?\d+)?", printed)]
+        assert shown == pytest.approx([float(number) for number in re.findall(r"\d+\.?\d*", said)], abs=1e-2)
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
