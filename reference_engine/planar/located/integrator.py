@@ -12,7 +12,7 @@ from scipy.integrate._ivp import dop853_coefficients as dop853
 from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.planar.located.constraint import held_rate
 
-STAGES = 12
+STAGES = np.int64(12)  # a plain literal would be a signature of its own
 A = np.ascontiguousarray(dop853.A)  # (16, 16); row 12 is the step itself, 13 to 15 serve the dense output
 E3 = np.ascontiguousarray(dop853.E3)
 E5 = np.ascontiguousarray(dop853.E5)
