@@ -115,7 +115,7 @@ def test_a_measuring_process_that_dies_is_not_called_an_engine() -> None:
 
 
 @pytest.mark.usefixtures("broken_engine")
-@pytest.mark.parametrize(("fault", "patience"), [("grandchild", "776"), ("emigrant", "778")])
+@pytest.mark.parametrize(("fault", "patience"), [("grandchild", "775"), ("emigrant", "776")])
 def test_what_an_engine_started_itself_ends_with_its_simulation(fault: str, patience: str) -> None:
     if fault == "emigrant" and not KERNEL_LISTS_CHILDREN:
         pytest.skip("this kernel does not list children")
