@@ -24,7 +24,7 @@ from pathlib import Path
 try:
     import fcntl
 except ImportError:  # not on Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # a module or none
 
 SOURCES = ("reference_engine", "validation/metrics")
 WARM = "warm"

@@ -28,7 +28,7 @@ DATA = Path(__file__).parent / "data"
 TOLERANCE = 1e-9  # times max(1, |b|)
 
 
-class BadFile(ValueError):  # noqa: N818
+class BadFile(ValueError):  # noqa: N818  says what is wrong without the word
     """A file that holds no contact-force problems."""
 
 

@@ -7,7 +7,7 @@ class WorldError(ValueError):
     """The world as given is not one that can be simulated: which field, which value, what is allowed."""
 
 
-class UnresolvedContact(RuntimeError):  # noqa: N818
+class UnresolvedContact(RuntimeError):  # noqa: N818  says what is wrong without the word
     """Time cannot go on: a collision was not resolved although time was backed up again and again."""
 
     def __init__(self, reason: str, *, time: float, bodies: tuple[str, str], gap: float) -> None:

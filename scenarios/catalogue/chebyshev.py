@@ -107,6 +107,7 @@ class DenseSolution:
         stop = self._stop
 
         def quantity(time: Array) -> Array:
+            # numpy's stubs let chebval return a scalar too; of an array it is an array.
             state: Array = chebyshev.chebval((2.0 * time - low - high) / (high - low), coefficients)  # type: ignore[assignment]
             return stop(time, state)
 

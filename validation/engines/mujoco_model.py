@@ -296,4 +296,5 @@ def _set_start(data: Any, scene: Scene, layout: Layout) -> None:
             data.qvel[v] = own @ link.axis
             if isinstance(link.joint, Revolute):
                 parent: Any = None if link.parent is None else scene.bodies[link.parent]
+                # Revolute joints are the plane's, where bodies have an angle.
                 data.qpos[q] = scene.bodies[link.body].angle - (0.0 if parent is None else parent.angle)  # type: ignore[union-attr]

@@ -112,6 +112,7 @@ class Reference:
         given = {field.name: settings[field.name] for field in fields(library.Settings)}
         duration = max(1, round(scene.duration / dt)) * dt
         rows, clock = [], StepClock(dt)
+        # The settings' values are checked against `SETTINGS`; mypy sees a union of their types.
         for sample in library.samples(world_of(scene), duration, dt, library.Settings(**given)):  # type: ignore[arg-type]
             clock.read(sample)
             rows.append(sample)

@@ -31,6 +31,7 @@ from validation.trajectory import Trajectory
 __all__ = ["METRICS", "measure", "step_time"]
 
 METRICS: dict[str, Metric] = {
+    # Words of a row are str to mypy, literals to Metric.
     name: Metric(name=name, measure=function, unit=unit, better=better, noise=noise, happens=happens)  # type: ignore[arg-type]
     for name, function, unit, better, noise, happens in (
         ("truth_error_goal", truth_error_goal, "1", "lower", "tolerance", "perhaps"),

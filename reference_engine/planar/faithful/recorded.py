@@ -41,7 +41,7 @@ UNRECORDED_PASSING = {  # edges of other bodies that a body passes through: the 
 HANDLE = (0.0, -3.0), 2.0, 0.3  # m, N, rad/s: what RotatingTestForce is in the engine's own test, which records none
 
 
-class NotRepresented(WorldError):  # noqa: N818
+class NotRepresented(WorldError):  # noqa: N818  says what is wrong without the word
     """The engine cannot represent this run; the reason in words."""
 
 
