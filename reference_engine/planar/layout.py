@@ -141,10 +141,12 @@ def plain_shapes(world: World) -> list[Shape]:
     shapes = [body.shape for body in world.bodies if not isinstance(body.shape, Outline)]
     for what, there in (
         ("outlines", len(shapes) < len(world.bodies)), ("forces", world.forces), ("connectors", world.connectors),
-        ("passing pairs", world.passing or world.passing_edges),
+        ("passing pairs", world.passing or world.passing_edges), ("friction", world.pair_static_friction.any()),
     ):  # fmt: skip
         if there:
-            raise WorldError(f"the world has {what}, which `simulate` does not know; use `faithful_simulate`")
+            raise WorldError(
+                f"the world has {what}, which `simulate` does not know; `faithful_simulate` or `locate` might"
+            )
     return shapes
 
 

@@ -16,18 +16,22 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ContactForces:
-    """Resting contacts at one instant. The normal points from a to b; the force acts on b, -force on a."""
+    """Resting contacts at one instant. The normal points from a to b; the force acts on b, -force on a.
+
+    Friction is along the tangent (-n_y, n_x), which is the normal turned a quarter counter-clockwise.
+    """
 
     pair: Ids  # (N, 2) indices of bodies a, b
     point: Array  # (N, 2) m, middle of the gap
     normal: Array  # (N, 2)
     gap: Array  # (N,) m
     force: Array  # (N,) N, along the normal, >= 0
+    friction: Array  # (N,) N, along the tangent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Impacts:
-    """Impulses. The normal points from a to b; the impulse acts on b, -impulse on a."""
+    """Impulses. Normal, tangent and sense as in ContactForces."""
 
     time: Array  # (M,) s
     pair: Ids  # (M, 2)
@@ -35,7 +39,14 @@ class Impacts:
     normal: Array  # (M, 2)
     gap: Array  # (M,) m, at which the bodies were taken to meet
     speed: Array  # (M,) m/s along the normal just before, negative: approaching
-    impulse: Array  # (M,) N s
+    impulse: Array  # (M,) N s, along the normal
+    friction: Array  # (M,) N s, along the tangent
+
+
+NO_IMPACTS = Impacts(
+    time=np.zeros(0), pair=np.zeros((0, 2), np.int64), point=np.zeros((0, 2)), normal=np.zeros((0, 2)),
+    gap=np.zeros(0), speed=np.zeros(0), impulse=np.zeros(0), friction=np.zeros(0),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -65,9 +76,7 @@ class Motion:
             self.first_contact[sample - 1], self.first_contact[len(self.time) + 1 + sample]
         )  # fmt: skip
         c = self.contacts
-        return ContactForces(
-            pair=c.pair[rows], point=c.point[rows], normal=c.normal[rows], gap=c.gap[rows], force=c.force[rows]
-        )
+        return ContactForces(**{name: getattr(c, name)[rows] for name in ContactForces.__slots__})
 
 
 def collect(samples: Iterable[Sample]) -> Motion:

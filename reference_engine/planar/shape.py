@@ -57,6 +57,20 @@ class HalfPlane:
     """
 
 
+@dataclass(frozen=True, slots=True)
+class Bowl:
+    """Everything outside a circle about the origin, what is inside can roll in it; radius [m]. It can only be fixed.
+
+    Located mode alone; the faithful mode has arcs (`Outline`).
+    """
+
+    radius: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.radius) and self.radius > 0.0):
+            raise WorldError(f"radius: {self.radius!r} m is not a positive finite length")
+
+
 Shape = Polygon | Disc | HalfPlane
 
 

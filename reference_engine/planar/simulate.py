@@ -25,7 +25,7 @@ from reference_engine.planar.layout import (
     room_for_contacts,
     room_to_work,
 )
-from reference_engine.planar.motion import ContactForces, Impacts, Motion, Sample, collect
+from reference_engine.planar.motion import NO_IMPACTS, ContactForces, Impacts, Motion, Sample, collect
 from reference_engine.planar.narrow_phase import find_contacts, measure
 from reference_engine.planar.shape import HalfPlane, thickness
 from reference_engine.planar.world import Settings, World
@@ -231,6 +231,7 @@ class Clock:
             gap=contacts.gap[struck],
             speed=contacts.speed[struck],
             impulse=impulse[struck],
+            friction=np.zeros(len(struck)),
         )
         twist = self.twist.copy()
         apply_impulses(self.bodies, contacts, len(impulse), impulse, twist)
@@ -258,6 +259,7 @@ class Clock:
             normal=contacts.normal[:n].copy(),
             gap=contacts.gap[:n].copy(),
             force=contacts.force[:n].copy(),
+            friction=np.zeros(n),
         )
         return Sample(time=self.time, pose=self.pose, twist=self.twist, contacts=forces, impacts=impacts or NO_IMPACTS)
 
@@ -268,9 +270,3 @@ class Clock:
         k = int(np.argmin(contacts.gap))
         a, b = (self.world.body_name(int(i)) for i in contacts.body[k, ::-1])
         return UnresolvedContact(reason, time=self.time, bodies=(a, b), gap=float(contacts.gap[k]))
-
-
-NO_IMPACTS = Impacts(
-    time=np.zeros(0), pair=np.zeros((0, 2), np.int64), point=np.zeros((0, 2)), normal=np.zeros((0, 2)),
-    gap=np.zeros(0), speed=np.zeros(0), impulse=np.zeros(0),
-)  # fmt: skip

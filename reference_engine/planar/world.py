@@ -23,6 +23,7 @@ COLLISION_HANDLINGS = (
     "serial_grouped",
     "serial_grouped_lastpass",
 )
+FRICTION_LIMIT = 1e6  # beyond it a place is as good as glued
 NEED_JOINTS = ("velocity_joints", "velocity_and_distance_joints", "hybrid")
 
 
@@ -68,10 +69,12 @@ class Body:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class World:
-    """Bodies, forces and restitution.
+    """Bodies, forces, restitution and friction.
 
     Damping is force -damping v and torque -rotational_damping omega; in the original k and 0.15 k.
-    `restitution` is one number for every pair or a symmetric matrix (B, B).
+    `restitution` and `friction` are one number for every pair or a symmetric matrix (B, B). Coulomb: places that
+    slide have `friction`, those that stick stay so up to `static_friction` (None: the same, else no less). Only the
+    located mode has friction.
     """
 
     bodies: tuple[Body, ...]
@@ -83,7 +86,11 @@ class World:
     connectors: tuple[Connector, ...] = ()
     passing: tuple[tuple[int, int], ...] = ()  # pairs of bodies that pass through one another
     passing_edges: tuple[tuple[int, int, int, int], ...] = ()  # body, another, first and last of its edges: it passes
+    friction: ArrayLike = 0.0
+    static_friction: ArrayLike | None = None
     pair_restitution: Array = field(init=False)  # (B, B)
+    pair_friction: Array = field(init=False)  # (B, B)
+    pair_static_friction: Array = field(init=False)  # (B, B)
 
     def __post_init__(self) -> None:
         bodies = tuple(self.bodies)
@@ -102,19 +109,31 @@ class World:
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0.0):
                 raise WorldError(f"{name}: {value!r} is not a finite number >= 0")
-        e = np.asarray(self.restitution, dtype=np.float64)
-        if e.shape not in ((), (len(bodies), len(bodies))):
-            raise WorldError(f"restitution: shape {e.shape} is neither one number nor ({len(bodies)}, {len(bodies)})")
-        e = np.array(np.broadcast_to(e, (len(bodies), len(bodies))))
-        if not ((e >= 0.0) & (e <= 1.0)).all():
-            raise WorldError("restitution: every value must lie in [0, 1]")
-        if not (e == e.T).all():
-            raise WorldError("restitution: the matrix must be symmetric: a pair has one value")
-        e.setflags(write=False)
-        object.__setattr__(self, "pair_restitution", e)
+        count = len(bodies)
+        object.__setattr__(self, "pair_restitution", pair_values("restitution", self.restitution, count, 1.0))
+        object.__setattr__(self, "pair_friction", pair_values("friction", self.friction, count, FRICTION_LIMIT))
+        static = self.friction if self.static_friction is None else self.static_friction
+        static = pair_values("static_friction", static, count, FRICTION_LIMIT)
+        if (static < self.pair_friction).any():
+            raise WorldError("static_friction: what sticks must hold at least as well as what slides (friction)")
+        object.__setattr__(self, "pair_static_friction", static)
 
     def body_name(self, index: int) -> str:
         return self.bodies[index].name or f"bodies[{index}]"
+
+
+def pair_values(name: str, given: ArrayLike, count: int, most: float) -> Array:
+    """One number, or a symmetric matrix (B, B), as a matrix whose values lie in [0, most]."""
+    values = np.asarray(given, dtype=np.float64)
+    if values.shape not in ((), (count, count)):
+        raise WorldError(f"{name}: shape {values.shape} is neither one number nor ({count}, {count})")
+    values = np.array(np.broadcast_to(values, (count, count)))
+    if not ((values >= 0.0) & (values <= most)).all():
+        raise WorldError(f"{name}: every value must lie in [0, {most:g}]")
+    if not (values == values.T).all():
+        raise WorldError(f"{name}: the matrix must be symmetric: a pair has one value")
+    values.setflags(write=False)
+    return values
 
 
 def named_bodies(world: World) -> Iterator[tuple[str, int]]:

@@ -18,7 +18,7 @@ from reference_engine.planar.faithful.impulse import NO_IMPULSE, strike
 from reference_engine.planar.faithful.integrator import NO_FORCES, NO_ROOM, WENT, attempt, room_for_stages
 from reference_engine.planar.faithful.layout import pack_outlines, pack_rules
 from reference_engine.planar.faithful.settings import COLLISION_HANDLINGS, INTEGRATORS, FaithfulSettings
-from reference_engine.planar.motion import ContactForces, Impacts, Motion, Sample, collect
+from reference_engine.planar.motion import NO_IMPACTS, ContactForces, Impacts, Motion, Sample, collect
 from reference_engine.planar.world import World
 
 Array = NDArray[np.float64]
@@ -392,6 +392,7 @@ class ContactSim:
             gap=values[:, row.GAP],
             speed=speeds[hit],
             impulse=values[:, row.AMOUNT],
+            friction=np.zeros(len(hit)),
         )
 
     def unresolved(self, rows: Rows, reason: str) -> UnresolvedContact:
@@ -419,6 +420,7 @@ class ContactSim:
             normal=values[:, [row.NX, row.NY]],
             gap=values[:, row.GAP].copy(),
             force=values[:, row.AMOUNT].copy(),
+            friction=np.zeros(len(ids)),
         )
 
 
@@ -447,7 +449,3 @@ def faithful_simulate(world: World, duration: float, dt: float, settings: Faithf
 
 
 FIELDS = tuple(Impacts.__slots__)
-NO_IMPACTS = Impacts(
-    time=np.zeros(0), pair=np.zeros((0, 2), np.int64), point=np.zeros((0, 2)), normal=np.zeros((0, 2)),
-    gap=np.zeros(0), speed=np.zeros(0), impulse=np.zeros(0),
-)  # fmt: skip

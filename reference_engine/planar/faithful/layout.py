@@ -210,6 +210,8 @@ def bounds(outline: Outline) -> tuple[float, float, float, float]:
 
 
 def pack_outlines(world: World) -> Outlines:
+    if world.pair_static_friction.any():
+        raise WorldError("friction: ContactSim has none, so neither has the faithful mode; use `locate`")
     packer, count = Packer(), len(world.bodies)
     rows, owns = [], []
     for i, body in enumerate(world.bodies):

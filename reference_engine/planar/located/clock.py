@@ -28,7 +28,7 @@ from reference_engine.planar.located.layout import (
 from reference_engine.planar.located.release import first_release
 from reference_engine.planar.located.settings import LocatedSettings
 from reference_engine.planar.located.touching import PENETRATING, find_touching
-from reference_engine.planar.motion import ContactForces, Impacts, Sample
+from reference_engine.planar.motion import NO_IMPACTS, ContactForces, Impacts, Sample
 from reference_engine.planar.world import World
 
 Array = NDArray[np.float64]
@@ -287,6 +287,7 @@ class Clock:
             gap=self.work.geometry[rows, GAP],
             speed=rate[rows],
             impulse=impulse[rows],
+            friction=np.zeros(len(rows)),
         )
 
     def sample(self, y: Array, time: float, struck: list[Impacts] | None = None) -> Sample:
@@ -300,6 +301,7 @@ class Clock:
             normal=self.work.geometry[:n][:, [NX, NY]],
             gap=self.work.geometry[:n, GAP].copy(),
             force=np.where(self.work.skipped[:n] == 1, 0.0, np.maximum(self.work.force[:n], 0.0)),
+            friction=np.zeros(n),
         )
         impacts = Impacts(**{
             name: np.concatenate([getattr(one, name) for one in struck or [NO_IMPACTS]])
@@ -367,9 +369,3 @@ class Clock:
         pair = self.log[-1][2:4] if self.log else (0, 0)
         a, b = (self.world.body_name(int(i)) for i in pair)
         return UnresolvedContact(reason, time=self.time, bodies=(a, b), gap=0.0)
-
-
-NO_IMPACTS = Impacts(
-    time=np.zeros(0), pair=np.zeros((0, 2), np.int64), point=np.zeros((0, 2)), normal=np.zeros((0, 2)),
-    gap=np.zeros(0), speed=np.zeros(0), impulse=np.zeros(0),
-)  # fmt: skip

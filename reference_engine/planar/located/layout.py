@@ -26,6 +26,7 @@ GAP, RATE, NX, NY, U1X, U1Y, U2X, U2Y, SPAN, ACROSS, ALONG, ALONG_PREVIOUS = ran
 
 BODY_FIELDS = {"shape", "position", "angle", "velocity", "spin", "mass", "inertia", "fixed", "group", "name"}
 WORLD_FIELDS = {"bodies", "gravity", "damping", "rotational_damping", "restitution", "pair_restitution"}
+DERIVED = {"pair_friction", "pair_static_friction"}
 
 
 class Solids(NamedTuple):
@@ -140,10 +141,10 @@ def pack_solids(world: World) -> Solids:
 def refuse_unknown(thing: World | Body, known: set[str], name: str) -> None:
     """A force or law that this mode does not know must not be left out in silence."""
     for field in dataclasses.fields(thing):
-        if field.name in known:
+        if field.name in known | DERIVED:
             continue
         default = field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
-        if getattr(thing, field.name) != default:
+        if np.any(getattr(thing, field.name) != default):
             raise WorldError(f"{name}: the located mode does not have {field.name} yet; leave it out")
 
 
