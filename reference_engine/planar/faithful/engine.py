@@ -70,7 +70,7 @@ class ContactSim:
     def __init__(self, world: World, settings: FaithfulSettings | None = None, start: float = 0.0) -> None:
         self.world, self.settings = world, settings or FaithfulSettings()
         self.outlines, self.rules = pack_outlines(world), pack_rules(self.settings)
-        self.external = External(world, self.outlines)
+        self.external = External(world)
         self.compiled = not world.forces and not self.settings.adaptive
         self.method = INTEGRATORS.index(self.settings.integrator)
         self.stages = room_for_stages(self.external.weight, self.external.drag)

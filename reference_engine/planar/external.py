@@ -1,0 +1,268 @@
+"""What acts on bodies besides contacts and connectors, as kernels.
+
+The state y of B bodies is flat: poses (x, y, angle), 3 B of them, then as many of their rates. A rate has the same
+places. The fixed background is body -1, at rest at the origin; it needs no row of its own.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.planar.errors import WorldError
+from reference_engine.planar.forces import Attraction, ConstantForce, Force, Spring, Thruster
+from reference_engine.planar.world import World
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+
+class Forces(NamedTuple):
+    """F forces in the world's order, on B bodies; K corners of profiles, R rubber bands."""
+
+    mass: Array  # (B, 2) kg and kg m^2; infinite if fixed
+    weight: Array  # (B, 3) m/s^2, rad/s^2: gravity
+    drag: Array  # (B, 3) 1/s, at most 0: damping over mass and inertia
+    ids: Ids  # (F, 5)
+    row: Array  # (F, 9)
+    knots: Array  # (K, 2) s and factor, profile after profile
+    bands: Ids  # (R,) which forces are rubber bands
+
+
+# ids: kind; bodies, the second of a spring alone; corners of the profile from FIRST_KNOT to before END_KNOT, or none
+KIND, FIRST, SECOND, FIRST_KNOT, END_KNOT = range(5)
+ATTRACTION, SPRING, BAND, TURNING_PUSH, STILL_PUSH = range(5)  # KIND
+# row: points in their bodies' frames; of a spring length, stiffness, damping and the velocity of a point of the
+# background; of a push force and torque; of an attraction its strength
+P1X, P1Y, P2X, P2Y, LENGTH, STIFFNESS, DAMPING, UX, UY = range(9)
+FX, FY, TORQUE = LENGTH, STIFFNESS, DAMPING
+STRENGTH = STIFFNESS
+HEAD, TAIL = np.int64(0), np.int64(1)  # ends of a spring; numba compiles once more for each plain literal
+
+
+def pack_forces(world: World, *, background: bool = False, callables: bool = False) -> Forces:
+    """The world's forces, gravity and damping for the kernels.
+
+    With `background` there is a row more, the last, for a body that nothing moves. A Python callable cannot be
+    compiled: WorldError, unless `callables` says that the caller adds what they do, after all that is here.
+    """
+    mass = [(math.inf, math.inf) if b.fixed else (b.mass, float(b.inertia or math.inf)) for b in world.bodies]
+    mass += [(math.inf, math.inf)] if background else []
+    weight = [(*world.gravity, 0.0) if math.isfinite(m) else (0.0, 0.0, 0.0) for m, _ in mass]
+    drag = [(-world.damping / m, -world.damping / m, -world.rotational_damping / i) for m, i in mass]
+    ids: list[tuple[int, ...]] = []
+    rows: list[tuple[float, ...]] = []
+    knots: list[tuple[float, float]] = []
+    for force in world.forces:
+        if not isinstance(force, Attraction | ConstantForce | Spring | Thruster):
+            if callables:
+                continue
+            raise WorldError(f"forces: {force!r} is a Python function, which only the faithful mode calls")
+        corners = profile_of(force)
+        kind, bodies, row = packed(force)
+        ids.append((kind, *bodies, len(knots), len(knots) + len(corners)))
+        rows.append(row)
+        knots += corners
+    return Forces(
+        mass=np.array(mass, np.float64),
+        weight=np.array(weight, np.float64),
+        drag=np.array(drag, np.float64),
+        ids=np.array(ids, np.int64).reshape(-1, 5),
+        row=np.array(rows, np.float64).reshape(-1, 9),
+        knots=np.array(knots, np.float64).reshape(-1, 2),
+        bands=np.array([k for k, (kind, *_) in enumerate(ids) if kind == BAND], np.int64),
+    )
+
+
+def profile_of(force: Force) -> list[tuple[float, float]]:
+    """Empty where the factor is the same at all times; `packed` has multiplied by it then."""
+    profile = force.profile if isinstance(force, Thruster) else ()
+    return list(profile) if len(profile) > 1 else []
+
+
+def packed(force: Attraction | ConstantForce | Spring | Thruster) -> tuple[int, tuple[int, int], tuple[float, ...]]:
+    """Kind, bodies and row of one force."""
+    if isinstance(force, Attraction):
+        return ATTRACTION, (-1, -1), (0.0, 0.0, 0.0, 0.0, 0.0, force.strength, 0.0, 0.0, 0.0)
+    if isinstance(force, Spring):
+        kind = BAND if force.pulls_only else SPRING
+        laws = force.length, force.stiffness, force.damping
+        return kind, (force.first, force.second), (
+            *force.first_point, *force.second_point, *laws, *force.first_velocity,
+        )  # fmt: skip
+    (fx, fy), torque, turns = force.force, 0.0, True
+    if isinstance(force, ConstantForce):
+        torque, turns = force.torque, force.turns
+    elif len(force.profile) == 1:
+        fx, fy = fx * force.profile[0][1], fy * force.profile[0][1]
+    kind = TURNING_PUSH if turns else STILL_PUSH
+    return kind, (force.body, -1), (*force.point, 0.0, 0.0, fx, fy, torque, 0.0, 0.0)
+
+
+@entry
+def accelerate(forces, time, y, B, rate_out):
+    """rate_out[3 B + 3 i + c]: accelerations of all bodies from gravity, damping and all forces; 0 of fixed ones.
+
+    The poses' part of `rate_out` is left as it is. Where a profile jumps, the force is the one after the jump.
+    """
+    for i in range(B):
+        for c in range(3):
+            at = 3 * (B + i) + c
+            rate_out[at] = forces.weight[i, c] + forces.drag[i, c] * y[at]
+    for k in range(forces.ids.shape[0]):
+        kind = forces.ids[k, KIND]
+        if kind == ATTRACTION:
+            attract(forces, k, y, B, rate_out)
+        elif kind in (SPRING, BAND):
+            pull(forces, k, time, y, B, rate_out)
+        else:
+            thrust(forces, k, time, y, B, rate_out)
+
+
+@kernel
+def push(forces, body, rx, ry, fx, fy, B, rate_out):
+    """Force (fx, fy) [N] at (rx, ry) [m] from the centre of mass, world axes."""
+    if body >= 0:
+        at = 3 * (B + body)
+        rate_out[at] += fx / forces.mass[body, 0]
+        rate_out[at + 1] += fy / forces.mass[body, 0]
+        rate_out[at + 2] += (rx * fy - ry * fx) / forces.mass[body, 1]
+
+
+@kernel
+def attract(forces, k, y, B, rate_out):
+    """strength m1 m2 / r^2 between the centres of every two free bodies."""
+    for i in range(B):
+        for j in range(i + 1, B):
+            m_i, m_j = forces.mass[i, 0], forces.mass[j, 0]
+            if m_i < np.inf and m_j < np.inf:
+                dx, dy = y[3 * i] - y[3 * j], y[3 * i + 1] - y[3 * j + 1]
+                r = np.sqrt(dx * dx + dy * dy)
+                size = forces.row[k, STRENGTH] * m_i * m_j / (r * r)
+                fx, fy = size * (dx / r), size * (dy / r)
+                push(forces, i, 0.0, 0.0, -fx, -fy, B, rate_out)
+                push(forces, j, 0.0, 0.0, fx, fy, B, rate_out)
+
+
+@kernel
+def thrust(forces, k, time, y, B, rate_out):
+    """A force at a point of a body, turning with it or not, and a torque, times the factor of the profile."""
+    body, px, py = forces.ids[k, FIRST], forces.row[k, P1X], forces.row[k, P1Y]
+    fx, fy = forces.row[k, FX], forces.row[k, FY]
+    c, s = np.cos(y[3 * body + 2]), np.sin(y[3 * body + 2])
+    if forces.ids[k, KIND] == TURNING_PUSH:
+        fx, fy = fx * c - fy * s, fx * s + fy * c
+    factor = factor_at(forces, k, time)
+    push(forces, body, px * c - py * s, px * s + py * c, factor * fx, factor * fy, B, rate_out)
+    rate_out[3 * (B + body) + 2] += factor * forces.row[k, TORQUE] / forces.mass[body, 1]
+
+
+@kernel
+def factor_at(forces, k, time):
+    """Linear between the corners of the profile, constant before and after; 1 without a profile."""
+    first, end = forces.ids[k, FIRST_KNOT], forces.ids[k, END_KNOT]
+    if first == end:
+        return 1.0
+    after = first
+    while after < end and forces.knots[after, 0] <= time:
+        after += 1
+    if after == first:
+        return forces.knots[first, 1]
+    t, factor = forces.knots[after - 1, 0], forces.knots[after - 1, 1]
+    if after == end:
+        return factor
+    return factor + (forces.knots[after, 1] - factor) / (forces.knots[after, 0] - t) * (time - t)
+
+
+@kernel
+def spring_end(forces, k, side, time, y):
+    """An end of a spring: (arm from the centre of mass, point) [m], world axes."""
+    body, px, py = forces.ids[k, FIRST + side], forces.row[k, P1X + 2 * side], forces.row[k, P1Y + 2 * side]
+    if body < 0:
+        if side == HEAD:
+            px, py = px + forces.row[k, UX] * time, py + forces.row[k, UY] * time
+        return 0.0, 0.0, px, py
+    c, s = np.cos(y[3 * body + 2]), np.sin(y[3 * body + 2])
+    rx, ry = px * c - py * s, px * s + py * c
+    return rx, ry, y[3 * body] + rx, y[3 * body + 1] + ry
+
+
+@kernel
+def end_velocity(forces, k, side, rx, ry, y, B):
+    """Of that end [m/s]."""
+    body = forces.ids[k, FIRST + side]
+    if body < 0:
+        return (forces.row[k, UX], forces.row[k, UY]) if side == HEAD else (0.0, 0.0)
+    at = 3 * (B + body)
+    return y[at] - y[at + 2] * ry, y[at + 1] + y[at + 2] * rx
+
+
+@kernel
+def pull(forces, k, time, y, B, rate_out):
+    """tension = stiffness (length - length at rest) + damping d length / dt; none at length 0, which has no direction.
+
+    A rubber band has none while it is shorter than at rest.
+    """
+    r1x, r1y, x1, y1 = spring_end(forces, k, HEAD, time, y)
+    r2x, r2y, x2, y2 = spring_end(forces, k, TAIL, time, y)
+    dx, dy = x2 - x1, y2 - y1
+    length = np.hypot(dx, dy)
+    stretch = length - forces.row[k, LENGTH]
+    if length == 0.0 or (forces.ids[k, KIND] == BAND and stretch < 0.0):
+        return
+    dx, dy = dx / length, dy / length
+    ux, uy = end_velocity(forces, k, HEAD, r1x, r1y, y, B)
+    vx, vy = end_velocity(forces, k, TAIL, r2x, r2y, y, B)
+    tension = forces.row[k, STIFFNESS] * stretch + forces.row[k, DAMPING] * ((vx - ux) * dx + (vy - uy) * dy)
+    push(forces, forces.ids[k, FIRST], r1x, r1y, tension * dx, tension * dy, B, rate_out)
+    push(forces, forces.ids[k, SECOND], r2x, r2y, -tension * dx, -tension * dy, B, rate_out)
+
+
+@kernel
+def stretch_of(forces, k, time, y):
+    """Length of spring k less its length at rest [m]."""
+    _, _, x1, y1 = spring_end(forces, k, HEAD, time, y)
+    _, _, x2, y2 = spring_end(forces, k, TAIL, time, y)
+    return np.hypot(x2 - x1, y2 - y1) - forces.row[k, LENGTH]
+
+
+@entry
+def slack(forces, k, time, y):
+    """Stretch of rubber band k of `bands` [m]: negative while it is slack; its force has a kink at 0."""
+    return stretch_of(forces, forces.bands[k], time, y)
+
+
+@entry
+def next_knot(forces, time):
+    """The first time after `time` at which a profile has a corner [s]; infinite if none."""
+    first = np.inf
+    for k in range(forces.knots.shape[0]):
+        if time < forces.knots[k, 0] < first:
+            first = forces.knots[k, 0]
+    return first
+
+
+@entry
+def potential_energy(forces, time, y, B):
+    """Of gravity (0 at the origin), attraction (0 at infinity) and springs [J]; pushes have none."""
+    total = 0.0
+    for i in range(B):
+        if forces.mass[i, 0] < np.inf:
+            height = forces.weight[i, 0] * y[3 * i] + forces.weight[i, 1] * y[3 * i + 1]
+            total -= forces.mass[i, 0] * height
+    for k in range(forces.ids.shape[0]):
+        kind = forces.ids[k, KIND]
+        if kind == ATTRACTION:
+            for i in range(B):
+                for j in range(i + 1, B):
+                    m_i, m_j = forces.mass[i, 0], forces.mass[j, 0]
+                    if m_i < np.inf and m_j < np.inf:
+                        r = np.hypot(y[3 * i] - y[3 * j], y[3 * i + 1] - y[3 * j + 1])
+                        total -= forces.row[k, STRENGTH] * m_i * m_j / r
+        elif kind in (SPRING, BAND):
+            stretch = stretch_of(forces, k, time, y)
+            if kind == SPRING or stretch > 0.0:
+                total += 0.5 * forces.row[k, STIFFNESS] * stretch * stretch
+    return total
