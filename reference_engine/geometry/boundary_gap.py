@@ -19,6 +19,13 @@ def half_space(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found):
 
 
 @kernel
+def coordinate(a, c, largest, mu, i):
+    """x_i of the furthest point, 0 where c_i is."""
+    below = (largest - a[i]) * (largest + a[i]) + mu
+    return -a[i] * a[i] * c[i] / below if c[i] != 0.0 and below > 0.0 else 0.0
+
+
+@kernel
 def furthest_on_ellipsoid(a, cx, cy, cz):
     """Point of the ellipsoid with semi-axes a that is furthest from c; own axes.
 
@@ -54,17 +61,14 @@ def furthest_on_ellipsoid(a, cx, cy, cz):
             if abs(following - mu) <= 1e-16 * mu or mu < 1e-300:
                 break
             mu = following
-    x = np.zeros(3)
+    x, y, z = coordinate(a, c, largest, mu, 0), coordinate(a, c, largest, mu, 1), coordinate(a, c, largest, mu, 2)
     rest = 1.0
     for i in range(3):
-        below = (largest - a[i]) * (largest + a[i]) + mu
-        if c[i] != 0.0 and below > 0.0:
-            x[i] = -a[i] * a[i] * c[i] / below
         if i != long_axis:
-            rest -= (x[i] / a[i]) ** 2
+            rest -= (coordinate(a, c, largest, mu, i) / a[i]) ** 2
     along = largest * np.sqrt(max(0.0, rest))
-    x[long_axis] = -along if c[long_axis] > 0.0 else along
-    return x[0], x[1], x[2]
+    along = -along if c[long_axis] > 0.0 else along
+    return along if long_axis == 0 else x, along if long_axis == 1 else y, along if long_axis == 2 else z
 
 
 @kernel
