@@ -68,15 +68,17 @@ class Work(NamedTuple):
     A_all: Array  # (N, N) of an impact
     M: Array  # (N, N + 1) for elimination
     v: Array  # (11, N) rows W_B to W_J
-    k: Ids  # (9, N) rows W_JOINT to W_TAKEN
+    k: Ids  # (15, N) rows W_JOINT to W_HIGH
     history: Ids  # (256, N + 1) states that have been
     moved: Ids  # (B + 1,) bodies of a subset
 
 
 # v: right-hand side, forces, accelerations; of the elimination and its direction; speeds, restitution, impulses
 W_B, W_F, W_A, W_SCALE, W_X, W_DF, W_DA, W_COLUMN, W_U, W_E, W_J = range(11)
-# k: of the pivoting; rows of a subset, and which rows are in one
+# k: of the pivoting; rows of a subset, and which rows are in one; of the elimination: held contacts, how many of them
+# come up to each, and where their rows start and end; where those of A do
 W_JOINT, W_ROWS, W_COLUMNS, W_STATUS, W_AGAIN, W_ORDER, W_STOOD, W_MEMBER, W_TAKEN = range(9)
+W_HELD, W_UP_TO, W_START, W_END, W_LOW, W_HIGH = range(9, 15)
 
 
 def room_to_work(n: int, bodies: int) -> Work:
@@ -85,7 +87,7 @@ def room_to_work(n: int, bodies: int) -> Work:
         np.zeros((n, n)),
         np.zeros((n, n + 1)),
         np.zeros((11, n)),
-        np.zeros((9, n), np.int64),
+        np.zeros((15, n), np.int64),
         np.zeros((256, n + 1), np.int64),
         np.zeros(bodies + 1, np.int64),
     )

@@ -39,6 +39,7 @@ from reference_engine.planar.faithful.collision import (
     set_speed,
 )
 from reference_engine.planar.faithful.edges import (
+    box_is_met,
     crossings,
     distance_to_line,
     fill_trig,
@@ -123,10 +124,13 @@ def alike(o, rules, ids, values, new, old):
 
 
 @kernel
-def keep_best(o, rules, ids, values, count):
-    """Row `count` is new: take it in, or not, and out what it is better than. Returns how many there are then."""
-    wanted, kept = True, col.ZERO
-    for k in range(count):
+def keep_best(o, rules, ids, values, first, count):
+    """Row `count` is new: take it in, or not, and out what it is better than. Returns how many there are then.
+
+    Rows before `first` are of other pairs of bodies, so none of them is alike.
+    """
+    wanted, kept = True, first
+    for k in range(first, count):
         drop = False
         if alike(o, rules, ids, values, count, k):
             if values[k, SEEN] > values[count, SEEN] + SAME_TIME:
@@ -214,8 +218,31 @@ def corner_at(o, e, end):
 
 
 @kernel
-def corners_against(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, j, i, ids, values, count, at):
-    """Corners of body i against edges of body j."""
+def is_near(o, e, x, y, tolerance):
+    """Within the tolerance of the line of edge e, and if it is straight of the box about it?  What touches e is."""
+    if abs(distance_to_line(o, e, x, y)) > tolerance:
+        return False
+    if o.edge_ids[e, col.SHAPE] == col.ARC:
+        return True
+    x1, y1, x2, y2 = o.edge[e, col.X1], o.edge[e, col.Y1], o.edge[e, col.X2], o.edge[e, col.Y2]
+    if x < min(x1, x2) - tolerance or x > max(x1, x2) + tolerance:
+        return False
+    return min(y1, y2) - tolerance <= y <= max(y1, y2) + tolerance
+
+
+@kernel
+def has_arc(o, i):
+    for e in range(o.owns[i, col.FIRST_EDGE], o.owns[i + 1, col.FIRST_EDGE]):
+        if o.edge_ids[e, col.SHAPE] == col.ARC:
+            return True
+    return False
+
+
+@kernel
+def corners_against(
+    o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, j, i, ids, values, first, count, at
+):  # fmt: skip
+    """Corners of body i against edges of body j. The rows of this pair begin at `first`."""
     tolerance = rules.distance_tolerance
     mx, my = to_world(pose, trig, j, o.body[j, col.MIDDLE_X], o.body[j, col.MIDDLE_Y])
     live = o.owns[j, col.LIVE_EDGE]
@@ -251,18 +278,19 @@ def corners_against(o, rules, pose, trig, twist, old_pose, old_trig, has_old, ti
             far = o.edge[e, col.EDGE_REACH] + tolerance + travel
             if (x - o.edge[e, col.MID_X]) ** 2 + (y - o.edge[e, col.MID_Y]) ** 2 > far * far:
                 continue
-            found = crossings(o, e, x, y, old_x, old_y, at) if has_old else 0
+            found = crossings(o, e, x, y, old_x, old_y, at) if has_old and box_is_met(o, e, x, y, old_x, old_y) else 0
             for k in range(found):
                 way = np.sqrt((old_x - at[k, 0]) ** 2 + (old_y - at[k, 1]) ** 2)
                 if way < least:
                     crossed, first_x, first_y, least = e, at[k, 0], at[k, 1], way
             if (
                 found == 0
-                and o.corner_ids[v, col.AFTER] >= 0
+                and after >= 0
+                and is_near(o, e, x, y, tolerance)
                 and corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, count)
             ):
                 note_detection(rules, ids, values, count, time)
-                count = keep_best(o, rules, ids, values, count)
+                count = keep_best(o, rules, ids, values, first, count)
         if crossed >= 0:
             begin(ids, values, count, CORNER_EDGE, i, j, v, crossed)
             nx, ny = normal_at(o, crossed, first_x, first_y)
@@ -272,7 +300,7 @@ def corners_against(o, rules, pose, trig, twist, old_pose, old_trig, has_old, ti
             place(pose, trig, ids, values, count, first_x, first_y, nx, ny)
             set_speed(o, pose, trig, twist, ids, values, count)
             note_detection(rules, ids, values, count, time)
-            count = keep_best(o, rules, ids, values, count)
+            count = keep_best(o, rules, ids, values, first, count)
     return count
 
 
@@ -358,7 +386,9 @@ def arc_against_arc(o, rules, pose, trig, twist, e, f, ids, values, k):
 
 
 @kernel
-def arcs_against(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, i, j, ids, values, count, at):
+def arcs_against(
+    o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, i, j, ids, values, first, count, at
+):  # fmt: skip
     """Every edge of body i against every edge of body j, where one of the two is an arc."""
     for e in range(o.owns[i, col.FIRST_EDGE], o.owns[i + 1, col.FIRST_EDGE]):
         for f in range(o.owns[j, col.FIRST_EDGE], o.owns[j + 1, col.FIRST_EDGE]):
@@ -380,7 +410,7 @@ def arcs_against(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time,
                 )
             if found:
                 note_detection(rules, ids, values, count, time)
-                count = keep_best(o, rules, ids, values, count)
+                count = keep_best(o, rules, ids, values, first, count)
     return count
 
 
@@ -409,7 +439,7 @@ def find(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, step, i
     fill_trig(pose, trig)
     if has_old:
         fill_trig(old_pose, old_trig)
-    room = ids.shape[0] - o.connector_ids.shape[0] - 2
+    room, given = ids.shape[0] - o.connector_ids.shape[0] - 2, count  # rows of any pair
     for p in range(o.pairs.shape[0]):
         i, j = o.pairs[p, 0], o.pairs[p, 1]
         if not may_meet(o, rules, pose, trig, twist, i, j, step):
@@ -422,15 +452,16 @@ def find(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, step, i
         )
         if count + most > room:
             return -1
-        count = corners_against(
-            o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, i, j, ids, values, count, at
-        )
-        count = corners_against(
-            o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, j, i, ids, values, count, at
-        )
-        count = arcs_against(
-            o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, i, j, ids, values, count, at
-        )
+        first = col.ZERO if given > 0 else count
+        for side in range(2):
+            count = corners_against(
+                o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, o.pairs[p, side], o.pairs[p, 1 - side],
+                ids, values, first, count, at,
+            )  # fmt: skip
+        if has_arc(o, i) or has_arc(o, j):
+            count = arcs_against(
+                o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, i, j, ids, values, first, count, at
+            )
     return add_connectors(o, rules, pose, trig, twist, time, ids, values, count)
 
 

@@ -122,12 +122,21 @@ def within(a, b, value):
 
 
 @kernel
+def box_is_met(o, e, x, y, old_x, old_y):
+    """Does the box about the path from old to now meet that about straight edge e? True of arcs."""
+    if o.edge_ids[e, col.SHAPE] == col.ARC:
+        return True
+    x1, y1, x2, y2 = o.edge[e, col.X1], o.edge[e, col.Y1], o.edge[e, col.X2], o.edge[e, col.Y2]
+    if max(x, old_x) < min(x1, x2) or min(x, old_x) > max(x1, x2):
+        return False
+    return max(y, old_y) >= min(y1, y2) and min(y, old_y) <= max(y1, y2)
+
+
+@kernel
 def crossing_of_line(o, e, x, y, old_x, old_y, at):
     """Where the path from old to now crosses straight edge e, into at[0]; returns how many, 0 or 1."""
     x1, y1, x2, y2 = o.edge[e, col.X1], o.edge[e, col.Y1], o.edge[e, col.X2], o.edge[e, col.Y2]
-    if max(x, old_x) < min(x1, x2) or min(x, old_x) > max(x1, x2):
-        return 0
-    if max(y, old_y) < min(y1, y2) or min(y, old_y) > max(y1, y2):
+    if not box_is_met(o, e, x, y, old_x, old_y):
         return 0
     upright, path_upright = abs(x2 - x1) < PARALLEL, abs(old_x - x) < PARALLEL
     if upright and path_upright:

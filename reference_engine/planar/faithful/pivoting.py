@@ -13,23 +13,31 @@ import numpy as np
 
 from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.planar.faithful import arrays as col
+from reference_engine.planar.faithful.elimination import (
+    FREE,
+    HELD,
+    OPEN,
+    PUT_OFF,
+    SMALL,
+    back_substitute,
+    eliminate,
+    find_bands,
+    held_matrix,
+    least_diagonal,
+)
 
-SMALL = 1e-10  # m/s^2 or N: what counts as zero
 PUT_OFF_SMALL = 1e-8  # m/s^2: a violation for which a put-off contact is not taken up again
 SINGULAR = 2e-3  # 1/kg, least diagonal of the eliminated matrix; absolute, as in the original
-NO_PIVOT = 1e-9  # 1/kg
-INCONSISTENT = 0.1  # of a right-hand side in a row without a pivot
 HUGE = 1e5  # N, a step that leads nowhere
 TINY_STEP = 1e-12  # N
 NO_CHANGE = 1e-14  # of a force or an acceleration per unit of the driven force
-OPEN, HELD, FREE, PUT_OFF = 0, 1, 2, 3
 SOLVED, STUCK, UNSOLVED = -1, -2, -3  # what `drive` says, where it does not name a contact
 
 
 @kernel
 def draw(seed, n):
     """An integer in [0, n):  x' = (1664525 x + 1013904223) mod 2^32, floor(x' / 2^32 n)."""
-    seed[0] = (1664525 * seed[0] + 1013904223) % 4294967296
+    seed[0] = (1664525 * seed[0] + 1013904223) & 0xFFFFFFFF
     return int(seed[0] / 4294967296.0 * n)
 
 
@@ -47,126 +55,32 @@ def permutation(seed, n, out):
 
 
 @kernel
-def eliminate(M, n, rows, columns, scale):
-    """Gaussian elimination with scaled partial pivoting on the n x (n + 1) matrix M; returns the rank, or -1.
-
-    Rows and columns are exchanged by name alone. A column without a pivot goes to the end: its unknown is free.
-    -1: a row is zero from the start.
-    """
-    for i in range(n):
-        rows[i] = columns[i] = i
-        scale[i] = 0.0
-        for j in range(n):
-            scale[i] = max(scale[i], abs(M[i, j]))
-    for i in range(n):
-        if scale[i] < SMALL:
-            return -1
-    in_order = True
-    for step in range(n):
-        turned = 0
-        while True:
-            column, best, at = columns[step], -1.0, step
-            for k in range(step, n):
-                size = abs(M[rows[k], column]) / scale[rows[k]]
-                if size > best:
-                    best, at = size, k
-            if abs(M[rows[at], column]) >= NO_PIVOT:
-                break
-            if turned >= n - 1 - step:
-                return step
-            for k in range(step, n - 1):
-                columns[k] = columns[k + 1]
-            columns[n - 1] = column
-            turned += 1
-            in_order = False
-        rows[step], rows[at] = rows[at], rows[step]
-        pivot_row = rows[step]
-        for k in range(step + 1, n):
-            row = rows[k]
-            m = M[row, column] / M[pivot_row, column]
-            M[row, column] = 0.0
-            if in_order:  # the same without the names, which is what is quick
-                for j in range(step + 1, n + 1):
-                    M[row, j] -= m * M[pivot_row, j]
-            else:
-                M[row, n] -= m * M[pivot_row, n]
-                for j in range(step + 1, n):
-                    M[row, columns[j]] -= m * M[pivot_row, columns[j]]
-    return n
-
-
-@kernel
-def back_substitute(M, n, rank, rows, columns, x):
-    """The unknowns, free ones zero. False if a row without a pivot has a right-hand side."""
-    for k in range(rank, n):
-        if abs(M[rows[k], n]) > INCONSISTENT:
-            return False
-        x[columns[k]] = 0.0
-    for k in range(rank - 1, -1, -1):
-        rest = M[rows[k], n]
-        for j in range(k + 1, n):
-            rest -= M[rows[k], columns[j]] * x[columns[j]]
-        x[columns[k]] = rest / M[rows[k], columns[k]]
-    return True
-
-
-@kernel
-def held_matrix(A, b, n, status, extra, other, M):
-    """M: A over the held contacts, and `extra` and `other` if not -1, with b behind; returns their number."""
-    p = col.ZERO
-    for i in range(n):
-        if status[i] == HELD or i in (extra, other):
-            q = 0
-            for j in range(n):
-                if status[j] == HELD or j in (extra, other):
-                    M[p, q] = A[i, j]
-                    q += 1
-            p += 1
-    p = col.ZERO
-    for i in range(n):
-        if status[i] == HELD or i in (extra, other):
-            M[p, q] = b[i]
-            p += 1
-    return p
-
-
-@kernel
-def would_be_singular(A, b, n, status, extra, other, work):
-    """With `extra` and `other` held as well?
-
-    The diagonal is read without the exchange of columns, as in the original: after one, it is another entry.
-    """
-    count = held_matrix(A, b, n, status, extra, other, work.M)
-    if eliminate(work.M, count, work.k[col.W_ROWS], work.k[col.W_COLUMNS], work.v[col.W_SCALE]) < 0:
-        return True
-    least = np.inf
-    for i in range(count):
-        least = min(least, abs(work.M[work.k[col.W_ROWS, i], i]))
-    return least < SINGULAR
+def would_be_singular(A, n, status, extra, other, work):
+    """With `extra` and `other` held as well?"""
+    count = held_matrix(A, n, status, extra, other, work)
+    return eliminate(count, SINGULAR, work) < 0 or least_diagonal(count, work) < SINGULAR
 
 
 @kernel
 def direction(A, n, status, d, work):
     """How held forces and all accelerations answer a unit of f_d:  A_CC df_C = -A_Cd,  da = A df."""
+    held, df = work.k[col.W_HELD], work.v[col.W_DF]
     for i in range(n):
-        work.v[col.W_DF, i], work.v[col.W_COLUMN, i] = 0.0, -A[i, d]
-    work.v[col.W_DF, d] = 1.0
-    count = held_matrix(A, work.v[col.W_COLUMN], n, status, col.NONE, col.NONE, work.M)
+        df[i] = 0.0
+    df[d] = 1.0
+    count = held_matrix(A, n, status, col.NONE, col.NONE, work)
     if count > 0:
-        rank = eliminate(work.M, count, work.k[col.W_ROWS], work.k[col.W_COLUMNS], work.v[col.W_SCALE])
-        if rank < 0 or not back_substitute(
-            work.M, count, rank, work.k[col.W_ROWS], work.k[col.W_COLUMNS], work.v[col.W_X]
-        ):
+        for p in range(count):
+            work.M[p, count] = -A[held[p], d]
+        rank = eliminate(count, 0.0, work)
+        if rank < 0 or not back_substitute(count, rank, work, work.v[col.W_X]):
             return False
-        p = col.ZERO
-        for i in range(n):
-            if status[i] == HELD:
-                work.v[col.W_DF, i] = work.v[col.W_X, p]
-                p += 1
+        for p in range(count):
+            df[held[p]] = work.v[col.W_X, p]
     for i in range(n):
         total = 0.0
-        for j in range(n):
-            total += A[i, j] * work.v[col.W_DF, j]
+        for j in range(work.k[col.W_LOW, i], work.k[col.W_HIGH, i] + 1):
+            total += A[i, j] * df[j]
         work.v[col.W_DA, i] = total
     return True
 
@@ -209,12 +123,12 @@ def change_side(status, a, f, j):
 
 
 @kernel
-def drive(A, b, n, joint, status, d, a, f, work):
+def drive(A, n, joint, status, d, a, f, work):
     """Drive contact d to a_d = 0. SOLVED, a failure, or d itself, to be put off."""
     if not violated(joint, a, d, SMALL):
         status[d] = FREE
         return SOLVED
-    if status[d] != PUT_OFF and would_be_singular(A, b, n, status, d, col.NONE, work):
+    if status[d] != PUT_OFF and would_be_singular(A, n, status, d, col.NONE, work):
         return d
     for i in range(n):
         work.k[col.W_STOOD, i] = 0
@@ -240,7 +154,7 @@ def drive(A, b, n, joint, status, d, a, f, work):
         for i in range(n):
             f[i] += step * work.v[col.W_DF, i]
             a[i] += step * work.v[col.W_DA, i]
-        if status[j] == FREE and would_be_singular(A, b, n, status, d, j, work):
+        if status[j] == FREE and would_be_singular(A, n, status, d, j, work):
             status[j] = PUT_OFF
             continue
         change_side(status, a, f, j)
@@ -250,14 +164,19 @@ def drive(A, b, n, joint, status, d, a, f, work):
 @kernel
 def next_contact(n, joint, status, again, a, seed, order):
     """Joints in random order, then the most violated, then what was put off and is violated still; -1: none."""
-    permutation(seed, n, order)
-    for k in range(n):
-        if joint[order[k]] == 1 and status[order[k]] == OPEN:
-            return order[k]
-    least, which = np.inf, col.NONE
+    least, which, open_joint = np.inf, col.NONE, False
     for i in range(n):
+        open_joint = open_joint or (joint[i] == 1 and status[i] == OPEN)
         if joint[i] == 0 and status[i] == OPEN and a[i] < least:
             least, which = a[i], i
+    if open_joint:
+        permutation(seed, n, order)
+        for k in range(n):
+            if joint[order[k]] == 1 and status[order[k]] == OPEN:
+                return order[k]
+    else:
+        for _ in range(n):  # the draws are made, as the original makes them, but no order is needed
+            draw(seed, n)
     if which >= 0:
         return which
     worst = 0.0
@@ -298,6 +217,7 @@ def solve(A, b, n, joint, seed, f, a, work):
     for i in range(n):
         f[i], a[i] = 0.0, b[i]
         status[i], again[i] = OPEN, 0
+    find_bands(A, n, work)
     seen = col.ZERO
     while True:
         d = next_contact(n, joint, status, again, a, seed, work.k[col.W_ORDER])
@@ -308,7 +228,7 @@ def solve(A, b, n, joint, seed, f, a, work):
         loop, seen = seen_before(n, status, d, work, seen)
         if loop:
             return UNSOLVED
-        outcome = drive(A, b, n, joint, status, d, a, f, work)
+        outcome = drive(A, n, joint, status, d, a, f, work)
         if outcome == STUCK:
             return STUCK
         if outcome >= 0:

@@ -14,7 +14,16 @@ from reference_engine import (
     box,
     faithful_simulate,
 )
-from reference_engine.planar.faithful import collision, contact, detection, edges, impulse, integrator, pivoting
+from reference_engine.planar.faithful import (
+    collision,
+    contact,
+    detection,
+    edges,
+    elimination,
+    impulse,
+    integrator,
+    pivoting,
+)
 from reference_engine.planar.faithful.engine import ContactSim
 from reference_engine.planar.faithful.settings import COLLISION_HANDLINGS, INTEGRATORS
 
@@ -34,7 +43,7 @@ def test_every_kernel_has_been_compiled_for_one_signature_at_most():
     for integrator_name in INTEGRATORS:
         faithful_simulate(heap(), 0.2, 0.025, FaithfulSettings(integrator=integrator_name))
     faithful_simulate(heap(forces=(Attraction(strength=1.0),)), 0.2, 0.025)
-    for module in (collision, contact, detection, edges, impulse, integrator, pivoting):
+    for module in (collision, contact, detection, edges, elimination, impulse, integrator, pivoting):
         for name, kernel in vars(module).items():
             if hasattr(kernel, "signatures"):
                 assert len(kernel.signatures) <= 1, f"{module.__name__}.{name}: {kernel.signatures}"
