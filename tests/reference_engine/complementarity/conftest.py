@@ -1,4 +1,4 @@
-"""Lemke's kernel is compiled by one process; the other workers wait for it."""
+"""Kernels of the solvers are compiled by one process; the other workers wait for it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ def warm_solvers() -> None:
     with (Path(os.environ["NUMBA_CACHE_DIR"]) / "lemke.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         from reference_engine import contact_forces
+        from reference_engine.complementarity.friction_forces import friction_forces
 
         for method in ("dantzig", "lemke"):
             contact_forces([[1.0]], [-1.0], method=method)
+        friction_forces([[1.0, 0.0], [0.0, 1.0]], [-1.0, 0.0], "gripping", 0.5)

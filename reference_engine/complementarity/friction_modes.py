@@ -1,0 +1,258 @@
+"""What places of contact do, and the forces that follow from it by one elimination.
+
+Place k has the rows 2k (normal) and 2k + 1 (tangent) of A, b, f and a = A f + b. Its mode says which of them are
+equations, and what the tangential force is:
+
+  OPEN                   f = 0, a_n >= 0
+  HELD                   a_n = 0, no friction (smooth places, joints)
+  STICKS                 a_n = 0, a_t = 0,                    |f_t| <= mu_s (f_n + base)
+  SLIPS_PLUS, _MINUS     a_n = 0, f_t = -s mu (f_n + base),   s a_t >= 0 (s = +1, -1; no matter where it slides)
+  FULL_PLUS, _MINUS      a_n = 0, f_t = -s mu_s (f_n + base), a_t = 0 (because others hold it: redundant sticking)
+  PARTS + one of these   f_n = 0, a_n >= 0, friction as said from the base alone
+
+A wrong mode shows itself: a force that pulls, a body that sinks in, friction beyond the cone, slip against its
+direction. `inspect` lists those with the mode that each asks for.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.complementarity.elimination import eliminate, substitute
+from reference_engine.geometry.kernels import kernel
+
+JOINT, SMOOTH, GRIPPING, SLIDING_PLUS, SLIDING_MINUS = 0, 1, 2, 3, 4  # kinds
+OPEN, HELD, STICKS, SLIPS_PLUS, SLIPS_MINUS, FULL_PLUS, FULL_MINUS, PARTS = 0, 1, 2, 3, 4, 5, 6, 8  # modes
+
+ALL, WORST, FIRST = 0, 1, 2  # which of the violated places change at once
+ROUND_OFF = 1e-15  # of the largest term of a: what is left of equations beyond that is refined
+REFINEMENTS = 2
+
+
+class FrictionProblem(NamedTuple):
+    """Room for R places or more; only those in use are read. A force is in N and A in 1/kg, or impulses in N s."""
+
+    A: NDArray[np.float64]  # (2R, 2R) symmetric; tangents of smooth places and joints are not read
+    b: NDArray[np.float64]  # (2R,) without the forces at places
+    kind: NDArray[np.int64]  # (R,)
+    friction: NDArray[np.float64]  # (R,) mu, of slip
+    static_friction: NDArray[np.float64]  # (R,) mu_s >= mu, of sticking
+    base: NDArray[np.float64]  # (R,) >= 0, a normal force that is there already and that friction counts too
+
+
+class FrictionAnswer(NamedTuple):
+    mode: NDArray[np.int64]  # (R,) a guess goes in
+    f: NDArray[np.float64]  # (2R,) what is 0 on the way in is left out first where forces are redundant
+    a: NDArray[np.float64]  # (2R,) 0 at tangents of smooth places and joints
+    p: NDArray[np.float64]  # (R,) a_n per f_n of the place alone: A_nn - s mu A_nt where it slides
+    doubt: NDArray[np.int64]  # (R,) where it slides: STEADY, PAINLEVE (p <= 0), INDETERMINATE
+
+
+class FrictionWork(NamedTuple):
+    """Scratch."""
+
+    matrix: NDArray[np.float64]  # (2R, 2R)
+    size: NDArray[np.float64]  # (2, 2R)
+    right: NDArray[np.float64]  # (2R,)
+    x: NDArray[np.float64]  # (2R,)
+    columns: NDArray[np.int64]  # (2R,) row of A that an unknown belongs to
+    rows: NDArray[np.int64]  # (2R,)
+    skipped: NDArray[np.int64]  # (2R,)
+    slope: NDArray[np.float64]  # (R,) f_t = slope (f_n + base)
+    excess: NDArray[np.float64]  # (R,) violation in units of a
+    wanted: NDArray[np.int64]  # (R,) mode that the violation asks for
+    kinetic: NDArray[np.int64]  # (R,) 1 where slip has begun in this solution: its friction is mu, not mu_s
+    kept: NDArray[np.int64]  # (R,) modes to come back to,
+    kept_f: NDArray[np.float64]  # (2R,) and what belongs to them
+    kept_a: NDArray[np.float64]  # (2R,)
+    state: NDArray[np.int64]  # (4,) how far the search has come
+
+
+@kernel
+def keep(n, mode, f, a, kept, kept_f, kept_a):
+    for k in range(n):
+        kept[k] = mode[k]
+    for i in range(2 * n):
+        kept_f[i], kept_a[i] = f[i], a[i]
+
+
+@kernel
+def has_friction(problem, k):
+    kind = problem.kind[k]
+    return kind >= SLIDING_PLUS or (kind == GRIPPING and problem.static_friction[k] > 0.0)
+
+
+@kernel
+def pressing(mode):
+    return OPEN < mode < PARTS
+
+
+@kernel
+def edge(problem, k, sign, kinetic):
+    """Mode of a gripping place whose friction is at the edge of its cone, against a motion along sign."""
+    if problem.static_friction[k] > problem.friction[k] and kinetic == 0:
+        return FULL_PLUS if sign > 0.0 else FULL_MINUS
+    return SLIPS_PLUS if sign > 0.0 else SLIPS_MINUS
+
+
+@kernel
+def fitting(problem, k, mode):
+    """A mode that the place can have, near to the one guessed."""
+    kind, presses, tangent = problem.kind[k], pressing(mode), mode & 7
+    if kind == JOINT:
+        return HELD
+    if not has_friction(problem, k):
+        return HELD if presses else OPEN
+    if kind == SLIDING_PLUS:
+        tangent = SLIPS_PLUS
+    elif kind == SLIDING_MINUS:
+        tangent = SLIPS_MINUS
+    elif tangent <= HELD or tangent > FULL_MINUS:
+        tangent = STICKS
+    elif tangent >= FULL_PLUS and problem.static_friction[k] <= problem.friction[k]:
+        tangent -= FULL_PLUS - SLIPS_PLUS
+    if presses:
+        return tangent
+    return PARTS + tangent if problem.base[k] > 0.0 else OPEN
+
+
+@kernel
+def unknowns(problem, n, answer, work):
+    """The forces that the modes leave open: joints, then what was not 0 before, then the rest. Returns their count."""
+    for k in range(n):
+        tangent, slope = answer.mode[k] & 7, 0.0
+        if tangent >= SLIPS_PLUS:
+            slope = problem.static_friction[k] if tangent >= FULL_PLUS else problem.friction[k]
+            slope = -slope if tangent in (SLIPS_PLUS, FULL_PLUS) else slope
+        work.slope[k] = slope
+    count = 0
+    for turn in range(3):
+        for k in range(n):
+            if pressing(answer.mode[k]):
+                joint = problem.kind[k] == JOINT
+                if turn == (0 if joint else 1 if answer.f[2 * k] != 0.0 else 2):
+                    work.columns[count] = 2 * k
+                    count += 1
+        for k in range(n):
+            if answer.mode[k] & 7 == STICKS and turn == (1 if answer.f[2 * k + 1] != 0.0 else 2):
+                work.columns[count] = 2 * k + 1
+                count += 1
+    return count
+
+
+@kernel
+def accelerations(problem, n, f, a):
+    """a = A f + b. Returns the largest term, b_i or A_ii f_i. Row j of A is the column of force j."""
+    largest = 0.0
+    for i in range(2 * n):
+        a[i] = problem.b[i]
+    for j in range(2 * n):
+        if f[j] != 0.0:
+            largest = max(largest, abs(problem.A[j, j] * f[j]))
+            for i in range(2 * n):
+                a[i] += problem.A[j, i] * f[j]
+    for k in range(n):
+        largest = max(largest, abs(problem.b[2 * k]))
+        if has_friction(problem, k):
+            largest = max(largest, abs(problem.b[2 * k + 1]))
+        else:
+            a[2 * k + 1] = 0.0
+    return largest
+
+
+@kernel
+def forces_of_modes(problem, n, answer, work):
+    """f with a = 0 where the modes say so, and a. Redundant unknowns are 0."""
+    count = unknowns(problem, n, answer, work)
+    A, columns, slope = problem.A, work.columns, work.slope
+    for i in range(count):
+        row = columns[i]
+        for j in range(count):
+            work.matrix[i, j] = A[row, columns[j]]
+            k = columns[j] >> 1
+            if slope[k] != 0.0:
+                work.matrix[i, j] += slope[k] * A[row, columns[j] + 1]
+    eliminate(work.matrix, count, work.rows, work.skipped, work.size)
+    for k in range(n):
+        answer.f[2 * k] = 0.0
+        answer.f[2 * k + 1] = slope[k] * problem.base[k] if slope[k] != 0.0 else 0.0
+    worst = np.inf
+    for _ in range(1 + REFINEMENTS):
+        largest, before = accelerations(problem, n, answer.f, answer.a), worst
+        worst = 0.0
+        for i in range(count):
+            work.right[i] = -answer.a[columns[i]]
+            worst = max(worst, abs(work.right[i]))
+        if worst <= ROUND_OFF * largest or worst >= 0.5 * before:
+            return
+        substitute(work.matrix, count, work.rows, work.skipped, work.right, work.x)
+        for j in range(count):
+            k = columns[j] >> 1
+            answer.f[columns[j]] += work.x[j]
+            if slope[k] != 0.0:
+                answer.f[2 * k + 1] = slope[k] * (answer.f[2 * k] + problem.base[k])
+    accelerations(problem, n, answer.f, answer.a)
+
+
+@kernel
+def inspect(problem, n, allowed, answer, work):
+    """By how much conditions are broken at worst; `excess` at each place, `wanted` what it asks for if not allowed."""
+    worst = 0.0
+    for k in range(n):
+        mode, kind = answer.mode[k], problem.kind[k]
+        tangent, A_nn = mode & 7, problem.A[2 * k, 2 * k]
+        f_n, a_n, a_t = answer.f[2 * k], answer.a[2 * k], answer.a[2 * k + 1]
+        wanted, excess = mode, -a_n
+        if pressing(mode):
+            excess = abs(a_n) if kind == JOINT else max(-f_n * A_nn, abs(a_n))
+            if kind != JOINT and (-f_n * A_nn > allowed or a_n > allowed):
+                wanted = PARTS + tangent if problem.base[k] > 0.0 and tangent >= STICKS else OPEN
+        elif excess > allowed:
+            wanted = tangent if mode > PARTS else HELD
+        if excess <= allowed and kind == GRIPPING and tangent >= STICKS:
+            parts = mode & PARTS
+            if tangent == STICKS:
+                cone = problem.static_friction[k] * (f_n + problem.base[k])
+                over = (abs(answer.f[2 * k + 1]) - cone) * problem.A[2 * k + 1, 2 * k + 1]
+                excess = max(over, abs(a_t))
+                if excess > allowed:
+                    sign = -answer.f[2 * k + 1] if over > allowed else a_t
+                    wanted = parts + edge(problem, k, sign, work.kinetic[k])
+            else:
+                along = a_t if tangent in (SLIPS_PLUS, FULL_PLUS) else -a_t
+                excess = -along
+                if excess > allowed:
+                    wanted = parts + STICKS
+                elif tangent >= FULL_PLUS and along > allowed:
+                    excess, wanted = along, mode - (FULL_PLUS - SLIPS_PLUS)
+        work.excess[k], work.wanted[k] = excess, wanted
+        worst = max(worst, excess) if excess == excess else np.inf
+    return worst
+
+
+@kernel
+def begins_to_slip(mode, wanted):
+    return mode & 7 >= FULL_PLUS and mode - wanted == FULL_PLUS - SLIPS_PLUS
+
+
+@kernel
+def change_modes(n, rule, mode, work):
+    """Give violated places the mode that they ask for; sticking is given up only where nothing else is violated."""
+    chosen, changes, slips = -1, 0, 0
+    for k in range(n):
+        if work.wanted[k] != mode[k]:
+            changes += 1
+            slips += begins_to_slip(mode[k], work.wanted[k])
+    for k in range(n):
+        if work.wanted[k] == mode[k] or (slips < changes and begins_to_slip(mode[k], work.wanted[k])):
+            continue
+        if slips == changes:
+            work.kinetic[k] = 1
+        if rule == ALL or slips == changes:
+            mode[k] = work.wanted[k]
+        elif chosen < 0 or (rule == WORST and work.excess[k] > work.excess[chosen]):
+            chosen = k
+    if chosen >= 0:
+        mode[chosen] = work.wanted[chosen]
+    return changes > 0

@@ -1,0 +1,64 @@
+"""Random places with friction: what can be solved is solved, what cannot is not, and impacts lose energy.
+
+The witness tries all modes by least squares and judges forces by the laws alone; it shares no line with the solver.
+"""
+
+import numpy as np
+import pytest
+
+from reference_engine.complementarity.friction_forces import friction_forces
+from tests.reference_engine.complementarity.places import breach, random_places, solvable_by_trial
+
+KINDS = ["gripping", "smooth", "joint", "sliding+", "sliding-"]
+TOLERANCE = 1e-9
+
+
+def coefficients(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """mu from none to two, often the same at all places, and mu_s, sometimes larger."""
+    mu = rng.choice([0.0, 0.2, 0.5, 1.0, 2.0], n) if rng.uniform() < 0.5 else rng.uniform(0.0, 1.2, n)
+    return mu, mu * rng.choice([1.0, 1.0, 1.3])
+
+
+def matrix(J: np.ndarray, mass: np.ndarray, inertia: np.ndarray) -> np.ndarray:
+    return (J / np.stack([mass, mass, inertia], 1).ravel()) @ J.T
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_up_to_four_places_are_solved_if_and_only_if_some_modes_solve_them(seed):
+    """Gripping, smooth, jointed and sliding places on up to three bodies, past Painleve's case and over-determined."""
+    rng, none = np.random.default_rng([1, seed]), 0
+    for _ in range(150):
+        n = int(rng.integers(1, 5))
+        J, mass, inertia = random_places(rng, n, int(rng.integers(1, 4)))
+        A = matrix(J, mass, inertia)
+        b = 10.0 * (J @ rng.normal(size=J.shape[1]) if rng.uniform() < 0.7 else rng.normal(size=2 * n))
+        mixture = [[1.0, 0, 0, 0, 0], [0.4, 0.1, 0.1, 0.2, 0.2], [0.0, 0.0, 0.0, 0.5, 0.5]][rng.integers(3)]
+        kind = [str(name) for name in rng.choice(KINDS, n, p=mixture)]
+        mu, mu_s = coefficients(rng, n)
+        base = np.where(rng.uniform(size=n) < 0.3, rng.uniform(0.0, 3.0, n), 0.0) * rng.integers(2)
+        allowed = TOLERANCE * np.abs(b).max()
+        solution = friction_forces(A, b, kind, mu, mu_s, base)
+        if solution.outcome == "solved":
+            assert breach(A, b, kind, mu, mu_s, base, solution.force.ravel()) <= 1.001 * allowed
+            assert solution.violation <= allowed
+        else:
+            none += 1
+            assert not solvable_by_trial(A, b, kind, mu, mu_s, base, allowed)
+    assert none > 0
+
+
+@pytest.mark.parametrize(("cases", "most"), [(850, 6), (120, 20), (30, 50)])
+def test_a_plastic_impact_with_friction_always_has_a_solution_and_never_gains_energy(cases, most):
+    """b = J v. Energy changes by (b + a) . f / 2; normal impulses lose it or keep it, and so does friction."""
+    rng = np.random.default_rng([2, most])
+    for _ in range(cases):
+        n = int(rng.integers(1, most))
+        J, mass, inertia = random_places(rng, n, int(rng.integers(1, max(2, n))))
+        A, b = matrix(J, mass, inertia), J @ rng.normal(size=J.shape[1])
+        mu, mu_s = coefficients(rng, n)
+        solution = friction_forces(A, b, "gripping", mu, mu_s)
+        assert solution.outcome == "solved"
+        f = solution.force.ravel()
+        assert breach(A, b, ["gripping"] * n, mu, mu_s, np.zeros(n), f) <= 1.001 * TOLERANCE * np.abs(b).max()
+        size = np.abs(f) @ np.abs(b) + np.abs(b).max() ** 2 / A.diagonal().max()
+        assert 0.5 * f @ (A @ f + 2.0 * b) <= 1e-8 * size
