@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.planar.errors import WorldError
 from reference_engine.planar.forces import Attraction, ConstantForce, Force, Spring, Thruster
+from reference_engine.planar.outline import centre_of_mass
+from reference_engine.planar.trigonometry import sine_and_cosine
 from reference_engine.planar.world import World
 
 Array = NDArray[np.float64]
@@ -22,9 +24,9 @@ Ids = NDArray[np.int64]
 class Forces(NamedTuple):
     """F forces in the world's order, on B bodies; K corners of profiles, R rubber bands."""
 
-    mass: Array  # (B, 2) kg and kg m^2; infinite if fixed
-    weight: Array  # (B, 3) m/s^2, rad/s^2: gravity
-    drag: Array  # (B, 3) 1/s, at most 0: damping over mass and inertia
+    mass: Array  # (B, 3) kg, kg, kg m^2; infinite if fixed
+    weight: Array  # (B, 3) m/s^2 and 0: gravity
+    drag: Array  # (3,) kg/s, kg/s, kg m^2/s, at most 0: minus the damping
     ids: Ids  # (F, 5)
     row: Array  # (F, 9)
     knots: Array  # (K, 2) s and factor, profile after profile
@@ -34,10 +36,11 @@ class Forces(NamedTuple):
 # ids: kind; bodies, the second of a spring alone; corners of the profile from FIRST_KNOT to before END_KNOT, or none
 KIND, FIRST, SECOND, FIRST_KNOT, END_KNOT = range(5)
 ATTRACTION, SPRING, BAND, TURNING_PUSH, STILL_PUSH = range(5)  # KIND
-# row: points in their bodies' frames; of a spring length, stiffness, damping and the velocity of a point of the
-# background; of a push force and torque; of an attraction its strength
+# row: arms from centres of mass, in the frames of the bodies; of a spring length, stiffness, damping and the velocity
+# of a point of the background; of a push force, torque and how fast it turns in its body's frame; of an attraction its
+# strength
 P1X, P1Y, P2X, P2Y, LENGTH, STIFFNESS, DAMPING, UX, UY = range(9)
-FX, FY, TORQUE = LENGTH, STIFFNESS, DAMPING
+FX, FY, TORQUE, RATE = LENGTH, STIFFNESS, DAMPING, UX
 STRENGTH = STIFFNESS
 HEAD, TAIL = np.int64(0), np.int64(1)  # ends of a spring; numba compiles once more for each plain literal
 
@@ -48,10 +51,10 @@ def pack_forces(world: World, *, background: bool = False, callables: bool = Fal
     With `background` there is a row more, the last, for a body that nothing moves. A Python callable cannot be
     compiled: WorldError, unless `callables` says that the caller adds what they do, after all that is here.
     """
-    mass = [(math.inf, math.inf) if b.fixed else (b.mass, float(b.inertia or math.inf)) for b in world.bodies]
-    mass += [(math.inf, math.inf)] if background else []
-    weight = [(*world.gravity, 0.0) if math.isfinite(m) else (0.0, 0.0, 0.0) for m, _ in mass]
-    drag = [(-world.damping / m, -world.damping / m, -world.rotational_damping / i) for m, i in mass]
+    free = [not body.fixed for body in world.bodies] + ([False] if background else [])
+    mass = [(b.mass, b.mass, float(b.inertia or math.inf)) for b in world.bodies]
+    gx, gy = world.gravity
+    weight = [(m * gx / m, m * gy / m, 0.0) for m, _, _ in mass]  # the bits of a force over its mass
     ids: list[tuple[int, ...]] = []
     rows: list[tuple[float, ...]] = []
     knots: list[tuple[float, float]] = []
@@ -61,14 +64,14 @@ def pack_forces(world: World, *, background: bool = False, callables: bool = Fal
                 continue
             raise WorldError(f"forces: {force!r} is a Python function, which only the faithful mode calls")
         corners = profile_of(force)
-        kind, bodies, row = packed(force)
+        kind, bodies, row = packed(force, world)
         ids.append((kind, *bodies, len(knots), len(knots) + len(corners)))
         rows.append(row)
         knots += corners
     return Forces(
-        mass=np.array(mass, np.float64),
-        weight=np.array(weight, np.float64),
-        drag=np.array(drag, np.float64),
+        mass=np.array([mass[i] if moves else (math.inf,) * 3 for i, moves in enumerate(free)], np.float64),
+        weight=np.array([weight[i] if moves else (0.0,) * 3 for i, moves in enumerate(free)], np.float64),
+        drag=np.array([-world.damping, -world.damping, -world.rotational_damping], np.float64),
         ids=np.array(ids, np.int64).reshape(-1, 5),
         row=np.array(rows, np.float64).reshape(-1, 9),
         knots=np.array(knots, np.float64).reshape(-1, 2),
@@ -82,23 +85,32 @@ def profile_of(force: Force) -> list[tuple[float, float]]:
     return list(profile) if len(profile) > 1 else []
 
 
-def packed(force: Attraction | ConstantForce | Spring | Thruster) -> tuple[int, tuple[int, int], tuple[float, ...]]:
-    """Kind, bodies and row of one force."""
+def packed(
+    force: Attraction | ConstantForce | Spring | Thruster, world: World
+) -> tuple[int, tuple[int, int], tuple[float, ...]]:
+    """Kind, bodies and row of one force; points become arms from the centre of mass."""
+
+    def arm(body: int, point: tuple[float, float]) -> tuple[float, float]:
+        cx, cy = centre_of_mass(world.bodies[body].shape) if body >= 0 else (0.0, 0.0)
+        return point[0] - cx, point[1] - cy
+
     if isinstance(force, Attraction):
         return ATTRACTION, (-1, -1), (0.0, 0.0, 0.0, 0.0, 0.0, force.strength, 0.0, 0.0, 0.0)
     if isinstance(force, Spring):
         kind = BAND if force.pulls_only else SPRING
         laws = force.length, force.stiffness, force.damping
         return kind, (force.first, force.second), (
-            *force.first_point, *force.second_point, *laws, *force.first_velocity,
+            *arm(force.first, force.first_point), *arm(force.second, force.second_point), *laws, *force.first_velocity,
         )  # fmt: skip
-    (fx, fy), torque, turns = force.force, 0.0, True
+    (fx, fy), torque, turns, rate = force.force, 0.0, True, 0.0
     if isinstance(force, ConstantForce):
         torque, turns = force.torque, force.turns
-    elif len(force.profile) == 1:
-        fx, fy = fx * force.profile[0][1], fy * force.profile[0][1]
+    else:
+        rate = force.turn_rate
+        if len(force.profile) == 1:
+            fx, fy = fx * force.profile[0][1], fy * force.profile[0][1]
     kind = TURNING_PUSH if turns else STILL_PUSH
-    return kind, (force.body, -1), (*force.point, 0.0, 0.0, fx, fy, torque, 0.0, 0.0)
+    return kind, (force.body, -1), (*arm(force.body, force.point), 0.0, 0.0, fx, fy, torque, rate, 0.0)
 
 
 @entry
@@ -107,10 +119,8 @@ def accelerate(forces, time, y, B, rate_out):
 
     The poses' part of `rate_out` is left as it is. Where a profile jumps, the force is the one after the jump.
     """
-    for i in range(B):
-        for c in range(3):
-            at = 3 * (B + i) + c
-            rate_out[at] = forces.weight[i, c] + forces.drag[i, c] * y[at]
+    for at in range(3 * B, 6 * B):
+        rate_out[at] = 0.0
     for k in range(forces.ids.shape[0]):
         kind = forces.ids[k, KIND]
         if kind == ATTRACTION:
@@ -119,6 +129,10 @@ def accelerate(forces, time, y, B, rate_out):
             pull(forces, k, time, y, B, rate_out)
         else:
             thrust(forces, k, time, y, B, rate_out)
+    for i in range(B):
+        for c in range(3):
+            at = 3 * (B + i) + c
+            rate_out[at] = rate_out[at] + forces.drag[c] * y[at] / forces.mass[i, c] + forces.weight[i, c]
 
 
 @kernel
@@ -127,8 +141,8 @@ def push(forces, body, rx, ry, fx, fy, B, rate_out):
     if body >= 0:
         at = 3 * (B + body)
         rate_out[at] += fx / forces.mass[body, 0]
-        rate_out[at + 1] += fy / forces.mass[body, 0]
-        rate_out[at + 2] += (rx * fy - ry * fx) / forces.mass[body, 1]
+        rate_out[at + 1] += fy / forces.mass[body, 1]
+        rate_out[at + 2] += (rx * fy - ry * fx) / forces.mass[body, 2]
 
 
 @kernel
@@ -151,12 +165,17 @@ def thrust(forces, k, time, y, B, rate_out):
     """A force at a point of a body, turning with it or not, and a torque, times the factor of the profile."""
     body, px, py = forces.ids[k, FIRST], forces.row[k, P1X], forces.row[k, P1Y]
     fx, fy = forces.row[k, FX], forces.row[k, FY]
-    c, s = np.cos(y[3 * body + 2]), np.sin(y[3 * body + 2])
+    s, c = sine_and_cosine(y[3 * body + 2])
+    if forces.row[k, RATE] != 0.0:
+        sine, cosine = sine_and_cosine(forces.row[k, RATE] * time)
+        fx, fy = fx * cosine - fy * sine, fx * sine + fy * cosine
     if forces.ids[k, KIND] == TURNING_PUSH:
         fx, fy = fx * c - fy * s, fx * s + fy * c
     factor = factor_at(forces, k, time)
-    push(forces, body, px * c - py * s, px * s + py * c, factor * fx, factor * fy, B, rate_out)
-    rate_out[3 * (B + body) + 2] += factor * forces.row[k, TORQUE] / forces.mass[body, 1]
+    x, y_ = y[3 * body], y[3 * body + 1]  # arms as world points less the centre, for the bits of the faithful mode
+    rx, ry = x + (px * c - py * s) - x, y_ + (px * s + py * c) - y_
+    push(forces, body, rx, ry, factor * fx, factor * fy, B, rate_out)
+    rate_out[3 * (B + body) + 2] += factor * forces.row[k, TORQUE] / forces.mass[body, 2]
 
 
 @kernel
@@ -184,7 +203,7 @@ def spring_end(forces, k, side, time, y):
         if side == HEAD:
             px, py = px + forces.row[k, UX] * time, py + forces.row[k, UY] * time
         return 0.0, 0.0, px, py
-    c, s = np.cos(y[3 * body + 2]), np.sin(y[3 * body + 2])
+    s, c = sine_and_cosine(y[3 * body + 2])
     rx, ry = px * c - py * s, px * s + py * c
     return rx, ry, y[3 * body] + rx, y[3 * body + 1] + ry
 
@@ -208,7 +227,7 @@ def pull(forces, k, time, y, B, rate_out):
     r1x, r1y, x1, y1 = spring_end(forces, k, HEAD, time, y)
     r2x, r2y, x2, y2 = spring_end(forces, k, TAIL, time, y)
     dx, dy = x2 - x1, y2 - y1
-    length = np.hypot(dx, dy)
+    length = np.sqrt(dx * dx + dy * dy)
     stretch = length - forces.row[k, LENGTH]
     if length == 0.0 or (forces.ids[k, KIND] == BAND and stretch < 0.0):
         return

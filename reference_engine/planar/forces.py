@@ -76,15 +76,18 @@ class Thruster:
     """A force that turns with its body, times a factor that is a function of time.
 
     The factor is linear between the points (time [s], factor) of the profile, constant before and after them.
+    With a `turn_rate` the force also turns in the frame of its body; at time 0 it is as stated.
     """
 
     body: int
     point: tuple[float, float]  # m, body frame
     force: tuple[float, float]  # N, body frame
     profile: tuple[tuple[float, float], ...] = ((0.0, 1.0),)
+    turn_rate: float = 0.0  # rad/s
 
     def __post_init__(self) -> None:
-        check_finite("thruster", *self.point, *self.force, *(x for point in self.profile for x in point))
+        numbers = (x for point in self.profile for x in point)
+        check_finite("thruster", *self.point, *self.force, self.turn_rate, *numbers)
         times = [time for time, _ in self.profile]
         if not times or times != sorted(times):
             raise WorldError(f"thruster: times {times} of the profile must be there and in ascending order")

@@ -63,23 +63,34 @@ class Edge:
 class Outline:
     """Edges, each starting where the last one ended; a loop that has closed is followed by the next one.
 
-    A loop runs either way round. `holes` are those that have the material outside. Body frame: the origin is the
-    centre of mass. `live_edge` makes a wall of a rectangle: that edge alone is felt, up to `depth` behind it.
+    A loop runs either way round. `holes` are those that have the material outside. The frame of the edges is the
+    body's, also for points of forces and connectors; the body's pose is that of its centre of mass. `live_edge` makes
+    a wall of a rectangle: that edge alone is felt, up to `depth` behind it.
     """
 
     edges: tuple[Edge, ...]
     live_edge: int | None = None
     depth: float = 0.5  # m, from the middle of a wall to its live edge
     holes: tuple[int, ...] = ()  # of the loops
+    centre_of_mass: tuple[float, float] = (0.0, 0.0)  # m, body frame
     loops: tuple[tuple[int, int], ...] = field(init=False)  # first edge, and one past the last
 
     def __init__(
-        self, edges: Sequence[Edge], *, live_edge: int | None = None, depth: float = 0.5, holes: Sequence[int] = ()
+        self,
+        edges: Sequence[Edge],
+        *,
+        live_edge: int | None = None,
+        depth: float = 0.5,
+        holes: Sequence[int] = (),
+        centre_of_mass: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         object.__setattr__(self, "edges", tuple(edges))
         object.__setattr__(self, "holes", tuple(holes))
         object.__setattr__(self, "live_edge", live_edge)
         object.__setattr__(self, "depth", float(depth))
+        object.__setattr__(self, "centre_of_mass", (float(centre_of_mass[0]), float(centre_of_mass[1])))
+        if not all(math.isfinite(x) for x in self.centre_of_mass):
+            raise WorldError(f"outline: centre_of_mass must be finite, not {self.centre_of_mass}")
         if not self.edges:
             raise WorldError("outline: it has no edge")
         loops, first = [], 0
@@ -114,6 +125,11 @@ def twice_area(edge: Edge) -> float:
         segment = edge.radius**2 * ((high - low) - math.sin(high - low))
         area += -segment if edge.clockwise else segment
     return area
+
+
+def centre_of_mass(shape: object) -> tuple[float, float]:
+    """In the frame of the body [m]: the origin, unless an outline says otherwise."""
+    return shape.centre_of_mass if isinstance(shape, Outline) else (0.0, 0.0)
 
 
 def polygon_outline(vertices: ArrayLike) -> Outline:

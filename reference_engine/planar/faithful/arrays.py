@@ -22,7 +22,7 @@ NO: Any = np.bool_(False)
 class Outlines(NamedTuple):
     """B bodies and the fixed background last, E edges, V corners and points on arcs, K connectors, P pairs."""
 
-    body: Array  # (B + 1, 10)
+    body: Array  # (B + 1, 12)
     owns: Ids  # (B + 2, 3)
     restitution: Array  # (B + 1, B + 1)
     pairs: Ids  # (P, 2) that may meet
@@ -35,8 +35,9 @@ class Outlines(NamedTuple):
     connector_ids: Ids  # (K, 3)
 
 
-# body: 1/kg and 1/(kg m^2), 0 if fixed; m, how low the centre of mass can lie; a circle about the body; its box
-INV_MASS, INV_INERTIA, LEAST_HEIGHT, MIDDLE_X, MIDDLE_Y, REACH, LEFT, BOTTOM, RIGHT, TOP = range(10)
+# body: 1/kg and 1/(kg m^2), 0 if fixed; m, how low the centre of mass can lie; a circle about the body; its box;
+# kg and kg m^2, infinite if fixed
+INV_MASS, INV_INERTIA, LEAST_HEIGHT, MIDDLE_X, MIDDLE_Y, REACH, LEFT, BOTTOM, RIGHT, TOP, MASS, INERTIA = range(12)
 # owns: the live edge of a wall, else -1; body i has edges FIRST_EDGE of i up to that of i + 1, and so its corners
 LIVE_EDGE, FIRST_EDGE, FIRST_CORNER = range(3)
 # edge: its ends; outward normal if straight; of an arc centre, radius, +1 convex or -1 concave, directions from the

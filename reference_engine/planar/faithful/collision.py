@@ -185,7 +185,7 @@ def put_round(o, pose, trig, ids, values, k, rules):
             return
         dx, dy = cx - o.edge[f, col.CENTRE_X], cy - o.edge[f, col.CENTRE_Y]
         apart = np.sqrt(dx * dx + dy * dy)
-        nx, ny = dx / apart, dy / apart
+        nx, ny = dx * (1.0 / apart), dy * (1.0 / apart)
         px, py = (
             o.edge[f, col.CENTRE_X] + nx * o.edge[f, col.RADIUS],
             o.edge[f, col.CENTRE_Y] + ny * o.edge[f, col.RADIUS],

@@ -10,8 +10,6 @@ from reference_engine.planar.faithful.collision import (
     AMOUNT,
     AX,
     AY,
-    BX,
-    BY,
     GAP,
     HELD,
     NORMAL,
@@ -38,18 +36,27 @@ ACCEPTED = 1e-4  # m/s^2, or m/s: a solution that misses by more is an error
 
 
 @kernel
-def response(o, body, nix, niy, rix, riy, njx, njy, rjx, rjy):
-    """n_i . (n_j / m + (r_j x n_j) x r_i / I): what a unit force n_j at r_j does along n_i at r_i."""
-    moment = (rjx * njy - rjy * njx) * o.body[body, col.INV_INERTIA]
-    return nix * (njx * o.body[body, col.INV_MASS] - riy * moment) + niy * (
-        njy * o.body[body, col.INV_MASS] + rix * moment
-    )
+def effect_along_x(o, body, rix, riy, njx, njy, rjx, rjy, impulse):
+    """x of n_j / m + (r_j x n_j) x r_i / I: what a unit force n_j at r_j does at r_i. Bits depend on the order."""
+    m, inertia = o.body[body, col.MASS], o.body[body, col.INERTIA]
+    if impulse:
+        return njx / m - riy * (rjx * njy - rjy * njx) / inertia
+    return njx / m + (-riy * rjx * njy + riy * rjy * njx) / inertia
 
 
 @kernel
-def entry_of_matrix(o, pose, ids, values, i, j, round_arms):
-    """A_ij; with `round_arms` the arms go to the centres of round edges, else to the points."""
+def effect_along_y(o, body, rix, riy, njx, njy, rjx, rjy, impulse):
+    m, inertia = o.body[body, col.MASS], o.body[body, col.INERTIA]
+    if impulse:
+        return njy / m + rix * (rjx * njy - rjy * njx) / inertia
+    return njy / m + (-rix * rjy * njx + rix * rjx * njy) / inertia
+
+
+@kernel
+def entry_of_matrix(o, pose, ids, values, i, j, impulse):
+    """A_ij. For forces the arms go to the centres of round edges, for impulses to the points."""
     total = 0.0
+    nix, niy, njx, njy = values[i, NX], values[i, NY], values[j, NX], values[j, NY]
     for side_i in range(2):
         body = ids[i, PRIMARY + side_i]
         if o.body[body, col.INV_MASS] == 0.0:
@@ -57,14 +64,20 @@ def entry_of_matrix(o, pose, ids, values, i, j, round_arms):
         for side_j in range(2):
             if ids[j, PRIMARY + side_j] != body:
                 continue
-            if round_arms:
-                rix, riy = values[i, U1X + 2 * side_i], values[i, U1Y + 2 * side_i]
-                rjx, rjy = values[j, U1X + 2 * side_j], values[j, U1Y + 2 * side_j]
-            else:
+            sign = 1.0 if side_i == side_j else -1.0
+            if impulse:
                 rix, riy = values[i, AX + 2 * side_i] - pose[body, 0], values[i, AY + 2 * side_i] - pose[body, 1]
                 rjx, rjy = values[j, AX + 2 * side_j] - pose[body, 0], values[j, AY + 2 * side_j] - pose[body, 1]
-            term = response(o, body, values[i, NX], values[i, NY], rix, riy, values[j, NX], values[j, NY], rjx, rjy)
-            total += term if side_i == side_j else -term
+            else:
+                rix, riy = values[i, U1X + 2 * side_i], values[i, U1Y + 2 * side_i]
+                rjx, rjy = values[j, U1X + 2 * side_j], values[j, U1Y + 2 * side_j]
+            along_x = nix * effect_along_x(o, body, rix, riy, njx, njy, rjx, rjy, impulse)
+            along_y = niy * effect_along_y(o, body, rix, riy, njx, njy, rjx, rjy, impulse)
+            if impulse:
+                total += sign * (along_x + along_y)
+            else:
+                total += sign * along_x
+                total += sign * along_y
     return total
 
 
@@ -76,23 +89,24 @@ def extra_acceleration(rules, ids, values, k):
         return 0.0
     if rules.extra <= 2:
         return values[k, SPEED] / h
-    return (2.0 * values[k, SPEED] * h + values[k, GAP] - target_gap(rules, ids, k)) / (h * h)
+    return (2.0 * values[k, SPEED] * h + (values[k, GAP] - target_gap(rules, ids, k))) / (h * h)
 
 
 @kernel
-def normal_turning(ids, values, k, w2, vx, vy):
-    """How the turning of the normal enters the gap's acceleration; (vx, vy) = v1 - v2 at the u arms.
+def with_normal_turning(b, ids, values, k, w2, v1x, v1y, v2x, v2y):
+    """b and how the turning of the normal enters the gap's acceleration; v1 and v2 at the u arms, v = v1 - v2.
 
     straight  2 n' . v, n' = w2 x n, and -r1 w2^2 for a round primary edge
     round     n' . v, n' = v / r, r the sum of the radii
     """
+    vx, vy = v1x - v2x, v1y - v2y
     if ids[k, STILL_NORMAL] == 1:
-        return 0.0
+        return b
     if ids[k, ROUND_NORMAL] == 1:
-        r = values[k, R2] + (values[k, R1] if ids[k, ROUND_PRIMARY] == 1 else 0.0)
-        return (vx * vx + vy * vy) / r
-    turning = 2.0 * (-w2 * values[k, NY] * vx + w2 * values[k, NX] * vy)
-    return turning - (values[k, R1] * w2 * w2 if ids[k, ROUND_PRIMARY] == 1 else 0.0)
+        r = values[k, R2] if ids[k, ROUND_PRIMARY] == 0 else values[k, R1] + values[k, R2]
+        return b + ((v1x / r - v2x / r) * vx + (v1y / r - v2y / r) * vy)
+    b -= values[k, R1] * w2 * w2 if ids[k, ROUND_PRIMARY] == 1 else 0.0
+    return b + 2.0 * (-w2 * values[k, NY] * vx + w2 * values[k, NX] * vy)
 
 
 @kernel
@@ -101,14 +115,14 @@ def gap_acceleration(rules, ids, values, k, twist, acceleration):
     i, j = ids[k, PRIMARY], ids[k, NORMAL]
     w1, w2 = twist[i, 2], twist[j, 2]
     u1x, u1y, u2x, u2y = values[k, U1X], values[k, U1Y], values[k, U2X], values[k, U2Y]
-    vx = twist[i, 0] - w1 * u1y - (twist[j, 0] - w2 * u2y)
-    vy = twist[i, 1] + w1 * u1x - (twist[j, 1] + w2 * u2x)
-    ax = acceleration[i, 0] - acceleration[i, 2] * u1y - w1 * w1 * u1x
-    ay = acceleration[i, 1] + acceleration[i, 2] * u1x - w1 * w1 * u1y
-    ax -= acceleration[j, 0] - acceleration[j, 2] * u2y - w2 * w2 * u2x
-    ay -= acceleration[j, 1] + acceleration[j, 2] * u2x - w2 * w2 * u2y
-    b = extra_acceleration(rules, ids, values, k) + normal_turning(ids, values, k, w2, vx, vy)
-    return b + values[k, NX] * ax + values[k, NY] * ay
+    v1x, v1y = twist[i, 0] - w1 * u1y, twist[i, 1] + w1 * u1x
+    v2x, v2y = twist[j, 0] - w2 * u2y, twist[j, 1] + w2 * u2x
+    b = with_normal_turning(extra_acceleration(rules, ids, values, k), ids, values, k, w2, v1x, v1y, v2x, v2y)
+    b += values[k, NX] * (acceleration[i, 0] - acceleration[i, 2] * u1y - w1 * w1 * u1x)
+    b += values[k, NY] * (acceleration[i, 1] + acceleration[i, 2] * u1x - w1 * w1 * u1y)
+    b -= values[k, NX] * (acceleration[j, 0] - acceleration[j, 2] * u2y - w2 * w2 * u2x)
+    b -= values[k, NY] * (acceleration[j, 1] + acceleration[j, 2] * u2x - w2 * w2 * u2y)
+    return b
 
 
 @kernel
@@ -150,20 +164,20 @@ def next_subset(o, ids, count, work):
 
 
 @kernel
-def push(o, pose, ids, values, k, amount, change):
+def push(o, pose, ids, values, k, amount, impulse, change):
     """change += the accelerations from a force, or the jumps of velocity from an impulse, at the points A and B."""
-    i, j = ids[k, PRIMARY], ids[k, NORMAL]
-    fx, fy = values[k, NX] * amount, values[k, NY] * amount
-    if o.body[i, col.INV_MASS] > 0.0:
-        change[i, 0] += fx * o.body[i, col.INV_MASS]
-        change[i, 1] += fy * o.body[i, col.INV_MASS]
-        rx, ry = values[k, AX] - pose[i, 0], values[k, AY] - pose[i, 1]
-        change[i, 2] += (rx * fy - ry * fx) * o.body[i, col.INV_INERTIA]
-    if o.body[j, col.INV_MASS] > 0.0:
-        change[j, 0] -= fx * o.body[j, col.INV_MASS]
-        change[j, 1] -= fy * o.body[j, col.INV_MASS]
-        rx, ry = values[k, BX] - pose[j, 0], values[k, BY] - pose[j, 1]
-        change[j, 2] -= (rx * fy - ry * fx) * o.body[j, col.INV_INERTIA]
+    nx, ny = values[k, NX], values[k, NY]
+    for side in range(2):
+        body = ids[k, PRIMARY + side]
+        if o.body[body, col.INV_MASS] == 0.0:
+            continue
+        size = amount if side == 0 else -amount
+        fx, fy = nx * size, ny * size
+        change[body, 0] += fx / o.body[body, col.MASS]
+        change[body, 1] += fy / o.body[body, col.MASS]
+        rx, ry = values[k, AX + 2 * side] - pose[body, 0], values[k, AY + 2 * side] - pose[body, 1]
+        moment = size * (rx * ny - ry * nx) if impulse else rx * fy - ry * fx
+        change[body, 2] += moment / o.body[body, col.INERTIA]
 
 
 @kernel
@@ -196,10 +210,10 @@ def apply_contact_forces(o, rules, pose, twist, ids, values, count, seed, work, 
             work.k[col.W_JOINT, i] = ids[k, HELD]
             work.v[col.W_B, i] = gap_acceleration(rules, ids, values, k, twist, acceleration)
             for j in range(n):
-                work.A[i, j] = entry_of_matrix(o, pose, ids, values, k, work.k[col.W_MEMBER, j], col.YES)
+                work.A[i, j] = entry_of_matrix(o, pose, ids, values, k, work.k[col.W_MEMBER, j], col.NO)
         outcome = solve(work.A, work.v[col.W_B], n, work.k[col.W_JOINT], seed, work.v[col.W_F], work.v[col.W_A], work)
         violation = worst_violation(work.A, work.v[col.W_B], n, work.k[col.W_JOINT], work.v[col.W_F])
         worst = max(worst, violation if violation > ACCEPTED or outcome != SOLVED else 0.0)
         for i in range(n):
             values[work.k[col.W_MEMBER, i], AMOUNT] = work.v[col.W_F, i]
-            push(o, pose, ids, values, work.k[col.W_MEMBER, i], work.v[col.W_F, i], acceleration)
+            push(o, pose, ids, values, work.k[col.W_MEMBER, i], work.v[col.W_F, i], col.NO, acceleration)

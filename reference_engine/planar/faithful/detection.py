@@ -185,11 +185,17 @@ def corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, k):
         return True
     if is_across(o, e, x, y):
         gap = distance_to_line(o, e, x, y)
+        px, py = nearest_on_line(o, e, x, y)
+        if o.edge_ids[e, col.SHAPE] == col.VERTICAL:  # its ends may differ by a hair
+            px = (o.edge[e, col.X1] + o.edge[e, col.X2]) / 2.0
+            gap = o.edge[e, col.OUT_X] * (x - px)
+        elif o.edge_ids[e, col.SHAPE] == col.HORIZONTAL:
+            py = (o.edge[e, col.Y1] + o.edge[e, col.Y2]) / 2.0
+            gap = o.edge[e, col.OUT_Y] * (y - py)
         if gap < 0.0 or gap > tolerance:
             return False
         begin(ids, values, k, CORNER_EDGE, i, j, v, e)
         values[k, R1], values[k, GAP] = o.corner[v, col.CURVATURE], gap
-        px, py = nearest_on_line(o, e, x, y)
         place(pose, trig, ids, values, k, px, py, o.edge[e, col.OUT_X], o.edge[e, col.OUT_Y])
         set_speed(o, pose, trig, twist, ids, values, k)
         return True
@@ -378,7 +384,7 @@ def arc_against_arc(o, rules, pose, trig, twist, e, f, ids, values, k):
     half = gap / 2.0 if gap > 0.0 else 0.0  # half of the gap turns with each arc
     values[k, R1] = o.edge[e, col.RADIUS] + half
     values[k, R2], values[k, GAP] = o.edge[f, col.SIGN] * o.edge[f, col.RADIUS] + half, gap
-    nx, ny, r = bx / apart, by / apart, o.edge[f, col.RADIUS]
+    nx, ny, r = bx * (1.0 / apart), by * (1.0 / apart), o.edge[f, col.RADIUS]
     place(pose, trig, ids, values, k, o.edge[f, col.CENTRE_X] + nx * r, o.edge[f, col.CENTRE_Y] + ny * r,
           o.edge[f, col.SIGN] * nx, o.edge[f, col.SIGN] * ny)  # fmt: skip
     set_speed(o, pose, trig, twist, ids, values, k)

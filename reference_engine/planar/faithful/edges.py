@@ -6,24 +6,27 @@ n(p) = s (p - c) / |p - c|.
 
 import numpy as np
 
-from reference_engine.geometry.kernels import kernel
+from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.planar.faithful import arrays as col
+from reference_engine.planar.trigonometry import sine_and_cosine
 
 END = 1e-14  # m; by this much an edge and a path go on past their ends, lest they slip through where they meet
 PARALLEL = 1e-16  # m of width, or difference of slopes
+UPRIGHT_PATH = 1e-10  # m of width
 
 
 @kernel
 def to_world(pose, trig, i, x, y):
-    """x_i + R_i p."""
+    """x_i + R_i (p - c_i), c_i the centre of mass in the frame of the body."""
+    x, y = x - trig[i, 2], y - trig[i, 3]
     return pose[i, 0] + (x * trig[i, 0] - y * trig[i, 1]), pose[i, 1] + (x * trig[i, 1] + y * trig[i, 0])
 
 
 @kernel
 def to_body(pose, trig, i, x, y):
-    """R_i^T (p - x_i)."""
+    """c_i + R_i^T (p - x_i)."""
     dx, dy = x - pose[i, 0], y - pose[i, 1]
-    return dx * trig[i, 0] + dy * trig[i, 1], dy * trig[i, 0] - dx * trig[i, 1]
+    return trig[i, 2] + (dx * trig[i, 0] + dy * trig[i, 1]), trig[i, 3] + (dy * trig[i, 0] - dx * trig[i, 1])
 
 
 @kernel
@@ -32,10 +35,10 @@ def turned(trig, i, x, y):
     return x * trig[i, 0] - y * trig[i, 1], x * trig[i, 1] + y * trig[i, 0]
 
 
-@kernel
+@entry
 def fill_trig(pose, trig):
     for i in range(pose.shape[0]):
-        trig[i, 0], trig[i, 1] = np.cos(pose[i, 2]), np.sin(pose[i, 2])
+        trig[i, 1], trig[i, 0] = sine_and_cosine(pose[i, 2])
 
 
 @kernel
@@ -44,7 +47,21 @@ def distance_to_line(o, e, x, y):
     if o.edge_ids[e, col.SHAPE] == col.ARC:
         h = np.sqrt((x - o.edge[e, col.CENTRE_X]) ** 2 + (y - o.edge[e, col.CENTRE_Y]) ** 2)
         return o.edge[e, col.SIGN] * (h - o.edge[e, col.RADIUS])
+    if o.edge_ids[e, col.SHAPE] == col.SLANTED:
+        qx, qy = nearest_on_slanted(o, e, x, y)
+        dx, dy = x - qx, y - qy
+        d = np.sqrt(dx * dx + dy * dy)
+        return d if (y >= qy) == (o.edge[e, col.OUT_Y] > 0.0) else -d
     return o.edge[e, col.OUT_X] * (x - o.edge[e, col.X1]) + o.edge[e, col.OUT_Y] * (y - o.edge[e, col.Y1])
+
+
+@kernel
+def nearest_on_slanted(o, e, x, y):
+    """Where the perpendicular through (x, y), of slope -1 / k, meets the line y - y1 = k (x - x1)."""
+    x1, y1 = o.edge[e, col.X1], o.edge[e, col.Y1]
+    k = (o.edge[e, col.Y2] - y1) / (o.edge[e, col.X2] - x1)
+    qx = (-y1 + y + x / k + k * x1) / (1.0 / k + k)
+    return qx, y1 + k * (qx - x1)
 
 
 @kernel
@@ -52,7 +69,7 @@ def normal_at(o, e, x, y):
     if o.edge_ids[e, col.SHAPE] == col.ARC:
         dx, dy = x - o.edge[e, col.CENTRE_X], y - o.edge[e, col.CENTRE_Y]
         h = np.sqrt(dx * dx + dy * dy)
-        return o.edge[e, col.SIGN] * dx / h, o.edge[e, col.SIGN] * dy / h
+        return dx * (o.edge[e, col.SIGN] * (1.0 / h)), dy * (o.edge[e, col.SIGN] * (1.0 / h))
     return o.edge[e, col.OUT_X], o.edge[e, col.OUT_Y]
 
 
@@ -66,8 +83,7 @@ def nearest_on_line(o, e, x, y):
         return o.edge[e, col.X1], y
     if o.edge_ids[e, col.SHAPE] == col.HORIZONTAL:
         return x, o.edge[e, col.Y1]
-    d = distance_to_line(o, e, x, y)
-    return x - d * o.edge[e, col.OUT_X], y - d * o.edge[e, col.OUT_Y]
+    return nearest_on_slanted(o, e, x, y)
 
 
 @kernel
@@ -113,7 +129,8 @@ def nearest_by_angle(o, e, x, y):
     after = angle - high if angle > high else turn + angle - high
     end = low if before < after else high
     r = o.edge[e, col.RADIUS]
-    return r * np.cos(end) + o.edge[e, col.CENTRE_X], r * np.sin(end) + o.edge[e, col.CENTRE_Y]
+    sine, cosine = sine_and_cosine(end)
+    return r * cosine + o.edge[e, col.CENTRE_X], r * sine + o.edge[e, col.CENTRE_Y]
 
 
 @kernel
@@ -168,25 +185,37 @@ def crossing_of_line(o, e, x, y, old_x, old_y, at):
 
 @kernel
 def crossings_of_arc(o, e, x, y, old_x, old_y, at):
-    """Where the path p + t (old - p), 0 <= t <= 1, meets arc e; returns how many, up to 2.
+    """Where the path from now to old meets arc e; returns how many, up to 2.
 
-    |p + t w - c|^2 = r^2:  w.w t^2 + 2 w.(p - c) t + |p - c|^2 - r^2 = 0
+    In the frame of the centre: y = k x + d and x^2 + y^2 = r^2, so (1 + k^2) x = -k d +- sqrt((1 + k^2) r^2 - d^2)
     """
-    px, py = x - o.edge[e, col.CENTRE_X], y - o.edge[e, col.CENTRE_Y]
-    wx, wy = old_x - x, old_y - y
-    a, b = wx * wx + wy * wy, wx * px + wy * py
-    c = px * px + py * py - o.edge[e, col.RADIUS] ** 2
-    if a == 0.0 or b * b - a * c < 0.0:
-        return 0
-    root = np.sqrt(b * b - a * c)
+    cx, cy, r = o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y], o.edge[e, col.RADIUS]
+    px, py, qx, qy = x - cx, y - cy, old_x - cx, old_y - cy
+    upright = abs(qx - px) < UPRIGHT_PATH
+    k, d, root, scale = 0.0, 0.0, 0.0, 1.0
+    if upright:
+        ax = (px + qx) / 2.0
+        if abs(ax) > r:
+            return 0
+        root = np.sqrt(r * r - ax * ax)
+    else:
+        k = (qy - py) / (qx - px)
+        scale, d = 1.0 + k * k, py - k * px
+        root = scale * r * r - d * d
+        if root < 0.0:
+            return 0
+        root = np.sqrt(root)
     count = 0
-    q = -(b + root) if b >= 0.0 else root - b  # the larger in size, without cancellation; the other is c / q
-    t1 = q / a
-    t2 = c / q if q != 0.0 else 0.0
-    for k in range(2):
-        t = min(t1, t2) if k == 0 else max(t1, t2)
-        if 0.0 <= t <= 1.0 and is_on_arc(o, e, px + t * wx, py + t * wy):
-            at[count, 0], at[count, 1] = x + t * wx, y + t * wy
+    for side in range(2):
+        if upright:
+            ay = root if side == 0 else -root
+        elif side == 0:
+            ax, ay = -(k * d + root) / scale, (d - k * root) / scale
+        else:
+            ax, ay = (k * (-d) + root) / scale, (d + k * root) / scale
+        inside = min(py, qy) <= ay <= max(py, qy) and (upright or min(px, qx) <= ax <= max(px, qx))
+        if inside and is_on_arc(o, e, ax, ay):
+            at[count, 0], at[count, 1] = ax + cx, ay + cy
             count += 1
     return count
 

@@ -149,8 +149,8 @@ def back_substitute(n, rank, work, x):
             return False
         x[columns[k]] = 0.0
     for k in range(rank - 1, -1, -1):
-        rest = M[rows[k], n]
+        known = 0.0
         for j in range(k + 1, min(rank, work.k[col.W_END, rows[k]])):
-            rest -= M[rows[k], columns[j]] * x[columns[j]]
-        x[columns[k]] = rest / M[rows[k], columns[k]]
+            known += M[rows[k], columns[j]] * x[columns[j]]
+        x[columns[k]] = (M[rows[k], n] - known) / M[rows[k], columns[k]]
     return True

@@ -13,10 +13,11 @@ from reference_engine.planar.faithful.arrays import FIRST_CORNER, room_to_work
 from reference_engine.planar.faithful.collision import classify, update
 from reference_engine.planar.faithful.contact import ACCEPTED, apply_contact_forces
 from reference_engine.planar.faithful.detection import find, least_gap
+from reference_engine.planar.faithful.edges import fill_trig
 from reference_engine.planar.faithful.external import External
 from reference_engine.planar.faithful.impulse import NO_IMPULSE, strike
 from reference_engine.planar.faithful.integrator import NO_FORCES, NO_ROOM, WENT, attempt, room_for_stages
-from reference_engine.planar.faithful.layout import pack_outlines, pack_rules
+from reference_engine.planar.faithful.layout import frames_of, pack_outlines, pack_rules
 from reference_engine.planar.faithful.settings import COLLISION_HANDLINGS, INTEGRATORS, FaithfulSettings
 from reference_engine.planar.motion import NO_IMPACTS, ContactForces, Impacts, Motion, Sample, collect
 from reference_engine.planar.world import World
@@ -71,9 +72,9 @@ class ContactSim:
         self.world, self.settings = world, settings or FaithfulSettings()
         self.outlines, self.rules = pack_outlines(world), pack_rules(self.settings)
         self.external = External(world)
-        self.compiled = not world.forces and not self.settings.adaptive
+        self.compiled = not self.external.functions and not self.settings.adaptive
         self.method = INTEGRATORS.index(self.settings.integrator)
-        self.stages = room_for_stages(self.external.weight, self.external.drag)
+        self.stages = room_for_stages(self.external.forces, frames_of(world))
         self.handling = COLLISION_HANDLINGS.index(self.settings.collision_handling)
         self.seed = np.array([self.settings.random_seed], np.int64)
         self.totals = Totals()
@@ -82,7 +83,7 @@ class ContactSim:
         self.pose = np.array([*((*b.position, b.angle) for b in world.bodies), *still], np.float64)
         self.twist = np.array([*((*b.velocity, b.spin) for b in world.bodies), *still], np.float64)
         self.old_pose, self.has_old = self.pose.copy(), False
-        self.trig, self.old_trig = np.zeros((len(self.pose), 2)), np.zeros((len(self.pose), 2))
+        self.trig, self.old_trig = frames_of(world), frames_of(world)
         self.crossings = np.zeros((2, 2))
         self.rate = [np.zeros_like(self.pose) for _ in range(4)]
         corners = np.diff(self.outlines.owns[:, FIRST_CORNER])
@@ -287,7 +288,7 @@ class ContactSim:
         self.totals.steps += 1
         if self.compiled:
             rows, busy = self.compiled_step(part)
-            if not busy:
+            if not busy and not self.settings.joint_small_impacts:
                 return rows, False
         else:
             went, rows = self.integrate(part), self.room()
@@ -338,7 +339,7 @@ class ContactSim:
 
     def update(self, rows: Rows) -> None:
         trig = self.trig
-        trig[:, 0], trig[:, 1] = np.cos(self.pose[:, 2]), np.sin(self.pose[:, 2])
+        fill_trig(self.pose, trig)
         update(self.outlines, self.rules, self.pose, trig, self.twist, self.time, rows.ids, rows.values, rows.count)
 
     def flags(self, rows: Rows, allow_tiny: bool) -> NDArray[np.bool_]:

@@ -15,7 +15,6 @@ class External:
 
     def __init__(self, world: World) -> None:
         self.forces = pack_forces(world, background=True, callables=True)
-        self.weight, self.drag = self.forces.weight, self.forces.drag
         self.functions = [force for force in world.forces if callable(force)]
         self.rows = len(self.forces.mass)
         self.state, self.rate = np.zeros(6 * self.rows), np.zeros(6 * self.rows)
@@ -31,15 +30,13 @@ class External:
                 raise WorldError(
                     f"forces: {function!r} gave {pushes.shape}, not finite (B, 3) with B = {self.rows - 1}"
                 )
-            out[:-1, :2] += pushes[:, :2] / self.forces.mass[:-1, :1]
-            out[:-1, 2] += pushes[:, 2] / self.forces.mass[:-1, 1]
+            out[:-1] += pushes / self.forces.mass[:-1]
 
     def energy(self, time: float, pose: Array, twist: Array) -> float:
         """Kinetic, and potential of gravity, attraction and springs [J]."""
         self.put(pose, twist)
         free = np.isfinite(self.forces.mass[:, 0])
-        mass, inertia = self.forces.mass[free].T
-        kinetic = 0.5 * (mass @ (twist[free, :2] ** 2).sum(axis=1) + inertia @ twist[free, 2] ** 2)
+        kinetic = 0.5 * (self.forces.mass[free] * twist[free] ** 2).sum()
         return float(kinetic + potential_energy(self.forces, time, self.state, self.rows))
 
     def put(self, pose: Array, twist: Array) -> None:

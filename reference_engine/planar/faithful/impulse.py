@@ -129,7 +129,7 @@ def strike(o, rules, pose, twist, ids, values, count, handling, seed, work):
             e = 0.0
         work.v[col.W_E, k], work.v[col.W_U, k], work.v[col.W_J, k], work.k[col.W_TAKEN, k] = e, values[k, SPEED], 0.0, 1
         for m in range(count):
-            work.A_all[k, m] = entry_of_matrix(o, pose, ids, values, k, m, col.NO)
+            work.A_all[k, m] = entry_of_matrix(o, pose, ids, values, k, m, col.YES)
     if handling == SIMULTANEOUS:
         worst, done = solve_taken(ids, count, col.NO, seed, work), 1
     else:
@@ -143,5 +143,5 @@ def strike(o, rules, pose, twist, ids, values, count, handling, seed, work):
             amount = 0.0
         values[k, AMOUNT] = amount
         if amount != 0.0:
-            push(o, pose, ids, values, k, amount, twist)
+            push(o, pose, ids, values, k, amount, col.YES, twist)
     return done, worst, greatest, least

@@ -1,7 +1,7 @@
 """One step of Runge-Kutta 4, modified Euler or Euler, with the contacts and their forces at every stage.
 
-The stages are looked at like states: bodies that penetrate in one end the step. For worlds with no forces but gravity
-and damping; `engine` does the same stage by stage where a force is Python.
+The stages are looked at like states: bodies that penetrate in one end the step. `engine` does the same stage by stage
+where a force is a Python function.
 """
 
 from typing import NamedTuple
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.planar.external import Forces, accelerate
 from reference_engine.planar.faithful import arrays as col
 from reference_engine.planar.faithful.collision import is_close, is_colliding, is_imminent
 from reference_engine.planar.faithful.contact import ACCEPTED, apply_contact_forces
@@ -28,27 +29,33 @@ class Stages(NamedTuple):
     rate: Array  # (4, B + 1, 3)
     pose: Array  # (B + 1, 3)
     old_pose: Array  # (B + 1, 3) at the start of the step
-    trig: Array  # (B + 1, 2)
-    old_trig: Array  # (B + 1, 2)
+    trig: Array  # (B + 1, 4) cosine and sine of the angle; centre of mass in the frame of the body
+    old_trig: Array  # (B + 1, 4)
     crossings: Array  # (2, 2)
-    weight: Array  # (B + 1, 3) m/s^2
-    drag: Array  # (B + 1, 3) 1/s, negative
+    forces: Forces
+    state: Array  # (6 B + 6,) as `accelerate` takes it
+    state_rate: Array  # (6 B + 6,)
 
 
-def room_for_stages(weight: Array, drag: Array) -> Stages:
-    n = len(weight)
+def room_for_stages(forces: Forces, frames: Array) -> Stages:
+    n = len(forces.mass)
     return Stages(
-        np.zeros((4, n, 3)), np.zeros((4, n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 2)),
-        np.zeros((n, 2)), np.zeros((2, 2)), weight, drag,
+        np.zeros((4, n, 3)), np.zeros((4, n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), frames.copy(),
+        frames.copy(), np.zeros((2, 2)), forces, np.zeros(6 * n), np.zeros(6 * n),
     )  # fmt: skip
 
 
 @kernel
 def evaluate(o, rules, stages, twist, time, step, contact_forces, ids, values, seed, work, rate):
     """Accelerations at the stage's pose; (outcome, rows found, worst violation)."""
-    for i in range(twist.shape[0]):
+    n = twist.shape[0]
+    for i in range(n):
         for c in range(3):
-            rate[i, c] = stages.weight[i, c] + stages.drag[i, c] * twist[i, c]
+            stages.state[3 * i + c], stages.state[3 * (n + i) + c] = stages.pose[i, c], twist[i, c]
+    accelerate(stages.forces, time, stages.state, n, stages.state_rate)
+    for i in range(n):
+        for c in range(3):
+            rate[i, c] = stages.state_rate[3 * (n + i) + c]
     if not contact_forces:
         return WENT, col.ZERO, 0.0
     count = find(

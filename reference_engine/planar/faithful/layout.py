@@ -1,4 +1,4 @@
-"""Outlines and connectors as the kernels see them: float64 in C order and int64. Body frames, origin at the mass."""
+"""Outlines and connectors as the kernels see them: float64 in C order and int64, in the frames of their bodies."""
 
 import math
 from dataclasses import dataclass
@@ -21,8 +21,9 @@ from reference_engine.planar.faithful.arrays import (
     Rules,
 )
 from reference_engine.planar.faithful.settings import EXTRA_ACCELERATIONS, FaithfulSettings
-from reference_engine.planar.outline import Edge, Outline, polygon_outline
+from reference_engine.planar.outline import Edge, Outline, centre_of_mass, polygon_outline
 from reference_engine.planar.shape import Disc, HalfPlane, Polygon
+from reference_engine.planar.trigonometry import sine_and_cosine
 from reference_engine.planar.world import Body, World
 
 Array = NDArray[np.float64]
@@ -158,7 +159,8 @@ def points_on_arc(edge: Edge) -> list[tuple[float, float]]:
     step = (high - low) / parts
     angles = [high - k * step if edge.clockwise else low + k * step for k in range(1, parts)]
     r = edge.radius
-    return [(edge.centre[0] + r * math.cos(a), edge.centre[1] + r * math.sin(a)) for a in angles]
+    turns = [sine_and_cosine(a) for a in angles]
+    return [(edge.centre[0] + r * c, edge.centre[1] + r * s) for s, c in turns]
 
 
 def sagitta(edge: Edge) -> float:
@@ -174,24 +176,25 @@ def least_height(outline: Outline, box: tuple[float, float, float, float]) -> fl
 
     where it lies across from none, to the box. [m]
     """
-    least = math.inf
+    least, (cx, cy) = math.inf, outline.centre_of_mass
     for edge, solid_on_left in sided_edges(outline):
         packed = pack_edge(edge, solid_on_left)
         (x1, y1), (x2, y2) = edge.start, edge.end
         if edge.centre is not None:
             low, high = edge.angles()
-            angle = math.atan2(-edge.centre[1], -edge.centre[0])
+            away = cx - edge.centre[0], cy - edge.centre[1]
+            angle = math.atan2(away[1], away[0])
             angle += 2.0 * math.pi if angle < low else 0.0
             if not packed.whole and not low <= angle <= high:
                 continue
-            d = packed.sign * (math.hypot(*edge.centre) - edge.radius)
+            d = packed.sign * (math.hypot(*away) - edge.radius)
         else:
             length = math.dist(edge.start, edge.end)
-            if not 0.0 <= -(x1 * (x2 - x1) + y1 * (y2 - y1)) / length <= length:
+            if not 0.0 <= ((cx - x1) * (x2 - x1) + (cy - y1) * (y2 - y1)) / length <= length:
                 continue
-            d = -x1 * packed.normal[0] - y1 * packed.normal[1]
+            d = (cx - x1) * packed.normal[0] + (cy - y1) * packed.normal[1]
         least = min(least, max(0.0, -d))
-    return least if least < math.inf else min(-box[1], box[2], box[3], -box[0])
+    return least if least < math.inf else min(cy - box[1], box[2] - cx, box[3] - cy, cx - box[0])
 
 
 def bounds(outline: Outline) -> tuple[float, float, float, float]:
@@ -209,6 +212,13 @@ def bounds(outline: Outline) -> tuple[float, float, float, float]:
     return min(xs), min(ys), max(xs), max(ys)
 
 
+def frames_of(world: World) -> Array:
+    """(B + 1, 4) for `edges.fill_trig`: room for cosine and sine; centre of mass in the frame of the body [m]."""
+    frames = np.zeros((len(world.bodies) + 1, 4))
+    frames[:-1, 2:] = [centre_of_mass(body.shape) for body in world.bodies]
+    return frames
+
+
 def pack_outlines(world: World) -> Outlines:
     if world.pair_static_friction.any():
         raise WorldError("friction: ContactSim has none, so neither has the faithful mode; use `locate`")
@@ -224,10 +234,10 @@ def pack_outlines(world: World) -> Outlines:
         middle = ((box[0] + box[2]) / 2.0, (box[1] + box[3]) / 2.0)
         reach = max(math.dist(middle, point[:2]) for point in packer.corners[first_corner:])
         reach += max(sagitta(edge) for edge in outline.edges)
-        inverse = (0.0, 0.0) if body.fixed else (1.0 / body.mass, 1.0 / float(body.inertia or math.inf))
+        mass = (math.inf, math.inf) if body.fixed else (body.mass, float(body.inertia or math.inf))
         reach = reach if outline.live_edge is None else outline.depth
-        rows.append((*inverse, least_height(outline, box), *middle, reach, *box))
-    rows.append((0.0, 0.0, math.inf, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+        rows.append((1.0 / mass[0], 1.0 / mass[1], least_height(outline, box), *middle, reach, *box, *mass))
+    rows.append((0.0, 0.0, math.inf, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, math.inf, math.inf))
     owns += 2 * [(-1, len(packer.edges), len(packer.corners))]
     restitution = np.ones((count + 1, count + 1))
     restitution[:count, :count] = world.pair_restitution

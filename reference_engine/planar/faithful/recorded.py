@@ -16,7 +16,7 @@ from reference_engine.planar.connectors import BACKGROUND, Connector, Joint, Rop
 from reference_engine.planar.errors import WorldError
 from reference_engine.planar.faithful.engine import ContactSim, Totals
 from reference_engine.planar.faithful.settings import FaithfulSettings
-from reference_engine.planar.forces import Attraction, ConstantForce, Force, Spring
+from reference_engine.planar.forces import Attraction, ConstantForce, Force, Spring, Thruster
 from reference_engine.planar.outline import Edge, Outline
 from reference_engine.planar.world import Body, World
 
@@ -115,7 +115,7 @@ def world_of(setup: Json, test: str = "") -> World:
         elif law["type"] == "DampingLaw":
             damping, turning = law["damping"], law["damping"] * law["rotate_ratio"]
         else:
-            forces.append(force_of(law, rows, index))
+            forces.append(force_of(law, index))
     return World(
         bodies=bodies,
         gravity=(0.0, -float(gravity)),
@@ -123,14 +123,13 @@ def world_of(setup: Json, test: str = "") -> World:
         rotational_damping=turning,
         restitution=np.minimum(elasticity[:, None], elasticity[None, :]),
         forces=tuple(forces),
-        connectors=tuple(connector_of(c, rows, index) for c in setup["connectors"]),
+        connectors=tuple(connector_of(c, index) for c in setup["connectors"]),
         passing=tuple(sorted(passing)),
         passing_edges=tuple((index[a], index[b], i, k) for a, b, i, k in UNRECORDED_PASSING.get(test, ())),
     )
 
 
 def body_of(row: Json) -> Body:
-    cx, cy = row["cm_body"]
     edges = []
     for edge in row["edges"]:
         if edge["type"] not in ("straight", "circular"):
@@ -139,17 +138,18 @@ def body_of(row: Json) -> Body:
         round_edge = edge["type"] == "circular"
         edges.append(
             Edge(
-                start=(x1 - cx, y1 - cy),
-                end=(x2 - cx, y2 - cy),
-                centre=(edge["center"][0] - cx, edge["center"][1] - cy) if round_edge else None,
+                start=(x1, y1),
+                end=(x2, y2),
+                centre=(edge["center"][0], edge["center"][1]) if round_edge else None,
                 clockwise=bool(edge["clockwise"]) if round_edge else False,
             )
         )
     live = row.get("special_edge")
-    wall: dict[str, Any] = {"live_edge": live["index"], "depth": live["centroid_radius"]} if live else {}
-    plain = Outline(edges, **wall)
+    more: dict[str, Any] = {"live_edge": live["index"], "depth": live["centroid_radius"]} if live else {}
+    more["centre_of_mass"] = row["cm_body"]
+    plain = Outline(edges, **more)
     holes = [k for k, (first, _) in enumerate(plain.loops) if not has_outside_as(row["edges"][first], plain, k)]
-    outline = Outline(edges, **wall, holes=holes)
+    outline = Outline(edges, **more, holes=holes)
     for k, (first, end) in enumerate(outline.loops):
         if not all(has_outside_as(edge, outline, k) for edge in row["edges"][first:end]):
             raise NotRepresented(f"body {row['name']}: edges of loop {k} have their outsides on different sides")
@@ -178,7 +178,7 @@ def has_outside_as(edge: Json, outline: Outline, loop: int) -> bool:
     return bool(edge["outside_is_up"]) == ((up > 0.0) == solid_on_left)
 
 
-def force_of(law: Json, rows: list[Json], index: Mapping[str, int]) -> Force:
+def force_of(law: Json, index: Mapping[str, int]) -> Force:
     kind = law["type"]
     if kind == "Gravity2Law":
         return Attraction(strength=law["gravity"])
@@ -187,43 +187,27 @@ def force_of(law: Json, rows: list[Json], index: Mapping[str, int]) -> Force:
         if law["loc_type"] != 0:
             raise NotRepresented("ConstantForceLaw at a point of the world")
         return ConstantForce(
-            body=body, point=own_frame(law["location"], rows[body]), force=tuple(law["direction"]),
+            body=body, point=pair(law["location"]), force=tuple(law["direction"]),
             torque=law["torque"], turns=law["dir_type"] == 0,
         )  # fmt: skip
     if kind == "Spring" and "stiffness" in law:
         first, second = index[law["body1"]], index[law["body2"]]
         return Spring(
-            first=first, second=second, first_point=own_frame(law["attach1"], rows[first] if first >= 0 else None),
-            second_point=own_frame(law["attach2"], rows[second] if second >= 0 else None),
+            first=first, second=second, first_point=pair(law["attach1"]), second_point=pair(law["attach2"]),
             length=law["rest_length"], stiffness=law["stiffness"], damping=law.get("damping", 0.0),
         )  # fmt: skip
     if kind == "RotatingTestForce":
         body = index[str(law["str"]).split('"')[1]]
-        return turning_force(body, own_frame(HANDLE[0], rows[body]), HANDLE[1], HANDLE[2], len(rows))
+        return Thruster(body=body, point=HANDLE[0], force=(HANDLE[1], 0.0), turn_rate=HANDLE[2])
     raise NotRepresented(f"force law {kind}; known are {', '.join(FORCES)}")
 
 
-def turning_force(body: int, point: tuple[float, float], size: float, rate: float, count: int) -> Force:
-    """A force at a point of a body, whose direction in the body's frame turns at a constant rate."""
-
-    def force(time: float, pose: Array, twist: Array) -> Array:
-        out, angle = np.zeros((count, 3)), pose[body, 2]
-        c, s = math.cos(angle), math.sin(angle)
-        bx, by = size * math.cos(rate * time), size * math.sin(rate * time)
-        fx, fy = bx * c - by * s, bx * s + by * c
-        rx, ry = point[0] * c - point[1] * s, point[0] * s + point[1] * c
-        out[body] = fx, fy, rx * fy - ry * fx
-        return out
-
-    return force
-
-
-def connector_of(row: Json, rows: list[Json], index: Mapping[str, int]) -> Connector:
+def connector_of(row: Json, index: Mapping[str, int]) -> Connector:
     kind = row["type"]
     if kind not in ("Joint", "Rope"):
         raise NotRepresented(f"connector {kind}; known are Joint and Rope")
     first, second = index[row["body1"]], index[row["body2"]]
-    points = [own_frame(row[f"attach{k}"], rows[i] if i >= 0 else None) for k, i in ((1, first), (2, second))]
+    points = pair(row["attach1"]), pair(row["attach2"])
     if kind == "Rope":
         return Rope(
             first=first, second=second, first_point=points[0], second_point=points[1], length=row["rest_length"],
@@ -235,9 +219,8 @@ def connector_of(row: Json, rows: list[Json], index: Mapping[str, int]) -> Conne
     )  # fmt: skip
 
 
-def own_frame(point: Any, row: Json | None) -> tuple[float, float]:
-    cx, cy = row["cm_body"] if row else (0.0, 0.0)
-    return float(point[0]) - cx, float(point[1]) - cy
+def pair(point: Any) -> tuple[float, float]:
+    return float(point[0]), float(point[1])
 
 
 def repeat(run: Json) -> Outcome:

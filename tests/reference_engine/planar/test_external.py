@@ -6,7 +6,18 @@ import numba
 import numpy as np
 import pytest
 
-from reference_engine import Attraction, Body, ConstantForce, Disc, Spring, Thruster, World, WorldError
+from reference_engine import (
+    Attraction,
+    Body,
+    ConstantForce,
+    Disc,
+    Outline,
+    Spring,
+    Thruster,
+    World,
+    WorldError,
+    polygon_outline,
+)
 from reference_engine.planar import external
 from reference_engine.planar.external import accelerate, next_knot, pack_forces, potential_energy, slack
 
@@ -117,6 +128,24 @@ def test_a_profile_of_one_point_is_a_constant_factor():
     thruster = Thruster(body=0, point=(0.0, 0.0), force=(2.0, 0.0), profile=((0.5, 3.0),))
     for time in (0.0, 1.0):
         assert accelerations(world_with(thruster, bodies=(disc(),)), time)[0, 0] == 3.0
+
+
+@pytest.mark.parametrize("time", [0.0, 0.7, 5.0])
+def test_a_thruster_may_turn_in_the_frame_of_its_body(time):
+    """F = 2 (cos 0.3 t, sin 0.3 t) N on 2 kg, at the point (0, -3), which makes a torque of 3 F_x."""
+    thruster = Thruster(body=0, point=(0.0, -3.0), force=(2.0, 0.0), turn_rate=0.3)
+    turn = 0.3 * time
+    expected = [math.cos(turn), math.sin(turn), 3.0 * 2.0 * math.cos(turn) / 0.5]
+    assert accelerations(world_with(thruster, bodies=(disc(),)), time)[0] == pytest.approx(expected, abs=1e-14)
+
+
+def test_points_of_forces_are_in_the_frame_of_the_edges_where_the_centre_of_mass_is_elsewhere():
+    """A square about the origin with its mass at (0.3, 0.1): a force at (0.3, 0.4) has an arm of 0.3 m."""
+    square = polygon_outline([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)])
+    shape = Outline(square.edges, centre_of_mass=(0.3, 0.1))
+    force = ConstantForce(body=0, point=(0.3, 0.4), force=(2.0, 0.0))
+    rate = accelerations(world_with(force, bodies=(Body(shape=shape, mass=2.0, inertia=0.5),)))[0]
+    assert rate == pytest.approx([1.0, 0.0, -0.3 * 2.0 / 0.5], abs=1e-14)
 
 
 def test_a_spring_pulls_along_itself_by_its_stretch_and_its_rate():

@@ -38,10 +38,10 @@ def whole(A, b):
     if (np.abs(M[rows[rank:], n]) > elimination.INCONSISTENT).any():
         return rank, rows, columns, None
     for k in range(rank - 1, -1, -1):
-        rest = M[rows[k], n]
+        known = 0.0
         for j in columns[k + 1 : rank]:
-            rest -= M[rows[k], j] * x[j]
-        x[columns[k]] = rest / M[rows[k], columns[k]]
+            known += M[rows[k], j] * x[j]
+        x[columns[k]] = (M[rows[k], n] - known) / M[rows[k], columns[k]]
     return rank, rows, columns, x
 
 

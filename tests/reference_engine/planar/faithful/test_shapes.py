@@ -1,6 +1,7 @@
 """Outlines: concave corners, arcs both ways, walls; and nothing passes through anything."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -126,3 +127,26 @@ def test_the_default_settings_are_the_originals():
     assert (s.distance_tolerance, s.velocity_tolerance, s.collision_accuracy) == (0.01, 0.5, 0.6)
     assert (s.collision_handling, s.extra_acceleration) == ("serial_grouped_lastpass", "velocity_and_distance_joints")
     assert (s.integrator, s.random_seed, s.extra_acceleration_time_step) == ("runge_kutta", 0, 0.025)
+
+
+def test_where_the_origin_of_the_edges_lies_does_not_matter():
+    """A hollowed block with its mass off its middle, and a ball in it: in its own frame, and in one that is moved."""
+
+    def ends(shift):
+        plain, _ = bowl()
+        dx, dy = shift
+
+        def moved(point):
+            return point[0] + dx, point[1] + dy
+
+        edges = [
+            replace(e, start=moved(e.start), end=moved(e.end), centre=moved(e.centre) if e.centre else None)
+            for e in plain.edges
+        ]
+        block = Body(
+            shape=Outline(edges, centre_of_mass=moved((0.1, -0.5))), inertia=0.8, position=(0.0, 1.5), angle=0.1
+        )
+        bodies = (Body(shape=HalfPlane(), fixed=True), block, Body(shape=Disc(0.2), position=(0.2, 2.6)))
+        return faithful_simulate(World(bodies=bodies), 1.0, 0.025).pose[-1, 1:]
+
+    assert ends((0.7, -0.4)) == pytest.approx(ends((0.0, 0.0)), abs=1e-9)
