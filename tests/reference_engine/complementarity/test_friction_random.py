@@ -23,28 +23,38 @@ def matrix(J: np.ndarray, mass: np.ndarray, inertia: np.ndarray) -> np.ndarray:
     return (J / np.stack([mass, mass, inertia], 1).ravel()) @ J.T
 
 
+def solved_if_solvable(rng: np.random.Generator) -> bool:
+    """One to four gripping, smooth, jointed and sliding places on up to three bodies. Returns whether it was solved."""
+    n = int(rng.integers(1, 5))
+    J, mass, inertia = random_places(rng, n, int(rng.integers(1, 4)))
+    A = matrix(J, mass, inertia)
+    b = 10.0 * (J @ rng.normal(size=J.shape[1]) if rng.uniform() < 0.7 else rng.normal(size=2 * n))
+    mixture = [[1.0, 0, 0, 0, 0], [0.4, 0.1, 0.1, 0.2, 0.2], [0.0, 0.0, 0.0, 0.5, 0.5]][rng.integers(3)]
+    kind = [str(name) for name in rng.choice(KINDS, n, p=mixture)]
+    mu, mu_s = coefficients(rng, n)
+    base = np.where(rng.uniform(size=n) < 0.3, rng.uniform(0.0, 3.0, n), 0.0) * rng.integers(2)
+    allowed = TOLERANCE * np.abs(b).max()
+    solution = friction_forces(A, b, kind, mu, mu_s, base)
+    if solution.outcome == "solved":
+        assert breach(A, b, kind, mu, mu_s, base, solution.force.ravel()) <= 1.001 * allowed
+        assert solution.violation <= allowed
+    else:
+        assert not solvable_by_trial(A, b, kind, mu, mu_s, base, allowed)
+    return solution.outcome == "solved"
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_up_to_four_places_are_solved_if_and_only_if_some_modes_solve_them(seed):
-    """Gripping, smooth, jointed and sliding places on up to three bodies, past Painleve's case and over-determined."""
-    rng, none = np.random.default_rng([1, seed]), 0
-    for _ in range(150):
-        n = int(rng.integers(1, 5))
-        J, mass, inertia = random_places(rng, n, int(rng.integers(1, 4)))
-        A = matrix(J, mass, inertia)
-        b = 10.0 * (J @ rng.normal(size=J.shape[1]) if rng.uniform() < 0.7 else rng.normal(size=2 * n))
-        mixture = [[1.0, 0, 0, 0, 0], [0.4, 0.1, 0.1, 0.2, 0.2], [0.0, 0.0, 0.0, 0.5, 0.5]][rng.integers(3)]
-        kind = [str(name) for name in rng.choice(KINDS, n, p=mixture)]
-        mu, mu_s = coefficients(rng, n)
-        base = np.where(rng.uniform(size=n) < 0.3, rng.uniform(0.0, 3.0, n), 0.0) * rng.integers(2)
-        allowed = TOLERANCE * np.abs(b).max()
-        solution = friction_forces(A, b, kind, mu, mu_s, base)
-        if solution.outcome == "solved":
-            assert breach(A, b, kind, mu, mu_s, base, solution.force.ravel()) <= 1.001 * allowed
-            assert solution.violation <= allowed
-        else:
-            none += 1
-            assert not solvable_by_trial(A, b, kind, mu, mu_s, base, allowed)
-    assert none > 0
+    """Past Painleve's case and over-determined as well."""
+    rng = np.random.default_rng([1, seed])
+    assert 100 < sum(solved_if_solvable(rng) for _ in range(150)) < 150
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_twenty_thousand_problems_are_solved_if_and_only_if_some_modes_solve_them(seed):
+    rng = np.random.default_rng([3, seed])
+    assert 1800 < sum(solved_if_solvable(rng) for _ in range(2000)) < 2000
 
 
 @pytest.mark.parametrize(("cases", "most"), [(850, 6), (120, 20), (30, 50)])
