@@ -14,11 +14,14 @@ import numpy as np
 from reference_engine.complementarity.friction_lemke import LemkeRoom, modes_by_lemke
 from reference_engine.complementarity.friction_modes import (
     ALL,
+    BALANCED,
     FIRST,
     FULL_MINUS,
     FULL_PLUS,
+    GIVEN,
     GRIPPING,
     HELD,
+    NOTHING,
     OPEN,
     PARTS,
     SLIDING_PLUS,
@@ -55,7 +58,7 @@ ALL_MODES = 5000  # so many are tried in turn: all those of six gripping places
 def friction_room(places: int) -> tuple[FrictionAnswer, FrictionWork, LemkeRoom]:
     """Arrays for up to so many places: the answer (all OPEN, no forces) and scratch."""
     R = places
-    mode, doubt, wanted, kinetic, kept = (np.zeros(R, np.int64) for _ in range(5))
+    mode, doubt, wanted, kinetic, guess, kept = (np.zeros(R, np.int64) for _ in range(6))
     f, a, right, x, kept_f, kept_a, q = (np.zeros(2 * R) for _ in range(7))
     columns, rows, skipped = (np.zeros(2 * R, np.int64) for _ in range(3))
     p, slope, excess = (np.zeros(R) for _ in range(3))
@@ -64,7 +67,7 @@ def friction_room(places: int) -> tuple[FrictionAnswer, FrictionWork, LemkeRoom]
         FrictionAnswer(mode, f, a, p, doubt),
         FrictionWork(
             np.zeros((2 * R, 2 * R)), np.zeros((2, 2 * R)), right, x, columns, rows, skipped, slope, excess, wanted,
-            kinetic, kept, kept_f, kept_a, np.zeros(4, np.int64),
+            kinetic, guess, kept, kept_f, kept_a, np.zeros(4, np.int64),
         ),
         LemkeRoom(
             np.zeros((2 * R, 2 * R)), q, np.zeros((4 * R, 4 * R + 2)), place, row, np.zeros(4 * R), basic,
@@ -106,19 +109,22 @@ def next_attempt(problem, n, work):
 
 
 @kernel
-def settle(problem, n, allowed, with_slip, answer):
-    """What touches without a force is to be held; with_slip: what has slip's friction but rests is to stick.
+def settle(problem, n, allowed, answer, work):
+    """What touches without a force is held, and what has slip's friction but rests sticks, unless so guessed.
 
-    So redundant places are not taken for open, and a body that rests is not under a stress of its own.
+    So redundant places are not taken for open ones, and slip is slip.
     """
     changed = False
     for k in range(n):
         mode, a_t = answer.mode[k], answer.a[2 * k + 1]
+        gripping = problem.kind[k] == GRIPPING
+        if mode == work.guess[k]:
+            continue
         if not pressing(mode) and answer.a[2 * k] <= allowed:
             mode = HELD if mode == OPEN else mode - PARTS
-            if problem.kind[k] == GRIPPING and mode <= STICKS and abs(a_t) > allowed:
+            if gripping and mode <= STICKS and abs(a_t) > allowed:
                 mode = SLIPS_PLUS if a_t > 0.0 else SLIPS_MINUS
-        if with_slip and problem.kind[k] == GRIPPING and mode & 7 >= SLIPS_PLUS and abs(a_t) <= allowed:
+        if gripping and mode & 7 >= SLIPS_PLUS and abs(a_t) <= allowed:
             mode = STICKS + (mode & PARTS)
         changed = changed or mode != answer.mode[k]
         answer.mode[k] = mode
@@ -217,9 +223,9 @@ def proceed(problem, n, allowed, solves, doubtful, answer, work):
         keep(n, work.kept, work.kept_f, work.kept_a, answer.mode, answer.f, answer.a)
     else:
         keep(n, answer.mode, answer.f, answer.a, work.kept, work.kept_f, work.kept_a)
-    with_slip = state[STAGE] == WALK
-    if (with_slip or (state[STAGE] == SETTLE and not solves)) and settle(problem, n, allowed, with_slip, answer):
-        state[STAGE] = SETTLE if with_slip else SETTLED
+    arrived, anew = state[STAGE] == WALK or state[STAGE] == IN_TURN, state[STAGE] == SETTLE and not solves
+    if (arrived or anew) and settle(problem, n, allowed, answer, work):
+        state[STAGE] = SETTLE if arrived else SETTLED
         return TRY
     if doubtful:
         if state[STAGE] != DOUBT:
@@ -231,12 +237,14 @@ def proceed(problem, n, allowed, solves, doubtful, answer, work):
 
 @entry
 def solve_friction(problem, n, allowed, answer, work, room):
-    """Forces at the first n places, from the modes guessed in `answer`. Returns (outcome, violation, place).
+    """Forces at the first n places, from the guess in `answer`. Returns (outcome, violation, place).
 
+    The guess is the modes and forces of the last solution, where there was one; else HELD and 0. A mode that does not
+    fit the kind of its place is taken for the nearest that does. Forces of redundant places change no more than they
+    must while the guess of the modes is right.
     allowed [m/s^2, or m/s]: by how much a condition may be broken; f_n >= 0 by allowed / A_nn, the friction cone by
     allowed / A_tt. violation: by how much one is. outcome SOLVED, or NONE with the sliding place that is nearest to
-    Painleve's case or past it (-1 if none slides); then mode, f and a mean nothing. A guess that does not fit the kind
-    of its place is taken for the nearest that does. Nothing is allocated.
+    Painleve's case or past it (-1 if none slides); then mode, f and a mean nothing. Nothing is allocated.
     """
     place, doubtful = find_painleve(problem, n, answer)
     for k in range(n):
@@ -254,7 +262,12 @@ def solve_friction(problem, n, allowed, answer, work, room):
         if task == TRY:
             for k in range(n):
                 answer.mode[k] = fitting(problem, k, answer.mode[k])
-            forces_of_modes(problem, n, answer, work)
+                if state[STAGE] == GUESS:
+                    work.guess[k] = answer.mode[k]
+            start = GIVEN if state[STAGE] == GUESS or state[STAGE] == SETTLED else NOTHING
+            if state[STAGE] == SETTLE or (state[STAGE] == WALK and state[ATTEMPT] == 0):
+                start = BALANCED
+            forces_of_modes(problem, n, start, answer, work)
             worst = inspect(problem, n, allowed, answer, work)
             if worst <= allowed and state[STAGE] != DOUBT:
                 violation = worst

@@ -7,7 +7,7 @@ equations, and what the tangential force is:
   HELD                   a_n = 0, no friction (smooth places, joints)
   STICKS                 a_n = 0, a_t = 0,                    |f_t| <= mu_s (f_n + base)
   SLIPS_PLUS, _MINUS     a_n = 0, f_t = -s mu (f_n + base),   s a_t >= 0 (s = +1, -1; no matter where it slides)
-  FULL_PLUS, _MINUS      a_n = 0, f_t = -s mu_s (f_n + base), a_t = 0 (because others hold it: redundant sticking)
+  FULL_PLUS, _MINUS      a_n = 0, f_t = -s mu_s (f_n + base), a_t = 0: as SLIPS is at rest, on the way to a solution
   PARTS + one of these   f_n = 0, a_n >= 0, friction as said from the base alone
 
 A wrong mode shows itself: a force that pulls, a body that sinks in, friction beyond the cone, slip against its
@@ -25,9 +25,11 @@ from reference_engine.geometry.kernels import kernel
 JOINT, SMOOTH, GRIPPING, SLIDING_PLUS, SLIDING_MINUS = 0, 1, 2, 3, 4  # kinds
 OPEN, HELD, STICKS, SLIPS_PLUS, SLIPS_MINUS, FULL_PLUS, FULL_MINUS, PARTS = 0, 1, 2, 3, 4, 5, 6, 8  # modes
 
+GIVEN, NOTHING, BALANCED = 0, 1, 2  # what forces begin from
 ALL, WORST, FIRST = 0, 1, 2  # which of the violated places change at once
 ROUND_OFF = 1e-15  # of the largest term of a: what is left of equations beyond that is refined
-REFINEMENTS = 2
+CORRECTIONS = 3
+SOFTNESS = 1e-8  # of a place's own A_ii
 
 
 class FrictionProblem(NamedTuple):
@@ -43,7 +45,7 @@ class FrictionProblem(NamedTuple):
 
 class FrictionAnswer(NamedTuple):
     mode: NDArray[np.int64]  # (R,) a guess goes in
-    f: NDArray[np.float64]  # (2R,) what is 0 on the way in is left out first where forces are redundant
+    f: NDArray[np.float64]  # (2R,) those of the last solution go in, or 0: where redundant, they change least
     a: NDArray[np.float64]  # (2R,) 0 at tangents of smooth places and joints
     p: NDArray[np.float64]  # (R,) a_n per f_n of the place alone: A_nn - s mu A_nt where it slides
     doubt: NDArray[np.int64]  # (R,) where it slides: STEADY, PAINLEVE (p <= 0), INDETERMINATE
@@ -63,6 +65,7 @@ class FrictionWork(NamedTuple):
     excess: NDArray[np.float64]  # (R,) violation in units of a
     wanted: NDArray[np.int64]  # (R,) mode that the violation asks for
     kinetic: NDArray[np.int64]  # (R,) 1 where slip has begun in this solution: its friction is mu, not mu_s
+    guess: NDArray[np.int64]  # (R,)
     kept: NDArray[np.int64]  # (R,) modes to come back to,
     kept_f: NDArray[np.float64]  # (2R,) and what belongs to them
     kept_a: NDArray[np.float64]  # (2R,)
@@ -119,7 +122,7 @@ def fitting(problem, k, mode):
 
 @kernel
 def unknowns(problem, n, answer, work):
-    """The forces that the modes leave open: joints, then what was not 0 before, then the rest. Returns their count."""
+    """The forces that the modes leave open: joints, then what is not 0 so far, then the rest. Returns their count."""
     for k in range(n):
         tangent, slope = answer.mode[k] & 7, 0.0
         if tangent >= SLIPS_PLUS:
@@ -139,6 +142,30 @@ def unknowns(problem, n, answer, work):
                 work.columns[count] = 2 * k + 1
                 count += 1
     return count
+
+
+@kernel
+def begin(problem, n, given, answer, work):
+    """Forces that fit the modes, to be corrected: those given where the modes leave them open, or 0."""
+    for k in range(n):
+        f_n, f_t, mode, slope = answer.f[2 * k], answer.f[2 * k + 1], answer.mode[k], work.slope[k]
+        f_n = f_n if given and pressing(mode) and abs(f_n) < np.inf else 0.0
+        f_t = f_t if given and mode & 7 == STICKS and abs(f_t) < np.inf else 0.0
+        answer.f[2 * k], answer.f[2 * k + 1] = f_n, f_t if slope == 0.0 else slope * (f_n + problem.base[k])
+
+
+@kernel
+def factorise_system(A, count, softness, work):
+    """Equations a = 0 for the unknowns, eliminated; with softness places give way. Returns how many are skipped."""
+    for i in range(count):
+        row = work.columns[i]
+        for j in range(count):
+            column = work.columns[j]
+            slope = work.slope[column >> 1]
+            entry = A[row, column]
+            work.matrix[i, j] = entry if slope == 0.0 else entry + slope * A[row, column + 1]
+        work.matrix[i, i] += softness * A[row, row]
+    return eliminate(work.matrix, count, work.rows, work.skipped, work.size)
 
 
 @kernel
@@ -162,37 +189,39 @@ def accelerations(problem, n, f, a):
 
 
 @kernel
-def forces_of_modes(problem, n, answer, work):
-    """f with a = 0 where the modes say so, and a. Redundant unknowns are 0."""
+def forces_of_modes(problem, n, start, answer, work):
+    """f with a = 0 where the modes say so, and a.
+
+    Redundant unknowns stay as they begin: start GIVEN from f as it is, so that a solution changes as little as it must;
+    NOTHING from 0; BALANCED from the forces of places that give way a little, which share what they carry.
+    """
     count = unknowns(problem, n, answer, work)
-    A, columns, slope = problem.A, work.columns, work.slope
-    for i in range(count):
-        row = columns[i]
-        for j in range(count):
-            work.matrix[i, j] = A[row, columns[j]]
-            k = columns[j] >> 1
-            if slope[k] != 0.0:
-                work.matrix[i, j] += slope[k] * A[row, columns[j] + 1]
-    eliminate(work.matrix, count, work.rows, work.skipped, work.size)
-    for k in range(n):
-        answer.f[2 * k] = 0.0
-        answer.f[2 * k + 1] = slope[k] * problem.base[k] if slope[k] != 0.0 else 0.0
-    worst = np.inf
-    for _ in range(1 + REFINEMENTS):
+    begin(problem, n, start == GIVEN, answer, work)
+    soft, corrections, worst = False, 0, np.inf
+    if start != GIVEN:
+        soft = factorise_system(problem.A, count, 0.0, work) > 0 and start == BALANCED
+        if soft:
+            factorise_system(problem.A, count, SOFTNESS, work)
+    while True:
         largest, before = accelerations(problem, n, answer.f, answer.a), worst
         worst = 0.0
         for i in range(count):
-            work.right[i] = -answer.a[columns[i]]
+            work.right[i] = -answer.a[work.columns[i]]
             worst = max(worst, abs(work.right[i]))
-        if worst <= ROUND_OFF * largest or worst >= 0.5 * before:
+        if worst <= ROUND_OFF * largest or (worst >= 0.5 * before and not soft) or corrections == CORRECTIONS:
             return
+        if corrections == 0 and start == GIVEN:
+            factorise_system(problem.A, count, 0.0, work)
         substitute(work.matrix, count, work.rows, work.skipped, work.right, work.x)
         for j in range(count):
-            k = columns[j] >> 1
-            answer.f[columns[j]] += work.x[j]
-            if slope[k] != 0.0:
-                answer.f[2 * k + 1] = slope[k] * (answer.f[2 * k] + problem.base[k])
-    accelerations(problem, n, answer.f, answer.a)
+            k = work.columns[j] >> 1
+            answer.f[work.columns[j]] += work.x[j]
+            if work.slope[k] != 0.0:
+                answer.f[2 * k + 1] = work.slope[k] * (answer.f[2 * k] + problem.base[k])
+        corrections += 1
+        if soft:
+            soft, corrections = False, 0
+            factorise_system(problem.A, count, 0.0, work)
 
 
 @kernel

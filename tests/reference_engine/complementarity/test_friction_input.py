@@ -52,6 +52,24 @@ def test_modes_of_one_solution_are_a_guess_that_gives_it_again():
         assert breach(A, b, ["gripping"] * n, *np.full((2, n), 0.4), np.zeros(n), again.force.ravel()) <= 1e-8
 
 
+def test_corners_of_a_box_that_rests_stick_up_to_the_angle_of_friction_however_they_share():
+    """2 x 1, mu = 0.5: found anew, they share equally; from then on one of them changes, until it is at its limit."""
+    answer, *scratch = friction.friction_room(2)
+    mu, begun = np.full(2, 0.5), None
+    answer.mode[:] = HELD
+    for tangent in [*np.linspace(0.3, 0.33, 4), *np.linspace(0.35, 0.5, 30)]:
+        A, b = stack(np.ones(1), w=2.0, slope=np.arctan(tangent))
+        given = FrictionProblem(A, b, np.full(2, GRIPPING), mu, mu, np.zeros(2))
+        outcome, _, _ = friction.solve_friction(given, np.int64(2), 1e-9, answer, *scratch)
+        assert outcome == friction.SOLVED and answer.mode.tolist() == [STICKS, STICKS]
+        assert answer.f[1] + answer.f[3] == pytest.approx(9.81 * np.sin(np.arctan(tangent)), rel=1e-12)
+        if begun is None:
+            begun = answer.f[3]
+            assert begun == pytest.approx(answer.f[1], rel=1e-6)
+        elif tangent <= 0.33:
+            assert answer.f[3] == begun
+
+
 def test_no_places_need_no_forces():
     solution = solve(np.zeros((0, 0)), np.zeros(0), [], [])
     assert solution.outcome == "solved" and solution.force.shape == (0, 2)
