@@ -1,13 +1,9 @@
 """Friction: guesses, errors of input, and the kernel as the engine calls it."""
 
-import re
-from pathlib import Path
-
 import numba
 import numpy as np
 import pytest
 
-from reference_engine import contact_forces
 from reference_engine.complementarity import (
     elimination,
     friction,
@@ -18,7 +14,6 @@ from reference_engine.complementarity import (
 from reference_engine.complementarity.friction_modes import GRIPPING, HELD, OPEN, STICKS, FrictionProblem
 from tests.reference_engine.complementarity.places import breach, random_places, stack
 
-PAGE = Path(__file__).parents[3] / "docs" / "contact-forces.md"
 BOX = stack(np.array([2.0]))  # on two corners
 
 
@@ -126,17 +121,6 @@ def test_the_engine_calls_with_room_for_more_and_what_is_left_there_does_not_mat
     assert (outcome, place) == (friction.SOLVED, -1) and violation <= 1e-12
     assert answer.mode[:2].tolist() == [STICKS, HELD]
     assert answer.f[:4] == pytest.approx([9.81, 0.0, 9.81, 0.0], abs=1e-12) and answer.a[3] == 0.0
-
-
-def test_the_page_on_contact_forces_says_what_its_examples_print(capsys):
-    """Each block of the page is run; what a line prints stands behind it, or below, after the number sign."""
-    for block in re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL):
-        exec(block, {"np": np, "contact_forces": contact_forces})
-        printed = capsys.readouterr().out.strip().splitlines()
-        said = [line.split("# ", 1)[1] for line in block.splitlines() if re.search(r"^# \d|print\(.*# ", line)]
-        assert len(printed) == len(said) > 0
-        for line, words in zip(printed, said):
-            assert all(line.find(word.rstrip(".")) >= 0 for word in re.findall(r"[\w.+-]+", words.split("   ")[0]))
 
 
 def test_every_kernel_has_been_compiled_for_one_signature_at_most():
