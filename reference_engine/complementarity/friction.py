@@ -47,9 +47,9 @@ STEADY, PAINLEVE, INDETERMINATE = 0, 1, 2
 GUESS, WALK, SETTLE, SETTLED, IN_TURN, DOUBT = 0, 1, 2, 3, 4, 5  # stages of the search
 STAGE, TURN, ATTEMPT, PLACE = 0, 1, 2, 3  # its state
 TRY, ASK_LEMKE, ACCEPT, GIVE_UP = 0, 1, 2, 3  # what to do next
-TURNS_OF_ALL = 6
-TURNS_OF_WORST = 8
-TURNS_OF_FIRST = 8
+TURNS_OF_ALL = 6  # of the walk: all violated places change their modes,
+TURNS_OF_WORST = 8  # then the worst only, in as many turns more as there are places,
+TURNS_OF_FIRST = 8  # then the first only
 ATTEMPTS = 4
 NUDGE = 0.25  # of what is allowed
 ALL_MODES = 5000  # so many are tried in turn: all those of six gripping places
@@ -86,12 +86,6 @@ def unslipped(problem, n, mode):
             mode[k] += FULL_PLUS - SLIPS_PLUS
             changed = True
     return changed
-
-
-@kernel
-def rule_of(turn):
-    """Which of the violated places change their modes: all at first, then the worst only, then the first."""
-    return ALL if turn < TURNS_OF_ALL else WORST if turn < TURNS_OF_ALL + TURNS_OF_WORST else FIRST
 
 
 @kernel
@@ -132,42 +126,35 @@ def settle(problem, n, allowed, answer, work):
 
 
 @kernel
-def next_choice(problem, k, mode):
+def next_choice(kind, differ, based, mode):
     """Of the modes that a place can have, the next one after this; -1 if there is none."""
     for following in range(mode + 1, PARTS + FULL_MINUS + 1):
-        if fitting(problem, k, following) == following:
+        if fitting(kind, differ, based, following) == following:
             return following
     return -1
 
 
 @kernel
 def next_in_turn(problem, n, answer, work):
-    """The modes of all places, counted through like the digits of a number; the first place is the fastest."""
-    first = work.state[PLACE] < 0
+    """The modes of all places, counted through like the digits of a number, if they are few. Returns whether any."""
+    first, carries, total = work.state[PLACE] < 0, True, 1.0
     work.state[PLACE] = 0
     for k in range(n):
-        following = -1 if first else next_choice(problem, k, work.kept[k])
-        work.kept[k] = following if following >= 0 else next_choice(problem, k, np.int64(-1))
-        if following >= 0:
-            break
-        if k == n - 1 and not first:
-            return False
-    for k in range(n):
+        kind, based = problem.kind[k], problem.base[k] > 0.0
+        differ = problem.static_friction[k] > problem.friction[k]
+        mode = work.kept[k]
+        if carries:
+            mode = np.int64(-1) if first else next_choice(kind, differ, based, mode)
+            carries = not mode >= 0
+            work.kept[k] = next_choice(kind, differ, based, mode) if carries else mode
+        if first:
+            mode, choices = work.kept[k], 0
+            while mode >= 0:
+                choices += 1
+                mode = next_choice(kind, differ, based, mode)
+            total *= choices
         answer.mode[k], answer.f[2 * k], answer.f[2 * k + 1] = work.kept[k], 0.0, 0.0
-    return n > 0
-
-
-@kernel
-def are_few(problem, n):
-    total = 1.0
-    for k in range(n):
-        choices = 0
-        mode = next_choice(problem, k, np.int64(-1))
-        while mode >= 0:
-            choices += 1
-            mode = next_choice(problem, k, mode)
-        total *= choices
-    return total <= ALL_MODES
+    return n > 0 and total <= ALL_MODES and (first or not carries)
 
 
 @kernel
@@ -209,12 +196,13 @@ def proceed(problem, n, allowed, solves, doubtful, answer, work):
             state[STAGE] = WALK
             if unslipped(problem, n, answer.mode):
                 return TRY
-        if turn < TURNS_OF_ALL + TURNS_OF_WORST + TURNS_OF_FIRST and change_modes(n, rule_of(turn), answer.mode, work):
+        rule = ALL if turn < TURNS_OF_ALL else WORST if turn < TURNS_OF_ALL + TURNS_OF_WORST + n else FIRST
+        goes_on = turn < TURNS_OF_ALL + TURNS_OF_WORST + n + TURNS_OF_FIRST
+        if goes_on and change_modes(n, rule, answer.mode, work.wanted, work.excess, work.kinetic):
             return TRY
         if next_attempt(problem, n, work):
             return ASK_LEMKE
         state[STAGE] = IN_TURN
-        return TRY if are_few(problem, n) and next_in_turn(problem, n, answer, work) else GIVE_UP
     if not solves and state[STAGE] == IN_TURN:
         return TRY if next_in_turn(problem, n, answer, work) else GIVE_UP
     if state[STAGE] == DOUBT and solves:
@@ -256,12 +244,13 @@ def solve_friction(problem, n, allowed, answer, work, room):
         worst = np.inf
         if task == ASK_LEMKE:
             nudge = max(0, state[ATTEMPT] - 2) * NUDGE * allowed
-            state[TURN] = TURNS_OF_ALL + TURNS_OF_WORST + TURNS_OF_FIRST
+            state[TURN] = TURNS_OF_ALL + TURNS_OF_WORST + n + TURNS_OF_FIRST
             if modes_by_lemke(problem, n, nudge, answer, work, room) == MODES_FOUND:
                 state[TURN], task = 0, TRY
         if task == TRY:
             for k in range(n):
-                answer.mode[k] = fitting(problem, k, answer.mode[k])
+                differ = problem.static_friction[k] > problem.friction[k]
+                answer.mode[k] = fitting(problem.kind[k], differ, problem.base[k] > 0.0, answer.mode[k])
                 if state[STAGE] == GUESS:
                     work.guess[k] = answer.mode[k]
             start = GIVEN if state[STAGE] == GUESS or state[STAGE] == SETTLED else NOTHING

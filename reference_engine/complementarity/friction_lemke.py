@@ -27,7 +27,6 @@ from reference_engine.complementarity.friction_modes import (
     SLIDING_PLUS,
     STICKS,
     edge,
-    has_friction,
 )
 from reference_engine.complementarity.lemke import SOLVED, lemke_pivots
 from reference_engine.geometry.kernels import kernel
@@ -60,7 +59,7 @@ def without_joints(problem, n, G, q):
         for j in range(2 * n):
             G[i, j] = problem.A[i, j]
     for k in range(n):
-        if not has_friction(problem, k):
+        if problem.kind[k] < GRIPPING:
             i = 2 * k + 1
             q[i] = 0.0
             for j in range(2 * n):
@@ -92,8 +91,7 @@ def variables(problem, n, place, row, sign):
     for k in range(n):
         if problem.kind[k] == JOINT:
             continue
-        four = problem.kind[k] == GRIPPING and has_friction(problem, k)
-        for part in range(4 if four else 1):
+        for part in range(4 if problem.kind[k] == GRIPPING else 1):
             place[count] = k
             row[count] = LAMBDA if part == 3 else 2 * k + (part > 0)
             sign[count] = -1.0 if part == 2 else 1.0
@@ -102,16 +100,11 @@ def variables(problem, n, place, row, sign):
 
 
 @kernel
-def cone_of(problem, k, work):
-    return problem.friction[k] if work.kinetic[k] == 1 else problem.static_friction[k]
-
-
-@kernel
 def fill(problem, n, count, nudge, G, q, work, place, row, sign, table):
     """The table (q, M, cover) of  w = M z + q + cover z0,  rows scaled so that a place's own entry is about 1."""
     for k in range(n):
         kind, A_nn = problem.kind[k], problem.A[2 * k, 2 * k]
-        own = max(A_nn, problem.A[2 * k + 1, 2 * k + 1]) if has_friction(problem, k) else A_nn
+        own = max(A_nn, problem.A[2 * k + 1, 2 * k + 1]) if kind >= GRIPPING else A_nn
         work.excess[k] = 1.0 / np.sqrt(own) if own > 0.0 else 1.0
         work.slope[k] = 0.0
         if kind >= SLIDING_PLUS:
@@ -119,12 +112,13 @@ def fill(problem, n, count, nudge, G, q, work, place, row, sign, table):
     largest = 0.0
     for r in range(count):
         k, scale = place[r], work.excess[place[r]]
+        cone = problem.friction[k] if work.kinetic[k] == 1 else problem.static_friction[k]
         for c in range(count):
             other = place[c]
             if row[r] == LAMBDA:
                 entry = 0.0
                 if other == k and row[c] != LAMBDA:
-                    entry = -1.0 if row[c] & 1 else cone_of(problem, k, work)
+                    entry = -1.0 if row[c] & 1 else cone
             elif row[c] == LAMBDA:
                 entry = 1.0 if other == k and row[r] & 1 else 0.0
             else:
@@ -134,7 +128,7 @@ def fill(problem, n, count, nudge, G, q, work, place, row, sign, table):
                 entry *= sign[r] * sign[c] * scale * work.excess[other]
             table[r, 1 + c] = entry
         if row[r] == LAMBDA:
-            known = cone_of(problem, k, work) * problem.base[k] / scale
+            known = cone * problem.base[k] / scale
         else:
             known = q[row[r]]
             for other in range(n):
@@ -172,11 +166,12 @@ def modes_by_lemke(problem, n, nudge, answer, work, room):
         pushes = where[count + c] < 0
         answer.f[2 * k] = 1.0 if pushes else 0.0
         answer.mode[k] = HELD if pushes else OPEN
-        if problem.kind[k] == GRIPPING and has_friction(problem, k):
+        if problem.kind[k] == GRIPPING:
             plus, minus, slips = where[count + c + 1] < 0, where[count + c + 2] < 0, where[count + c + 3] < 0
             tangent = STICKS
             if slips and plus != minus:
-                tangent = edge(problem, k, -1.0 if plus else 1.0, work.kinetic[k])
+                statically = work.kinetic[k] == 0 and problem.static_friction[k] > problem.friction[k]
+                tangent = edge(-1.0 if plus else 1.0, statically)
             if pushes or problem.base[k] > 0.0:
                 answer.mode[k] = tangent if pushes else PARTS + tangent
                 answer.f[2 * k + 1] = 1.0 if plus or minus else 0.0

@@ -81,31 +81,25 @@ def keep(n, mode, f, a, kept, kept_f, kept_a):
 
 
 @kernel
-def has_friction(problem, k):
-    kind = problem.kind[k]
-    return kind >= SLIDING_PLUS or (kind == GRIPPING and problem.static_friction[k] > 0.0)
-
-
-@kernel
 def pressing(mode):
     return OPEN < mode < PARTS
 
 
 @kernel
-def edge(problem, k, sign, kinetic):
+def edge(sign, statically):
     """Mode of a gripping place whose friction is at the edge of its cone, against a motion along sign."""
-    if problem.static_friction[k] > problem.friction[k] and kinetic == 0:
+    if statically:
         return FULL_PLUS if sign > 0.0 else FULL_MINUS
     return SLIPS_PLUS if sign > 0.0 else SLIPS_MINUS
 
 
 @kernel
-def fitting(problem, k, mode):
-    """A mode that the place can have, near to the one guessed."""
-    kind, presses, tangent = problem.kind[k], pressing(mode), mode & 7
+def fitting(kind, differ, based, mode):
+    """A mode that a place can have, near to the one guessed; differ: mu_s > mu; based: base > 0."""
+    presses, tangent = pressing(mode), mode & 7
     if kind == JOINT:
         return HELD
-    if not has_friction(problem, k):
+    if kind == SMOOTH:
         return HELD if presses else OPEN
     if kind == SLIDING_PLUS:
         tangent = SLIPS_PLUS
@@ -113,11 +107,11 @@ def fitting(problem, k, mode):
         tangent = SLIPS_MINUS
     elif tangent <= HELD or tangent > FULL_MINUS:
         tangent = STICKS
-    elif tangent >= FULL_PLUS and problem.static_friction[k] <= problem.friction[k]:
+    elif tangent >= FULL_PLUS and not differ:
         tangent -= FULL_PLUS - SLIPS_PLUS
     if presses:
         return tangent
-    return PARTS + tangent if problem.base[k] > 0.0 else OPEN
+    return PARTS + tangent if based else OPEN
 
 
 @kernel
@@ -181,7 +175,7 @@ def accelerations(problem, n, f, a):
                 a[i] += problem.A[j, i] * f[j]
     for k in range(n):
         largest = max(largest, abs(problem.b[2 * k]))
-        if has_friction(problem, k):
+        if problem.kind[k] >= GRIPPING:
             largest = max(largest, abs(problem.b[2 * k + 1]))
         else:
             a[2 * k + 1] = 0.0
@@ -247,7 +241,8 @@ def inspect(problem, n, allowed, answer, work):
                 excess = max(over, abs(a_t))
                 if excess > allowed:
                     sign = -answer.f[2 * k + 1] if over > allowed else a_t
-                    wanted = parts + edge(problem, k, sign, work.kinetic[k])
+                    statically = work.kinetic[k] == 0 and problem.static_friction[k] > problem.friction[k]
+                    wanted = parts + edge(sign, statically)
             else:
                 along = a_t if tangent in (SLIPS_PLUS, FULL_PLUS) else -a_t
                 excess = -along
@@ -266,22 +261,22 @@ def begins_to_slip(mode, wanted):
 
 
 @kernel
-def change_modes(n, rule, mode, work):
+def change_modes(n, rule, mode, wanted, excess, kinetic):
     """Give violated places the mode that they ask for; sticking is given up only where nothing else is violated."""
     chosen, changes, slips = -1, 0, 0
     for k in range(n):
-        if work.wanted[k] != mode[k]:
+        if wanted[k] != mode[k]:
             changes += 1
-            slips += begins_to_slip(mode[k], work.wanted[k])
+            slips += begins_to_slip(mode[k], wanted[k])
     for k in range(n):
-        if work.wanted[k] == mode[k] or (slips < changes and begins_to_slip(mode[k], work.wanted[k])):
+        if wanted[k] == mode[k] or (slips < changes and begins_to_slip(mode[k], wanted[k])):
             continue
         if slips == changes:
-            work.kinetic[k] = 1
+            kinetic[k] = 1
         if rule == ALL or slips == changes:
-            mode[k] = work.wanted[k]
-        elif chosen < 0 or (rule == WORST and work.excess[k] > work.excess[chosen]):
+            mode[k] = wanted[k]
+        elif chosen < 0 or (rule == WORST and excess[k] > excess[chosen]):
             chosen = k
     if chosen >= 0:
-        mode[chosen] = work.wanted[chosen]
+        mode[chosen] = wanted[chosen]
     return changes > 0
