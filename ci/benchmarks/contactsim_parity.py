@@ -3,7 +3,8 @@
     python -P ci/benchmarks/contactsim_parity.py DIR [NAME...]
 
 DIR holds one JSON file a run; NAME is a part of a file's name. A hit ends within the tolerance of the engine's own
-test (1e-6 where it states none) with the same number of collisions, mine/recorded. Exits 1 on a miss.
+test (1e-6 where it states none) with the same number of collisions, mine/recorded; a run that the original ends in an
+exception ends in one of the same kind. Exits 1 on a miss.
 """
 
 from __future__ import annotations
@@ -11,32 +12,39 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from validation.kernel_cache import use_kernel_cache
 
 
 def line(path: Path) -> tuple[bool, str]:
     from reference_engine.planar.errors import ContactForceError, UnresolvedContact, WorldError
-    from reference_engine.planar.faithful.recorded import repeat
+    from reference_engine.planar.faithful.replay import repeat
 
-    run = json.loads(path.read_text())
     started = time.perf_counter()
     try:
+        run = json.loads(path.read_text())
         outcome = repeat(run)
     except WorldError as reason:
         return False, f"miss  {path.stem:60} cannot represent it: {reason}"
     except (UnresolvedContact, ContactForceError) as reason:
         return False, f"miss  {path.stem:60} {type(reason).__name__}: {reason}"
+    except (TypeError, ValueError, AttributeError, IndexError) as reason:  # another format, or none
+        return False, f"miss  {path.stem:60} cannot read it: {type(reason).__name__}: {reason}"
     seconds = time.perf_counter() - started
-    mine, was = outcome.totals, run["totals"]
-    counts = " ".join(f"{name} {getattr(mine, name)}/{was[name]}" for name in was)
-    seeds = run["meta"].get("seed_change", run.get("seed_change"))
+    counts = " ".join(f"{name} {getattr(outcome.totals, name, '?')}/{was}" for name, was in totals_of(run).items())
+    seeds = (run.get("meta") or {}).get("seed_change", run.get("seed_change"))
     return outcome.hit, (
         f"{'hit ' if outcome.hit else 'miss'}  {path.stem:60} difference {outcome.difference:8.1e} of "
         f"{outcome.tolerance:.0e} ({outcome.worst or 'none'}), {counts}, other seeds change it by {seeds}, "
         f"{seconds:.1f} s{outcome.note}"
     )
+
+
+def totals_of(run: Mapping[str, Any]) -> Mapping[str, Any]:
+    return run.get("totals") or {}
 
 
 def main(arguments: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""Recorded runs of the original engine: what was set up as a world and settings, and what came out.
+"""Recorded runs of the original engine: what was set up, as a world and settings. `replay` repeats them.
 
 The format is JSON with `setup` (bodies with edges, mass, state; forces, connectors, tolerances, solver, seed),
 `meta` (what the engine's own test expects), `final`, `totals`.
@@ -6,7 +6,6 @@ The format is JSON with `setup` (bodies with edges, mass, state; forces, connect
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 
 from reference_engine.planar.connectors import BACKGROUND, Connector, Joint, Rope
 from reference_engine.planar.errors import WorldError
-from reference_engine.planar.faithful.engine import ContactSim, Totals
 from reference_engine.planar.faithful.settings import FaithfulSettings
 from reference_engine.planar.forces import Attraction, ConstantForce, Force, Spring, Thruster
 from reference_engine.planar.outline import Edge, Outline
@@ -23,7 +21,6 @@ from reference_engine.planar.world import Body, World
 Array = NDArray[np.float64]
 Json = Mapping[str, Any]
 
-FREE_TOLERANCE = 1e-6  # where the engine's own test states none
 INTEGRATORS = {
     "RUNGE_KUTTA": "runge_kutta",
     "MODIFIED_EULER": "modified_euler",
@@ -43,22 +40,6 @@ HANDLE = (0.0, -3.0), 2.0, 0.3  # m, N, rad/s: what RotatingTestForce is in the 
 
 class NotRepresented(WorldError):  # noqa: N818  says what is wrong without the word
     """The engine cannot represent this run; the reason in words."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """A repeated run: the worst difference of a body's end state, totals, and whether it is a hit."""
-
-    difference: float
-    tolerance: float
-    totals: Totals
-    recorded_collisions: int
-    worst: str  # body and column
-    note: str = ""
-
-    @property
-    def hit(self) -> bool:
-        return self.difference <= self.tolerance and self.totals.collisions == self.recorded_collisions
 
 
 def number(value: Any) -> float:
@@ -221,44 +202,3 @@ def connector_of(row: Json, index: Mapping[str, int]) -> Connector:
 
 def pair(point: Any) -> tuple[float, float]:
     return float(point[0]), float(point[1])
-
-
-def repeat(run: Json) -> Outcome:
-    """The run once more, from its setup to its end. Raises NotRepresented, or what the engine raises.
-
-    A setup does not say by which of its two criteria an adaptive integrator cuts steps: then the nearer end counts.
-    """
-    settings = settings_of(run["setup"])
-    outcome = repeat_with(run, settings)
-    if settings.adaptive and not outcome.hit:
-        other = repeat_with(run, replace(settings, adaptive_second_difference=False))
-        if other.difference < outcome.difference:
-            return replace(other, note=", by the energy itself")
-    return outcome
-
-
-def repeat_with(run: Json, settings: FaithfulSettings) -> Outcome:
-    setup = run["setup"]
-    test = run.get("meta", {}).get("engine_test", "")
-    sim = ContactSim(world_of(setup, test), settings, start=setup["start_time"])
-    end, dt = run["final"]["t"], setup["time_step"]
-    while sim.time < end - dt / 2.0:
-        sim.advance(dt)
-    expected = run.get("meta", {}).get("engine_expected", {})
-    tolerance = number(expected.get("tolerance"))
-    worst, where = 0.0, ""
-    for i, body in enumerate(setup["bodies"]):
-        if body["name"] not in run["final"]["bodies"]:
-            continue
-        x, y, angle, vx, vy, omega = run["final"]["bodies"][body["name"]]
-        mine = (*sim.pose[i], *sim.twist[i])
-        for column, value, was in zip(("x", "y", "angle", "vx", "vy", "omega"), mine, (x, y, angle, vx, vy, omega)):
-            if not abs(value - was) <= worst:
-                worst, where = abs(value - was), f"{body['name']} {column}"
-    return Outcome(
-        difference=worst,
-        tolerance=tolerance if math.isfinite(tolerance) and tolerance > 0.0 else FREE_TOLERANCE,
-        totals=sim.totals,
-        recorded_collisions=run["totals"]["collisions"],
-        worst=where,
-    )
