@@ -68,18 +68,25 @@ class Work(NamedTuple):
     A: Array  # (N, N) of a subset
     A_all: Array  # (N, N) of an impact
     M: Array  # (N, N + 1) for elimination
-    v: Array  # (11, N) rows W_B to W_J
-    k: Ids  # (15, N) rows W_JOINT to W_HIGH
+    v: Array  # (12, N) rows W_B to W_J
+    k: Ids  # (14, N) rows W_JOINT to W_FROM
+    factor: Array  # (2, N, N) two factors of parts of A
+    f_ids: Ids  # (2, 6, N + 1) rows F_HELD to F_SIZE
+    f_values: Array  # (2, 2, N) F_SCALE and F_BEST
     history: Ids  # (256, N + 1) states that have been
     moved: Ids  # (B + 1,) bodies of a subset
 
 
 # v: right-hand side, forces, accelerations; of the elimination and its direction; speeds, restitution, impulses
-W_B, W_F, W_A, W_SCALE, W_X, W_DF, W_DA, W_COLUMN, W_U, W_E, W_J = range(11)
-# k: of the pivoting; rows of a subset, and which rows are in one; of the elimination: held contacts, how many of them
-# come up to each, and where their rows start and end; where those of A do
+W_B, W_F, W_A, W_SCALE, W_X, W_DF, W_DA, W_COLUMN, W_RIGHT, W_U, W_E, W_J = range(12)
+# k: of the pivoting; rows of a subset, and which rows are in one; held contacts, and how many come up to each; where
+# the rows of A begin and end; where columns come from
 W_JOINT, W_ROWS, W_COLUMNS, W_STATUS, W_AGAIN, W_ORDER, W_STOOD, W_MEMBER, W_TAKEN = range(9)
-W_HELD, W_UP_TO, W_START, W_END, W_LOW, W_HIGH = range(9, 15)
+W_HELD, W_UP_TO, W_LOW, W_HIGH, W_FROM = range(9, 14)
+# f_ids: contacts; the rows in the order of their steps, and the step of each; where rows begin and end; how many
+# contacts, -1 for none, and 1 if there is a pivot for each
+F_HELD, F_ROWS, F_STEP, F_START, F_END, F_SIZE = range(6)
+F_SCALE, F_BEST = range(2)  # f_values: the largest entry of each row of A; the pivot of a step over that
 
 
 def room_to_work(n: int, bodies: int) -> Work:
@@ -87,8 +94,11 @@ def room_to_work(n: int, bodies: int) -> Work:
         np.zeros((n, n)),
         np.zeros((n, n)),
         np.zeros((n, n + 1)),
-        np.zeros((11, n)),
-        np.zeros((15, n), np.int64),
+        np.zeros((12, n)),
+        np.zeros((14, n), np.int64),
+        np.zeros((2, n, n)),
+        np.zeros((2, 6, n + 1), np.int64),
+        np.zeros((2, 2, n)),
         np.zeros((256, n + 1), np.int64),
         np.zeros(bodies + 1, np.int64),
     )

@@ -21,10 +21,9 @@ from reference_engine.planar.faithful.elimination import (
     SMALL,
     back_substitute,
     eliminate,
-    find_bands,
     held_matrix,
-    least_diagonal,
 )
+from reference_engine.planar.faithful.factors import factor_of, forget_factors, is_regular, solve_factor
 
 PUT_OFF_SMALL = 1e-8  # m/s^2: a violation for which a put-off contact is not taken up again
 SINGULAR = 2e-3  # 1/kg, least diagonal of the eliminated matrix; absolute, as in the original
@@ -57,26 +56,27 @@ def permutation(seed, n, out):
 @kernel
 def would_be_singular(A, n, status, extra, other, work):
     """With `extra` and `other` held as well?"""
-    count = held_matrix(A, n, status, extra, other, work)
-    return eliminate(count, SINGULAR, work) < 0 or least_diagonal(count, work) < SINGULAR
+    return not is_regular(factor_of(A, n, status, extra, other, work), SINGULAR, work)
 
 
 @kernel
 def direction(A, n, status, d, work):
     """How held forces and all accelerations answer a unit of f_d:  A_CC df_C = -A_Cd,  da = A df."""
-    held, df = work.k[col.W_HELD], work.v[col.W_DF]
+    df, right, x = work.v[col.W_DF], work.v[col.W_RIGHT], work.v[col.W_X]
     for i in range(n):
-        df[i] = 0.0
+        df[i], right[i] = 0.0, -A[i, d]
     df[d] = 1.0
-    count = held_matrix(A, n, status, col.NONE, col.NONE, work)
-    if count > 0:
-        for p in range(count):
-            work.M[p, count] = -A[held[p], d]
-        rank = eliminate(count, 0.0, work)
-        if rank < 0 or not back_substitute(count, rank, work, work.v[col.W_X]):
+    slot = factor_of(A, n, status, col.NONE, col.NONE, work)
+    count = work.f_ids[slot, col.F_SIZE, 0]
+    if is_regular(slot, 0.0, work):
+        solve_factor(slot, right, work, x)
+    else:
+        held_matrix(A, right, count, work)
+        rank = eliminate(count, work)
+        if rank < 0 or not back_substitute(count, rank, work, x):
             return False
-        for p in range(count):
-            df[held[p]] = work.v[col.W_X, p]
+    for p in range(count):
+        df[work.f_ids[slot, col.F_HELD, p]] = x[p]
     for i in range(n):
         total = 0.0
         for j in range(work.k[col.W_LOW, i], work.k[col.W_HIGH, i] + 1):
@@ -217,7 +217,7 @@ def solve(A, b, n, joint, seed, f, a, work):
     for i in range(n):
         f[i], a[i] = 0.0, b[i]
         status[i], again[i] = OPEN, 0
-    find_bands(A, n, work)
+    forget_factors(A, n, work)
     seen = col.ZERO
     while True:
         d = next_contact(n, joint, status, again, a, seed, work.k[col.W_ORDER])
