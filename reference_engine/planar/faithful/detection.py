@@ -224,16 +224,16 @@ def corner_at(o, e, end):
 
 
 @kernel
-def is_near(o, e, x, y, tolerance):
-    """Within the tolerance of the line of edge e, and if it is straight of the box about it?  What touches e is."""
-    if abs(distance_to_line(o, e, x, y)) > tolerance:
+def is_near(o, e, x, y, reach):
+    """Within reach of the line of edge e, and if it is straight of the box about it?  What touches e is, if so far."""
+    if abs(distance_to_line(o, e, x, y)) > reach:
         return False
     if o.edge_ids[e, col.SHAPE] == col.ARC:
         return True
     x1, y1, x2, y2 = o.edge[e, col.X1], o.edge[e, col.Y1], o.edge[e, col.X2], o.edge[e, col.Y2]
-    if x < min(x1, x2) - tolerance or x > max(x1, x2) + tolerance:
+    if x < min(x1, x2) - reach or x > max(x1, x2) + reach:
         return False
-    return min(y1, y2) - tolerance <= y <= max(y1, y2) + tolerance
+    return min(y1, y2) - reach <= y <= max(y1, y2) + reach
 
 
 @kernel
@@ -292,7 +292,7 @@ def corners_against(
             if (
                 found == 0
                 and after >= 0
-                and is_near(o, e, x, y, tolerance)
+                and is_near(o, e, x, y, 2.0 * tolerance)
                 and corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, count)
             ):
                 note_detection(rules, ids, values, count, time)
