@@ -48,8 +48,8 @@ GUESS, WALK, SETTLE, SETTLED, IN_TURN, DOUBT = 0, 1, 2, 3, 4, 5  # stages of the
 STAGE, TURN, ATTEMPT, PLACE = 0, 1, 2, 3  # its state
 TRY, ASK_LEMKE, ACCEPT, GIVE_UP = 0, 1, 2, 3  # what to do next
 TURNS_OF_ALL = 6  # of the walk: all violated places change their modes,
-TURNS_OF_WORST = 8  # then the worst only, in as many turns more as there are places,
-TURNS_OF_FIRST = 8  # then the first only
+TURNS_OF_WORST = 4, 40  # then the worst only, for as many turns more as there are places, but not above
+TURNS_OF_FIRST = 4  # then the first only
 ATTEMPTS = 4
 NUDGE = 0.25  # of what is allowed
 ALL_MODES = 5000  # so many are tried in turn: all those of six gripping places
@@ -186,7 +186,7 @@ def next_doubt(n, answer, work):
 
 
 @kernel
-def proceed(problem, n, allowed, solves, doubtful, answer, work):
+def proceed(problem, n, allowed, solves, redundant, doubtful, answer, work):
     """What to do after modes that do, or do not, solve the problem; new modes are set in `answer`."""
     state = work.state
     if not solves and state[STAGE] <= WALK:
@@ -194,11 +194,11 @@ def proceed(problem, n, allowed, solves, doubtful, answer, work):
         state[TURN] += 1
         if state[STAGE] == GUESS:
             state[STAGE] = WALK
-            if unslipped(problem, n, answer.mode):
+            if unslipped(problem, n, answer.mode) or redundant:
                 return TRY
-        rule = ALL if turn < TURNS_OF_ALL else WORST if turn < TURNS_OF_ALL + TURNS_OF_WORST + n else FIRST
-        goes_on = turn < TURNS_OF_ALL + TURNS_OF_WORST + n + TURNS_OF_FIRST
-        if goes_on and change_modes(n, rule, answer.mode, work.wanted, work.excess, work.kinetic):
+        until = TURNS_OF_ALL + min(TURNS_OF_WORST[0] + n, TURNS_OF_WORST[1])
+        rule = ALL if turn < TURNS_OF_ALL else WORST if turn < until else FIRST
+        if turn < until + TURNS_OF_FIRST and change_modes(n, rule, answer.mode, work.wanted, work.excess, work.kinetic):
             return TRY
         if next_attempt(problem, n, work):
             return ASK_LEMKE
@@ -239,12 +239,12 @@ def solve_friction(problem, n, allowed, answer, work, room):
         work.kinetic[k] = 0
     state = work.state
     state[STAGE], state[TURN], state[ATTEMPT], state[PLACE] = GUESS, 0, 0, -1
-    task, violation = TRY, 0.0
+    task, violation, redundant = TRY, 0.0, False
     while task <= ASK_LEMKE:
         worst = np.inf
         if task == ASK_LEMKE:
             nudge = max(0, state[ATTEMPT] - 2) * NUDGE * allowed
-            state[TURN] = TURNS_OF_ALL + TURNS_OF_WORST + n + TURNS_OF_FIRST
+            state[TURN] = TURNS_OF_ALL + TURNS_OF_WORST[1] + TURNS_OF_FIRST
             if modes_by_lemke(problem, n, nudge, answer, work, room) == MODES_FOUND:
                 state[TURN], task = 0, TRY
         if task == TRY:
@@ -256,9 +256,9 @@ def solve_friction(problem, n, allowed, answer, work, room):
             start = GIVEN if state[STAGE] == GUESS or state[STAGE] == SETTLED else NOTHING
             if state[STAGE] == SETTLE or (state[STAGE] == WALK and state[ATTEMPT] == 0):
                 start = BALANCED
-            forces_of_modes(problem, n, start, answer, work)
+            redundant = forces_of_modes(problem, n, start, answer, work)
             worst = inspect(problem, n, allowed, answer, work)
             if worst <= allowed and state[STAGE] != DOUBT:
                 violation = worst
-        task = proceed(problem, n, allowed, worst <= allowed, doubtful, answer, work)
+        task = proceed(problem, n, allowed, worst <= allowed, redundant, doubtful, answer, work)
     return (SOLVED if task == ACCEPT else NONE), violation, place

@@ -184,16 +184,17 @@ def accelerations(problem, n, f, a):
 
 @kernel
 def forces_of_modes(problem, n, start, answer, work):
-    """f with a = 0 where the modes say so, and a.
+    """f with a = 0 where the modes say so, and a. Returns whether unknowns may be redundant.
 
     Redundant unknowns stay as they begin: start GIVEN from f as it is, so that a solution changes as little as it must;
     NOTHING from 0; BALANCED from the forces of places that give way a little, which share what they carry.
     """
     count = unknowns(problem, n, answer, work)
     begin(problem, n, start == GIVEN, answer, work)
-    soft, corrections, worst = False, 0, np.inf
+    redundant, soft, corrections, worst = True, False, 0, np.inf
     if start != GIVEN:
-        soft = factorise_system(problem.A, count, 0.0, work) > 0 and start == BALANCED
+        redundant = factorise_system(problem.A, count, 0.0, work) > 0
+        soft = redundant and start == BALANCED
         if soft:
             factorise_system(problem.A, count, SOFTNESS, work)
     while True:
@@ -203,9 +204,9 @@ def forces_of_modes(problem, n, start, answer, work):
             work.right[i] = -answer.a[work.columns[i]]
             worst = max(worst, abs(work.right[i]))
         if worst <= ROUND_OFF * largest or (worst >= 0.5 * before and not soft) or corrections == CORRECTIONS:
-            return
+            return redundant
         if corrections == 0 and start == GIVEN:
-            factorise_system(problem.A, count, 0.0, work)
+            redundant = factorise_system(problem.A, count, 0.0, work) > 0
         substitute(work.matrix, count, work.rows, work.skipped, work.right, work.x)
         for j in range(count):
             k = work.columns[j] >> 1
