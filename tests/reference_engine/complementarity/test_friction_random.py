@@ -6,8 +6,10 @@ The witness tries all modes by least squares and judges forces by the laws alone
 import numpy as np
 import pytest
 
+from reference_engine.complementarity.friction import GUESS, SOLVED, friction_room, solve_friction
 from reference_engine.complementarity.friction_forces import friction_forces
-from tests.reference_engine.complementarity.places import breach, random_places, solvable_by_trial
+from reference_engine.complementarity.friction_modes import GRIPPING, HELD, FrictionProblem
+from tests.reference_engine.complementarity.places import G, breach, jacobian, random_places, solvable_by_trial
 
 KINDS = ["gripping", "smooth", "joint", "sliding+", "sliding-"]
 TOLERANCE = 1e-9
@@ -72,3 +74,45 @@ def test_a_plastic_impact_with_friction_always_has_a_solution_and_never_gains_en
         assert breach(A, b, ["gripping"] * n, mu, mu_s, np.zeros(n), f) <= 1.001 * TOLERANCE * np.abs(b).max()
         size = np.abs(f) @ np.abs(b) + np.abs(b).max() ** 2 / A.diagonal().max()
         assert 0.5 * f @ (A @ f + 2.0 * b) <= 1e-8 * size
+
+
+def test_a_heap_of_discs_that_fall_between_walls_never_gains_energy_and_its_last_modes_are_mostly_right():
+    """Impulses of each step, v + M^-1 J^T f, from the modes and impulses of the one before (Moreau's time stepping)."""
+    rng, h, mu = np.random.default_rng(6), 1.0 / 240.0, np.full(60, 0.3)
+    r = rng.uniform(0.4, 0.5, 12)
+    q = np.array([[1.0 + 1.05 * (i % 4) + rng.uniform(-0.1, 0.1), 0.6 + 1.1 * (i // 4), 0.0] for i in range(12)])
+    v, mass = np.zeros((12, 3)), np.pi * r**2
+    inverse = 1.0 / np.stack([mass, mass, 0.5 * mass * r**2], 1).ravel()
+    answer, work, room = friction_room(60)
+    last: dict[tuple[int, int], tuple[int, float, float]] = {}
+    right, wrong = 0, 0
+    for _ in range(180):
+        v[:, 1] -= G * h
+        places, names = [], []
+        for i in range(12):
+            walls = [((0.0, 1.0), q[i, 1]), ((1.0, 0.0), q[i, 0]), ((-1.0, 0.0), 5.2 - q[i, 0])]
+            touching = [(-1 - w, normal, gap - r[i]) for w, (normal, gap) in enumerate(walls)]
+            for j in range(i):
+                apart = q[i, :2] - q[j, :2]
+                distance = np.hypot(*apart)
+                touching.append((j, tuple(apart / distance), distance - r[i] - r[j]))
+            for other, normal, gap in touching:
+                if gap < 1e-3:
+                    arm = np.array(normal)
+                    places.append((max(other, -1), i, tuple(arm * r[other]), tuple(-arm * r[i]), normal))
+                    names.append((other, i))
+        n = len(places)
+        if n:
+            J = jacobian(12, places)
+            A, b = (J * inverse) @ J.T, J @ v.ravel()
+            given = FrictionProblem(A, b, np.full(n, GRIPPING), mu, mu, np.zeros(n))
+            for k, name in enumerate(names):
+                answer.mode[k], answer.f[2 * k], answer.f[2 * k + 1] = last.get(name, (HELD, 0.0, 0.0))
+            outcome, _, _ = solve_friction(given, np.int64(n), 1e-9 * np.abs(b).max(), answer, work, room)
+            f = answer.f[: 2 * n].copy()
+            assert outcome == SOLVED and f @ (A @ f + 2.0 * b) <= 1e-12
+            right, wrong = right + (work.state[0] == GUESS), wrong + (work.state[0] != GUESS)
+            last = {name: (answer.mode[k], f[2 * k], f[2 * k + 1]) for k, name in enumerate(names)}
+            v += (inverse * (J.T @ f)).reshape(12, 3)
+        q += h * v
+    assert right > max(100, 5 * wrong)
