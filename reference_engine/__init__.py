@@ -1,4 +1,4 @@
-"""Upright's own physics engine: planar rigid bodies that collide, rest on one another and lean, without friction.
+"""Upright's own physics engine: planar rigid bodies that collide, rest on one another, slide, stick, roll and lean.
 
 A block dropped on the ground, in five lines:
 
@@ -13,9 +13,9 @@ All SI. Poses are (x, y, angle), twists (vx, vy, spin), arrays over (samples, bo
 algorithm of the myPhysicsLab pages, with its defaults in `Settings`: bodies meet and rest at a gap of half the
 distance tolerance (5 mm).
 
-`locate` has no such gap: it finds every event on the solution itself, exact to a stated bound.
-`faithful_simulate` is that engine run for run, with outlines of straight edges and arcs, joints, ropes and more
-forces.
+`locate` has no such gap: it finds every event on the solution itself, exact to a stated bound, with Coulomb friction,
+joints, ropes and more forces. `faithful_simulate` is ContactSim run for run, with outlines of straight edges and arcs,
+joints, ropes and more forces.
 """
 
 from importlib import import_module
@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from reference_engine.complementarity.contact_forces import Solution as Solution
     from reference_engine.complementarity.contact_forces import contact_forces as contact_forces
     from reference_engine.complementarity.errors import ContactForceError as ContactForceError
+    from reference_engine.complementarity.friction_forces import FrictionSolution as FrictionSolution
+    from reference_engine.complementarity.friction_forces import friction_forces as friction_forces
     from reference_engine.planar.connectors import Joint as Joint
     from reference_engine.planar.connectors import Rope as Rope
+    from reference_engine.planar.errors import PainleveError as PainleveError
     from reference_engine.planar.errors import UnresolvedContact as UnresolvedContact
     from reference_engine.planar.errors import WorldError as WorldError
     from reference_engine.planar.faithful.engine import faithful_samples as faithful_samples
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from reference_engine.planar.outline import Outline as Outline
     from reference_engine.planar.outline import polygon_outline as polygon_outline
     from reference_engine.planar.outline import wall as wall
+    from reference_engine.planar.shape import Bowl as Bowl
     from reference_engine.planar.shape import Disc as Disc
     from reference_engine.planar.shape import HalfPlane as HalfPlane
     from reference_engine.planar.shape import Polygon as Polygon
@@ -64,6 +68,7 @@ _HOME = {
     "Disc": "planar.shape",
     "Polygon": "planar.shape",
     "HalfPlane": "planar.shape",
+    "Bowl": "planar.shape",
     "World": "planar.world",
     "simulate": "planar.simulate",
     "samples": "planar.simulate",
@@ -88,9 +93,12 @@ _HOME = {
     "ConstantForce": "planar.forces",
     "Attraction": "planar.forces",
     "contact_forces": "complementarity.contact_forces",
+    "friction_forces": "complementarity.friction_forces",
+    "FrictionSolution": "complementarity.friction_forces",
     "Solution": "complementarity.contact_forces",
     "WorldError": "planar.errors",
     "UnresolvedContact": "planar.errors",
+    "PainleveError": "planar.errors",
     "ContactForceError": "complementarity.errors",
 }
 

@@ -1,4 +1,4 @@
-"""What holds bodies together: joints (bilateral), ropes and rods. Only the faithful mode has them.
+"""What holds bodies together: joints (bilateral), ropes and rods. The first engine (`simulate`) has none.
 
 Body -1 is the fixed background, whose frame is the world's.
 """

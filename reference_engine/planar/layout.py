@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.planar.errors import WorldError
-from reference_engine.planar.outline import Outline
 from reference_engine.planar.shape import Disc, HalfPlane, Polygon, Shape, bounding_radius
 from reference_engine.planar.world import EXTRA_ACCELERATIONS, Settings, World
 
@@ -138,11 +137,14 @@ def pack_bodies(world: World) -> Bodies:
 
 def plain_shapes(world: World) -> list[Shape]:
     """The bodies' shapes. Raises WorldError rather than leave a part of the world out."""
-    shapes = [body.shape for body in world.bodies if not isinstance(body.shape, Outline)]
+    shapes = [body.shape for body in world.bodies if isinstance(body.shape, Polygon | Disc | HalfPlane)]
     for what, there in (
-        ("outlines", len(shapes) < len(world.bodies)), ("forces", world.forces), ("connectors", world.connectors),
-        ("passing pairs", world.passing or world.passing_edges), ("friction", world.pair_static_friction.any()),
-    ):  # fmt: skip
+        ("outlines or bowls", len(shapes) < len(world.bodies)),
+        ("forces", world.forces),
+        ("connectors", world.connectors),
+        ("passing pairs", world.passing or world.passing_edges),
+        ("friction", world.pair_static_friction.any()),
+    ):
         if there:
             raise WorldError(
                 f"the world has {what}, which `simulate` does not know; `faithful_simulate` or `locate` might"

@@ -11,7 +11,7 @@ from reference_engine.planar.connectors import Connector
 from reference_engine.planar.errors import WorldError
 from reference_engine.planar.forces import Force
 from reference_engine.planar.outline import Outline
-from reference_engine.planar.shape import Disc, HalfPlane, Polygon, Shape, uniform_inertia
+from reference_engine.planar.shape import Bowl, Disc, HalfPlane, Polygon, Shape, uniform_inertia
 
 Array = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ class Body:
     Without `inertia` the density is even. A fixed body has infinite mass and stays where it is.
     """
 
-    shape: Shape | Outline
+    shape: Shape | Outline | Bowl
     position: tuple[float, float] = (0.0, 0.0)  # m
     angle: float = 0.0  # rad
     velocity: tuple[float, float] = (0.0, 0.0)  # m/s
@@ -46,8 +46,8 @@ class Body:
     name: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.shape, Polygon | Disc | HalfPlane | Outline):
-            raise WorldError(f"shape: {self.shape!r} is not a Polygon, Disc, HalfPlane or Outline")
+        if not isinstance(self.shape, Polygon | Disc | HalfPlane | Outline | Bowl):
+            raise WorldError(f"shape: {self.shape!r} is not a Polygon, Disc, HalfPlane, Outline or Bowl")
         numbers = (*self.position, self.angle, *self.velocity, self.spin)
         if not all(math.isfinite(x) for x in numbers):
             raise WorldError(f"body {self.name!r}: pose and twist must be finite, not {numbers}")
@@ -55,8 +55,9 @@ class Body:
             if any(self.velocity) or self.spin:
                 raise WorldError(f"body {self.name!r}: a fixed body cannot have a velocity or spin")
             return
-        if isinstance(self.shape, HalfPlane):
-            raise WorldError(f"body {self.name!r}: a half-plane has no mass; use fixed=True")
+        if isinstance(self.shape, HalfPlane | Bowl):
+            what = "half-plane" if isinstance(self.shape, HalfPlane) else "bowl"
+            raise WorldError(f"body {self.name!r}: a {what} has no mass; use fixed=True")
         if not (math.isfinite(self.mass) and self.mass > 0.0):
             raise WorldError(f"body {self.name!r}: mass {self.mass!r} kg is not positive and finite; use fixed=True")
         if self.inertia is None:
@@ -82,7 +83,7 @@ class World:
     damping: float = 0.0  # kg/s
     rotational_damping: float = 0.0  # kg m^2/s
     restitution: ArrayLike = 0.8
-    forces: tuple[Force, ...] = ()  # these and what follows, and outlines: in the faithful mode only
+    forces: tuple[Force, ...] = ()  # these and what follows, and outlines: not in `simulate`
     connectors: tuple[Connector, ...] = ()
     passing: tuple[tuple[int, int], ...] = ()  # pairs of bodies that pass through one another
     passing_edges: tuple[tuple[int, int, int, int], ...] = ()  # body, another, first and last of its edges: it passes

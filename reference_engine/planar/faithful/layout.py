@@ -22,7 +22,7 @@ from reference_engine.planar.faithful.arrays import (
 )
 from reference_engine.planar.faithful.settings import EXTRA_ACCELERATIONS, FaithfulSettings
 from reference_engine.planar.outline import Edge, Outline, centre_of_mass, polygon_outline
-from reference_engine.planar.shape import Disc, HalfPlane, Polygon
+from reference_engine.planar.shape import Bowl, Disc, Polygon
 from reference_engine.planar.trigonometry import sine_and_cosine
 from reference_engine.planar.world import Body, World
 
@@ -54,7 +54,8 @@ def outline_of(body: Body) -> Outline:
     if isinstance(shape, Disc):
         r = shape.radius
         return Outline([Edge(start=(-r, 0.0), end=(-r, 0.0), centre=(0.0, 0.0))])
-    assert isinstance(shape, HalfPlane)
+    if isinstance(shape, Bowl):
+        raise WorldError(f"body {body.name!r}: the faithful mode has no Bowl; use an Outline with a concave arc")
     corners = ((-HALF_PLANE, -1.0), (HALF_PLANE, -1.0), (HALF_PLANE, 0.0), (-HALF_PLANE, 0.0))
     edges = [Edge(start=p, end=q) for p, q in zip(corners, (*corners[1:], corners[0]))]
     return Outline(edges, live_edge=2, depth=0.5)

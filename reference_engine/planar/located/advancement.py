@@ -14,21 +14,35 @@ method where it is near, also where a gap is not concave. Bounds come from the B
 
 import numpy as np
 
-from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.geometry.kernels import kernel
 from reference_engine.planar.located.integrator import dense_value, enclose
-from reference_engine.planar.located.layout import DISC, HALF_PLANE
+from reference_engine.planar.located.layout import (
+    BODY_I,
+    BODY_J,
+    BOWL,
+    DISC,
+    HALF_PLANE,
+    PART_I,
+    PART_J,
+    R2,
+    ROLE,
+    ROPE,
+    P,
+    Q,
+)
 
 OF_I, OF_J = np.int64(0), np.int64(1)  # as np.int64: a kernel is compiled once more for each plain literal
+MOST_LOOKS = 10_000  # at one pair in one step, before it counts as a touch
 STALLED = 1e-12  # s, an advance that is a touch: what is left is closed by Newton's method
 
 
 @kernel
 def bounds_of_pair(solids, hull, h, i, j, bounds_out):
-    """Over the whole step, of bodies i and j: |D|, |D'|, |D''|, |w_i|, |w_j|, |a_i|, |a_j|, |w_i - w_j|, |a_i - a_j|.
+    """|D|, |D'|, |D''|, |w_i|, |w_j|, |a_i|, |a_j|, |w_i - w_j|, |a_i - a_j| over the whole step; i and j are rows.
 
     D from the centre of j to that of i, w spins, a angular accelerations.
     """
-    B = solids.kind.shape[0]
+    B = solids.inv_mass.shape[0]
     ti, tj = 3 * B + 3 * i, 3 * B + 3 * j
     for c in range(9):
         bounds_out[c] = 0.0
@@ -56,7 +70,8 @@ def bounds_of_pair(solids, hull, h, i, j, bounds_out):
 @kernel
 def approach_of_centres(solids, hull, h, i, j, nx, ny):
     """The greatest of -n . D'' over the step, n fixed; D from j to i."""
-    B = solids.kind.shape[0]
+    B = solids.inv_mass.shape[0]
+    i, j = solids.row[i], solids.row[j]
     ti, tj, most = 3 * B + 3 * i, 3 * B + 3 * j, -np.inf
     for r in range(1, 8):
         ax = hull[r, ti] - hull[r, tj] - hull[r - 1, ti] + hull[r - 1, tj]
@@ -67,20 +82,24 @@ def approach_of_centres(solids, hull, h, i, j, nx, ny):
 
 @kernel
 def stays_apart(solids, hull, i, j, reach):
-    """Are the bounding circles further than `reach` apart over the whole step?"""
-    if solids.kind[j] == HALF_PLANE:
+    """Are the bounding circles further than `reach` apart over the whole step? (Of a bowl: inside its circle.)"""
+    radius_i, radius_j, kind = solids.radius[i], solids.radius[j], solids.kind[j]
+    i, j = solids.row[i], solids.row[j]
+    if kind == HALF_PLANE:
         angle, lowest = hull[0, 3 * j + 2], np.inf
         nx, ny = -np.sin(angle), np.cos(angle)
         for r in range(8):
             dx, dy = hull[r, 3 * i] - hull[r, 3 * j], hull[r, 3 * i + 1] - hull[r, 3 * j + 1]
             lowest = min(lowest, nx * dx + ny * dy)
-        return lowest - solids.radius[i] > reach
+        return lowest - radius_i > reach
     x, y = hull[0, 3 * i] - hull[0, 3 * j], hull[0, 3 * i + 1] - hull[0, 3 * j + 1]
     furthest = 0.0
     for r in range(1, 8):
         dx, dy = hull[r, 3 * i] - hull[r, 3 * j] - x, hull[r, 3 * i + 1] - hull[r, 3 * j + 1] - y
         furthest = max(furthest, np.sqrt(dx * dx + dy * dy))
-    return np.sqrt(x * x + y * y) - furthest > solids.radius[i] + solids.radius[j] + reach
+    if kind == BOWL:
+        return np.sqrt(x * x + y * y) + furthest + radius_i < radius_j - reach
+    return np.sqrt(x * x + y * y) - furthest > radius_i + radius_j + reach
 
 
 @kernel
@@ -93,17 +112,12 @@ def root(g, rate, M):
 
 
 @kernel
-def holds(places, n, i, corner, j, edge):
-    """Is this corner of i held on this edge of j?"""
+def holds(places, n, corner, edge):
+    """Is this corner held on this edge?"""
+    found = False
     for k in range(n):
-        if (
-            places.body[k, 0] == i
-            and places.body[k, 1] == j
-            and places.feature[k, 0] == corner
-            and places.feature[k, 1] == edge
-        ):
-            return True
-    return False
+        found = found or (places.id[k, P] == corner and places.id[k, Q] == edge)
+    return found
 
 
 @kernel
@@ -125,7 +139,7 @@ def safe_under_edge(solids, places, n, state_i, state_j, i, j, edge, turning, le
         rx = ci * solids.vertices[corner, 0] - si * solids.vertices[corner, 1]
         ry = si * solids.vertices[corner, 0] + ci * solids.vertices[corner, 1]
         g = nx * (dx + rx) + ny * (dy + ry) - solids.offsets[edge] + allowance
-        if n > 0 and holds(places, n, i, corner, j, edge):
+        if n > 0 and holds(places, n, corner, edge):
             continue
         if g <= 0.0:
             return 0.0
@@ -151,15 +165,17 @@ def safe_time(solids, hull, h, places, n, state_i, state_j, i, j, bounds, allowa
     """Seconds for which the pair is certain to stay apart, by the best line; i is a disc wherever one is."""
     turning = bounds[8] + bounds[7] * bounds[7]
     longest = 0.0
+    if solids.kind[j] == BOWL:
+        return safe_in_bowl(solids, places, n, state_i, state_j, i, j, bounds, allowance)
     if solids.kind[i] == DISC and solids.kind[j] != HALF_PLANE:
         return safe_time_of_disc(solids, hull, h, state_i, state_j, i, j, bounds, allowance)
-    moving_j = solids.inv_mass[j] > 0.0
+    moving_j = solids.inv_mass[solids.row[j]] > 0.0
     for edge in range(solids.first[j], solids.first[j + 1]):
         lead = lead_bound(solids, hull, h, i, j, edge, moving_j, state_j, bounds, OF_J)
         s = safe_under_edge(solids, places, n, state_i, state_j, i, j, edge, turning, lead, bounds, allowance)
         longest = max(longest, s)
     if solids.kind[j] != HALF_PLANE:
-        moving_i = solids.inv_mass[i] > 0.0
+        moving_i = solids.inv_mass[solids.row[i]] > 0.0
         for edge in range(solids.first[i], solids.first[i + 1]):
             lead = lead_bound(solids, hull, h, j, i, edge, moving_i, state_i, bounds, OF_I)
             s = safe_under_edge(solids, places, n, state_j, state_i, j, i, edge, turning, lead, bounds, allowance)
@@ -200,46 +216,122 @@ def safe_time_of_disc(solids, hull, h, state_i, state_j, i, j, bounds, allowance
     if g <= 0.0:
         return 0.0
     rate = nx * vx + ny * vy + wj * (-ny * dx + nx * dy)
-    if solids.inv_mass[j] == 0.0:
+    if solids.inv_mass[solids.row[j]] == 0.0:
         return root(g, rate, max(1e-9, approach_of_centres(solids, hull, h, i, j, nx, ny)))
     lead = bounds[2] + 2.0 * bounds[4] * bounds[1] + (bounds[6] + bounds[4] * bounds[4]) * bounds[0]
     return root(g, rate, max(1e-9, lead))
 
 
-@entry
-def first_touch(solids, places, n, work, y, h, allowance, passed, ahead, pair_state):
+@kernel
+def safe_inside(radius, cx, cy, vx, vy, fastest, most):
+    """Seconds for which a point c stays within a circle of this radius about the origin (allowance included).
+
+    g = radius - |c|: g' >= -fastest, and where |c| >= radius / 2, g'' >= -fastest^2 / (radius / 2) - most.
+    """
+    distance = np.sqrt(cx * cx + cy * cy)
+    g = radius - distance
+    if g <= 0.0:
+        return 0.0
+    slow = g / max(1e-300, fastest)
+    if distance <= 0.5 * radius:
+        return slow
+    outside = (distance - 0.5 * radius) / max(1e-300, fastest)
+    rate = -(cx * vx + cy * vy) / distance
+    return max(slow, min(outside, root(g, rate, max(1e-9, 2.0 * fastest * fastest / radius + most))))
+
+
+@kernel
+def safe_in_bowl(solids, places, n, state_i, state_j, i, j, bounds, allowance):
+    """Of a fixed bowl j: the least of the corners of i that it does not hold."""
+    dx, dy = state_i[0] - state_j[0], state_i[1] - state_j[1]
+    if solids.kind[i] == DISC:
+        radius = solids.radius[j] - solids.radius[i] + allowance
+        return safe_inside(radius, dx, dy, state_i[3], state_i[4], bounds[1], bounds[2])
+    ci, si, shortest = np.cos(state_i[2]), np.sin(state_i[2]), np.inf
+    for corner in range(solids.first[i], solids.first[i + 1]):
+        held = False
+        for k in range(n):
+            held = held or (places.id[k, P] == corner and places.id[k, PART_J] == j)
+        if held:
+            continue
+        rx = ci * solids.vertices[corner, 0] - si * solids.vertices[corner, 1]
+        ry = si * solids.vertices[corner, 0] + ci * solids.vertices[corner, 1]
+        arm, radius = np.sqrt(rx * rx + ry * ry), solids.radius[j] + allowance
+        vx, vy = state_i[3] - state_i[5] * ry, state_i[4] + state_i[5] * rx
+        fastest, most = bounds[1] + arm * bounds[3], bounds[2] + arm * (bounds[5] + bounds[3] * bounds[3])
+        shortest = min(shortest, safe_inside(radius, dx + rx, dy + ry, vx, vy, fastest, most))
+    return shortest
+
+
+@kernel
+def safe_on_rope(solids, c, state_i, state_j, bounds, allowance):
+    """Seconds for which rope c stays slack: its ends within a circle of its length about each other."""
+    p, q = solids.connectors[c, P], solids.connectors[c, Q]
+    ci, si, cj, sj = np.cos(state_i[2]), np.sin(state_i[2]), np.cos(state_j[2]), np.sin(state_j[2])
+    ux = ci * solids.vertices[p, 0] - si * solids.vertices[p, 1]
+    uy = si * solids.vertices[p, 0] + ci * solids.vertices[p, 1]
+    wx = cj * solids.vertices[q, 0] - sj * solids.vertices[q, 1]
+    wy = sj * solids.vertices[q, 0] + cj * solids.vertices[q, 1]
+    vx = state_i[3] - state_i[5] * uy - state_j[3] + state_j[5] * wy
+    vy = state_i[4] + state_i[5] * ux - state_j[4] - state_j[5] * wx
+    a, b = np.sqrt(ux * ux + uy * uy), np.sqrt(wx * wx + wy * wy)
+    fastest = bounds[1] + a * bounds[3] + b * bounds[4]
+    most = bounds[2] + a * (bounds[5] + bounds[3] * bounds[3]) + b * (bounds[6] + bounds[4] * bounds[4])
+    length = -solids.connector_figures[c, R2] + allowance
+    cx, cy = state_i[0] + ux - state_j[0] - wx, state_i[1] + uy - state_j[1] - wy
+    return safe_inside(length, cx, cy, vx, vy, fastest, most)
+
+
+@kernel
+def first_touch(solids, places, n, work, y, h, allowance, passed, ahead):
     """(part of the step, pair) of the first touch that is not held; (2, -1) if there is none.
 
-    A gap counts as closed at -allowance [m]. The first n places hold; a pair that two places hold is locked face to
-    face, and so is any pair with a disc that one holds. Pair `passed` is looked at only from `ahead` seconds on.
-    pair_state: scratch, (3, 9).
+    A gap counts as closed at -allowance [m]. The first n places hold; two parts that two places hold are locked face
+    to face, and so are any with a disc that one holds. Pair `passed` is looked at only from `ahead` seconds on.
+    Connectors follow the pairs in number: a rope that becomes taut.
     """
-    B = solids.kind.shape[0]
-    F, hull = work.dense, work.hull
+    F, hull, R = work.dense, work.hull, solids.inv_mass.shape[0]
     enclose(y, F, hull)
     first, at = 2.0, np.int64(-1)
-    state_i, state_j, bounds = pair_state[0], pair_state[1], pair_state[2]
-    for p in range(solids.pairs.shape[0]):
-        i, j = solids.pairs[p, 0], solids.pairs[p, 1]
-        if stays_apart(solids, hull, i, j, allowance):
-            continue
+    state_i, state_j, bounds = work.pair[0], work.pair[1], work.pair[2]
+    pairs = solids.pairs.shape[0]
+    for p in range(pairs + solids.connectors.shape[0]):
         held = 0
-        for k in range(n):
-            if (places.body[k, 0] == i and places.body[k, 1] == j) or (
-                places.body[k, 0] == j and places.body[k, 1] == i
-            ):
-                held += 1
-        if held >= 2 or (held == 1 and solids.kind[i] == DISC):
-            continue
-        bounds_of_pair(solids, hull, h, i, j, bounds)
-        x, end = (ahead / h if p == passed else 0.0), min(1.0, first)
+        if p < pairs:
+            i, j = solids.pairs[p, 0], solids.pairs[p, 1]
+            if stays_apart(solids, hull, i, j, allowance):
+                continue
+            a, b = solids.row[i], solids.row[j]
+            for k in range(n):
+                if (places.id[k, PART_I] == i and places.id[k, PART_J] == j) or (
+                    places.id[k, PART_I] == j and places.id[k, PART_J] == i
+                ):
+                    held += 1
+            if (held >= 2 and solids.kind[j] != BOWL) or (held == 1 and solids.kind[i] == DISC):
+                continue
+        else:
+            i = j = np.int64(-1)
+            a, b = solids.connectors[p - pairs, BODY_I], solids.connectors[p - pairs, BODY_J]
+            if solids.connectors[p - pairs, ROLE] != ROPE:
+                continue
+            for k in range(n):
+                if places.id[k, PART_I] == -1 - (p - pairs):
+                    held += 1
+            if held > 0:
+                continue
+        bounds_of_pair(solids, hull, h, a, b, bounds)
+        x, end, looks = (ahead / h if p == passed else 0.0), min(1.0, first), 0
         while x < end:
+            looks += 1
             for c in range(3):
-                state_i[c], state_j[c] = dense_value(y, F, x, 3 * i + c), dense_value(y, F, x, 3 * j + c)
-                state_i[3 + c] = dense_value(y, F, x, 3 * B + 3 * i + c)
-                state_j[3 + c] = dense_value(y, F, x, 3 * B + 3 * j + c)
-            s = safe_time(solids, hull, h, places, held * n, state_i, state_j, i, j, bounds, allowance)
-            if s <= STALLED or x + s / h == x:
+                state_i[c], state_j[c] = dense_value(y, F, x, 3 * a + c), dense_value(y, F, x, 3 * b + c)
+                state_i[3 + c] = dense_value(y, F, x, 3 * R + 3 * a + c)
+                state_j[3 + c] = dense_value(y, F, x, 3 * R + 3 * b + c)
+            if p < pairs:
+                s = safe_time(solids, hull, h, places, held * n, state_i, state_j, i, j, bounds, allowance)
+            else:
+                s = safe_on_rope(solids, p - pairs, state_i, state_j, bounds, allowance)
+            if s <= STALLED or x + s / h == x or looks > MOST_LOOKS:
                 first, at = x, np.int64(p)
                 break
             x += s / h

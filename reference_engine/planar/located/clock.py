@@ -1,371 +1,210 @@
-"""The loop of the located mode: integrate with the contacts fixed, locate what ends the step, resolve it, go on."""
+"""The loop: integrate with the places that hold, locate what ends the step, resolve it, go on. Compiled as a whole.
 
-import math
-from collections.abc import Iterator
+It returns to Python only at the end, where it needs more room, and where time cannot go on; called again it goes on
+where it was.
+"""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reference_engine import ContactForceError, UnresolvedContact, WorldError
-from reference_engine.complementarity.contact_forces import required_forces
+from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.planar.external import next_knot
 from reference_engine.planar.located.advancement import STALLED, first_touch
-from reference_engine.planar.located.constraint import forces, free_rate, project, separate, strike, survey
-from reference_engine.planar.located.impact import impulses
-from reference_engine.planar.located.integrator import STAGES, attempt, dense_state, next_factor
+from reference_engine.planar.located.impact import bounce
+from reference_engine.planar.located.integrator import attempt, dense_state, next_factor
 from reference_engine.planar.located.layout import (
+    CONDITION,
+    DONE,
+    EVENT,
     GAP,
-    NX,
-    NY,
+    GOES_ON,
+    HELD,
+    LENGTH,
+    LOG_FULL,
+    NO_STEP,
+    OVERLAP,
+    PART_I,
+    PART_J,
+    PASSED,
+    PHASE,
+    PLACES_FULL,
+    PULL,
     RATE,
-    U1X,
-    U1Y,
-    Places,
-    pack_law,
-    pack_solids,
-    room_for_places,
-    room_to_work,
+    REACHED,
+    RELEASED,
+    SETTLES,
+    SHOWN,
+    STEP,
+    STEPS,
+    STILL,
+    STRIKES,
+    TIME,
+    TOUCHED,
+    copy,
 )
+from reference_engine.planar.located.log import has_room, show
 from reference_engine.planar.located.release import first_release
-from reference_engine.planar.located.settings import LocatedSettings
-from reference_engine.planar.located.touching import PENETRATING, find_touching
-from reference_engine.planar.motion import NO_IMPACTS, ContactForces, Impacts, Sample
-from reference_engine.planar.world import World
+from reference_engine.planar.located.resolve import begin, extent, look_around, settle, still_of, strike_all
+from reference_engine.planar.located.rows import measure, project, survey_accelerations
+from reference_engine.planar.located.touching import PENETRATING, find_touching, place_among
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Name = tuple[int, ...]  # of a place: its bodies and features
-
-TOUCH = 1e-12  # m, times 1 + the extent of the scene: a gap that counts as closed when an event is resolved
 NEAR = 1e-8  # m, where Newton's method closes the gap of a touch
 ALLOWANCE = 2e-13  # m, times 1 + the extent of the scene: round-off of a gap
-STILL = 1e-12  # m/s, times 1 + the greatest speed: round-off of a rate
-SEAM = 1e3  # times STILL: where a corner slides off an edge, normals differ by OVER_END over the size of a body
-NEUTRAL = 1e-11  # m/s^2, times 1 + the greatest acceleration: a contact on the point of parting
-FIRST_STEP = 1e-2  # s
-STANDSTILL = 1000  # events at one instant, before we give up; more with more places
 SHORTEST = 1e-14  # s, a step
-INSTANT = 5e-12  # s, events that are no further apart are at one instant
 RELANDINGS = 4
 LANDED = 1e-11  # s, a touch so little before the end of a step is the one that ended it
-NOBODY = np.int64(-1)
+RESOLVES, STEPS_ON, SHOWS = np.int64(0), np.int64(1), np.int64(2)  # PHASE
 
 
-class Clock:
-    """The state of a world in time, and the arrays that the kernels work on."""
-
-    def __init__(self, world: World, settings: LocatedSettings) -> None:
-        self.world, self.settings = world, settings
-        self.solids, self.law = pack_solids(world), pack_law(world)
-        self.make_room(8 + 4 * len(world.bodies))
-        self.pair_state = np.zeros((3, 9))
-        pose = np.array([(*body.position, body.angle) for body in world.bodies], np.float64)
-        twist = np.array([(*body.velocity, body.spin) for body in world.bodies], np.float64)
-        self.y = np.concatenate([pose.ravel(), twist.ravel()])
-        self.end = np.empty_like(self.y)
-        self.time, self.step, self.steps = 0.0, FIRST_STEP, 0
-        self.held = 0  # the first places hold
-        self.passed = NOBODY
-        self.let_go: set[frozenset[int]] = set()  # pairs that parted at this instant: forces of round-off do not hold
-        self.names: dict[Name, tuple[tuple[int, int], Array]] = {}  # of those that do
-        self.log: list[tuple[float, str, int, int, float, float]] = []
-        self.event_poses: list[Array] = []
-        self.pull = 4.0 * NEUTRAL * (1.0 + math.hypot(*world.gravity))
-        self.idle, self.last_event = 0, -1.0
-
-    def make_room(self, capacity: int) -> None:
-        old = getattr(self, "places", None)
-        self.places, self.work = room_for_places(capacity), room_to_work(len(self.world.bodies), capacity)
-        if old is not None:
-            for field, value in zip(self.places, old, strict=True):
-                field[: len(value)] = value
-
-    def run(self, grid: Array) -> Iterator[Sample]:
-        """Samples at the times of the grid, from 0 on, and just before and after every impact."""
-        self.grid, self.shown = grid, 0
-        yield from self.resolve(None)
-        yield from self.show(0.0)
-        while self.time < grid[-1]:
-            yield from self.advance(float(grid[-1]))
-
-    def advance(self, until: float) -> Iterator[Sample]:
-        """One step of the integrator, or the part of it up to the first event."""
-        h = self.integrate(until - self.time)
-        touch, pair = self.first_touch(h)
-        release, place = 2.0, -1
-        if self.held:
-            release, place = first_release(
-                self.solids, self.law, self.places, self.held, self.work, self.y, min(touch, 1.0), self.pull
-            )
-        part = min(touch, release)
-        again = part
-        for _ in range(RELANDINGS):  # once; more where the shorter step's own dense output shows an earlier touch
-            if again > 1.0:
-                break
-            h = self.land(h, again, pair) if touch < release else self.shorten(h * again)
-            again, other = self.first_touch(h)
-            if (1.0 - again) * h <= LANDED:
-                break
-            touch, pair, release = again, other, 2.0
-        reached = until if part > 1.0 and h == until - self.time else self.time + h
-        yield from self.show(h, reached)
-        self.time, self.steps = reached, self.steps + 1
-        self.y, self.end = self.end, self.y
-        if self.held:
-            project(self.solids, self.y, self.places, self.held, self.work)
-        if part <= 1.0:
-            self.count_event()
-            yield from self.resolve(self.name(int(place)) if release <= touch else None)
-        self.passed = self.pass_by(pair) if part <= 1.0 and touch < release else NOBODY
-
-    def first_touch(self, h: float) -> tuple[float, int]:
-        """(part of the step, pair) of the first touch on the present dense output; over 1 if there is none."""
-        allowance = ALLOWANCE * (1.0 + self.extent())
-        touch, pair = first_touch(
-            self.solids, self.places, self.held, self.work, self.y, h, allowance, self.passed, STALLED, self.pair_state
-        )
-        return float(touch), int(pair)
-
-    def pass_by(self, pair: int) -> np.int64:
-        """A corner that comes within round-off of another and is over no edge yet: let time go on a little."""
-        return NOBODY if frozenset(self.solids.pairs[pair].tolist()) in self.in_touch else np.int64(pair)
-
-    def integrate(self, longest: float) -> float:
-        """A step whose error is within the tolerance; its length [s]. The state at its end is in `end`."""
-        while True:
-            h = min(self.step, longest)
-            error = self.attempt(h)
-            if error <= 1.0:
-                self.step = max(self.step, h * next_factor(error)) if h < self.step else h * next_factor(error)
-                return h
-            self.step = h * min(0.9, next_factor(error)) if math.isfinite(error) else 0.1 * h
-            if self.step < SHORTEST:
-                raise UnresolvedContact(
-                    f"the integrator's step fell below {SHORTEST} s", time=self.time, bodies=("", ""), gap=math.nan
-                )
-
-    def attempt(self, h: float) -> float:
-        return float(
-            attempt(
-                self.solids, self.law, self.places, self.held, self.work, self.y, h, self.settings.tolerance, self.end
-            )
-        )
-
-    def shorten(self, h: float) -> float:
-        self.attempt(h)
-        return h
-
-    def land(self, whole: float, part: float, pair: int) -> float:
-        """The same step anew up to the touch of this pair; its length [s].
-
-        What is left of the gap is closed by gap + rate s + acceleration s^2/2 = 0, which also a bounce not higher than
-        the allowance obeys. A graze without a root stays where it is.
-        """
-        held, kept = self.held, Places._make(field[: self.held].copy() for field in self.places)
-        bodies = set(self.solids.pairs[pair].tolist())
-        h, foreseen = whole * part, np.empty_like(self.y)
-        dense_state(self.y, self.work.dense, part, foreseen)
-        near = NEAR
-        for _ in range(8):
-            self.attempt(h)
-            if near == NEAR:  # the shorter step differs from what the longer one foresaw, more at loose tolerances
-                near += 10.0 * float(np.abs(self.end - foreseen)[: len(self.y) // 2].max())
-            n = self.find(self.end, near)
-            survey(self.solids, self.end, self.work.stages[STAGES], self.places, n, self.work)
-            change = math.inf
-            for k in range(n):
-                gap, rate, b = self.work.geometry[k, GAP], self.work.geometry[k, RATE], self.work.b[k]
-                own = set(self.places.body[k].tolist()) == bodies
-                if own and rate < 0.0 and self.row(k) not in self.names and rate * rate > 2.0 * b * gap:
-                    change = min(change, 2.0 * gap / (math.sqrt(rate * rate - 2.0 * b * gap) - rate))
-            for field, value in zip(self.places, kept, strict=True):
-                field[:held] = value
-            if change == math.inf or abs(change) <= 1e-16 * (1.0 + self.time) or h + change <= 0.0:
-                break
-            h += change
-        return h
-
-    def find(self, y: Array, reach: float) -> int:
-        while True:
-            n, pair = find_touching(self.solids, y, reach, self.places)
-            if n == PENETRATING:
-                self.refuse_overlap(int(pair))
-            if n <= len(self.places.kind):
-                return int(n)
-            self.make_room(2 * int(n))
-
-    def refuse_overlap(self, pair: int) -> None:
-        a, b = (self.world.body_name(int(i)) for i in sorted(self.solids.pairs[pair]))
-        if self.time == 0.0:
-            raise WorldError(f"bodies {a!r} and {b!r} overlap at the start; move them apart")
-        raise UnresolvedContact("bodies overlap: a touch was missed", time=self.time, bodies=(a, b), gap=math.nan)
-
-    def resolve(self, released: Name | None) -> Iterator[Sample]:
-        """Impacts, ends of accumulations, then the contacts that hold from here on."""
-        if released is not None:
-            self.let_go.add(frozenset(released[:2]))
-        struck: list[Impacts] = []
-        before = self.sample(self.y, self.time)
-        reach = TOUCH * (1.0 + self.extent())
-        separate(self.solids, self.y, self.places, self.find(self.y, reach), self.work)
-        while True:
-            n = self.find(self.y, reach)
-            free_rate(self.solids, self.law, self.y, self.work.rate)
-            survey(self.solids, self.y, self.work.rate, self.places, n, self.work)
-            rate, e = self.work.geometry[:n, RATE].copy(), self.restitution(n)
-            still = np.full(n, STILL * (1.0 + float(np.abs(self.y[len(self.y) // 2 :]).max())))
-            if released is not None:  # a place that takes over from the one that slid off
-                still[(self.places.body[:n] == released[:2]).all(axis=1)] *= SEAM
-                still[(self.places.body[:n] == released[1::-1]).all(axis=1)] *= SEAM
-            if (rate < -still).any():
-                struck.append(self.bounce(n, rate, e, still))
-                self.count_event()
+@entry
+def run(solids, forces, rule, clock, held, found, following, instant, work, log, grid):
+    """Goes on to grid[-1]; returns a status."""
+    now, count = clock.now, clock.tally
+    while True:
+        if not has_room(log, count, held):
+            return LOG_FULL
+        if count[PHASE] == STEPS_ON:
+            if now[TIME] >= grid[-1]:
+                return DONE
+            status = advance(solids, forces, rule, clock, held, found, work, grid[-1])
+            if status != GOES_ON:
+                return status
+            count[PHASE] = SHOWS
+        elif count[PHASE] == SHOWS:
+            if count[SHOWN] < grid.shape[0] and grid[count[SHOWN]] <= now[REACHED]:
+                show(solids, forces, clock, held, work, log, grid[count[SHOWN]])
+                count[SHOWN] += 1
                 continue
-            self.in_touch = {frozenset(self.pair_of(k)) for k in range(n)}
-            force, acceleration, holds = self.resting(n, rate <= still)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                bounce = np.where((rate > still) & (acceleration < 0.0) & (e < 1.0), -2.0 * rate / acceleration, np.inf)
-            fading = bounce < self.settings.accumulation_cutoff
-            self.sort(n, holds | fading, force)
-            if not fading.any():
-                break
-            for k in np.flatnonzero(fading):
-                self.note("accumulation", self.time + float(bounce[k] / (1.0 - e[k])), *self.kept[self.row_of[int(k)]])
-            project(self.solids, self.y, self.places, self.held, self.work)
-            self.count_event()
-        if self.held:
-            project(self.solids, self.y, self.places, self.held, self.work)
-        now = {self.row(k): self.kept[k] for k in range(self.held)}
-        for kind, names in (("broken", self.names.keys() - now.keys()), ("made", now.keys() - self.names.keys())):
-            for name in sorted(names):
-                self.note(kind, self.time, *(self.names | now)[name])
-        if self.names.keys() != now.keys():
-            self.step = min(self.step, FIRST_STEP)
-        self.names = now
-        self.event_poses.append(self.y[: len(self.y) // 2].copy())
-        if struck:
-            yield before
-            yield self.sample(self.y, self.time, struck)
+            if now[LENGTH] > 0.0:
+                now[TIME] = now[REACHED]
+                count[STEPS] += 1
+                copy(clock.end, clock.y)
+                project(solids, clock.y, held, count[HELD], work)
+            count[PHASE] = STEPS_ON
+            if count[EVENT] == 1:
+                count[EVENT], count[PHASE] = 0, RESOLVES
+                status = begin(rule, clock, held, work)
+                if status != GOES_ON:
+                    return status
+        else:
+            status, n = look_around(solids, forces, clock, held, found, instant, work, log)
+            if status == STRIKES:
+                status = bounce(rule, clock, found, n, instant, work, still_of(clock.y))
+                if status == GOES_ON:
+                    status = strike_all(solids, rule, clock, held, found, n, instant, work, log)
+            elif status == SETTLES:
+                status = settle(solids, forces, rule, clock, held, found, n, following, instant, work, log)
+            if status == DONE:
+                now[LENGTH], now[REACHED], count[PHASE] = 0.0, now[TIME], SHOWS
+            elif status != GOES_ON:
+                return status
 
-    def resting(self, n: int, still: Mask) -> tuple[Array, Array, Mask]:
-        """(force, acceleration of the gap, does it hold) of all touching places; 0 <= f  perp  a >= 0 of the still."""
-        force, A, b = np.zeros(n), self.work.A[:n, :n], self.work.b[:n]
-        rows = np.flatnonzero(still)
-        try:
-            force[rows] = required_forces(A[np.ix_(rows, rows)], b[rows])
-        except ContactForceError as error:
-            raise ContactForceError(f"t = {self.time:.9g} s: {error}", residual=error.residual) from error
-        acceleration = b + A @ force
-        holds = still & (acceleration <= NEUTRAL * (1.0 + np.abs(b).max(initial=0.0)))
+
+@kernel
+def advance(solids, forces, rule, clock, held, found, work, until):
+    """One step of the integrator, or the part of it up to the first event: LENGTH, REACHED, EVENT and its figures."""
+    now, count, y = clock.now, clock.tally, clock.y
+    n, time = count[HELD], now[TIME]
+    longest = min(until, next_knot(forces, time)) - time
+    h = integrate(solids, forces, rule, clock, held, work, longest)
+    if h < 0.0:
+        return NO_STEP
+    whole = h == longest
+    now[STILL] = still_of(y)
+    allowance = ALLOWANCE * (1.0 + extent(solids, y))
+    touch, pair = first_touch(solids, held, n, work, y, h, allowance, count[PASSED], STALLED)
+    release, place, condition = 2.0, np.int64(-1), np.int64(0)
+    if n > 0:
+        release, place, condition = first_release(
+            solids, forces, time, h, held, n, work, y, min(touch, 1.0), now[PULL], now[STILL]
+        )
+    part = min(touch, release)
+    again = part
+    for _ in range(RELANDINGS):  # once; more where the shorter step's own dense output shows an earlier touch
+        if again > 1.0:
+            break
+        if touch < release:
+            h = land(solids, forces, rule, clock, held, found, work, h, again, pair)
+            if h < 0.0:
+                return PLACES_FULL if h == -1.0 else OVERLAP
+        else:
+            h *= again
+            attempt(solids, forces, time, held, n, work, y, h, rule.tolerance, clock.end)
+        again, other = first_touch(solids, held, n, work, y, h, allowance, count[PASSED], STALLED)
+        if (1.0 - again) * h <= LANDED:
+            break
+        touch, pair, release = again, other, 2.0
+    now[LENGTH] = h
+    now[REACHED] = time + h
+    if part > 1.0 and whole:
+        now[REACHED] = time + longest if time + longest < until else until
+    count[EVENT] = 1 if part <= 1.0 else 0
+    count[RELEASED] = place if part <= 1.0 and release <= touch else -1
+    count[CONDITION] = condition
+    count[TOUCHED] = pair if part <= 1.0 and touch < release else -1
+    count[PASSED] = -1
+    return GOES_ON
+
+
+@kernel
+def integrate(solids, forces, rule, clock, held, work, longest):
+    """A step whose error is within the tolerance; its length [s], or -1 if there is none. The end is in clock.end."""
+    now, n = clock.now, clock.tally[HELD]
+    while True:
+        h = min(now[STEP], longest)
+        error = attempt(solids, forces, now[TIME], held, n, work, clock.y, h, rule.tolerance, clock.end)
+        if error <= 1.0:
+            now[STEP] = max(now[STEP], h * next_factor(error)) if h < now[STEP] else h * next_factor(error)
+            return h
+        now[STEP] = h * min(0.9, next_factor(error)) if np.isfinite(error) else 0.1 * h
+        if now[STEP] < SHORTEST:
+            return -1.0
+
+
+@kernel
+def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
+    """The same step anew up to the touch of this pair; its length [s]; -1 without room, -2 where bodies overlap.
+
+    What is left of the gap is closed by gap + rate s + acceleration s^2/2 = 0, which also a bounce not higher than
+    the allowance obeys. A graze without a root stays where it is.
+    """
+    now, y, end, held_count = clock.now, clock.y, clock.end, clock.tally[HELD]
+    pairs, R = solids.pairs.shape[0], solids.inv_mass.shape[0]
+    part_i = solids.pairs[pair, 0] if pair < pairs else -1 - (pair - pairs)
+    part_j = solids.pairs[pair, 1] if pair < pairs else -1 - (pair - pairs)
+    h = whole * part
+    dense_state(y, work.dense, part, work.foreseen)
+    near = NEAR
+    for turn in range(8):
+        attempt(solids, forces, now[TIME], held, held_count, work, y, h, rule.tolerance, end)
+        if turn == 0:  # the shorter step differs from what the longer one foresaw, more at loose tolerances
+            off = 0.0
+            for c in range(3 * R):
+                off = max(off, abs(end[c] - work.foreseen[c]))
+            near += 10.0 * off
+        n, at = find_touching(solids, end, near, found, work)
+        if n == PENETRATING:
+            clock.tally[TOUCHED] = at
+            return -2.0
+        if n > found.id.shape[0]:
+            return -1.0
+        survey_accelerations(solids, end, work.stages[12], found, n, work)
+        change = np.inf
         for k in range(n):
-            if frozenset(self.pair_of(k)) in self.let_go and force[k] * A[k, k] <= self.pull:
-                holds[k] = False
-        return force, acceleration, holds
+            i, j = found.id[k, PART_I], found.id[k, PART_J]
+            own = (i == part_i and j == part_j) or (i == part_j and j == part_i)
+            gap, rate, b = work.geometry[k, GAP], work.geometry[k, RATE], work.b[2 * k]
+            if own and rate < 0.0 and rate * rate > 2.0 * b * gap and place_among(held, held_count, found, k) < 0:
+                change = min(change, 2.0 * gap / (np.sqrt(rate * rate - 2.0 * b * gap) - rate))
+        if change == np.inf or abs(change) <= 1e-16 * (1.0 + now[TIME]) or h + change <= 0.0:
+            break
+        h += change
+    return h
 
-    def sort(self, n: int, holds: Mask, force: Array) -> None:
-        """The places that hold to the front, those that press first: of dependent ones these carry the force."""
-        order = np.lexsort((np.arange(n), force[:n] <= 0.0, ~holds))
-        for field in self.places:
-            field[:n] = field[:n][order]
-        self.work.geometry[:n] = self.work.geometry[:n][order]
-        self.held = int(holds.sum())
-        self.row_of = {int(k): position for position, k in enumerate(order)}
-        points = self.points(self.held, self.y)
-        self.kept = [(self.pair_of(k), points[k]) for k in range(self.held)]
 
-    def bounce(self, n: int, rate: Array, e: Array, still: Array) -> Impacts:
-        impulse = impulses(self.settings.impact_law, self.work.A[:n, :n].copy(), rate, e, still)
-        strike(self.solids, self.y, self.places, n, self.work, impulse)
-        rows, points = np.flatnonzero(impulse > 0.0), self.points(n, self.y)
-        pair = self.places.body[rows][:, ::-1].copy()
-        for k in rows:
-            self.note("impact", self.time, self.pair_of(int(k)), points[k])
-        return Impacts(
-            time=np.full(len(rows), self.time),
-            pair=pair,
-            point=points[rows],
-            normal=self.work.geometry[rows][:, [NX, NY]],
-            gap=self.work.geometry[rows, GAP],
-            speed=rate[rows],
-            impulse=impulse[rows],
-            friction=np.zeros(len(rows)),
-        )
-
-    def sample(self, y: Array, time: float, struck: list[Impacts] | None = None) -> Sample:
-        """A state with the forces of the places that hold."""
-        n, B = self.held, len(self.world.bodies)
-        if n:
-            forces(self.solids, self.law, y, self.places, n, self.work)
-        contacts = ContactForces(
-            pair=self.places.body[:n, ::-1].copy(),
-            point=self.points(n, y),
-            normal=self.work.geometry[:n][:, [NX, NY]],
-            gap=self.work.geometry[:n, GAP].copy(),
-            force=np.where(self.work.skipped[:n] == 1, 0.0, np.maximum(self.work.force[:n], 0.0)),
-            friction=np.zeros(n),
-        )
-        impacts = Impacts(**{
-            name: np.concatenate([getattr(one, name) for one in struck or [NO_IMPACTS]])
-            for name in Impacts.__slots__
-        })  # fmt: skip
-        state = y.reshape(2, B, 3).copy()
-        return Sample(time=time, pose=state[0], twist=state[1], contacts=contacts, impacts=impacts)
-
-    def show(self, h: float, reached: float = 0.0) -> Iterator[Sample]:
-        """Samples of the grid up to the end of this step, from its dense output."""
-        y = np.empty_like(self.y)
-        while self.shown < len(self.grid) and self.grid[self.shown] <= reached:
-            t = float(self.grid[self.shown])
-            if h > 0.0:
-                dense_state(self.y, self.work.dense, min(1.0, (t - self.time) / h), y)
-                if self.held:
-                    project(self.solids, y, self.places, self.held, self.work)
-            else:
-                y[:] = self.y
-            yield self.sample(y, t)
-            self.shown += 1
-
-    def points(self, n: int, y: Array) -> Array:
-        """Where the first n places are, with the geometry last measured. (n, 2) [m]"""
-        i = self.places.body[:n, 0]
-        radius = np.where(self.places.feature[:n, 0] < 0, self.solids.radius[i], 0.0)
-        centre = y[: len(y) // 2].reshape(-1, 3)[i, :2]
-        g = self.work.geometry[:n]
-        return centre + g[:, [U1X, U1Y]] - radius[:, None] * g[:, [NX, NY]]
-
-    def pair_of(self, k: int) -> tuple[int, int]:
-        return int(self.places.body[k, 1]), int(self.places.body[k, 0])
-
-    def row(self, k: int) -> Name:
-        return (*self.places.body[k].tolist(), *self.places.feature[k].tolist(), int(self.places.kind[k]))
-
-    def name(self, k: int) -> Name | None:
-        return self.row(k) if k >= 0 else None
-
-    def restitution(self, n: int) -> Array:
-        pairs = self.places.body[:n]
-        return self.world.pair_restitution[pairs[:, 0], pairs[:, 1]]
-
-    def extent(self) -> float:
-        """The greatest coordinate of a body that moves [m]."""
-        pose = self.y[: len(self.y) // 2].reshape(-1, 3)
-        return float(np.abs(pose[self.solids.inv_mass > 0.0, :2]).max(initial=0.0))
-
-    def note(self, kind: str, time: float, pair: tuple[int, int], point: Array) -> None:
-        self.log.append((time, kind, *pair, float(point[0]), float(point[1])))
-
-    def count_event(self) -> None:
-        """No end of events at one instant, nor in all."""
-        if self.time - self.last_event > INSTANT:
-            self.idle = 0
-            self.let_go.clear()
-        self.idle += 1
-        self.last_event = self.time
-        if self.idle > STANDSTILL + 10 * len(self.places.kind):
-            raise self.stuck(f"{self.idle} events at one instant")
-        if len(self.log) > self.settings.max_events:
-            raise self.stuck(f"more than max_events = {self.settings.max_events} events")
-
-    def stuck(self, reason: str) -> UnresolvedContact:
-        pair = self.log[-1][2:4] if self.log else (0, 0)
-        a, b = (self.world.body_name(int(i)) for i in pair)
-        return UnresolvedContact(reason, time=self.time, bodies=(a, b), gap=0.0)
+@entry
+def look(solids, y, found, work):
+    """(places, pair) of `find_touching` at the start, with their geometry."""
+    n, pair = find_touching(solids, y, 0.0, found, work)
+    for k in range(min(n, found.id.shape[0])):
+        measure(solids, y, found, k, work.geometry)
+    return n, pair

@@ -1,76 +1,206 @@
-"""Laws of impact without friction. u_minus, u_plus: rates of the gaps before and after; u_plus - u_minus = A j.
+"""Laws of impact. u: rates of the gaps and slips before it; u + A j: after it.
 
-Newton's law at one place: u_plus = -e u_minus. Where an impact strikes several touching places the law has to say
-more; `LocatedSettings.impact_law` names which of the two below.
+`LocatedSettings.impact_law` and `.impact_order` say which; between the tangential impulse and the slip after the
+impact there is Coulomb's law, with joints in the same problem.
+
+newton    0 <= j_n  perp  u_n+ + e u_n >= 0; e where bodies approach, 0 where they rest or part (Moreau 1988)
+poisson   compression to u_n+ >= 0 by j_c; then restitution by e j_c, or more where bodies would else approach; friction
+          obeys Coulomb's law in both phases, each with its own slip at its end (Glocker & Pfeiffer 1995)
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reference_engine.complementarity.contact_forces import required_forces
-from reference_engine.complementarity.errors import ContactForceError
+from reference_engine.complementarity.friction import NONE, SOLVED, solve_friction
+from reference_engine.complementarity.friction_modes import GRIPPING, SMOOTH
+from reference_engine.complementarity.friction_modes import HELD as PRESSES_ONLY
+from reference_engine.complementarity.friction_modes import JOINT as BILATERAL
+from reference_engine.geometry.kernels import kernel
+from reference_engine.planar.located.layout import (
+    BODY_I,
+    BODY_J,
+    FRICTION,
+    GOES_ON,
+    JOINT,
+    NO_IMPULSES,
+    RATE,
+    RESTITUTION,
+    ROLE,
+    SLIP,
+    STATIC_FRICTION,
+    TOUCHES,
+    WHY_B,
+    WHY_I,
+    WHY_J,
+)
 
-Array = NDArray[np.float64]
-
-ROUND_OFF = 1e-13  # of the work of an impulse: an elastic impact keeps the energy to so much
+NEWTON = 0  # of settings.IMPACT_LAWS
+SIMULTANEOUS = 0  # of settings.IMPACT_ORDERS
+ENERGY_ROUND_OFF = 1e-13  # of the work of an impulse: an elastic impact keeps the energy to so much
 HALVINGS = 30  # of the interval in which the factor of e is looked for
+BLOWS = 1000  # for each place, in propagating order
+LOOSE = 100.0  # times what is allowed, at a second attempt
+FULL_E, LOWERED_E, COMPRESSION, RESTORATION, ENOUGH = (np.int64(k) for k in range(5))  # what an impact is solved for
+NOW, LOW, HIGH, TURN = range(4)  # of Instant.factor
 
 
-def impulses(law: str, A: Array, rate: Array, restitution: Array, still: Array) -> Array:
-    """(N,) [N s] along the normals of all touching places; `still` (N,) [m/s]: slower is at rest.
-
-    One impact; should it make a place approach, that is the next impact at the same instant.
-    """
-    if law == "simultaneous":
-        return simultaneous(A, rate, restitution, still)
-    return propagating(A, rate, restitution, still)
-
-
-def simultaneous(A: Array, rate: Array, restitution: Array, still: Array) -> Array:
-    """0 <= j  perp  A j + (1 + e) u >= 0; e where bodies approach, 0 where they are at rest or part.
-
-    An approaching place leaves with at least e times its speed, no other approaches. The kinetic energy changes by
-    sum j_k (u_plus_k + u_minus_k) / 2 = sum j_k (1 - e_k) u_minus_k / 2, to which a place that parts may add. Where
-    the sum is positive, all e are reduced by the largest common factor that does not gain energy; there is one:
-    with e = 0 the change is -j A j / 2 (Moreau 1988: a projection in the metric of the masses).
-    """
-    e = np.where(rate < -still, restitution, 0.0)
-    j = required_forces(A, (1.0 + e) * rate)
-    if not gains(A, rate, j):
-        return j
-    low, high = 0.0, 1.0
-    j = required_forces(A, rate)
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        trial = required_forces(A, (1.0 + middle * e) * rate)
-        if gains(A, rate, trial):
-            high = middle
-        else:
-            low, j = middle, trial
-    return j
+@kernel
+def load(found, m, instant, work):
+    """A and the laws of friction of the places instant.of[:m], as rows of the problem."""
+    problem = instant.problem
+    for r in range(m):
+        k = instant.of[r]
+        problem.friction[r], problem.static_friction[r] = found.figure[k, FRICTION], found.figure[k, STATIC_FRICTION]
+        for c in range(m):
+            q = instant.of[c]
+            for s in range(2):
+                problem.A[2 * r + s, 2 * c] = work.A[2 * k + s, 2 * q]
+                problem.A[2 * r + s, 2 * c + 1] = work.A[2 * k + s, 2 * q + 1]
 
 
-def gains(A: Array, rate: Array, j: Array) -> bool:
-    """Does the kinetic energy grow, by more than round-off?"""
-    return bool(j @ (2.0 * rate + A @ j) > ROUND_OFF * (j @ np.abs(rate)))
+@kernel
+def kind_at_impact(found, k):
+    """Static friction is for bodies at rest: an impact knows `friction` alone."""
+    if found.id[k, ROLE] == JOINT:
+        return BILATERAL
+    return GRIPPING if found.id[k, ROLE] == TOUCHES and found.figure[k, FRICTION] > 0.0 else SMOOTH
 
 
-def propagating(A: Array, rate: Array, restitution: Array, still: Array) -> Array:
-    """j_k += -(1 + e_k) u_k / A_kk where the approach is fastest, until none is left; each place keeps its e.
+@kernel
+def approach(found, m, instant, speed, factor):
+    """The problem of one impulse with e lowered by a factor. speed (2 N,): rates and slips now."""
+    for r in range(m):
+        k = instant.of[r]
+        e = found.figure[k, RESTITUTION] if speed[2 * k] < -instant.slow[k] else 0.0
+        instant.problem.b[2 * r] = (1.0 + factor * e) * speed[2 * k]
+        instant.problem.b[2 * r + 1] = speed[2 * k + 1]
+        instant.problem.base[r] = 0.0
 
-    Raises ContactForceError where the sequence does not end (e = 0 in a row of equal balls: it converges but
-    never ends; the simultaneous law is its limit there).
-    """
-    u, j = rate.copy(), np.zeros(len(rate))
-    for _ in range(1000 * (len(rate) + 1)):
-        k = int(np.argmin(u))
-        if u[k] >= -still[k]:
-            return j
-        step = -(1.0 + restitution[k]) * u[k] / A[k, k]
-        j[k] += step
-        u += A[:, k] * step
-    raise ContactForceError(
-        f"propagating impulses at {len(rate)} places do not end: approach {-u.min():.3e} m/s is left; "
-        "use impact_law='simultaneous'",
-        residual=float(-u.min()),
-    )
+
+@kernel
+def restore(found, m, instant):
+    """The problem of restitution after compression, whose impulses are in answer.f, kept in instant.force."""
+    problem, answer, compression = instant.problem, instant.answer, instant.force
+    for r in range(m):
+        k = instant.of[r]
+        compression[2 * r], compression[2 * r + 1] = answer.f[2 * r], answer.f[2 * r + 1]
+        if found.id[k, ROLE] != JOINT:
+            problem.base[r] = found.figure[k, RESTITUTION] * max(0.0, answer.f[2 * r])
+    for i in range(2 * m):
+        for c in range(m):
+            problem.b[i] += problem.A[i, 2 * c] * (compression[2 * c] + problem.base[c])
+            problem.b[i] += problem.A[i, 2 * c + 1] * compression[2 * c + 1]
+
+
+@kernel
+def gains(m, instant, speed):
+    """Does the kinetic energy grow, by more than round-off, where more than one place is struck?"""
+    problem, answer, struck, change, work = instant.problem, instant.answer, 0, 0.0, 0.0
+    for r in range(m):
+        if answer.f[2 * r] > 0.0 and problem.kind[r] != BILATERAL:
+            struck += 1
+    for i in range(2 * m):
+        u = speed[2 * instant.of[i // 2] + i % 2]
+        after = u
+        for c in range(2 * m):
+            after += problem.A[i, c] * answer.f[c]
+        change += 0.5 * answer.f[i] * (u + after)
+        work += abs(answer.f[i] * u)
+    return struck > 1 and change > ENERGY_ROUND_OFF * work
+
+
+@kernel
+def next_stage(found, m, instant, speed, stage):
+    """What is to be solved next for the same impact; ENOUGH when answer.f is its impulse."""
+    factor = instant.factor
+    if stage == COMPRESSION:
+        restore(found, m, instant)
+        return RESTORATION
+    if stage == RESTORATION:
+        for r in range(m):
+            instant.answer.f[2 * r] += instant.force[2 * r] + instant.problem.base[r]
+            instant.answer.f[2 * r + 1] += instant.force[2 * r + 1]
+        return ENOUGH
+    if stage == LOWERED_E and factor[TURN] == HALVINGS:
+        return ENOUGH
+    too_much = gains(m, instant, speed)
+    if stage == FULL_E:
+        if not too_much:
+            return ENOUGH
+        factor[LOW], factor[HIGH], factor[TURN] = 0.0, 1.0, 0.0
+    elif too_much:
+        factor[HIGH] = factor[NOW]
+    else:
+        factor[LOW] = factor[NOW]
+    factor[TURN] += 1.0
+    factor[NOW] = factor[LOW] if factor[TURN] == HALVINGS else 0.5 * (factor[LOW] + factor[HIGH])
+    approach(found, m, instant, speed, factor[NOW])
+    return LOWERED_E
+
+
+@kernel
+def choose(rule, found, n, instant, speed):
+    """The places struck together, into instant.of; how many, 0 if none approaches: all, or the fastest, and joints."""
+    k = fastest(found, n, instant, speed)
+    m = np.int64(0)
+    for q in range(n):
+        if k >= 0 and (rule.order == SIMULTANEOUS or q == k or found.id[q, ROLE] == JOINT):
+            instant.of[m], instant.problem.kind[m] = q, kind_at_impact(found, q)
+            m += 1
+    return m
+
+
+@kernel
+def bounce(rule, clock, found, n, instant, work, still):
+    """instant.impulse (2 n,) at all touching places; GOES_ON or NO_IMPULSES."""
+    impulse, speed, answer = instant.impulse, instant.acceleration, instant.answer
+    for k in range(n):
+        impulse[2 * k] = impulse[2 * k + 1] = 0.0
+        speed[2 * k], speed[2 * k + 1] = work.geometry[k, RATE], work.geometry[k, SLIP]
+    for _ in range(BLOWS * (n + 1)):
+        m = choose(rule, found, n, instant, speed)
+        if m == 0:
+            return GOES_ON
+        load(found, m, instant, work)
+        stage = FULL_E if rule.law == NEWTON else COMPRESSION
+        approach(found, m, instant, speed, 1.0 if rule.law == NEWTON else 0.0)
+        while stage != ENOUGH:
+            outcome, allowed = NONE, 0.5 * still
+            for _ in range(2):
+                if outcome != SOLVED:
+                    for r in range(m):
+                        answer.mode[r], answer.f[2 * r], answer.f[2 * r + 1] = PRESSES_ONLY, 0.0, 0.0
+                    outcome, _, _ = solve_friction(
+                        instant.problem, m, allowed, answer, instant.room, instant.lemke_room
+                    )
+                    allowed *= LOOSE
+            if outcome != SOLVED:
+                return refuse(clock, found, instant.of[0], speed)
+            stage = next_stage(found, m, instant, speed, stage)
+        for c in range(2 * m):
+            q, j = 2 * instant.of[c // 2] + c % 2, answer.f[c]
+            impulse[q] += j
+            for i in range(2 * n):
+                speed[i] += work.A[i, q] * j
+        if rule.order == SIMULTANEOUS:
+            return GOES_ON
+    return refuse(clock, found, fastest(found, n, instant, speed), speed)
+
+
+@kernel
+def fastest(found, n, instant, speed):
+    """The place that approaches fastest (of joints: moves), or -1."""
+    at, most = np.int64(-1), 0.0
+    for k in range(n):
+        u = -speed[2 * k]
+        if found.id[k, ROLE] == JOINT:
+            u = abs(u)
+        if u > instant.slow[k] and u > most:
+            at, most = np.int64(k), u
+    return at
+
+
+@kernel
+def refuse(clock, found, k, speed):
+    clock.tally[WHY_I], clock.tally[WHY_J] = found.id[k, BODY_I], found.id[k, BODY_J]
+    clock.now[WHY_B] = -speed[2 * k]
+    return NO_IMPULSES

@@ -9,11 +9,12 @@ from math import comb
 import numpy as np
 from scipy.integrate._ivp import dop853_coefficients as dop853
 
-from reference_engine.geometry.kernels import entry, kernel
-from reference_engine.planar.located.constraint import held_rate
+from reference_engine.geometry.kernels import kernel
+from reference_engine.planar.located.rows import held_rate
 
 STAGES = np.int64(12)  # a plain literal would be a signature of its own
 A = np.ascontiguousarray(dop853.A)  # (16, 16); row 12 is the step itself, 13 to 15 serve the dense output
+C = np.ascontiguousarray(dop853.C)  # (16,)
 E3 = np.ascontiguousarray(dop853.E3)
 E5 = np.ascontiguousarray(dop853.E5)
 D = np.ascontiguousarray(dop853.D)  # (4, 16)
@@ -38,19 +39,19 @@ def bernstein_of_dense() -> np.ndarray:
 BERNSTEIN = bernstein_of_dense()
 
 
-@entry
-def attempt(solids, law, places, n, work, y, h, tolerance, y_out):
+@kernel
+def attempt(solids, forces, time, places, n, work, y, h, tolerance, y_out):
     """y(h) from y(0) in one step with the first n places held; returns the error in units of the tolerance.
 
     Leaves the dense output in work.dense.
     """
     size, K = y.shape[0], work.stages
-    held_rate(solids, law, y, places, n, work, K[0])
+    held_rate(solids, forces, time, y, places, n, work, K[0])
     for s in range(1, STAGES):
         stage(y, h, s, K, work.state)
-        held_rate(solids, law, work.state, places, n, work, K[s])
+        held_rate(solids, forces, time + C[s] * h, work.state, places, n, work, K[s])
     stage(y, h, STAGES, K, y_out)
-    held_rate(solids, law, y_out, places, n, work, K[STAGES])
+    held_rate(solids, forces, time + h, y_out, places, n, work, K[STAGES])
     fifth = third = 0.0
     for c in range(size):
         e5 = e3 = 0.0
@@ -60,12 +61,15 @@ def attempt(solids, law, places, n, work, y, h, tolerance, y_out):
         scale = tolerance * (1.0 + abs(y[c]))  # not of the end: a step that runs away would excuse itself
         fifth += (e5 / scale) ** 2
         third += (e3 / scale) ** 2
+    total = fifth + 0.01 * third
+    if not total < 1e300:
+        return np.inf
     error = 0.0
-    if fifth > 0.0 or third > 0.0:
-        error = h * fifth / np.sqrt((fifth + 0.01 * third) * size)
+    if total > 1e-200:  # below it the quotient would be one of underflows
+        error = h * fifth / np.sqrt(total * size)
     for s in range(STAGES + 1, 16):
         stage(y, h, s, K, work.state)
-        held_rate(solids, law, work.state, places, n, work, K[s])
+        held_rate(solids, forces, time + C[s] * h, work.state, places, n, work, K[s])
     F = work.dense
     for c in range(size):
         change = y_out[c] - y[c]
@@ -101,7 +105,7 @@ def dense_value(y, F, x, c):
     return y[c] + (F[0, c] + rest) * x
 
 
-@entry
+@kernel
 def dense_state(y, F, x, out):
     for c in range(y.shape[0]):
         out[c] = dense_value(y, F, x, c)
@@ -118,7 +122,8 @@ def enclose(y, F, hull_out):
             hull_out[j, c] = y[c] + total
 
 
-def next_factor(error: float) -> float:
+@kernel
+def next_factor(error):
     """By how much the next step may be longer (or has to be shorter)."""
     if error == 0.0:
         return MOST_FACTOR

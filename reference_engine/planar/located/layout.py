@@ -1,177 +1,382 @@
 """The world as the located kernels see it. A fixed NamedTuple is one numba type: each kernel has one signature.
 
-The state y is flat: poses (x, y, angle) of all bodies, then twists (vx, vy, spin): y[3 i + c], y[3 B + 3 i + c].
+The state y is flat: poses (x, y, angle) of all rows, then twists (vx, vy, spin): y[3 i + c], y[3 R + 3 i + c]. Rows
+are the world's bodies, and the background last. A body's shape is one or more convex parts.
 """
 
-import dataclasses
 import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.complementarity.friction import friction_room
+from reference_engine.complementarity.friction_lemke import LemkeRoom
+from reference_engine.complementarity.friction_modes import (
+    FrictionAnswer,
+    FrictionProblem,
+    FrictionWork,
+)
+from reference_engine.geometry.kernels import kernel
+from reference_engine.geometry.polygon import convex_parts
+from reference_engine.planar.connectors import Joint
 from reference_engine.planar.errors import WorldError
-from reference_engine.planar.shape import Disc, HalfPlane, Polygon
-from reference_engine.planar.world import Body, World
+from reference_engine.planar.outline import Outline
+from reference_engine.planar.shape import Bowl, Disc, HalfPlane, Polygon
+from reference_engine.planar.world import World
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
-POLYGON, DISC, HALF_PLANE = np.int64(0), np.int64(1), np.int64(2)  # Solids.kind
-LINE, RADIAL = np.int64(0), np.int64(1)  # Places.kind
-CENTRE = np.int64(-1)  # Places.feature
+POLYGON, DISC, HALF_PLANE, BOWL = np.int64(0), np.int64(1), np.int64(2), np.int64(3)  # Solids.kind
+CENTRE = np.int64(-1)  # a feature: the centre of the body
+LINE, ROUND, STILL_NORMAL = np.int64(0), np.int64(1), np.int64(2)  # Places.id, KIND
+TOUCHES, ROPE, JOINT = np.int64(0), np.int64(1), np.int64(2)  # Places.id, ROLE
 
+BODY_I, BODY_J, PART_I, PART_J, P, Q, KIND, ROLE, MODE, SLIDES, PAIR, PRESSES, GRIPS, GUESS = range(
+    14
+)  # columns of Places.id
+R1, R2, SIGMA, FRICTION, STATIC_FRICTION, RESTITUTION, FORCE_N, FORCE_T = range(8)  # columns of Places.figure
 # Columns of Work.geometry
-GAP, RATE, NX, NY, U1X, U1Y, U2X, U2Y, SPAN, ACROSS, ALONG, ALONG_PREVIOUS = range(12)
+GAP, RATE, NX, NY, U1X, U1Y, U2X, U2Y, SPAN, ACROSS, SLIP, MN1, MN2, MT1, MT2, ALONG, ALONG_PREVIOUS = range(17)
 
-BODY_FIELDS = {"shape", "position", "angle", "velocity", "spin", "mass", "inertia", "fixed", "group", "name"}
-WORLD_FIELDS = {"bodies", "gravity", "damping", "rotational_damping", "restitution", "pair_restitution"}
-DERIVED = {"pair_friction", "pair_static_friction"}
+
+# What the compiled loop says when it returns
+(
+    GOES_ON,
+    DONE,
+    LOG_FULL,
+    PLACES_FULL,
+    OVERLAP,
+    NO_STEP,
+    STANDSTILL,
+    EVENTS_FULL,
+    NO_FORCES,
+    NO_IMPULSES,
+    STRIKES,
+    SETTLES,
+) = (np.int64(k) for k in range(12))
+IMPACT, ACCUMULATION, MADE, BROKEN, STICK, SLIDE, INDETERMINATE = (np.int64(k) for k in range(7))  # Log.event_ids
 
 
 class Solids(NamedTuple):
-    """B bodies, P pairs that may meet, V vertices in all. What does not change."""
+    """R rows of the state, S parts, P pairs of parts that may meet, V vertices in all, C connectors."""
 
-    kind: Ids  # (B,)
-    radius: Array  # (B,) m, bounding; of a disc its own
-    first: Ids  # (B + 1,) body i owns vertices and edges first[i] : first[i + 1]; edge k starts at vertex k
-    vertices: Array  # (V, 2) m, body frame
+    kind: Ids  # (S,)
+    row: Ids  # (S,) body whose part it is
+    radius: Array  # (S,) m, about the centre of mass, bounding; of a disc its own, of a bowl that of its circle
+    first: Ids  # (S + 1,) part s owns vertices and edges first[s] : first[s + 1]; edge k starts at vertex k
+    vertices: Array  # (V, 2) m, body frame; after those of parts the points of connectors
     normals: Array  # (V, 2) outward, of the edge from vertex k to the next, body frame
     offsets: Array  # (V,) m, of that edge from the centre of mass, along its normal
     lengths: Array  # (V,) m
-    inv_mass: Array  # (B,) 1/kg; 0 if fixed
-    inv_inertia: Array  # (B,) 1/(kg m^2); 0 if fixed
-    pairs: Ids  # (P, 2)
-
-
-class Law(NamedTuple):
-    gravity_x: float  # m/s^2
-    gravity_y: float
-    damping: float  # kg/s
-    rotational_damping: float  # kg m^2/s
+    inv_mass: Array  # (R,) 1/kg; 0 if fixed
+    inv_inertia: Array  # (R,) 1/(kg m^2); 0 if fixed
+    pairs: Ids  # (P, 2) parts
+    pair_law: Array  # (P, 3) friction, static friction, restitution
+    connectors: Ids  # (C, 14) as a row of Places.id
+    connector_figures: Array  # (C, 8) as a row of Places.figure
 
 
 class Places(NamedTuple):
-    """Room for N places where two bodies touch; the normal points from the normal body to the primary one.
+    """Room for N places where two bodies touch or are joined; the normal points from the second body, J, to I.
 
-    LINE: a corner or disc centre of the primary body over an edge of the normal body.
-    RADIAL: a disc centre of the primary body against a corner or disc centre of the normal body.
+    LINE          a point of I over an edge or line of J, which turns with J
+    ROUND         two points at a distance: discs, corners, and with SIGMA = -1 a point inside a circle: bowl, rope, rod
+    STILL_NORMAL  a point of I against a point of J along a direction that does not turn (joints)
+    gap = SIGMA |c1 - c2| - R1 - R2 (ROUND), n . (c1 - c2) - R1 (others); R1 around the point of I, R2 around that of J
     """
 
-    body: Ids  # (N, 2) primary, normal body
-    feature: Ids  # (N, 2) corner or edge as an index into Solids.vertices; or CENTRE of a disc
-    kind: Ids  # (N,)
+    id: Ids  # (N, 14)
+    figure: Array  # (N, 8)
+
+
+class Instant(NamedTuple):
+    """Room to solve for the forces or impulses at all touching places, N of them, at an event."""
+
+    problem: FrictionProblem
+    answer: FrictionAnswer
+    room: FrictionWork
+    lemke_room: LemkeRoom
+    of: Ids  # (N,) the place that is row k of the problem
+    slow: Array  # (N,) m/s, a rate that is none
+    mode: Ids  # (N,) of all places, as found
+    force: Array  # (2 N,) N
+    acceleration: Array  # (2 N,) m/s^2
+    impulse: Array  # (2 N,) N s
+    factor: Array  # (4,) of e: now, bounds of it, how often they have been narrowed
+
+
+class Log(NamedTuple):
+    """Room for what comes out: S samples, C contacts of samples, M impacts, E rows of events, D instants of events."""
+
+    time: Array  # (S,) s
+    state: Array  # (S, 6 R)
+    first: Ids  # (S + 1,) contacts of sample k are first[k] : first[k + 1]
+    contact_pair: Ids  # (C, 2) a, b
+    contact: Array  # (C, 7) point, normal, gap, force, friction
+    impact_pair: Ids  # (M, 2)
+    impact: Array  # (M, 9) time, point, normal, gap, speed, impulse, friction
+    event_ids: Ids  # (E, 3) kind, a, b
+    event: Array  # (E, 3) time, point
+    pose: Array  # (D, 3 R)
+
+
+class Clock(NamedTuple):
+    """The state in time, between calls too."""
+
+    y: Array  # (6 R,)
+    end: Array  # (6 R,) of the step
+    now: Array  # (10,) as the first columns below name them
+    tally: Ids  # (22,) as the second ones do
+    let_go: Ids  # (L, 2) parts that let go at this instant
+    struck: Array  # (P + C, 2) s, of each pair or connector: time of the last impact, and since the one before
+
+
+# Columns of Clock.now: time, the integrator's step, time of the last event, margins of forces and of rates, length of
+# the present step, the time at its end, what a failure says
+TIME, STEP, LAST_EVENT, PULL, STILL, LENGTH, REACHED, WHY_P, WHY_B = range(9)
+# Columns of Clock.count
+STEPS, HELD, IDLE, SHOWN, PASSED, PHASE, EVENT, RELEASED, CONDITION, TOUCHED, STRUCK, LET_GO = range(12)
+SAMPLES, CONTACTS, IMPACTS, EVENTS, INSTANTS, WHY_I, WHY_J, SEAM_I, SEAM_J, RESOLVED = range(12, 22)
+
+
+class Rule(NamedTuple):
+    tolerance: float
+    cutoff: float  # s
+    law: int  # of IMPACT_LAWS
+    order: int  # of IMPACT_ORDERS
+    max_events: int
 
 
 class Work(NamedTuple):
-    """Room for the kernels to work in; nothing in it outlives a call but what the call is for."""
+    """Room for the kernels to work in; nothing in it outlives a call but what the call is for. K = 2 N rows."""
 
-    geometry: Array  # (N, 12) of the places
-    A: Array  # (N, N)
-    b: Array  # (N,)
-    factor: Array  # (N, N)
-    skipped: Ids  # (N,) 1: this place adds nothing to those before it
-    force: Array  # (N,) N
-    change: Array  # (N,) N, of the forces by a refinement
-    state: Array  # (6 B,)
-    rate: Array  # (6 B,)
-    stages: Array  # (16, 6 B)
-    dense: Array  # (7, 6 B)
-    hull: Array  # (8, 6 B) Bernstein coefficients of the step
+    geometry: Array  # (N, 17) of the places
+    A: Array  # (K, K) all normals and tangents, 2 k and 2 k + 1 those of place k
+    b: Array  # (K,)
+    M: Array  # (K, K) of the places that are held; its factors
+    of: Ids  # (K,) place of a row
+    tangent: Ids  # (K,) 1 if it is that of the tangent
+    across: Array  # (K, 4) rows of J: direction, moments about I and J
+    along: Array  # (K, 4) columns: that along which the force acts
+    right: Array  # (K,)
+    x: Array  # (K,)
+    spare: Array  # (K,)
+    pivot: Ids  # (K,)
+    skipped: Ids  # (K,) 1: this row adds nothing to those before it
+    size: Array  # (2, K)
+    force: Array  # (N, 2) N, along normal and tangent
+    state: Array  # (6 R,)
+    rate: Array  # (6 R,)
+    foreseen: Array  # (6 R,)
+    stages: Array  # (16, 6 R)
+    dense: Array  # (7, 6 R)
+    hull: Array  # (8, 6 R) Bernstein coefficients of the step
+    pair: Array  # (3, 9) of one pair in the search for touches
+
+
+@kernel
+def copy(source, out):
+    """Element by element: kernels make no copy of an array."""
+    for c in range(source.shape[0]):
+        out[c] = source[c]
+
+
+@kernel
+def copy_place(ids, figures, m, places, k):
+    """Row m as place k."""
+    for c in range(ids.shape[1]):
+        places.id[k, c] = ids[m, c]
+    for c in range(figures.shape[1]):
+        places.figure[k, c] = figures[m, c]
 
 
 def pack_solids(world: World) -> Solids:
     """Raises WorldError for what this mode does not have."""
-    refuse_unknown(world, WORLD_FIELDS, "world")
-    count = len(world.bodies)
-    kind, radius, first = np.zeros(count, np.int64), np.zeros(count), np.zeros(count + 1, np.int64)
-    inv_mass, inv_inertia = np.zeros(count), np.zeros(count)
+    kind, row, radius, first = [], [], [], [0]
     vertices: list[Array] = [np.zeros((0, 2))]
     normals: list[Array] = [np.zeros((0, 2))]
     lengths: list[Array] = [np.zeros(0)]
+    count = len(world.bodies)
+    inv_mass, inv_inertia = np.zeros(count + 1), np.zeros(count + 1)
     for i, body in enumerate(world.bodies):
-        refuse_unknown(body, BODY_FIELDS, f"body {world.body_name(i)!r}")
-        own = np.zeros((0, 2))
-        if isinstance(body.shape, Polygon):
-            own = body.shape.vertices
+        for part, own in parts_of(world, i):
             edges = np.roll(own, -1, axis=0) - own
-            if not (
-                edges[:, 0] * np.roll(edges, -1, axis=0)[:, 1] > edges[:, 1] * np.roll(edges, -1, axis=0)[:, 0]
-            ).all():
-                raise WorldError(f"body {world.body_name(i)!r}: the located mode takes convex polygons only")
             length = np.hypot(edges[:, 0], edges[:, 1])
-            normals.append(np.stack([edges[:, 1], -edges[:, 0]], axis=1) / length[:, None])
+            normal = np.stack([edges[:, 1], -edges[:, 0]], axis=1) / np.where(length > 0.0, length, 1.0)[:, None]
+            bounding = float(np.hypot(own[:, 0], own[:, 1]).max(initial=0.0))
+            if part == HALF_PLANE:
+                normal, length, bounding = np.array([[0.0, 1.0]]), np.array([math.inf]), math.inf
+            elif isinstance(body.shape, Disc | Bowl):
+                bounding = body.shape.radius
+            kind.append(part)
+            row.append(i)
+            radius.append(bounding)
+            vertices.append(own)
+            normals.append(normal)
             lengths.append(length)
-            radius[i] = np.hypot(own[:, 0], own[:, 1]).max()
-        elif isinstance(body.shape, HalfPlane):
-            kind[i], radius[i], own = HALF_PLANE, math.inf, np.zeros((1, 2))
-            normals.append(np.array([[0.0, 1.0]]))
-            lengths.append(np.array([math.inf]))
-        elif isinstance(body.shape, Disc):
-            kind[i], radius[i] = DISC, body.shape.radius
-        else:
-            raise WorldError(f"body {world.body_name(i)!r}: the located mode has no {type(body.shape).__name__} yet")
-        vertices.append(own)
-        first[i + 1] = first[i] + len(own)
+            first.append(first[-1] + len(own))
         if not body.fixed:
             inv_mass[i], inv_inertia[i] = 1.0 / body.mass, 1.0 / float(body.inertia or math.inf)
     all_vertices, all_normals = np.concatenate(vertices), np.concatenate(normals)
-    pairs = [
-        (i, j) if kind[i] != HALF_PLANE else (j, i)
-        for i in range(count)
-        for j in range(i + 1, count)
-        if not (world.bodies[i].fixed and world.bodies[j].fixed)
-        and not (world.bodies[i].group and world.bodies[i].group == world.bodies[j].group)
-    ]
-    pairs = [(i, j) if not (kind[i] == POLYGON and kind[j] == DISC) else (j, i) for i, j in pairs]
+    offsets = (all_vertices * all_normals).sum(axis=1)
+    links, figures, points, directions, distances = pack_connectors(world, len(all_vertices))
+    pairs = meeting_parts(world, kind, row)
+    links[:, PAIR], links[:, PRESSES] = len(pairs) + np.arange(len(links)), 1
+    law = [[m[row[i], row[j]] for m in (world.pair_friction, world.pair_static_friction, world.pair_restitution)]
+           for i, j in pairs]  # fmt: skip
     return Solids(
-        kind=kind,
-        radius=radius,
-        first=first,
-        vertices=np.ascontiguousarray(all_vertices),
-        normals=np.ascontiguousarray(all_normals),
-        offsets=np.ascontiguousarray((all_vertices * all_normals).sum(axis=1)),
-        lengths=np.concatenate(lengths),
+        kind=np.array(kind, np.int64),
+        row=np.array(row, np.int64),
+        radius=np.array(radius),
+        first=np.array(first, np.int64),
+        vertices=np.ascontiguousarray(np.concatenate([all_vertices, points])),
+        normals=np.ascontiguousarray(np.concatenate([all_normals, directions])),
+        offsets=np.concatenate([offsets, distances]),
+        lengths=np.concatenate([*lengths, np.full(len(points), math.inf)]),
         inv_mass=inv_mass,
         inv_inertia=inv_inertia,
         pairs=np.array(pairs, np.int64).reshape(-1, 2),
+        pair_law=np.array(law, np.float64).reshape(-1, 3),
+        connectors=links,
+        connector_figures=figures,
     )
 
 
-def refuse_unknown(thing: World | Body, known: set[str], name: str) -> None:
-    """A force or law that this mode does not know must not be left out in silence."""
-    for field in dataclasses.fields(thing):
-        if field.name in known | DERIVED:
-            continue
-        default = field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
-        if np.any(getattr(thing, field.name) != default):
-            raise WorldError(f"{name}: the located mode does not have {field.name} yet; leave it out")
+def parts_of(world: World, i: int) -> list[tuple[np.int64, Array]]:
+    """Kind and vertices of the convex parts of a body."""
+    shape, name = world.bodies[i].shape, world.body_name(i)
+    if isinstance(shape, Polygon):
+        return [(POLYGON, np.asarray(shape.vertices))]
+    if isinstance(shape, HalfPlane):
+        return [(HALF_PLANE, np.zeros((1, 2)))]
+    if isinstance(shape, Disc):
+        return [(DISC, np.zeros((0, 2)))]
+    if isinstance(shape, Bowl):
+        return [(BOWL, np.zeros((0, 2)))]
+    assert isinstance(shape, Outline)
+    if shape.live_edge is not None or len(shape.loops) != 1 or any(edge.centre for edge in shape.edges):
+        raise WorldError(f"body {name!r}: the located mode takes outlines of one loop of straight edges; arcs, "
+                         "holes and walls with a live edge are for `faithful_simulate`")  # fmt: skip
+    return [(POLYGON, part) for part in convex_parts([edge.start for edge in shape.edges])]
 
 
-def pack_law(world: World) -> Law:
-    return Law(float(world.gravity[0]), float(world.gravity[1]), float(world.damping), float(world.rotational_damping))
+def meeting_parts(world: World, kind: list[np.int64], row: list[int]) -> list[tuple[int, int]]:
+    """Parts that may meet: a half-plane or bowl is the second, a disc the first."""
+    bodies, apart = world.bodies, passing_pairs(world)
+    pairs = []
+    for i in range(len(kind)):
+        for j in range(i + 1, len(kind)):
+            a, b = row[i], row[j]
+            if a == b or (bodies[a].fixed and bodies[b].fixed) or (a, b) in apart:
+                continue
+            swap = kind[i] in (HALF_PLANE, BOWL) or (kind[i] == POLYGON and kind[j] == DISC)
+            pairs.append((j, i) if swap else (i, j))
+    return pairs
+
+
+def passing_pairs(world: World) -> set[tuple[int, int]]:
+    """Bodies i < j that pass through one another: as the world says, of one group, or joined."""
+    groups = [body.group for body in world.bodies]
+    pairs = {(i, j) for j in range(len(groups)) for i in range(j) if groups[i] and groups[i] == groups[j]}
+    named = [*world.passing, *((c.first, c.second) for c in world.connectors if isinstance(c, Joint))]
+    return pairs | {(min(pair), max(pair)) for pair in named if min(pair) >= 0}
+
+
+def pack_connectors(world: World, start: int) -> tuple[Ids, Array, Array, Array, Array]:
+    """(rows of Places.id, of Places.figure, points, normals, offsets) of C connectors; two points each, from `start`.
+
+    A joint whose normal turns is a line of the second body; ropes and rods are circles about a point of the second.
+    """
+    links, figures = np.zeros((len(world.connectors), 14), np.int64), np.zeros((len(world.connectors), 8))
+    points, directions, offsets = [np.zeros((0, 2))], [np.zeros((0, 2))], []
+    for c, connector in enumerate(world.connectors):
+        a, b = (len(world.bodies) if end < 0 else end for end in (connector.first, connector.second))
+        points.append(np.array([connector.first_point, connector.second_point]))
+        links[c, [BODY_I, BODY_J, PART_I, PART_J, P, Q]] = a, b, -1 - c, -1 - c, start + 2 * c, start + 2 * c + 1
+        figures[c, SIGMA] = 1.0
+        if isinstance(connector, Joint):
+            links[c, [KIND, ROLE]] = LINE if connector.normal_turns else STILL_NORMAL, JOINT
+            directions.append(np.array([connector.normal, connector.normal]))
+            offsets += 2 * [float(np.dot(connector.normal, connector.second_point))]
+        else:
+            links[c, [KIND, ROLE]] = ROUND, JOINT if connector.rod else ROPE
+            own = min(world.pair_restitution[k, k] for k in (connector.first, connector.second) if k >= 0)
+            figures[c, [R2, SIGMA, RESTITUTION]] = -connector.length, -1.0, own
+            directions.append(np.zeros((2, 2)))
+            offsets += 2 * [0.0]
+    return links, figures, np.concatenate(points), np.concatenate(directions), np.array(offsets, np.float64)
 
 
 def room_for_places(capacity: int) -> Places:
-    return Places(
-        body=np.zeros((capacity, 2), np.int64),
-        feature=np.zeros((capacity, 2), np.int64),
-        kind=np.zeros(capacity, np.int64),
+    return Places(id=np.zeros((capacity, 14), np.int64), figure=np.zeros((capacity, 8)))
+
+
+def room_to_work(rows: int, capacity: int) -> Work:
+    K = 2 * capacity
+    return Work(
+        geometry=np.zeros((capacity, 17)),
+        A=np.zeros((K, K)),
+        b=np.zeros(K),
+        M=np.zeros((K, K)),
+        of=np.zeros(K, np.int64),
+        tangent=np.zeros(K, np.int64),
+        across=np.zeros((K, 4)),
+        along=np.zeros((K, 4)),
+        right=np.zeros(K),
+        x=np.zeros(K),
+        spare=np.zeros(K),
+        pivot=np.zeros(K, np.int64),
+        skipped=np.zeros(K, np.int64),
+        size=np.zeros((2, K)),
+        force=np.zeros((capacity, 2)),
+        state=np.zeros(6 * rows),
+        rate=np.zeros(6 * rows),
+        foreseen=np.zeros(6 * rows),
+        stages=np.zeros((16, 6 * rows)),
+        dense=np.zeros((7, 6 * rows)),
+        hull=np.zeros((8, 6 * rows)),
+        pair=np.zeros((3, 9)),
     )
 
 
-def room_to_work(bodies: int, capacity: int) -> Work:
-    return Work(
-        geometry=np.zeros((capacity, 12)),
-        A=np.zeros((capacity, capacity)),
-        b=np.zeros(capacity),
-        factor=np.zeros((capacity, capacity)),
-        skipped=np.zeros(capacity, np.int64),
-        force=np.zeros(capacity),
-        change=np.zeros(capacity),
-        state=np.zeros(6 * bodies),
-        rate=np.zeros(6 * bodies),
-        stages=np.zeros((16, 6 * bodies)),
-        dense=np.zeros((7, 6 * bodies)),
-        hull=np.zeros((8, 6 * bodies)),
+def room_for_instant(capacity: int) -> Instant:
+    answer, room, lemke_room = friction_room(capacity)
+    K = 2 * capacity
+    problem = FrictionProblem(
+        A=np.zeros((K, K)),
+        b=np.zeros(K),
+        kind=np.zeros(capacity, np.int64),
+        friction=np.zeros(capacity),
+        static_friction=np.zeros(capacity),
+        base=np.zeros(capacity),
+    )
+    return Instant(
+        problem=problem,
+        answer=answer,
+        room=room,
+        lemke_room=lemke_room,
+        of=np.zeros(capacity, np.int64),
+        slow=np.zeros(capacity),
+        mode=np.zeros(capacity, np.int64),
+        force=np.zeros(2 * capacity),
+        acceleration=np.zeros(2 * capacity),
+        impulse=np.zeros(2 * capacity),
+        factor=np.zeros(4),
+    )
+
+
+def room_to_log(rows: int, samples: int, contacts: int, events: int) -> Log:
+    return Log(
+        time=np.zeros(samples),
+        state=np.zeros((samples, 6 * rows)),
+        first=np.zeros(samples + 1, np.int64),
+        contact_pair=np.zeros((contacts, 2), np.int64),
+        contact=np.zeros((contacts, 7)),
+        impact_pair=np.zeros((events, 2), np.int64),
+        impact=np.zeros((events, 9)),
+        event_ids=np.zeros((events, 3), np.int64),
+        event=np.zeros((events, 3)),
+        pose=np.zeros((events, 3 * rows)),
     )

@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 from reference_engine.geometry import planar_shapes as measured
 from reference_engine.geometry.planar_proximity import planar_proximities
 from reference_engine.planar.errors import UnresolvedContact, WorldError
-from reference_engine.planar.located.clock import Clock
-from reference_engine.planar.located.motion import Events, LocatedMotion
+from reference_engine.planar.located.layout import passing_pairs
+from reference_engine.planar.located.motion import EVENTS, Events, LocatedMotion
+from reference_engine.planar.located.run import Run
 from reference_engine.planar.located.settings import LocatedSettings
-from reference_engine.planar.motion import Motion, collect
-from reference_engine.planar.shape import Disc, Polygon
-from reference_engine.planar.world import World
+from reference_engine.planar.motion import ContactForces, Impacts, Motion
+from reference_engine.planar.outline import Outline
+from reference_engine.planar.shape import Bowl, Disc, Polygon, bounding_radius
+from reference_engine.planar.world import Body, World
 
 Array = NDArray[np.float64]
 
@@ -31,17 +33,18 @@ def locate(
 ) -> LocatedMotion:
     """The motion from 0 to `duration` [s]: a sample every `sample_step` [s] and just before and after every impact.
 
-    Between events the contacts that hold are fixed and the motion is smooth: DOP853 with dense output (Hairer,
-    Norsett & Wanner 1993), steps as long as the tolerance allows, samples from the dense output. The first touch
-    of a step is found by conservative advancement (Mirtich 1996), which cannot pass it, forces of touching places by
-    complementarity (Baraff 1994). Bodies in contact are at gap 0. It is a function of its own, not a setting of
-    `simulate`: it has no time step, and none of ContactSim's tolerances.
+    Between events the places that hold are fixed, each pressing, sticking or sliding one way, and the motion is
+    smooth: DOP853 with dense output (Hairer, Norsett & Wanner 1993), steps as long as the tolerance allows, samples
+    from the dense output. The first touch of a step is found by conservative advancement (Mirtich 1996), which cannot
+    pass it; forces of touching places by complementarity (Baraff 1994; with Coulomb friction Pfeiffer & Glocker 1996).
+    Bodies in contact are at gap 0. It has no time step, and none of ContactSim's tolerances.
 
     `estimate_error`: run once more at ten times the tolerance; the greatest difference between the two of any
     point of any body at any sample of the grid [m] bounds the error of the coarser run, and so of this one.
 
     Raises WorldError for a world or argument that this mode cannot simulate, ContactForceError where no contact
-    forces exist, UnresolvedContact where time cannot go on or bodies overlap.
+    forces exist (PainleveError where sliding friction is why), UnresolvedContact where time cannot go on or bodies
+    overlap.
     """
     settings = settings or LocatedSettings()
     for name, value in (("duration", duration), ("sample_step", sample_step)):
@@ -49,45 +52,71 @@ def locate(
             raise WorldError(f"{name}: {value!r} s is not a positive finite time")
     count = math.ceil(duration / sample_step - 1e-9)
     grid = np.minimum(np.arange(count + 1) * sample_step, duration)
-    clock = Clock(world, settings)
-    motion = collect(clock.run(grid))
+    run = Run(world, settings, grid)
+    run.go_on()
+    motion = motion_of(run)
     estimate = None
     if estimate_error:
-        coarse = dataclasses.replace(settings, tolerance=min(1e-2, 10.0 * settings.tolerance))
-        estimate = difference(world, grid, motion, collect(Clock(world, coarse).run(grid)))
-    poses = np.concatenate([motion.pose, np.reshape(clock.event_poses, (-1, *motion.pose.shape[1:]))])
+        coarse = Run(world, dataclasses.replace(settings, tolerance=min(1e-2, 10.0 * settings.tolerance)), grid)
+        coarse.go_on()
+        estimate = difference(world, grid, motion, motion_of(coarse))
+    poses = np.concatenate([motion.pose, run.event_poses()])
     return LocatedMotion(
         **{field.name: getattr(motion, field.name) for field in dataclasses.fields(Motion)},
-        events=event_log(clock),
+        events=event_log(run),
         penetration=penetration(world, poses),
         error_estimate=estimate,
-        steps=clock.steps,
+        steps=run.steps,
     )
 
 
-def event_log(clock: Clock) -> Events:
-    rows = sorted(clock.log, key=lambda row: row[0])
+def motion_of(run: Run) -> Motion:
+    log, bodies = run.log, len(run.world.bodies)
+    samples, contacts, impacts = run.counts()
+    state = log.state[:samples].reshape(samples, 2, bodies + 1, 3)[:, :, :bodies]
+    c, i = log.contact[:contacts], log.impact[:impacts]
+    return Motion(
+        time=log.time[:samples],
+        pose=np.ascontiguousarray(state[:, 0]),
+        twist=np.ascontiguousarray(state[:, 1]),
+        contacts=ContactForces(
+            pair=run.bodies(log.contact_pair[:contacts]), point=c[:, 0:2], normal=c[:, 2:4], gap=c[:, 4], force=c[:, 5],
+            friction=c[:, 6],
+        ),
+        first_contact=log.first[: samples + 1],
+        impacts=Impacts(
+            time=i[:, 0], pair=run.bodies(log.impact_pair[:impacts]), point=i[:, 1:3], normal=i[:, 3:5], gap=i[:, 5],
+            speed=i[:, 6], impulse=i[:, 7], friction=i[:, 8],
+        ),
+    )  # fmt: skip
+
+
+def event_log(run: Run) -> Events:
+    ids, values = run.events()
+    order = np.argsort(values[:, 0], kind="stable")
     return Events(
-        time=np.array([row[0] for row in rows], np.float64),
-        kind=np.array([row[1] for row in rows], np.str_),
-        pair=np.array([row[2:4] for row in rows], np.int64).reshape(-1, 2),
-        point=np.array([row[4:6] for row in rows], np.float64).reshape(-1, 2),
+        time=values[order, 0],
+        kind=np.array(EVENTS, np.str_)[ids[order, 0]],
+        pair=run.bodies(ids[order, 1:]),
+        point=values[order, 1:],
     )
 
 
 def difference(world: World, grid: Array, fine: Motion, coarse: Motion) -> float:
     """The greatest distance between the two positions of any point of any body, at the times of the grid [m]."""
     moving = [i for i, body in enumerate(world.bodies) if not body.fixed]
-    reach = np.array([radius_of(world.bodies[i].shape) for i in moving])
+    reach = np.array([reach_of(world.bodies[i]) for i in moving])
     a, b = (m.pose[np.searchsorted(m.time, grid, side="right") - 1][:, moving] for m in (fine, coarse))
     apart = np.hypot(a[..., 0] - b[..., 0], a[..., 1] - b[..., 1]) + reach * np.abs(a[..., 2] - b[..., 2])
     return float(apart.max(initial=0.0))
 
 
-def radius_of(shape: object) -> float:
-    if isinstance(shape, Disc):
-        return shape.radius
-    return float(np.hypot(*shape.vertices.T).max()) if isinstance(shape, Polygon) else 0.0
+def reach_of(body: Body) -> float:
+    """The furthest point of a body from its centre of mass [m]."""
+    shape = body.shape
+    if isinstance(shape, Outline):
+        return max(math.hypot(*edge.start) for edge in shape.edges)
+    return shape.radius if isinstance(shape, Disc | Bowl) else bounding_radius(shape)
 
 
 def penetration(world: World, poses: Array) -> float:
@@ -96,14 +125,16 @@ def penetration(world: World, poses: Array) -> float:
     for body in world.bodies:
         if isinstance(body.shape, Polygon):
             shapes.append(measured.Polygon(body.shape.vertices))
+        elif isinstance(body.shape, Outline):
+            shapes.append(measured.Polygon([edge.start for edge in body.shape.edges]))
         elif isinstance(body.shape, Disc):
             shapes.append(measured.Disc(body.shape.radius))
+        elif isinstance(body.shape, Bowl):
+            shapes.append(measured.Bowl(body.shape.radius))
         else:
             shapes.append(measured.HalfPlane((0.0, 0.0), (0.0, 1.0)))
     fixed = [body.fixed for body in world.bodies]
-    groups = [body.group for body in world.bodies]
-    ignore = [(i, j) for i in range(len(groups)) for j in range(i) if groups[i] and groups[i] == groups[j]]
-    near = planar_proximities(measured.planar_shapes(shapes, fixed), poses, 0.0, ignore or None)
+    near = planar_proximities(measured.planar_shapes(shapes, fixed), poses, 0.0, sorted(passing_pairs(world)) or None)
     deepest = float(max(0.0, -near.gap.min(initial=0.0)))
     moving = [i for i, body in enumerate(world.bodies) if not body.fixed]
     if deepest > PENETRATION_LIMIT * (1.0 + float(np.abs(poses[:, moving, :2]).max(initial=0.0))):

@@ -10,21 +10,23 @@ from reference_engine.planar.motion import Motion
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
-EVENTS = ("impact", "accumulation", "made", "broken")
+EVENTS = ("impact", "accumulation", "made", "broken", "stick", "slip", "indeterminate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Events:
     """One row for each place at which something happened, in order of time.
 
-    impact         an impulse; its figures are in Motion.impacts
-    accumulation   infinitely many impacts end here, and the place rests: the limit of their times
-    made, broken   the place began to hold bodies together by a force, or ceased to
+    impact          an impulse; its figures are in Motion.impacts
+    accumulation    infinitely many impacts end here, and the place rests: the limit of their times
+    made, broken    the place began to hold bodies together by a force, or ceased to; a rope became taut or slack
+    stick, slip     a place that slid sticks; one that stuck begins to slide
+    indeterminate   Painleve 1895: contact forces and parting both obey all laws at a sliding place; it parts
     """
 
     time: Array  # (E,) s
     kind: NDArray[np.str_]  # (E,) of EVENTS
-    pair: Ids  # (E, 2) bodies a, b
+    pair: Ids  # (E, 2) bodies a, b; -1 is the background
     point: Array  # (E, 2) m
 
     def times(self, kind: str) -> Array:

@@ -1,60 +1,113 @@
-"""The first place of a step that no longer holds: its force falls through zero, or it slides off its edge."""
+"""What ends the present set of places: a force falls through zero or leaves its cone, slip stops, an edge ends."""
 
 import numpy as np
 
-from reference_engine.geometry.kernels import entry, kernel
-from reference_engine.planar.located.constraint import held_rate
+from reference_engine.complementarity.friction_modes import FULL_PLUS, SLIPS_PLUS, STICKS
+from reference_engine.geometry.kernels import kernel
 from reference_engine.planar.located.integrator import dense_value
-from reference_engine.planar.located.layout import ALONG, ALONG_PREVIOUS, HALF_PLANE, LINE
+from reference_engine.planar.located.layout import (
+    ALONG,
+    ALONG_PREVIOUS,
+    CENTRE,
+    HALF_PLANE,
+    JOINT,
+    KIND,
+    LINE,
+    MODE,
+    PART_J,
+    ROLE,
+    SLIP,
+    STATIC_FRICTION,
+    TOUCHES,
+    Q,
+)
+from reference_engine.planar.located.rows import held_rate, measure, stiffness
+from reference_engine.planar.located.touching import OVER_END
 
-OVER_END = 1e-12  # m, how far past the end of an edge a corner has slid off it
 LOOKS = 8  # at a step, for the first sign
+SLIDES_FOR_CERTAIN = 100.0  # times the round-off of a rate
+FORCE, CONE, SLIP_ENDS, EDGE = np.int64(0), np.int64(1), np.int64(2), np.int64(3)  # which of a place's conditions
 
 
 @kernel
-def margin(solids, law, y, places, n, work, pull):
-    """(least margin, place): negative once a place pulls (by more than `pull` m/s^2) or is past its edge."""
-    held_rate(solids, law, y, places, n, work, work.rate)
-    least, at = np.inf, np.int64(-1)
+def margin(solids, forces, time, y, places, n, work, pull):
+    """(least margin, place, condition): negative once a place pulls or its grip fails (by more than `pull`, m/s^2),
+
+    slides the other way (by more than work.spare, m/s), or is past its edge.
+    """
+    held_rate(solids, forces, time, y, places, n, work, work.rate)
+    least, at, what = np.inf, np.int64(-1), FORCE
     for k in range(n):
-        if work.skipped[k] == 0:
-            m = work.force[k] * work.A[k, k] + pull
+        role, mode = places.id[k, ROLE], places.id[k, MODE]
+        if role == JOINT:
+            continue
+        stiff = stiffness(solids, places, k, work.geometry)
+        m = work.force[k, 0] * stiff + pull
+        if m < least:
+            least, at, what = m, np.int64(k), FORCE
+        if mode == STICKS:
+            room = places.figure[k, STATIC_FRICTION] * work.force[k, 0] - abs(work.force[k, 1])
+            m = room * stiff + pull
             if m < least:
-                least, at = m, np.int64(k)
-        j, q = places.body[k, 1], places.feature[k, 1]
-        if q < 0 or solids.kind[j] == HALF_PLANE:
+                least, at, what = m, np.int64(k), CONE
+        elif mode >= SLIPS_PLUS:
+            plus = mode in (SLIPS_PLUS, FULL_PLUS)
+            m = (work.geometry[k, SLIP] if plus else -work.geometry[k, SLIP]) + work.spare[k]
+            if m < least:
+                least, at, what = m, np.int64(k), SLIP_ENDS
+        q = places.id[k, Q]
+        if role != TOUCHES or q == CENTRE or solids.kind[places.id[k, PART_J]] >= HALF_PLANE:
             continue
         along, along_previous = work.geometry[k, ALONG], work.geometry[k, ALONG_PREVIOUS]
-        if places.kind[k] == LINE:
+        if places.id[k, KIND] == LINE:
             m = min(along, solids.lengths[q] - along) + OVER_END
         else:
             m = min(-along, along_previous) + OVER_END
         if m < least:
-            least, at = m, np.int64(k)
-    return least, at
+            least, at, what = m, np.int64(k), EDGE
+    return least, at, what
 
 
-@entry
-def first_release(solids, law, places, n, work, y, until, pull):
-    """(part of the step, place) up to `until`; (2, -1) if every place holds. Looks at eight instants, then bisects."""
-    before = 0.0
-    state = work.state
+@kernel
+def first_release(solids, forces, time, h, places, n, work, y, until, pull, still):
+    """(part of the step, place, condition) up to `until`; (2, -1, _) if every place holds.
+
+    Looks at eight instants; the first sign is narrowed down by regula falsi (Dowell & Jarratt's Illinois form, 1971).
+    """
+    state, before, m_before = work.state, 0.0, np.inf
+    for k in range(n):  # what has only just begun to slide may do so by round-off
+        measure(solids, y, places, k, work.geometry)
+        work.spare[k] = still if abs(work.geometry[k, SLIP]) < SLIDES_FOR_CERTAIN * still else 0.0
     for look in range(1, LOOKS + 1):
         after = until * look / LOOKS
         for c in range(y.shape[0]):
             state[c] = dense_value(y, work.dense, after, c)
-        least, at = margin(solids, law, state, places, n, work, pull)
-        if least < 0.0:
-            while True:
-                middle = 0.5 * (before + after)
-                if middle <= before or middle >= after or after - before < 1e-15 * until:
-                    return after, at
+        m_after, at, what = margin(solids, forces, time + after * h, state, places, n, work, pull)
+        if m_after < 0.0:
+            if m_before == np.inf:
                 for c in range(y.shape[0]):
-                    state[c] = dense_value(y, work.dense, middle, c)
-                least, where = margin(solids, law, state, places, n, work, pull)
-                if least < 0.0:
-                    after, at = middle, where
+                    state[c] = y[c]
+                m_before, _, _ = margin(solids, forces, time, state, places, n, work, pull)
+            side = 0
+            for _ in range(200):
+                x = (m_before * after - m_after * before) / (m_before - m_after)
+                if m_before <= 0.0 or side > 3 or side < -3 or not (before < x < after):
+                    x = 0.5 * (before + after)
+                if x <= before or x >= after or after - before < 1e-15 * until:
+                    break
+                for c in range(y.shape[0]):
+                    state[c] = dense_value(y, work.dense, x, c)
+                m, where, which = margin(solids, forces, time + x * h, state, places, n, work, pull)
+                if m < 0.0:
+                    after, m_after, at, what = x, m, where, which
+                    side = side + 1 if side > 0 else 1
+                    if side > 1:
+                        m_before *= 0.5
                 else:
-                    before = middle
-        before = after
-    return 2.0, np.int64(-1)
+                    before, m_before = x, m
+                    side = side - 1 if side < 0 else -1
+                    if side < -1:
+                        m_after *= 0.5
+            return after, at, what
+        before, m_before = after, m_after
+    return 2.0, np.int64(-1), FORCE

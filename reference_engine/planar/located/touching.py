@@ -7,26 +7,69 @@ against a corner touches the edge that best separates the bodies, so that it is 
 
 import numpy as np
 
-from reference_engine.geometry.kernels import entry, kernel
-from reference_engine.planar.located.layout import CENTRE, DISC, HALF_PLANE, LINE, RADIAL
-from reference_engine.planar.located.release import OVER_END
+from reference_engine.geometry.kernels import kernel
+from reference_engine.planar.located.layout import (
+    BODY_I,
+    BODY_J,
+    BOWL,
+    CENTRE,
+    DISC,
+    FRICTION,
+    GAP,
+    GRIPS,
+    HALF_PLANE,
+    KIND,
+    LINE,
+    MODE,
+    PAIR,
+    PART_I,
+    PART_J,
+    PRESSES,
+    R1,
+    R2,
+    RESTITUTION,
+    ROLE,
+    ROPE,
+    ROUND,
+    SIGMA,
+    STATIC_FRICTION,
+    TOUCHES,
+    P,
+    Q,
+    copy_place,
+)
+from reference_engine.planar.located.rows import measure
 
-PENETRATING = -1
+PENETRATING = np.int64(-1)
+OVER_END = 1e-12  # m, how far past the end of an edge a corner has slid off it
 
 
 @kernel
-def note(places, n, i, j, feature_i, feature_j, kind):
-    """n + 1 even where there is no room, so that the caller sees it."""
-    if n < places.kind.shape[0]:
-        places.body[n, 0], places.body[n, 1] = i, j
-        places.feature[n, 0], places.feature[n, 1] = feature_i, feature_j
-        places.kind[n] = kind
+def note(solids, places, n, i, j, feature_i, feature_j, kind):
+    """n + 1 even where there is no room, so that the caller sees it. i, j: parts."""
+    if n < places.id.shape[0]:
+        places.id[n, BODY_I], places.id[n, BODY_J], places.id[n, PART_I], places.id[n, PART_J] = (
+            solids.row[i],
+            solids.row[j],
+            i,
+            j,
+        )
+        places.id[n, P], places.id[n, Q], places.id[n, KIND] = feature_i, feature_j, kind
+        places.id[n, ROLE], places.id[n, MODE] = TOUCHES, 0
+        places.id[n, PRESSES], places.id[n, GRIPS] = 1, 0
+        places.figure[n, R1] = solids.radius[i] if feature_i < 0 else 0.0
+        places.figure[n, R2], places.figure[n, SIGMA] = 0.0, 1.0
+        if kind == ROUND and solids.kind[j] == BOWL:
+            places.figure[n, R2], places.figure[n, SIGMA] = -solids.radius[j], -1.0
+        elif kind == ROUND and feature_j < 0:
+            places.figure[n, R2] = solids.radius[j]
     return n + 1
 
 
 @kernel
 def height(solids, y, i, corner, j, edge):
     """(gap, along): of a corner of i above the line of an edge of j, and past the edge's start."""
+    i, j = solids.row[i], solids.row[j]
     ci, si, cj, sj = np.cos(y[3 * i + 2]), np.sin(y[3 * i + 2]), np.cos(y[3 * j + 2]), np.sin(y[3 * j + 2])
     dx = y[3 * i] - y[3 * j] + ci * solids.vertices[corner, 0] - si * solids.vertices[corner, 1]
     dy = y[3 * i + 1] - y[3 * j + 1] + si * solids.vertices[corner, 0] + ci * solids.vertices[corner, 1]
@@ -86,7 +129,7 @@ def on_edge(solids, y, i, j, edge, reach, places, n):
             if after <= reach:
                 flush = np.int64(corner)
             if -0.5 * OVER_END <= along <= solids.lengths[edge] + 0.5 * OVER_END:
-                n = note(places, n, i, j, np.int64(corner), edge, LINE)
+                n = note(solids, places, n, i, j, np.int64(corner), edge, LINE)
     if flush < 0:
         return n
     last = edge + 1 if edge + 1 < solids.first[j + 1] else solids.first[j]
@@ -96,20 +139,21 @@ def on_edge(solids, y, i, j, edge, reach, places, n):
         if not 0.0 < along < solids.lengths[flush]:
             continue
         beside = False  # the same place as a corner that is already on the edge
-        for k in range(start, min(n, places.kind.shape[0])):
-            _, other = height(solids, y, i, places.feature[k, 0], j, edge)
+        for k in range(start, min(n, places.id.shape[0])):
+            _, other = height(solids, y, i, places.id[k, P], j, edge)
             here = 0.0 if turn == 0 else solids.lengths[edge]
             beside = beside or abs(other - here) <= 1e-9
         if not beside:
-            n = note(places, n, j, i, np.int64(corner), flush, LINE)
+            n = note(solids, places, n, j, i, np.int64(corner), flush, LINE)
     return n
 
 
 @kernel
 def disc_and_polygon(solids, y, i, j, reach, places, n):
     """Disc i: over an edge of j, or beyond a corner of it."""
-    cj, sj = np.cos(y[3 * j + 2]), np.sin(y[3 * j + 2])
-    dx, dy = y[3 * i] - y[3 * j], y[3 * i + 1] - y[3 * j + 1]
+    a, b = solids.row[i], solids.row[j]
+    cj, sj = np.cos(y[3 * b + 2]), np.sin(y[3 * b + 2])
+    dx, dy = y[3 * a] - y[3 * b], y[3 * a + 1] - y[3 * b + 1]
     bx, by = cj * dx + sj * dy, -sj * dx + cj * dy
     best, at = -np.inf, np.int64(-1)
     for edge in range(solids.first[j], solids.first[j + 1]):
@@ -128,55 +172,119 @@ def disc_and_polygon(solids, y, i, j, reach, places, n):
             if gap < -reach:
                 return PENETRATING
             if gap <= reach:
-                n = note(places, n, i, j, CENTRE, np.int64(corner), RADIAL)
+                n = note(solids, places, n, i, j, CENTRE, np.int64(corner), ROUND)
             return n
     if best - solids.radius[i] < -reach:
         return PENETRATING
-    return note(places, n, i, j, CENTRE, at, LINE)
+    return note(solids, places, n, i, j, CENTRE, at, LINE)
+
+
+@kernel
+def in_bowl(solids, y, i, j, reach, places, n):
+    """Disc or corners of i inside the circle of j."""
+    a, b = solids.row[i], solids.row[j]
+    dx, dy = y[3 * a] - y[3 * b], y[3 * a + 1] - y[3 * b + 1]
+    if solids.kind[i] == DISC:
+        gap = solids.radius[j] - solids.radius[i] - np.sqrt(dx * dx + dy * dy)
+        if gap < -reach:
+            return PENETRATING
+        return note(solids, places, n, i, j, CENTRE, CENTRE, ROUND) if gap <= reach else n
+    c, s = np.cos(y[3 * a + 2]), np.sin(y[3 * a + 2])
+    for corner in range(solids.first[i], solids.first[i + 1]):
+        x = dx + c * solids.vertices[corner, 0] - s * solids.vertices[corner, 1]
+        z = dy + s * solids.vertices[corner, 0] + c * solids.vertices[corner, 1]
+        gap = solids.radius[j] - np.sqrt(x * x + z * z)
+        if gap < -reach:
+            return PENETRATING
+        if gap <= reach:
+            n = note(solids, places, n, i, j, np.int64(corner), CENTRE, ROUND)
+    return n
+
+
+@kernel
+def on_half_plane(solids, y, i, j, reach, places, n):
+    edge, a, b = solids.first[j], solids.row[i], solids.row[j]
+    if solids.kind[i] == DISC:
+        cj, sj = np.cos(y[3 * b + 2]), np.sin(y[3 * b + 2])
+        gap = -sj * (y[3 * a] - y[3 * b]) + cj * (y[3 * a + 1] - y[3 * b + 1]) - solids.radius[i]
+        if gap < -reach:
+            return PENETRATING
+        return note(solids, places, n, i, j, CENTRE, edge, LINE) if gap <= reach else n
+    for corner in range(solids.first[i], solids.first[i + 1]):
+        gap, _ = height(solids, y, i, corner, j, edge)
+        if gap < -reach:
+            return PENETRATING
+        if gap <= reach:
+            n = note(solids, places, n, i, j, np.int64(corner), edge, LINE)
+    return n
 
 
 @kernel
 def pair_touches(solids, y, i, j, reach, places, n):
-    """Places of one pair with |gap| <= reach; PENETRATING if it is deeper. A disc is i, a half-plane j."""
+    """Places of one pair with |gap| <= reach; PENETRATING if it is deeper. A disc is i, a half-plane or bowl j."""
     if solids.kind[j] == HALF_PLANE:
-        edge = solids.first[j]
-        if solids.kind[i] == DISC:
-            cj, sj = np.cos(y[3 * j + 2]), np.sin(y[3 * j + 2])
-            gap = -sj * (y[3 * i] - y[3 * j]) + cj * (y[3 * i + 1] - y[3 * j + 1]) - solids.radius[i]
-            if gap < -reach:
-                return PENETRATING
-            return note(places, n, i, j, CENTRE, edge, LINE) if gap <= reach else n
-        for corner in range(solids.first[i], solids.first[i + 1]):
-            gap, _ = height(solids, y, i, corner, j, edge)
-            if gap < -reach:
-                return PENETRATING
-            if gap <= reach:
-                n = note(places, n, i, j, np.int64(corner), edge, LINE)
-        return n
+        return on_half_plane(solids, y, i, j, reach, places, n)
+    if solids.kind[j] == BOWL:
+        return in_bowl(solids, y, i, j, reach, places, n)
     if solids.kind[i] == DISC and solids.kind[j] == DISC:
-        dx, dy = y[3 * i] - y[3 * j], y[3 * i + 1] - y[3 * j + 1]
+        a, b = solids.row[i], solids.row[j]
+        dx, dy = y[3 * a] - y[3 * b], y[3 * a + 1] - y[3 * b + 1]
         gap = np.sqrt(dx * dx + dy * dy) - solids.radius[i] - solids.radius[j]
         if gap < -reach:
             return PENETRATING
-        return note(places, n, i, j, CENTRE, CENTRE, RADIAL) if gap <= reach else n
+        return note(solids, places, n, i, j, CENTRE, CENTRE, ROUND) if gap <= reach else n
     if solids.kind[i] == DISC:
         return disc_and_polygon(solids, y, i, j, reach, places, n)
     return polygons(solids, y, i, j, reach, places, n)
 
 
-@entry
-def find_touching(solids, y, reach, places):
-    """(places, pair): how many are in touch within `reach`; or (PENETRATING, pair) for a pair that is deeper."""
+@kernel
+def find_touching(solids, y, reach, places, work):
+    """(places, pair): how many are in touch within `reach`, joints and taut ropes too; or (PENETRATING, pair).
+
+    Connectors follow the pairs in number.
+    """
     n = np.int64(0)
     for p in range(solids.pairs.shape[0]):
         i, j = solids.pairs[p, 0], solids.pairs[p, 1]
-        if solids.kind[j] != HALF_PLANE:
-            dx, dy = y[3 * i] - y[3 * j], y[3 * i + 1] - y[3 * j + 1]
+        if solids.kind[j] <= DISC:
+            a, b = solids.row[i], solids.row[j]
+            dx, dy = y[3 * a] - y[3 * b], y[3 * a + 1] - y[3 * b + 1]
             far = solids.radius[i] + solids.radius[j] + reach
             if dx * dx + dy * dy > far * far:
                 continue
         found = pair_touches(solids, y, i, j, reach, places, n)
         if found == PENETRATING:
-            return np.int64(PENETRATING), np.int64(p)
+            return PENETRATING, np.int64(p)
+        for k in range(n, min(found, places.id.shape[0])):
+            places.id[k, PAIR] = p
+            places.figure[k, FRICTION] = solids.pair_law[p, 0]
+            places.figure[k, STATIC_FRICTION] = solids.pair_law[p, 1]
+            places.figure[k, RESTITUTION] = solids.pair_law[p, 2]
         n = found
+    for c in range(solids.connectors.shape[0]):
+        if n < places.id.shape[0]:
+            copy_place(solids.connectors, solids.connector_figures, c, places, n)
+            if places.id[n, ROLE] == ROPE:
+                measure(solids, y, places, n, work.geometry)
+                if work.geometry[n, GAP] < -reach:
+                    return PENETRATING, np.int64(solids.pairs.shape[0] + c)
+                if work.geometry[n, GAP] > reach:
+                    continue
+        n += 1
     return n, np.int64(-1)
+
+
+@kernel
+def place_among(places, n, others, m):
+    """Which of the first n places is place m of the others; -1 if none."""
+    for k in range(n):
+        if (
+            places.id[k, KIND] == others.id[m, KIND]
+            and places.id[k, P] == others.id[m, P]
+            and places.id[k, Q] == others.id[m, Q]
+            and places.id[k, PART_I] == others.id[m, PART_I]
+            and places.id[k, PART_J] == others.id[m, PART_J]
+        ):
+            return np.int64(k)
+    return np.int64(-1)

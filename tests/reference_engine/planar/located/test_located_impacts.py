@@ -136,16 +136,16 @@ def touching_cradle() -> World:
 
 
 @pytest.mark.parametrize(
-    ("law", "after"),
+    ("order", "after"),
     [("propagating", [0.0, 0.0, 0.0, 0.0, 1.0]), ("simultaneous", [-0.6, 0.4, 0.4, 0.4, 0.4])],
 )
-def test_touching_balls_leave_as_the_named_law_of_impact_says(law, after):
+def test_touching_balls_leave_as_the_named_law_of_impact_says(order, after):
     """Both keep momentum and energy: which one holds is a law of impact, not a result of Newton's at one place.
 
     propagating: pair by pair. simultaneous: the struck place returns e of its speed, the others stay together.
     """
     world = touching_cradle()
-    motion = locate(world, 0.5, 0.1, LocatedSettings(impact_law=law))
+    motion = locate(world, 0.5, 0.1, LocatedSettings(impact_order=order))
     assert motion.events.times("impact") == pytest.approx([0.1], rel=1e-13)
     assert motion.twist[-1, :, 0] == pytest.approx(after, abs=1e-14)
     assert energy(world, motion)[-1] == pytest.approx(0.5, rel=1e-14)

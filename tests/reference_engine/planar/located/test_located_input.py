@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from reference_engine import Body, Disc, LocatedSettings, World, WorldError, box, locate
-from reference_engine.planar.located import advancement, constraint, integrator, release, touching
+from reference_engine.planar.located import advancement, clock, impact, integrator, log, release, resolve, rows, touching
 from reference_engine.planar.located.integrator import BERNSTEIN
 from tests.reference_engine.planar.worlds import dropped, ground, heap
 
@@ -62,7 +62,7 @@ def test_every_kernel_has_been_compiled_for_one_signature_at_most():
     if numba.config.DISABLE_JIT:
         return
     locate(heap(1), 0.5, 0.1)
-    for module in (advancement, constraint, integrator, release, touching):
+    for module in (advancement, clock, impact, integrator, log, release, resolve, rows, touching):
         for name, kernel in vars(module).items():
             if hasattr(kernel, "signatures"):
                 assert len(kernel.signatures) <= 1, f"{module.__name__}.{name}: {kernel.signatures}"

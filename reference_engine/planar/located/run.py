@@ -1,0 +1,182 @@
+"""Python around the compiled loop: room for it to work in, more of it when it asks, and its failures in words."""
+
+import math
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.planar.errors import ContactForceError, PainleveError, UnresolvedContact, WorldError
+from reference_engine.planar.external import pack_forces
+from reference_engine.planar.located import clock as loop
+from reference_engine.planar.located.layout import (
+    CONTACTS,
+    DONE,
+    EVENTS,
+    EVENTS_FULL,
+    GAP,
+    HELD,
+    IDLE,
+    IMPACTS,
+    INSTANTS,
+    JOINT,
+    LAST_EVENT,
+    LOG_FULL,
+    NO_FORCES,
+    NO_IMPULSES,
+    NO_STEP,
+    OVERLAP,
+    PASSED,
+    PLACES_FULL,
+    RELEASED,
+    ROLE,
+    SAMPLES,
+    STANDSTILL,
+    STEP,
+    STEPS,
+    TIME,
+    TOUCHED,
+    WHY_B,
+    WHY_I,
+    WHY_J,
+    WHY_P,
+    Clock,
+    Log,
+    Rule,
+    pack_solids,
+    room_for_instant,
+    room_for_places,
+    room_to_log,
+    room_to_work,
+)
+from reference_engine.planar.located.resolve import FIRST_STEP
+from reference_engine.planar.located.settings import IMPACT_LAWS, IMPACT_ORDERS, LocatedSettings
+from reference_engine.planar.world import World
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+JOINED = 1e-9  # m, times 1 + the extent of the scene: how far the ends of a joint may be apart at the start
+
+
+class Run:
+    """A world in time, and the arrays that the kernels work on."""
+
+    def __init__(self, world: World, settings: LocatedSettings, grid: Array) -> None:
+        self.world, self.settings, self.grid = world, settings, grid
+        self.solids, self.forces = pack_solids(world), pack_forces(world, background=True)
+        self.rule = Rule(
+            tolerance=settings.tolerance, cutoff=settings.accumulation_cutoff,
+            law=IMPACT_LAWS.index(settings.impact_law), order=IMPACT_ORDERS.index(settings.impact_order),
+            max_events=settings.max_events,
+        )  # fmt: skip
+        rows = len(world.bodies) + 1
+        still = [(0.0, 0.0, 0.0)]
+        pose = np.array([*((*body.position, body.angle) for body in world.bodies), *still], np.float64)
+        twist = np.array([*((*body.velocity, body.spin) for body in world.bodies), *still], np.float64)
+        y = np.concatenate([pose.ravel(), twist.ravel()])
+        self.clock = Clock(
+            y=y,
+            end=y.copy(),
+            now=np.zeros(10),
+            tally=np.zeros(22, np.int64),
+            let_go=np.zeros((64, 2), np.int64),
+            struck=np.full((len(self.solids.pairs) + len(self.solids.connectors), 2), -math.inf),
+        )
+        self.clock.now[[STEP, LAST_EVENT]] = FIRST_STEP, -1.0
+        self.clock.tally[[PASSED, RELEASED, TOUCHED]] = -1
+        capacity = 8 + 4 * len(world.bodies) + len(world.connectors)
+        self.held = room_for_places(capacity)
+        self.make_room(capacity)
+        self.log = room_to_log(rows, len(grid) + 64, 4 * (len(grid) + 64) + 4 * capacity, 64 + 8 * capacity)
+        self.refuse_open_joints()
+
+    def make_room(self, capacity: int) -> None:
+        held, count = self.held, self.clock.tally[HELD]
+        self.held, self.found, self.following = (room_for_places(capacity) for _ in range(3))
+        for field, old in zip(self.held, held, strict=True):
+            field[:count] = old[:count]
+        self.instant = room_for_instant(capacity)
+        self.work = room_to_work(len(self.world.bodies) + 1, capacity)
+
+    def go_on(self) -> None:
+        """To the end of the grid. Raises as `locate` says."""
+        while True:
+            status = loop.run(
+                self.solids, self.forces, self.rule, self.clock, self.held, self.found, self.following, self.instant,
+                self.work, self.log, self.grid,
+            )  # fmt: skip
+            if status == DONE:
+                return
+            if status == LOG_FULL:
+                self.log = Log._make(np.concatenate([part, np.zeros_like(part)]) for part in self.log)
+            elif status == PLACES_FULL:
+                self.make_room(2 * len(self.held.id))
+            else:
+                self.fail(status)
+
+    # --- what came out ---------------------------------------------------------------------------
+
+    @property
+    def steps(self) -> int:
+        return int(self.clock.tally[STEPS])
+
+    def counts(self) -> tuple[int, int, int]:
+        """How many samples, contacts, impacts."""
+        return tuple(int(k) for k in self.clock.tally[[SAMPLES, CONTACTS, IMPACTS]])  # type: ignore[return-value]
+
+    def events(self) -> tuple[Ids, Array]:
+        """Rows (kind, a, b) and (time, point)."""
+        count = self.clock.tally[EVENTS]
+        return self.log.event_ids[:count], self.log.event[:count]
+
+    def event_poses(self) -> Array:
+        """(E, B, 3) at all events."""
+        poses = self.log.pose[: self.clock.tally[INSTANTS]]
+        return poses.reshape(len(poses), -1, 3)[:, :-1]
+
+    def bodies(self, pairs: Ids) -> Ids:
+        """Rows of the state as bodies of the world: the background is -1."""
+        return np.where(pairs == len(self.world.bodies), -1, pairs)
+
+    # --- what went wrong -------------------------------------------------------------------------
+
+    def refuse_open_joints(self) -> None:
+        n, _ = loop.look(self.solids, self.clock.y, self.found, self.work)
+        extent = float(np.abs(self.clock.y[: len(self.clock.y) // 2]).max())
+        for k in np.flatnonzero(self.found.id[:n, ROLE] == JOINT):
+            if abs(gap := self.work.geometry[k, GAP]) > JOINED * (1.0 + extent):
+                connector = -1 - int(self.found.id[k, 2])
+                raise WorldError(f"connectors: the ends of connector {connector} are {gap:.3g} m apart at the start")
+
+    def fail(self, status: int) -> NoReturn:
+        now, count = self.clock.now, self.clock.tally
+        time = float(now[TIME])
+        pair = self.solids.pairs[max(0, min(count[TOUCHED], len(self.solids.pairs) - 1))]
+        names = self.names(*(self.solids.row[part] for part in pair)) if len(self.solids.pairs) else ("", "")
+        if status == OVERLAP and time == 0.0:
+            if count[TOUCHED] >= len(self.solids.pairs):
+                rope = int(count[TOUCHED]) - len(self.solids.pairs)
+                raise WorldError(f"connectors: rope {rope} is shorter than the distance of its ends at the start")
+            raise WorldError(f"bodies {names[0]!r} and {names[1]!r} overlap at the start; move them apart")
+        if status in (NO_FORCES, NO_IMPULSES):
+            names = self.names(int(count[WHY_I]), int(count[WHY_J]))
+            if status == NO_FORCES and now[WHY_P] <= 0.0:
+                raise PainleveError(time=time, bodies=names, p=float(now[WHY_P]), b=float(now[WHY_B]))
+            what = "contact forces" if status == NO_FORCES else "impulses"
+            raise ContactForceError(f"t = {time:.9g} s: no {what} exist", residual=float(now[WHY_B]))
+        reasons = {
+            int(OVERLAP): "bodies overlap: a touch was missed",
+            int(NO_STEP): f"the integrator's step fell below {loop.SHORTEST} s",
+            int(STANDSTILL): f"{int(count[IDLE])} events at one instant",
+            int(EVENTS_FULL): f"more than max_events = {self.settings.max_events} events",
+        }
+        if status != OVERLAP and count[EVENTS]:
+            names = self.names(*self.log.event_ids[count[EVENTS] - 1, 1:])
+        raise UnresolvedContact(reasons[int(status)], time=time, bodies=names, gap=math.nan)
+
+    def names(self, i: int, j: int) -> tuple[str, str]:
+        first, second = (
+            self.world.body_name(int(k)) if k < len(self.world.bodies) else "background" for k in sorted((i, j))
+        )
+        return first, second
