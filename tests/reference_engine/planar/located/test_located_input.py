@@ -11,7 +11,17 @@ import numpy as np
 import pytest
 
 from reference_engine import Body, Disc, LocatedSettings, World, WorldError, box, locate
-from reference_engine.planar.located import advancement, clock, impact, integrator, log, release, resolve, rows, touching
+from reference_engine.planar.located import (
+    advancement,
+    clock,
+    impact,
+    integrator,
+    log,
+    release,
+    resolve,
+    rows,
+    touching,
+)
 from reference_engine.planar.located.integrator import BERNSTEIN
 from tests.reference_engine.planar.worlds import dropped, ground, heap
 
