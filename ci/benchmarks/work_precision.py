@@ -1,0 +1,164 @@
+"""What accuracy costs: worst position error of a run against its wall time, located mode beside pymunk and Box2D.
+
+    python -P ci/benchmarks/work_precision.py
+
+Four scenes of the catalogue whose motion is known exactly, sampled 60 times a second. Peers run with their "fair"
+settings at dt = 1/120 to 1/1920 s, and are timed from the first step to the last sample, without building their world;
+the located mode runs at tolerances 1e-6 to 1e-13 and is timed as a whole, with building, events and the check of every
+pose for overlap. Each time is the least of several runs that take turns. The figure: at the time that pymunk needs at
+1/240 s, pymunk's error over that of the located mode, along its curve in the log-log plane; the least of the scenes.
+Exits 1 where it falls short.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from validation.kernel_cache import use_kernel_cache
+
+if TYPE_CHECKING:
+    from reference_engine import World
+    from scenarios.scenario import Scenario
+
+Array = NDArray[np.float64]
+
+SCENES = ("thrown-box", "bouncing-ball", "rocking-block", "slide-to-roll")
+TARGET = 1e4
+RATE = 60  # samples a second; 60 divides the rate of every step
+STEPS = (120, 240, 480, 960, 1920)  # a second
+PYMUNK = ("pymunk", "dt 1/240")
+TOLERANCES = tuple(10.0**-k for k in range(6, 14))
+REPEATS = 15
+ROUND_OFF = 1e-16  # m; an error below it counts as this much
+
+
+class Point(NamedTuple):
+    wall: float  # s
+    error: float  # m
+
+
+Run = Callable[[], tuple[float, Array]]
+"""-> wall time (s), positions (S, B, 2) at the common samples."""
+
+
+def peer_run(engine_name: str, scenario: Scenario, rate: int) -> Run:
+    """A peer at dt = 1/rate, in this process; the clock runs while it steps and while its samples are copied out."""
+    from validation.engines import engine_of, load_engine
+    from validation.engines.box2d_world import World as Box2DWorld
+    from validation.engines.engine import resolve_settings
+    from validation.engines.planar_boundaries import on_long_enough_slabs
+    from validation.engines.pymunk_world import World as PymunkWorld
+
+    scene, dt = scenario.scene, 1.0 / rate
+    settings = resolve_settings(load_engine(engine_of(engine_name)), "fair", {}, scene, dt)
+
+    def once(lengthening: float) -> Any:
+        world: Any = (PymunkWorld if engine_name == "pymunk" else Box2DWorld)(scene, settings, lengthening)
+        arguments = {} if engine_name == "pymunk" else {"listening": False}
+        raw, started = [world.raw()], time.perf_counter()
+        for _ in range(round(scene.duration * RATE)):
+            for _ in range(rate // RATE):
+                world.step(dt, **arguments)
+            raw.append(world.raw())
+        wall = time.perf_counter() - started
+        position = np.array(world.decode(b"".join(raw), len(raw))[0][..., :2], np.float64)
+        for slab in world.slabs:
+            slab.check(scene, position)
+        return wall, position
+
+    return lambda: on_long_enough_slabs(once)  # type: ignore[arg-type, return-value]  # it hands on what it is given
+
+
+def located_run(scenario: Scenario, tolerance: float) -> Run:
+    from reference_engine import LocatedSettings, locate
+
+    world, settings = world_of(scenario), LocatedSettings(tolerance=tolerance)
+    count = len(scenario.scene.bodies)
+
+    def once() -> tuple[float, Array]:
+        started = time.perf_counter()
+        motion = locate(world, scenario.scene.duration, 1.0 / RATE, settings)
+        wall = time.perf_counter() - started
+        grid = np.arange(round(scenario.scene.duration * RATE) + 1) / RATE
+        rows = np.searchsorted(motion.time, grid - 1e-9)
+        return wall, motion.pose[rows, :count, :2]
+
+    return once
+
+
+def world_of(scenario: Scenario) -> World:
+    """The scene with its own friction, as the reference engine's world."""
+    from validation.engines import reference
+
+    world, scene = reference.world_of(scenario.scene), scenario.scene
+    members = (*scene.bodies, *scene.boundaries)
+    return dataclasses.replace(world, friction=[[scene.pair_law(a, b)[0] for b in members] for a in members])
+
+
+def measure(scenario: Scenario, runs: dict[tuple[str, str], Run]) -> dict[tuple[str, str], Point]:
+    grid = np.arange(round(scenario.scene.duration * RATE) + 1) / RATE
+    exact = scenario.truth.pose(grid)[..., :2]
+    points: dict[tuple[str, str], Point] = {}
+    for _ in range(REPEATS):
+        for name, run in runs.items():
+            wall, position = run()
+            miss = np.hypot(*np.moveaxis(position - exact, -1, 0))
+            known = points.get(name, Point(math.inf, 0.0))
+            points[name] = Point(min(wall, known.wall), max(float(miss.max()), ROUND_OFF))
+    return points
+
+
+def error_at(wall: float, curve: list[Point]) -> float:
+    """The error that a time buys: between the points of the lower envelope linear in log-log; infinite before it."""
+    envelope: list[Point] = []
+    for point in sorted(curve):
+        if not envelope or point.error < envelope[-1].error:
+            envelope.append(point)
+    if wall < envelope[0].wall:
+        return math.inf
+    return math.exp(np.interp(math.log(wall), *(np.log([[p[k] for p in envelope] for k in (0, 1)]))))
+
+
+def main() -> int:
+    use_kernel_cache()
+    from scenarios.catalogue import scenario_of
+
+    worst = math.inf
+    for name in SCENES:
+        scenario = scenario_of(name)
+        runs = {
+            (engine, f"dt 1/{rate}"): peer_run(engine, scenario, rate)
+            for engine in ("pymunk", "box2d")
+            for rate in STEPS
+        }
+        runs |= {
+            ("located", f"tolerance {tolerance:.0e}"): located_run(scenario, tolerance) for tolerance in TOLERANCES
+        }
+        points = measure(scenario, runs)
+        print(
+            f"\n{name}, {scenario.scene.duration:g} s\n{'engine':10}{'setting':18}{'wall ms':>10}{'worst error m':>15}"
+        )
+        for (engine, setting), point in points.items():
+            print(f"{engine:10}{setting:18}{1e3 * point.wall:10.2f}{point.error:15.2e}")
+        peer = points[PYMUNK]
+        mine = error_at(peer.wall, [point for key, point in points.items() if key[0] == "located"])
+        ratio = peer.error / mine
+        print(
+            f"in {1e3 * peer.wall:.2f} ms: pymunk {peer.error:.2e} m, located {mine:.2e} m, ratio {ratio:.1e}",
+            flush=True,
+        )
+        worst = min(worst, ratio)
+    print(f"\nleast ratio of errors at pymunk's wall time: {worst:.1e} (target {TARGET:g})")
+    return int(worst < TARGET)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
