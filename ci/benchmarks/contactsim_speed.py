@@ -33,7 +33,6 @@ from reference_engine.planar.world import World
 from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Polygon, Revolute
 from validation.engines import pymunk_world
 from validation.engines.pymunk_engine import SETTINGS, Pymunk
-from validation.engines.reference import world_of
 from validation.kernel_cache import use_kernel_cache
 
 FAITHFUL_STEP, PYMUNK_STEP = 0.025, 1.0 / 240.0  # s
@@ -133,6 +132,8 @@ CASES = (
 
 def faithful_world(scene: PlanarScene) -> World:
     """A pin is two joints with crossed normals."""
+    from validation.engines.reference import world_of
+
     number = {None: BACKGROUND, **{body.name: i for i, body in enumerate(scene.bodies)}}
     joints = tuple(
         Joint(
@@ -167,7 +168,7 @@ def pymunk_seconds(scene: PlanarScene) -> float:
 
 
 def main() -> int:
-    use_kernel_cache()
+    use_kernel_cache()  # before numba is imported: it asks once where
     print(f"{'ms a simulated second':24} {'faithful':>9} {'pymunk':>9} {'ratio':>6} {'target':>6} {'original':>9}")
     short = []
     for case in CASES:

@@ -17,3 +17,4 @@ COMPILED: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False
 INTERNAL: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 entry = njit(**COMPILED)
 kernel = njit(**COMPILED, **INTERNAL)
+part = njit(**COMPILED, **INTERNAL, forceinline=True)

@@ -12,12 +12,12 @@ pivots again. Two factors are at hand: that of the held contacts, and that of th
 
 import numpy as np
 
-from reference_engine.geometry.kernels import kernel
+from reference_engine.geometry.kernels import kernel, part
 from reference_engine.planar.faithful import arrays as col
 from reference_engine.planar.faithful.elimination import HELD, NO_PIVOT, SMALL
 
 
-@kernel
+@part
 def forget_factors(A, n, work):
     """Nothing is known of this A but where the entries of its rows that are not zero begin and end."""
     for slot in range(2):
@@ -35,7 +35,7 @@ def forget_factors(A, n, work):
         work.k[col.W_LOW, i], work.k[col.W_HIGH, i] = low, high
 
 
-@kernel
+@part
 def list_held(n, status, extra, other, work):
     """Which contacts are held, with `extra` and `other` if not -1, and how many come up to each; how many there are."""
     count = col.ZERO
@@ -47,7 +47,7 @@ def list_held(n, status, extra, other, work):
     return count
 
 
-@kernel
+@part
 def front_in_common(slot, count, work):
     """How many contacts at the front of the list are those of the factor, whose columns they then are."""
     size = min(count, work.f_ids[slot, col.F_SIZE, 0])
@@ -57,7 +57,7 @@ def front_in_common(slot, count, work):
     return same
 
 
-@kernel
+@part
 def load_row(A, slot, p, work):
     """Row p as it is in A."""
     held, up_to = work.k[col.W_HELD], work.k[col.W_UP_TO]
@@ -69,7 +69,7 @@ def load_row(A, slot, p, work):
         work.factor[slot, p, q] = A[i, held[q]]
 
 
-@kernel
+@part
 def row_scale(A, p, work):
     """The largest entry of row p."""
     held, up_to = work.k[col.W_HELD], work.k[col.W_UP_TO]
@@ -90,7 +90,7 @@ def subtract(target, source, first, last, m):
         target[j] -= m * source[j]
 
 
-@kernel
+@part
 def subtract_step(slot, p, s, m, work):
     """Row p less m times the row of step s, right of column s."""
     end, source = work.f_ids[slot, col.F_END], work.f_ids[slot, col.F_ROWS, s]
@@ -100,7 +100,7 @@ def subtract_step(slot, p, s, m, work):
     subtract(work.factor[slot, p], work.factor[slot, source], s + 1, end[source], m)
 
 
-@kernel
+@part
 def name_columns(base, front, count, work):
     """Where each column behind the front was in the factor `base`, or -1."""
     size, at = work.f_ids[base, col.F_SIZE, 0], front
@@ -111,7 +111,7 @@ def name_columns(base, front, count, work):
         work.k[col.W_FROM, q] = at if same else -1
 
 
-@kernel
+@part
 def steps_kept(A, base, slot, front, count, work):
     """How many steps of `base` the original would do again; the scales of all rows on the way.
 
@@ -148,7 +148,7 @@ def steps_kept(A, base, slot, front, count, work):
     return kept
 
 
-@kernel
+@part
 def exchange(slot, s, t, work):
     """The rows of steps s and t."""
     rows, step = work.f_ids[slot, col.F_ROWS], work.f_ids[slot, col.F_STEP]
@@ -156,7 +156,7 @@ def exchange(slot, s, t, work):
     step[rows[s]], step[rows[t]] = s, t
 
 
-@kernel
+@part
 def copy_steps(base, slot, front, kept, count, work):
     """Steps before `kept`: the columns that were there already, and 0 in those that were not."""
     ids = work.f_ids
@@ -180,7 +180,7 @@ def copy_steps(base, slot, front, kept, count, work):
         ids[slot, col.F_END, p] = end
 
 
-@kernel
+@part
 def add_column(A, slot, q, kept, work):
     """Column q of the steps before `kept`, which was not there:  u_s = A_sq - sum of m_sr u_r over r < s."""
     ids, held, u = work.f_ids, work.k[col.W_HELD], work.v[col.W_COLUMN]
@@ -199,7 +199,7 @@ def add_column(A, slot, q, kept, work):
         work.factor[slot, p, q] = u[s]
 
 
-@kernel
+@part
 def go_on(slot, kept, count, work):
     """The steps from `kept` on, with pivots chosen. False where one is missing."""
     factor, rows = work.factor, work.f_ids[slot, col.F_ROWS]
@@ -226,7 +226,7 @@ def go_on(slot, kept, count, work):
     return True
 
 
-@kernel
+@part
 def build(A, base, slot, front, count, work):
     """The factor of the listed contacts. False if they make a singular matrix."""
     name_columns(base, front, count, work)
@@ -249,7 +249,7 @@ def build(A, base, slot, front, count, work):
     return go_on(slot, kept, count, work)
 
 
-@kernel
+@part
 def find_factor(count, work):
     """The slot with the factor of the listed contacts, or -1."""
     for slot in range(2):
@@ -283,7 +283,7 @@ def factor_of(A, n, status, extra, other, work):
     return slot
 
 
-@kernel
+@part
 def is_regular(slot, least, work):
     """Is there a pivot in every step, none smaller than `least`?"""
     if work.f_ids[slot, col.F_SIZE, 1] == 0:
@@ -294,7 +294,7 @@ def is_regular(slot, least, work):
     return True
 
 
-@kernel
+@part
 def solve_factor(slot, right, work, x):
     """x of L U x = right; `right` by contact, x by place in the list."""
     ids, y = work.f_ids, work.v[col.W_COLUMN]
