@@ -6,7 +6,8 @@ taken out of a tuple, up and down again, by instructions that lock the bus, whic
 time of loops over small worlds and half of the time that they take to compile.  So a kernel makes no array and
 returns none: it would not compile ("Only accept returning of array passed into the function").
 A `kernel` is only called by kernels, so it needs no entry from Python or C: half of the compile time.
-An `entry` is what the fronts call.
+An `entry` is what the fronts call. A `part` is called from one or two places and is put there whole: where structures
+of many arrays are handed on, that saves pushing them all.
 """
 
 from typing import Any

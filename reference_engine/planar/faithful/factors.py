@@ -268,14 +268,16 @@ def factor_of(A, n, status, extra, other, work):
     if extra < 0 and base >= 0:
         return base
     count = list_held(n, status, extra, other, work)
-    slot = find_factor(count, work)
-    if slot >= 0:
-        return slot
-    fronts = front_in_common(0, count, work), front_in_common(1, count, work)
+    found = find_factor(count, work)
+    if found >= 0:
+        return found
     if base < 0:
-        base = 0 if fronts[0] >= fronts[1] else 1
+        base = col.ZERO
+        for slot in range(2):
+            if front_in_common(slot, count, work) > front_in_common(base, count, work):
+                base = slot
     slot = 1 - base
-    front = fronts[base] if work.f_ids[base, col.F_SIZE, 1] == 1 else 0
+    front = front_in_common(base, count, work) if work.f_ids[base, col.F_SIZE, 1] == 1 else col.ZERO
     work.f_ids[slot, col.F_SIZE, 0] = count
     for p in range(count):
         work.f_ids[slot, col.F_HELD, p] = work.k[col.W_HELD, p]
