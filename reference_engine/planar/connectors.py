@@ -1,4 +1,4 @@
-"""What holds bodies together: joints (bilateral), ropes and rods. The first engine (`simulate`) has none.
+"""What holds bodies together: joints (bilateral), ropes, rods and paths. The first engine (`simulate`) has none.
 
 Body -1 is the fixed background, whose frame is the world's.
 """
@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 from reference_engine.planar.errors import WorldError
+from reference_engine.planar.path import Path
 
 BACKGROUND = -1
 
@@ -48,7 +49,37 @@ class Rope:
         check_ends("rope", self.first, self.second, (*self.first_point, *self.second_point))
 
 
-Connector = Joint | Rope
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathJoint:
+    """Keeps a point of a body on a path of the background, to which it can push and pull."""
+
+    body: int
+    point: tuple[float, float]  # m, body frame
+    path: Path
+    first = property(lambda self: self.body)
+    second = property(lambda self: BACKGROUND)
+
+    def __post_init__(self) -> None:
+        check_ends("path joint", self.body, BACKGROUND, self.point)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathEnd:
+    """Stops a point of a body at `limit` along a path that it is held on: it comes no further, or with `lower` back."""
+
+    body: int
+    point: tuple[float, float]  # m, body frame
+    path: Path
+    limit: float  # m, along the path
+    lower: bool = False
+    first = property(lambda self: self.body)
+    second = property(lambda self: BACKGROUND)
+
+    def __post_init__(self) -> None:
+        check_ends("path end", self.body, BACKGROUND, (*self.point, self.limit))
+
+
+Connector = Joint | Rope | PathJoint | PathEnd
 
 
 def check_ends(what: str, first: int, second: int, numbers: tuple[float, ...]) -> None:

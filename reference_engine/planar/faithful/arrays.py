@@ -31,8 +31,9 @@ class Outlines(NamedTuple):
     edge_ids: Ids  # (E, 3)
     corner: Array  # (V, 3)
     corner_ids: Ids  # (V, 3)
-    connector: Array  # (K, 7)
-    connector_ids: Ids  # (K, 3)
+    connector: Array  # (K, 11)
+    connector_ids: Ids  # (K, 6)
+    path: Array  # (T, 7) tables of `Path`, one after the other
 
 
 # body: 1/kg and 1/(kg m^2), 0 if fixed; m, how low the centre of mass can lie; a circle about the body; its box;
@@ -47,9 +48,11 @@ OWNER, SHAPE, WHOLE = range(3)  # edge_ids: body, kind of edge, 1 for a whole ci
 SLANTED, VERTICAL, HORIZONTAL, ARC = range(4)  # SHAPE
 PX, PY, CURVATURE = range(3)  # corner: point; radius, the smaller of its edges', infinite between straight ones
 CORNER_OWNER, BEFORE, AFTER = range(3)  # corner_ids: body, edges; AFTER is -1 for a point on an arc
-P1X, P1Y, P2X, P2Y, JX, JY, LENGTH = range(7)  # connector: points on both bodies; normal of a joint, length of a rope
-END_1, END_2, CONNECTOR = range(3)  # connector_ids: bodies, kind
-JOINT_TURNING, JOINT_STILL, ROPE, ROD = range(4)  # CONNECTOR
+# connector: points on both bodies; normal of a joint; length of a rope, or limit along a path; where on its path the
+# point was found last, as row of the table and as length, now and before the step
+P1X, P1Y, P2X, P2Y, JX, JY, LENGTH, AT, ALONG, OLD_AT, OLD_ALONG = range(11)
+END_1, END_2, CONNECTOR, TABLE, ROWS, CLOSED = range(6)  # connector_ids: bodies, kind; where in `path` its table is
+JOINT_TURNING, JOINT_STILL, ROPE, ROD, ON_PATH, UPPER_END, LOWER_END = range(7)  # CONNECTOR
 
 
 class Rules(NamedTuple):

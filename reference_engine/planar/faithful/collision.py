@@ -17,6 +17,7 @@ from reference_engine.planar.faithful.edges import (
     to_world,
     turned,
 )
+from reference_engine.planar.faithful.paths import find_on_path, on_path
 
 # ids
 KIND, PRIMARY, NORMAL, FIRST, SECOND, HELD, ROUND_PRIMARY, ROUND_NORMAL, STILL_NORMAL, MUST = range(10)
@@ -26,6 +27,7 @@ CORNER_EDGE, CORNER_CORNER, EDGE_EDGE, CONNECTOR = (
 )  # KIND; FIRST and SECOND name what of each body
 # values
 GAP, SPEED, NX, NY, AX, AY, BX, BY, U1X, U1Y, U2X, U2Y, R1, R2, SEEN, SEEN_SPEED, ESTIMATE, AMOUNT = range(18)
+BY_LENGTH = 2  # ROUND_NORMAL of a path
 VALUES = 18  # A, B: points on the primary and the normal body; R1, R2: radii, concave negative
 
 SLOWEST = 1e-3  # m/s; slower approaches get no first estimate
@@ -127,6 +129,9 @@ def place_connector(o, pose, trig, ids, values, k):
     c = ids[k, FIRST]
     i, j = o.connector_ids[c, col.END_1], o.connector_ids[c, col.END_2]
     ax, ay = to_world(pose, trig, i, o.connector[c, col.P1X], o.connector[c, col.P1Y])
+    if o.connector_ids[c, col.CONNECTOR] >= col.ON_PATH:
+        place_on_path(o, ids, values, k, ax, ay)
+        return
     bx, by = to_world(pose, trig, j, o.connector[c, col.P2X], o.connector[c, col.P2Y])
     nx, ny = o.connector[c, col.JX], o.connector[c, col.JY]
     if o.connector_ids[c, col.CONNECTOR] == col.JOINT_TURNING:
@@ -144,8 +149,48 @@ def place_connector(o, pose, trig, ids, values, k):
 
 
 @kernel
-def add_connectors(o, rules, pose, trig, twist, time, ids, values, count):
-    """Each in front of what there is. A slack rope is left out."""
+def place_on_path(o, ids, values, k, x, y):
+    """The same of a path: gap = n . (A - B) at its nearest point B, or what is left along it to its end.
+
+    R1 and R2 are the derivative of the normal by the length.
+    """
+    c = ids[k, FIRST]
+    find_on_path(o, c, col.AT, col.ALONG, x, y)
+    bx, by, nx, ny, dnx, dny = on_path(o, c, x, y)
+    if o.connector_ids[c, col.CONNECTOR] == col.ON_PATH:
+        gap = nx * (x - bx) + ny * (y - by)
+        ids[k, ROUND_NORMAL], values[k, R1], values[k, R2] = BY_LENGTH, dnx, dny
+    else:
+        upper = o.connector_ids[c, col.CONNECTOR] == col.UPPER_END
+        gap = o.connector[c, col.LENGTH] - o.connector[c, col.ALONG]
+        gap = gap if upper else -gap
+        nx, ny = (-ny, nx) if upper else (ny, -nx)
+    values[k, GAP], values[k, NX], values[k, NY] = gap, nx, ny
+    values[k, AX], values[k, AY], values[k, BX], values[k, BY] = x, y, bx, by
+
+
+@kernel
+def is_absent(o, rules, pose, trig, has_old, ids, values, k):
+    """A rope that is slack, or an end of a path that is not reached, or was passed before this step."""
+    c = ids[k, FIRST]
+    kind, gap = o.connector_ids[c, col.CONNECTOR], values[k, GAP]
+    if kind == col.ROPE:
+        return gap >= rules.distance_tolerance
+    if kind != col.UPPER_END and kind != col.LOWER_END:
+        return False
+    if gap < 0.0:
+        if not has_old:
+            return True
+        x, y = to_world(pose, trig, ids[k, PRIMARY], o.connector[c, col.P1X], o.connector[c, col.P1Y])
+        find_on_path(o, c, col.OLD_AT, col.OLD_ALONG, x, y)
+        was = o.connector[c, col.LENGTH] - o.connector[c, col.OLD_ALONG]
+        return (was if kind == col.UPPER_END else -was) < 0.0
+    return gap >= rules.distance_tolerance
+
+
+@kernel
+def add_connectors(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, ids, values, count):
+    """Each in front of what there is."""
     front = col.ZERO
     for c in range(o.connector_ids.shape[0]):
         for k in range(count, 0, -1):
@@ -153,13 +198,14 @@ def add_connectors(o, rules, pose, trig, twist, time, ids, values, count):
         clear_row(ids, values, front)
         ids[front, KIND], ids[front, FIRST] = CONNECTOR, c
         ids[front, PRIMARY], ids[front, NORMAL] = o.connector_ids[c, col.END_1], o.connector_ids[c, col.END_2]
-        ids[front, HELD] = 0 if o.connector_ids[c, col.CONNECTOR] == col.ROPE else 1
+        kind = o.connector_ids[c, col.CONNECTOR]
+        ids[front, HELD] = 0 if kind in (col.ROPE, col.UPPER_END, col.LOWER_END) else 1
         ids[front, STILL_NORMAL] = 1 if o.connector_ids[c, col.CONNECTOR] == col.JOINT_STILL else 0
         place_connector(o, pose, trig, ids, values, front)
         set_speed(o, pose, trig, twist, ids, values, front)
         note_detection(rules, ids, values, front, time)
         count += 1
-        if o.connector_ids[c, col.CONNECTOR] == col.ROPE and values[front, GAP] >= rules.distance_tolerance:
+        if is_absent(o, rules, old_pose, old_trig, has_old, ids, values, front):
             count -= 1
             for k in range(count):
                 copy_row(ids, values, k + 1, k)

@@ -10,6 +10,7 @@ from reference_engine.planar.faithful.collision import (
     AMOUNT,
     AX,
     AY,
+    BY_LENGTH,
     GAP,
     HELD,
     NORMAL,
@@ -98,6 +99,7 @@ def with_normal_turning(b, ids, values, k, w2, v1x, v1y, v2x, v2y):
 
     straight  2 n' . v, n' = w2 x n, and -r1 w2^2 for a round primary edge
     round     n' . v, n' = v / r, r the sum of the radii
+    path      n' . v, n' the derivative by the length times the speed along the path
     """
     vx, vy = v1x - v2x, v1y - v2y
     if ids[k, STILL_NORMAL] == 1:
@@ -105,6 +107,9 @@ def with_normal_turning(b, ids, values, k, w2, v1x, v1y, v2x, v2y):
     if ids[k, ROUND_NORMAL] == 1:
         r = values[k, R2] if ids[k, ROUND_PRIMARY] == 0 else values[k, R1] + values[k, R2]
         return b + ((v1x / r - v2x / r) * vx + (v1y / r - v2y / r) * vy)
+    if ids[k, ROUND_NORMAL] == BY_LENGTH:
+        along = v1x * values[k, NY] - v1y * values[k, NX]
+        return b + (values[k, R1] * along * vx + values[k, R2] * along * vy)
     b -= values[k, R1] * w2 * w2 if ids[k, ROUND_PRIMARY] == 1 else 0.0
     return b + 2.0 * (-w2 * values[k, NY] * vx + w2 * values[k, NX] * vy)
 

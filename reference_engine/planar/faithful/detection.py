@@ -468,7 +468,7 @@ def find(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, step, i
             count = arcs_against(
                 o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, i, j, ids, values, first, count, at
             )
-    return add_connectors(o, rules, pose, trig, twist, time, ids, values, count)
+    return add_connectors(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, ids, values, count)
 
 
 @entry

@@ -410,10 +410,10 @@ class ContactSim:
 
     def contact_forces(self) -> ContactForces:
         """As they are now; it draws no random numbers that a later step would miss."""
-        seed, old = self.seed.copy(), self.has_old
+        seed, old, found = self.seed.copy(), self.has_old, self.outlines.connector.copy()
         self.has_old = False
         self.evaluate(self.time, self.pose, self.twist, 0.0, self.rate[0])
-        self.seed[:], self.has_old = seed, old
+        self.seed[:], self.has_old, self.outlines.connector[:] = seed, old, found
         ids, values = self.found.ids[: self.found.count], self.found.values[: self.found.count]
         return ContactForces(
             pair=ids[:, [row.NORMAL, row.PRIMARY]],

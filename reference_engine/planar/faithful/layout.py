@@ -6,16 +6,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.planar.connectors import BACKGROUND, Joint
+from reference_engine.planar.connectors import BACKGROUND, Joint, PathEnd, PathJoint
 from reference_engine.planar.errors import WorldError
 from reference_engine.planar.faithful.arrays import (
     ARC,
     HORIZONTAL,
     JOINT_STILL,
     JOINT_TURNING,
+    LOWER_END,
+    ON_PATH,
     ROD,
     ROPE,
     SLANTED,
+    UPPER_END,
     VERTICAL,
     Outlines,
     Rules,
@@ -248,7 +251,7 @@ def pack_outlines(world: World) -> Outlines:
         if not 0 <= first <= last < owns[other + 1][1] - owns[other][1]:
             raise WorldError(f"passing_edges: body {world.body_name(other)!r} has no edges {first} to {last}")
         ignores[body_index, owns[other][1] + first : owns[other][1] + last + 1] = 1
-    connector, connector_ids = pack_connectors(world)
+    connector, connector_ids, path = pack_connectors(world)
     return Outlines(
         body=np.array(rows, np.float64),
         owns=np.array(owns, np.int64),
@@ -261,6 +264,7 @@ def pack_outlines(world: World) -> Outlines:
         corner_ids=np.array(packer.corner_ids, np.int64),
         connector=connector,
         connector_ids=connector_ids,
+        path=path,
     )
 
 
@@ -278,14 +282,37 @@ def meeting_pairs(world: World) -> list[tuple[int, int]]:
     ]
 
 
-def pack_connectors(world: World) -> tuple[Array, Ids]:
-    rows, ids, background = [], [], len(world.bodies)
+def pack_connectors(world: World) -> tuple[Array, Ids, Array]:
+    """Rows of `Outlines.connector` and of `connector_ids`, and the tables of the paths."""
+    rows: list[tuple[float, ...]] = []
+    ids: list[tuple[int, ...]] = []
+    background = len(world.bodies)
+    tables: list[Array] = [np.zeros((0, 7))]
     for c in world.connectors:
         ends = (background if c.first == BACKGROUND else c.first, background if c.second == BACKGROUND else c.second)
+        if isinstance(c, PathJoint | PathEnd):
+            kind = ON_PATH if isinstance(c, PathJoint) else (LOWER_END if c.lower else UPPER_END)
+            ids.append((*ends, kind, sum(map(len, tables)), len(c.path.table), int(c.path.closed)))
+            at = c.path.nearest(world_point(world.bodies[c.body], c.point))
+            found, limit = (at, c.path.table[at, 0]), 0.0 if isinstance(c, PathJoint) else c.limit
+            rows.append((*c.point, 0.0, 0.0, 0.0, 0.0, limit, *found, *found))
+            tables.append(c.path.table)
+            continue
         if isinstance(c, Joint):
-            ids.append((*ends, JOINT_TURNING if c.normal_turns else JOINT_STILL))
-            rows.append((*c.first_point, *c.second_point, *c.normal, 0.0))
+            ids.append((*ends, JOINT_TURNING if c.normal_turns else JOINT_STILL, 0, 0, 0))
+            own = (*c.normal, 0.0)
         else:
-            ids.append((*ends, ROD if c.rod else ROPE))
-            rows.append((*c.first_point, *c.second_point, 0.0, 0.0, c.length))
-    return np.array(rows, np.float64).reshape(-1, 7), np.array(ids, np.int64).reshape(-1, 3)
+            ids.append((*ends, ROD if c.rod else ROPE, 0, 0, 0))
+            own = (0.0, 0.0, c.length)
+        rows.append((*c.first_point, *c.second_point, *own, 0.0, 0.0, 0.0, 0.0))
+    return (
+        np.array(rows, np.float64).reshape(-1, 11), np.array(ids, np.int64).reshape(-1, 6),
+        np.ascontiguousarray(np.concatenate(tables)),
+    )  # fmt: skip
+
+
+def world_point(body: Body, point: tuple[float, float]) -> tuple[float, float]:
+    """Where a point of the body's frame is at the start [m]."""
+    (cx, cy), (sine, cosine) = centre_of_mass(body.shape), sine_and_cosine(float(body.angle))
+    x, y = point[0] - cx, point[1] - cy
+    return body.position[0] + (x * cosine - y * sine), body.position[1] + (x * sine + y * cosine)

@@ -5,17 +5,19 @@ The format is JSON with `setup` (bodies with edges, mass, state; forces, connect
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.planar.connectors import BACKGROUND, Connector, Joint, Rope
+from reference_engine.planar.connectors import BACKGROUND, Connector, Joint, PathEnd, PathJoint, Rope
 from reference_engine.planar.errors import WorldError
 from reference_engine.planar.faithful.settings import FaithfulSettings
 from reference_engine.planar.forces import Attraction, ConstantForce, Force, Spring, Thruster
 from reference_engine.planar.outline import Edge, Outline
+from reference_engine.planar.path import Path, curve
+from reference_engine.planar.trigonometry import sine_and_cosine
 from reference_engine.planar.world import Body, World
 
 Array = NDArray[np.float64]
@@ -104,7 +106,7 @@ def world_of(setup: Json, test: str = "") -> World:
         rotational_damping=turning,
         restitution=np.minimum(elasticity[:, None], elasticity[None, :]),
         forces=tuple(forces),
-        connectors=tuple(connector_of(c, index) for c in setup["connectors"]),
+        connectors=tuple(connector_of(c, index, test) for c in setup["connectors"]),
         passing=tuple(sorted(passing)),
         passing_edges=tuple((index[a], index[b], i, k) for a, b, i, k in UNRECORDED_PASSING.get(test, ())),
     )
@@ -183,10 +185,12 @@ def force_of(law: Json, index: Mapping[str, int]) -> Force:
     raise NotRepresented(f"force law {kind}; known are {', '.join(FORCES)}")
 
 
-def connector_of(row: Json, index: Mapping[str, int]) -> Connector:
+def connector_of(row: Json, index: Mapping[str, int], test: str = "") -> Connector:
     kind = row["type"]
+    if kind in ("PathJoint", "PathEndPoint"):
+        return path_connector_of(row, index, test)
     if kind not in ("Joint", "Rope"):
-        raise NotRepresented(f"connector {kind}; known are Joint and Rope")
+        raise NotRepresented(f"connector {kind}; known are Joint, Rope, PathJoint and PathEndPoint")
     first, second = index[row["body1"]], index[row["body2"]]
     points = pair(row["attach1"]), pair(row["attach2"])
     if kind == "Rope":
@@ -198,6 +202,35 @@ def connector_of(row: Json, index: Mapping[str, int]) -> Connector:
         first=first, second=second, first_point=points[0], second_point=points[1],
         normal=(row["normal"][0], row["normal"][1]), normal_turns=row["normal_type"] != "WORLD",
     )  # fmt: skip
+
+
+def path_connector_of(row: Json, index: Mapping[str, int], test: str) -> Connector:
+    """A setup does not say what a path is, nor where on it and on its body: that is the engine's own test's."""
+    of_test = next((make for name, make in PATHS.items() if name in test), None)
+    if of_test is None:
+        raise NotRepresented(f"connector {row['type']}: the path of {test or 'a run without a name'} is not known")
+    path = of_test()
+    named = [row[key] for key in ("body1", "body") if key in row] + str(row.get("str", "")).split('"')[1::2]
+    body = next((index[name] for name in named if index.get(name, BACKGROUND) != BACKGROUND), 0)
+    point = pair(row["attach1"]) if "attach1" in row else ROLLER_POINT
+    if row["type"] == "PathJoint":
+        return PathJoint(body=body, point=point, path=path)
+    limit = float(path.table[path.nearest(STOP_NEAR), 0])
+    return PathEnd(body=body, point=point, path=path, limit=limit)
+
+
+def circle_of_3_m(t: float) -> tuple[float, float]:
+    sine, cosine = sine_and_cosine(t)
+    return 3.0 * cosine, 3.0 * sine
+
+
+PATHS: dict[str, Callable[[], Path]] = {
+    "MiscellanyTest.roller_hump": lambda: curve(lambda t: (t, 3.0 + t * t * (-7.0 + t * t) / 6.0), -3.0, 3.0),
+    "MiscellanyTest.roller_end_point": lambda: curve(
+        circle_of_3_m, -3.0 * math.pi / 2.0, math.pi / 2.0, closed=True
+    ),
+}  # fmt: skip
+ROLLER_POINT, STOP_NEAR = (0.0, -0.9), (-2.0, -2.0)  # m, on the body; in the world
 
 
 def pair(point: Any) -> tuple[float, float]:

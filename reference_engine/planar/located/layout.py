@@ -19,7 +19,7 @@ from reference_engine.complementarity.friction_modes import (
 )
 from reference_engine.geometry.kernels import kernel
 from reference_engine.geometry.polygon import convex_parts
-from reference_engine.planar.connectors import Joint
+from reference_engine.planar.connectors import Joint, PathEnd, PathJoint
 from reference_engine.planar.errors import WorldError
 from reference_engine.planar.outline import Outline
 from reference_engine.planar.shape import Bowl, Disc, HalfPlane, Polygon
@@ -292,6 +292,8 @@ def pack_connectors(world: World, start: int) -> tuple[Ids, Array, Array, Array,
     links, figures = np.zeros((len(world.connectors), 14), np.int64), np.zeros((len(world.connectors), 8))
     points, directions, offsets = [np.zeros((0, 2))], [np.zeros((0, 2))], []
     for c, connector in enumerate(world.connectors):
+        if isinstance(connector, PathJoint | PathEnd):
+            raise WorldError("the located mode has no paths; `faithful_simulate` has")
         a, b = (len(world.bodies) if end < 0 else end for end in (connector.first, connector.second))
         points.append(np.array([connector.first_point, connector.second_point]))
         links[c, [BODY_I, BODY_J, PART_I, PART_J, P, Q]] = a, b, -1 - c, -1 - c, start + 2 * c, start + 2 * c + 1
