@@ -128,7 +128,7 @@ class Clock(NamedTuple):
     y: Array  # (6 R,)
     end: Array  # (6 R,) of the step
     now: Array  # (10,) as the first columns below name them
-    tally: Ids  # (22,) as the second ones do
+    tally: Ids  # (23,) as the second ones do
     let_go: Ids  # (L, 2) parts that let go at this instant
     struck: Array  # (P + C, 2) s, of each pair or connector: time of the last impact, and since the one before
 
@@ -138,7 +138,7 @@ class Clock(NamedTuple):
 TIME, STEP, LAST_EVENT, PULL, STILL, LENGTH, REACHED, WHY_P, WHY_B = range(9)
 # Columns of Clock.count
 STEPS, HELD, IDLE, SHOWN, PASSED, PHASE, EVENT, RELEASED, CONDITION, TOUCHED, STRUCK, LET_GO = range(12)
-SAMPLES, CONTACTS, IMPACTS, EVENTS, INSTANTS, WHY_I, WHY_J, SEAM_I, SEAM_J, RESOLVED = range(12, 22)
+SAMPLES, CONTACTS, IMPACTS, EVENTS, INSTANTS, WHY_I, WHY_J, SEAM_I, SEAM_J, RESOLVED, FADED = range(12, 23)
 
 
 class Rule(NamedTuple):

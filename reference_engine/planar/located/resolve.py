@@ -31,6 +31,7 @@ from reference_engine.planar.located.layout import (
     DONE,
     EVENTS,
     EVENTS_FULL,
+    FADED,
     FORCE_N,
     FORCE_T,
     FRICTION,
@@ -101,6 +102,8 @@ SEAM = 1e3  # times that: where a corner slides off an edge, normals differ by O
 GRIP = 4.0  # times that: a slower slip is none
 NEUTRAL = 1e-11  # m/s^2, times 1 + the greatest acceleration: a place on the point of parting
 RELEASES = 4.0  # times that: how far a force is let go beyond what it can be before the places are looked at again
+MOST_FADES = 8  # times at one instant that bounces are left out; then they are not, because others contradict it
+NO_SEAM = np.iinfo(np.int64).min  # no part: connectors are numbered downwards from -1
 FIRST_STEP = 1e-2  # s, after an event
 INSTANT = 5e-12  # s, events that are no further apart are at one instant
 MOST_AT_AN_INSTANT = 1000  # events, and ten more for each place there is room for
@@ -143,7 +146,8 @@ def count_event(clock, rule, held):
 def begin(rule, clock, held, work):
     """Once at the start of an instant: what has just been released, and what that place is likely to do next."""
     count = clock.tally
-    count[STRUCK], count[SEAM_I], count[SEAM_J] = 0, -1, -1
+    count[FADED] = 0
+    count[STRUCK], count[SEAM_I], count[SEAM_J] = 0, NO_SEAM, NO_SEAM
     status = count_event(clock, rule, held)
     k = count[RELEASED]
     if k >= 0 and count[CONDITION] == FORCE and count[LET_GO] < clock.let_go.shape[0]:
@@ -353,7 +357,7 @@ def settle(solids, forces, rule, clock, held, found, n, following, instant, work
         if not holds and rate <= instant.slow[k]:
             press = instant.force[2 * k] * work.A[2 * k, 2 * k]
             holds = (instant.mode[k] != OPEN or a <= neutral) and not parted(clock, found, k, press)
-        elif not holds and a < 0.0 and e < 1.0 and -2.0 * rate / a < rule.cutoff:
+        elif not holds and a < 0.0 and e < 1.0 and -2.0 * rate / a < rule.cutoff and count[FADED] < MOST_FADES:
             note_event(clock, log, ACCUMULATION, end_of_bounces(clock, found, k, -2.0 * rate / a), y, found, k, G)
             holds = fading = True
         if holds:
@@ -370,6 +374,7 @@ def settle(solids, forces, rule, clock, held, found, n, following, instant, work
         for k in range(m):
             if clock.struck[following.id[k, PAIR], 0] != now[TIME]:
                 following.id[k, MODE] = PRESSES_ONLY if following.id[k, MODE] != STICKS else STICKS
+        count[FADED] += 1
         correct(solids, y, following, m, work, BLOWS)
         project(solids, y, following, m, work)
         return count_event(clock, rule, held)

@@ -56,6 +56,7 @@ from reference_engine.planar.located.layout import (
 )
 
 # Which rows: normals (APART: of those only what overlaps counts, and joints); and what sticks; and as forces push
+NOTHING_OF_ITS_OWN = 1e-13  # of M_rr: what a row adds to those before it, where the matrix is symmetric
 NORMAL, TANGENT = np.int64(0), np.int64(1)  # rows of a place
 NORMALS, APART, GRIP, PUSHES, BLOWS = np.int64(0), np.int64(1), np.int64(2), np.int64(3), np.int64(4)
 
@@ -144,21 +145,28 @@ def slope(places, k):
 
 
 @kernel
-def gather(places, n, which, work):
-    """The rows of the first n places; returns how many.
+def rank(places, k, tangent):
+    """Joints, then what carried a force when all forces were last solved for, then the rest."""
+    if places.id[k, ROLE] == JOINT:
+        return 0
+    return 2 - places.id[k, GRIPS if tangent == TANGENT else PRESSES]
 
-    Those whose force was not 0 when all forces were last solved for come first: they are independent, and of what
-    depends on them nothing is asked.
+
+@kernel
+def gather(places, n, which, work):
+    """The rows of the first n places, in order of rank; returns how many.
+
+    Those that carry a force are independent: nothing is asked of what depends on them and comes later.
     """
     m = np.int64(0)
-    for turn in range(2):
+    for turn in range(3):
         for k in range(n):
-            if places.id[k, PRESSES] == 1 - turn:
+            if rank(places, k, NORMAL) == turn:
                 take_row(places, k, NORMAL, which, m, work)
                 m += 1
         if which >= GRIP:
             for k in range(n):
-                if places.id[k, MODE] == STICKS and places.id[k, GRIPS] == 1 - turn:
+                if places.id[k, MODE] == STICKS and rank(places, k, TANGENT) == turn:
                     take_row(places, k, TANGENT, which, m, work)
                     m += 1
     return m
@@ -205,13 +213,37 @@ def stiffness(solids, places, k, G):
 
 @kernel
 def build(solids, places, n, which, work):
-    """The matrix of the gathered rows, factorised; returns how many rows."""
+    """The matrix of the gathered rows; returns how many."""
     m = gather(places, n, which, work)
     for r in range(m):
         for c in range(m):
             work.M[r, c] = interaction(solids, places, work.of[r], work.across, r, work.of[c], work.along, c)
-    eliminate(work.M, m, work.pivot, work.skipped, work.size)
     return m
+
+
+@kernel
+def solve_symmetric(n, work):
+    """work.x with M x = right, by Cholesky's factors: a row that depends on those before it is left out.
+
+    Where redundant rows contradict each other, those of the lower rank are the ones that are not obeyed.
+    """
+    M, x = work.M, work.x
+    for r in range(n):
+        own, x[r] = M[r, r], work.right[r]
+        for c in range(r):
+            rest = M[r, c]
+            for k in range(c):
+                rest -= M[r, k] * M[c, k]
+            M[r, c] = rest / M[c, c] if work.skipped[c] == 0 else 0.0
+            own -= M[r, c] * M[r, c]
+            x[r] -= M[r, c] * x[c]
+        work.skipped[r] = 0 if own > NOTHING_OF_ITS_OWN * M[r, r] else 1
+        M[r, r] = np.sqrt(own) if work.skipped[r] == 0 else 1.0
+        x[r] = x[r] / M[r, r] if work.skipped[r] == 0 else 0.0
+    for r in range(n - 1, -1, -1):
+        for c in range(r + 1, n):
+            x[r] -= M[c, r] * x[c]
+        x[r] = x[r] / M[r, r] if work.skipped[r] == 0 else 0.0
 
 
 @kernel
@@ -272,6 +304,7 @@ def held_rate(solids, forces, time, y, places, n, work, rate_out):
         measure(solids, y, places, k, work.geometry)
         work.force[k, 0] = work.force[k, 1] = 0.0
     m = build(solids, places, n, PUSHES, work)
+    eliminate(work.M, m, work.pivot, work.skipped, work.size)
     for r in range(m):
         work.x[r] = places.figure[work.of[r], FORCE_T if work.tangent[r] == TANGENT else FORCE_N]
     for turn in range(3):
@@ -328,7 +361,11 @@ def correct(solids, y, places, n, work, which):
             work.right[r] = -work.geometry[k, GAP]
             if which == APART and places.id[k, ROLE] != JOINT:
                 work.right[r] = max(0.0, work.right[r])
-    substitute(work.M, m, work.pivot, work.skipped, work.right, work.x)
+    if which == BLOWS:
+        eliminate(work.M, m, work.pivot, work.skipped, work.size)
+        substitute(work.M, m, work.pivot, work.skipped, work.right, work.x)
+    else:
+        solve_symmetric(m, work)
     offset = 3 * solids.inv_mass.shape[0] if which >= GRIP else 0
     push(solids, places, m, work.of, work.along, work.x, offset, y)
 

@@ -79,7 +79,7 @@ class Run:
             y=y,
             end=y.copy(),
             now=np.zeros(10),
-            tally=np.zeros(22, np.int64),
+            tally=np.zeros(23, np.int64),
             let_go=np.zeros((64, 2), np.int64),
             struck=np.full((len(self.solids.pairs) + len(self.solids.connectors), 2), -math.inf),
         )
