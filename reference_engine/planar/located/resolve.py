@@ -80,6 +80,7 @@ from reference_engine.planar.located.layout import (
     WHY_I,
     WHY_J,
     WHY_P,
+    copy,
     copy_place,
 )
 from reference_engine.planar.located.log import note_event, note_impact, note_instant, sample
@@ -100,6 +101,7 @@ TOUCH = 1e-12  # m, times 1 + the extent of the scene: a gap that counts as clos
 ROUND_OFF = 1e-12  # m/s, times 1 + the greatest speed: round-off of a rate
 SEAM = 1e3  # times that: where a corner slides off an edge, normals differ by OVER_END over the size of a body
 GRIP = 4.0  # times that: a slower slip is none
+MOST_CHANGE = 1e3  # 1 or rad/m, of a velocity or spin over the speed of the bounces that are left out
 NEUTRAL = 1e-11  # m/s^2, times 1 + the greatest acceleration: a place on the point of parting
 RELEASES = 4.0  # times that: how far a force is let go beyond what it can be before the places are looked at again
 MOST_FADES = 8  # times at one instant that bounces are left out; then they are not, because others contradict it
@@ -337,6 +339,22 @@ def end_of_bounces(clock, found, k, flight):
 
 
 @kernel
+def leave_out(solids, y, following, m, work):
+    """The impulses that stop the bounces, with their friction; none where what lies flat or jams has none such."""
+    fastest = change = 0.0
+    for c in range(y.shape[0]):
+        work.foreseen[c] = y[c]
+    for k in range(m):
+        measure(solids, y, following, k, work.geometry)
+        fastest = max(fastest, abs(work.geometry[k, RATE]))
+    correct(solids, y, following, m, work, BLOWS)
+    for c in range(y.shape[0]):
+        change = max(change, abs(y[c] - work.foreseen[c]))
+    if not change <= MOST_CHANGE * fastest:
+        copy(work.foreseen, y)
+
+
+@kernel
 def settle(solids, forces, rule, clock, held, found, n, following, instant, work, log):
     """Which of the touching places hold from here on, and how; DONE, or GOES_ON after the end of an accumulation."""
     now, count, y, G = clock.now, clock.tally, clock.y, work.geometry
@@ -375,7 +393,7 @@ def settle(solids, forces, rule, clock, held, found, n, following, instant, work
             if clock.struck[following.id[k, PAIR], 0] != now[TIME]:
                 following.id[k, MODE] = PRESSES_ONLY if following.id[k, MODE] != STICKS else STICKS
         count[FADED] += 1
-        correct(solids, y, following, m, work, BLOWS)
+        leave_out(solids, y, following, m, work)
         project(solids, y, following, m, work)
         return count_event(clock, rule, held)
     if log_changes(solids, clock, found, held, following, m, instant, work, log, GRIP * still, neutral):
