@@ -8,7 +8,7 @@ finer tolerance, a tenfold smaller error. The order is the slope of a straight l
 plane; 7/8 is what a method of order 8 has whose steps are chosen by their own error. Exits 1 unless every scene has an
 order between 0.8 and 1.2 over six decades of tolerance or more, or is exact.
 
-`--plot` needs matplotlib.
+`--plot` needs matplotlib: `pip install -c constraints.txt -e '.[pictures]'`.
 """
 
 from __future__ import annotations
