@@ -34,8 +34,12 @@ def gallery() -> ModuleType:
 
 
 GALLERY = gallery()
-LECTURE = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8"), re.DOTALL)
-EXAMPLES = GALLERY.examples((ROOT / "docs" / "gallery.md").read_text(encoding="utf-8"))
+PAGE = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+EXAMPLES = GALLERY.examples(PAGE)
+LECTURE, REFERENCE = (
+    re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(encoding="utf-8"), re.DOTALL)
+    for page in ("how-it-works.md", "reference.md")
+)
 
 
 def numbers(text: str) -> list[str]:
@@ -55,8 +59,7 @@ def length(line: ElementTree.Element) -> float:
 
 
 def test_examples_pictures_and_what_is_drawn_of_them_are_the_same() -> None:
-    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
-    assert page.count("```python") == len(EXAMPLES) == page.count("](gallery/")
+    assert PAGE.count("```python") == len(EXAMPLES) == PAGE.count("](gallery/")
     assert set(EXAMPLES) == set(GALLERY.SHOTS) == {path.stem for path in (ROOT / "docs" / "gallery").iterdir()}
     for name in EXAMPLES:
         picture = (ROOT / "docs" / "gallery" / f"{name}.svg").read_text(encoding="utf-8")
@@ -76,6 +79,14 @@ def test_an_example_prints_what_the_page_says_to_the_last_digit_there(name: str,
 def test_the_sums_of_the_lecture_come_out_as_it_says(code: str, capsys) -> None:
     exec(code, {})
     agree(capsys.readouterr().out, code)
+
+
+def test_the_examples_of_the_reference_run() -> None:
+    assert len(REFERENCE) > 0
+    for code in REFERENCE:
+        names: dict = {}
+        exec(code, names)
+        assert np.isfinite(names["motion"].pose).all()
 
 
 @pytest.mark.parametrize("name", KNOWN)
