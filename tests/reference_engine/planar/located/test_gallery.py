@@ -5,9 +5,13 @@ Beside the tests of the located mode, whose fixture compiles its kernels in one 
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
+import os
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from xml.etree import ElementTree
@@ -42,6 +46,17 @@ LECTURE, REFERENCE = (
 )
 
 
+@contextmanager
+def compiled_once(code: str) -> Iterator[None]:
+    """Faithful kernels are compiled by one process: the lock of their own tests."""
+    if "faithful" not in code or os.environ.get("NUMBA_DISABLE_JIT"):
+        yield
+        return
+    with (Path(os.environ["NUMBA_CACHE_DIR"]) / "faithful.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def numbers(text: str) -> list[str]:
     return re.findall(r"-?\d+\.?\d*(?:e[+-]?\d+)?", text)
 
@@ -69,7 +84,8 @@ def test_examples_pictures_and_what_is_drawn_of_them_are_the_same() -> None:
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_prints_what_the_page_says_to_the_last_digit_there(name: str, capsys) -> None:
-    world, motion = GALLERY.computed(EXAMPLES[name])
+    with compiled_once(EXAMPLES[name]):
+        world, motion = GALLERY.computed(EXAMPLES[name])
     agree(capsys.readouterr().out, EXAMPLES[name])
     assert motion.time[-1] >= GALLERY.SHOTS[name].instants[-1]
     assert len(world.bodies) == motion.pose.shape[1]
@@ -85,7 +101,8 @@ def test_the_examples_of_the_reference_run() -> None:
     assert len(REFERENCE) > 0
     for code in REFERENCE:
         names: dict = {}
-        exec(code, names)
+        with compiled_once(code):
+            exec(code, names)
         assert np.isfinite(names["motion"].pose).all()
 
 
