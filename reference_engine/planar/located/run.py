@@ -164,7 +164,8 @@ class Run:
             if status == NO_FORCES and now[WHY_P] <= 0.0:
                 raise PainleveError(time=time, bodies=names, p=float(now[WHY_P]), b=float(now[WHY_B]))
             what = "contact forces" if status == NO_FORCES else "impulses"
-            raise ContactForceError(f"t = {time:.9g} s: no {what} exist", residual=float(now[WHY_B]))
+            told = f"t = {time:.9g} s, bodies {names[0]!r} and {names[1]!r} among others: no {what} found"
+            raise ContactForceError(told, residual=abs(float(now[WHY_B])))
         reasons = {
             int(OVERLAP): "bodies overlap: a touch was missed",
             int(NO_STEP): f"the integrator's step fell below {loop.SHORTEST} s",

@@ -38,3 +38,13 @@ def test_the_same_rod_slides_where_painleve_has_no_objection(mu, speed):
     s, c = math.sin(1.1), math.cos(1.1)
     p = 1.0 + 3.0 * c * (c - math.copysign(mu, speed) * s)
     assert motion.contacts_at(0).force == pytest.approx([(GRAVITY - 2.0 * s) / p], rel=1e-9)
+
+
+def test_where_contact_and_parting_both_obey_all_laws_the_rod_parts_and_the_log_says_so():
+    """p < 0 and b = l w^2 sin - g > 0: f = -b/p > 0 would hold too, but any less force lets it go (indeterminate)."""
+    motion = locate(scraping(1.1, 6.0, 1.4, 1.0), 0.02, 0.01)
+    assert motion.events.kind[0] == "indeterminate"
+    assert motion.events.time[0] == 0.0
+    assert len(motion.contacts_at(0).force) == 0
+    assert len(motion.impacts.time) == 0
+    assert motion.twist[-1, 1] == pytest.approx(motion.twist[0, 1] - [0.0, GRAVITY * 0.02, 0.0], abs=1e-12)
