@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from reference_engine.complementarity.friction_forces import FrictionSolution as FrictionSolution
     from reference_engine.complementarity.friction_forces import friction_forces as friction_forces
     from reference_engine.planar.connectors import Joint as Joint
+    from reference_engine.planar.connectors import PathEnd as PathEnd
+    from reference_engine.planar.connectors import PathJoint as PathJoint
     from reference_engine.planar.connectors import Rope as Rope
     from reference_engine.planar.errors import PainleveError as PainleveError
     from reference_engine.planar.errors import UnresolvedContact as UnresolvedContact
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
     from reference_engine.planar.outline import Outline as Outline
     from reference_engine.planar.outline import polygon_outline as polygon_outline
     from reference_engine.planar.outline import wall as wall
+    from reference_engine.planar.path import Path as Path
+    from reference_engine.planar.path import curve as curve
     from reference_engine.planar.shape import Bowl as Bowl
     from reference_engine.planar.shape import Disc as Disc
     from reference_engine.planar.shape import HalfPlane as HalfPlane
@@ -88,6 +92,10 @@ _HOME = {
     "wall": "planar.outline",
     "Joint": "planar.connectors",
     "Rope": "planar.connectors",
+    "Path": "planar.path",
+    "curve": "planar.path",
+    "PathJoint": "planar.connectors",
+    "PathEnd": "planar.connectors",
     "Spring": "planar.forces",
     "Thruster": "planar.forces",
     "ConstantForce": "planar.forces",
