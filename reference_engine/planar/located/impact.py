@@ -161,6 +161,8 @@ def bounce(rule, clock, found, n, instant, work, still):
         if m == 0:
             return GOES_ON
         load(found, m, instant, work)
+        for r in range(m):
+            instant.problem.static_friction[r] = instant.problem.friction[r]
         stage = FULL_E if rule.law == NEWTON else COMPRESSION
         approach(found, m, instant, speed, 1.0 if rule.law == NEWTON else 0.0)
         while stage != ENOUGH:

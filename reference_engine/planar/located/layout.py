@@ -256,6 +256,9 @@ def parts_of(world: World, i: int) -> list[tuple[np.int64, Array]]:
     if isinstance(shape, Bowl):
         return [(BOWL, np.zeros((0, 2)))]
     assert isinstance(shape, Outline)
+    if any(shape.centre_of_mass):
+        raise WorldError(f"body {name!r}: centre_of_mass {shape.centre_of_mass} is not the origin; the located mode "
+                         "takes outlines about their centre of mass, `faithful_simulate` any")  # fmt: skip
     if shape.live_edge is not None or len(shape.loops) != 1 or any(edge.centre for edge in shape.edges):
         raise WorldError(f"body {name!r}: the located mode takes outlines of one loop of straight edges; arcs, "
                          "holes and walls with a live edge are for `faithful_simulate`")  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from reference_engine import Body, Disc, LocatedSettings, World, energy, locate
+from reference_engine import Body, Disc, LocatedSettings, World, box, energy, locate
 from tests.reference_engine.planar import truths
 from tests.reference_engine.planar.located.scenes import ground, rod
 
@@ -139,3 +139,14 @@ def test_every_impact_of_a_rod_obeys_the_cone_and_the_law_of_friction(law, lean,
     end = u + K @ exact
     if (abs(exact[1]) < mu * exact[0] - 1e-9 and abs(end[1]) < 1e-12) or end[1] * u[1] > 1e-9:
         assert j == pytest.approx(exact, abs=1e-10)
+
+
+@pytest.mark.parametrize("law", ["newton", "poisson"])
+def test_an_impact_knows_no_static_friction(law):
+    """Landing flat at v_n with mu v_n < v < mu_s v_n: the box goes on at v - mu v_n, it does not stop."""
+    speed, mu = 1.5, 0.3
+    block = Body(shape=box(1.0, 0.5), position=(0.0, 1.25), velocity=(speed, 0.0))
+    world = World(bodies=(ground(), block), friction=mu, static_friction=0.9, restitution=0.0)
+    motion = locate(world, 0.46, 0.23, LocatedSettings(impact_law=law))
+    after = np.searchsorted(motion.time, motion.impacts.time[0], side="right") - 1
+    assert motion.twist[after, 1, 0] == pytest.approx(speed - mu * math.sqrt(2.0 * 9.81), abs=1e-12)

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 
-from reference_engine import Body, Disc, LocatedSettings, World, WorldError, box, locate
+from reference_engine import Body, Disc, Edge, LocatedSettings, Outline, World, WorldError, box, locate
 from reference_engine.planar.located import (
     advancement,
     clock,
@@ -90,3 +90,11 @@ def test_the_kernels_run_as_plain_python_with_the_same_impacts():
     )
     compiled = locate(dropped(box(1.0, 1.0), restitution=0.3), 1.2, 0.6)
     assert int(done.stdout) == len(compiled.impacts.time)
+
+
+def test_an_outline_that_is_not_about_its_centre_of_mass_is_refused():
+    corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
+    edges = [Edge(start=p, end=q) for p, q in zip(corners, (*corners[1:], corners[0]))]
+    body = Body(shape=Outline(edges, centre_of_mass=(0.5, 0.5)), inertia=1.0, position=(0.0, 3.0))
+    with pytest.raises(WorldError, match="centre_of_mass"):
+        locate(World(bodies=(ground(), body)), 0.1, 0.1)
