@@ -51,7 +51,7 @@ class Case:
 def box(name: str, width: float, height: float, position: tuple[float, float], **given: float) -> PlanarBody:
     x, y = width / 2.0, height / 2.0
     shape = Polygon(vertices=((-x, -y), (x, -y), (x, y), (-x, y)))
-    return PlanarBody(name=name, shape=shape, position=position, **{"mass": 1.0, **given})  # type: ignore[arg-type]
+    return PlanarBody(name=name, shape=shape, position=position, **{"mass": 1.0, **given})  # type: ignore[arg-type]  # any of its fields
 
 
 def wall(name: str, point: tuple[float, float], angle: float, restitution: float) -> HalfPlane:

@@ -123,7 +123,8 @@ class Run:
 
     def counts(self) -> tuple[int, int, int]:
         """How many samples, contacts, impacts."""
-        return tuple(int(k) for k in self.clock.tally[[SAMPLES, CONTACTS, IMPACTS]])  # type: ignore[return-value]
+        tally = self.clock.tally
+        return int(tally[SAMPLES]), int(tally[CONTACTS]), int(tally[IMPACTS])
 
     def events(self) -> tuple[Ids, Array]:
         """Rows (kind, a, b) and (time, point)."""

@@ -33,7 +33,7 @@ def test_the_double_pendulum_keeps_its_energy_and_ends_where_an_extended_precisi
 def test_the_rocking_block_swings_as_its_equation_and_loses_what_the_angular_momentum_leaves():
     rocking = truths.Rocking(0.1)
     for tilt, quarter in zip(rocking.amplitudes(4), rocking.quarters(4)):
-        rate = lambda t, y: (y[1], rocking.p**2 * math.sin(y[0]))  # noqa: E731
+        rate = lambda t, y: (y[1], rocking.p**2 * math.sin(y[0]))  # noqa: E731  the equation, where it is used
         end = integrate(rate, (rocking.alpha - tilt, 0.0), 1.0, until=lambda t, y: rocking.alpha - y[0])
         assert quarter == pytest.approx(end[1], abs=1e-12)
     end = integrate(rate, (rocking.alpha - 0.1, 0.0), 1.0, until=lambda t, y: rocking.alpha - y[0])

@@ -33,7 +33,7 @@ def integrate(
         def fall(t: float, y: Array) -> float:
             return until(t, y)
 
-        fall.terminal, fall.direction = True, -1  # type: ignore[attr-defined]
+        fall.terminal, fall.direction = True, -1  # type: ignore[attr-defined]  # scipy reads them
         watch = [fall]
     solution = solve_ivp(
         rate, (0.0, duration), start, "DOP853", rtol=1e-13, atol=1e-15, max_step=duration / 200.0, events=watch,

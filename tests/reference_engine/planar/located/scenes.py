@@ -23,13 +23,13 @@ def rod(length: float, angle: float, lower: tuple[float, float] = (0.0, 0.0), **
         inertia=length**2 / 12.0,
         position=(lower[0] - half * math.sin(angle), lower[1] + half * math.cos(angle)),
         angle=angle,
-        **state,  # type: ignore[arg-type]
+        **state,  # type: ignore[arg-type]  # any of Body's fields
     )
 
 
 def flat(width: float, height: float, *, bottom: float = 0.0, **state: object) -> Body:
     """A block of 1 kg whose base is level, `bottom` above the ground."""
-    return Body(shape=box(width, height), position=(0.0, bottom + height / 2.0), **state)  # type: ignore[arg-type]
+    return Body(shape=box(width, height), position=(0.0, bottom + height / 2.0), **state)  # type: ignore[arg-type]  # any of Body's fields
 
 
 def downhill(slope: float) -> tuple[float, float]:

@@ -50,7 +50,7 @@ def test_a_ball_dropped_into_a_bowl_leaves_along_the_normal_with_e_of_its_approa
     assert motion.twist[i + 1, 1, :2] == pytest.approx(after, abs=1e-11)
     if e == 0.0:  # it stays on the bowl: a pendulum from there
         phi, spin = math.asin(1.0 / path), (after @ [inward[1], -inward[0]]) / path
-        rate = lambda t, y: (y[1], -GRAVITY / path * math.sin(y[0]))  # noqa: E731
+        rate = lambda t, y: (y[1], -GRAVITY / path * math.sin(y[0]))  # noqa: E731  the equation, where it is used
         states = truths.integrate(rate, (phi, spin), 0.8 - hit, [0.75 - hit])[0]
         row = at(motion, 0.75)
         angle = math.atan2(motion.pose[row, 1, 0], -motion.pose[row, 1, 1])

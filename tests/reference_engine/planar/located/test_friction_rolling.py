@@ -21,7 +21,7 @@ def disc(radius: float, k: float, **state: object) -> Body:
         shape=Disc(radius),
         inertia=k * radius**2,
         position=(0.0, radius),
-        **state,  # type: ignore[arg-type]
+        **state,  # type: ignore[arg-type]  # any of Body's fields
     )
 
 
