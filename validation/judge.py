@@ -13,6 +13,7 @@ from typing import Any
 
 from scenarios.scenario import Noise
 from validation.case import Case, CaseResult
+from validation.evidence.divergence import Divergence
 from validation.measurement import Measurement
 from validation.report.quantity import quantity
 from validation.simulation import BROKEN, Outcome
@@ -63,9 +64,15 @@ ALLOWANCES: dict[Noise, Allowance] = {
 
 
 def judge(
-    baseline: Baseline | None, result: CaseResult | StoredResult, laws: Mapping[str, float] | None = None
+    baseline: Baseline | None,
+    result: CaseResult | StoredResult,
+    laws: Mapping[str, float] | None = None,
+    divergence: Divergence | None = None,
 ) -> Verdict:
-    """One case against what was accepted for its identity; `laws` are the scenario's limits, metric -> the most."""
+    """One case against what was accepted for its identity; `laws` are the scenario's limits, metric -> the most.
+
+    `divergence` is where the motion first parts from the accepted one; the reason ends with it.
+    """
     found = StoredResult.of(result)
     defects = _defects(baseline, found, laws or {})
     number = None if baseline is None else baseline.number
@@ -73,6 +80,8 @@ def judge(
     def say(word: Word, reason: str, *, worse: bool = False, changes: Sequence[Change] = ()) -> Verdict:
         if baseline is not None and word not in ("pass", "declined"):
             reason += _provenance(baseline.result.case, found.case)
+        if divergence is not None:
+            reason += f"; {divergence.told()}"
         return Verdict(
             case=found.case,
             word=word,
@@ -81,6 +90,7 @@ def judge(
             changes=tuple(changes),
             defects=defects,
             baseline=number,
+            divergence=divergence,
         )
 
     what_is = _outcome_words(found)

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
 from validation.case import Case
+from validation.evidence.divergence import Divergence
 from validation.report.names import metric_name
 from validation.report.quantity import contrast, quantity
 from validation.store.records import case_key
@@ -109,6 +110,7 @@ class Verdict:
     changes: tuple[Change, ...] = ()  # the worst first
     defects: tuple[Defect, ...] = ()
     baseline: int | None = None  # number of the baseline that it was compared with
+    divergence: Divergence | None = None  # where the motion first parts from the accepted one, if both are stored
 
     @property
     def case_key(self) -> str:

@@ -210,6 +210,12 @@ def test_fewer_iterations_are_a_regression_with_metric_old_new_and_ratio(accepte
     again = upright("check", "stack", "--engine", "pymunk:iterations=2", "--json", folder=accepted)
     [line] = json_lines(again.stdout)
     assert line["verdict"] == "regressed" and line["settings"]["iterations"] == 2
+    first = line["divergence"]["first"]
+    assert first["time"] < 0.1, "boxes that touch feel it in the first steps"
+    assert first["body"].startswith("box ") and first["size"] > 0.0
+    assert f"first differs at t = {first['time']:.4g} s (sample {first['sample']}): {first['body']}" in line["reason"]
+    shown = upright("show", "stack", "-e", "pymunk:iterations=2", "--png", "s.png", folder=accepted)
+    assert f"pymunk@fair:iterations=2: regressed: {line['reason']}" in shown.stdout
 
 
 def test_a_first_check_says_that_nothing_is_accepted(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.validation.metrics.motions import DT, disc, euler, planar, plane, scenario
 from tests.validation.store.made import case, measurement
+from validation.evidence.divergence import Difference, Divergence
 from validation.judge import Verdict, exit_status, judge, summary
 from validation.measurement import Measurement
 from validation.metrics import measure
@@ -263,6 +264,17 @@ def test_the_sentence_ends_with_what_was_run_otherwise() -> None:
 # --- laws ---------------------------------------------------------------------------------------------------------
 
 LAWS = {"energy_gain": 0.01}
+
+
+def test_the_sentence_ends_with_where_the_motion_first_differs() -> None:
+    parted = Divergence(
+        first=Difference(sample=12, time=0.2, body="box 3", coordinate="angle", size=3e-12, unit="rad", others=0)
+    )
+    regressed = judge(accepted(of(measurement(value=1e-3))), of(measurement(value=2e-3), **MOVED), divergence=parted)
+    kept = judge(accepted(of(measurement())), of(measurement(), **MOVED), divergence=parted)
+    for verdict in (regressed, kept):
+        assert verdict.reason.endswith("; first differs at t = 0.2 s (sample 12): box 3, angle, by 3.0e-12 rad")
+        assert verdict.divergence == parted
 
 
 def gained(energy: float, **given: Any) -> StoredResult:

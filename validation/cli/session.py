@@ -19,6 +19,7 @@ from validation.cli.progress import progress, step
 from validation.cli.selection import scenario_in
 from validation.cli.words import DEFAULT_DB, database_words
 from validation.engines import engine_of, present_engines, unavailable_engines
+from validation.evidence.divergence import Divergence, first_divergence
 from validation.judge import Verdict, judge
 from validation.processes.pool import Pool
 from validation.runner import STEP, Limits, Plan, Request, Totals, execute, measuring_remotes, plan_cases
@@ -208,8 +209,9 @@ def _judged(
     """Against what is accepted on the run's branch; the run is finished with its verdicts."""
     baselines = store.baselines(store.run(run).branch)
     verdicts = [
-        judge(baselines.get(result.case.identity.key), result, scenario.laws)
+        judge(baseline, result, scenario.laws, divergence_of(store, baseline, result, scenario))
         for result, scenario in zip(results, scenarios)
+        for baseline in [baselines.get(result.case.identity.key)]
     ]
     store.save_verdicts(run, verdicts)
     store.finish_run(run)
@@ -222,6 +224,25 @@ def _judged(
         totals=totals,
         unavailable=unavailable_engines(),
     )
+
+
+def divergence_of(
+    store: Store, baseline: Baseline | None, result: CaseResult | StoredResult, scenario: Scenario
+) -> Divergence | None:
+    """None where the bits are the same, one of the two motions is not stored, or the scene has other bodies now."""
+    found = StoredResult.of(result)
+    if baseline is None or not found.trajectory_hash or found.trajectory_hash == baseline.result.trajectory_hash:
+        return None
+    before = baseline.result.trajectory_key and store.trajectory(baseline.result.trajectory_key)
+    after = (
+        result.simulation.trajectory
+        if isinstance(result, CaseResult)
+        else result.trajectory_key and store.trajectory(result.trajectory_key)
+    )
+    if not before or not after or baseline.result.case.scene_hash != found.case.scene_hash:
+        return None
+    scene = scenario.scene
+    return first_divergence(before, after, [member.name for member in (*scene.bodies, *scene.boundaries)])
 
 
 def _stored_scenario(store: Store, case: Case) -> Scenario:

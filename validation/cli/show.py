@@ -33,7 +33,8 @@ def command(
 ) -> None:
     """Show one case: its numbers, engine by engine, and its motion, engines side by side.
 
-    Of the latest run that has it; what no run has is run first. Contact forces are red where an engine reports them.
+    Of the latest run that has it; what no run has is run first. Below the numbers stands what was judged of them, and
+    where the motion first differs from the accepted one. Contact forces are red where an engine reports them.
     Without --html, --gif or --png a page is written to a temporary folder and opened.
 
     \b
@@ -41,7 +42,7 @@ def command(
     upright show upright-block:start=rock --engine reference --engine reference:extra_acceleration=none
     upright show bouncing-ball --gif ball.gif
     """
-    from validation.cli.showing import case_tracks, find_cases
+    from validation.cli.showing import case_tracks, find_cases, verdict_lines
     from validation.report.motion import motion_gif, motion_html, motion_png
     from validation.report.table import render_case
     from validation.store import open_store
@@ -52,8 +53,9 @@ def command(
         if at is not None and not 0.0 <= at <= scene.duration:
             raise click.UsageError(f"--at: {at:g} is out of range; allowed: 0 to {scene.duration:g} s")
         tracks = case_tracks(store, scene, results)
+        judged = verdict_lines(results, store.verdicts(number))
     title = f"{results[0].case.label}, run {number}"
-    click.echo(render_case(results))
+    click.echo("\n".join([render_case(results), *judged]))
     if not tracks:
         still = f"no engine completed {results[0].case.label} in run {number}; nothing moves"
         if html or gif or png:

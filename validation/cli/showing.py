@@ -12,8 +12,11 @@ from validation.cli.session import Options, run_session
 from validation.cli.words import command_line
 from validation.metrics.curves import curves
 from validation.report.motion import Track
+from validation.report.names import engine_name
+from validation.report.table import one_line
 from validation.runner import Limits
 from validation.store import Store, StoredResult
+from validation.verdict import Verdict
 
 
 def find_cases(
@@ -31,6 +34,16 @@ def find_cases(
     options = Options(scenarios=(word,), engines=tuple(engines), limits=Limits(), database=database)
     session = run_session(store, options, command_line())
     return session.run, store.results(session.run)
+
+
+def verdict_lines(results: Sequence[StoredResult], verdicts: Sequence[Verdict]) -> list[str]:
+    """What was judged against a baseline, engine by engine; nothing of what had none."""
+    shown = {result.key: result.case for result in results}
+    return [
+        f"{engine_name(shown[verdict.case_key])}: {verdict.word}: {one_line(verdict.reason)}"
+        for verdict in verdicts
+        if verdict.case_key in shown and verdict.baseline is not None
+    ]
 
 
 def case_tracks(store: Store, scene: Scene, results: Sequence[StoredResult]) -> list[Track]:

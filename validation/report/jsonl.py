@@ -1,17 +1,20 @@
 """One JSON object per case, one case per line: the contract of `--json`. Non-finite values are null.
 
     {"format": 1, "run", "case", "scenario", "parameters", "engine", "engine_version", "profile", "dt", "settings",
-     "outcome", "reason", "metrics": {name: {"value", "unit"}}, "trajectory_hash", "verdict"}
+     "outcome", "reason", "metrics": {name: {"value", "unit"}}, "trajectory_hash", "verdict", "divergence"}
 
 A metric has a "resolution" too, in its unit, where something limits it: the samples around an impact, single precision,
 the fall of a time step. `case` is the same for the same case in every run; `reason` tells why the outcome, or else the
-verdict, is what it is; `verdict` is its word, null where nothing was judged.
+verdict, is what it is; `verdict` is its word, null where nothing was judged. `divergence` is where the motion first
+parts from the accepted one, {"first": {"sample", "time", "body", "coordinate", "size", "unit", "others"}, "last",
+"contact"}; null where it does not, or where one of the two is not stored.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from dataclasses import asdict
 from typing import Any
 
 from validation.case import CaseResult
@@ -43,6 +46,7 @@ def case_line(run: int, result: CaseResult | StoredResult, verdict: Verdict | No
         "metrics": {m.metric: _metric(m) for m in found.measurements},
         "trajectory_hash": found.trajectory_hash or None,
         "verdict": verdict.word if verdict else None,
+        "divergence": asdict(verdict.divergence) if verdict and verdict.divergence else None,
     }
     return json.dumps(finite(line), allow_nan=False)
 

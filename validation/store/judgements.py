@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, or_, select
 
+from validation.evidence.divergence import divergence_from_json, divergence_to_json
 from validation.store import models, runs
 from validation.store.errors import StoreError
 from validation.store.records import Baseline, StoredResult
@@ -125,6 +126,7 @@ def save_verdicts(connection: Connection, run: int, verdicts: Iterable[Verdict])
                 "new": verdict.new,
                 "changes": to_json(verdict.changes),
                 "defects": to_json(verdict.defects),
+                "divergence": divergence_to_json(verdict.divergence),
             }
         )
     if rows:
@@ -150,6 +152,7 @@ def verdicts(connection: Connection, run: int) -> list[Verdict]:
             changes=changes_from_json(row.changes),
             defects=defects_from_json(row.defects),
             baseline=row.baseline_id,
+            divergence=divergence_from_json(row.divergence),
         )
         for row in rows
     ]

@@ -167,6 +167,7 @@ class Verdict(Base):
     new: Mapped[float] = mapped_column(Number, nullable=True)
     changes: Mapped[str]  # JSON
     defects: Mapped[str]  # JSON
+    divergence: Mapped[str]  # JSON; "" where the bits are the same, or one of the motions is not stored
 
 
 class Find(Base):

@@ -27,7 +27,7 @@ from validation.store import StoredResult, open_store
 
 KEYS = [
     *("format", "run", "case", "scenario", "parameters", "engine", "engine_version", "profile", "dt", "settings"),
-    *("outcome", "reason", "metrics", "trajectory_hash", "verdict"),
+    *("outcome", "reason", "metrics", "trajectory_hash", "verdict", "divergence"),
 ]
 
 
@@ -57,6 +57,7 @@ def test_a_json_line_is_the_contract() -> None:
         "metrics": {"penetration_mean": {"value": 4e-4, "unit": "m"}},
         "trajectory_hash": "0.0004",
         "verdict": "pass",
+        "divergence": None,
     }
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.validation.store.made import case, failed, info, measurement, result
 from validation.case import CaseResult
+from validation.evidence.divergence import Divergence
 from validation.judge import judge
 from validation.store import Store
 from validation.store.errors import StoreError
@@ -133,7 +134,7 @@ def test_verdicts_come_back_as_they_were_given(store: Store) -> None:
     )
     baseline = store.baselines("main")[case().identity.key]
     (stored,) = store.results(run)
-    given = judge(baseline, stored, {"penetration_mean": 0.1})
+    given = judge(baseline, stored, {"penetration_mean": 0.1}, Divergence(first=None))
     assert given.changes and given.defects, "there must be something to bring back"
     store.save_verdicts(run, [given])
     store.save_verdicts(run, [given])

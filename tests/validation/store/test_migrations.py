@@ -56,7 +56,32 @@ def test_a_database_of_the_first_revision_keeps_what_it_has(where: str) -> None:
         assert len(store.accept(7, who="R.", reason="still here")) == 1
 
 
-@pytest.mark.parametrize("revision", ["0001", "0002"])
+def test_a_verdict_of_before_the_first_divergence_is_read_without_one(where: str) -> None:
+    engine, name = connect(where)
+    with writing(engine, name) as connection:
+        upgrade(connection, "0003")
+        connection.execute(
+            sa.text(
+                "INSERT INTO runs VALUES (7, '2026-11-03 12:30:15', NULL, 'abc', 'main', false, 'm', 'p', '3.11', '{}',"
+                " 'upright run', false, '{}')"
+            )
+        )
+        connection.execute(
+            sa.text(
+                "INSERT INTO cases VALUES (9, 7, 'k', 'i', 'stack', '{}', 'pymunk', 'fair', 0.01, 'p', '', 'stack',"
+                " 'pymunk', '0', '7', '{}', 'completed', '', '', 'h', NULL, 0.1, 0.0, 1, 0.1)"
+            )
+        )
+        connection.execute(
+            sa.text("INSERT INTO verdicts VALUES (9, NULL, 'pass', false, 'as it was', '', NULL, NULL, '[]', '[]')")
+        )
+    engine.dispose()
+    with open_store(where) as store:
+        (verdict,) = store.verdicts(7)
+    assert (verdict.reason, verdict.divergence) == ("as it was", None)
+
+
+@pytest.mark.parametrize("revision", ["0001", "0002", "0003"])
 def test_every_older_revision_comes_up_to_date(where: str, revision: str) -> None:
     engine, name = connect(where)
     with writing(engine, name) as connection:
