@@ -14,6 +14,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "scenarios": {"reference_engine"},
     "validation": {"reference_engine", "scenarios"},
     "dashboard": {"scenarios", "validation"},
+    "upright_pytest": set(),  # it runs in the user's process, where these names may be the user's
 }
 
 

@@ -100,7 +100,7 @@ def main() -> None:
     except Exception as error:
         if os.environ.get("UPRIGHT_DEBUG"):
             raise
-        click.echo(_one_line(error), err=True)
+        click.echo(one_line(error), err=True)
         sys.exit(2)
 
 
@@ -110,13 +110,13 @@ def _last_on_path(folder: str) -> None:
     sys.path[:] = [entry for entry in sys.path if entry not in ("", folder)] + [folder]
 
 
-def _one_line(error: Exception) -> str:
+def one_line(error: Exception) -> str:
     """Errors that a caller can act on speak for themselves; anything else is our fault and says so."""
     from scenarios.scenario import ParameterError
     from scenarios.scene_error import SceneError
     from validation.cli.words import EXPECTED_ERRORS
 
-    words = " ".join(str(error).split())
-    if isinstance(error, (SceneError, ParameterError, *EXPECTED_ERRORS)):
+    words = " ".join((error.format_message() if isinstance(error, click.ClickException) else str(error)).split())
+    if isinstance(error, (SceneError, ParameterError, click.ClickException, *EXPECTED_ERRORS)):
         return words
     return f"internal error: {type(error).__name__}: {words}  (UPRIGHT_DEBUG=1 shows where; please report it)"

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 ENTRY_POINT_GROUP = "upright.engines"
+ENGINE_PATH = "UPRIGHT_ENGINE_PATH"
+"""Environment variable: more folders in which a user's engine is looked for, after the current one."""
 SYNTAX = "NAME==VERSION@PROFILE:k=v,k=v, such as pymunk, pymunk@default, pymunk:iterations=5 or ./my_engine"
 
 # Engines that come with Upright, in the order of its tables, and the module and pip name of what each adapts.
@@ -98,7 +100,8 @@ def unavailable_engines() -> dict[str, str]:
 def load_engine(choice: EngineChoice) -> Any:
     """The engine, imported: an object as `validation.engines.engine.Engine` describes. Raises EngineWordError.
 
-    A dotted path is looked for from the end of the path, after whatever is installed, in the current folder.
+    A dotted path is looked for from the end of the path, after whatever is installed, in the current folder and in
+    those of $UPRIGHT_ENGINE_PATH.
     """
     found: Any
     if choice.kind == "executable":
@@ -136,7 +139,7 @@ def _kind(name: str) -> Literal["registered", "class", "executable"]:
         top = name.partition(".")[0]
         if not all(part.isidentifier() for part in name.split(".")):
             raise EngineWordError(f"engine {name!r} is not a dotted path to a class; write {SYNTAX}")
-        with _CurrentFolderLast():
+        with _UsersFoldersLast():
             if importlib.util.find_spec(top) is None:
                 raise EngineWordError(
                     f"unknown engine {name!r}: no module {top!r} is installed or in the current folder"
@@ -192,7 +195,7 @@ def _load_registered(name: str) -> Any:
 def _load_class(path: str) -> Any:
     module_name, _, class_name = path.rpartition(".")
     try:
-        with _CurrentFolderLast(keep=True):
+        with _UsersFoldersLast(keep=True):
             module = importlib.import_module(module_name)
     except Exception as error:
         raise EngineWordError(f"engine {path!r}: {module_name!r} cannot be imported: {_in_a_line(error)}") from error
@@ -203,24 +206,26 @@ def _load_class(path: str) -> Any:
     return getattr(module, class_name)
 
 
-class _CurrentFolderLast:
-    """The current folder at the end of the path: a user's file never hides what is installed.
+class _UsersFoldersLast:
+    """The current folder and those of $UPRIGHT_ENGINE_PATH at the end of the path: a user's file never hides what is
+    installed.
 
-    `keep`: it stays there, because the user's module may import its neighbours later.
+    `keep`: they stay there, because the user's module may import its neighbours later.
     """
 
     def __init__(self, *, keep: bool = False) -> None:
         self.keep = keep
-        self.folder = str(Path.cwd())
+        given = os.environ.get(ENGINE_PATH, "").split(os.pathsep)
+        self.folders = [str(Path.cwd()), *filter(None, given)]
 
     def __enter__(self) -> None:
-        self.added = self.folder not in sys.path
-        if self.added:
-            sys.path.append(self.folder)
+        self.added = [folder for folder in dict.fromkeys(self.folders) if folder not in sys.path]
+        sys.path += self.added
 
     def __exit__(self, *exception: object) -> None:
-        if self.added and not self.keep:
-            sys.path.remove(self.folder)
+        if not self.keep:
+            for folder in self.added:
+                sys.path.remove(folder)
 
 
 def _in_a_line(error: BaseException) -> str:

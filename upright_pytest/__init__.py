@@ -1,0 +1,165 @@
+"""Upright in a user's own tests: our scenarios as their parametrised tests.
+
+    def test_physics(upright_case):
+        upright_case.check()
+
+    pytest --upright-engine my_package.MyEngine
+
+This package runs inside the user's pytest, where `validation` or `scenarios` may be the user's own. So it imports
+nothing of ours: everything is done in a process of its own (`client.py`), once for all tests of a session.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from upright_pytest.client import Case, Client, ClientError, Wanted, at_root
+
+__all__ = ["Case"]
+
+NO_ENGINE = "no engine to test: give --upright-engine WORD, or upright_engine in the ini file"
+SESSION = pytest.StashKey[Client]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("upright", "physics engines (Upright)")
+    group.addoption(
+        "--upright-engine",
+        action="append",
+        metavar="WORD",
+        help="engine to test: my_package.MyEngine, ./executable or a name; as often as wanted",
+    )
+    group.addoption(
+        "--upright-scenario",
+        action="append",
+        metavar="WORD",
+        help="scenario to run, such as stack:n=5 or my_scene.json; as often as wanted  [the canonical suite]",
+    )
+    group.addoption(
+        "--upright-accept",
+        metavar="REASON",
+        help="accept what is measured as the baseline of the tests to come, and say why",
+    )
+    group.addoption("--upright-db", metavar="URL", help="results and baselines  [upright.db in the root folder]")
+    group.addoption("--upright-reports", metavar="FOLDER", help="motion of what fails  [beside the JUnit report]")
+    parser.addini("upright_engine", "engines to test, one a line", type="linelist")
+    parser.addini("upright_scenarios", "scenarios to run, one a line; without it the canonical suite", type="linelist")
+    parser.addini("upright_profile", "settings to run with: default or fair", default="")
+    parser.addini("upright_db", "results and baselines: a file or a SQLAlchemy URL", default="")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "upright(*scenarios): run this test for these scenarios and no others")
+    reason = config.getoption("upright_accept")
+    if reason is not None and not reason.strip():
+        raise pytest.UsageError("--upright-accept: '' is empty; say why these measurements are right")
+    config.stash[SESSION] = Client(
+        root=config.rootpath,
+        database=config.getoption("upright_db") or os.environ.get("UPRIGHT_DB") or config.getini("upright_db"),
+        profile=config.getini("upright_profile") or None,
+        reports=_reports(config),
+        accept=reason,
+    )
+
+
+def _reports(config: pytest.Config) -> Path:
+    """As asked for, or beside the JUnit report, or a folder in the root."""
+    given, junit = config.getoption("upright_reports"), config.getoption("xmlpath", None)
+    if given:
+        return Path(config.invocation_params.dir, given)
+    return Path(config.invocation_params.dir, junit).parent if junit else config.rootpath / "upright-reports"
+
+
+# --- which tests --------------------------------------------------------------------------------------------------
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "upright_case" not in metafunc.fixturenames:
+        return
+    config = metafunc.config
+    typed = config.getoption("upright_engine")
+    engines = [at_root(word, config) for word in typed] if typed else config.getini("upright_engine")
+    if not engines:
+        cells = [pytest.param(None, id="no-engine", marks=pytest.mark.skip(reason=NO_ENGINE))]
+    else:
+        cells = [
+            pytest.param(Wanted(word, engine), id=word if len(engines) == 1 else f"{word}-{engine}")
+            for word in _scenarios(metafunc)
+            for engine in engines
+        ]
+    metafunc.parametrize("upright_case", cells, indirect=True)
+
+
+def _scenarios(metafunc: pytest.Metafunc) -> list[str]:
+    """Of the test's marker; else of the command line; else of the ini file; else all."""
+    config = metafunc.config
+    marked = [word for marker in metafunc.definition.iter_markers("upright") for word in marker.args]
+    typed = [at_root(word, config) for word in config.getoption("upright_scenario") or ()]
+    words = marked or typed or config.getini("upright_scenarios")
+    if words:
+        return list(dict.fromkeys(words))
+    try:
+        return config.stash[SESSION].canonical()
+    except ClientError as error:
+        raise pytest.UsageError(f"upright: {error}") from None
+
+
+# --- running them ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def _upright_ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """Every scenario that this session's tests want has run; under xdist one worker runs them for all."""
+    client = request.config.stash[SESSION]
+    parameters = [getattr(getattr(item, "callspec", None), "params", {}) for item in request.session.items]
+    wanted = [given["upright_case"] for given in parameters if given.get("upright_case") is not None]
+    temporary = tmp_path_factory.getbasetemp()
+    shared = temporary.parent if hasattr(request.config, "workerinput") else temporary
+    plugins = request.config.pluginmanager
+    capture, terminal = plugins.getplugin("capturemanager"), plugins.getplugin("terminalreporter")
+    if terminal is not None:  # an xdist worker has none
+        terminal.ensure_newline()
+    with capture.global_and_fixture_disabled():  # kernels may have to be compiled: its progress is to be seen
+        client.run(wanted, shared / "upright-answer.json")
+    yield client
+
+
+@pytest.fixture
+def upright_case(request: pytest.FixtureRequest, _upright_ran: Client) -> Case:
+    """One scenario on one engine, run and judged; `check()` fails the test with the verdict's own words."""
+    client = _upright_ran
+    if client.error:
+        pytest.fail(f"upright: {client.error}", pytrace=False)
+    case = client.case(request.param)
+    for name, value in (("upright_verdict", case.verdict), *(("upright_motion", file) for file in case.files)):
+        request.node.user_properties.append((name, value))
+    if case.outcome == "declined" and not case.fails:
+        pytest.skip(case.told)
+    return case
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    client = session.config.stash.get(SESSION, None)
+    if client is not None and client.summary and hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["upright"] = [client.summary, client.number]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Of xdist: what a worker has run is told by the process that reports."""
+    client, told = node.config.stash.get(SESSION, None), getattr(node, "workeroutput", {}).get("upright")
+    if client is not None and told:
+        client.summary, client.number = told
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    client = config.stash.get(SESSION, None)
+    if client is None or not client.summary:
+        return
+    accepted = f"; accepted: {client.accept}" if client.accept is not None else ""
+    terminalreporter.write_line(f"Upright: {client.summary} (run {client.number} in {client.database}){accepted}")

@@ -1,0 +1,139 @@
+"""What the pytest plugin asks of us, in a process of our own: a JSON object in, one out.
+
+    python -P -m validation.cli.pytest_session < request > answer
+
+    {"list": true}                                                     ->  {"scenarios": [label, ...]}
+    {"scenarios", "engines", "profile", "database", "reports", "accept"}  ->  {"run", "summary", "cases": [...]}
+    anything that a user can mend                                      ->  {"error": "one line"}
+
+A case has "scenario" and "engine" as they were asked for, "outcome", "verdict", "told" (the sentence), "fails",
+"accepted", "metrics", "files" (the motion of one that fails) and "again", the command that repeats it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from scenarios.scene import Scene
+from validation.cli import one_line
+from validation.cli.selection import selection_of
+from validation.cli.session import Options, Session, run_session
+from validation.cli.showing import case_tracks
+from validation.cli.words import database_words, user_name
+from validation.judge import Verdict
+from validation.report.hints import again_words
+from validation.report.jsonl import finite
+from validation.report.motion import motion_html, motion_png
+from validation.report.names import engine_word
+from validation.runner import Limits
+from validation.store import Baseline, Store, StoredResult, open_store
+from validation.verdict import summary
+
+
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """Raises what the commands raise for words that are none."""
+    if request.get("list"):
+        from scenarios.catalogue import canonical_suite
+
+        return {"scenarios": [scenario.label for scenario in canonical_suite()]}
+    options = Options(
+        scenarios=tuple(request["scenarios"]),
+        engines=tuple(request["engines"]),
+        profile=request["profile"],
+        limits=Limits(),
+        database=request["database"],
+    )
+    with open_store(options.database) as store:
+        session = run_session(store, options, "pytest")
+        accepted = _accept(store, session, request["accept"])
+        results = store.results(session.run)
+        cases = []
+        for word in options.scenarios:
+            for engine in options.engines:
+                selection = selection_of(store, [word], [engine])
+                i = next(i for i, result in enumerate(results) if result.case in selection)
+                cases.append(
+                    {"scenario": word, "engine": engine}
+                    | _case(store, session, i, results[i], accepted, Path(request["reports"]))
+                    | {
+                        "again": f"upright check {again_words([results[i].case], {results[i].case.label: word})}"
+                        + database_words(options.database)
+                    }
+                )
+    return {"run": session.run, "summary": summary(session.verdicts), "cases": cases}
+
+
+def _accept(store: Store, session: Session, reason: str | None) -> set[int]:
+    """Numbers of the cases that are accepted now."""
+    if reason is None:
+        return set()
+    return set(store.accept(session.run, who=user_name(), reason=reason, scope="pytest --upright-accept"))
+
+
+def _case(
+    store: Store, session: Session, i: int, result: StoredResult, accepted: set[int], reports: Path
+) -> dict[str, Any]:
+    verdict = session.verdicts[i]
+    failing = fails(verdict) and result.number not in accepted
+    baseline = next((one for one in session.baselines if one.number == verdict.baseline), None)
+    files = _motion(store, result, baseline, reports) if failing and result.trajectory_key else []
+    return {
+        "outcome": result.outcome,
+        "verdict": verdict.word,
+        "told": f"{result.case.label} × {engine_word(result.case)}: {verdict.word}: {verdict.reason}",
+        "reason": verdict.reason,
+        "fails": failing,
+        "accepted": result.number in accepted,
+        "metrics": {m.metric: m.value for m in result.measurements},
+        "files": [str(file) for file in files],
+    }
+
+
+def fails(verdict: Verdict) -> bool:
+    """In a test there is no amber: what breaks, or breaks a law, fails until somebody accepts it."""
+    known = verdict.baseline is not None
+    return (
+        verdict.worse
+        or verdict.word == "missing"
+        or (not known and (verdict.word == "broken" or bool(verdict.defects)))
+    )
+
+
+def _motion(store: Store, result: StoredResult, baseline: Baseline | None, reports: Path) -> list[Path]:
+    """A page and a picture: the motion, and beside it the accepted one."""
+    scene: Scene = store.scene(result.case.scene_hash)
+    tracks = case_tracks(store, scene, [result])
+    if baseline is not None:
+        tracks += [replace(track, label="accepted") for track in case_tracks(store, scene, [baseline.result])]
+    name = re.sub(r"[^\w.=-]+", "-", f"{result.case.label}-{engine_word(result.case)}").strip("-.")
+    reports.mkdir(parents=True, exist_ok=True)
+    page, picture = reports / f"{name}.html", reports / f"{name}.png"
+    page.write_text(motion_html(scene, tracks, f"{result.case.label}, run {result.run}"), encoding="utf-8")
+    motion_png(scene, tracks, picture)
+    return [page, picture]
+
+
+def main() -> None:
+    from validation.kernel_cache import use_kernel_cache
+
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever else prints, the answer stands alone
+    use_kernel_cache()
+    try:
+        given = answer(json.loads(sys.stdin.read()))
+    except Exception as error:
+        if os.environ.get("UPRIGHT_DEBUG"):
+            raise
+        given = {"error": one_line(error)}
+    json.dump(finite(given), out, allow_nan=False)
+    out.close()
+
+
+if __name__ == "__main__":
+    main()
