@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from reference_engine.planar.forces import Spring as Spring
     from reference_engine.planar.forces import Thruster as Thruster
     from reference_engine.planar.located.locate import locate as locate
+    from reference_engine.planar.located.locate import locate_at as locate_at
     from reference_engine.planar.located.motion import LocatedMotion as LocatedMotion
     from reference_engine.planar.located.settings import LocatedSettings as LocatedSettings
     from reference_engine.planar.motion import Motion as Motion
@@ -81,6 +82,7 @@ _HOME = {
     "least_gap": "planar.motion",
     "Settings": "planar.world",
     "locate": "planar.located.locate",
+    "locate_at": "planar.located.locate",
     "LocatedMotion": "planar.located.motion",
     "LocatedSettings": "planar.located.settings",
     "faithful_simulate": "planar.faithful.engine",

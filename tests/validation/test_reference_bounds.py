@@ -42,57 +42,79 @@ class Bound(NamedTuple):
 
 
 AT_REST = "forces balance to round-off"
-HOVERS = "nearer than the distance tolerance of 10 mm counts as in touch: the block hovers as it is let go"
-LIFT = "settling onto the gap may lift it within the 10 mm of the tolerance: m g × 10 mm"
-CRADLE = "each of four impacts comes 5 mm early: 4 × 5 mm"
-CRADLES = "newtons-cradle:n={3,5},gap=0.01,speed=5,restitution={1,0.9,0.5}"
-STACKS = "stack:n={3,5,10,20},mass_ratio={1,1000},friction=0"
-EARLY = "bodies meet at 5 mm: 1.13 ms early at first; each bounce adds its share"
-LOST = "5 mm × (1 − e²): falls from a height 5 mm less than the truth's"
-LOSSLESS = "every impact gives e of the approach speed; round-off of 9.81 J"
+LANDS = "the impact and the last touch are found on the solution; round-off"
+SETTLES = "it rattles, the series is summed up, and it stands: no gap is left"
+BOUNCES = "the fall is a parabola, each impact is found on it; round-off of up to a hundred"
+STACKS = "stack:n={3,5,10,20},mass_ratio={1,1000},friction={0,0.5}"
+CARRIES = "every face carries the weight above it, to round-off"
+CONE = "friction and normal force from one solution, to round-off"
+SLIDES = "constant acceleration, and the end of slip found on it; round-off"
+ODE = "the integrator's local error, 1e-13, over the motion"
 
 BOUNDS = (
-    Bound("upright-block:start=at-gap", "impact_count", 0, AT_REST),
-    Bound("upright-block:start=at-gap", "energy_gain", 1e-12, AT_REST, unit="J"),
-    Bound("upright-block:start=at-gap", "jitter_velocity", 1e-12, AT_REST, unit="m/s"),
-    Bound("upright-block:start=at-gap", "gap_final", 0.005001, "it rests on half its tolerance", 0.004999, "m"),
-    Bound("upright-block:start=rock", "impact_count", 0, "extra acceleration stops it before it strikes"),
-    Bound("upright-block:start=rock", "energy_gain", 1e-9, "extra acceleration only ever brakes", unit="J"),
-    Bound("upright-block:start=rock", "jitter_velocity", 1e-9, AT_REST, unit="m/s"),
-    Bound("upright-block:start=rock", "gap_final", 0.01, "it stops where it was braked, in the tolerance", 1e-4, "m"),
-    Bound("upright-block:start=rock", "truth_error_position", 0.00701, "started 7 mm up, it stays there", unit="m"),
-    Bound("upright-block:start=rock", "truth_error_angle", 0.0013, "0.05 rad/s braked in 25 ms: 1.25 mrad", unit="rad"),
-    Bound("upright-block:start=touching", "impact_count", 0, AT_REST),
-    Bound("upright-block:start=touching", "truth_error_position", 1e-12, AT_REST, unit="m"),
-    Bound("upright-block:start=touching,ground=box", "truth_error_position", 1e-12, AT_REST, unit="m"),
-    Bound("upright-block:start=drop", "truth_error_position", 0.00101, HOVERS, unit="m"),
-    Bound("upright-block:start=tilt", "truth_error_angle", 0.00101, HOVERS, unit="rad"),
-    Bound(STACKS, "truth_error_position", 1e-8, "round-off of the forces, most at 1:1000", unit="m"),
-    Bound(STACKS, "penetration_max", 1e-12, "the gaps' own round-off", unit="m"),
-    Bound(STACKS, "jitter_velocity", 1e-9, "round-off of the forces", unit="m/s"),
-    Bound("bouncing-{ball,block}:restitution=0", "truth_error_event_time", 0.0012, EARLY, unit="s"),
-    Bound("bouncing-{ball,block}:restitution=0.5", "truth_error_event_time", 0.0035, EARLY, unit="s"),
-    Bound("bouncing-{ball,block}:restitution=0.9", "truth_error_event_time", 0.015, EARLY, unit="s"),
-    Bound("bouncing-{ball,block}:restitution=1", "truth_error_event_time", 0.023, EARLY, unit="s"),
-    Bound("bouncing-{ball,block}:restitution=0", "truth_error_goal", 0.00501, LOST, unit="m"),
-    Bound("bouncing-{ball,block}:restitution=0.5", "truth_error_goal", 0.00376, LOST, unit="m"),
-    Bound("bouncing-{ball,block}:restitution=0.9", "truth_error_goal", 0.00096, LOST, unit="m"),
-    Bound("bouncing-{ball,block}:restitution=1", "truth_error_goal", 1e-12, LOST, unit="m"),
-    Bound("bouncing-{ball,block}:restitution={0,0.9,1}", "energy_gain", 1e-12, LOSSLESS, unit="J"),
-    Bound("bouncing-{ball,block}:restitution=0.5", "energy_gain", 0.0981, LIFT, unit="J"),
-    Bound("bouncing-{ball,block}:restitution={0,0.5}", "gap_final", 0.01, "it rests in the tolerance", 0.004, "m"),
-    Bound("free-tumble:space=planar,start=even,gravity=9.81", "truth_error_position", 1e-10, "round-off", unit="m"),
-    Bound("free-tumble:space=planar,start=even,gravity=9.81", "energy_drift", 1e-8, "round-off of 4.5 kJ", unit="J"),
-    Bound("newtons-cradle:n=5,gap=0.02,speed=1", "truth_error_event_time", 0.0201, f"{CRADLE} / 1 m/s", unit="s"),
-    Bound("newtons-cradle:n=5,gap=0.01,speed=5", "truth_error_event_time", 0.0041, f"{CRADLE} / 5 m/s", unit="s"),
-    Bound(CRADLES, "truth_error_goal", 1e-12, "Newton's law to round-off, down to 0.1 m/s", unit="m/s"),
+    Bound("upright-block:start={touching,at-gap,rock,drop,tilt}", "gap_final", 1e-12, AT_REST, -1e-12, "m"),
+    Bound("upright-block:start={touching,at-gap,rock,drop,tilt}", "energy_gain", 1e-12, AT_REST, unit="J"),
+    Bound("upright-block:start={touching,at-gap,rock,drop,tilt}", "jitter_velocity", 1e-12, AT_REST, unit="m/s"),
+    Bound("upright-block:start=touching,ground={plane,box}", "impact_count", 0, AT_REST),
+    Bound("upright-block:start=touching,ground={plane,box}", "truth_error_position", 1e-12, AT_REST, unit="m"),
+    Bound("upright-block:start={rock,tilt}", "truth_error_position", 1e-12, SETTLES, unit="m"),
+    Bound("upright-block:start={rock,tilt}", "truth_error_angle", 1e-12, SETTLES, unit="rad"),
+    Bound("upright-block:start=drop", "truth_error_position", 1e-12, LANDS, unit="m"),
+    Bound("upright-block:start=drop", "truth_error_event_time", 1e-12, LANDS, unit="s"),
+    Bound("upright-block:start=drop", "impact_count", 1, "it lands once, and does not hover", 1),
+    Bound(STACKS, "truth_error_position", 1e-12, CARRIES, unit="m"),
+    Bound(STACKS, "penetration_max", 1e-12, CARRIES, unit="m"),
+    Bound(STACKS, "jitter_velocity", 1e-12, CARRIES, unit="m/s"),
+    Bound("bouncing-{ball,block}:restitution={0,0.5,0.9,1}", "truth_error_event_time", 1e-11, BOUNCES, unit="s"),
+    Bound("bouncing-{ball,block}:restitution={0,0.5,0.9,1}", "truth_error_position", 1e-11, BOUNCES, unit="m"),
+    Bound("bouncing-{ball,block}:restitution={0,0.5,0.9,1}", "energy_gain", 1e-12, BOUNCES, unit="J"),
+    Bound("bouncing-{ball,block}:restitution={0,0.5}", "gap_final", 1e-12, "it rests in touch", -1e-12, "m"),
+    Bound("free-tumble:space=planar,start=even,gravity=9.81", "truth_error_position", 1e-11, "round-off", unit="m"),
+    Bound("free-tumble:space=planar,start=even,gravity=9.81", "energy_drift", 1e-9, "round-off of 4.5 kJ", unit="J"),
+    Bound("incline-slide:relation={below,at,above}", "truth_error_position", 1e-12, SLIDES, unit="m"),
+    Bound("incline-slide:relation={below,at,above}", "cone_violation", 1e-12, CONE),
+    Bound("incline-slide:tilted=gravity", "truth_error_position", 1e-12, SLIDES, unit="m"),
+    Bound("thrown-box", "truth_error_goal", 1e-12, SLIDES, unit="m"),
+    Bound("thrown-box:speed=4,friction=0.3,height=1", "truth_error_goal", 1e-12, SLIDES, unit="m"),
+    Bound("thrown-box:speed=4,friction=0.3,height=1", "truth_error_event_time", 1e-12, LANDS, unit="s"),
+    Bound("slide-to-roll:hollow={false,true}", "truth_error_goal", 1e-12, SLIDES, unit="m/s"),
+    Bound("slide-to-roll:hollow={false,true}", "truth_error_angle", 1e-12, SLIDES, unit="rad"),
+    Bound("newtons-cradle:n=5,gap=0.02,speed=1", "truth_error_event_time", 1e-12, BOUNCES, unit="s"),
+    Bound(
+        "newtons-cradle:n={3,5},gap=0.01,speed=5,restitution={1,0.9,0.5}",
+        "truth_error_goal",
+        1e-12,
+        BOUNCES,
+        unit="m/s",
+    ),
+    Bound(
+        "newtons-cradle:n={3,5},gap=0.01,speed=5,restitution={1,0.9,0.5}",
+        "truth_error_position",
+        1e-11,
+        BOUNCES,
+        unit="m",
+    ),
     Bound("newtons-cradle:n=5,gap=0.01,speed=5", "energy_drift", 1e-12, "round-off", unit="J"),
-    Bound("block-against-wall", "truth_error_goal", 1e-4, "it leaves within a step of when it should", unit="m/s"),
-    Bound("block-against-wall", "penetration_max", 1e-9, "in touch, drift of the integration is taken back", unit="m"),
-    Bound("block-against-wall", "truth_error_angle", 0.0026, "it lies with one end on the gap: 5 mm / 2 m", unit="rad"),
-    Bound("block-against-wall", "energy_gain", 1e-6, "drift of the integration", unit="J"),
-    Bound("break", "energy_drift", 1e-10, "impacts without loss; round-off of 25 J", unit="J"),
+    Bound("rocking-block", "truth_error_angle", 1e-11, ODE, unit="rad"),
+    Bound("rocking-block", "truth_error_goal", 1e-11, ODE, unit="s"),
+    Bound(
+        "block-against-wall", "truth_error_goal", 1e-11, "it leaves the wall where that would have to pull", unit="m/s"
+    ),
+    Bound("block-against-wall", "truth_error_angle", 1e-11, ODE, unit="rad"),
+    Bound(
+        "block-against-wall:lean=0.8,floor_friction=0.3,wall_friction=0.2", "truth_error_angle", 1e-11, ODE, unit="rad"
+    ),
+    Bound("block-against-wall:floor_friction=0.5", "truth_error_position", 1e-12, AT_REST, unit="m"),
+    Bound("double-pendulum:start={mild,level}", "truth_error_angle", 1e-10, ODE, unit="rad"),
+    Bound("double-pendulum:start={mild,level}", "energy_drift", 1e-10, ODE, unit="J"),
+    Bound("double-pendulum:start={mild,level}", "joint_gap", 1e-12, "pins are put back after every step", unit="m"),
+    Bound("sphere-in-sphere:contact={rolling,sliding}", "truth_error_position", 1e-11, ODE, unit="m"),
+    Bound("sphere-in-sphere:contact={rolling,sliding}", "penetration_max", 1e-12, "it stays on the bowl", unit="m"),
+    Bound("break", "energy_drift", 1e-12, "impacts without loss; round-off of 25 J", unit="J"),
     Bound("break", "momentum_drift", 1e-12, "equal and opposite impulses", unit="kg m/s"),
+    Bound("dominoes", "truth_error_event_time", 1e-11, ODE, unit="s"),
+    Bound("dominoes", "energy_gain", 1e-11, "friction and impacts only take energy; round-off of 13 J", unit="J"),
+    Bound("dominoes", "penetration_max", 1e-12, "bodies in touch are at gap 0", unit="m"),
 )
 
 
@@ -111,15 +133,15 @@ def test_the_reference_keeps_the_bound_that_its_page_states(bound: Bound) -> Non
     assert {f.unit for f in found.values()} <= {bound.unit or "1"}
 
 
-def test_without_extra_acceleration_the_rocking_block_bounces_and_gains_energy() -> None:
-    """What the bounds rest on is able to fail: 62 impacts and 0.07 J in 20 s here, 77 and 0.04 J in the original."""
-    found = measured("upright-block:start=rock", extra_acceleration="none")
-    assert found["impact_count"].value > 50
-    assert found["energy_gain"].value > 1e-2
+def test_a_coarse_tolerance_breaks_the_bounds() -> None:
+    """What the bounds rest on is able to fail: at 1e-6 the angle is off by 7e-6 rad, the energy by 4e-5 J."""
+    found = measured("double-pendulum", tolerance=1e-6)
+    assert found["truth_error_angle"].value > 1e-6 and found["energy_drift"].value > 1e-5
 
 
 def test_what_the_suite_holds_is_bounded_or_declined_with_a_reason() -> None:
-    stated = {scenario_of(word).name for bound in BOUNDS for word in bound.each}
+    """A heap has no exact motion to be compared with."""
+    stated = {scenario_of(word).name for bound in BOUNDS for word in bound.each} | {"pile"}
     for scenario in canonical_suite():
         reason = Reference().declines(scenario.scene)
         assert reason or scenario.name in stated, scenario.label

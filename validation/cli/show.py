@@ -39,7 +39,7 @@ def command(
 
     \b
     upright show stack:n=10
-    upright show upright-block:start=rock --engine reference --engine reference:extra_acceleration=none
+    upright show upright-block:start=rock --engine reference --engine pymunk
     upright show bouncing-ball --gif ball.gif
     """
     from validation.cli.showing import case_tracks, find_cases, verdict_lines

@@ -4,7 +4,7 @@ import dataclasses
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.geometry import planar_shapes as measured
 from reference_engine.geometry.planar_proximity import planar_proximities
@@ -46,12 +46,21 @@ def locate(
     forces exist (PainleveError where sliding friction is why), UnresolvedContact where time cannot go on or bodies
     overlap.
     """
-    settings = settings or LocatedSettings()
     for name, value in (("duration", duration), ("sample_step", sample_step)):
         if not (math.isfinite(value) and value > 0.0):
             raise WorldError(f"{name}: {value!r} s is not a positive finite time")
     count = math.ceil(duration / sample_step - 1e-9)
     grid = np.minimum(np.arange(count + 1) * sample_step, duration)
+    return locate_at(world, grid, settings, estimate_error=estimate_error)
+
+
+def locate_at(
+    world: World, times: ArrayLike, settings: LocatedSettings | None = None, *, estimate_error: bool = False
+) -> LocatedMotion:
+    """`locate`, with samples at given times [s], ascending from 0, and just before and after every impact."""
+    grid, settings = np.array(times, np.float64), settings or LocatedSettings()
+    if grid.ndim != 1 or not grid.size or not np.isfinite(grid).all() or grid[0] != 0.0 or (np.diff(grid) <= 0.0).any():
+        raise WorldError("times: they must be finite and ascend from 0")
     run = Run(world, settings, grid)
     run.go_on()
     motion = motion_of(run)

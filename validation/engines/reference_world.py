@@ -1,0 +1,139 @@
+"""A planar scene as a world of the reference engine."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+import reference_engine as library
+from reference_engine import WorldError
+from scenarios.scene import Bowl, Disc, PlanarBoundary, PlanarScene, PlanarShape, Polygon, Revolute, Rod, inertias
+
+Point = tuple[float, float]
+
+JOINED = 1e-9  # m, of 1 + the extent of the scene: how far the ends of a joint may be apart at the start
+
+
+def world_of(scene: PlanarScene) -> library.World:
+    """Bodies, then boundaries, in the scene's order. Raises WorldError for what cannot be simulated."""
+    inertia = inertias(scene)
+    bodies = []
+    for i, body in enumerate(scene.bodies):
+        own = {} if body.fixed else {"mass": float(body.mass or math.nan), "inertia": float(inertia[i])}
+        bodies.append(
+            library.Body(
+                shape=shape_of(body.shape),
+                position=body.position,
+                angle=body.angle,
+                velocity=body.velocity,
+                spin=body.spin,
+                fixed=body.fixed,
+                group=body.group,
+                name=body.name,
+                **own,
+            )
+        )
+    bodies += [boundary_body(boundary) for boundary in scene.boundaries]
+    members = (*scene.bodies, *scene.boundaries)
+    law = np.array([[scene.pair_law(a, b) for b in members] for a in members])
+    np.fill_diagonal(law[..., 1], 0.0)  # of ropes at the body: they do not bounce
+    connectors, passing = joints_of(scene)
+    return library.World(
+        bodies=tuple(bodies),
+        gravity=scene.gravity,
+        damping=scene.damping.linear,
+        rotational_damping=scene.damping.angular,
+        friction=law[..., 0],
+        restitution=law[..., 1],
+        forces=tuple(forces_of(scene)),
+        connectors=tuple(connectors),
+        passing=tuple(passing),
+    )
+
+
+def shape_of(shape: PlanarShape) -> library.Disc | library.Outline:
+    assert isinstance(shape, (Polygon, Disc))
+    return library.Disc(shape.radius) if isinstance(shape, Disc) else library.polygon_outline(shape.vertices)
+
+
+def boundary_body(boundary: PlanarBoundary) -> library.Body:
+    if isinstance(boundary, Bowl):
+        return library.Body(
+            shape=library.Bowl(boundary.radius), position=boundary.center, fixed=True, name=boundary.name
+        )
+    angle = math.atan2(-boundary.normal[0], boundary.normal[1])
+    return library.Body(shape=library.HalfPlane(), position=boundary.point, angle=angle, fixed=True, name=boundary.name)
+
+
+def joints_of(scene: PlanarScene) -> tuple[list[library.Joint | library.Rope], list[tuple[int, int]]]:
+    """Connectors, and the pairs of bodies that they let pass. Raises WorldError where one is open at the start."""
+    index = {None: -1} | {body.name: i for i, body in enumerate(scene.bodies)}
+    extent = 1.0 + max(math.hypot(*body.position) for body in scene.bodies)
+    connectors: list[library.Joint | library.Rope] = []
+    passing = []
+    for joint in scene.joints:
+        a, b = index[joint.a], index[joint.b]
+        ends = [world_point(scene, i, p) for i, p in ((a, joint.anchor_a), (b, joint.anchor_b))]
+        apart = math.dist(*ends)
+        if isinstance(joint, Revolute):
+            length, is_open = 0.0, apart > JOINED * extent
+            connectors += [
+                library.Joint(first=a, second=b, first_point=joint.anchor_a, second_point=joint.anchor_b, normal=normal)
+                for normal in ((1.0, 0.0), (0.0, 1.0))
+            ]
+        else:
+            length, is_rod = joint.length, isinstance(joint, Rod)
+            is_open = abs(apart - length) > JOINED * extent if is_rod else apart > length + JOINED * extent
+            connectors.append(
+                library.Rope(
+                    first=a,
+                    second=b,
+                    first_point=joint.anchor_a,
+                    second_point=joint.anchor_b,
+                    length=length,
+                    rod=is_rod,
+                )
+            )
+        if is_open:
+            allowed = f"at most {length:g} m" if joint.kind == "rope" else f"{length:g} m"
+            raise WorldError(f"joint {joint.name!r}: its ends are {apart:.9g} m apart at the start; allowed: {allowed}")
+        if b >= 0 and not joint.collide:
+            passing.append((a, b))
+    return connectors, passing
+
+
+def world_point(scene: PlanarScene, body: int, point: Point) -> Point:
+    """Where a point of a body is at the start; -1 is the world. [m]"""
+    if body < 0:
+        return point
+    (x, y), angle = scene.bodies[body].position, scene.bodies[body].angle
+    c, s = math.cos(angle), math.sin(angle)
+    return x + c * point[0] - s * point[1], y + s * point[0] + c * point[1]
+
+
+def forces_of(scene: PlanarScene) -> list[library.Spring | library.Thruster]:
+    index = {None: -1} | {body.name: i for i, body in enumerate(scene.bodies)}
+    forces: list[library.Spring | library.Thruster] = [
+        library.Spring(
+            first=index[spring.a],
+            second=index[spring.b],
+            first_point=in_plane(spring.anchor_a),
+            second_point=in_plane(spring.anchor_b),
+            length=spring.rest_length,
+            stiffness=spring.stiffness,
+            damping=spring.damping,
+            pulls_only=spring.tension_only,
+        )
+        for spring in scene.springs
+    ]
+    for thruster in scene.thrusters:
+        body = index[thruster.body]
+        point, force = in_plane(thruster.anchor), in_plane(thruster.force)
+        forces.append(library.Thruster(body=body, point=point, force=force, profile=thruster.profile))
+    return forces
+
+
+def in_plane(vector: tuple[float, ...]) -> Point:
+    """A scene checks the length of its vectors; their type does not say it."""
+    return vector[0], vector[1]
