@@ -1,64 +1,27 @@
 """The judge: arithmetic with words. What was accepted and what was measured in, a verdict with its reason out.
 
 Pure. First the outcome, then the motion (the same bits: nothing has changed), then metric by metric, each by its noise
-class. The figures below are the whole policy; a single run is judged here, not an ensemble.
+class. Its figures are those of `validation/policy.py`; a single run is judged here, not an ensemble.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from scenarios.scenario import Noise
 from validation.case import Case, CaseResult
 from validation.evidence.divergence import Divergence
 from validation.measurement import Measurement
-from validation.report.quantity import quantity
+from validation.policy import ALLOWANCES
 from validation.simulation import BROKEN, Outcome
 from validation.store.records import Baseline, StoredResult
 from validation.verdict import FLOOR, NOT_MEASURED, Change, Defect, Move, Verdict, Word
 from validation.verdict import MEANING as MEANING
 from validation.verdict import exit_status as exit_status
 from validation.verdict import summary as summary
-
-# --- policy -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Allowance:
-    """How far a metric may move: until the larger is `factor` times the smaller, and in any case by the floor.
-
-    The floor is FLOOR, or the resolution that comes with the measurements where that is more.
-    """
-
-    factor: float  # 1.1: ten per cent
-    least: float = 0.0  # values below count as this one
-
-    def words(self, floor: float, unit: str) -> str:
-        much = f"{self.factor:g} times" if self.factor >= 2.0 else f"{100 * (self.factor - 1):.3g} %"
-        return f"{much} or by {quantity(floor, unit, digits=2)}" if floor > FLOOR else much
-
-
-EXACT = Allowance(1.0 + 1e-9)
-TOLERANCE = Allowance(1.1)
-STEP = Allowance(2.0)
-"""The resolution is what free fall does within a time step: whether a body that touches is held from the first step on
-or only after falling through it is decided by 1e-12 m."""
-ROUND_OFF = Allowance(10.0, least=FLOOR)
-"""The round-off of something at rest varies in size by more than a factor of ten only with a cause."""
-CHAOTIC = Allowance(10.0)
-"""Beyond it a chaotic metric is told to be different, never to be worse."""
-
-ALLOWANCES: dict[Noise, Allowance] = {
-    "exact": EXACT,
-    "tolerance": TOLERANCE,
-    "step": STEP,
-    "round-off": ROUND_OFF,
-    "chaotic": CHAOTIC,
-}
-
 
 # --- the verdict -------------------------------------------------------------------------------------------------
 

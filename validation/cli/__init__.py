@@ -17,6 +17,7 @@ COMMANDS = {
     "check": "Run, compare with what was accepted, and say what got worse (exit status 1).",
     "accept": "Make a run's measurements the baseline, with a reason.",
     "show": "Show one case: its numbers, and its motion as a page, a GIF or a picture.",
+    "history": "Tell how the metrics of a case went over the runs: steps, drift, and since which commit.",
     "scenarios": "List the scenarios, or print one of them.",
     "engines": "List the engines, their profiles and settings.",
     "fuzz": "Search random scenes for one in which an engine breaks a law.",

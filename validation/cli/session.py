@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -24,6 +24,8 @@ from validation.judge import Verdict, judge
 from validation.processes.pool import Pool
 from validation.runner import STEP, Limits, Plan, Request, Totals, execute, measuring_remotes, plan_cases
 from validation.store import Baseline, Store, StoredResult, case_key
+from validation.store.trends import stored_trend
+from validation.trends import Turn
 
 SAVE_EVERY = 16  # results in one transaction, at most,
 SAVE_WITHIN = 0.5  # and s from one to the next, while results come
@@ -50,6 +52,7 @@ class Session:
     baselines: list[Baseline]  # those that were compared with
     totals: Totals
     unavailable: dict[str, str]  # engines that are known but absent, and why
+    times: list[tuple[Verdict, Turn]] = field(default_factory=list)  # of a step, changed since it was accepted
     typed: dict[str, str] = field(default_factory=dict)  # label -> the scenario's word on the command line
 
 
@@ -223,7 +226,26 @@ def _judged(
         baselines=[baselines[v.case.identity.key] for v in verdicts if v.baseline is not None],
         totals=totals,
         unavailable=unavailable_engines(),
+        times=changed_times(store, run, results, verdicts, baselines),
     )
+
+
+def changed_times(
+    store: Store,
+    run: int,
+    results: Sequence[CaseResult | StoredResult],
+    verdicts: Sequence[Verdict],
+    baselines: Mapping[str, Baseline],
+) -> list[tuple[Verdict, Turn]]:
+    """The latest turn since the acceptance of each case whose steps were timed."""
+    stored = store.run(run)
+    changed = []
+    for result, verdict in zip(results, verdicts):
+        for measured in (m for m in result.measurements if m.noise == "timing"):
+            baseline = baselines.get(result.case.identity.key)
+            turns = stored_trend(store, stored, result.case, measured, baseline).fresh
+            changed += [(verdict, turn) for turn in turns[-1:]]
+    return changed
 
 
 def divergence_of(

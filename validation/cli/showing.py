@@ -23,6 +23,18 @@ def find_cases(
     store: Store, word: str, engines: Sequence[str], run: int | None, database: str
 ) -> tuple[int, list[StoredResult]]:
     """Run number and the cases of this scenario in it, in the order of the run; what no run has is run now."""
+    found = stored_cases(store, word, engines, run)
+    if found is None:
+        options = Options(scenarios=(word,), engines=tuple(engines), limits=Limits(), database=database)
+        session = run_session(store, options, command_line())
+        found = session.run, store.results(session.run)
+    return found
+
+
+def stored_cases(
+    store: Store, word: str, engines: Sequence[str], run: int | None
+) -> tuple[int, list[StoredResult]] | None:
+    """Of the latest run that has them all; None where none has. Raises ClickException where `run` has not."""
     selection = selection_of(store, [word], engines)
     for number in [run] if run is not None else [stored.number for stored in store.runs()]:
         found = [result for result in store.results(number) if result.case in selection]
@@ -31,9 +43,7 @@ def find_cases(
             return number, found
         if run is not None:
             raise click.ClickException(f"run {run} has no {lacking[0]}; without --run the latest that has it is shown")
-    options = Options(scenarios=(word,), engines=tuple(engines), limits=Limits(), database=database)
-    session = run_session(store, options, command_line())
-    return session.run, store.results(session.run)
+    return None
 
 
 def verdict_lines(results: Sequence[StoredResult], verdicts: Sequence[Verdict]) -> list[str]:

@@ -51,10 +51,15 @@ def accept_run(session: Session, options: Options) -> str:
 def show_verdicts(session: Session, options: Options) -> None:
     """What is worth a line, and what to do about the worst."""
     from validation.report.hints import stored_words
-    from validation.report.table import render_verdicts
+    from validation.report.names import engine_name
+    from validation.report.table import one_line, render_verdicts
+    from validation.trends import timing_line
 
     pairs = list(zip(session.results, session.verdicts))
     click.echo(render_verdicts(pairs))
+    for verdict, turn in session.times:
+        what = f"{verdict.case.label} × {engine_name(verdict.case)}"
+        click.echo(f"time of a step, {what}: {one_line(timing_line(turn, verdict))}")
     worst = next((verdict for _, verdict in worst_first(pairs)), None)
     if worst and worst.worse:
         words = stored_words(worst.case, session.run) + database_words(options.database)

@@ -105,6 +105,7 @@ class Point:
     started: datetime
     commit: str
     branch: str
+    machine: str
     engine_label: str
     engine_version: str
     outcome: Outcome

@@ -291,10 +291,8 @@ def labelled(connection: Connection, label: str) -> list[tuple[str, str]]:
 def history(connection: Connection, identity_key: str, metric: str) -> list[Point]:
     """Oldest first; the latest HISTORY."""
     query = (
-        select(
-            models.Case.__table__, models.Run.started, models.Run.commit, models.Run.branch, models.Measurement.value
-        )
-        .add_columns(models.Measurement.unit)
+        select(models.Case.__table__, models.Run.started, models.Run.commit, models.Run.branch, models.Run.machine)
+        .add_columns(models.Measurement.value, models.Measurement.unit)
         .join(models.Run, models.Run.id == models.Case.run_id)
         .outerjoin(
             models.Measurement,
@@ -311,6 +309,7 @@ def history(connection: Connection, identity_key: str, metric: str) -> list[Poin
             started=row.started,
             commit=row.commit,
             branch=row.branch,
+            machine=row.machine,
             engine_label=row.engine_label,
             engine_version=row.engine_version,
             outcome=row.outcome,

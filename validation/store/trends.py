@@ -1,0 +1,22 @@
+"""A metric's trend, from what is stored."""
+
+from __future__ import annotations
+
+from validation.case import Case
+from validation.measurement import Measurement
+from validation.store.records import Baseline, StoredRun
+from validation.store.store import MAIN_BRANCHES, Store
+from validation.trends import Trend, trend
+
+
+def stored_trend(store: Store, run: StoredRun, case: Case, now: Measurement, baseline: Baseline | None) -> Trend:
+    """Of a case's metric up to this run, on the run's branch and the main ones; `baseline` is the one in effect."""
+    history = [point for point in store.history(case.identity.key, now.metric) if point.run <= run.number]
+    return trend(
+        history,
+        now,
+        engine_label=case.engine_label,
+        branches={run.branch, *MAIN_BRANCHES},
+        machine=run.info.machine,
+        accepted_run=baseline.run if baseline else 0,
+    )
