@@ -1,0 +1,180 @@
+"""That no other direction parts two overlapping ellipsoids by a shorter way: proved, or the better direction found.
+
+Let n be a maximum of g(n) = n . d - h_1(n) - h_2(n) on the sphere with g(n) = -depth < 0, f = h_1 + h_2, t the part
+of p_1 + p_2 across n and E_i the part of M_i - p_i p_i^T across n. For v across n, h_i(n + v)^2 is
+(h_i + t_i . v)^2 + v . E_i v, and whatever two matrices B_i with B_i B_i^T = E_i are chosen, by the triangle inequality
+
+    (h_1 + h_2)(n + v) >= sqrt((f + t . v)^2 + |(B_1 + B_2)^T v|^2).
+
+The choice that makes B_1 B_2^T = E_1 # E_2, the geometric mean of two matrices, gives the right-hand side the square
+N = E_1 + E_2 + 2 E_1 # E_2: the sum of the two bodies holds an ellipsoid that touches it where the shortest way leads.
+A point inside an ellipsoid whose nearest surface point is known to be stationary has it as the nearest of all if
+(matrix of the ellipsoid) - depth f is positive semidefinite (Lagrange's condition for one quadratic constraint, which
+suffices: More & Sorensen 1983). Taken apart along n and across it, that is
+
+    N >= depth (f + t t^T / (f - depth)),   a comparison of two matrices of two rows.
+
+It speaks for most pairs. Where it does not, the sphere is searched in cells, and each cell is left only when it cannot
+hold anything better.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reference_engine.geometry.ellipsoid_ascent import ascend
+from reference_engine.geometry.ellipsoid_support import across, reach, tangents
+from reference_engine.geometry.kernels import kernel
+
+UNSURE = 4e-15  # of the two M: the round-off of N
+MOST_CELLS = 20_000  # until the search settles for a bound that is ten times wider
+STACK = (160, 5)  # cells that wait: 24 and three for each halving
+
+
+@kernel
+def is_positive(a, m, b):
+    return a + b > 0.0 and a * b - m * m >= 0.0
+
+
+@kernel
+def share_within(h, t, e, r):
+    """The least (1 - v.E v / 4 q^2) / q of all |v| <= r; e is the greatest eigenvalue of E.  Negative: no bound."""
+    if e == 0.0:
+        return 0.0
+    return (1.0 - e * r * r / (4.0 * (h - t * r) ** 2)) / (h + t * r) if h > t * r else -1.0
+
+
+@kernel
+def is_sphere(body, i):
+    is_round = body[i, 12] == body[i, 13] and body[i, 13] == body[i, 14]
+    return is_round and body[i, 15] == 0.0 and body[i, 16] == 0.0 and body[i, 17] == 0.0
+
+
+@kernel
+def proven_radius(body, p, q, x, y, z, depth):
+    """Nothing better than the maximum n, of this depth > 0, lies among the n + v with |v| <= this; infinite: nowhere.
+
+    Where the comparison above fails: near n it need not hold in full, as depth (f + |t| r + depth r^2 / 4) <= least
+    eigenvalue of N is enough for |v| <= r. Or, from h_i(n + v) >= q_i + v.E_i v / 2 q_i (1 - v.E_i v / 4 q_i^2) with
+    q_i = h_i + t_i . v, it is enough that the sum of the weighted E_i is at least the depth.
+    """
+    basis = tangents(x, y, z)
+    px, py, pz, over_h = reach(body, p, x, y, z)
+    qx, qy, qz, over_k = reach(body, q, x, y, z)
+    h, k = 1.0 / over_h, 1.0 / over_k
+    ea, em, eb = across(body, p, px, py, pz, basis)
+    ka, km, kb = across(body, q, qx, qy, qz, basis)
+    # A sphere only adds its radius to every depth: what is left is one ellipsoid, and the comparison is exact.
+    if is_sphere(body, p):
+        ea, em, eb, depth, h = 0.0, 0.0, 0.0, depth - h, 0.0
+    if is_sphere(body, q):
+        ka, km, kb, depth, k = 0.0, 0.0, 0.0, depth - k, 0.0
+    if depth <= 0.0:
+        return np.inf
+    # E_1 # E_2 = sqrt(det_1 det_2)^(1/2) (E_1 / d_1 + E_2 / d_2) / sqrt(det of that), d = sqrt(det)
+    d_1, d_2 = np.sqrt(max(ea * eb - em * em, 0.0)), np.sqrt(max(ka * kb - km * km, 0.0))
+    ma, mm, mb = d_2 * ea + d_1 * ka, d_2 * em + d_1 * km, d_2 * eb + d_1 * kb
+    inner = ma * mb - mm * mm
+    mean = 2.0 * np.sqrt(d_1 * d_2 / inner) if inner > 0.0 else 0.0
+    unsure = UNSURE * (body[p, 18] ** 2 + body[q, 18] ** 2)
+    na, nm, nb = ea + ka + mean * ma - unsure, em + km + mean * mm, eb + kb + mean * mb - unsure
+    ax, ay, az, bx, by, bz = basis
+    ta, tb = (px + qx) * ax + (py + qy) * ay + (pz + qz) * az, (px + qx) * bx + (py + qy) * by + (pz + qz) * bz
+    f = h + k
+    # f - depth = n . d: below zero -n is the shorter way; zero only for common centres, and then t = d = 0 too
+    ahead = f - depth
+    share = depth / ahead if ahead > 1e-15 * f else 0.0
+    a, m, b = na - depth * f - share * ta * ta, nm - share * ta * tb, nb - depth * f - share * tb * tb
+    if ahead >= -1e-15 * f and is_positive(a, m, b):
+        return np.inf
+    t = np.sqrt(ta * ta + tb * tb)
+    room = (0.5 * (na + nb) - np.sqrt(0.25 * (na - nb) ** 2 + nm * nm)) / depth - f
+    first = 2.0 * room / (t + np.sqrt(t * t + depth * room)) if room > 0.0 else 0.0
+    t_1 = np.sqrt((px * ax + py * ay + pz * az) ** 2 + (px * bx + py * by + pz * bz) ** 2)
+    t_2 = np.sqrt((qx * ax + qy * ay + qz * az) ** 2 + (qx * bx + qy * by + qz * bz) ** 2)
+    e_1 = 0.5 * (ea + eb) + np.sqrt(0.25 * (ea - eb) ** 2 + em * em)
+    e_2 = 0.5 * (ka + kb) + np.sqrt(0.25 * (ka - kb) ** 2 + km * km)
+    r = 1.0
+    while r > max(first, 1e-9):
+        u, v = share_within(h, t_1, e_1, r), share_within(k, t_2, e_2, r)
+        if u >= 0.0 and v >= 0.0 and is_positive(u * ea + v * ka - depth, u * em + v * km, u * eb + v * kb - depth):
+            return r
+        r *= 0.5
+    return first
+
+
+@kernel
+def nearly_proven(body, p, q, x, y, z, g, tolerance):
+    """proven_radius, and by how much g can be greater elsewhere if that is infinite.
+
+    Ties, as of the points of a circle, hold to round-off only: the comparison is repeated for a depth that is less by
+    t. What it proves is about centres that are t further apart, which may move the gap by t once more.
+    """
+    if g >= 0.0:
+        return np.inf, 0.0
+    radius = proven_radius(body, p, q, x, y, z, -g)
+    if radius == np.inf:
+        return radius, 0.0
+    less = 0.5 * tolerance - 4.0 * UNSURE * (body[p, 18] ** 2 + body[q, 18] ** 2) / g
+    if proven_radius(body, p, q, x, y, z, max(-g - less, 0.0)) == np.inf:
+        return np.inf, 2.0 * less
+    return radius, 0.0
+
+
+@kernel
+def search(body, p, q, dx, dy, dz, x, y, z, size, tolerance, stack):
+    """n of the greatest g of all, from that of a local one; g; by how much g can be greater elsewhere, at the most.
+
+    Cells are squares on the faces of a cube about the origin. g is concave, so in all of space g(m) <= m . w with w
+    its gradient in the middle of the cell, and m . w - (g(n) + tolerance) |m| is convex while the bodies overlap:
+    it is nowhere positive in the cell if it is not at the four corners. Of m and -m only that along d can win.
+    """
+    x, y, z, g = ascend(body, p, q, dx, dy, dz, x, y, z, size, np.inf)
+    radius, proven = nearly_proven(body, p, q, x, y, z, g, tolerance)
+    top = 0
+    if radius < np.inf:
+        for face in range(3):
+            for octant in range(8):
+                stack[top, 0], stack[top, 1] = face, 1.0 - 2.0 * (octant & 1)
+                stack[top, 2], stack[top, 3], stack[top, 4] = 0.5 - ((octant >> 1) & 1), 0.5 - (octant >> 2), 0.5
+                top += 1
+    cells = 0
+    while top > 0:
+        top -= 1
+        cells += 1
+        if cells % MOST_CELLS == 0:
+            tolerance *= 10.0
+        face, sign, u, v, half = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3], stack[top, 4]
+        cx, cy, cz = (sign, u, v) if face == 0.0 else ((v, sign, u) if face == 1.0 else (u, v, sign))
+        px, py, pz, _ = reach(body, p, cx, cy, cz)
+        qx, qy, qz, _ = reach(body, q, cx, cy, cz)
+        wx, wy, wz = dx - px - qx, dy - py - qy, dz - pz - qz
+        here, length = wx * cx + wy * cy + wz * cz, np.sqrt(cx * cx + cy * cy + cz * cz)
+        if here > (g + 1e-12 * size) * length:
+            cx, cy, cz = cx / length, cy / length, cz / length
+            cx, cy, cz, found = ascend(body, p, q, dx, dy, dz, cx, cy, cz, size, np.inf)
+            if found > g:
+                x, y, z, g = cx, cy, cz, found
+                radius, proven = nearly_proven(body, p, q, x, y, z, g, tolerance)
+                if radius == np.inf:
+                    return x, y, z, g, tolerance if cells > 0 else proven
+        best = g + tolerance
+        is_done, is_near, is_ahead = True, True, False
+        for corner in range(4):
+            cu, cv = u + half * (1.0 - 2.0 * (corner & 1)), v + half * (1.0 - (corner & 2))
+            cx, cy, cz = (sign, cu, cv) if face == 0.0 else ((cv, sign, cu) if face == 1.0 else (cu, cv, sign))
+            length2 = 1.0 + cu * cu + cv * cv
+            bound, along = cx * wx + cy * wy + cz * wz, cx * x + cy * y + cz * z
+            if bound * abs(bound) > best * abs(best) * length2:
+                is_done = False
+            if along <= 0.0 or length2 > (1.0 + radius * radius) * along * along:
+                is_near = False
+            if cx * dx + cy * dy + cz * dz >= 0.0:
+                is_ahead = True
+        if is_ahead and not is_done and not is_near and half > 1e-9:
+            for corner in range(4):
+                stack[top, 0], stack[top, 1], stack[top, 4] = face, sign, 0.5 * half
+                stack[top, 2] = u + 0.5 * half * (1.0 - 2.0 * (corner & 1))
+                stack[top, 3] = v + 0.5 * half * (1.0 - (corner & 2))
+                top += 1
+    return x, y, z, g, tolerance if cells > 0 else proven

@@ -1,0 +1,177 @@
+"""How near ellipsoids are to one another, to a plane, to the inside of a sphere; where; and how certain that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reference_engine.geometry.ball_method import ball_method_gaps
+from reference_engine.geometry.ellipsoid_containers import half_space_gaps, hollow_sphere_gaps
+from reference_engine.geometry.ellipsoid_depth import STACK
+from reference_engine.geometry.ellipsoid_gap import ellipsoid_gaps
+from reference_engine.geometry.ellipsoid_support import COLUMNS, place_ellipsoids
+from reference_engine.geometry.furthest import CIRCLE, MOST_POINTS, ONE_POINT, SPHERE, TWO_POINTS
+from reference_engine.geometry.proximities import Proximities
+from reference_engine.geometry.spatial_gap import FIELDS
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+CONTAINER = -1  # `b` of a gap to a plane or a hollow sphere
+LEAST_AXIS, MOST_AXIS = 1e-40, 1e40  # m; products of six of them are numbers
+MOST_ROUNDS = 100_000  # of the ball method
+
+__all__ = [
+    "CIRCLE", "CONTAINER", "ONE_POINT", "SPHERE", "TWO_POINTS",
+    "InHollowSphere", "ellipsoid_proximities", "half_space_proximities", "hollow_sphere_proximities",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InHollowSphere:
+    """B ellipsoids inside a sphere. `near`: one to four rows a body, its `a`; the first is the furthest out."""
+
+    kind: Indices  # (B,) ONE_POINT, TWO_POINTS, CIRCLE, SPHERE: where the body is furthest out
+    near: Proximities  # b = CONTAINER
+
+
+def ellipsoid_proximities(
+    semi_axes: ArrayLike,
+    position: ArrayLike,
+    orientation: ArrayLike,
+    pairs: ArrayLike,
+    *,
+    cutoff: float = np.inf,
+    method: Literal["newton", "ball"] = "newton",
+) -> Proximities:
+    """Every pair of ellipsoids with gap < cutoff, in the order given.
+
+    semi_axes (B, 3) m; position (B, 3) m; orientation (B, 4), w x y z, body to world, of any length but zero;
+    pairs (P, 2) bodies.
+
+    gap: apart the distance, overlapping minus the least translation that parts the two, the least of all its local
+    minima. It is off by no more than `uncertainty`: as a rule 1e-14 of the pair's size, 1e-10 of its thickness where
+    an overlap had to be searched for (10 times more, or 100, where bodies of revolution overlap on one axis).
+    Method "ball" (Lin & Han 2002) is for pairs apart and slow for flat ones; if it ends early `uncertainty` says so.
+
+    Raises ValueError, naming what is wrong: a shape, a number that is not finite, a semi-axis outside
+    1e-40 ... 1e40 m, a body that does not exist or is paired with itself; with the ball method, a pair that overlaps.
+    """
+    a, body = placed(semi_axes, position, orientation)
+    chosen = np.ascontiguousarray(np.asarray(pairs).reshape(-1, 2), np.int64)
+    wrong = np.flatnonzero((chosen < 0).any(axis=1) | (chosen >= len(a)).any(axis=1) | (chosen[:, 0] == chosen[:, 1]))
+    if wrong.size:
+        k = wrong[0]
+        raise ValueError(f"pairs[{k}]: {chosen[k].tolist()}; two different bodies of 0 ... {len(a) - 1}")
+    if np.isnan(cutoff):
+        raise ValueError("cutoff: nan m; a length, or inf for all pairs")
+    found = np.empty((len(chosen), FIELDS))
+    if method == "newton":
+        ellipsoid_gaps(body, chosen, float(cutoff), np.zeros((len(chosen), 3)), np.empty(STACK), found)
+    elif method == "ball":
+        rounds = np.empty(len(chosen), np.int64)
+        ball_method_gaps(body, chosen, np.int64(MOST_ROUNDS), rounds, found)
+        overlapping = np.flatnonzero(rounds < 0)
+        if overlapping.size:
+            k = overlapping[0]
+            raise ValueError(f"pairs[{k}]: {chosen[k].tolist()} overlap; only method newton takes that")
+    else:
+        raise ValueError(f"method: {method!r}; 'newton' or 'ball'")
+    keep = found[:, 0] < cutoff
+    return rows(found[keep], chosen[keep, 0], chosen[keep, 1])
+
+
+def half_space_proximities(
+    semi_axes: ArrayLike, position: ArrayLike, orientation: ArrayLike, *, point: ArrayLike, normal: ArrayLike
+) -> Proximities:
+    """Every ellipsoid above the plane through `point`, (3,) m, whose `normal`, (3,), points out of the solid.
+
+    Closed form. Ellipsoids as in ellipsoid_proximities; b = CONTAINER.
+    """
+    a, body = placed(semi_axes, position, orientation)
+    through, up = vector("point", point), vector("normal", normal)
+    length = np.linalg.norm(up)
+    if length == 0.0:
+        raise ValueError("normal: (0, 0, 0) has no direction; a vector out of the solid")
+    found = np.empty((len(a), FIELDS))
+    half_space_gaps(body, through, up / length, found)
+    return rows(found, np.arange(len(a)), np.full(len(a), CONTAINER))
+
+
+def hollow_sphere_proximities(
+    semi_axes: ArrayLike,
+    position: ArrayLike,
+    orientation: ArrayLike,
+    *,
+    radius: float,
+    centre: ArrayLike = (0.0, 0.0, 0.0),
+    tie: float | None = None,
+) -> InHollowSphere:
+    """Where every ellipsoid is furthest from the centre of a hollow sphere, and how far from its inside.
+
+    Ellipsoids as in ellipsoid_proximities; radius m; centre (3,) m. Places whose distances from the centre differ by
+    at most `tie` [m; 1e-12 of the radius] are all said to be furthest out: two points, a circle or the whole surface.
+    Further rows are points that a solver should hold too: the second local maximum even where it is less far out, so
+    that a body which lies level does not start to turn by the choice of one end; four points of a circle; four of a
+    sphere. Each has its own gap. A body outside has a negative gap.
+
+    Raises ValueError, naming what is wrong.
+    """
+    a, body = placed(semi_axes, position, orientation)
+    middle = vector("centre", centre)
+    if not 0.0 < radius < np.inf:
+        raise ValueError(f"radius: {radius} m; positive and finite")
+    tied = 1e-12 * radius if tie is None else float(tie)
+    if not 0.0 <= tied < np.inf:
+        raise ValueError(f"tie: {tie} m; at least 0 and finite")
+    kind, found = np.empty((len(a), 2), np.int64), np.empty((len(a), MOST_POINTS, FIELDS))
+    hollow_sphere_gaps(a, body, middle, float(radius), tied, kind, np.empty((MOST_POINTS, 3)), found)
+    used = np.arange(MOST_POINTS) < kind[:, 1:]
+    which = np.repeat(np.arange(len(a)), kind[:, 1])
+    return InHollowSphere(kind=kind[:, 0].copy(), near=rows(found[used], which, np.full(len(which), CONTAINER)))
+
+
+def placed(semi_axes: ArrayLike, position: ArrayLike, orientation: ArrayLike) -> tuple[Array, Array]:
+    """Semi-axes and the table of ellipsoid_support, of input that has been checked."""
+    a, r, o = (np.ascontiguousarray(x, np.float64) for x in (semi_axes, position, orientation))
+    if r.ndim != 2 or r.shape[1] != 3 or a.shape != r.shape or o.shape != (len(r), 4):
+        raise ValueError(
+            f"semi_axes, position, orientation: shapes {a.shape}, {r.shape}, {o.shape}; (B, 3), (B, 3), (B, 4)"
+        )
+    for name, x, fine, rule in (
+        ("semi_axes", a, (a >= LEAST_AXIS) & (a <= MOST_AXIS), f"{LEAST_AXIS} to {MOST_AXIS} m"),
+        ("position", r, np.isfinite(r), "finite"),
+        ("orientation", o, np.isfinite(o), "finite"),
+    ):
+        if not fine.all():
+            i, k = np.argwhere(~fine)[0]
+            raise ValueError(f"{name}[{i}, {k}]: {x[i, k]}; {rule}")
+    still = np.flatnonzero(~(o != 0.0).any(axis=1))
+    if still.size:
+        raise ValueError(f"orientation[{still[0]}]: a quaternion of length 0; any other")
+    body = np.empty((len(r), COLUMNS))
+    place_ellipsoids(a, r, o, body)
+    return a, body
+
+
+def vector(name: str, given: ArrayLike) -> Array:
+    x = np.ascontiguousarray(given, np.float64)
+    if x.shape != (3,) or not np.isfinite(x).all():
+        raise ValueError(f"{name}: {given!r}; three finite numbers")
+    return x
+
+
+def rows(found: Array, a: Indices, b: Indices) -> Proximities:
+    return Proximities(
+        sample=np.zeros(len(found), np.int64),
+        a=a.astype(np.int64),
+        b=b.astype(np.int64),
+        gap=found[:, 0].copy(),
+        normal=found[:, 1:4].copy(),
+        point_a=found[:, 4:7].copy(),
+        point_b=found[:, 7:10].copy(),
+        uncertainty=found[:, 10].copy(),
+    )
