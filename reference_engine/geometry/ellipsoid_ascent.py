@@ -22,12 +22,13 @@ SLACK = 5e-16  # of the size: g of two directions is not told apart below
 
 
 @kernel
-def touching_normal(body, p, q, dx, dy, dz):
+def touching_normal(body, p, q, dx, dy, dz, s):
     """The normal of first touch when both grow from their centres; or one that parts them, met on the way.
 
-    n solves ((1 - s) M_1 + s M_2) n = d with (1 - s) h_1(n) = s h_2(n): Newton's method on s, in a bracket.
+    n solves ((1 - s) M_1 + s M_2) n = d with (1 - s) h_1(n) = s h_2(n): Newton's method on s, in a bracket,
+    from an s between 0 and 1.
     """
-    low, high, s = 0.0, 1.0, 0.5
+    low, high = 0.0, 1.0
     x, y, z = dx, dy, dz
     for _ in range(40):
         t = 1.0 - s
@@ -53,12 +54,10 @@ def touching_normal(body, p, q, dx, dy, dz):
         ty = (ixy * ex + iyy * ey + iyz * ez) * scale
         tz = (ixz * ex + iyz * ey + izz * ez) * scale
         slope = -h - k - t * (px * tx + py * ty + pz * tz) + s * (qx * tx + qy * ty + qz * tz)
-        following = s - rest / slope
-        if not low < following < high:
-            following = 0.5 * (low + high)
-        if abs(following - s) < 1e-3:
+        step = -rest / slope
+        if abs(step) < 1e-3:
             break
-        s = following
+        s = s + step if low < s + step < high else 0.5 * (low + high)
     length = np.sqrt(x * x + y * y + z * z)
     return x / length, y / length, z / length
 

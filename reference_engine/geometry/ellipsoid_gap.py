@@ -35,7 +35,7 @@ def start_normal(body, p, q, dx, dy, dz, distance):
     _, _, _, over_k = reach(body, q, x, y, z)
     if 1.0 / over_h + 1.0 / over_k < distance:
         return x, y, z
-    u, v, w = touching_normal(body, p, q, dx, dy, dz)
+    u, v, w = touching_normal(body, p, q, dx, dy, dz, over_k / (over_h + over_k))
     return (u, v, w) if abs(u) <= 1.0 else (x, y, z)  # NaN: too flat for its matrix
 
 

@@ -128,7 +128,7 @@ def furthest_points(a, cx, cy, cz, tie, point):
     # |x - c|^2 on the circle: 2 r (a_i c_i cos + a_j c_j sin) and r^2 (a_i^2 - a_j^2) cos^2 are all that varies
     varies = 4.0 * np.sqrt((u * u + v * v) * ((a[i] * c[i]) ** 2 + (a[j] * c[j]) ** 2))
     varies += (u * u + v * v) * (a[i] - a[j]) * (a[i] + a[j])
-    if varies <= 2.0 * distance * tie:
+    if varies <= 2.0 * distance * tie and 2.0 * largest * np.sqrt(u * u + v * v) > tie:
         for row in range(1, 4):
             u, v = -v, u
             for axis in range(3):
@@ -136,7 +136,7 @@ def furthest_points(a, cx, cy, cz, tie, point):
             point[row, i], point[row, j] = a[i] * u, a[j] * v
         return CIRCLE, 4
     if c[i] == 0.0:
-        if point[0, i] == 0.0:
+        if 2.0 * abs(point[0, i]) <= tie:
             return ONE_POINT, 1
         for axis in range(3):
             point[1, axis] = -point[0, axis] if axis == i else point[0, axis]

@@ -4,7 +4,25 @@ import numba
 import numpy as np
 import pytest
 
-from reference_engine.geometry import planar_gap, spatial_gap
+from reference_engine.geometry import (
+    ball_method,
+    cells,
+    ellipsoid_ascent,
+    ellipsoid_containers,
+    ellipsoid_depth,
+    ellipsoid_gap,
+    ellipsoid_neighbours,
+    ellipsoid_support,
+    furthest,
+    planar_gap,
+    spatial_gap,
+)
+from reference_engine.geometry.ellipsoid_neighbours import EllipsoidNeighbours
+from reference_engine.geometry.ellipsoid_proximity import (
+    ellipsoid_proximities,
+    half_space_proximities,
+    hollow_sphere_proximities,
+)
 from reference_engine.geometry.planar_proximity import planar_contact_points, planar_proximities
 from reference_engine.geometry.planar_shapes import Bowl, Disc, HalfPlane, Polygon, planar_shapes
 from reference_engine.geometry.spatial_proximity import spatial_proximities
@@ -41,3 +59,26 @@ def test_every_layout_and_type_of_input_runs_the_same_machine_code():
                 spatial_proximities(shapes, layout(np.zeros((3, 2, 3))), layout(np.ones((3, 2, 4))), cutoff)
     for module in (planar_gap, spatial_gap):
         assert len(module.sweep.signatures) == 1
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="plain Python has no signatures")
+def test_every_kernel_of_ellipsoids_runs_the_same_machine_code():
+    for layout in LAYOUTS:
+        axes, still = layout(np.full((3, 3), 0.5)), layout(np.ones((3, 4)))
+        position, centre = layout(np.array([(0, 0, 1), (0, 3, 1), (0.2, 0.7, 1)], float)), layout(np.zeros((1, 3)))[0]
+        for cutoff in (1, np.float32(0.5), np.inf):
+            ellipsoid_proximities(axes, position, still, [(0, 1), (0, 2)], cutoff=cutoff)
+        ellipsoid_proximities(axes, position, still, np.array([(0, 1)], np.int32), method="ball")
+        half_space_proximities(axes, position, still, point=centre, normal=[0, 0, 1])
+        hollow_sphere_proximities(axes, position, still, radius=9, centre=centre, tie=0)
+        neighbours = EllipsoidNeighbours(axes, cutoff=1)
+        for _ in range(2):
+            neighbours.update(position, still)
+    modules = (
+        ball_method, cells, ellipsoid_ascent, ellipsoid_containers, ellipsoid_depth, ellipsoid_gap,
+        ellipsoid_neighbours, ellipsoid_support, furthest,
+    )  # fmt: skip
+    for module in modules:
+        for name, kernel in vars(module).items():
+            if hasattr(kernel, "signatures") and name != "write":
+                assert len(kernel.signatures) <= 1, f"{module.__name__}.{name}: {kernel.signatures}"
