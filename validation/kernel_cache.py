@@ -94,7 +94,7 @@ def is_warm(folder: Path) -> bool:
 def warm(folder: Path) -> None:
     """Compile everything that the canonical suite needs, once, in one process; others wait. Raises CacheError."""
     command = [sys.executable, "-P", "-m", "validation.warm_up"]
-    with _alone(folder / "lock"):
+    with alone(folder / "lock"):
         if is_warm(folder):
             return
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
@@ -114,7 +114,7 @@ def remove_unused(folder: Path) -> None:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def alone(path: Path) -> Iterator[None]:
     """One process at a time; the lock goes with the process that holds it."""
     with path.open("w") as file:
         if fcntl is not None:

@@ -18,6 +18,7 @@ COMMANDS = {
     "accept": "Make a run's measurements the baseline, with a reason.",
     "show": "Show one case: its numbers, and its motion as a page, a GIF or a picture.",
     "history": "Tell how the metrics of a case went over the runs: steps, drift, and since which commit.",
+    "compare": "Compare two versions or settings of an engine: better, worse, or merely different.",
     "scenarios": "List the scenarios, or print one of them.",
     "engines": "List the engines, their profiles and settings.",
     "fuzz": "Search random scenes for one in which an engine breaks a law.",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -74,3 +75,39 @@ def step(title: str) -> Iterator[None]:
     click.echo(f"  {title} ... ", nl=not live, err=True)
     yield
     click.echo(f"{'' if live else f'  {title} '}done ({time.monotonic() - started:.0f} s)", err=True)
+
+
+@contextmanager
+def activity(title: str) -> Iterator[Callable[[str], None]]:
+    """Work without a known end: a bar that moves, and what is being done; elsewhere a line when it is done.
+
+    Nothing is shown before the first words are told, for there may be nothing to do.
+    """
+    started = time.monotonic()
+    told: list[str] = []
+    bar = _moving(title) if sys.stderr.isatty() else None
+
+    def tell(words: str) -> None:
+        if bar and not told:
+            bar.start()
+        told.append(words)
+        if bar:
+            bar.update(bar.task_ids[0], what=words)
+
+    try:
+        yield tell
+    finally:
+        if bar and told:
+            bar.stop()
+    if told:
+        click.echo(f"  {title} ... done ({time.monotonic() - started:.0f} s)", err=True)
+
+
+def _moving(title: str) -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("  {task.description}"), BarColumn(bar_width=BAR), TimeElapsedColumn())
+    bar = Progress(*columns, TextColumn("{task.fields[what]}"), console=Console(stderr=True), transient=True)
+    bar.add_task(title, total=None, what="")
+    return bar

@@ -15,6 +15,7 @@ from scenarios.catalogue import canonical_suite, scenario_of
 from scenarios.scenario import Scenario
 from validation import kernel_cache
 from validation.case import Case, CaseResult, describe_run
+from validation.cli.environments import commands_of, environments_of
 from validation.cli.progress import progress, step
 from validation.cli.selection import scenario_in
 from validation.cli.words import DEFAULT_DB, database_words
@@ -84,8 +85,9 @@ def make_requests(store: Store, options: Options) -> tuple[str, list[Request], d
 def run_session(store: Store, options: Options, command: str) -> Session:
     """Plan, simulate, measure, store, judge. Ctrl-C keeps what is done: it is stored case by case."""
     title, requests, typed = make_requests(store, options)
+    commands = commands_of(environments_of(request.engine for request in requests))
     warm_kernels()
-    with Pool() as pool:
+    with Pool(commands) as pool:
         measuring_remotes(pool)
         plans = without_doubles(plan_cases(pool, requests))
         if all(plan.unavailable for plan in plans):
@@ -129,8 +131,9 @@ def resume_session(store: Store, options: Options) -> Session:
         )
         for case in cases
     ]
+    commands = commands_of(environments_of(request.engine for request in requests))
     warm_kernels()
-    with Pool() as pool:
+    with Pool(commands) as pool:
         measuring_remotes(pool)
         plans = plan_cases(pool, requests)
         for plan, case in zip(plans, cases):

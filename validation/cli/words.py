@@ -17,11 +17,12 @@ import click
 
 from validation.engines import EngineWordError
 from validation.engines.engine import SettingError
+from validation.environments import BuildError
 from validation.kernel_cache import CacheError
 from validation.store.errors import StoreError
 
 DEFAULT_DB = "upright.db"
-EXPECTED_ERRORS: tuple[type[Exception], ...] = (SettingError, EngineWordError, StoreError, CacheError)
+EXPECTED_ERRORS: tuple[type[Exception], ...] = (SettingError, EngineWordError, StoreError, CacheError, BuildError)
 
 
 def near_miss(word: str, known: Iterable[str]) -> str:

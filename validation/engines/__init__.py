@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, packages_distributions, version
 from pathlib import Path
 from typing import Any, Literal
 
@@ -71,8 +71,8 @@ def engine_of(word: str) -> EngineChoice:
     found = _WORD.fullmatch(word)
     if not found:
         raise EngineWordError(f"engine {word!r} cannot be read; write {SYNTAX}")
-    name, version, profile, tail = found["name"], found["version"], found["profile"], found["overrides"]
-    if version == "" or profile == "" or tail == "":
+    name, wanted, profile, tail = found["name"], found["version"], found["profile"], found["overrides"]
+    if wanted == "" or profile == "" or tail == "":
         raise EngineWordError(f"engine {word!r}: something is missing after ==, @ or :; write {SYNTAX}")
     overrides: dict[str, str] = {}
     for item in tail.split(",") if tail else ():
@@ -82,8 +82,8 @@ def engine_of(word: str) -> EngineChoice:
         if key in overrides:
             raise EngineWordError(f"engine {word!r}: {key!r} is set twice; set it once")
         overrides[key] = value
-    kind = _kind(name)
-    return EngineChoice(kind=kind, name=name, version=version, profile=profile, overrides=overrides)
+    kind = _kind(name, wanted)
+    return EngineChoice(kind=kind, name=name, version=wanted, profile=profile, overrides=overrides)
 
 
 def present_engines() -> tuple[str, ...]:
@@ -119,15 +119,38 @@ def load_engine(choice: EngineChoice) -> Any:
         raise EngineWordError(
             f"engine {choice.name!r} has no {', '.join(missing)}; an engine has {', '.join(REQUIRED)}"
         )
-    if choice.version is not None and choice.version != str(engine.version):
+    if choice.version not in (None, str(engine.version), installed_version(choice)):
         raise EngineWordError(f"engine '{choice.word}': version {engine.version} of {choice.name} is installed")
     return engine
+
+
+def distribution_of(choice: EngineChoice) -> str | None:
+    """What pip calls that which has the engine; None for a program, for ours, and for a module of the user's folder."""
+    if choice.kind == "executable":
+        return None
+    if choice.kind == "class":
+        return next(iter(packages_distributions().get(choice.name.partition(".")[0], ())), None)
+    if choice.name in OURS:
+        behind = OURS[choice.name]
+        return behind[1] if behind else None
+    distribution = _registered()[choice.name].dist
+    return distribution.name if distribution else None
+
+
+def installed_version(choice: EngineChoice) -> str | None:
+    """Of the distribution behind an engine; None where it has none here."""
+    name = distribution_of(choice)
+    try:
+        return version(name) if name else None
+    except PackageNotFoundError:
+        return None
 
 
 # --- what a name stands for ---------------------------------------------------------------------------------
 
 
-def _kind(name: str) -> Literal["registered", "class", "executable"]:
+def _kind(name: str, wanted: str | None) -> Literal["registered", "class", "executable"]:
+    """Of a name without a version only what is here; another version has an environment of its own."""
     if "/" in name or name.startswith("."):
         path = Path(name)
         if not path.is_file():
@@ -149,7 +172,7 @@ def _kind(name: str) -> Literal["registered", "class", "executable"]:
         near = difflib.get_close_matches(name.lower(), _registered(), n=1, cutoff=0.5)
         hint = f"; did you mean {near[0]!r}?" if near else "."
         raise EngineWordError(f"unknown engine {name!r}{hint} Present: {', '.join(present_engines())}")
-    if why := _lack(name):
+    if wanted is None and (why := _lack(name)):
         raise EngineWordError(f"engine {name!r} is unavailable: {why}")
     return "registered"
 

@@ -15,9 +15,9 @@ What its user should know (docs at pymunk.org):
 
 from __future__ import annotations
 
+import importlib.metadata
+
 import numpy as np
-import pymunk
-import pymunk.batch
 from numpy.typing import NDArray
 
 from scenarios.forces import has_applied_forces
@@ -55,7 +55,7 @@ FAIR_SEGMENTS = 4096  # a disc in the bowl then loses 4 % of its energy in 10 s 
 
 class Pymunk:
     name = "pymunk"
-    version = pymunk.version
+    version = importlib.metadata.version("pymunk")  # pymunk 7.0.0 says of itself that it is 2.0.0
     settings = SETTINGS
     profiles = ("default", "fair")
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pymunk
-import pymunk.batch
 from numpy.typing import NDArray
 
 from scenarios.forces import planar_wrenches
@@ -16,17 +15,10 @@ from scenarios.scene import Bowl, Disc, HalfPlane, PlanarScene, Revolute, Rod, i
 from validation.engines.engine import Settings
 from validation.engines.pair_laws import PairLaws
 from validation.engines.planar_boundaries import Slab, bowl_facets, slab
+from validation.engines.pymunk_state import SINCE_6_6, StateReader
 from validation.engines.recorder import Recorder
 
 Array = NDArray[np.float64]
-
-STATE = (
-    pymunk.batch.BodyFields.BODY_ID
-    | pymunk.batch.BodyFields.POSITION
-    | pymunk.batch.BodyFields.ANGLE
-    | pymunk.batch.BodyFields.VELOCITY
-    | pymunk.batch.BodyFields.ANGULAR_VELOCITY
-)
 
 
 class World:
@@ -56,11 +48,8 @@ class World:
         self._set_laws()
         self._member_at = {shape._shape: member for shape, member in self._member.items()}
         self._free = {i for i, body in enumerate(scene.bodies) if not body.fixed}
-        self._buffer = pymunk.batch.Buffer()
-        pymunk.batch.get_space_bodies(self.space, STATE, self._buffer)
-        self._listed = bytes(self._buffer.int_buf())
-        row = {number: i for i, number in enumerate(np.frombuffer(self._listed, np.uintp).tolist())}
-        self._rows = np.array([row[body.id] for body in self.bodies], np.intp)
+        self._reader = StateReader(space, self.bodies)
+        self.raw, self.decode = self._reader.raw, self._reader.decode
 
     # --- build ---
 
@@ -123,18 +112,24 @@ class World:
         friction = self._laws.shape_values("friction", "product")
         restitution = self._laws.shape_values("restitution", "product")
         if friction is None or restitution is None:
-            self.space.on_collision(pre_solve=self._set_law)
+            space: Any = self.space
+            if hasattr(space, "on_collision"):
+                space.on_collision(pre_solve=self._set_law)
+            else:  # before pymunk 7
+                space.add_default_collision_handler().pre_solve = self._set_law
             return
         for shape, member in self._member.items():
             shape.friction, shape.elasticity = friction[member], restitution[member]
 
-    def _set_law(self, arbiter: pymunk.Arbiter, space: pymunk.Space, data: Any) -> None:
+    def _set_law(self, arbiter: pymunk.Arbiter, space: pymunk.Space, data: Any) -> bool:
+        """True, which before pymunk 7 says that the bodies collide."""
         # An exception in a callback is printed and forgotten: it is kept, and raised after the step.
         try:
             a, b = arbiter.shapes
             arbiter.friction, arbiter.restitution = self._laws.of(self._member[a], self._member[b])
         except Exception as error:
             self._faults.append(error)
+        return True
 
     # --- step ---
 
@@ -157,22 +152,6 @@ class World:
 
     # --- read ---
 
-    def raw(self) -> bytes:
-        """Every body's numbers as Chipmunk holds them, in the order in which it listed them first."""
-        self._buffer.clear()
-        pymunk.batch.get_space_bodies(self.space, STATE, self._buffer)
-        listed = bytes(self._buffer.int_buf())
-        if listed != self._listed:  # bodies fell asleep or woke: they are listed elsewhere then
-            row = {number: i for i, number in enumerate(np.frombuffer(listed, np.uintp).tolist())}
-            order = [row[number] for number in np.frombuffer(self._listed, np.uintp).tolist()]
-            return bytes(np.frombuffer(self._buffer.float_buf(), np.float64).reshape(-1, 6)[order].tobytes())
-        return bytes(self._buffer.float_buf())
-
-    def decode(self, raw: bytes, steps: int) -> tuple[Array, Array]:
-        """Pose and twist, (steps, B, 3), of so many `raw`, one after the other."""
-        state = np.frombuffer(raw, np.float64).reshape(steps, -1, 6)[:, self._rows]
-        return state[..., :3], state[..., 3:]
-
     def state(self) -> Array:
         """(B, 6): x, y, angle, vx, vy, spin."""
         return np.concatenate(self.decode(self.raw(), 1), axis=2)[0]
@@ -183,6 +162,8 @@ class World:
         pymunk's own names give the impulse of a pair, not of each of its points, and two points' total does not
         tell their torque. So the points are read from Chipmunk's own record, whose fields are those of its cpArbiter.
         """
+        if not SINCE_6_6:  # the record is sealed in earlier ones
+            return
         rows: list[tuple[Any, ...]] = []
         position = [*map(tuple, self.state()[:, :2].tolist()), *self._boundary_positions]
         for i, body in enumerate(self.bodies):

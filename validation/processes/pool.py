@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,11 @@ from validation.processes.frames import CHUNK, ClosedError, Reader, pack
 
 START_LIMIT = 120.0  # s for a server to say hello; an engine's import may be slow, not endless
 SINGLE_THREADED = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+def own(module: str) -> list[str]:
+    """Runs a module of ours in this Python."""
+    return [sys.executable, "-P", "-m", module]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -45,7 +50,9 @@ class Reply:
 class Pool:
     """Servers by word. Use as a context manager: leaving it ends them all and what they started."""
 
-    def __init__(self) -> None:
+    def __init__(self, commands: Mapping[str, Sequence[str]] | None = None) -> None:
+        """`commands`: engine word -> what starts its fork server, where that is another Python than this one."""
+        self._commands = dict(commands or {})
         self._selector = selectors.DefaultSelector()
         self._ids = itertools.count(1)
         self.remotes: list[Remote] = []
@@ -57,14 +64,16 @@ class Pool:
         self.close()
 
     def start_engine(self, word: str) -> Remote:
-        return self._start(word, "validation.processes.fork_server", word)
+        if command := self._commands.get(word):  # an environment has the one version
+            return self._start(word, command, word.partition("==")[0])
+        return self._start(word, own("validation.processes.fork_server"), word)
 
     def start_measuring(self) -> Remote:
-        return self._start("measuring", "validation.processes.measure_server")
+        return self._start("measuring", own("validation.processes.measure_server"))
 
-    def _start(self, what: str, module: str, *arguments: str) -> Remote:
+    def _start(self, what: str, program: Sequence[str], *arguments: str) -> Remote:
         ours, theirs = socket.socketpair()
-        command = [sys.executable, "-P", "-m", module, *arguments, str(theirs.fileno()), str(os.getpid())]
+        command = [*program, *arguments, str(theirs.fileno()), str(os.getpid())]
         with theirs:
             process = subprocess.Popen(
                 command,

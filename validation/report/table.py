@@ -84,7 +84,7 @@ def render_table(
     used = {verdict.word for verdict in words.values()}
     legend += [f"{MARKS[word]} {word}" for word in MEANING if word in used and word in MARKS]
     told += ["   ".join(legend)] if legend else []
-    return _text(*lines, *(Text(line, style="dim") for line in told), width=width)
+    return text_of(*lines, *(Text(line, style="dim") for line in told), width=width)
 
 
 class Column(NamedTuple):
@@ -222,7 +222,7 @@ def render_verdicts(pairs: Sequence[tuple[CaseResult | StoredResult, Verdict]], 
         what = f"{verdict.case.label} × {engine_name(verdict.case, profile=len(profiles) > 1)}"
         table.add_row(Text(verdict.word, style=STYLES[verdict.word]), f"{what}: {one_line(verdict.reason)}")
     lines: list[RenderableType] = [Text(f"Upright: {summary(verdict for _, verdict in pairs)}", style="bold")]
-    return _text(*([table] if listed else []), *lines, width=width)
+    return text_of(*([table] if listed else []), *lines, width=width)
 
 
 def render_case(results: Sequence[CaseResult | StoredResult], *, width: int | None = None) -> str:
@@ -251,7 +251,7 @@ def render_case(results: Sequence[CaseResult | StoredResult], *, width: int | No
         for result in found
         if result.reason
     ]
-    return _text(Text(one_line(case.label), style="bold"), *_grid(labels, rows, columns, width), *notes, width=width)
+    return text_of(Text(one_line(case.label), style="bold"), *_grid(labels, rows, columns, width), *notes, width=width)
 
 
 def _outcome(result: StoredResult) -> Text:
@@ -268,7 +268,7 @@ def render_finds(finds: Sequence[StoredFind], *, width: int | None = None) -> st
         bodies = str(len(find.scene.bodies))
         message = f"{one_line(find.message)} (dt {time_step(find.dt)})"
         table.add_row(str(find.number), engine, find.oracle, bodies, str(find.seed), Text(message))
-    return _text(table, width=width)
+    return text_of(table, width=width)
 
 
 def one_line(text: str) -> str:
@@ -288,7 +288,7 @@ def _width() -> int:
     return min(get_terminal_size().columns, WIDEST) if sys.stdout.isatty() else PIPED_WIDTH
 
 
-def _text(*parts: RenderableType, width: int | None) -> str:
+def text_of(*parts: RenderableType, width: int | None) -> str:
     """With colours as escapes; who prints it to a pipe strips them (`click.echo` does)."""
     console = Console(
         width=width or _width(),

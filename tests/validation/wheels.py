@@ -1,0 +1,67 @@
+"""Releases of a toy engine as wheels in a folder, and one of them as if it were installed: no index is asked."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+MODULE = '''
+"""Everything rests where it is, or sinks at SPEED, m/s."""
+
+SPEED = 0.0
+
+
+class Toy:
+    name, version = "toy", "1.0"
+
+    def declines(self, scene):
+        return None
+
+    def simulate(self, scene, dt, settings):
+        import numpy as np
+        from validation.trajectory import PlanarTrajectory
+
+        time = dt * np.arange(round(scene.duration / dt) + 1)
+        pose = np.zeros((len(time), len(scene.bodies), 3))
+        for i, body in enumerate(scene.bodies):
+            pose[:, i] = (*body.position, body.angle)
+            pose[:, i, 1] -= SPEED * time
+        return PlanarTrajectory(time=time, pose=pose, twist=np.zeros_like(pose), dt=dt, velocity_lag=0.0)
+'''
+ENTRY_POINTS = "[upright.engines]\ntoy = toy_engine:Toy\n"
+
+
+def files(version: str, speed: float) -> dict[str, str]:
+    """Of the distribution toy-engine, by their paths in a wheel."""
+    info = f"toy_engine-{version}.dist-info"
+    return {
+        "toy_engine.py": MODULE.replace("SPEED = 0.0", f"SPEED = {speed}").replace('"1.0"', f'"{version}"'),
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: toy-engine\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/entry_points.txt": ENTRY_POINTS,
+    }
+
+
+def wheel(folder: Path, version: str, speed: float) -> Path:
+    path = folder / f"toy_engine-{version}-py3-none-any.whl"
+    parts = files(version, speed)
+    record = f"toy_engine-{version}.dist-info/RECORD"
+    listed = "".join(f"{name},,\n" for name in (*parts, record))
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in (parts | {record: listed}).items():
+            archive.writestr(name, text)
+    return path
+
+
+def installed(folder: Path, version: str, speed: float) -> Path:
+    """A folder to put on the path."""
+    for name, text in files(version, speed).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def from_wheels(folder: Path) -> Mapping[str, str]:
+    """Environment variables with which pip looks nowhere else."""
+    return {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder), "PIP_CONFIG_FILE": "/dev/null"}

@@ -1,0 +1,61 @@
+"""upright compare"""
+
+from __future__ import annotations
+
+import click
+
+from validation.cli.words import Within, complete_engine, complete_scenario, time_step
+
+
+@click.command()
+@click.argument("old", metavar="A", shell_complete=complete_engine)
+@click.argument("new", metavar="B", shell_complete=complete_engine)
+@click.argument("scenarios", nargs=-1, metavar="[SCENARIO]...", shell_complete=complete_scenario)
+@click.option("--scene", "scenes", multiple=True, metavar="FILE", help="A scene file of your own; as often as wanted.")
+@click.option("--profile", default=None, metavar="NAME", help="default or fair.  [default: both]")
+@click.option("--dt", default=None, metavar="SECONDS", help="Time step, a number or a fraction.  [default: 1/240]")
+@click.option("--workers", type=click.IntRange(1, 1024), default=None, help="Processes.  [default: cores]")
+@click.option("--time-limit", type=Within(0.01, 86400), default=60.0, show_default=True, help="s for one simulation.")
+@click.option("--all", "everything", is_flag=True, help="List every change, and what is the same.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per scenario on standard output, nothing else.")
+def command(
+    old: str,
+    new: str,
+    scenarios: tuple[str, ...],
+    scenes: tuple[str, ...],
+    profile: str | None,
+    dt: str | None,
+    workers: int | None,
+    time_limit: float,
+    everything: bool,
+    as_json: bool,
+) -> None:
+    """Compare two versions or settings of an engine: what changed from A to B, for better or worse.
+
+    A version that is not installed gets an environment of its own, made once and kept in the cache folder; yours is not
+    touched. Each change is signed by the law that its metric measures; what measures none is different. Without a
+    SCENARIO or --scene the canonical suite. Nothing is stored.
+    Exit status 0: nothing worse. 1: something is worse in B. 2: could not run.
+
+    \b
+    upright compare pymunk==6.11.1 pymunk==7.3.1
+    upright compare mujoco==3.3.7 mujoco==4.0.0 stack:n=10 --scene my_cell.json
+    upright compare pymunk@default pymunk@fair
+    """
+    from validation.cli.comparing import compare_engines
+    from validation.cli.session import make_limits
+    from validation.report.comparison import comparison_line, render_comparison
+
+    done = compare_engines(
+        (old, new),
+        (*scenarios, *scenes),
+        profile=profile,
+        dt=time_step(dt),
+        limits=make_limits(workers, time_limit, 2048, timing=False),
+        quiet=as_json,
+    )
+    for comparison in done.comparisons if as_json else ():
+        click.echo(comparison_line(comparison))
+    if not as_json:
+        click.echo(render_comparison(done.comparisons, done.names, done.packages, everything=everything))
+    raise SystemExit(any(comparison.sign == "worse" for comparison in done.comparisons))

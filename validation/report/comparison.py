@@ -1,0 +1,184 @@
+"""A comparison of two versions or settings: a table for people, a JSON object a scenario for programs.
+
+    {"format": 1, "scenario", "parameters", "sign", "told", "identical",
+     "changes": [{"metric", "unit", "a", "b", "sign", "law"}], "divergence",
+     "a": {"engine", "engine_version", "profile", "settings", "outcome", "reason", "metrics", "trajectory_hash"}, "b"}
+
+`sign` is worse, better, different, same or declined; `law` names what says which way is better, "" where nothing does.
+`a` and `b` are the two sides, old and new; `divergence` is where their motions first part, null where they do not.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from validation.case import CaseResult
+from validation.compare import Comparison, Sign, Signed, cost_ratio, settings_apart
+from validation.report.jsonl import FORMAT, finite
+from validation.report.names import metric_name, parameters_of
+from validation.report.quantity import contrast, time_step
+from validation.report.table import one_line, text_of
+from validation.store.records import StoredResult
+from validation.verdict import NOT_MEASURED
+
+SHOWN = 3  # changes of a scenario, unless all are asked for
+STYLES: dict[Sign, str] = {"worse": "bold red", "better": "green", "different": "magenta"}
+ORDER: tuple[Sign, ...] = ("worse", "better", "different", "same", "declined")
+SIGN = 9  # columns: different
+INDENT = " " * 2
+ARROW = "\N{RIGHTWARDS ARROW}"
+
+
+def counts(comparisons: Sequence[Comparison]) -> str:
+    """2 worse, 1 better, 3 different, 34 same (30 of them to the last bit), 5 declined by both"""
+    signs = [comparison.sign for comparison in comparisons]
+    identical = sum(comparison.identical for comparison in comparisons)
+    told = [f"{signs.count(sign)} {sign}" for sign in ORDER[:4]]
+    told[3] += f" ({identical} to the last bit)" if identical else ""
+    return ", ".join([*told, *([f"{signs.count('declined')} declined by both"] if "declined" in signs else [])])
+
+
+def render_comparison(
+    comparisons: Sequence[Comparison],
+    names: tuple[str, str],
+    packages: Mapping[str, tuple[str, str]],
+    *,
+    everything: bool = False,
+    width: int | None = None,
+) -> str:
+    """What changed, the worst first; then what else differs between the sides, and what the steps cost.
+
+    `packages` are those whose versions differ, the engine's own left out.
+    """
+    old, new = (one_line(name) for name in names)
+    steps = sorted({time_step(comparison.new.case.identity.dt) for comparison in comparisons})
+    about = f"profile {', '.join(profiles(comparisons))}; time step {', '.join(steps)}"
+    several = len(profiles(comparisons)) > 1
+    changed = [one for sign in ORDER[:3] for one in comparisons if one.sign == sign]
+    table = _table((old, new), changed, several=several, everything=everything)
+    lines = [Text(f"{old} {ARROW} {new}: {counts(comparisons)}", style="bold"), Text(about, style="dim")]
+    same = [c for c in comparisons if c.sign == "same"] if everything else []
+    lines += [Text(f"same  {_label(c, several=several)}{_bits(c)}", style="dim") for c in same]
+    apart = settings_apart(comparisons)
+    notes = [f"setting {name}: {before} {ARROW} {after}" for name, (before, after) in apart.items()]
+    notes += [f"also another {name}: {before} {ARROW} {after}" for name, (before, after) in packages.items()]
+    cost = cost_ratio(comparisons)
+    if cost:
+        of = f"median of {cost[1]} cases" if cost[1] > 1 else "1 case"
+        notes.append(f"a step takes {cost[0]:.2g} of the time ({of}; not judged)")
+    return text_of(*table, *lines, *(Text(one_line(note), style="dim") for note in notes), width=width)
+
+
+def profiles(comparisons: Sequence[Comparison]) -> list[str]:
+    return list(dict.fromkeys(side.case.identity.profile for c in comparisons for side in (c.old, c.new)))
+
+
+def _label(comparison: Comparison, *, several: bool) -> str:
+    """The scenario, and the profile where there are several."""
+    label = one_line(comparison.scenario.label)
+    return f"{label} @{comparison.new.case.identity.profile}" if several else label
+
+
+def _table(
+    names: tuple[str, str], changed: Sequence[Comparison], *, several: bool, everything: bool
+) -> list[RenderableType]:
+    """For each scenario a heading, its changes in columns that are the same for all, and where the motions part."""
+    shown = {id(c): c.changes if everything else c.changes[:SHOWN] for c in changed}
+    rows = {id(signed): _cells(signed, comparison) for comparison in changed for signed in shown[id(comparison)]}
+    headings = ("", "", names[0], names[1], "law")
+    widths = [max(map(len, column)) for column in zip(headings, *rows.values())]
+    parts: list[RenderableType] = [_in_columns(headings, widths, style="bold")] if rows else []
+    for comparison in changed:
+        style = STYLES[comparison.sign]
+        parts.append(
+            Text.assemble((f"{comparison.sign:{SIGN}} ", style), (_label(comparison, several=several), "bold"))
+        )
+        if comparison.told:
+            parts.append(_below(comparison.told))
+        parts += [_in_columns(rows[id(signed)], widths, style="") for signed in shown[id(comparison)]]
+        left = len(comparison.changes) - len(shown[id(comparison)])
+        where = [f"and {left} more (--all)"] if left else []
+        where += [comparison.divergence.told()] if comparison.divergence else []
+        parts += [_below("; ".join(where))] if where else []
+    return [*parts, Text()] if parts else []
+
+
+def _cells(signed: Signed, comparison: Comparison) -> tuple[str, ...]:
+    name = metric_name(signed.change.metric, comparison.new.case).replace("_", " ").removeprefix("truth ")
+    return signed.sign, name, *_values(signed), signed.law or "none"
+
+
+def _in_columns(cells: Sequence[str], widths: Sequence[int], *, style: str) -> Text:
+    line = Text(INDENT, style=style)
+    for cell, width in zip(cells, widths):
+        line.append(f"{cell:{width}} ", style=STYLES.get(cell, ""))  # type: ignore[call-overload]  # any word
+    return line
+
+
+def _below(words: str) -> RenderableType:
+    return Padding(Text(one_line(words), style="dim"), (0, 0, 0, len(INDENT)))
+
+
+def _values(signed: Signed) -> tuple[str, str]:
+    change = signed.change
+    if change.allowed == NOT_MEASURED:
+        return contrast(change.old, 0.0, change.unit)[0], NOT_MEASURED
+    after, before = contrast(change.new, change.old, change.unit)
+    return before, after
+
+
+def _bits(comparison: Comparison) -> str:
+    return ", to the last bit" if comparison.identical else ""
+
+
+# --- JSON -----------------------------------------------------------------------------------------------------------
+
+
+def comparison_line(comparison: Comparison) -> str:
+    """One line, without its end."""
+    case = comparison.new.case
+    line = {
+        "format": FORMAT,
+        "scenario": case.identity.scenario,
+        "parameters": parameters_of(case.identity.parameters),
+        "sign": comparison.sign,
+        "told": comparison.told,
+        "identical": comparison.identical,
+        "changes": [
+            {
+                "metric": signed.change.metric,
+                "unit": signed.change.unit,
+                "a": signed.change.old,
+                "b": signed.change.new,
+                "sign": signed.sign,
+                "law": signed.law,
+            }
+            for signed in comparison.changes
+        ],
+        "a": _side(comparison.old),
+        "b": _side(comparison.new),
+        "divergence": asdict(comparison.divergence) if comparison.divergence else None,
+    }
+    return json.dumps(finite(line), allow_nan=False)
+
+
+def _side(result: CaseResult) -> dict[str, Any]:
+    found = StoredResult.of(result)
+    return {
+        "engine": found.case.engine_label,
+        "engine_version": found.case.engine_version,
+        "profile": found.case.identity.profile,
+        "settings": dict(found.case.settings),
+        "outcome": found.outcome,
+        "reason": found.reason,
+        "metrics": {m.metric: m.value if math.isfinite(m.value) else None for m in found.measurements},
+        "trajectory_hash": found.trajectory_hash or None,
+    }
