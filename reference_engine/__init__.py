@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from reference_engine.planar.located.settings import LocatedSettings as LocatedSettings
     from reference_engine.planar.motion import Motion as Motion
     from reference_engine.planar.motion import energy as energy
-    from reference_engine.planar.motion import least_gap as least_gap
     from reference_engine.planar.outline import Edge as Edge
     from reference_engine.planar.outline import Outline as Outline
     from reference_engine.planar.outline import polygon_outline as polygon_outline
@@ -59,10 +58,7 @@ if TYPE_CHECKING:
     from reference_engine.planar.shape import HalfPlane as HalfPlane
     from reference_engine.planar.shape import Polygon as Polygon
     from reference_engine.planar.shape import box as box
-    from reference_engine.planar.simulate import samples as samples
-    from reference_engine.planar.simulate import simulate as simulate
     from reference_engine.planar.world import Body as Body
-    from reference_engine.planar.world import Settings as Settings
     from reference_engine.planar.world import World as World
 
 # In the order in which one would teach them. Loaded when first asked for: `reference_engine.geometry` alone
@@ -75,12 +71,8 @@ _HOME = {
     "HalfPlane": "planar.shape",
     "Bowl": "planar.shape",
     "World": "planar.world",
-    "simulate": "planar.simulate",
-    "samples": "planar.simulate",
     "Motion": "planar.motion",
     "energy": "planar.motion",
-    "least_gap": "planar.motion",
-    "Settings": "planar.world",
     "locate": "planar.located.locate",
     "locate_at": "planar.located.locate",
     "LocatedMotion": "planar.located.motion",

@@ -297,14 +297,3 @@ def solve_with_joints(A, b, n, tolerance, factor, direction, clamped, status, a,
         if outcome in (SOLVED, INDEFINITE) or (outcome == INFEASIBLE and attempt > 0):
             break
     return outcome, violation(n, status, a, f), count, driven, pivots
-
-
-@entry
-def solve_complementarity(A, b, n, factor, direction, clamped, status, a, f):
-    """`solve_with_joints` without joints. Returns (outcome, violation, count of clamped contacts, last driven)."""
-    for i in range(n):
-        status[i] = FREE
-    outcome, residual, count, driven, _ = solve_with_joints(
-        A, b, n, TOLERANCE, factor, direction, clamped, status, a, f
-    )
-    return outcome, residual, count, driven

@@ -1,1 +1,1 @@
-"""Planar rigid bodies in frictionless contact: ContactSim's algorithm."""
+"""Planar rigid bodies in contact: `located`, exact to a stated bound; `faithful`, ContactSim run for run."""

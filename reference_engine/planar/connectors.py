@@ -1,4 +1,4 @@
-"""What holds bodies together: joints (bilateral), ropes, rods and paths. The first engine (`simulate`) has none.
+"""What holds bodies together: joints (bilateral), ropes, rods and paths.
 
 Body -1 is the fixed background, whose frame is the world's.
 """

@@ -8,7 +8,7 @@ class WorldError(ValueError):
 
 
 class UnresolvedContact(RuntimeError):  # noqa: N818  says what is wrong without the word
-    """Time cannot go on: a collision was not resolved although time was backed up again and again."""
+    """Time cannot go on: impacts have no end, bodies overlap, or time was backed up again and again."""
 
     def __init__(self, reason: str, *, time: float, bodies: tuple[str, str], gap: float) -> None:
         super().__init__(f"t = {time:.9g} s, bodies {bodies[0]!r} and {bodies[1]!r}, gap {gap:.3g} m: {reason}")

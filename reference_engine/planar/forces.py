@@ -1,4 +1,4 @@
-"""Forces besides gravity and damping. The first engine (`simulate`) has none of them.
+"""Forces besides gravity and damping.
 
 A Python callable (time, pose (B, 3), twist (B, 3)) -> (B, 3) of force [N] and torque [N m] is a force too.
 """

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.planar.layout import ROUND_OFF, pack_bodies, room_for_contacts, room_to_work
-from reference_engine.planar.narrow_phase import find_contacts
 from reference_engine.planar.world import World
 
 Array = NDArray[np.float64]
@@ -106,20 +104,3 @@ def energy(world: World, motion: Motion) -> Array:
             total += 0.5 * body.mass * (u[:, 0] ** 2 + u[:, 1] ** 2) + 0.5 * float(body.inertia or 0.0) * u[:, 2] ** 2
             total -= body.mass * (world.gravity[0] * x[:, 0] + world.gravity[1] * x[:, 1])
     return total
-
-
-def least_gap(world: World, motion: Motion, reach: float = 0.1) -> Array:
-    """The smallest gap between any two bodies at every sample [m]; `reach` where none is nearer. (S,)"""
-    bodies, capacity = pack_bodies(world), 64
-    least = np.full(len(motion.time), reach)
-    for i in range(len(motion.time)):
-        while True:
-            scratch, contacts = room_to_work(bodies, 0), room_for_contacts(capacity)
-            n = find_contacts(
-                bodies, motion.pose[i], motion.twist[i], reach, ROUND_OFF, scratch.vertices, scratch.normals, contacts
-            )
-            if n <= capacity:
-                break
-            capacity = 2 * n
-        least[i] = min(reach, contacts.gap[:n].min(initial=reach))
-    return least

@@ -107,15 +107,3 @@ def bounding_radius(shape: Shape) -> float:
     if isinstance(shape, HalfPlane):
         return math.inf
     return shape.radius if isinstance(shape, Disc) else float(np.hypot(*shape.vertices.T).max())
-
-
-def thickness(shape: Shape) -> float:
-    """The least width of the shape [m]: a body that moves further than this in a step might pass through."""
-    if isinstance(shape, HalfPlane):
-        return math.inf
-    if isinstance(shape, Disc):
-        return 2.0 * shape.radius
-    edges = np.roll(shape.vertices, -1, axis=0) - shape.vertices
-    normals = np.stack([edges[:, 1], -edges[:, 0]], axis=1) / np.hypot(*edges.T)[:, None]
-    depths = normals @ shape.vertices.T
-    return float((depths.max(axis=1) - depths.min(axis=1)).min())

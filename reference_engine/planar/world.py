@@ -1,4 +1,4 @@
-"""What is simulated: bodies, forces and the law of impact; and how: the settings of ContactSim."""
+"""What is simulated: bodies, forces, what holds them together, restitution and friction."""
 
 import math
 from collections.abc import Iterator
@@ -15,16 +15,7 @@ from reference_engine.planar.shape import Bowl, Disc, HalfPlane, Polygon, Shape,
 
 Array = NDArray[np.float64]
 
-EXTRA_ACCELERATIONS = ("none", "velocity", "velocity_and_distance")
-COLLISION_HANDLINGS = (
-    "simultaneous",
-    "serial_separate",
-    "serial_separate_lastpass",
-    "serial_grouped",
-    "serial_grouped_lastpass",
-)
 FRICTION_LIMIT = 1e6  # beyond it a place is as good as glued
-NEED_JOINTS = ("velocity_joints", "velocity_and_distance_joints", "hybrid")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +65,8 @@ class World:
 
     Damping is force -damping v and torque -rotational_damping omega; in the original k and 0.15 k.
     `restitution` and `friction` are one number for every pair or a symmetric matrix (B, B). Coulomb: places that
-    slide have `friction`, those that stick stay so up to `static_friction` (None: the same, else no less). Only the
-    located mode has friction.
+    slide have `friction`, those that stick stay so up to `static_friction` (None: the same, else no less). The
+    faithful mode has no friction.
     """
 
     bodies: tuple[Body, ...]
@@ -83,7 +74,7 @@ class World:
     damping: float = 0.0  # kg/s
     rotational_damping: float = 0.0  # kg m^2/s
     restitution: ArrayLike = 0.8
-    forces: tuple[Force, ...] = ()  # these and what follows, and outlines: not in `simulate`
+    forces: tuple[Force, ...] = ()
     connectors: tuple[Connector, ...] = ()
     passing: tuple[tuple[int, int], ...] = ()  # pairs of bodies that pass through one another
     passing_edges: tuple[tuple[int, int, int, int], ...] = ()  # body, another, first and last of its edges: it passes
@@ -147,53 +138,3 @@ def named_bodies(world: World) -> Iterator[tuple[str, int]]:
         yield from (("connectors", connector.first), ("connectors", connector.second))
     for pair in (*world.passing, *(row[:2] for row in world.passing_edges)):
         yield from (("passing", index) for index in pair)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """ContactSim's parameters with the original's names in our words and its values.
-
-    Extra acceleration is the exception: `velocity`, which most of the original's own tests set. A smaller
-    separation tolerance (0.05) does not belong to the original: it takes away the work that contact forces do
-    on bodies that part, which otherwise adds energy in lively heaps.
-    """
-
-    distance_tolerance: float = 0.01  # m; bodies rest and collide at half of it
-    velocity_tolerance: float = 0.5  # m/s; a slower approach is a contact, a faster one an impact
-    separation_tolerance: float = 0.5  # m/s; faster, extra acceleration lets a contact part (the original: the same)
-    collision_accuracy: float = 0.6  # an impact is located to within this part of the target gap
-    extra_acceleration: str = "velocity"
-    extra_acceleration_time_step: float = 0.025  # s; not the engine's step
-    collision_handling: str = "serial_grouped_lastpass"
-    random_seed: int = 0  # order in which serial handling takes the collisions
-
-    def __post_init__(self) -> None:
-        for name in (
-            "distance_tolerance",
-            "velocity_tolerance",
-            "separation_tolerance",
-            "extra_acceleration_time_step",
-        ):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0.0):
-                raise WorldError(f"{name}: {value!r} is not a positive finite number")
-        if not 0.0 < self.collision_accuracy < 1.0:
-            raise WorldError(f"collision_accuracy: {self.collision_accuracy!r} is not between 0 and 1")
-        for name, allowed in (
-            ("extra_acceleration", EXTRA_ACCELERATIONS),
-            ("collision_handling", COLLISION_HANDLINGS),
-        ):
-            value = getattr(self, name)
-            if value in NEED_JOINTS:
-                raise WorldError(
-                    f"{name}: {value!r} is for joints, which this engine does not have yet; use one of {allowed}"
-                )
-            if value not in allowed:
-                raise WorldError(f"{name}: {value!r} is not one of {allowed}")
-        if not 0 <= self.random_seed < 2**32:
-            raise WorldError(f"random_seed: {self.random_seed!r} is not in [0, 2^32)")
-
-    @property
-    def target_gap(self) -> float:
-        """The gap at which bodies rest and collide [m]."""
-        return 0.5 * self.distance_tolerance

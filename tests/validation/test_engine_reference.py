@@ -240,6 +240,16 @@ def test_settings_are_checked_by_name_range_and_choice_and_reach_the_engine():
         simulated(engine, falling(0.9), max_events=3)
 
 
+def test_fair_gains_no_energy_where_newtons_law_of_impact_with_friction_does():
+    """Kane 1984: a unit box falls on a unit disc, beside its middle; e = 1, mu = 1/2."""
+    law = {"friction": 0.5, "restitution": 1.0}
+    disc, block = ball(position=(0.203125, 0.5625), **law), box(position=(0.0, 2.5625), **law)
+    what = scene(disc, block, ground=ground(**law), duration=2.0)
+    default, fair = (values(what, simulated(Reference(), what, profile)) for profile in ("default", "fair"))
+    assert default["energy_gain"] > 1.0
+    assert fair["energy_gain"] <= 1e-12 * 31.0
+
+
 def test_where_no_forces_exist_it_says_which_bodies_and_why_and_declines_nothing():
     """Painleve's rod: slid ahead of its centre at 1.1 rad from the floor, mu 1.4."""
     angle, spin = 1.1, 2.0

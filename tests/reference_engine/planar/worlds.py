@@ -7,8 +7,6 @@ import numpy as np
 from reference_engine import Body, Disc, HalfPlane, Motion, World, box
 
 GRAVITY = 9.81
-GAP = 0.005  # m, at which bodies meet and rest by default
-TOLERANCE = 0.01  # m, the default distance tolerance
 
 
 def ground(name: str = "ground") -> Body:
@@ -29,22 +27,18 @@ def rocking() -> World:
     return upright_block(height=1.507, spin=0.05)
 
 
-def at_gap() -> World:
-    return upright_block(height=1.505)
-
-
 def dropped(shape, *, restitution: float, height: float = 1.0, half: float = 0.5) -> World:
     """A body whose lowest point is `height` above the ground."""
     return World(bodies=(ground(), Body(shape=shape, position=(0.0, height + half))), restitution=restitution)
 
 
-def stack(n: int, *, mass_ratio: float = 1.0, gap: float = GAP) -> World:
+def stack(n: int, *, mass_ratio: float = 1.0) -> World:
     """Unit boxes of 1 kg at the bottom to `mass_ratio` kg at the top, each a little beside the one below."""
     offset = np.random.default_rng(1).normal(0.0, 1e-3, n)
     boxes = [
         Body(
             shape=box(1.0, 1.0),
-            position=(offset[i], 0.5 + gap + i * (1.0 + gap)),
+            position=(offset[i], 0.5 + i),
             mass=mass_ratio ** (i / (n - 1)),
             name=f"box {i}",
         )
@@ -60,20 +54,6 @@ def cradle(n: int, *, restitution: float, apart: float = 0.01, speed: float = 1.
         for i in range(n)
     ]
     return World(bodies=tuple(discs), gravity=(0.0, 0.0), restitution=restitution)
-
-
-def ladder(*, length: float = 2.0, width: float = 2e-4, tilt: float = 0.5, gap: float = GAP) -> World:
-    """A thin rod against a smooth wall, `gap` from the wall and the floor; its moment that of a rod."""
-    shape = box(width, length)
-    c, s = math.cos(tilt), math.sin(tilt)
-    turned = shape.vertices @ np.array([[c, s], [-s, c]])
-    rod = Body(
-        shape=shape,
-        inertia=length**2 / 12.0,
-        position=(gap - turned[:, 0].min(), gap - turned[:, 1].min()),
-        angle=tilt,
-    )
-    return World(bodies=(ground(), left_wall(), rod), restitution=0.0)
 
 
 def heap(seed: int) -> World:
@@ -104,11 +84,6 @@ def heap(seed: int) -> World:
 def energy_gained(energy: np.ndarray) -> float:
     """The most that the energy rises above an earlier minimum."""
     return float((energy - np.minimum.accumulate(energy)).max())
-
-
-def impact_times(motion: Motion) -> np.ndarray:
-    """Each instant at which there was an impact, once."""
-    return np.unique(motion.impacts.time)
 
 
 def face_forces(motion: Motion, below: int, above: int) -> np.ndarray:

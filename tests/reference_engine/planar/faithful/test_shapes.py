@@ -14,13 +14,11 @@ from reference_engine import (
     FaithfulSettings,
     HalfPlane,
     Outline,
-    Rope,
     World,
     WorldError,
     box,
     faithful_simulate,
     polygon_outline,
-    simulate,
     wall,
 )
 
@@ -92,16 +90,6 @@ def test_an_offset_centre_of_mass_pulls_a_disc_round():
     )
     motion = faithful_simulate(world, 20.0, 0.025)
     assert motion.pose[-1, 1, 2] == pytest.approx(0.0, abs=1e-3)
-
-
-def test_the_other_mode_says_what_it_does_not_know():
-    ball = Body(shape=Disc(0.2), position=(0.0, 3.0))
-    hollow = Body(shape=bowl()[0], fixed=True)
-    with pytest.raises(WorldError, match="the world has outlines"):
-        simulate(World(bodies=(ball, hollow)), 1.0, 0.01)
-    rope = Rope(first=-1, second=0, first_point=(0.0, 0.0), second_point=(0.0, 0.0), length=4.0)
-    with pytest.raises(WorldError, match="the world has connectors"):
-        simulate(World(bodies=(ball,), connectors=(rope,)), 1.0, 0.01)
 
 
 @pytest.mark.parametrize(

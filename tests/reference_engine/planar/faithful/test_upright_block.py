@@ -1,5 +1,8 @@
 """A 1 x 3 block, upright, g = 5: what extra acceleration is for."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -8,6 +11,7 @@ from reference_engine.planar.faithful.engine import ContactSim
 from reference_engine.planar.faithful.settings import EXTRA_ACCELERATIONS
 from tests.reference_engine.planar.worlds import rocking, upright_block
 
+RECORDED = json.loads((Path(__file__).parents[1] / "data" / "upright_block_runs.json").read_text())["runs"]
 H = 0.025  # s, the extra acceleration's time
 GAP = 0.005  # m, target
 
@@ -52,3 +56,14 @@ def test_the_gap_is_critically_damped_once_the_step_is_a_quarter_of_the_time_con
     """x(t) = x0 (1 + t/h) e^(-t/h)."""
     t, x = gap_over_time(H / 4.0)
     assert x == pytest.approx(0.003 * (1.0 + t / H) * np.exp(-t / H), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_the_end_is_that_of_the_recorded_run(name):
+    """To round-off of what is a sum of 800 steps, and with as many impacts."""
+    start, extra = name.split()
+    world = rocking() if start == "rock" else upright_block(height=1.5 + GAP)
+    motion = faithful_simulate(world, 20.0, 0.025, FaithfulSettings(extra_acceleration=extra, random_seed=99999))
+    final = np.concatenate([motion.pose[-1, 1], motion.twist[-1, 1]])
+    assert final == pytest.approx(RECORDED[name]["final"], abs=1e-14)
+    assert len(np.unique(motion.impacts.time)) == RECORDED[name]["impacts"]

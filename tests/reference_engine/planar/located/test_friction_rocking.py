@@ -110,7 +110,7 @@ def test_a_block_on_a_belt_sticks_until_the_static_limit_and_slips_with_the_slid
 @pytest.mark.parametrize("mu", [0.3, 1.0])
 def test_a_stack_of_twenty_with_friction_carries_the_weights_above_and_stays(mu):
     """Masses 1 to 1000 kg, the heavy ones on top; 20 s."""
-    bodies = stack(20, mass_ratio=1000.0, gap=0.0).bodies
+    bodies = stack(20, mass_ratio=1000.0).bodies
     motion = locate(World(bodies=bodies, restitution=0.0, friction=mu), 20.0, 10.0)
     masses = [body.mass for body in bodies[1:]]
     for i in range(20):

@@ -48,7 +48,7 @@ def test_a_rocking_block_comes_to_rest_on_the_ground_and_strikes_no_more():
 @pytest.mark.parametrize("n", [2, 5, 20])
 def test_every_face_of_a_stack_carries_the_weight_above_it(n):
     """Masses 1 to 1000 kg, the heavy ones on top; each box a little beside the one below."""
-    world = stack(n, mass_ratio=1000.0, gap=0.0)
+    world = stack(n, mass_ratio=1000.0)
     motion = locate(world, 20.0, 5.0)
     masses = [body.mass for body in world.bodies[1:]]
     for i in range(n):
