@@ -2,26 +2,60 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+
 import click
 
 from validation.cli.words import complete_engine
 
+TEST = "test"
+
 
 @click.command()
-@click.argument("name", required=False, metavar="[ENGINE]", shell_complete=complete_engine)
+@click.argument("words", nargs=-1, metavar="[[test] ENGINE]", shell_complete=complete_engine)
 @click.option("--json", "as_json", is_flag=True, help="One object per line.")
-def command(name: str | None, as_json: bool) -> None:
-    """List the engines that are present, with version and profiles; of one, every setting.
+def command(words: tuple[str, ...], as_json: bool) -> None:
+    """List the engines that are present, with version and profiles; of one, every setting; or test one.
+
+    `test` runs small scenes whose motion everybody knows and says whether what the engine answers is as the protocol
+    has it (docs/protocol.md). Exit status 0: it is. 1: something is not. 2: it could not be run.
 
     \b
     upright engines
     upright engines pymunk
+    upright engines test ./my_engine
     """
     from validation.engines import engine_of
     from validation.report.listing import engine_json, engine_lines, engine_list
 
-    if name is None:
+    if not words:
         click.echo(engine_list(as_json=as_json))
         return
-    choice = engine_of(name)
+    if words[0] == TEST and len(words) == 2:
+        raise SystemExit(_test(words[1], as_json=as_json))
+    if len(words) > 1 or words[0] == TEST:
+        raise click.UsageError(f"{' '.join(words)!r}: give nothing, an ENGINE, or {TEST} ENGINE")
+    choice = engine_of(words[0])
     click.echo(engine_json(choice) if as_json else engine_lines(choice))
+
+
+def _test(word: str, *, as_json: bool) -> int:
+    """1 where a check fails."""
+    from validation.cli.environments import commands_of, environments_of
+    from validation.cli.session import warm_kernels
+    from validation.conformance import conformance
+    from validation.engines import engine_of
+    from validation.report.table import one_line
+
+    choice = engine_of(word)
+    commands = commands_of(environments_of([choice]))
+    warm_kernels()
+    checks = conformance(choice, commands)
+    for check in checks:
+        about, told = f"{check.about}:", one_line(check.told)
+        click.echo(json.dumps({"format": 1, **asdict(check)}) if as_json else f"{check.status:6} {about:17} {told}")
+    failed = sum(check.status == "fails" for check in checks)
+    if not as_json:
+        click.echo(f"{word}: {len(checks) - failed} of {len(checks)} as the protocol has it")
+    return int(failed > 0)
