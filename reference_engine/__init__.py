@@ -2,20 +2,19 @@
 
 A block dropped on the ground, in five lines:
 
-    from reference_engine import Body, HalfPlane, World, box, simulate
+    from reference_engine import Body, HalfPlane, World, box, locate
 
     ground = Body(shape=HalfPlane(), fixed=True)
     block = Body(shape=box(1.0, 3.0), position=(0.0, 2.0), spin=0.3)
-    motion = simulate(World(bodies=(ground, block), restitution=0.5), duration=5.0, dt=1 / 240)
+    motion = locate(World(bodies=(ground, block), restitution=0.5), duration=5.0, sample_step=1 / 60)
     print(motion.pose[-1, 1], motion.impacts.time, motion.contacts_at(-1).force)
 
-All SI. Poses are (x, y, angle), twists (vx, vy, spin), arrays over (samples, bodies, 3). It is ContactSim, the
-algorithm of the myPhysicsLab pages, with its defaults in `Settings`: bodies meet and rest at a gap of half the
-distance tolerance (5 mm).
+All SI. Poses are (x, y, angle), twists (vx, vy, spin), arrays over (samples, bodies, 3). It has no time step: every
+event is found on the solution itself, exact to a stated bound, with Coulomb friction, joints, ropes and more forces.
+Bodies in touch are at gap 0.
 
-`locate` has no such gap: it finds every event on the solution itself, exact to a stated bound, with Coulomb friction,
-joints, ropes and more forces. `faithful_simulate` is ContactSim run for run, with outlines of straight edges and arcs,
-joints, ropes and more forces.
+`faithful_simulate` is ContactSim, the algorithm of the myPhysicsLab pages, run for run, with outlines of straight edges
+and arcs; there bodies hover at 5 mm.
 """
 
 from importlib import import_module
@@ -71,12 +70,12 @@ _HOME = {
     "HalfPlane": "planar.shape",
     "Bowl": "planar.shape",
     "World": "planar.world",
-    "Motion": "planar.motion",
-    "energy": "planar.motion",
     "locate": "planar.located.locate",
-    "locate_at": "planar.located.locate",
+    "Motion": "planar.motion",
     "LocatedMotion": "planar.located.motion",
+    "energy": "planar.motion",
     "LocatedSettings": "planar.located.settings",
+    "locate_at": "planar.located.locate",
     "faithful_simulate": "planar.faithful.engine",
     "faithful_samples": "planar.faithful.engine",
     "FaithfulSettings": "planar.faithful.settings",

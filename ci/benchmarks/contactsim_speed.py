@@ -26,10 +26,8 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from reference_engine.planar.connectors import BACKGROUND, Joint
-from reference_engine.planar.world import World
 from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Polygon, Revolute
 from validation.engines import pymunk_world
 from validation.engines.pymunk_engine import SETTINGS, Pymunk
@@ -130,26 +128,12 @@ CASES = (
 )
 
 
-def faithful_world(scene: PlanarScene) -> World:
-    """A pin is two joints with crossed normals."""
-    from validation.engines.reference import world_of
-
-    number = {None: BACKGROUND, **{body.name: i for i, body in enumerate(scene.bodies)}}
-    joints = tuple(
-        Joint(
-            first=number[pin.a], second=number[pin.b], first_point=pin.anchor_a, second_point=pin.anchor_b,
-            normal=normal,
-        )
-        for pin in scene.joints for normal in ((0.0, 1.0), (1.0, 0.0)) if isinstance(pin, Revolute)
-    )  # fmt: skip
-    return replace(world_of(scene), connectors=joints)
-
-
 def faithful_seconds(scene: PlanarScene) -> float:
     """Wall time of the whole duration."""
     from reference_engine.planar.faithful.engine import ContactSim
+    from validation.engines.reference_world import world_of
 
-    sim = ContactSim(faithful_world(scene))
+    sim = ContactSim(world_of(scene))
     steps = round(scene.duration / FAITHFUL_STEP)
     began = time.perf_counter()
     for _ in range(steps):

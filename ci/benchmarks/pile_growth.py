@@ -90,7 +90,7 @@ def settled(scene: PlanarScene) -> tuple[PlanarScene, pymunk.Space]:
 
 def growth(count: int) -> Growth:
     from reference_engine.planar.faithful.engine import ContactSim
-    from validation.engines.reference import world_of
+    from validation.engines.reference_world import world_of
 
     scene, space = settled(bin_of(count))
     sim = ContactSim(world_of(scene))

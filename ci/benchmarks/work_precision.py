@@ -12,7 +12,6 @@ Exits 1 where it falls short.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import sys
 import time
@@ -25,7 +24,6 @@ from numpy.typing import NDArray
 from validation.kernel_cache import use_kernel_cache
 
 if TYPE_CHECKING:
-    from reference_engine import World
     from scenarios.scenario import Scenario
 
 Array = NDArray[np.float64]
@@ -79,8 +77,9 @@ def peer_run(engine_name: str, scenario: Scenario, rate: int) -> Run:
 
 def located_run(scenario: Scenario, tolerance: float) -> Run:
     from reference_engine import LocatedSettings, locate
+    from validation.engines.reference_world import world_of
 
-    world, settings = world_of(scenario), LocatedSettings(tolerance=tolerance)
+    world, settings = world_of(scenario.scene), LocatedSettings(tolerance=tolerance)
     count = len(scenario.scene.bodies)
 
     def once() -> tuple[float, Array]:
@@ -92,15 +91,6 @@ def located_run(scenario: Scenario, tolerance: float) -> Run:
         return wall, motion.pose[rows, :count, :2]
 
     return once
-
-
-def world_of(scenario: Scenario) -> World:
-    """The scene with its own friction, as the reference engine's world."""
-    from validation.engines import reference
-
-    world, scene = reference.world_of(scenario.scene), scenario.scene
-    members = (*scene.bodies, *scene.boundaries)
-    return dataclasses.replace(world, friction=[[scene.pair_law(a, b)[0] for b in members] for a in members])
 
 
 def measure(scenario: Scenario, runs: dict[tuple[str, str], Run]) -> dict[tuple[str, str], Point]:
