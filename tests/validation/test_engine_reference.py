@@ -57,6 +57,7 @@ def at_impact(trajectory):
     [
         (scene(PlanarBody(name="c", shape=LENS, mass=1.0), duration=1.0), "arcs"),
         (scene(box(position=(0.0, 0.49)), ground=ground(), duration=1.0), "'box' and 'ground' overlap at the start"),
+        (scene(*(ball(f"b{i}", position=(2.0 * i, 0.0)) for i in range(301)), duration=1.0), "this one has 301"),
         (pair(Revolute(name="j", a="p", b="q", anchor_a=(1, 0), anchor_b=(0, 0), collide=True)), "'j'"),
         (pair(Revolute(name="j", a="p", b="q", anchor_a=(0.9, 0), anchor_b=(0, 0))), "'j': its ends are 0.1 m apart"),
         (pair(Rod(name="j", a="p", b="q", anchor_a=(0, 0), anchor_b=(0, 0), length=0.9)), "allowed: 0.9 m"),

@@ -59,6 +59,8 @@ SETTINGS = {
     ),
     "max_events": Setting(default=OWN.max_events, low=1, high=1e9, doc="more of them are an error"),
 }
+MOST_BODIES = 300  # with 0.5 GiB; its matrices are dense, four places for each body
+TOO_MANY = "the reference engine takes scenes of up to {} bodies and boundaries; this one has {}"
 FAIR: dict[str, Value] = {"impact_law": "poisson"}
 
 
@@ -77,6 +79,8 @@ class Reference:
             if feature in found:
                 return reason
         assert isinstance(scene, PlanarScene)
+        if (count := len(scene.bodies) + len(scene.boundaries)) > MOST_BODIES:
+            return TOO_MANY.format(MOST_BODIES, count)
         for joint in scene.joints:
             if isinstance(joint, Revolute) and joint.b and joint.collide:
                 return COLLIDING_PIN.format(joint.name)
