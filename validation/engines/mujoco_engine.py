@@ -33,6 +33,7 @@ from scenarios.scene import Hinge, PlanarScene, Scene, features, planar_start
 from validation.engines.embedding import start_in_space
 from validation.engines.engine import NotFiniteError, Setting, Settings, Value
 from validation.engines.joint_tree import joint_forest, start_fault
+from validation.engines.mujoco_mjcf import HAS_SPEC
 from validation.engines.mujoco_model import MULTICCD_BY_DEFAULT, Layout, build_model
 from validation.engines.recorder import Decode, Recorder
 from validation.trajectory import Trajectory
@@ -44,7 +45,7 @@ DECLINES = {
     "arc-polygon": "MuJoCo has no shape with arc edges; a polygon would be another scene",
 }
 
-SETTINGS: Mapping[str, Setting] = {
+SETTINGS: dict[str, Setting] = {
     "solref_timeconst": Setting(default=0.02, low=1e-6, high=10.0, doc="time constant of contacts, s; at least 2 dt"),
     "solref_dampratio": Setting(default=1.0, low=1e-3, high=100.0, doc="damping ratio of contacts"),
     "solimp_dmin": Setting(default=0.9, low=1e-4, high=0.9999, doc="impedance of a contact at gap 0"),
@@ -66,6 +67,9 @@ SETTINGS: Mapping[str, Setting] = {
     "sphere_subdivisions": Setting(default=4, low=0, high=6, doc="a hollow sphere is 10 * 4^n + 2 planes"),
     "multiccd": Setting(default=MULTICCD_BY_DEFAULT, doc="several contacts for a pair of the general convex collision"),
 }
+for _name in ("ls_iterations", "ccd_tolerance"):
+    if not hasattr(mujoco.MjOption, _name):  # releases before 3.0 and 3.2.4
+        del SETTINGS[_name]
 FAIR: Mapping[str, Value] = {
     "solimp_dmin": 0.99,
     "solimp_dmax": 0.999,
@@ -96,6 +100,10 @@ class MuJoCo:
         if reason := start_fault(scene):
             return reason
         _, loops = joint_forest(scene)
+        if loops and not HAS_SPEC:
+            return (
+                f"joint {loops[0].name!r} closes a loop, which MuJoCo {self.version} does only as the model is at zero"
+            )
         if hinge := next((joint for joint in loops if isinstance(joint, Hinge)), None):
             return f"joint {hinge.name!r} closes a loop, and MuJoCo has no hinge that does"
         return None
@@ -222,7 +230,8 @@ def _contacts(
     width = 2 if planar else 3
     contact = data.contact
     solved = np.flatnonzero(contact.exclude == 0)
-    pairs, frames = layout.member[contact.geom[solved]].reshape(-1, 2), contact.frame.reshape(-1, 3, 3)[solved]
+    geoms = np.stack([contact.geom1, contact.geom2], axis=1)[solved]
+    pairs, frames = layout.member[geoms].reshape(-1, 2), contact.frame.reshape(-1, 3, 3)[solved]
     impulses = np.full((solved.size, 3), np.nan)
     if knows_forces:
         force = np.zeros((solved.size, 6))

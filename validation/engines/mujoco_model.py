@@ -14,12 +14,14 @@ from scenarios.scene import PlanarScene, Revolute, Rod, Rope, Scene, colliding_p
 from validation.engines.embedding import inertias_in_space, rotation_matrix, start_in_space, vector_in_space
 from validation.engines.engine import Settings
 from validation.engines.joint_tree import Joint, Link, holds_something, joint_forest, kept_apart
+from validation.engines.mujoco_mjcf import HAS_SPEC, MjcfSpec
 from validation.engines.mujoco_shapes import body_geoms, boundary_geoms
 from validation.engines.pair_laws import PairLaws
 
 Array = NDArray[np.float64]
 
 MULTICCD_BY_DEFAULT = hasattr(mujoco.mjtDisableBit, "mjDSBL_MULTICCD")  # from version 4 on
+HAS_AUTORESET = hasattr(mujoco.mjtDisableBit, "mjDSBL_AUTORESET")  # before 3.2 a diverged state starts again, and warns
 MEMORY = 2**28  # bytes for contacts and constraints; only what is used is touched
 
 
@@ -42,7 +44,7 @@ def build_model(scene: Scene, dt: float, settings: Settings) -> tuple[Any, Any, 
     A planar body has three joints, x, y and the angle, and so cannot leave the plane. A link hangs on its parent by
     a hinge or ball, whose anchors cannot part; ropes, rods and joints that close a loop are soft constraints.
     """
-    spec = mujoco.MjSpec()
+    spec = mujoco.MjSpec() if HAS_SPEC else MjcfSpec()
     _set_options(spec, scene, dt, settings)
     links, loops = joint_forest(scene)
     nodes = _add_bodies(spec, scene, links)
@@ -63,7 +65,7 @@ def build_model(scene: Scene, dt: float, settings: Settings) -> tuple[Any, Any, 
             model.eq_data[model.equality(f"rod{k}").id, 0] = rod.length - model.tendon_length0[k]
     data = mujoco.MjData(model)
     layout = _lay_out(model, scene, links, laws.geoms)
-    _set_start(data, scene, layout)
+    _set_start(model, data, scene, layout)
     return model, data, layout
 
 
@@ -81,9 +83,12 @@ def _set_options(spec: Any, scene: Scene, dt: float, settings: Settings) -> None
     option.solver = getattr(mujoco.mjtSolver, f"mjSOL_{str(settings['solver']).upper()}")
     option.jacobian = getattr(mujoco.mjtJacobian, f"mjJAC_{str(settings['jacobian']).upper()}")
     for name in ("impratio", "iterations", "tolerance", "ls_iterations", "noslip_iterations", "ccd_tolerance"):
-        setattr(option, name, settings[name])
+        if name in settings:  # releases before 3.2.4 have not all
+            setattr(option, name, settings[name])
     # Without these a body at rest on its parent passes through it, and a diverged state starts again from zero.
-    option.disableflags |= mujoco.mjtDisableBit.mjDSBL_FILTERPARENT | mujoco.mjtDisableBit.mjDSBL_AUTORESET
+    option.disableflags |= mujoco.mjtDisableBit.mjDSBL_FILTERPARENT
+    if HAS_AUTORESET:
+        option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
     if not MULTICCD_BY_DEFAULT and settings["multiccd"]:
         option.enableflags |= mujoco.mjtEnableBit.mjENBL_MULTICCD
     if MULTICCD_BY_DEFAULT and not settings["multiccd"]:
@@ -274,10 +279,9 @@ def _lay_out(model: Any, scene: Scene, links: tuple[Link, ...], geoms: list[int]
     )
 
 
-def _set_start(data: Any, scene: Scene, layout: Layout) -> None:
+def _set_start(model: Any, data: Any, scene: Scene, layout: Layout) -> None:
     """qpos and qvel at time 0; a free joint's angular velocity is in body axes."""
     position, orientation, velocity, spin = start_in_space(scene)
-    model = data.model
     planar = isinstance(scene, PlanarScene)
     for i, q, v in zip(layout.roots, layout.root_q, layout.root_v):
         body: Any = scene.bodies[i]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from reference_engine.geometry.polygon import convex_parts
 from validation.engines.embedding import DEPTH, from_z_to, icosphere, prism, rectangle, vector_in_space
 from validation.engines.engine import Settings
+from validation.engines.mujoco_mjcf import HAS_SPEC
 
 Array = NDArray[np.float64]
 
@@ -55,7 +56,8 @@ def body_geoms(spec: Any, shape: Any, name: str) -> Iterator[dict[str, Any]]:
 
 
 def _mesh(spec: Any, name: str, points: Array) -> dict[str, Any]:
-    spec.add_mesh(name=name, uservert=points.ravel().tolist(), inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX)
+    convex = {"inertia": mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX} if HAS_SPEC else {}
+    spec.add_mesh(name=name, uservert=points.ravel().tolist(), **convex)
     return {"type": mjtGeom.mjGEOM_MESH, "meshname": name}
 
 
