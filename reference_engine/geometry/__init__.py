@@ -6,5 +6,9 @@ planar_shapes       Polygon, Disc, HalfPlane, Bowl, packed for the kernels
 planar_proximity    planar_proximities, planar_contact_points, planar_minimum_gap
 spatial_shapes      Sphere, Capsule, Box, Cylinder, Ellipsoid, ConvexMesh, HalfSpace, HollowSphere
 spatial_proximity   spatial_proximities
+ellipsoid_proximity ellipsoid_proximities, half_space_proximities, hollow_sphere_proximities: certified, for engines
+ellipsoid_neighbours EllipsoidNeighbours: the same from step to step
+gap_jacobian        gap_jacobian
+cells               overlapping_boxes
 proximities         what they return
 """

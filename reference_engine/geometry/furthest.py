@@ -53,7 +53,9 @@ def furthest_on_ellipsoid(a, cx, cy, cz):
             if abs(following - mu) <= 1e-16 * mu or mu < 1e-300:
                 break
             mu = following
-    x, y, z = coordinate(a, c, largest, mu, 0), coordinate(a, c, largest, mu, 1), coordinate(a, c, largest, mu, 2)
+    x = coordinate(a, c, largest, mu, np.int64(0))  # literals would be one machine code each
+    y = coordinate(a, c, largest, mu, np.int64(1))
+    z = coordinate(a, c, largest, mu, np.int64(2))
     rest = 1.0
     for i in range(3):
         if i != long_axis:
@@ -64,8 +66,8 @@ def furthest_on_ellipsoid(a, cx, cy, cz):
 
 
 @kernel
-def distance_to(point, k, cx, cy, cz):
-    return np.sqrt((point[k, 0] - cx) ** 2 + (point[k, 1] - cy) ** 2 + (point[k, 2] - cz) ** 2)
+def distance_to(point, cx, cy, cz):
+    return np.sqrt((point[0] - cx) ** 2 + (point[1] - cy) ** 2 + (point[2] - cz) ** 2)
 
 
 @kernel
@@ -111,7 +113,7 @@ def furthest_points(a, cx, cy, cz, tie, point):
     c = (cx, cy, cz)
     x, y, z = furthest_on_ellipsoid(a, cx, cy, cz)
     point[0, 0], point[0, 1], point[0, 2] = x, y, z
-    distance = distance_to(point, 0, cx, cy, cz)
+    distance = distance_to(point[0], cx, cy, cz)
     least = min(a[0], a[1], a[2])
     if distance - (least - np.sqrt(cx * cx + cy * cy + cz * cz)) <= tie:
         side = least / np.sqrt(3.0)
@@ -151,4 +153,4 @@ def furthest_points(a, cx, cy, cz, tie, point):
             rest -= (point[1, axis] / a[axis]) ** 2
     along = largest * np.sqrt(max(0.0, rest))
     point[1, i] = along if c[i] > 0.0 else -along
-    return TWO_POINTS if distance - distance_to(point, 1, cx, cy, cz) <= tie else ONE_POINT, 2
+    return TWO_POINTS if distance - distance_to(point[1], cx, cy, cz) <= tie else ONE_POINT, 2

@@ -81,6 +81,8 @@ def climb(pairs, n, rounds=60):
             [C * gradient[:, 0] - B * gradient[:, 1], A * gradient[:, 1] - B * gradient[:, 0]], axis=1
         ) / (A * C - B * B)[:, None]  # fmt: skip
         step /= np.maximum(1, np.sqrt((step * step).sum(axis=1)))[:, None]
+        if np.abs(step).max() <= 4 * np.finfo(n.dtype).eps:
+            break
         for _ in range(12):
             tried = unit(n + step[:, :1] * u + step[:, 1:] * v)
             wider, there = slab(pairs, tried)

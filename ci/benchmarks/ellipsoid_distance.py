@@ -1,0 +1,237 @@
+"""Gaps of random pairs of ellipsoids: how exact, how certain, how fast; and MuJoCo's mj_geomDistance in the same run.
+
+    python -P ci/benchmarks/ellipsoid_distance.py [--pairs 1000000] [--seed N]
+
+Apart and touching: the true distance is bracketed in long double (a slab and two surface points, 1e-16 of the pair's
+size apart). Overlapping: against the best of many starts, on a sample. Times are from positions and quaternions to
+gaps, the least of three passes over the same pairs, one thread. MuJoCo's is beyond its call overhead: less what the
+same call takes for two spheres. Exits 1 where a target is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from validation.kernel_cache import use_kernel_cache
+
+ROOT = Path(__file__).resolve().parents[2]
+CHUNK = 25_000
+KINDS = ("apart", "touching", "overlapping", "deep")
+ASPECTS = (1.0, 3.0, 10.0, 100.0)
+TIME, OVERLAP_TIME = 0.6, 3.0  # us a pair
+ERROR, GLOBAL = 1e-12, 1e-9  # of the pair's size
+FASTER = 4.0  # than MuJoCo
+
+
+@dataclass
+class Row:
+    """One line of the table."""
+
+    kind: str
+    aspect: float
+    pairs: int
+    mean: float  # us a pair
+    error: float  # worst, of the size
+    bound: float  # worst uncertainty, of the size
+    failures: int  # not finite, or the truth outside the bound
+    compared: int
+
+
+def gaps_of(rng: np.random.Generator, kind: str, axes: np.ndarray) -> np.ndarray:
+    thin, count = axes.reshape(-1, 6).min(axis=1), len(axes) // 2
+    match kind:
+        case "apart":
+            return rng.uniform(0.01, 3.0, count)
+        case "touching":
+            return np.full(count, 1e-9)
+        case "overlapping":
+            return -0.2 * thin * rng.uniform(0.0, 1.0, count)
+        case _:
+            return -thin * rng.uniform(0.2, 3.0, count)
+
+
+class Timed:
+    """Ours, on arrays that stay."""
+
+    def __init__(self, count: int) -> None:
+        from reference_engine.geometry.ellipsoid_depth import STACK
+        from reference_engine.geometry.ellipsoid_support import COLUMNS
+        from reference_engine.geometry.spatial_gap import FIELDS
+
+        self.body, self.found = np.empty((2 * count, COLUMNS)), np.empty((count, FIELDS))
+        self.normal, self.stack = np.zeros((count, 3)), np.empty(STACK)
+        self.pairs = np.arange(2 * count).reshape(-1, 2)
+
+    def __call__(self, axes: np.ndarray, position: np.ndarray, turned: np.ndarray, passes: int = 3) -> float:
+        """Seconds, the least of the passes; the result in `found`."""
+        from reference_engine.geometry.ellipsoid_gap import ellipsoid_gaps
+        from reference_engine.geometry.ellipsoid_support import place_ellipsoids
+
+        least, bodies, count = np.inf, len(axes), len(axes) // 2
+        for _ in range(passes):
+            self.normal[:] = 0.0  # no warm start
+            began = time.perf_counter()
+            place_ellipsoids(axes, position, turned, self.body[:bodies])
+            ellipsoid_gaps(
+                self.body[:bodies], self.pairs[:count], np.inf, self.normal[:count], self.stack, self.found[:count]
+            )
+            least = min(least, time.perf_counter() - began)
+        return least
+
+
+def measure(kind: str, aspect: float, count: int, sample: int, rng: np.random.Generator) -> Row:
+    from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies
+    from tests.reference_engine.geometry.ellipsoid_witness import distance, pair, widest
+
+    row = Row(kind, aspect, 0, 0.0, 0.0, 0.0, 0, 0)
+    ours, seconds = Timed(min(CHUNK, count)), 0.0
+    while row.pairs < count:
+        now = min(CHUNK, count - row.pairs)
+        axes, turned = random_bodies(rng, now, aspect)
+        position, n = facing(rng, axes, turned, gaps_of(rng, kind, axes))
+        seconds += ours(axes, position, turned)
+        gap, bound = ours.found[:now, 0].copy(), ours.found[:now, 10].copy()
+        size = np.linalg.norm(position[1::2] - position[::2], axis=1) + axes.max(axis=1).reshape(-1, 2).sum(axis=1)
+        row.bound = max(row.bound, float((bound / size).max()))
+        row.pairs += now
+        wrong = ~np.isfinite(ours.found[:now]).all(axis=1)
+        if kind in ("apart", "touching"):
+            pairs = pair(axes, position, turned)
+            at_least, at_most = distance(pairs, n + 1e-3 * rng.normal(size=n.shape))
+            blurred = (at_most - at_least) > 1e-3 * ERROR * size  # the witness itself would have failed
+            error = np.abs(gap - at_least).astype(float)
+            wrong |= blurred | (error > bound + (at_most - at_least))
+            row.compared += now
+        else:
+            few = slice(0, max(0, min(now, sample - row.compared)))
+            if not gap[few].size:
+                row.failures += int(wrong.sum())
+                continue
+            both = slice(0, 2 * few.stop)
+            _, width = widest(pair(axes[both], position[both], turned[both], float), rng, lattice=150, climbers=6)
+            error, size = np.abs(width - gap[few]), size[few]
+            wrong[few] |= width > gap[few] + bound[few] + 1e-14 * size  # something better was found
+            missed = width < gap[few] - 1e-12 * size  # by the many starts, not by us
+            error = np.where(missed, 0.0, error)
+            row.compared += few.stop
+        row.failures += int(wrong.sum())
+        row.error = max(row.error, float((error / size).max()))
+    row.mean = 1e6 * seconds / count
+    return row
+
+
+def mujoco_times(axes: np.ndarray, position: np.ndarray, turned: np.ndarray, tolerance: float) -> tuple[float, Any]:
+    """Seconds beyond the overhead of all pairs, and the distances."""
+    import mujoco
+
+    from tests.reference_engine.geometry.ellipsoid_witness import rotation
+
+    def geoms(kind: str) -> str:
+        two = 2 * f"<body><freejoint/><geom type='{kind}' size='1 1 1' mass='1'/></body>"
+        return f"<mujoco><option ccd_tolerance='{tolerance}'/><worldbody>{two}</worldbody></mujoco>"
+
+    xmat = rotation(turned, float).reshape(-1, 2, 9)
+    xpos, size = position.reshape(-1, 2, 3), axes.reshape(-1, 2, 3)
+    times, distances = [], np.empty(len(xpos))
+    for kind in ("ellipsoid", "sphere"):
+        model = mujoco.MjModel.from_xml_string(geoms(kind))
+        data, fromto = mujoco.MjData(model), np.zeros(6)
+        mujoco.mj_forward(model, data)
+        ball = np.repeat(size[:, :, :1], 3, axis=2)
+        sizes, least = size if kind == "ellipsoid" else ball, np.inf
+        for _ in range(3):
+            began = time.perf_counter()
+            for k in range(len(xpos)):
+                model.geom_size[:] = sizes[k]
+                data.geom_xpos[:] = xpos[k]
+                data.geom_xmat[:] = xmat[k]
+                distances[k] = mujoco.mj_geomDistance(model, data, 0, 1, 1e3, fromto)
+            least = min(least, time.perf_counter() - began)
+        times.append(least)
+        if kind == "ellipsoid":
+            kept = distances.copy()
+    return times[0] - times[1], kept
+
+
+def against_mujoco(rng: np.random.Generator, count: int = 4000) -> float:
+    """Prints how many times faster, kind by kind; returns it for all of them together."""
+    from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies
+
+    print(
+        f"\n{'kind':12} {'aspect':>6} {'ours us':>8} {'MuJoCo us':>10} {'times':>6} {'its error':>10}  ({count} pairs)"
+    )
+    ours, times = Timed(count), np.zeros(2)
+    for kind in KINDS[:3]:
+        for aspect in ASPECTS[1:]:
+            axes, turned = random_bodies(rng, count, aspect)
+            position, _ = facing(rng, axes, turned, gaps_of(rng, kind, axes))
+            mine = ours(axes, position, turned)
+            theirs, distances = mujoco_times(axes, position, turned, 1e-6)  # its default
+            mine = min(mine, ours(axes, position, turned))
+            times += mine, theirs
+            error = float(np.abs(distances - ours.found[:, 0]).max())
+            each = f"{1e6 * mine / count:8.2f} {1e6 * theirs / count:10.2f} {theirs / mine:6.1f} {error:10.1e}"
+            print(f"{kind:12} {aspect:6g} {each}")
+    return float(times[1] / times[0])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pairs", type=int, default=1_000_000, help="apart and touching, all aspect ratios together")
+    parser.add_argument("--seed", type=int, default=None, help="any; a new one each run unless given")
+    arguments = parser.parse_args()
+    if arguments.pairs < 8:
+        parser.error(f"--pairs: {arguments.pairs}; at least 8")
+    seed = arguments.seed if arguments.seed is not None else int(np.random.SeedSequence().generate_state(1)[0])
+    use_kernel_cache()
+    sys.path.append(str(ROOT))
+    from tests.reference_engine.geometry.ellipsoid_witness import IS_SHARPER
+
+    if not IS_SHARPER:
+        print("long double is no sharper than double here: no independent bracket", file=sys.stderr)
+        return 1
+    rng = np.random.default_rng(seed)
+    measure("deep", 3.0, 8, 8, np.random.default_rng(0))  # compile before the clock runs
+    print(f"seed {seed}; errors and bounds are of the pair's size: |d| + the longest semi-axes")
+    names = ("kind", "aspect", "pairs", "us a pair", "error", "bound", "failures", "compared")
+    print("{:12} {:>6} {:>8} {:>9} {:>8} {:>8} {:>8} {:>8}".format(*names))
+    rows = []
+    for kind in KINDS:
+        for aspect in ASPECTS:
+            apart = kind in ("apart", "touching")
+            count = arguments.pairs // (2 * len(ASPECTS)) if apart else max(8, arguments.pairs // 50)
+            row = measure(kind, aspect, count, 1000, rng)
+            rows.append(row)
+            print(
+                f"{kind:12} {aspect:6g} {row.pairs:8} {row.mean:9.2f} {row.error:8.1e} {row.bound:8.1e} "
+                f"{row.failures:8} {row.compared:8}",
+                flush=True,
+            )
+    apart, over, deep = rows[: 2 * len(ASPECTS)], rows[2 * len(ASPECTS) : -len(ASPECTS)], rows[-len(ASPECTS) :]
+    faster = against_mujoco(rng)
+    mean = float(np.average([row.mean for row in apart], weights=[row.pairs for row in apart]))
+    over_mean = float(np.mean([row.mean for row in over]))
+    failures = sum(row.failures for row in rows)
+    error, bound = max(row.error for row in apart), max(max(row.error, row.bound) for row in over)
+    print(
+        f"\ndeeper overlaps: {np.mean([row.mean for row in deep]):.1f} us, bound {max(row.bound for row in deep):.0e}"
+    )
+    met = failures == 0 and mean <= TIME and error <= ERROR and over_mean <= OVERLAP_TIME
+    met = met and bound <= GLOBAL and faster >= FASTER
+    print(
+        f"{failures} failures (target 0); {mean:.2f} us (target {TIME}), error {error:.0e} (target {ERROR:.0e}); "
+        f"overlapping {over_mean:.2f} us (target {OVERLAP_TIME}), global to {bound:.0e} (target {GLOBAL:.0e}); "
+        f"{faster:.1f} times as fast as MuJoCo (target {FASTER}): {'met' if met else 'MISSED'}"
+    )
+    return int(not met)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
