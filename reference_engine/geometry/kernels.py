@@ -14,8 +14,10 @@ from typing import Any
 
 from numba import njit
 
-COMPILED: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
-INTERNAL: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-entry = njit(**COMPILED)
+from reference_engine.geometry.compiler import KernelCompiler
+
+COMPILED: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+INTERNAL: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": KernelCompiler}
+entry = njit(cache=True, **COMPILED)
 kernel = njit(**COMPILED, **INTERNAL)
 part = njit(**COMPILED, **INTERNAL, forceinline=True)

@@ -1,0 +1,61 @@
+"""Kernels are compiled once, as part of the entry that calls them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+from reference_engine.geometry.compiler import IntermediateCode
+from reference_engine.geometry.kernels import entry, kernel
+
+ROOT = Path(__file__).parents[3]
+
+pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="kernels are not compiled (NUMBA_DISABLE_JIT)")
+
+
+@kernel
+def norm(x: np.ndarray) -> float:
+    return np.hypot(x[0], x[1])
+
+
+@kernel
+def twice_the_norm(x: np.ndarray) -> float:
+    return norm(x) + norm(x)
+
+
+@entry
+def thrice_the_norm(x: np.ndarray) -> float:
+    return norm(x) + twice_the_norm(x)
+
+
+def test_an_entry_runs_the_kernels_that_its_kernels_call():
+    assert thrice_the_norm(np.array([3.0, 4.0])) == 15.0
+
+
+def test_no_machine_code_is_made_of_a_kernel():
+    thrice_the_norm(np.array([3.0, 4.0]))
+    for made in (norm, twice_the_norm):
+        (compiled,) = made.overloads.values()
+        assert isinstance(compiled.library, IntermediateCode)
+        assert not compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+
+
+def test_a_cached_entry_needs_none_of_its_kernels(tmp_path):
+    """The second process compiles nothing and says the same."""
+    program = (
+        "import numpy as np; from tests.reference_engine.geometry import test_compiler as t\n"
+        "print(t.thrice_the_norm(np.array([3.0, 4.0])), len(t.norm.signatures), "
+        "sum(t.thrice_the_norm.stats.cache_hits.values()))"
+    )
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=ROOT, env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}, capture_output=True, text=True, check=True,
+        ).stdout.split()
+        for _ in range(2)
+    ]  # fmt: skip
+    assert said == [["15.0", "1", "0"], ["15.0", "0", "1"]]
