@@ -13,7 +13,7 @@ known f_t = -s mu (f_n + base), one row and a column n - s mu t, and no such pro
 Only the modes are taken from here; the forces come from them by elimination, with A and b as given.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from reference_engine.complementarity.friction_modes import (
 )
 from reference_engine.complementarity.lemke import SOLVED, lemke_pivots
 from reference_engine.geometry.kernels import kernel
+from reference_engine.geometry.structure import Structure
 
 STILL = 1e-11  # of rows scaled to 1: what is less does not move anything
 DEPENDENT = 1e-11  # of A_jj: a joint with less of its own left adds nothing to the others
@@ -37,7 +38,8 @@ CANCELLED = 1e-13  # of sqrt(A_ii A_jj): what the joints leave of it below that 
 LAMBDA = -1
 
 
-class LemkeRoom(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class LemkeRoom(Structure):
     """Scratch; untouched unless Lemke's method is wanted."""
 
     G: NDArray[np.float64]  # (2R, 2R)

@@ -14,13 +14,14 @@ A wrong mode shows itself: a force that pulls, a body that sinks in, friction be
 direction. `inspect` lists those with the mode that each asks for.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.complementarity.elimination import eliminate, substitute
 from reference_engine.geometry.kernels import kernel
+from reference_engine.geometry.structure import Structure
 
 JOINT, SMOOTH, GRIPPING, SLIDING_PLUS, SLIDING_MINUS = 0, 1, 2, 3, 4  # kinds
 OPEN, HELD, STICKS, SLIPS_PLUS, SLIPS_MINUS, FULL_PLUS, FULL_MINUS, PARTS = 0, 1, 2, 3, 4, 5, 6, 8  # modes
@@ -32,7 +33,8 @@ CORRECTIONS = 3
 SOFTNESS = 1e-8  # of a place's own A_ii
 
 
-class FrictionProblem(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class FrictionProblem(Structure):
     """Room for R places or more; only those in use are read. A force is in N and A in 1/kg, or impulses in N s."""
 
     A: NDArray[np.float64]  # (2R, 2R) symmetric; tangents of smooth places and joints are not read
@@ -43,7 +45,8 @@ class FrictionProblem(NamedTuple):
     base: NDArray[np.float64]  # (R,) >= 0, a normal force that is there already and that friction counts too
 
 
-class FrictionAnswer(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class FrictionAnswer(Structure):
     mode: NDArray[np.int64]  # (R,) a guess goes in
     f: NDArray[np.float64]  # (2R,) those of the last solution go in, or 0: where redundant, they change least
     a: NDArray[np.float64]  # (2R,) 0 at tangents of smooth places and joints
@@ -51,7 +54,8 @@ class FrictionAnswer(NamedTuple):
     doubt: NDArray[np.int64]  # (R,) where it slides: STEADY, PAINLEVE (p <= 0), INDETERMINATE
 
 
-class FrictionWork(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class FrictionWork(Structure):
     """Scratch."""
 
     matrix: NDArray[np.float64]  # (2R, 2R)

@@ -12,10 +12,41 @@ is not, so `tests/reference_engine/geometry/test_compiler.py` would tell of a nu
 from typing import Any
 
 from numba import _dynfunc  # type: ignore[attr-defined]  # compiled, and not in its stubs
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import LoweringPass, register_pass
-from numba.core.typed_passes import AnnotateTypes, NativeLowering
+from numba.core.compiler import CompilerBase
+from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.dispatcher import Dispatcher
+from numba.core.typed_passes import (
+    AnnotateTypes,
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+    NoPythonSupportedFeatureValidation,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+)
+from numba.core.untyped_passes import (
+    FixupArgs,
+    GenericRewrites,
+    IRProcessing,
+    ReconstructSSA,
+    RewriteSemanticConstants,
+    TranslateByteCode,
+)
+
+
+def without_literals(made: Any) -> Any:
+    """A kernel that is compiled once for all numbers; numba compiles one more for each literal in a call."""
+    if isinstance(made, Dispatcher):
+        found = made.get_call_template
+
+        def of_plain_types(args: Any, kws: Any) -> Any:
+            named = {name: types.unliteral(kind) for name, kind in dict(kws).items()}
+            return found(tuple(types.unliteral(kind) for kind in args), named)
+
+        made.get_call_template = of_plain_types  # type: ignore[method-assign]
+    return made
 
 
 class IntermediateCode(JITCodeLibrary):
@@ -27,6 +58,27 @@ class IntermediateCode(JITCodeLibrary):
     def needed(self) -> list[Any]:
         """Itself and all that it calls, each once: what a caller links in."""
         return [self, *dict.fromkeys(self._linking_libraries)]
+
+
+class OptimisedOnce(JITCodeLibrary):
+    """Of an entry. numba optimises a first time so that its counts of references meet; we count none (`_nrt`)."""
+
+    def _optimize_final_module(self) -> None:
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class ToOptimisedCode(LoweringPass):
+    _name = "to_optimised_code"
+
+    def __init__(self) -> None:
+        LoweringPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = OptimisedOnce(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return True
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -61,12 +113,25 @@ class MakeKnownToCallers(LoweringPass):
         return True
 
 
-class KernelCompiler(CompilerBase):
-    """numba's pipeline, in which the last step makes intermediate code."""
+def pipeline(name: str, *lowering: Any) -> list[Any]:
+    """What numba does to a function, without what our kernels have no use for: closures, literal loops, array
+    expressions, inlining before types are known."""
+    passes = PassManager(name)
+    for step in (
+        TranslateByteCode, FixupArgs, IRProcessing, RewriteSemanticConstants, GenericRewrites, ReconstructSSA,
+        NopythonTypeInference, PreLowerStripPhis, NoPythonSupportedFeatureValidation, IRLegalization, AnnotateTypes,
+        *lowering, NoPythonBackend,
+    ):  # fmt: skip
+        passes.add_pass(step, step._name)
+    passes.finalize()
+    return [passes]
 
+
+class KernelCompiler(CompilerBase):
     def define_pipelines(self) -> list[Any]:
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.add_pass_after(ToIntermediateCode, AnnotateTypes)
-        passes.add_pass_after(MakeKnownToCallers, NativeLowering)
-        passes.finalize()
-        return [passes]
+        return pipeline("kernel", ToIntermediateCode, NativeLowering, MakeKnownToCallers)
+
+
+class EntryCompiler(CompilerBase):
+    def define_pipelines(self) -> list[Any]:
+        return pipeline("entry", ToOptimisedCode, NativeLowering)

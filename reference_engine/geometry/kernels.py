@@ -1,23 +1,29 @@
-"""How the kernels of this folder are compiled.
+"""How the kernels of this library are compiled.
 
 Division follows IEEE (`error_model`), which the loops are written for: no branch to a Python
 exception at every quotient.  Arrays are not counted (`_nrt`): numba otherwise counts each one that is
 taken out of a tuple, up and down again, by instructions that lock the bus, which was two thirds of the
 time of loops over small worlds and half of the time that they take to compile.  So a kernel makes no array and
 returns none: it would not compile ("Only accept returning of array passed into the function").
-A `kernel` is only called by kernels, so it needs no entry from Python or C: half of the compile time.
-An `entry` is what the fronts call. A `part` is called from one or two places and is put there whole: where structures
-of many arrays are handed on, that saves pushing them all.
+An `entry` is what the fronts call. A `kernel` is only called by kernels and entries: it has no way in from Python or C.
+A `part` is called from one or two places and is put there whole.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from numba import njit
 
-from reference_engine.geometry.compiler import KernelCompiler
+from reference_engine.geometry.compiler import EntryCompiler, KernelCompiler, without_literals
 
 COMPILED: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 INTERNAL: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": KernelCompiler}
-entry = njit(cache=True, **COMPILED)
-kernel = njit(**COMPILED, **INTERNAL)
-part = njit(**COMPILED, **INTERNAL, forceinline=True)
+entry = njit(cache=True, pipeline_class=EntryCompiler, **COMPILED)
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    return without_literals(njit(**COMPILED, **INTERNAL)(function))
+
+
+def part(function: Callable[..., Any]) -> Any:
+    return without_literals(njit(**COMPILED, **INTERNAL, forceinline=True)(function))

@@ -5,12 +5,13 @@ places. The fixed background is body -1, at rest at the origin; it needs no row 
 """
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.geometry.structure import Structure
 from reference_engine.planar.errors import WorldError
 from reference_engine.planar.forces import Attraction, ConstantForce, Force, Spring, Thruster
 from reference_engine.planar.outline import centre_of_mass
@@ -21,7 +22,8 @@ Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 
-class Forces(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Forces(Structure):
     """F forces in the world's order, on B bodies; K corners of profiles, R rubber bands."""
 
     mass: Array  # (B, 3) kg, kg, kg m^2; infinite if fixed

@@ -3,10 +3,13 @@
 Each array that a kernel is given costs compile time in it and in all its callers, so there are few.
 """
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from reference_engine.geometry.structure import Structure
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -19,7 +22,8 @@ YES: Any = np.bool_(True)
 NO: Any = np.bool_(False)
 
 
-class Outlines(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Outlines(Structure):
     """B bodies and the fixed background last, E edges, V corners and points on arcs, K connectors, P pairs."""
 
     body: Array  # (B + 1, 12)
@@ -55,7 +59,8 @@ END_1, END_2, CONNECTOR, TABLE, ROWS, CLOSED = range(6)  # connector_ids: bodies
 JOINT_TURNING, JOINT_STILL, ROPE, ROD, ON_PATH, UPPER_END, LOWER_END = range(7)  # CONNECTOR
 
 
-class Rules(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Rules(Structure):
     """Tolerances and options, as scalars."""
 
     distance_tolerance: float
@@ -65,7 +70,8 @@ class Rules(NamedTuple):
     extra_step: float
 
 
-class Work(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Work(Structure):
     """Room for up to N contacts; nothing in it outlives a call. Few arrays: each costs compile time in every kernel."""
 
     A: Array  # (N, N) of a subset

@@ -4,12 +4,13 @@ The stages are looked at like states: bodies that penetrate in one end the step.
 where a force is a Python function.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.geometry.structure import Structure
 from reference_engine.planar.external import Forces, accelerate
 from reference_engine.planar.faithful import arrays as col
 from reference_engine.planar.faithful.collision import is_close, is_colliding, is_imminent
@@ -22,7 +23,8 @@ RUNGE_KUTTA, MODIFIED_EULER, EULER = range(3)
 WENT, PENETRATES, NO_ROOM, NO_FORCES = range(4)
 
 
-class Stages(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Stages(Structure):
     """Room for the stages of one step; (B + 1, 3) is (x, y, angle) or its rates. Few arrays: each is 0.1 us a call."""
 
     motion: Array  # (2, 4, B + 1, 3) twist and acceleration of each stage

@@ -1,11 +1,11 @@
-"""The world as the located kernels see it. A fixed NamedTuple is one numba type: each kernel has one signature.
+"""The world as the located kernels see it. Each Structure is one numba type, so that each kernel has one signature.
 
 The state y is flat: poses (x, y, angle) of all rows, then twists (vx, vy, spin): y[3 i + c], y[3 R + 3 i + c]. Rows
 are the world's bodies, and the background last. A body's shape is one or more convex parts.
 """
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from reference_engine.complementarity.friction_modes import (
 )
 from reference_engine.geometry.kernels import kernel
 from reference_engine.geometry.polygon import convex_parts
+from reference_engine.geometry.structure import Structure
 from reference_engine.planar.connectors import Joint, PathEnd, PathJoint
 from reference_engine.planar.errors import WorldError
 from reference_engine.planar.outline import Outline
@@ -59,7 +60,8 @@ GAP, RATE, NX, NY, U1X, U1Y, U2X, U2Y, SPAN, ACROSS, SLIP, MN1, MN2, MT1, MT2, A
 IMPACT, ACCUMULATION, MADE, BROKEN, STICK, SLIDE, INDETERMINATE = (np.int64(k) for k in range(7))  # Log.event_ids
 
 
-class Solids(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Solids(Structure):
     """R rows of the state, S parts, P pairs of parts that may meet, V vertices in all, C connectors."""
 
     kind: Ids  # (S,)
@@ -78,7 +80,8 @@ class Solids(NamedTuple):
     connector_figures: Array  # (C, 8) as a row of Places.figure
 
 
-class Places(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Places(Structure):
     """Room for N places where two bodies touch or are joined; the normal points from the second body, J, to I.
 
     LINE          a point of I over an edge or line of J, which turns with J
@@ -91,7 +94,8 @@ class Places(NamedTuple):
     figure: Array  # (N, 8)
 
 
-class Instant(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Instant(Structure):
     """Room to solve for the forces or impulses at all touching places, N of them, at an event."""
 
     problem: FrictionProblem
@@ -107,7 +111,8 @@ class Instant(NamedTuple):
     factor: Array  # (4,) of e: now, bounds of it, how often they have been narrowed
 
 
-class Log(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Log(Structure):
     """Room for what comes out: S samples, C contacts of samples, M impacts, E rows of events, D instants of events."""
 
     time: Array  # (S,) s
@@ -122,7 +127,8 @@ class Log(NamedTuple):
     pose: Array  # (D, 3 R)
 
 
-class Clock(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Clock(Structure):
     """The state in time, between calls too."""
 
     y: Array  # (6 R,)
@@ -141,7 +147,8 @@ STEPS, HELD, IDLE, SHOWN, PASSED, PHASE, EVENT, RELEASED, CONDITION, TOUCHED, ST
 SAMPLES, CONTACTS, IMPACTS, EVENTS, INSTANTS, WHY_I, WHY_J, SEAM_I, SEAM_J, RESOLVED, FADED = range(12, 23)
 
 
-class Rule(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Rule(Structure):
     tolerance: float
     cutoff: float  # s
     law: int  # of IMPACT_LAWS
@@ -149,7 +156,8 @@ class Rule(NamedTuple):
     max_events: int
 
 
-class Work(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Work(Structure):
     """Room for the kernels to work in; nothing in it outlives a call but what the call is for. K = 2 N rows."""
 
     geometry: Array  # (N, 17) of the places
@@ -385,3 +393,8 @@ def room_to_log(rows: int, samples: int, contacts: int, events: int) -> Log:
         event=np.zeros((events, 3)),
         pose=np.zeros((events, 3 * rows)),
     )
+
+
+def twice_the_room(log: Log) -> Log:
+    """With what is in it."""
+    return Log(**{f.name: np.concatenate([part := getattr(log, f.name), np.zeros_like(part)]) for f in fields(log)})

@@ -12,7 +12,7 @@ import numpy as np
 
 from reference_engine.complementarity.elimination import eliminate, substitute
 from reference_engine.complementarity.friction_modes import FULL_MINUS, FULL_PLUS, SLIPS_MINUS, SLIPS_PLUS, STICKS
-from reference_engine.geometry.kernels import kernel
+from reference_engine.geometry.kernels import kernel, part
 from reference_engine.planar.external import accelerate
 from reference_engine.planar.located.layout import (
     ACROSS,
@@ -186,7 +186,7 @@ def take_row(places, k, tangent, which, m, work):
         work.along[m, 3] += mu * G[k, MT2]
 
 
-@kernel
+@part
 def interaction(solids, places, a, ra, row, b, cb, column):
     """What a unit along a column of place b does along a row of place a, by the bodies that they share."""
     ia, ja, ib, jb = places.id[a, BODY_I], places.id[a, BODY_J], places.id[b, BODY_I], places.id[b, BODY_J]

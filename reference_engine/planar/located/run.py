@@ -41,13 +41,13 @@ from reference_engine.planar.located.layout import (
     WHY_J,
     WHY_P,
     Clock,
-    Log,
     Rule,
     pack_solids,
     room_for_instant,
     room_for_places,
     room_to_log,
     room_to_work,
+    twice_the_room,
 )
 from reference_engine.planar.located.resolve import FIRST_STEP
 from reference_engine.planar.located.settings import IMPACT_LAWS, IMPACT_ORDERS, LocatedSettings
@@ -94,8 +94,7 @@ class Run:
     def make_room(self, capacity: int) -> None:
         held, count = self.held, self.clock.tally[HELD]
         self.held, self.found, self.following = (room_for_places(capacity) for _ in range(3))
-        for field, old in zip(self.held, held, strict=True):
-            field[:count] = old[:count]
+        self.held.id[:count], self.held.figure[:count] = held.id[:count], held.figure[:count]
         self.instant = room_for_instant(capacity)
         self.work = room_to_work(len(self.world.bodies) + 1, capacity)
 
@@ -109,7 +108,7 @@ class Run:
             if status == DONE:
                 return
             if status == LOG_FULL:
-                self.log = Log._make(np.concatenate([part, np.zeros_like(part)]) for part in self.log)
+                self.log = twice_the_room(self.log)
             elif status == PLACES_FULL:
                 self.make_room(2 * len(self.held.id))
             else:
