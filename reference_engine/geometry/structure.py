@@ -38,8 +38,12 @@ class Structure:
 
     @cached_property
     def _numba_type(self) -> "StructureType":
-        known = [(field.name, numba.typeof(getattr(self, field.name))) for field in fields(self)]
-        return StructureType(type(self).__name__, tuple(known))
+        values = [getattr(self, field.name) for field in fields(self)]
+        key = (type(self), *(outline(value) for value in values))
+        if key not in KNOWN:
+            members = zip((field.name for field in fields(self)), map(numba.typeof, values), strict=True)
+            KNOWN[key] = StructureType(type(self).__name__, tuple(members))
+        return KNOWN[key]
 
     @cached_property
     def _table(self) -> NDArray[np.int64]:
@@ -50,6 +54,16 @@ class Structure:
     @cached_property
     def _address(self) -> int:
         return int(self._table.ctypes.data)
+
+
+KNOWN: dict[tuple[Any, ...], "StructureType"] = {}  # numba takes 10 us to find the type of an array
+
+
+def outline(value: Any) -> Any:
+    """What decides the type of a field."""
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.ndim, value.flags.c_contiguous, value.flags.writeable
+    return value._numba_type if isinstance(value, Structure) else type(value)
 
 
 def numbers(value: Any) -> Iterator[int]:
