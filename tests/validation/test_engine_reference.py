@@ -275,7 +275,7 @@ def test_a_wrong_sign_in_its_own_gaps_is_seen_by_its_check_and_without_it_by_the
 
     def inside_out(world):
         solids = right(world)
-        return solids._replace(normals=-solids.normals, offsets=-solids.offsets)
+        return dataclasses.replace(solids, normals=-solids.normals, offsets=-solids.offsets)
 
     what = scene(box("base", mass=None, fixed=True), box(position=(0.1, 1.2)), duration=0.4)
     law = 1e-3
