@@ -105,10 +105,10 @@ def test_the_engine_calls_with_room_for_more_and_what_is_left_there_does_not_mat
     """Arrays for nine places, two in touch; tangents of smooth places are not read."""
     room, n = 9, 2
     answer, *scratch = friction.friction_room(room)
-    scratch = [array for part in scratch for array in vars(part).values()]
-    for array in (answer.f, answer.a, answer.p, *(array for array in scratch if array.dtype == float)):
+    arrays = [array for part in scratch for array in vars(part).values()]
+    for array in (answer.f, answer.a, answer.p, *(array for array in arrays if array.dtype == float)):
         array[...] = np.nan
-    for array in (answer.doubt, *(array for array in scratch if array.dtype == np.int64)):
+    for array in (answer.doubt, *(array for array in arrays if array.dtype == np.int64)):
         array[...] = 5
     A, b = np.full((2 * room, 2 * room), np.nan), np.full(2 * room, np.nan)
     A[:4, :4], b[:4] = BOX
