@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import reference_engine as library
-from reference_engine import ContactForceError, LocatedMotion, LocatedSettings, UnresolvedContact, WorldError
+from reference_engine import ContactForceError, LocatedMotion, UnresolvedContact, WorldError
 from reference_engine.planar.located.settings import FINEST_TOLERANCE, IMPACT_LAWS, IMPACT_ORDERS
 from scenarios.scene import PlanarScene, Revolute, Scene, features
 from validation.engines.engine import Setting, Settings, Value
@@ -43,7 +43,7 @@ DECLINES = {
 }
 COLLIDING_PIN = "the reference engine lets bodies that a pin holds pass through one another, not so joint {!r}"
 
-OWN = LocatedSettings()
+OWN = library.LocatedSettings()
 SETTINGS = {
     "tolerance": Setting(
         default=OWN.tolerance, low=FINEST_TOLERANCE, high=1e-2, doc="local error of the integrator, SI units"
@@ -104,11 +104,11 @@ class Reference:
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> PlanarTrajectory:
         """Raises UnresolvedContact or ContactForceError, with the figures, rather than go on wrongly."""
         assert isinstance(scene, PlanarScene)
-        given = {field.name: settings[field.name] for field in fields(LocatedSettings)}
+        given = {field.name: settings[field.name] for field in fields(library.LocatedSettings)}
         steps = max(1, round(scene.duration / dt))
         started = time.perf_counter()
         # The settings' values are checked against `SETTINGS`; mypy sees a union of their types.
-        motion = library.locate_at(world_of(scene), times_read(steps, dt), LocatedSettings(**given))  # type: ignore[arg-type]
+        motion = library.locate_at(world_of(scene), times_read(steps, dt), library.LocatedSettings(**given))  # type: ignore[arg-type]
         report_step_times([(time.perf_counter() - started) / steps] * steps)
         return trajectory_of(motion, scene, dt)
 
