@@ -2,11 +2,11 @@
 
 A block dropped on the ground, in five lines:
 
-    from reference_engine import Body, HalfPlane, World, box, locate
+    from reference_engine import Body, HalfPlane, World, box, simulate
 
     ground = Body(shape=HalfPlane(), fixed=True)
     block = Body(shape=box(1.0, 3.0), position=(0.0, 2.0), spin=0.3)
-    motion = locate(World(bodies=(ground, block), restitution=0.5), duration=5.0, sample_step=1 / 60)
+    motion = simulate(World(bodies=(ground, block), restitution=0.5), duration=5.0, sample_step=1 / 60)
     print(motion.pose[-1, 1], motion.impacts.time, motion.contacts_at(-1).force)
 
 All SI. Poses are (x, y, angle), twists (vx, vy, spin), arrays over (samples, bodies, 3). It has no time step: every
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from reference_engine.planar.forces import ConstantForce as ConstantForce
     from reference_engine.planar.forces import Spring as Spring
     from reference_engine.planar.forces import Thruster as Thruster
-    from reference_engine.planar.located.locate import locate as locate
-    from reference_engine.planar.located.locate import locate_at as locate_at
     from reference_engine.planar.located.motion import LocatedMotion as LocatedMotion
-    from reference_engine.planar.located.settings import LocatedSettings as LocatedSettings
+    from reference_engine.planar.located.settings import Settings as Settings
+    from reference_engine.planar.located.simulate import simulate as simulate
+    from reference_engine.planar.located.simulate import simulate_at as simulate_at
     from reference_engine.planar.motion import Motion as Motion
     from reference_engine.planar.motion import energy as energy
     from reference_engine.planar.outline import Edge as Edge
@@ -70,12 +70,12 @@ _HOME = {
     "HalfPlane": "planar.shape",
     "Bowl": "planar.shape",
     "World": "planar.world",
-    "locate": "planar.located.locate",
+    "simulate": "planar.located.simulate",
     "Motion": "planar.motion",
     "LocatedMotion": "planar.located.motion",
     "energy": "planar.motion",
-    "LocatedSettings": "planar.located.settings",
-    "locate_at": "planar.located.locate",
+    "Settings": "planar.located.settings",
+    "simulate_at": "planar.located.simulate",
     "faithful_simulate": "planar.faithful.engine",
     "faithful_samples": "planar.faithful.engine",
     "FaithfulSettings": "planar.faithful.settings",

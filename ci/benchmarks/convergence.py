@@ -233,7 +233,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--plot", type=Path, help="write the picture to this file")
     options = parser.parse_args(arguments)
     use_kernel_cache()
-    from reference_engine import LocatedSettings, locate
+    from reference_engine import Settings, simulate
 
     found: dict[str, Array] = {}
     print(f"{'scene':18}" + "".join(f"{tolerance:9.0e}" for tolerance in TOLERANCES) + f"{'order':>8}{'decades':>9}")
@@ -243,7 +243,7 @@ def main(arguments: list[str]) -> int:
         errors = np.array(
             [
                 scene.error(
-                    locate(scene.world, scene.duration, scene.duration / SAMPLES, LocatedSettings(tolerance=tolerance))
+                    simulate(scene.world, scene.duration, scene.duration / SAMPLES, Settings(tolerance=tolerance))
                 )
                 for tolerance in TOLERANCES.tolist()
             ]

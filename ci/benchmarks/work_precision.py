@@ -76,15 +76,15 @@ def peer_run(engine_name: str, scenario: Scenario, rate: int) -> Run:
 
 
 def located_run(scenario: Scenario, tolerance: float) -> Run:
-    from reference_engine import LocatedSettings, locate
+    from reference_engine import Settings, simulate
     from validation.engines.reference_world import world_of
 
-    world, settings = world_of(scenario.scene), LocatedSettings(tolerance=tolerance)
+    world, settings = world_of(scenario.scene), Settings(tolerance=tolerance)
     count = len(scenario.scene.bodies)
 
     def once() -> tuple[float, Array]:
         started = time.perf_counter()
-        motion = locate(world, scenario.scene.duration, 1.0 / RATE, settings)
+        motion = simulate(world, scenario.scene.duration, 1.0 / RATE, settings)
         wall = time.perf_counter() - started
         grid = np.arange(round(scenario.scene.duration * RATE) + 1) / RATE
         rows = np.searchsorted(motion.time, grid - 1e-9)

@@ -43,7 +43,7 @@ DECLINES = {
 }
 COLLIDING_PIN = "the reference engine lets bodies that a pin holds pass through one another, not so joint {!r}"
 
-OWN = library.LocatedSettings()
+OWN = library.Settings()
 SETTINGS = {
     "tolerance": Setting(
         default=OWN.tolerance, low=FINEST_TOLERANCE, high=1e-2, doc="local error of the integrator, SI units"
@@ -85,7 +85,7 @@ class Reference:
             if isinstance(joint, Revolute) and joint.b and joint.collide:
                 return COLLIDING_PIN.format(joint.name)
         try:
-            library.locate_at(world_of(scene), np.zeros(1))
+            library.simulate_at(world_of(scene), np.zeros(1))
         except WorldError as error:
             return str(error)
         except (ContactForceError, UnresolvedContact):
@@ -99,16 +99,16 @@ class Reference:
             library.Body(shape=library.box(1.0, 1.0), position=(0.0, 0.505)),
             library.Body(shape=library.Disc(0.1), position=(0.0, 1.2)),
         )
-        library.locate(library.World(bodies=bodies), 0.5, 1.0 / 60.0)
+        library.simulate(library.World(bodies=bodies), 0.5, 1.0 / 60.0)
 
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> PlanarTrajectory:
         """Raises UnresolvedContact or ContactForceError, with the figures, rather than go on wrongly."""
         assert isinstance(scene, PlanarScene)
-        given = {field.name: settings[field.name] for field in fields(library.LocatedSettings)}
+        given = {field.name: settings[field.name] for field in fields(library.Settings)}
         steps = max(1, round(scene.duration / dt))
         started = time.perf_counter()
         # The settings' values are checked against `SETTINGS`; mypy sees a union of their types.
-        motion = library.locate_at(world_of(scene), times_read(steps, dt), library.LocatedSettings(**given))  # type: ignore[arg-type]
+        motion = library.simulate_at(world_of(scene), times_read(steps, dt), library.Settings(**given))  # type: ignore[arg-type]
         report_step_times([(time.perf_counter() - started) / steps] * steps)
         return trajectory_of(motion, scene, dt)
 

@@ -225,7 +225,7 @@ def frames_of(world: World) -> Array:
 
 def pack_outlines(world: World) -> Outlines:
     if world.pair_static_friction.any():
-        raise WorldError("friction: ContactSim has none, so neither has the faithful mode; use `locate`")
+        raise WorldError("friction: ContactSim has none, so neither has the faithful mode; use `simulate`")
     packer, count = Packer(), len(world.bodies)
     rows, owns = [], []
     for i, body in enumerate(world.bodies):

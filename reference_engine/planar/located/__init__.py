@@ -1,6 +1,6 @@
 """The located mode of time: every event is found on the solution itself, and nothing is left over as a gap.
 
-settings       LocatedSettings
+settings       Settings
 layout         bodies, places of contact and room to work, as the kernels see them
 rows           geometry of places, the forces that hold them, projection
 integrator     DOP853 with dense output
@@ -13,5 +13,5 @@ log            what is written down
 clock          the loop: integrate, locate, resolve; compiled as a whole
 run            Python around it: room, and failures in words
 motion         LocatedMotion and its event log
-locate         the way in
+simulate       the way in
 """

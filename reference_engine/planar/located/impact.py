@@ -1,6 +1,6 @@
 """Laws of impact. u: rates of the gaps and slips before it; u + A j: after it.
 
-`LocatedSettings.impact_law` and `.impact_order` say which; between the tangential impulse and the slip after the
+`Settings.impact_law` and `.impact_order` say which; between the tangential impulse and the slip after the
 impact there is Coulomb's law, with joints in the same problem.
 
 newton    0 <= j_n  perp  u_n+ + e u_n >= 0; e where bodies approach, 0 where they rest or part (Moreau 1988)

@@ -40,5 +40,5 @@ class LocatedMotion(Motion):
 
     events: Events
     penetration: float  # m, the deepest that any two bodies overlap at any event or sample, by separate geometry
-    error_estimate: float | None  # m, see `locate`; None where it was not asked for
+    error_estimate: float | None  # m, see `simulate`; None where it was not asked for
     steps: int  # accepted by the integrator

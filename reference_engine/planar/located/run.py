@@ -50,7 +50,7 @@ from reference_engine.planar.located.layout import (
     twice_the_room,
 )
 from reference_engine.planar.located.resolve import FIRST_STEP
-from reference_engine.planar.located.settings import IMPACT_LAWS, IMPACT_ORDERS, LocatedSettings
+from reference_engine.planar.located.settings import IMPACT_LAWS, IMPACT_ORDERS, Settings
 from reference_engine.planar.world import World
 
 Array = NDArray[np.float64]
@@ -62,7 +62,7 @@ JOINED = 1e-9  # m, times 1 + the extent of the scene: how far the ends of a joi
 class Run:
     """A world in time, and the arrays that the kernels work on."""
 
-    def __init__(self, world: World, settings: LocatedSettings, grid: Array) -> None:
+    def __init__(self, world: World, settings: Settings, grid: Array) -> None:
         self.world, self.settings, self.grid = world, settings, grid
         self.solids, self.forces = pack_solids(world), pack_forces(world, background=True)
         self.rule = Rule(
@@ -99,7 +99,7 @@ class Run:
         self.work = room_to_work(len(self.world.bodies) + 1, capacity)
 
     def go_on(self) -> None:
-        """To the end of the grid. Raises as `locate` says."""
+        """To the end of the grid. Raises as `simulate` says."""
         while True:
             status = loop.run(
                 self.solids, self.forces, self.rule, self.clock, self.held, self.found, self.following, self.instant,

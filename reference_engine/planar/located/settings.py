@@ -11,8 +11,8 @@ FINEST_TOLERANCE = 1e-14  # below it round-off decides which steps are taken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LocatedSettings:
-    """Settings of `locate`; raises WorldError for a value that is not allowed.
+class Settings:
+    """Settings of `simulate`; raises WorldError for a value that is not allowed.
 
     impact_law, with Coulomb's law between the impulses and the slip after the impact (Moreau 1988):
     newton         a place leaves with e times the speed of its approach. With friction it may gain energy at one

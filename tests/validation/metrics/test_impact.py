@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from reference_engine import locate
+from reference_engine import simulate
 from scenarios.scene import Bowl, Spring
 from scenarios.truth import Event
 from tests.reference_engine.planar.worlds import rocking
@@ -153,7 +153,7 @@ def test_a_block_that_lands_flat_on_two_corners_has_one_impact():
 
 def test_every_impact_of_a_block_that_rattles_from_corner_to_corner_is_found():
     """Samples just before and just after each: those of more than the floor of 1 mm/s, and no others."""
-    motion = locate(rocking(), 20.0, DT)
+    motion = simulate(rocking(), 20.0, DT)
     scene = plane(block(height=3.0), boundaries=(GROUND,), gravity=(0.0, -5.0))
     rock = planar(motion.time, motion.pose[:, 1], motion.twist[:, 1])
     found = impacts(Observation(scenario=scenario(scene), trajectory=rock))

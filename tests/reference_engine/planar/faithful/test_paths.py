@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from reference_engine import Body, Disc, FaithfulSettings, World, WorldError, box, faithful_simulate, locate
+from reference_engine import Body, Disc, FaithfulSettings, World, WorldError, box, faithful_simulate, simulate
 from reference_engine.planar.connectors import PathEnd, PathJoint
 from reference_engine.planar.faithful.recorded import PATHS, NotRepresented, connector_of
 from reference_engine.planar.path import Path, curve
@@ -121,4 +121,4 @@ def test_points_that_make_no_path_are_refused():
 
 def test_the_located_mode_refuses_paths():
     with pytest.raises(WorldError, match="the located mode has no paths"):
-        locate(bead(cycloid(), 500), 1.0, 0.1)
+        simulate(bead(cycloid(), 500), 1.0, 0.1)

@@ -16,7 +16,7 @@ def warm_located_kernels() -> None:
     folder = Path(os.environ["NUMBA_CACHE_DIR"])
     with (folder / "located.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        from reference_engine import Body, HalfPlane, World, box, locate
+        from reference_engine import Body, HalfPlane, World, box, simulate
 
         bodies = (Body(shape=HalfPlane(), fixed=True), Body(shape=box(1.0, 1.0), position=(0.0, 0.51)))
-        locate(World(bodies=bodies), 0.5, 0.25)
+        simulate(World(bodies=bodies), 0.5, 0.25)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from reference_engine import Body, Disc, World, energy, locate
+from reference_engine import Body, Disc, World, energy, simulate
 from reference_engine.planar.shape import Bowl
 from tests.reference_engine.planar import truths
 from tests.reference_engine.planar.located.scenes import GRAVITY, ROUND_OFF_OF_GAPS, at, flat, rod
@@ -26,7 +26,7 @@ def test_a_rod_with_both_ends_on_a_smooth_bowl_is_a_pendulum_about_its_centre():
     centre = (d * math.sin(amplitude), -d * math.cos(amplitude))
     body = Body(shape=lying.shape, inertia=lying.inertia, position=centre, angle=lying.angle)
     world = World(bodies=(bowl(), body), restitution=0.0)
-    motion = locate(world, 3.0, 0.125)
+    motion = simulate(world, 3.0, 0.125)
     phi = truths.pendulum(motion.time, amplitude, p)
     assert motion.pose[:, 1, 2] - math.pi / 2.0 == pytest.approx(phi, abs=1e-9)
     assert motion.pose[:, 1, 0] == pytest.approx(d * np.sin(phi), abs=1e-9)
@@ -39,7 +39,7 @@ def test_a_ball_dropped_into_a_bowl_leaves_along_the_normal_with_e_of_its_approa
     """From the level of the centre, 1 m beside it: it falls sqrt(L^2 - 1) m, and the normal points at the centre."""
     r = 0.25
     path = RADIUS - r
-    motion = locate(World(bodies=(bowl(), Body(shape=Disc(r), position=(1.0, 0.0))), restitution=e), 0.75, 0.125)
+    motion = simulate(World(bodies=(bowl(), Body(shape=Disc(r), position=(1.0, 0.0))), restitution=e), 0.75, 0.125)
     drop = math.sqrt(path**2 - 1.0)
     hit, speed = math.sqrt(2.0 * drop / GRAVITY), math.sqrt(2.0 * drop * GRAVITY)
     assert motion.events.times("impact")[0] == pytest.approx(hit, abs=1e-12)
@@ -61,6 +61,6 @@ def test_a_block_rests_on_the_bottom_of_a_bowl_by_its_two_lower_corners():
     """Normals point at the centre: N cos(phi) = m g/2 each, sin(phi) = w/(2 R). Frictionless."""
     width, height = 1.0, 0.5
     sink = math.sqrt(RADIUS**2 - width**2 / 4.0)
-    motion = locate(World(bodies=(bowl(), flat(width, height, bottom=-sink)), restitution=0.0), 5.0, 1.0)
+    motion = simulate(World(bodies=(bowl(), flat(width, height, bottom=-sink)), restitution=0.0), 5.0, 1.0)
     assert np.abs(motion.pose - motion.pose[0]).max() <= ROUND_OFF_OF_GAPS
     assert motion.contacts_at(-1).force == pytest.approx([0.5 * GRAVITY * RADIUS / sink] * 2, rel=1e-12)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from reference_engine import Body, Disc, LocatedSettings, World, box, energy, locate
+from reference_engine import Body, Disc, Settings, World, box, energy, simulate
 from tests.reference_engine.planar import truths
 from tests.reference_engine.planar.located.scenes import ground, rod
 
@@ -30,7 +30,7 @@ def at_the_end(world: World) -> tuple[np.ndarray, np.ndarray]:
 
 
 def strike(world: World, law: str):
-    return locate(world, 0.01, 0.01, LocatedSettings(impact_law=law))
+    return simulate(world, 0.01, 0.01, Settings(impact_law=law))
 
 
 def impulse_on(motion, body: int) -> np.ndarray:
@@ -147,6 +147,6 @@ def test_an_impact_knows_no_static_friction(law):
     speed, mu = 1.5, 0.3
     block = Body(shape=box(1.0, 0.5), position=(0.0, 1.25), velocity=(speed, 0.0))
     world = World(bodies=(ground(), block), friction=mu, static_friction=0.9, restitution=0.0)
-    motion = locate(world, 0.46, 0.23, LocatedSettings(impact_law=law))
+    motion = simulate(world, 0.46, 0.23, Settings(impact_law=law))
     after = np.searchsorted(motion.time, motion.impacts.time[0], side="right") - 1
     assert motion.twist[after, 1, 0] == pytest.approx(speed - mu * math.sqrt(2.0 * 9.81), abs=1e-12)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reference_engine import Body, LocatedMotion, LocatedSettings, World, box, energy, locate
+from reference_engine import Body, LocatedMotion, Settings, World, box, energy, simulate
 from tests.reference_engine.planar.located.scenes import ROUND_OFF_OF_GAPS, flat, ground
 from tests.reference_engine.planar.located.test_friction_rods import falling, ladder
 from tests.reference_engine.planar.worlds import energy_gained, heap
@@ -28,7 +28,7 @@ def test_two_free_blocks_with_friction_keep_momentum_and_angular_momentum(law, e
     first = Body(shape=box(0.8, 0.5), position=(-1.5, offset), angle=angle, velocity=(3.0, 0.0), spin=spin)
     second = Body(shape=box(0.6, 0.6), position=(0.5, 0.0), angle=0.3, mass=10.0**ratio)
     world = World(bodies=(first, second), restitution=e, friction=mu, gravity=(0.0, 0.0))
-    motion = locate(world, 1.0, 0.25, LocatedSettings(impact_law=law))
+    motion = simulate(world, 1.0, 0.25, Settings(impact_law=law))
     m = np.array([body.mass for body in world.bodies])
     inertia = np.array([body.inertia for body in world.bodies], np.float64)
     x, v = motion.pose[..., :2], motion.twist[..., :2]
@@ -46,7 +46,7 @@ def test_two_free_blocks_with_friction_keep_momentum_and_angular_momentum(law, e
 def test_heaps_with_friction_only_lose_energy_and_never_overlap(seed):
     """Boxes and discs, masses up to 1 : 1000, falling between two walls; mu = 0.4, e = 0; they end at rest."""
     world = World(bodies=heap(seed).bodies, restitution=0.0, friction=0.4)
-    motion = locate(world, 3.0, 0.125)
+    motion = simulate(world, 3.0, 0.125)
     scale = sum(9.81 * body.mass for body in world.bodies if not body.fixed)
     assert energy_gained(energy(world, motion)) <= 1e-11 * scale
     assert motion.penetration <= 1e-11
@@ -60,7 +60,7 @@ def test_a_mirrored_world_moves_as_its_mirror_image():
     ends = []
     for way in (1.0, -1.0):
         block = Body(shape=box(0.6, 0.4), position=(0.0, 0.8), angle=way * 0.4, velocity=(way * 2.0, 0.0), spin=-way)
-        motion = locate(World(bodies=(ground(), block), friction=0.5, restitution=0.0), 1.0, 0.25)
+        motion = simulate(World(bodies=(ground(), block), friction=0.5, restitution=0.0), 1.0, 0.25)
         ends.append(motion.pose[-1, 1] * [way, 1.0, way])
     assert ends[0] == pytest.approx(ends[1], abs=1e-9)
 
@@ -69,7 +69,7 @@ def test_friction_of_a_pair_of_zero_is_a_world_without_friction():
     """A matrix of zeros, one number 0 and nothing at all are the same motion, bit for bit."""
     bodies = (ground(), dataclasses.replace(flat(1.0, 0.5, bottom=0.3), angle=0.2, velocity=(1.0, 0.0)))
     motions = [
-        locate(World(bodies=bodies, restitution=0.3, **given), 2.0, 0.5)
+        simulate(World(bodies=bodies, restitution=0.3, **given), 2.0, 0.5)
         for given in ({}, {"friction": 0.0}, {"friction": np.zeros((2, 2))})
     ]
     for motion in motions[1:]:
@@ -99,7 +99,7 @@ def pushes(world: World, motion: LocatedMotion, sample: int) -> np.ndarray:
 def test_reported_normal_and_friction_forces_are_what_accelerates_the_bodies(world, duration):
     """m a and I alpha by central differences over half a millisecond in which nothing happens."""
     step = 2.5e-4
-    motion = locate(dataclasses.replace(world, restitution=0.0), duration, step)
+    motion = simulate(dataclasses.replace(world, restitution=0.0), duration, step)
     mass = np.array([[body.mass, body.mass, body.inertia or 1.0] for body in world.bodies])
     free = np.array([not body.fixed for body in world.bodies])
     checked = 0

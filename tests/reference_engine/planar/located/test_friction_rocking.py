@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from reference_engine import Body, LocatedSettings, Spring, World, box, locate
+from reference_engine import Body, Settings, Spring, World, box, simulate
 from tests.reference_engine.planar import truths
 from tests.reference_engine.planar.located.scenes import GRAVITY, ROUND_OFF_OF_GAPS, at, flat, ground
 from tests.reference_engine.planar.worlds import face_forces, stack
@@ -23,7 +23,7 @@ def rocking_block(mu: float, *, tilt: float = 0.1) -> World:
 @pytest.mark.parametrize("law", ["newton", "poisson"])
 def test_a_rocking_block_strikes_at_its_exact_quarter_periods_and_keeps_housners_ratio(law):
     """Five impacts; omega' = 0.85 omega, so each swing has 0.7225 of the energy of the one before."""
-    motion = locate(rocking_block(0.8), 2.5, 0.05, LocatedSettings(impact_law=law))
+    motion = simulate(rocking_block(0.8), 2.5, 0.05, Settings(impact_law=law))
     impacts = ROCKING.impacts(5)
     assert motion.events.times("impact")[:5] == pytest.approx(impacts, abs=1e-9)
     before = motion.twist[np.searchsorted(motion.time, impacts - 1e-7), 1, 2]
@@ -35,7 +35,7 @@ def test_a_rocking_block_strikes_at_its_exact_quarter_periods_and_keeps_housners
 
 
 def test_the_error_estimate_of_a_rocking_block_bounds_its_error():
-    motion = locate(rocking_block(0.8), 2.0, 0.05, LocatedSettings(tolerance=1e-9), estimate_error=True)
+    motion = simulate(rocking_block(0.8), 2.0, 0.05, Settings(tolerance=1e-9), estimate_error=True)
     miss = motion.pose[:, 1] - ROCKING.pose(motion.time, 5)
     error = (np.hypot(miss[:, 0], miss[:, 1]) + math.hypot(0.5, 1.5) * np.abs(miss[:, 2])).max()
     assert motion.error_estimate is not None
@@ -44,7 +44,7 @@ def test_the_error_estimate_of_a_rocking_block_bounds_its_error():
 
 def test_a_rocking_block_ends_its_infinitely_many_impacts_where_their_series_does():
     """tq_0 + 2 sum tq_n = 4.497225552550125 s; it stands there from then on."""
-    motion = locate(rocking_block(0.8), 6.0, 0.5)
+    motion = simulate(rocking_block(0.8), 6.0, 0.5)
     assert motion.events.times("accumulation") == pytest.approx([4.497225552550125], abs=1e-8)
     assert motion.pose[-1, 1] == pytest.approx([0.0, 1.5, 0.0], abs=1e-9)
 
@@ -58,7 +58,7 @@ def test_housners_ratio_holds_where_friction_can_give_the_impulse_and_not_below(
     assert needed == pytest.approx(0.2432432432432432, rel=1e-14)
     quarter = ROCKING.quarters(1)[0]
     for mu in (0.244, 0.242):
-        motion = locate(rocking_block(mu), 0.45, 0.45)
+        motion = simulate(rocking_block(mu), 0.45, 0.45)
         i = int(np.searchsorted(motion.time, quarter - 1e-7))
         spin, after = motion.twist[i, 1, 2], motion.twist[i + 1, 1]
         assert motion.time[i : i + 2] == pytest.approx([quarter] * 2, abs=1e-9)
@@ -88,7 +88,7 @@ def test_a_block_on_a_belt_sticks_until_the_static_limit_and_slips_with_the_slid
     world = World(
         bodies=(ground(), flat(1.0, 0.2)), forces=(spring,), friction=sliding, static_friction=static, restitution=0.0
     )
-    motion = locate(world, 3.0, 0.03125)
+    motion = simulate(world, 3.0, 0.03125)
     W, D = math.sqrt(k), (static - sliding) * GRAVITY / k
     slips = 2.0 / W * (math.pi - math.atan(D * W / v))
     sticks = 2.0 * D / v
@@ -111,7 +111,7 @@ def test_a_block_on_a_belt_sticks_until_the_static_limit_and_slips_with_the_slid
 def test_a_stack_of_twenty_with_friction_carries_the_weights_above_and_stays(mu):
     """Masses 1 to 1000 kg, the heavy ones on top; 20 s."""
     bodies = stack(20, mass_ratio=1000.0).bodies
-    motion = locate(World(bodies=bodies, restitution=0.0, friction=mu), 20.0, 10.0)
+    motion = simulate(World(bodies=bodies, restitution=0.0, friction=mu), 20.0, 10.0)
     masses = [body.mass for body in bodies[1:]]
     for i in range(20):
         assert face_forces(motion, i, i + 1) == pytest.approx(GRAVITY * sum(masses[i:]), rel=1e-9)
@@ -135,7 +135,7 @@ def dominoes(count: int, spin: float) -> World:
 
 def test_the_first_domino_reaches_the_second_where_its_height_spans_the_gap():
     """sin(theta) = s/h at 0.07702379505678384 s, by energy with 6.162166607442806 rad/s."""
-    motion = locate(dominoes(2, 6.0), 0.1, 0.1)
+    motion = simulate(dominoes(2, 6.0), 0.1, 0.1)
     hit = motion.events.times("impact")[0]
     assert hit == pytest.approx(0.07702379505678384, abs=1e-11)
     i = int(np.searchsorted(motion.time, hit - 1e-9))
@@ -145,8 +145,8 @@ def test_the_first_domino_reaches_the_second_where_its_height_spans_the_gap():
 
 def test_a_row_of_dominoes_falls_as_it_does_at_a_finer_tolerance():
     world = dominoes(5, 6.0)
-    coarse = locate(world, 0.25, 0.05, LocatedSettings(tolerance=1e-11))
-    fine = locate(world, 0.25, 0.05)
+    coarse = simulate(world, 0.25, 0.05, Settings(tolerance=1e-11))
+    fine = simulate(world, 0.25, 0.05)
     for time in (0.1, 0.15, 0.2, 0.25):
         assert coarse.pose[at(coarse, time)] == pytest.approx(fine.pose[at(fine, time)], abs=1e-8)
     assert fine.pose[-1, 1, 2] < -0.5

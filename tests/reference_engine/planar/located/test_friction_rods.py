@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from reference_engine import World, energy, locate
+from reference_engine import World, energy, simulate
 from tests.reference_engine.planar import truths
 from tests.reference_engine.planar.located.scenes import GRAVITY, ROUND_OFF_OF_GAPS, at, ground, on_grid, rod
 from tests.reference_engine.planar.worlds import left_wall
@@ -21,9 +21,9 @@ def ladder(tilt: float, floor: float, wall: float, length: float = 2.0) -> World
 def test_a_ladder_holds_up_to_its_limit_and_slides_beyond(floor, wall):
     """tan(theta) = 2 mu_f/(1 - mu_f mu_w) from the vertical; a thousandth of a radian to either side."""
     limit = math.atan(2.0 * floor / (1.0 - floor * wall))
-    holds = locate(ladder(limit - 1e-3, floor, wall), 2.0, 1.0)
+    holds = simulate(ladder(limit - 1e-3, floor, wall), 2.0, 1.0)
     assert np.abs(holds.pose - holds.pose[0]).max() <= ROUND_OFF_OF_GAPS
-    slides = locate(ladder(limit + 1e-3, floor, wall), 0.5, 0.25)
+    slides = simulate(ladder(limit + 1e-3, floor, wall), 0.5, 0.25)
     turn = truths.ladder_forces(np.array([limit + 1e-3, 0.0]), 2.0, floor, wall)[0]
     assert turn > 0.0
     ((theta, spin),) = truths.integrate(truths.ladder_rate(2.0, floor, wall), (limit + 1e-3, 0.0), 0.5, [0.5])[0]
@@ -32,7 +32,7 @@ def test_a_ladder_holds_up_to_its_limit_and_slides_beyond(floor, wall):
 
 
 def test_a_ladder_leans_on_a_smooth_wall_with_half_its_weight_times_the_tangent():
-    motion = locate(ladder(0.4, 0.5, 0.0), 5.0, 1.0)
+    motion = simulate(ladder(0.4, 0.5, 0.0), 5.0, 1.0)
     contacts = motion.contacts_at(-1)
     wall = np.flatnonzero(contacts.pair.min(axis=1) == 1)
     floor = np.flatnonzero(contacts.pair.min(axis=1) == 0)
@@ -44,7 +44,7 @@ def test_a_ladder_leans_on_a_smooth_wall_with_half_its_weight_times_the_tangent(
 
 def test_a_ladder_with_friction_slides_leaves_the_wall_and_goes_on_over_the_floor():
     """From 0.8 rad, mu 0.3 and 0.2: it lets go at 0.538795390477227 s, theta 1.195, then the foot slides alone."""
-    motion = locate(ladder(0.8, 0.3, 0.2), 0.59375, 0.03125)
+    motion = simulate(ladder(0.8, 0.3, 0.2), 0.59375, 0.03125)
     start = motion.contacts_at(0)
     wall, floor = (int(np.flatnonzero(start.pair.min(axis=1) == i)[0]) for i in (1, 0))
     assert start.force[wall] == pytest.approx(3.733421587729569, rel=1e-10)
@@ -74,7 +74,7 @@ def falling(mu: float) -> World:
 
 def test_a_rod_on_a_frictionless_floor_falls_with_its_centre_straight_down():
     world = falling(0.0)
-    motion = locate(world, 0.5625, 0.0625)
+    motion = simulate(world, 0.5625, 0.0625)
     assert motion.pose[:, 1, 0] == pytest.approx(motion.pose[0, 1, 0], abs=1e-13)
     for row in on_grid(motion, 0.0625, 0.5625)[2:]:
         time = truths.frictionless_fall_time(-motion.pose[row, 1, 2], 0.1)
@@ -85,7 +85,7 @@ def test_a_rod_on_a_frictionless_floor_falls_with_its_centre_straight_down():
 def test_a_rod_on_a_rough_floor_falls_about_its_foot():
     """mu = 1000 (it needs 281 where it is light): an inverted pendulum, p^2 = 3 g/(2 L), until it lies almost."""
     world = falling(1000.0)
-    motion = locate(world, 0.90625, 0.03125)
+    motion = simulate(world, 0.90625, 0.03125)
     theta = truths.toppling(motion.time, 0.1, math.sqrt(1.5 * GRAVITY))
     assert -motion.pose[:, 1, 2] == pytest.approx(theta, abs=1e-10)
     assert motion.pose[:, 1, 0] == pytest.approx(0.5 * np.sin(theta), abs=1e-10)
@@ -106,7 +106,7 @@ def test_the_foot_of_a_falling_rod_slips_where_the_force_it_needs_leaves_the_con
     slip = truths.toppling_time(theta, 0.1, p)
     w = p * math.sqrt(2.0 * (math.cos(0.1) - math.cos(theta)))
     start = (0.5 * math.sin(theta), theta, 0.5 * math.cos(theta) * w, w)
-    motion = locate(falling(mu), 0.875, 0.015625)
+    motion = simulate(falling(mu), 0.875, 0.015625)
     assert motion.events.times("slip")[0] == pytest.approx(slip, abs=1e-9)
 
     def foot(t, y):

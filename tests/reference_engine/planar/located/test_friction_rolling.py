@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import ellipk
 
-from reference_engine import Body, Disc, HalfPlane, LocatedSettings, World, box, energy, locate
+from reference_engine import Body, Disc, HalfPlane, Settings, World, box, energy, simulate
 from reference_engine.planar.shape import Bowl
 from tests.reference_engine.planar import truths
 from tests.reference_engine.planar.located.scenes import GRAVITY, ROUND_OFF_OF_GAPS, at, downhill, ground, on_grid
@@ -30,7 +30,7 @@ def test_a_sliding_disc_rolls_after_k_v_over_one_plus_k_mu_g(k, time):
     """It keeps v/(1 + k), and friction is 0 from then on: the angular momentum about the ground is kept."""
     v, mu, r = 5.0, 0.2, 0.5
     world = World(bodies=(ground(), disc(r, k, velocity=(v, 0.0))), friction=mu, restitution=0.0)
-    motion = locate(world, 3.0, 0.125)
+    motion = simulate(world, 3.0, 0.125)
     roll = k * v / ((1.0 + k) * mu * GRAVITY)
     assert roll == pytest.approx(time, rel=1e-14)
     assert motion.events.times("stick") == pytest.approx([roll], abs=1e-11)
@@ -48,7 +48,7 @@ def test_a_sliding_disc_rolls_after_k_v_over_one_plus_k_mu_g(k, time):
 def test_backspin_turns_the_disc_round_and_friction_ends_where_it_rolls():
     """v = 1, spin 10 backwards, r = 0.3: it comes back at 1/3."""
     world = World(bodies=(ground(), disc(0.3, DISC, velocity=(1.0, 0.0), spin=10.0)), friction=0.2, restitution=0.0)
-    motion = locate(world, 2.0, 0.125)
+    motion = simulate(world, 2.0, 0.125)
     roll = 4.0 / (3.0 * 0.2 * GRAVITY)
     assert motion.events.times("stick") == pytest.approx([roll], abs=1e-11)
     x = (roll - 0.1 * GRAVITY * roll**2) - (2.0 - roll) / 3.0
@@ -61,7 +61,7 @@ def test_a_disc_rolls_down_an_incline_with_g_sin_over_one_plus_k_where_mu_is_a_t
     """mu at least tan(slope)/(1 + 1/k) = 0.18210; friction is k/(1 + k) m g sin(slope)."""
     slope, r = 0.5, 0.3
     world = World(bodies=(ground(), disc(r, DISC)), gravity=downhill(slope), friction=mu, restitution=0.0)
-    motion = locate(world, 2.0, 0.25)
+    motion = simulate(world, 2.0, 0.25)
     a = GRAVITY * math.sin(slope) / 1.5
     assert a == pytest.approx(3.135443022471488, rel=1e-14)
     assert motion.pose[:, 1, 0] == pytest.approx(0.5 * a * motion.time**2, abs=1e-11)
@@ -72,7 +72,7 @@ def test_a_disc_rolls_down_an_incline_with_g_sin_over_one_plus_k_where_mu_is_a_t
 def test_a_disc_slips_down_an_incline_that_is_too_steep_for_it():
     slope, mu, r = 0.5, 0.1, 0.3
     world = World(bodies=(ground(), disc(r, DISC)), gravity=downhill(slope), friction=mu, restitution=0.0)
-    motion = locate(world, 2.0, 0.25)
+    motion = simulate(world, 2.0, 0.25)
     assert motion.pose[:, 1, 0] == pytest.approx(0.5 * 3.842256040492776 * motion.time**2, abs=1e-11)
     assert motion.pose[:, 1, 2] == pytest.approx(-0.5 * 5.739389954763038 * motion.time**2, abs=1e-11)
     assert len(motion.events.times("stick")) == 0
@@ -102,7 +102,7 @@ def test_a_disc_in_a_bowl_swings_with_the_period_of_a_pendulum_that_carries_its_
     p = math.sqrt(GRAVITY / ((1.0 + k) * PATH))
     assert 4.0 / p * ellipk(math.sin(0.5) ** 2) == pytest.approx(period, rel=1e-14)
     world = in_bowl(k or DISC, mu)
-    motion = locate(world, 2.0 * period, period / 8.0)
+    motion = simulate(world, 2.0 * period, period / 8.0)
     phi = truths.pendulum(motion.time, 1.0, p)
     assert bowl_angle(motion) == pytest.approx(phi, abs=1e-10)
     turned = -PATH / R_DISC * (phi - 1.0) if k else 0.0 * phi
@@ -115,7 +115,7 @@ def test_a_disc_in_a_bowl_swings_with_the_period_of_a_pendulum_that_carries_its_
 def test_a_disc_in_a_bowl_that_is_too_smooth_slides_first_and_rolls_where_its_rim_stops():
     """mu = 0.3 < tan(1)/3. Sliding: L phi'' = mu N - g sin(phi), N = g cos(phi) + L phi'^2; spin' = mu N/(k r)."""
     mu = 0.3
-    motion = locate(in_bowl(DISC, mu), 0.75, 0.0625)
+    motion = simulate(in_bowl(DISC, mu), 0.75, 0.0625)
     rate = truths.sliding_in_bowl_rate(PATH, R_DISC, DISC, mu)
 
     def slip(t, y):  # backwards, towards the bottom, at the start 0 and falling
@@ -135,7 +135,7 @@ def test_a_rolling_disc_goes_over_the_seam_of_two_boxes_as_over_a_plane():
     right = Body(shape=box(2.0, 1.0), fixed=True, position=(1.0, -0.5))
     roller = Body(shape=Disc(0.3), position=(-1.5, 0.3), velocity=(2.0, 0.0), spin=-2.0 / 0.3)
     world = World(bodies=(left, right, roller), friction=0.4, restitution=0.0)
-    motion = locate(world, 1.5, 0.125)
+    motion = simulate(world, 1.5, 0.125)
     rows = on_grid(motion, 0.125, 1.5)
     assert motion.pose[rows, 2, 0] == pytest.approx(-1.5 + 2.0 * motion.time[rows], abs=1e-11)
     assert motion.pose[rows, 2, 1] == pytest.approx(0.3, abs=ROUND_OFF_OF_GAPS)
@@ -150,7 +150,7 @@ def test_a_disc_rolls_off_another_slips_where_it_gets_light_and_leaves_it():
     mu, r, path, start = 0.5, 0.25, 1.25, 0.2
     below = Body(shape=Disc(1.0), fixed=True)
     upper = Body(shape=Disc(r), position=(path * math.sin(start), path * math.cos(start)))
-    motion = locate(World(bodies=(below, upper), friction=mu, restitution=0.0), 1.25, 0.03125)
+    motion = simulate(World(bodies=(below, upper), friction=mu, restitution=0.0), 1.25, 0.03125)
     p = math.sqrt(GRAVITY / (1.5 * path))
     theta = brentq(lambda th: math.sin(th) - mu * (7.0 * math.cos(th) - 4.0 * math.cos(start)), 0.2, 1.2, xtol=1e-15)
     slip = truths.toppling_time(theta, start, p)
@@ -176,7 +176,7 @@ def test_a_disc_that_spins_in_a_groove_stops_by_the_friction_of_both_sides():
     mu, r, spin = 0.3, 0.2, 20.0
     sides = [Body(shape=HalfPlane(), fixed=True, angle=angle) for angle in (-math.pi / 4.0, math.pi / 4.0)]
     disc_there = Body(shape=Disc(r), position=(0.0, math.sqrt(2.0) * r), spin=spin)
-    motion = locate(World(bodies=(*sides, disc_there), friction=mu, restitution=0.0), 1.0, 0.125)
+    motion = simulate(World(bodies=(*sides, disc_there), friction=mu, restitution=0.0), 1.0, 0.125)
     brake = 2.0 * math.sqrt(2.0) * mu * GRAVITY / (r * (1.0 + mu * mu))
     first = motion.contacts_at(0)
     carried = math.sqrt(0.5) * GRAVITY / (1.0 + mu * mu)
@@ -193,8 +193,8 @@ def test_however_a_spinning_disc_bounces_it_ends_rolling_at_what_its_angular_mom
     """Friction acts at the ground: v - k r w is kept, so v = (v_0 - k r w_0)/(1 + k) in the end."""
     r, v, spin = 0.2, 1.0, 30.0
     dropped = dataclasses.replace(disc(r, DISC, velocity=(v, 0.0), spin=spin), position=(0.0, r + 0.3))
-    motion = locate(
-        World(bodies=(ground(), dropped), friction=0.3, restitution=e), 6.0, 1.0, LocatedSettings(impact_law=law)
+    motion = simulate(
+        World(bodies=(ground(), dropped), friction=0.3, restitution=e), 6.0, 1.0, Settings(impact_law=law)
     )
     end = (v - DISC * r * spin) / (1.0 + DISC)
     assert motion.twist[-1, 1] == pytest.approx([end, 0.0, -end / r], abs=1e-10)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from reference_engine import Body, HalfPlane, LocatedSettings, World, box, energy, locate
+from reference_engine import Body, HalfPlane, Settings, World, box, energy, simulate
 from tests.reference_engine.planar import truths
 from tests.reference_engine.planar.located.scenes import GRAVITY, ROUND_OFF_OF_GAPS, at, downhill, flat, ground, on_grid
 
@@ -14,7 +14,7 @@ def test_a_thrown_box_slides_v2_over_2_mu_g_in_v_over_mu_g_and_stays():
     """Its front corner carries mg (1/2 + mu h/(2 w)): the moment of friction about the centre."""
     v, mu = 4.0, 0.3
     world = World(bodies=(ground(), flat(1.0, 0.5, velocity=(v, 0.0))), friction=mu, restitution=0.0)
-    motion = locate(world, 3.0, 0.125)
+    motion = simulate(world, 3.0, 0.125)
     stop = v / (mu * GRAVITY)
     assert motion.events.times("stick") == pytest.approx([stop], abs=1e-12)
     t = np.minimum(motion.time, stop)
@@ -33,7 +33,7 @@ def test_a_thrown_box_slides_v2_over_2_mu_g_in_v_over_mu_g_and_stays():
 
 def test_the_energy_that_a_thrown_box_loses_is_the_work_of_friction():
     world = World(bodies=(ground(), flat(1.0, 0.5, velocity=(4.0, 0.0))), friction=0.3, restitution=0.0)
-    motion = locate(world, 2.0, 0.1)
+    motion = simulate(world, 2.0, 0.1)
     lost = energy(world, motion)[0] - energy(world, motion)
     assert lost == pytest.approx(0.3 * GRAVITY * motion.pose[:, 1, 0], abs=1e-12 * 8.0)
 
@@ -43,7 +43,7 @@ def test_a_flat_landing_takes_mu_times_the_speed_of_the_fall_from_the_speed_alon
     """e = 0, from 1 m at 4 m/s: the impulse of friction at the landing is not in v^2/(2 mu g)."""
     v, mu, height = 4.0, 0.3, 1.0
     world = World(bodies=(ground(), flat(1.0, 0.5, bottom=height, velocity=(v, 0.0))), friction=mu, restitution=0.0)
-    motion = locate(world, 2.0, 0.25, LocatedSettings(impact_law=law))
+    motion = simulate(world, 2.0, 0.25, Settings(impact_law=law))
     fall = math.sqrt(2.0 * height / GRAVITY)
     after = v - mu * GRAVITY * fall
     assert motion.events.times("impact") == pytest.approx([fall], rel=1e-13)
@@ -59,7 +59,7 @@ def test_a_box_that_bounces_flat_loses_mu_of_all_its_normal_impulses_along_the_g
     """e = 1/2: impulses (1 + e) e^k m v_n sum to (1 + e)/(1 - e) m v_n; between them it flies 2 e^k v_n/g."""
     v, mu, e, height = 4.0, 0.1, 0.5, 1.0
     world = World(bodies=(ground(), flat(1.0, 0.5, bottom=height, velocity=(v, 0.0))), friction=mu, restitution=e)
-    motion = locate(world, 5.0, 0.25, LocatedSettings(impact_law=law))
+    motion = simulate(world, 5.0, 0.25, Settings(impact_law=law))
     fall = math.sqrt(2.0 * height / GRAVITY)
     speed, x = v, v * fall
     for k in range(60):
@@ -78,7 +78,7 @@ def test_below_the_friction_angle_nothing_creeps(mu):
     """Ten seconds on an incline of 0.1 rad: the round-off of the forces is all that there is."""
     slope = 0.1
     world = World(bodies=(ground(), flat(1.0, 0.5)), gravity=downhill(slope), friction=mu, restitution=0.0)
-    motion = locate(world, 10.0, 1.0)
+    motion = simulate(world, 10.0, 1.0)
     assert np.abs(motion.pose - motion.pose[0]).max() <= 1e-20
     assert np.abs(motion.twist).max() <= 1e-20
     contacts = motion.contacts_at(-1)
@@ -88,7 +88,7 @@ def test_below_the_friction_angle_nothing_creeps(mu):
 def test_at_the_friction_angle_a_block_at_rest_stays_to_round_off():
     """Whether it holds or slides, its acceleration is 0; a last digit of mu makes 1e-15 m/s^2."""
     world = World(bodies=(ground(), flat(1.0, 0.5)), gravity=downhill(0.1), friction=math.tan(0.1), restitution=0.0)
-    motion = locate(world, 10.0, 1.0)
+    motion = simulate(world, 10.0, 1.0)
     assert np.abs(motion.pose - motion.pose[0]).max() <= 1e-13
 
 
@@ -97,7 +97,7 @@ def test_nothing_creeps_on_a_tilted_plane_either():
     slope = 0.1
     plane = Body(shape=HalfPlane(), fixed=True, angle=-slope)
     block = Body(shape=box(1.0, 0.5), position=(0.25 * math.sin(slope), 0.25 * math.cos(slope)), angle=-slope)
-    motion = locate(World(bodies=(plane, block), friction=0.2, restitution=0.0), 10.0, 1.0)
+    motion = simulate(World(bodies=(plane, block), friction=0.2, restitution=0.0), 10.0, 1.0)
     assert np.abs(motion.pose - motion.pose[0]).max() <= ROUND_OFF_OF_GAPS
 
 
@@ -109,7 +109,7 @@ def test_at_the_friction_angle_a_sliding_block_keeps_its_speed():
         friction=math.tan(slope),
         restitution=0.0,
     )
-    motion = locate(world, 4.0, 0.5)
+    motion = simulate(world, 4.0, 0.5)
     assert motion.twist[:, 1] == pytest.approx(np.tile([v, 0.0, 0.0], (len(motion.time), 1)), abs=1e-12)
     assert motion.pose[:, 1, 0] == pytest.approx(v * motion.time, abs=1e-11)
 
@@ -117,7 +117,7 @@ def test_at_the_friction_angle_a_sliding_block_keeps_its_speed():
 def test_above_the_friction_angle_a_block_slides_with_g_sin_minus_mu_g_cos():
     slope, mu = 0.5, 0.3
     world = World(bodies=(ground(), flat(1.0, 0.5)), gravity=downhill(slope), friction=mu, restitution=0.0)
-    motion = locate(world, 1.5, 0.25)
+    motion = simulate(world, 1.5, 0.25)
     a = GRAVITY * (math.sin(slope) - mu * math.cos(slope))
     assert motion.pose[:, 1, 0] == pytest.approx(0.5 * a * motion.time**2, abs=1e-12)
     assert motion.pose[-1, 1, 0] == pytest.approx(2.385493935821848, abs=1e-12)
@@ -134,7 +134,7 @@ def test_a_block_pushed_uphill_slows_stops_and_slides_back_or_stays():
             friction=mu,
             restitution=0.0,
         )
-        motion = locate(world, 2.0, 0.25)
+        motion = simulate(world, 2.0, 0.25)
         up = GRAVITY * (math.sin(slope) + mu * math.cos(slope))
         down = max(0.0, GRAVITY * (math.sin(slope) - mu * math.cos(slope)))
         turn = v / up
@@ -150,7 +150,7 @@ def test_a_block_on_an_incline_slips_and_tips_at_once_between_w_over_h_and_the_b
     """
     slope, mu = 0.4, 0.35
     world = World(bodies=(ground(), flat(1.0, 3.0)), gravity=downhill(slope), friction=mu, restitution=0.0)
-    motion = locate(world, 1.25, 0.0625)
+    motion = simulate(world, 1.25, 0.0625)
     start = motion.contacts_at(0)
     assert start.force.max() == pytest.approx(9.173206447886602, rel=1e-12)
 
@@ -179,7 +179,7 @@ def test_a_tall_block_on_a_rough_incline_tips_over_an_edge_that_stays():
     """mu = 0.6: about the edge an inverted pendulum, p^2 = 3 g/(4 R), from the slope less atan(w/h)."""
     slope, mu = 0.4, 0.6
     world = World(bodies=(ground(), flat(1.0, 3.0)), gravity=downhill(slope), friction=mu, restitution=0.0)
-    motion = locate(world, 1.0, 0.125)
+    motion = simulate(world, 1.0, 0.125)
     half = math.hypot(0.5, 1.5)
     alpha = math.atan2(1.0, 3.0)
     tipped = truths.toppling(motion.time, slope - alpha, math.sqrt(0.75 * GRAVITY / half)) - (slope - alpha)
@@ -200,7 +200,7 @@ def test_the_static_coefficient_holds_and_the_sliding_one_brakes():
             static_friction=0.5,
             restitution=0.0,
         )
-        motion = locate(world, 2.0, 0.5)
+        motion = simulate(world, 2.0, 0.5)
         a = GRAVITY * (math.sin(slope) - 0.3 * math.cos(slope)) if v else 0.0
         assert motion.pose[:, 1, 0] == pytest.approx(v * motion.time + 0.5 * a * motion.time**2, abs=1e-12)
 
@@ -211,7 +211,7 @@ def test_a_box_on_a_sliding_plank_has_the_friction_of_its_own_pair():
     rider = Body(shape=box(0.4, 0.2), position=(1.0, 0.3), mass=1.0)
     friction = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.25], [0.0, 0.25, 0.0]])
     world = World(bodies=(ground(), plank, rider), friction=friction, restitution=0.0)
-    motion = locate(world, 2.0, 0.25)
+    motion = simulate(world, 2.0, 0.25)
     common = 2.0 * 3.0 / 4.0
     together = 2.0 / (0.25 * GRAVITY * (1.0 + 1.0 / 3.0))
     assert motion.events.times("stick") == pytest.approx([together], abs=1e-12)

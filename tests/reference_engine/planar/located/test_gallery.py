@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from reference_engine import Body, HalfPlane, World, box, locate
+from reference_engine import Body, HalfPlane, World, box, simulate
 
 ROOT = Path(__file__).parents[4]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -118,7 +118,7 @@ def test_a_picture_is_the_one_that_its_example_gives_now(name: str) -> None:
 def test_red_lines_under_a_block_are_as_long_as_half_its_weight_and_point_up() -> None:
     ground = Body(shape=HalfPlane(), fixed=True)
     world = World(bodies=(ground, Body(shape=box(1.0, 1.0), position=(0.0, 0.5), mass=2.0)))
-    motion = locate(world, 0.5, 0.25)
+    motion = simulate(world, 0.5, 0.25)
     drawn = ElementTree.fromstring(GALLERY.picture(world, motion, GALLERY.Shot((0.5,))))
     *forces, scale = drawn.iter(f"{SVG}line")
     (label,) = drawn.iter(f"{SVG}text")
@@ -131,7 +131,7 @@ def test_red_lines_under_a_block_are_as_long_as_half_its_weight_and_point_up() -
 def test_friction_tilts_the_red_line_against_the_slide() -> None:
     ground = Body(shape=HalfPlane(), fixed=True)
     world = World(bodies=(ground, Body(shape=box(1.0, 1.0), position=(0.0, 0.5), velocity=(3.0, 0.0))), friction=0.25)
-    _, force = GALLERY.force_lines(locate(world, 0.5, 0.25), 1)
+    _, force = GALLERY.force_lines(simulate(world, 0.5, 0.25), 1)
     assert force[:, 1].sum() == pytest.approx(9.81, rel=1e-9)
     assert force[:, 0] == pytest.approx(-0.25 * force[:, 1], rel=1e-9)
 

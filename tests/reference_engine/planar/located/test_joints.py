@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import ellipk
 
-from reference_engine import Body, Disc, Joint, Spring, Thruster, World, box, energy, locate
+from reference_engine import Body, Disc, Joint, Spring, Thruster, World, box, energy, simulate
 from tests.reference_engine.planar import truths
 from tests.reference_engine.planar.located.scenes import GRAVITY, at, downhill, ground, on_grid, pin, rod
 
@@ -30,7 +30,7 @@ def test_a_pinned_rod_swings_as_its_elliptic_function():
     period = 4.0 / p * ellipk(math.sin(0.6) ** 2)
     assert period == pytest.approx(1.798809400287017, rel=1e-14)
     world = hanging((1.2,))
-    motion = locate(world, 10.0 * period, period / 4.0)
+    motion = simulate(world, 10.0 * period, period / 4.0)
     psi = truths.pendulum(motion.time, 1.2, p)
     assert motion.pose[:, 0, 2] == pytest.approx(psi, abs=1e-10)
     assert motion.pose[:, 0, 0] == pytest.approx(0.5 * np.sin(psi), abs=1e-10)
@@ -41,14 +41,14 @@ def test_a_pinned_rod_swings_as_its_elliptic_function():
 
 
 def test_a_pinned_rod_that_stands_almost_upright_falls_over_as_exactly():
-    motion = locate(hanging((math.pi - 0.1,)), 0.9375, 0.0625)
+    motion = simulate(hanging((math.pi - 0.1,)), 0.9375, 0.0625)
     theta = truths.toppling(motion.time, 0.1, math.sqrt(1.5 * GRAVITY))
     assert math.pi - motion.pose[:, 0, 2] == pytest.approx(theta, abs=1e-10)
 
 
 def test_the_mild_double_pendulum_is_exact_after_ten_seconds():
     """Uniform rods from 1 and 0.5 rad; digits of a Taylor integration in thirty digits."""
-    motion = locate(hanging((1.0, 0.5)), 10.0, 5.0)
+    motion = simulate(hanging((1.0, 0.5)), 10.0, 5.0)
     exact = [0.491409914355631286, 1.34373875471808505, -1.51717553920669931, -0.495422475021822476]
     state = [*motion.pose[-1, :, 2], *motion.twist[-1, :, 2]]
     assert state == pytest.approx(exact, abs=1e-9)
@@ -57,7 +57,7 @@ def test_the_mild_double_pendulum_is_exact_after_ten_seconds():
 
 def test_a_chain_of_five_rods_keeps_its_pins_and_its_energy():
     world = hanging((1.5, 1.2, 0.8, 0.3, -0.4), length=0.5)
-    motion = locate(world, 2.0, 0.25)
+    motion = simulate(world, 2.0, 0.25)
     total = energy(world, motion)
     assert np.abs(total - total[0]).max() <= 1e-11 * 5.0 * GRAVITY
     angle = motion.pose[:, :, 2]
@@ -75,7 +75,7 @@ def test_a_block_on_a_fixed_line_falls_along_it():
         first=-1, second=0, first_point=(0.0, 0.0), second_point=(0.0, 0.0), normal=normal, normal_turns=False
     )
     block = Body(shape=box(0.2, 0.1), spin=2.0)
-    motion = locate(World(bodies=(block,), connectors=(slider,)), 1.0, 0.25)
+    motion = simulate(World(bodies=(block,), connectors=(slider,)), 1.0, 0.25)
     path = 0.5 * GRAVITY * math.sin(slope) * motion.time**2
     assert motion.pose[:, 0, 0] == pytest.approx(path * along[0], abs=1e-12)
     assert motion.pose[:, 0, 1] == pytest.approx(path * along[1], abs=1e-12)
@@ -88,7 +88,7 @@ def test_a_pendulum_that_strikes_another_keeps_the_angular_momentum_about_both_p
     bob = Body(shape=Disc(r), position=(-arm * math.sin(1.0), -arm * math.cos(1.0)), angle=-1.0)
     other = Body(shape=Disc(r), position=(2.0 * r, -arm), mass=0.5)
     pins = pin(-1, (0.0, 0.0), 0, (0.0, arm)) + pin(-1, (2.0 * r, 0.0), 1, (0.0, arm))
-    motion = locate(World(bodies=(bob, other), connectors=tuple(pins), restitution=e), 0.625, 0.0625)
+    motion = simulate(World(bodies=(bob, other), connectors=tuple(pins), restitution=e), 0.625, 0.0625)
     per_mass = 0.5 * r * r + arm * arm
     p = math.sqrt(GRAVITY * arm / per_mass)
     hit = motion.events.times("impact")[0]
@@ -108,7 +108,7 @@ def test_a_mass_on_a_spring_is_a_cosine_and_with_damping_a_decaying_one():
             damping=damping,
         )  # fmt: skip
         ball = Body(shape=Disc(0.1), position=(1.0 + a, 0.0), mass=m)
-        motion = locate(World(bodies=(ball,), gravity=(0.0, 0.0), forces=(spring,)), 5.0, 0.25)
+        motion = simulate(World(bodies=(ball,), gravity=(0.0, 0.0), forces=(spring,)), 5.0, 0.25)
         rate = damping / (2.0 * m)
         w = math.sqrt(k / m - rate**2)
         exact = a * np.exp(-rate * motion.time) * (np.cos(w * motion.time) + rate / w * np.sin(w * motion.time))
@@ -121,7 +121,7 @@ def test_two_masses_on_a_spring_swing_with_their_reduced_mass_about_a_centre_tha
         Body(shape=Disc(0.1), position=(0.0, 0.0), velocity=(0.0, 2.0)),
         Body(shape=Disc(0.1), position=(1.2, 0.0), velocity=(0.0, 2.0), mass=3.0),
     )
-    motion = locate(World(bodies=bodies, forces=(spring,)), 2.0, 0.125)
+    motion = simulate(World(bodies=bodies, forces=(spring,)), 2.0, 0.125)
     apart = motion.pose[:, 1, 0] - motion.pose[:, 0, 0]
     assert apart == pytest.approx(1.0 + 0.2 * np.cos(math.sqrt(30.0 / 0.75) * motion.time), abs=1e-11)
     centre = (motion.pose[:, 0, 0] + 3.0 * motion.pose[:, 1, 0]) / 4.0
@@ -135,7 +135,7 @@ def test_a_rubber_band_pulls_only_while_it_is_stretched():
         first=-1, second=0, first_point=(0.0, 0.0), second_point=(0.0, 0.0), length=1.0, stiffness=50.0, pulls_only=True
     )  # fmt: skip
     ball = Body(shape=Disc(0.1), position=(0.2, 0.0), velocity=(2.0, 0.0))
-    motion = locate(World(bodies=(ball,), gravity=(0.0, 0.0), forces=(band,)), 1.5, 0.125)
+    motion = simulate(World(bodies=(ball,), gravity=(0.0, 0.0), forces=(band,)), 1.5, 0.125)
     w, taut = math.sqrt(50.0), 0.4
     back = taut + math.pi / w
     t = motion.time
@@ -147,7 +147,7 @@ def test_a_rubber_band_pulls_only_while_it_is_stretched():
 def test_a_thruster_whose_factor_ramps_up_and_down_leaves_its_double_integral():
     """Factor 0 at 0.5 s, 1 at 1 s, 0 at 2 s: the speed at the end is the area of that triangle times F/m."""
     thruster = Thruster(body=0, point=(0.0, 0.0), force=(3.0, 0.0), profile=((0.5, 0.0), (1.0, 1.0), (2.0, 0.0)))
-    motion = locate(
+    motion = simulate(
         World(bodies=(Body(shape=box(1.0, 1.0), mass=2.0),), gravity=(0.0, 0.0), forces=(thruster,)), 3.0, 0.25
     )
     rise, fall = 0.5, 1.0
@@ -166,7 +166,7 @@ def test_a_rod_whose_ends_are_on_two_rails_falls_like_a_ladder_that_cannot_leave
         for y, normal in ((-1.0, (0.0, 1.0)), (1.0, (1.0, 0.0)))
     )
     body = rod(2.0, 0.5, lower=(2.0 * math.sin(0.5), 0.0))
-    motion = locate(World(bodies=(body,), connectors=tuple(ends)), 3.0, 0.125)
+    motion = simulate(World(bodies=(body,), connectors=tuple(ends)), 3.0, 0.125)
     theta = truths.toppling(motion.time, 0.5, math.sqrt(0.75 * GRAVITY))
     assert motion.pose[:, 0, 2] == pytest.approx(theta, abs=1e-10)
     assert motion.pose[:, 0, :2] == pytest.approx(np.stack([np.sin(theta), np.cos(theta)], 1), abs=1e-10)
@@ -186,7 +186,7 @@ def test_a_car_rolls_downhill_with_the_inertia_of_its_wheels():
         restitution=0.0,
         passing=((1, 3), (2, 3)),
     )
-    motion = locate(world, 2.0, 0.25)
+    motion = simulate(world, 2.0, 0.25)
     a = GRAVITY * math.sin(slope) * (M + 2.0 * m) / (M + 3.0 * m)
     path = 0.5 * a * motion.time**2
     assert motion.pose[:, 3] == pytest.approx(np.stack([path, 0.6 + 0.0 * path, 0.0 * path], 1), abs=1e-10)
@@ -201,7 +201,7 @@ def test_a_block_on_a_spring_and_a_rough_floor_loses_the_same_distance_in_every_
     spring = Spring(first=-1, second=1, first_point=(-2.0, 0.1), second_point=(0.0, 0.0), length=2.0, stiffness=k)
     block = Body(shape=box(1.0, 0.2), position=(start, 0.1))
     world = World(bodies=(ground(), block), forces=(spring,), friction=mu, static_friction=static, restitution=0.0)
-    motion = locate(world, 3.0, 0.03125)
+    motion = simulate(world, 3.0, 0.03125)
     W, shift = math.sqrt(k), mu * GRAVITY / k
     turns = [start]
     while k * abs(turns[-1]) > static * GRAVITY:

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 
-from reference_engine import Body, Disc, Edge, LocatedSettings, Outline, World, WorldError, box, locate
+from reference_engine import Body, Disc, Edge, Outline, Settings, World, WorldError, box, simulate
 from reference_engine.planar.located import (
     advancement,
     clock,
@@ -34,23 +34,23 @@ ROOT = Path(__file__).parents[4]
 )
 def test_a_setting_that_is_not_allowed_is_named_with_its_value(name, value):
     with pytest.raises(WorldError, match=f"{name}: {value!r}"):
-        LocatedSettings(**{name: value})
+        Settings(**{name: value})
 
 
 @pytest.mark.parametrize(("duration", "step", "name"), [(-1.0, 0.1, "duration"), (1.0, math.inf, "sample_step")])
 def test_a_time_that_is_not_one_is_refused(duration, step, name):
     with pytest.raises(WorldError, match=name):
-        locate(dropped(Disc(0.5), restitution=0.5), duration, step)
+        simulate(dropped(Disc(0.5), restitution=0.5), duration, step)
 
 
 def test_bodies_that_overlap_at_the_start_are_named():
     block = Body(shape=box(1.0, 1.0), position=(0.0, 0.4), name="crate")
     with pytest.raises(WorldError, match="'ground' and 'crate' overlap at the start"):
-        locate(World(bodies=(ground(), block)), 1.0, 0.1)
+        simulate(World(bodies=(ground(), block)), 1.0, 0.1)
 
 
 def test_samples_are_on_the_grid_and_twice_at_an_impact():
-    motion = locate(dropped(Disc(0.5), restitution=0.5), 1.0, 0.25)
+    motion = simulate(dropped(Disc(0.5), restitution=0.5), 1.0, 0.25)
     hits = motion.events.times("impact")
     expected = np.sort(np.concatenate([np.arange(5) * 0.25, np.repeat(hits[hits <= 1.0], 2)]))
     assert motion.time == pytest.approx(expected, abs=0.0)
@@ -71,7 +71,7 @@ def test_the_bernstein_coefficients_enclose_the_dense_output():
 def test_every_kernel_has_been_compiled_for_one_signature_at_most():
     if numba.config.DISABLE_JIT:
         return
-    locate(heap(1), 0.5, 0.1)
+    simulate(heap(1), 0.5, 0.1)
     for module in (advancement, clock, impact, integrator, log, release, resolve, rows, touching):
         for name, kernel in vars(module).items():
             if hasattr(kernel, "signatures"):
@@ -80,15 +80,15 @@ def test_every_kernel_has_been_compiled_for_one_signature_at_most():
 
 def test_the_kernels_run_as_plain_python_with_the_same_impacts():
     program = (
-        "from reference_engine import box, locate\n"
+        "from reference_engine import box, simulate\n"
         "from tests.reference_engine.planar.worlds import dropped\n"
-        "print(len(locate(dropped(box(1.0, 1.0), restitution=0.3), 1.2, 0.6).impacts.time))"
+        "print(len(simulate(dropped(box(1.0, 1.0), restitution=0.3), 1.2, 0.6).impacts.time))"
     )
     plain = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, env=plain, capture_output=True, text=True, check=True
     )
-    compiled = locate(dropped(box(1.0, 1.0), restitution=0.3), 1.2, 0.6)
+    compiled = simulate(dropped(box(1.0, 1.0), restitution=0.3), 1.2, 0.6)
     assert int(done.stdout) == len(compiled.impacts.time)
 
 
@@ -97,4 +97,4 @@ def test_an_outline_that_is_not_about_its_centre_of_mass_is_refused():
     edges = [Edge(start=p, end=q) for p, q in zip(corners, (*corners[1:], corners[0]))]
     body = Body(shape=Outline(edges, centre_of_mass=(0.5, 0.5)), inertia=1.0, position=(0.0, 3.0))
     with pytest.raises(WorldError, match="centre_of_mass"):
-        locate(World(bodies=(ground(), body)), 0.1, 0.1)
+        simulate(World(bodies=(ground(), body)), 0.1, 0.1)

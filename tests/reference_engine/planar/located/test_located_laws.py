@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from reference_engine import Body, Disc, HalfPlane, LocatedSettings, World, box, energy, locate
+from reference_engine import Body, Disc, HalfPlane, Settings, World, box, energy, simulate
 from tests.reference_engine.planar.worlds import GRAVITY, ground
 
 
@@ -29,7 +29,7 @@ def test_a_ball_with_drag_bounces_at_the_times_of_its_exponential_flights():
         times.append(times[-1] + flight)
         v = -e * speed(v, flight)
     ball = Body(shape=Disc(0.3), position=(0.0, 0.3 + height))
-    motion = locate(World(bodies=(ground(), ball), restitution=e, damping=k), 5.0, 1.0)
+    motion = simulate(World(bodies=(ground(), ball), restitution=e, damping=k), 5.0, 1.0)
     assert motion.events.times("impact")[:10] == pytest.approx(times, rel=1e-12)
 
 
@@ -37,9 +37,9 @@ def test_the_error_of_a_dragged_flight_follows_the_tolerance():
     """The tenth impact of the same ball, against the run at 1e-13."""
     ball = Body(shape=Disc(0.3), position=(0.0, 2.3))
     world = World(bodies=(ground(), ball), restitution=0.7, damping=0.8)
-    exact = locate(world, 3.0, 3.0).events.times("impact")[9]
+    exact = simulate(world, 3.0, 3.0).events.times("impact")[9]
     for tolerance in (1e-5, 1e-7, 1e-9, 1e-11):
-        motion = locate(world, 3.0, 3.0, LocatedSettings(tolerance=tolerance))
+        motion = simulate(world, 3.0, 3.0, Settings(tolerance=tolerance))
         assert abs(motion.events.times("impact")[9] - exact) <= 10.0 * tolerance
 
 
@@ -49,7 +49,7 @@ def test_a_corner_impact_has_the_impulse_of_its_effective_mass():
     c, s = math.cos(tilt), math.sin(tilt)
     lowest = min(s * x + c * y for x, y in shape.vertices)
     block = Body(shape=shape, position=(0.0, -lowest), angle=tilt, velocity=(1.0, -2.0), spin=0.3)
-    motion = locate(World(bodies=(ground(), block), restitution=0.5, gravity=(0.0, 0.0)), 0.01, 0.01)
+    motion = simulate(World(bodies=(ground(), block), restitution=0.5, gravity=(0.0, 0.0)), 0.01, 0.01)
     assert motion.impacts.time[0] == 0.0
     assert motion.impacts.speed[0] == pytest.approx(-1.96292089506154, rel=1e-14)
     assert motion.impacts.impulse[0] == pytest.approx(2.891378139715263, rel=1e-14)
@@ -69,7 +69,7 @@ def test_two_free_blocks_keep_momentum_and_angular_momentum_and_lose_energy(e, r
     first = Body(shape=box(0.8, 0.5), position=(-1.5, offset), angle=angle, velocity=(3.0, 0.0), spin=spin)
     second = Body(shape=box(0.6, 0.6), position=(0.5, 0.0), angle=0.3, mass=10.0**ratio)
     world = World(bodies=(first, second), restitution=e, gravity=(0.0, 0.0))
-    motion = locate(world, 2.0, 0.5)
+    motion = simulate(world, 2.0, 0.5)
     m = np.array([body.mass for body in world.bodies])[:, None]
     inertia = np.array([body.inertia for body in world.bodies], np.float64)
     momentum = (m * motion.twist[:, :, :2]).sum(axis=1)
@@ -91,7 +91,7 @@ def test_a_disc_that_falls_into_a_groove_comes_to_rest_on_both_its_sides():
     right = Body(shape=HalfPlane(), fixed=True, angle=math.pi / 6.0)
     disc = Body(shape=Disc(0.5), position=(0.1, 1.6), mass=2.0)
     world = World(bodies=(left, right, disc), restitution=0.4)
-    motion = locate(world, 20.0, 1.0)
+    motion = simulate(world, 20.0, 1.0)
     normals = {0: math.cos(math.pi / 3.0), 1: math.cos(math.pi / 6.0)}
     contacts = motion.contacts_at(-1)
     assert sorted(contacts.pair[:, 0].tolist()) == [0, 1]

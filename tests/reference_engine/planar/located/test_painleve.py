@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from reference_engine import PainleveError, World, locate
+from reference_engine import PainleveError, World, simulate
 from tests.reference_engine.planar.located.scenes import GRAVITY, ground, rod
 
 
@@ -24,7 +24,7 @@ def test_a_painleve_rod_has_no_forces_and_is_reported():
     a = p f + b < 0 for every f >= 0: no motion that is finite obeys Coulomb's law (Painleve 1895).
     """
     with pytest.raises(PainleveError) as caught:
-        locate(scraping(1.1, 2.0, 1.4, 1.0), 0.1, 0.1)
+        simulate(scraping(1.1, 2.0, 1.4, 1.0), 0.1, 0.1)
     assert caught.value.p == pytest.approx(-0.08059412390415795, rel=1e-9)
     assert caught.value.b == pytest.approx(-8.027585279877129, rel=1e-9)
     assert caught.value.time == 0.0
@@ -34,7 +34,7 @@ def test_a_painleve_rod_has_no_forces_and_is_reported():
 @pytest.mark.parametrize(("mu", "speed"), [(1.3, 1.0), (1.4, -1.0)], ids=["below 4/3", "dragged behind"])
 def test_the_same_rod_slides_where_painleve_has_no_objection(mu, speed):
     """mu below 4/3, or slip to the other side: p > 0, and the normal force is -b/p."""
-    motion = locate(scraping(1.1, 2.0, mu, speed), 0.01, 0.01)
+    motion = simulate(scraping(1.1, 2.0, mu, speed), 0.01, 0.01)
     s, c = math.sin(1.1), math.cos(1.1)
     p = 1.0 + 3.0 * c * (c - math.copysign(mu, speed) * s)
     assert motion.contacts_at(0).force == pytest.approx([(GRAVITY - 2.0 * s) / p], rel=1e-9)
@@ -42,7 +42,7 @@ def test_the_same_rod_slides_where_painleve_has_no_objection(mu, speed):
 
 def test_where_contact_and_parting_both_obey_all_laws_the_rod_parts_and_the_log_says_so():
     """p < 0 and b = l w^2 sin - g > 0: f = -b/p > 0 would hold too, but any less force lets it go (indeterminate)."""
-    motion = locate(scraping(1.1, 6.0, 1.4, 1.0), 0.02, 0.01)
+    motion = simulate(scraping(1.1, 6.0, 1.4, 1.0), 0.02, 0.01)
     assert motion.events.kind[0] == "indeterminate"
     assert motion.events.time[0] == 0.0
     assert len(motion.contacts_at(0).force) == 0

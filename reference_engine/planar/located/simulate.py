@@ -12,7 +12,7 @@ from reference_engine.planar.errors import UnresolvedContact, WorldError
 from reference_engine.planar.located.layout import passing_pairs
 from reference_engine.planar.located.motion import EVENTS, Events, LocatedMotion
 from reference_engine.planar.located.run import Run
-from reference_engine.planar.located.settings import LocatedSettings
+from reference_engine.planar.located.settings import Settings
 from reference_engine.planar.motion import ContactForces, Impacts, Motion
 from reference_engine.planar.outline import Outline
 from reference_engine.planar.shape import Bowl, Disc, Polygon, bounding_radius
@@ -23,11 +23,11 @@ Array = NDArray[np.float64]
 PENETRATION_LIMIT = 1e-10  # m, times 1 + the extent of the scene: deeper is a touch that was missed
 
 
-def locate(
+def simulate(
     world: World,
     duration: float,
     sample_step: float,
-    settings: LocatedSettings | None = None,
+    settings: Settings | None = None,
     *,
     estimate_error: bool = False,
 ) -> LocatedMotion:
@@ -51,14 +51,14 @@ def locate(
             raise WorldError(f"{name}: {value!r} s is not a positive finite time")
     count = math.ceil(duration / sample_step - 1e-9)
     grid = np.minimum(np.arange(count + 1) * sample_step, duration)
-    return locate_at(world, grid, settings, estimate_error=estimate_error)
+    return simulate_at(world, grid, settings, estimate_error=estimate_error)
 
 
-def locate_at(
-    world: World, times: ArrayLike, settings: LocatedSettings | None = None, *, estimate_error: bool = False
+def simulate_at(
+    world: World, times: ArrayLike, settings: Settings | None = None, *, estimate_error: bool = False
 ) -> LocatedMotion:
-    """`locate`, with samples at given times [s], ascending from 0, and just before and after every impact."""
-    grid, settings = np.array(times, np.float64), settings or LocatedSettings()
+    """`simulate`, with samples at given times [s], ascending from 0, and just before and after every impact."""
+    grid, settings = np.array(times, np.float64), settings or Settings()
     if grid.ndim != 1 or not grid.size or not np.isfinite(grid).all() or grid[0] != 0.0 or (np.diff(grid) <= 0.0).any():
         raise WorldError("times: they must be finite and ascend from 0")
     run = Run(world, settings, grid)
