@@ -22,6 +22,7 @@ from scenarios.catalogue import (
     incline_slide,
     newtons_cradle,
     overlapped_start,
+    pair_at_rest,
     pile,
     rocking_block,
     slide_to_roll,
@@ -33,7 +34,7 @@ from scenarios.catalogue import (
 from scenarios.catalogue.scene_file import scenario_from_file
 from scenarios.scenario import Family, ParameterError, Scenario, Value, word_of
 
-__all__ = ["FAMILIES", "canonical_suite", "cite", "scenario_of"]
+__all__ = ["FAMILIES", "canonical_suite", "cite", "comparison_suite", "scenario_of"]
 
 FAMILIES: dict[str, Family] = {
     family.name: family
@@ -49,6 +50,7 @@ FAMILIES: dict[str, Family] = {
         Family("newtons-cradle", newtons_cradle.newtons_cradle, newtons_cradle.CANONICAL),
         Family("rocking-block", rocking_block.rocking_block, rocking_block.CANONICAL),
         Family("overlapped-start", overlapped_start.overlapped_start, overlapped_start.CANONICAL),
+        Family("pair-at-rest", pair_at_rest.pair_at_rest, pair_at_rest.CANONICAL),
         Family("block-against-wall", block_against_wall.block_against_wall, block_against_wall.CANONICAL),
         Family("double-pendulum", double_pendulum.double_pendulum, double_pendulum.CANONICAL),
         Family("sphere-in-sphere", sphere_in_sphere.sphere_in_sphere, sphere_in_sphere.CANONICAL),
@@ -64,6 +66,13 @@ WORDS = "NAME, NAME:k=v,k=v or a scene file, for instance upright-block, stack:n
 def canonical_suite() -> list[Scenario]:
     """Every family at each of its canonical parameters, in the order of the report."""
     return [family.scenario(given) for family in FAMILIES.values() for given in family.canonical]
+
+
+def comparison_suite() -> list[Scenario]:
+    """What versions of an engine are compared by: the canonical suite, and every pair of shapes in space."""
+    pairs = [FAMILIES["pair-at-rest"].scenario(given) for given in pair_at_rest.EVERY_PAIR]
+    known = {scenario.label for scenario in canonical_suite()}
+    return canonical_suite() + [pair for pair in pairs if pair.label not in known]
 
 
 def scenario_of(word: str) -> Scenario:

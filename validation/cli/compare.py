@@ -34,7 +34,7 @@ def command(
 
     A version that is not installed gets an environment of its own, made once and kept in the cache folder; yours is not
     touched. Each change is signed by the law that its metric measures; what measures none is different. Without a
-    SCENARIO or --scene the canonical suite. Nothing is stored.
+    SCENARIO or --scene the canonical suite and every pair of shapes. Nothing is stored.
     Exit status 0: nothing worse. 1: something is worse in B. 2: could not run.
 
     \b

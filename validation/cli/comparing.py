@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import click
 
-from scenarios.catalogue import canonical_suite, scenario_of
+from scenarios.catalogue import comparison_suite, scenario_of
 from validation.case import CaseResult
 from validation.cli.environments import commands_of, environments_of, packages_apart
 from validation.cli.progress import progress
@@ -39,13 +39,13 @@ def compare_engines(
     limits: Limits,
     quiet: bool = False,
 ) -> Compared:
-    """Every scenario on both engines, at the same time on the same machine; the canonical suite where none is named.
+    """Every scenario on both engines, at the same time on the same machine; the comparison suite where none is named.
 
     Raises EngineWordError, ParameterError, SceneError, SettingError, BuildError; ClickException where a side cannot be
     run at all.
     """
     sides = [engine_of(word) for word in words]
-    chosen = [scenario_of(word) for word in dict.fromkeys(scenarios)] or canonical_suite()
+    chosen = [scenario_of(word) for word in dict.fromkeys(scenarios)] or comparison_suite()
     asked = [profile] if profile or any(side.profile for side in sides) else BOTH
     requests = [
         Request(scenario=scenario, engine=side, profile=side.profile or one, dt=dt or STEP)

@@ -1,0 +1,130 @@
+"""One shape on another: every pair of primitives has collision code of its own, and faults of its own.
+
+The upper body stands, touching, on the level top of the lower one, which is fixed; or falls onto it, tilted.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, get_args
+
+from scenarios.catalogue.bodies import G, at_rest
+from scenarios.catalogue.laws import MOVING_SHARE, RESTING_SHARE, contact_laws
+from scenarios.scenario import Noise, Scenario, Value
+from scenarios.scene import (
+    Box,
+    Capsule,
+    ConvexMesh,
+    Cylinder,
+    Ellipsoid,
+    HalfSpace,
+    SpatialBody,
+    SpatialScene,
+    SpatialShape,
+    Sphere,
+)
+from scenarios.truth import Truth
+
+Upper = Literal["sphere", "box", "capsule", "cylinder", "ellipsoid", "mesh"]
+Lower = Literal["plane", "box", "cylinder", "mesh"]
+Start = Literal["touching", "dropped"]
+
+DURATION = 2.0  # s
+FRICTION = 0.5
+HEIGHT = 0.2  # m, by which the centre is higher than when it stands; the tilt lowers a corner of the cube by 0.13
+TILT = 0.2  # rad, about an axis between x and y: no edge lands flat
+HALF_THICKNESS = 1.0  # m, of what lies below; it is 4 m wide
+
+
+def cube(half: float, up: float) -> ConvexMesh:
+    return ConvexMesh(points=tuple(itertools.product((-half, half), (-half, half), (-up, up))))
+
+
+class Stance(NamedTuple):
+    shape: SpatialShape
+    height: float  # m, of the centre when it stands
+    lying: bool = False  # its axis is level
+
+
+UPPER: dict[Upper, Stance] = {
+    "sphere": Stance(Sphere(radius=0.5), 0.5),
+    "box": Stance(Box(size=(1.0, 1.0, 1.0)), 0.5),
+    "capsule": Stance(Capsule(radius=0.3, length=1.0), 0.3, lying=True),
+    "cylinder": Stance(Cylinder(radius=0.5, length=1.0), 0.5),
+    "ellipsoid": Stance(Ellipsoid(semi_axes=(0.6, 0.5, 0.4)), 0.4),
+    "mesh": Stance(cube(0.5, 0.5), 0.5),
+}
+LOWER: dict[Lower, SpatialShape | None] = {
+    "plane": None,
+    "box": Box(size=(4.0, 4.0, 2.0 * HALF_THICKNESS)),
+    "cylinder": Cylinder(radius=2.0, length=2.0 * HALF_THICKNESS),
+    "mesh": cube(2.0, HALF_THICKNESS),
+}
+NOISE: dict[str, Noise] = {
+    **dict.fromkeys(("truth_error_position", "truth_error_angle", "energy_drift", "energy_gain"), "step"),
+}
+
+
+def pair_at_rest(*, upper: Upper = "box", lower: Lower = "box", start: Start = "touching") -> Scenario:
+    """One shape on another: every pair of primitives, standing or dropped with a tilt"""
+    stance, base = UPPER[upper], LOWER[lower]
+    dropped = start == "dropped"
+    body = SpatialBody(
+        name="upper",
+        shape=stance.shape,
+        mass=1.0,
+        position=(0.0, 0.0, stance.height + (HEIGHT if dropped else 0.0)),
+        orientation=_orientation(lying=stance.lying, tilt=TILT if dropped else 0.0),
+        friction=FRICTION,
+    )
+    below = (
+        ()
+        if base is None
+        else (
+            SpatialBody(name="lower", shape=base, fixed=True, position=(0.0, 0.0, -HALF_THICKNESS), friction=FRICTION),
+        )
+    )
+    scene = SpatialScene(
+        title=f"{upper.capitalize()} on {lower}, {start}",
+        duration=DURATION,
+        gravity=(0.0, 0.0, -G),
+        bodies=(body, *below),
+        boundaries=(HalfSpace(name="lower", friction=FRICTION),) if base is None else (),
+    )
+    return Scenario(
+        name="pair-at-rest",
+        title=scene.title,
+        probes="collision of each pair of shapes: depth, drift and energy from nothing where they touch",
+        regime="impact" if dropped else "rest",
+        scene=scene,
+        truth=Truth(
+            kind="invariants" if dropped else "closed form",
+            source="contact and friction do no positive work"
+            if dropped
+            else "statics: the weight acts above the contact",
+            span=(0.0, DURATION),
+            pose=None if dropped else at_rest(scene),
+            invariants=frozenset({"energy-not-gained"} if dropped else {"rest", "energy"}),
+        ),
+        headline="penetration_max",
+        noise=NOISE,
+        laws=contact_laws(scene, share=MOVING_SHARE if dropped else RESTING_SHARE),
+    )
+
+
+def _orientation(*, lying: bool, tilt: float) -> tuple[float, float, float, float]:
+    """A quarter turn about y where it lies, and then the tilt about (1, 1, 0)."""
+    a, b = math.cos(tilt / 2.0), math.sin(tilt / 2.0) * math.sqrt(0.5)
+    c, s = (math.sqrt(0.5), math.sqrt(0.5)) if lying else (1.0, 0.0)
+    return (a * c - b * s, b * c, a * s + b * c, b * s)  # (a, b, b, 0) times (c, 0, s, 0)
+
+
+CANONICAL: tuple[Mapping[str, Value], ...] = ({},)
+EVERY_PAIR: tuple[Mapping[str, Value], ...] = tuple(
+    {"upper": upper, "lower": lower, "start": start}
+    for upper in get_args(Upper)
+    for lower in get_args(Lower)
+    for start in get_args(Start)
+)
