@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 import reference_engine as library
 from reference_engine import ContactForceError, LocatedMotion, UnresolvedContact, WorldError
 from reference_engine.planar.located.settings import FINEST_TOLERANCE, IMPACT_LAWS, IMPACT_ORDERS
+from reference_engine.planar.located.simulate import penetration
 from scenarios.scene import PlanarScene, Revolute, Scene, features
 from validation.engines.engine import Setting, Settings, Value
 from validation.engines.recorder import BASE_RATE, PAIR_EVERY, report_step_times
@@ -59,6 +60,7 @@ SETTINGS = {
     ),
     "max_events": Setting(default=OWN.max_events, low=1, high=1e9, doc="more of them are an error"),
 }
+ROUND_OFF = 1e-12  # m, which is no overlap to be refused
 MOST_BODIES = 300  # with 0.5 GiB; its matrices are dense, four places for each body
 TOO_MANY = "the reference engine takes scenes of up to {} bodies and boundaries; this one has {}"
 FAIR: dict[str, Value] = {"impact_law": "poisson"}
@@ -93,13 +95,15 @@ class Reference:
         return None
 
     def warm_up(self) -> None:
-        """Compile or load every kernel: a box on a ground and a disc that falls on it."""
+        """Compile or load every kernel: a box on a ground and a disc that falls on it; and how deep a box overlaps."""
         bodies = (
             library.Body(shape=library.HalfPlane(), fixed=True),
             library.Body(shape=library.box(1.0, 1.0), position=(0.0, 0.505)),
             library.Body(shape=library.Disc(0.1), position=(0.0, 1.2)),
         )
-        library.simulate(library.World(bodies=bodies), 0.5, 1.0 / 60.0)
+        world = library.World(bodies=bodies)
+        library.simulate(world, 0.5, 1.0 / 60.0)
+        penetration(world, np.array([[(0.0, 0.0, 0.0), (0.0, 0.5 - ROUND_OFF, 0.0), (0.0, 1.2, 0.0)]]))
 
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> PlanarTrajectory:
         """Raises UnresolvedContact or ContactForceError, with the figures, rather than go on wrongly."""
