@@ -37,6 +37,12 @@ def is_positive(a, m, b):
 
 
 @kernel
+def greatest(a, m, b):
+    """Eigenvalue."""
+    return 0.5 * (a + b) + np.sqrt(0.25 * (a - b) ** 2 + m * m)
+
+
+@kernel
 def share_within(h, t, e, r):
     """The least (1 - v.E v / 4 q^2) / q of all |v| <= r; e is the greatest eigenvalue of E.  Negative: no bound."""
     if e == 0.0:
@@ -92,8 +98,7 @@ def proven_radius(body, p, q, x, y, z, depth):
     first = 2.0 * room / (t + np.sqrt(t * t + depth * room)) if room > 0.0 else 0.0
     t_1 = np.sqrt((px * ax + py * ay + pz * az) ** 2 + (px * bx + py * by + pz * bz) ** 2)
     t_2 = np.sqrt((qx * ax + qy * ay + qz * az) ** 2 + (qx * bx + qy * by + qz * bz) ** 2)
-    e_1 = 0.5 * (ea + eb) + np.sqrt(0.25 * (ea - eb) ** 2 + em * em)
-    e_2 = 0.5 * (ka + kb) + np.sqrt(0.25 * (ka - kb) ** 2 + km * km)
+    e_1, e_2 = greatest(ea, em, eb), greatest(ka, km, kb)
     r = 1.0
     while r > max(first, 1e-9):
         u, v = share_within(h, t_1, e_1, r), share_within(k, t_2, e_2, r)
@@ -101,6 +106,40 @@ def proven_radius(body, p, q, x, y, z, depth):
             return r
         r *= 0.5
     return first
+
+
+@kernel
+def least_along(w, k, r):
+    """The least -w s + k s^2 / 2 of all |s| <= r, or a little less."""
+    return -0.5 * w * w / k if abs(w) <= k * r else -abs(w) * r + min(0.5 * k * r * r, 0.0)
+
+
+@kernel
+def is_nowhere_above(body, p, q, wx, wy, wz, px, py, pz, qx, qy, qz, x, y, z, r, g):
+    """Whether g(n + v) <= g |n + v|, g < 0, for all v across the unit vector n with |v| <= r; false: not known.
+
+    By second derivatives: h_1 + h_2 is no less than f + t . v + v . (sum of shares of E_i) v / 2, and |n + v| no more
+    than 1 + v . v / 2. What is left is one quadratic in v, bounded along its two axes. p, q: the points furthest
+    along n, w = d - p - q.
+    """
+    basis = tangents(x, y, z)
+    ax, ay, az, bx, by, bz = basis
+    h, pa, pb = px * x + py * y + pz * z, px * ax + py * ay + pz * az, px * bx + py * by + pz * bz
+    k, qa, qb = qx * x + qy * y + qz * z, qx * ax + qy * ay + qz * az, qx * bx + qy * by + qz * bz
+    t_1, t_2 = np.sqrt(pa * pa + pb * pb), np.sqrt(qa * qa + qb * qb)
+    if h <= t_1 * r or k <= t_2 * r:
+        return False
+    ea, em, eb = across(body, p, px, py, pz, basis)
+    ka, km, kb = across(body, q, qx, qy, qz, basis)
+    u, v = share_within(h, t_1, greatest(ea, em, eb), r), share_within(k, t_2, greatest(ka, km, kb), r)
+    if u < 0.0 or v < 0.0:
+        return False
+    a, m, b = u * ea + v * ka + g, u * em + v * km, u * eb + v * kb + g
+    wa, wb = wx * ax + wy * ay + wz * az, wx * bx + wy * by + wz * bz
+    half, spread, angle = 0.5 * (a + b), np.sqrt(0.25 * (a - b) ** 2 + m * m), 0.5 * np.arctan2(2.0 * m, a - b)
+    c, d = np.cos(angle), np.sin(angle)
+    least = least_along(c * wa + d * wb, half + spread, r) + least_along(c * wb - d * wa, half - spread, r)
+    return g - wx * x - wy * y - wz * z + least >= 0.0
 
 
 @kernel
@@ -150,16 +189,16 @@ def search(body, p, q, dx, dy, dz, x, y, z, size, tolerance, stack):
         qx, qy, qz, _ = reach(body, q, cx, cy, cz)
         wx, wy, wz = dx - px - qx, dy - py - qy, dz - pz - qz
         here, length = wx * cx + wy * cy + wz * cz, np.sqrt(cx * cx + cy * cy + cz * cz)
+        mx, my, mz = cx / length, cy / length, cz / length
         if here > (g + 1e-12 * size) * length:
-            cx, cy, cz = cx / length, cy / length, cz / length
-            cx, cy, cz, found = ascend(body, p, q, dx, dy, dz, cx, cy, cz, size, np.inf)
+            cx, cy, cz, found = ascend(body, p, q, dx, dy, dz, mx, my, mz, size, np.inf)
             if found > g:
                 x, y, z, g = cx, cy, cz, found
                 radius, proven = nearly_proven(body, p, q, x, y, z, g, tolerance)
                 if radius == np.inf:
-                    return x, y, z, g, tolerance if cells > 0 else proven
+                    return x, y, z, g, proven
         best = g + tolerance
-        is_done, is_near, is_ahead = True, True, False
+        is_done, is_near, is_ahead, least = True, True, False, 1.0
         for corner in range(4):
             cu, cv = u + half * (1.0 - 2.0 * (corner & 1)), v + half * (1.0 - (corner & 2))
             cx, cy, cz = (sign, cu, cv) if face == 0.0 else ((cv, sign, cu) if face == 1.0 else (cu, cv, sign))
@@ -171,7 +210,13 @@ def search(body, p, q, dx, dy, dz, x, y, z, size, tolerance, stack):
                 is_near = False
             if cx * dx + cy * dy + cz * dz >= 0.0:
                 is_ahead = True
-        if is_ahead and not is_done and not is_near and half > 1e-9:
+            least = min(least, (cx * mx + cy * my + cz * mz) / np.sqrt(length2))
+        if is_done or is_near or not is_ahead or half <= 1e-9:
+            continue
+        r = np.sqrt(1.0 / (least * least) - 1.0)
+        if best >= 0.0 or not is_nowhere_above(
+            body, p, q, wx, wy, wz, px, py, pz, qx, qy, qz, mx, my, mz, r, best
+        ):  # fmt: skip
             for corner in range(4):
                 stack[top, 0], stack[top, 1], stack[top, 4] = face, sign, 0.5 * half
                 stack[top, 2] = u + 0.5 * half * (1.0 - 2.0 * (corner & 1))

@@ -54,7 +54,7 @@ def ellipsoid_proximities(
 
     gap: apart the distance, overlapping minus the least translation that parts the two, the least of all its local
     minima. It is off by no more than `uncertainty`: as a rule 1e-14 of the pair's size, 1e-10 of its thickness where
-    an overlap had to be searched for (10 times more, or 100, where bodies of revolution overlap on one axis).
+    an overlap had to be searched for (up to 1e-5 where two bodies of revolution overlap on one axis).
     Method "ball" (Lin & Han 2002) is for pairs apart and slow for flat ones; if it ends early `uncertainty` says so.
 
     Raises ValueError, naming what is wrong: a shape, a number that is not finite, a semi-axis outside
