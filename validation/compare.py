@@ -66,6 +66,7 @@ class Comparison:
     told: str  # of the outcomes and laws, in words; "" where the changes say it all
     changes: tuple[Signed, ...] = ()  # the worst first
     divergence: Divergence | None = None  # None: the same bits, or a side has no motion
+    variant: str = ""  # a setting that both sides have otherwise than as typed: integrator=rk4
 
     @property
     def identical(self) -> bool:

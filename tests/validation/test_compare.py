@@ -16,6 +16,7 @@ from tests.validation.command import upright
 from tests.validation.store.made import case, measurement
 from validation.case import CaseResult
 from validation.compare import LAWS, compare, settings_apart
+from validation.engines import present_engines
 from validation.kernel_cache import cache_root
 from validation.measurement import Measurement
 from validation.metrics import METRICS
@@ -155,6 +156,21 @@ def test_settings_are_compared_without_any_environment(tmp_path: Path) -> None:
 def test_an_engine_against_itself_is_the_same_to_the_last_bit(tmp_path: Path) -> None:
     done = upright("compare", "pymunk", "pymunk", "stack:n=3", "thrown-box", folder=tmp_path)
     assert done.returncode == 0 and "0 worse, 0 better, 0 different, 4 same (4 to the last bit)" in done.stdout
+
+
+@pytest.mark.skipif("mujoco" not in present_engines(), reason="MuJoCo, whose settings have choices, is not here")
+def test_options_are_varied_one_at_a_time_on_both_sides(tmp_path: Path) -> None:
+    words = ("compare", "mujoco:cone=elliptic", "mujoco:cone=elliptic", "upright-block", "--profile", "default")
+    done = upright(*words, "--options", "--json", folder=tmp_path)
+    lines = [json.loads(text) for text in done.stdout.splitlines()]
+    assert done.returncode == 0 and all(line["identical"] for line in lines)
+    varied = [line["variant"] for line in lines]
+    assert varied[0] == "" and len(set(varied)) == len(varied)
+    assert {"integrator=rk4", "integrator=implicit", "solver=cg", "jacobian=sparse"} <= set(varied)
+    assert not any("cone" in variant or variant in ("integrator=euler", "solver=newton") for variant in varied)
+    rk4 = next(line for line in lines if line["variant"] == "integrator=rk4")
+    for side in "ab":
+        assert (rk4[side]["settings"]["integrator"], rk4[side]["settings"]["cone"]) == ("rk4", "elliptic")
 
 
 @pytest.mark.parametrize(

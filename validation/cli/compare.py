@@ -13,6 +13,9 @@ from validation.cli.words import Within, complete_engine, complete_scenario, tim
 @click.argument("scenarios", nargs=-1, metavar="[SCENARIO]...", shell_complete=complete_scenario)
 @click.option("--scene", "scenes", multiple=True, metavar="FILE", help="A scene file of your own; as often as wanted.")
 @click.option("--profile", default=None, metavar="NAME", help="default or fair.  [default: both]")
+@click.option(
+    "--options", is_flag=True, help="Also with each other choice of each setting: integrators, cones, solvers."
+)
 @click.option("--dt", default=None, metavar="SECONDS", help="Time step, a number or a fraction.  [default: 1/240]")
 @click.option("--workers", type=click.IntRange(1, 1024), default=None, help="Processes.  [default: cores]")
 @click.option("--time-limit", type=Within(0.01, 86400), default=60.0, show_default=True, help="s for one simulation.")
@@ -24,6 +27,7 @@ def command(
     scenarios: tuple[str, ...],
     scenes: tuple[str, ...],
     profile: str | None,
+    options: bool,
     dt: str | None,
     workers: int | None,
     time_limit: float,
@@ -52,6 +56,7 @@ def command(
         profile=profile,
         dt=time_step(dt),
         limits=make_limits(workers, time_limit, 2048, timing=False),
+        options=options,
         quiet=as_json,
     )
     for comparison in done.comparisons if as_json else ():

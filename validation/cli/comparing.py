@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 
@@ -14,10 +14,10 @@ from validation.cli.environments import commands_of, environments_of, packages_a
 from validation.cli.progress import progress
 from validation.cli.session import warm_kernels
 from validation.compare import Comparison, compare
-from validation.engines import distribution_of, engine_of
+from validation.engines import EngineChoice, distribution_of, engine_of
 from validation.processes.pool import Pool
 from validation.report.names import with_profile
-from validation.runner import STEP, Limits, Plan, Request, execute, measuring_remotes, plan_cases
+from validation.runner import STEP, Limits, Plan, Request, engine_remotes, execute, measuring_remotes, plan_cases
 
 BOTH = ("fair", "default")
 """Profiles that are run where none is asked for: what an engine's best settings hide shows out of the box."""
@@ -37,9 +37,12 @@ def compare_engines(
     profile: str | None,
     dt: float | None,
     limits: Limits,
+    options: bool = False,
     quiet: bool = False,
 ) -> Compared:
     """Every scenario on both engines, at the same time on the same machine; the comparison suite where none is named.
+
+    `options`: also with each other choice of each setting that both sides have, one at a time.
 
     Raises EngineWordError, ParameterError, SceneError, SettingError, BuildError; ClickException where a side cannot be
     run at all.
@@ -47,16 +50,18 @@ def compare_engines(
     sides = [engine_of(word) for word in words]
     chosen = [scenario_of(word) for word in dict.fromkeys(scenarios)] or comparison_suite()
     asked = [profile] if profile or any(side.profile for side in sides) else BOTH
-    requests = [
-        Request(scenario=scenario, engine=side, profile=side.profile or one, dt=dt or STEP)
-        for one in asked
-        for scenario in chosen
-        for side in sides
-    ]
     environments = environments_of(sides)
     warm_kernels()
     with Pool(commands_of(environments)) as pool:
         measuring_remotes(pool)
+        variants = [{}, *(_variants(pool, sides) if options else [])]
+        requests = [
+            Request(scenario=scenario, engine=_varied(side, given), profile=side.profile or one, dt=dt or STEP)
+            for given in variants
+            for one in asked
+            for scenario in chosen
+            for side in sides
+        ]
         pairs = without_doubles(plan_cases(pool, requests))
         plans = [plan for pair in pairs for plan in pair]
         for side, own in zip(sides, (plans[::2], plans[1::2])):
@@ -74,12 +79,34 @@ def compare_engines(
     several = found[0].case.identity.profile != found[1].case.identity.profile
     return Compared(
         names=(_name(found[0], profile=several), _name(found[1], profile=several)),
-        comparisons=[compare(pair[0].scenario, *found[2 * i : 2 * i + 2]) for i, pair in enumerate(pairs)],
+        comparisons=[
+            replace(compare(old.scenario, *found[2 * i : 2 * i + 2]), variant=_variant(old, sides[0]))
+            for i, (old, _) in enumerate(pairs)
+        ],
         packages=packages_apart(
             (environments.get(sides[0].word), environments.get(sides[1].word)),
             {(distribution_of(side) or "").casefold() for side in sides},
         ),
     )
+
+
+def _variants(pool: Pool, sides: Sequence[EngineChoice]) -> list[dict[str, str]]:
+    """Each choice of a setting that both sides have and neither word sets, but the one that is the default of both."""
+    hellos = [engine_remotes(pool, {side.word})[side.word].hello or {} for side in sides]
+    old, new = (hello.get("choices", {}) for hello in hellos)
+    typed = {name for side in sides for name in side.overrides}
+    shared = [(name, value) for name in old if name in new and name not in typed for value in old[name]]
+    return [{name: value} for name, value in shared if value in new[name] and not value == old[name][0] == new[name][0]]
+
+
+def _varied(side: EngineChoice, given: Mapping[str, str]) -> EngineChoice:
+    return replace(side, overrides={**side.overrides, **given})
+
+
+def _variant(plan: Plan, side: EngineChoice) -> str:
+    """What the case sets beyond the word that was typed."""
+    given = plan.case.engine_label.partition(":")[2].split(",")
+    return ",".join(item for item in given if item.partition("=")[0] not in side.overrides)
 
 
 def without_doubles(plans: Sequence[Plan]) -> list[tuple[Plan, Plan]]:

@@ -311,6 +311,17 @@ def simulate(engine: Any, scene: Any, dt: float, settings: dict[str, Any]) -> by
     )
 
 
+def choices(settings: Any) -> dict[str, list[str]]:
+    """Of the settings that are words or yes-or-no, every value as it is typed, the default first."""
+    found: dict[str, list[str]] = {}
+    for name, setting in settings.items():
+        values = [True, False] if isinstance(setting.default, bool) else list(setting.choices)
+        if values:
+            typed = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
+            found[name] = sorted(typed, key=lambda value: value != str(setting.default).lower())
+    return found
+
+
 def main() -> None:
     word, descriptor, parent = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     die_with_parent(parent)  # an import may hang, and then nobody listens
@@ -326,6 +337,7 @@ def main() -> None:
             "version": str(engine.version),
             "profiles": list(getattr(engine, "profiles", ("default",))),
             "settings": list(getattr(engine, "settings", {})),
+            "choices": choices(getattr(engine, "settings", {})),
         }
     except Exception as error:
         send(connection, {"error": in_a_line(error)})

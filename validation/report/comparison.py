@@ -1,10 +1,11 @@
 """A comparison of two versions or settings: a table for people, a JSON object a scenario for programs.
 
-    {"format": 1, "scenario", "parameters", "sign", "told", "identical",
+    {"format": 1, "scenario", "parameters", "variant", "sign", "told", "identical",
      "changes": [{"metric", "unit", "a", "b", "sign", "law"}], "divergence",
      "a": {"engine", "engine_version", "profile", "settings", "outcome", "reason", "metrics", "trajectory_hash"}, "b"}
 
 `sign` is worse, better, different, same or declined; `law` names what says which way is better, "" where nothing does.
+`variant` is the setting that --options varied;
 `a` and `b` are the two sides, old and new; `divergence` is where their motions first part, null where they do not.
 """
 
@@ -82,9 +83,9 @@ def profiles(comparisons: Sequence[Comparison]) -> list[str]:
 
 
 def _label(comparison: Comparison, *, several: bool) -> str:
-    """The scenario, and the profile where there are several."""
-    label = one_line(comparison.scenario.label)
-    return f"{label} @{comparison.new.case.identity.profile}" if several else label
+    """The scenario, the profile where there are several, and the setting that is varied."""
+    profile = f"@{comparison.new.case.identity.profile}" if several else ""
+    return " ".join(filter(None, (one_line(comparison.scenario.label), profile, one_line(comparison.variant))))
 
 
 def _table(
@@ -149,6 +150,7 @@ def comparison_line(comparison: Comparison) -> str:
         "format": FORMAT,
         "scenario": case.identity.scenario,
         "parameters": parameters_of(case.identity.parameters),
+        "variant": comparison.variant,
         "sign": comparison.sign,
         "told": comparison.told,
         "identical": comparison.identical,
