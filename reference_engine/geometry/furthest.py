@@ -53,9 +53,9 @@ def furthest_on_ellipsoid(a, cx, cy, cz):
             if abs(following - mu) <= 1e-16 * mu or mu < 1e-300:
                 break
             mu = following
-    x = coordinate(a, c, largest, mu, np.int64(0))  # literals would be one machine code each
-    y = coordinate(a, c, largest, mu, np.int64(1))
-    z = coordinate(a, c, largest, mu, np.int64(2))
+    x = coordinate(a, c, largest, mu, 0)
+    y = coordinate(a, c, largest, mu, 1)
+    z = coordinate(a, c, largest, mu, 2)
     rest = 1.0
     for i in range(3):
         if i != long_axis:

@@ -44,7 +44,7 @@ ATTRACTION, SPRING, BAND, TURNING_PUSH, STILL_PUSH = range(5)  # KIND
 P1X, P1Y, P2X, P2Y, LENGTH, STIFFNESS, DAMPING, UX, UY = range(9)
 FX, FY, TORQUE, RATE = LENGTH, STIFFNESS, DAMPING, UX
 STRENGTH = STIFFNESS
-HEAD, TAIL = np.int64(0), np.int64(1)  # ends of a spring; numba compiles once more for each plain literal
+HEAD, TAIL = range(2)  # ends of a spring
 
 
 def pack_forces(world: World, *, background: bool = False, callables: bool = False) -> Forces:

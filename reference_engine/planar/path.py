@@ -13,8 +13,7 @@ Array = NDArray[np.float64]
 
 LEAST_POINTS = 100
 POINTS = 9000  # of a curve that is given as a function
-# Columns of `Path.table`; as numpy scalars, because numba compiles a kernel once more for each plain literal.
-P, X, Y, DX, DY, DNX, DNY = (np.int64(column) for column in range(7))
+P, X, Y, DX, DY, DNX, DNY = range(7)  # columns of `Path.table`
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,10 +1,6 @@
-"""How the kernels see a world: a few arrays, and the names of their columns (rows of `Work`).
-
-Each array that a kernel is given costs compile time in it and in all its callers, so there are few.
-"""
+"""How the kernels see a world: a few arrays, and the names of their columns (rows of `Work`)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +9,6 @@ from reference_engine.geometry.structure import Structure
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
-
-
-# As numpy scalars: numba compiles a kernel once more for each plain literal it is called with.
-NONE: Any = np.int64(-1)
-ZERO: Any = np.int64(0)
-YES: Any = np.bool_(True)
-NO: Any = np.bool_(False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +28,8 @@ class Outlines(Structure):
     connector_ids: Ids  # (K, 6)
     path: Array  # (T, 7) tables of `Path`, one after the other
 
+
+NONE = -1  # no contact, no body
 
 # body: 1/kg and 1/(kg m^2), 0 if fixed; m, how low the centre of mass can lie; a circle about the body; its box;
 # kg and kg m^2, infinite if fixed
@@ -72,7 +63,7 @@ class Rules(Structure):
 
 @dataclass(frozen=True, eq=False)
 class Work(Structure):
-    """Room for up to N contacts; nothing in it outlives a call. Few arrays: each costs compile time in every kernel."""
+    """Room for up to N contacts; nothing in it outlives a call."""
 
     A: Array  # (N, N) of a subset
     A_all: Array  # (N, N) of an impact

@@ -191,7 +191,7 @@ def is_absent(o, rules, pose, trig, has_old, ids, values, k):
 @kernel
 def add_connectors(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, ids, values, count):
     """Each in front of what there is."""
-    front = col.ZERO
+    front = 0
     for c in range(o.connector_ids.shape[0]):
         for k in range(count, 0, -1):
             copy_row(ids, values, k - 1, k)

@@ -136,7 +136,7 @@ def next_subset(o, ids, count, work):
 
     In the order in which going through the rows again and again finds them.
     """
-    size = col.ZERO
+    size = 0
     for body in range(work.moved.shape[0]):
         work.moved[body] = 0
     for k in range(count):
@@ -187,7 +187,7 @@ def push(o, pose, ids, values, k, amount, impulse, change):
 
 @kernel
 def keep_contacts(rules, ids, values, count):
-    kept = col.ZERO
+    kept = 0
     for k in range(count):
         if is_contact(rules, ids, values, k):
             if kept < k:
@@ -215,10 +215,10 @@ def apply_contact_forces(o, rules, pose, twist, ids, values, count, seed, work, 
             work.k[col.W_JOINT, i] = ids[k, HELD]
             work.v[col.W_B, i] = gap_acceleration(rules, ids, values, k, twist, acceleration)
             for j in range(n):
-                work.A[i, j] = entry_of_matrix(o, pose, ids, values, k, work.k[col.W_MEMBER, j], col.NO)
+                work.A[i, j] = entry_of_matrix(o, pose, ids, values, k, work.k[col.W_MEMBER, j], False)
         outcome = solve(work.A, work.v[col.W_B], n, work.k[col.W_JOINT], seed, work.v[col.W_F], work.v[col.W_A], work)
         violation = worst_violation(work.A, work.v[col.W_B], n, work.k[col.W_JOINT], work.v[col.W_F])
         worst = max(worst, violation if violation > ACCEPTED or outcome != SOLVED else 0.0)
         for i in range(n):
             values[work.k[col.W_MEMBER, i], AMOUNT] = work.v[col.W_F, i]
-            push(o, pose, ids, values, work.k[col.W_MEMBER, i], work.v[col.W_F, i], col.NO, acceleration)
+            push(o, pose, ids, values, work.k[col.W_MEMBER, i], work.v[col.W_F, i], False, acceleration)

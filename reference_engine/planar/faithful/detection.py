@@ -458,7 +458,7 @@ def find(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, step, i
         )
         if count + most > room:
             return -1
-        first = col.ZERO if given > 0 else count
+        first = 0 if given > 0 else count
         for side in range(2):
             count = corners_against(
                 o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, o.pairs[p, side], o.pairs[p, 1 - side],

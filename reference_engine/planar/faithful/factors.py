@@ -38,7 +38,7 @@ def forget_factors(A, n, work):
 @part
 def list_held(n, status, extra, other, work):
     """Which contacts are held, with `extra` and `other` if not -1, and how many come up to each; how many there are."""
-    count = col.ZERO
+    count = 0
     for i in range(n):
         if status[i] == HELD or i in (extra, other):
             work.k[col.W_HELD, count] = i
@@ -51,7 +51,7 @@ def list_held(n, status, extra, other, work):
 def front_in_common(slot, count, work):
     """How many contacts at the front of the list are those of the factor, whose columns they then are."""
     size = min(count, work.f_ids[slot, col.F_SIZE, 0])
-    same = col.ZERO
+    same = 0
     while same < size and work.f_ids[slot, col.F_HELD, same] == work.k[col.W_HELD, same]:
         same += 1
     return same
@@ -118,7 +118,7 @@ def steps_kept(A, base, slot, front, count, work):
     A row that is new, or is now compared by another scale, might be a better pivot; a tie counts as one.
     """
     ids, values = work.f_ids, work.f_values
-    kept = col.ZERO
+    kept = 0
     while kept < front and ids[base, col.F_ROWS, kept] < front:
         kept += 1
     for p in range(count):
@@ -272,12 +272,12 @@ def factor_of(A, n, status, extra, other, work):
     if found >= 0:
         return found
     if base < 0:
-        base = col.ZERO
+        base = 0
         for slot in range(2):
             if front_in_common(slot, count, work) > front_in_common(base, count, work):
                 base = slot
     slot = 1 - base
-    front = front_in_common(base, count, work) if work.f_ids[base, col.F_SIZE, 1] == 1 else col.ZERO
+    front = front_in_common(base, count, work) if work.f_ids[base, col.F_SIZE, 1] == 1 else 0
     work.f_ids[slot, col.F_SIZE, 0] = count
     for p in range(count):
         work.f_ids[slot, col.F_HELD, p] = work.k[col.W_HELD, p]

@@ -65,7 +65,7 @@ def gather(o, ids, count, focus, hybrid, slow, work):
 @kernel
 def solve_taken(ids, count, plastic, seed, work):
     """Impulses at the rows that are taken, added to j, and what they do to every speed; the worst violation."""
-    n = col.ZERO
+    n = 0
     for k in range(count):
         if work.k[col.W_TAKEN, k] == 1:
             work.k[col.W_MEMBER, n] = k
@@ -129,9 +129,9 @@ def strike(o, rules, pose, twist, ids, values, count, handling, seed, work):
             e = 0.0
         work.v[col.W_E, k], work.v[col.W_U, k], work.v[col.W_J, k], work.k[col.W_TAKEN, k] = e, values[k, SPEED], 0.0, 1
         for m in range(count):
-            work.A_all[k, m] = entry_of_matrix(o, pose, ids, values, k, m, col.YES)
+            work.A_all[k, m] = entry_of_matrix(o, pose, ids, values, k, m, True)
     if handling == SIMULTANEOUS:
-        worst, done = solve_taken(ids, count, col.NO, seed, work), 1
+        worst, done = solve_taken(ids, count, False, seed, work), 1
     else:
         done, worst = one_after_the_other(o, ids, count, handling, seed, work)
     greatest, least = 0.0, 0.0
@@ -143,5 +143,5 @@ def strike(o, rules, pose, twist, ids, values, count, handling, seed, work):
             amount = 0.0
         values[k, AMOUNT] = amount
         if amount != 0.0:
-            push(o, pose, ids, values, k, amount, col.YES, twist)
+            push(o, pose, ids, values, k, amount, True, twist)
     return done, worst, greatest, least

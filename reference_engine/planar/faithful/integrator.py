@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.geometry.structure import Structure
 from reference_engine.planar.external import Forces, accelerate
-from reference_engine.planar.faithful import arrays as col
 from reference_engine.planar.faithful.collision import is_close, is_colliding, is_imminent
 from reference_engine.planar.faithful.contact import ACCEPTED, apply_contact_forces
 from reference_engine.planar.faithful.detection import find, least_gap
@@ -25,7 +24,7 @@ WENT, PENETRATES, NO_ROOM, NO_FORCES = range(4)
 
 @dataclass(frozen=True, eq=False)
 class Stages(Structure):
-    """Room for the stages of one step; (B + 1, 3) is (x, y, angle) or its rates. Few arrays: each is 0.1 us a call."""
+    """Room for the stages of one step; (B + 1, 3) is (x, y, angle) or its rates."""
 
     motion: Array  # (2, 4, B + 1, 3) twist and acceleration of each stage
     pose: Array  # (2, B + 1, 3) of the stage, and at the start of the step
@@ -55,10 +54,10 @@ def evaluate(o, rules, stages, twist, time, step, contact_forces, ids, values, s
         for c in range(3):
             rate[i, c] = state_rate[3 * (n + i) + c]
     if not contact_forces:
-        return WENT, col.ZERO, 0.0
+        return WENT, 0, 0.0
     count = find(
-        o, rules, pose, stages.trig[0], twist, stages.pose[1], stages.trig[1], col.YES, time, step, ids, values,
-        col.ZERO, stages.crossings,
+        o, rules, pose, stages.trig[0], twist, stages.pose[1], stages.trig[1], True, time, step, ids, values,
+        0, stages.crossings,
     )  # fmt: skip
     if count < 0 or count > work.A.shape[0]:
         return NO_ROOM, count, 0.0
@@ -109,13 +108,13 @@ def attempt(
             twist_out[i, c] = twist[i, c] + gained * h / divisor
     end = time + divisor * h / divisor
     count = find(
-        o, rules, pose_out, stages.trig[0], twist_out, stages.pose[1], stages.trig[1], col.YES, end, h, ids, values,
-        col.ZERO, stages.crossings,
+        o, rules, pose_out, stages.trig[0], twist_out, stages.pose[1], stages.trig[1], True, end, h, ids, values,
+        0, stages.crossings,
     )  # fmt: skip
     if count < 0:
         return NO_ROOM, count, 0.0, True
     busy = False
     for k in range(count):
         imminent = is_imminent(rules, ids, values, k)
-        busy = busy or is_colliding(rules, ids, values, k) or (imminent and is_close(rules, ids, values, k, col.NO))
+        busy = busy or is_colliding(rules, ids, values, k) or (imminent and is_close(rules, ids, values, k, False))
     return WENT, count, 0.0, busy

@@ -218,7 +218,7 @@ def solve(A, b, n, joint, seed, f, a, work):
         f[i], a[i] = 0.0, b[i]
         status[i], again[i] = OPEN, 0
     forget_factors(A, n, work)
-    seen = col.ZERO
+    seen = 0
     while True:
         d = next_contact(n, joint, status, again, a, seed, work.k[col.W_ORDER])
         if d < 0:
