@@ -18,7 +18,10 @@ from reference_engine.geometry.compiler import EntryCompiler, KernelCompiler, wi
 
 COMPILED: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 INTERNAL: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": KernelCompiler}
-entry = njit(cache=True, pipeline_class=EntryCompiler, **COMPILED)
+
+
+def entry(function: Callable[..., Any]) -> Any:
+    return without_literals(njit(cache=True, pipeline_class=EntryCompiler, **COMPILED)(function))
 
 
 def kernel(function: Callable[..., Any]) -> Any:
