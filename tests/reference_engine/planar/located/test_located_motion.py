@@ -91,9 +91,10 @@ def test_an_impact_off_centre_keeps_momentum_and_returns_e_of_the_approach_speed
         turn = sum(m * (arms[i, 0] * v[i, 1] - arms[i, 1] * v[i, 0]) for i, m in enumerate(masses))
         return np.array([*p, turn])
 
-    assert approach(after) == pytest.approx(-e * approach(before), rel=1e-12, abs=1e-12 * speed)
+    slow = 2e-12 * (1.0 + speed)  # what is slower than round-off of the rates does not bounce
+    assert approach(after) == pytest.approx(-e * approach(before), rel=1e-12, abs=slow)
     assert momentum(after) == pytest.approx(momentum(before), abs=1e-13 * speed * (1.0 + mass) * 3.0)
-    assert np.array_equal(motion.pose[after], motion.pose[before])
+    assert motion.pose[after] == pytest.approx(motion.pose[before], abs=1e-12)
 
 
 def test_impulses_account_for_the_jump_of_velocity_and_of_spin():
