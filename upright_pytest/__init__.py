@@ -122,9 +122,9 @@ def _upright_ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
     shared = temporary.parent if hasattr(request.config, "workerinput") else temporary
     plugins = request.config.pluginmanager
     capture, terminal = plugins.getplugin("capturemanager"), plugins.getplugin("terminalreporter")
-    if terminal is not None:  # an xdist worker has none
-        terminal.ensure_newline()
     with capture.global_and_fixture_disabled():  # kernels may have to be compiled: its progress is to be seen
+        if terminal is not None:  # an xdist worker has none
+            terminal.ensure_newline()
         client.run(wanted, shared / "upright-answer.json")
     yield client
 

@@ -62,7 +62,7 @@ class Environment:
     @property
     def command(self) -> list[str]:
         """What starts a fork server in it; the server's own arguments follow."""
-        return [str(self.python), "-I", "-c", START, str(lent_folder())]
+        return [str(self.python), "-I", "-B", "-c", START, str(lent_folder())]  # -B: what is lent is not written to
 
 
 def is_here(choice: EngineChoice) -> bool:
