@@ -1,7 +1,7 @@
 """The judge: arithmetic with words. What was accepted and what was measured in, a verdict with its reason out.
 
 Pure. First the outcome, then the motion (the same bits: nothing has changed), then metric by metric, each by its noise
-class. Its figures are those of `validation/policy.py`; a single run is judged here, not an ensemble.
+class: by ensembles where there are two, else one run against another. The figures are those of `validation/policy.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from scenarios.scenario import Noise
 from validation.case import Case, CaseResult
+from validation.ensembles import EnsembleEvidence
 from validation.evidence.divergence import Divergence
 from validation.measurement import Measurement
 from validation.policy import ALLOWANCES
@@ -31,10 +32,12 @@ def judge(
     result: CaseResult | StoredResult,
     laws: Mapping[str, float] | None = None,
     divergence: Divergence | None = None,
+    ensemble: EnsembleEvidence | None = None,
 ) -> Verdict:
     """One case against what was accepted for its identity; `laws` are the scenario's limits, metric -> the most.
 
-    `divergence` is where the motion first parts from the accepted one; the reason ends with it.
+    `divergence` is where the motion first parts from the accepted one; the reason ends with it. `ensemble` is what the
+    perturbed starts of both say, of a whole check settled together.
     """
     found = StoredResult.of(result)
     defects = _defects(baseline, found, laws or {})
@@ -81,7 +84,7 @@ def judge(
     if found.trajectory_hash and found.trajectory_hash == baseline.result.trajectory_hash:
         return say("pass", "bit-identical" + (f"; as accepted, {broken_laws}" if defects else ""))
 
-    changes = _changes(baseline.result, found)
+    changes = _changes(baseline.result, found, ensemble)
     fresh = [defect for defect in defects if not defect.standing]
     told = "; ".join(change.told(found.case) for change in changes[:3])
     more = f"; and {len(changes) - 3} more" if len(changes) > 3 else ""
@@ -101,13 +104,21 @@ GRAVITY_OF: dict[Move, int] = {"regressed": 0, "different": 1, "improved": 2}
 TRUST: dict[Noise, int] = {"exact": 0, "tolerance": 0, "step": 0, "round-off": 1, "chaotic": 2, "timing": 3}
 
 
-def _changes(old: StoredResult, new: StoredResult) -> list[Change]:
-    """The worst first: regressed before different before improved, in each the headline, then what repeats best."""
+def _changes(old: StoredResult, new: StoredResult, ensemble: EnsembleEvidence | None = None) -> list[Change]:
+    """The worst first: regressed before different before improved, in each the headline, then what repeats best.
+
+    Of a metric that ensembles and single runs tell of, the ensembles are told.
+    """
     before = {m.metric: m for m in old.measurements}
     after = {m.metric: m for m in new.measurements}
     found: list[tuple[tuple[Any, ...], Change]] = []
+    of_ensembles = {change.metric: change for change in ensemble.changes} if ensemble else {}
+    for metric, change in of_ensembles.items():
+        size = abs(math.log(change.ratio)) if change.ratio else math.inf
+        found.append(((GRAVITY_OF[change.move], metric != new.headline, 0, -size), change))
     for metric, was in before.items():
-        if was.noise == "timing":
+        decided = ensemble is not None and ensemble.decides(metric, was.noise)
+        if was.noise == "timing" or decided or metric in of_ensembles:
             continue
         now = after.get(metric)
         if now is None:

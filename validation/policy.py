@@ -55,3 +55,18 @@ BEFORE, AFTER = 8, 4  # runs on either side of a step, at least: what less can t
 CONSTANT = 5  # equal values in a row, after which another value is a step at once
 RELATIVE = 0.02  # of the level: a smaller step or drift is none, however certain
 """The time of a step moves by so much with the place of the code in memory."""
+
+# --- ensembles of starts against each other -------------------------------------------------------------------------
+
+PERTURBATION = 1e-6  # of a body's size: far above round-off, far below what any metric resolves
+STARTS = 20  # a side: 20 against 20 can reach p = 1.5e-11, however many metrics are compared at once
+LEAST_STARTS = 10  # a side, completed; fewer cannot say much: 10 against 10 reach 1.1e-5, 5 against 5 only 0.008
+FALSE_DISCOVERIES = 0.001  # of what is told, at most; where nothing has changed, the chance that anything is told
+EFFECT = 0.8  # chance that a start of now is worse than one of the accepted, at least; 0.5 is a draw
+MEDIANS = 1.1  # factor between the medians, at least
+ENSEMBLE_JUDGES: frozenset[Noise] = frozenset(("chaotic", "step", "round-off"))
+"""What one run tells only roughly."""
+PREDICTABLE = 0.01
+"""Of the smallest body: what the starts become apart by until the motion counts as unpredictable."""
+HORIZONS = (1.0, 0.5, 0.25, 0.125)
+"""Of the duration: up to which of these the metrics are measured; both sides up to the same."""

@@ -27,7 +27,7 @@ from validation.engines.engine import SettingError
 from validation.measurement import Measurement
 from validation.processes.pool import Pool, Remote, Reply
 from validation.simulation import Simulation
-from validation.trajectory import TrajectoryError, from_bytes
+from validation.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
 
 STEP = 1.0 / 240.0  # s, the canonical time step
 SIMULATIONS_PER_MEASURER = 4  # at once; measuring takes a tenth of what simulating does
@@ -314,6 +314,31 @@ def _ask_measuring(pool: Pool, count: int, plan: Plan, trajectory: bytes) -> int
     return pool.ask(remote, header, trajectory)
 
 
+def measure_motions(
+    pool: Pool, motions: Sequence[tuple[Plan, Trajectory]], limits: Limits
+) -> list[tuple[Measurement, ...]]:
+    """Each motion measured as one of its plan's scenario; () where that fails."""
+    measurers = -(-limits.workers // SIMULATIONS_PER_MEASURER)
+    measuring_remotes(pool, measurers)
+    asked = {_ask_measuring(pool, measurers, plan, to_bytes(m)): i for i, (plan, m) in enumerate(motions)}
+    found: list[tuple[Measurement, ...]] = [() for _ in motions]
+    heard = time.perf_counter()
+    while asked:
+        for reply in pool.wait(0.25):
+            found[asked.pop(reply.id)] = _measurements(reply)
+            heard = time.perf_counter()
+        if asked and time.perf_counter() - heard > MEASURING_LIMIT:
+            for remote in measuring_remotes(pool, 0):  # each answers for what it owes when it is gone
+                remote.process.kill()
+            heard = time.perf_counter()
+    return found
+
+
+def _measurements(reply: Reply) -> tuple[Measurement, ...]:
+    rows = reply.header.get("measurements", ())
+    return tuple(Measurement(**row | {"value": float(row["value"])}) for row in rows)
+
+
 def simulation_of(reply: Reply) -> Simulation:
     """What the reply to a simulation says, its trajectory decoded."""
     header = reply.header
@@ -344,7 +369,7 @@ def _measured_result(job: _Job, reply: Reply, *, timing: bool) -> CaseResult:
         words = reply.header.get("error") or reply.header.get("reason", "")
         last = words.strip().splitlines()[-1] if words.strip() else "no answer"
         return _result(job.plan, replace(simulation, reason=f"could not be measured: {last}"))
-    measurements = [Measurement(**row | {"value": float(row["value"])}) for row in reply.header["measurements"]]
+    measurements = list(_measurements(reply))
     if timing:
         from validation.metrics import step_time
 

@@ -47,6 +47,7 @@ class Change:
     unit: str
     move: Move
     allowed: str  # in words; NOT_MEASURED where the metric is gone
+    evidence: str = ""  # in words, where old and new are medians of ensembles
 
     @property
     def ratio(self) -> float | None:
@@ -59,12 +60,14 @@ class Change:
         name = metric_name(self.metric, case)
         if self.allowed == NOT_MEASURED:
             return f"{name}: no longer measured, was {quantity(self.old, self.unit)}"
+        sure = f" ({self.evidence})" if self.evidence else ""
         if math.isnan(self.new):
-            return f"{name}: no longer happens, was {quantity(self.old, self.unit)}"
+            return f"{name}: no longer happens, was {quantity(self.old, self.unit)}{sure}"
         if math.isnan(self.old):
-            return f"{name}: {quantity(self.new, self.unit)}, did not happen before"
+            return f"{name}: {quantity(self.new, self.unit)}, did not happen before{sure}"
         new, old = contrast(self.new, self.old, self.unit)
-        return f"{name} {new}, was {old} ({self._how_much()}allowed {self.allowed})"
+        evidence = f"{self.evidence}; " if self.evidence else ""
+        return f"{name} {new}, was {old} ({self._how_much()}{evidence}allowed {self.allowed})"
 
     def _how_much(self) -> str:
         ratio = self.ratio

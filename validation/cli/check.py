@@ -22,6 +22,7 @@ def command(options: Options, strict: bool, junit: Path | None, markdown: Path |
     """Run, compare each case with what was accepted, and say what got worse.
 
     Exit status 0: nothing worse. 1: a case regressed, newly broke, or newly breaks a law. 2: could not run.
+    What was accepted with an ensemble of perturbed starts is run from as many where its motion has changed.
     With overrides (pymunk:iterations=2) a case is judged against the baseline of the engine without them.
 
     \b

@@ -25,13 +25,20 @@ def command(options: Options, strict: bool, resume: bool) -> None:
     upright run
     upright run stack:n=10,mass_ratio=100 --engine pymunk --engine mujoco
     upright run upright-block --engine pymunk:iterations=5 --engine pymunk@default --json
+    upright run pile --engine pymunk --ensemble 20
     """
+    from dataclasses import replace
+
     from validation.cli.session import resume_session, run_session
     from validation.cli.views import show_session
     from validation.judge import exit_status
     from validation.store import open_store
 
-    given = (options.scenarios, options.engines, options.profile, options.dt, options.limits.timing, options.alias)
+    options = replace(options, ensemble_as_accepted=False)
+    given = (
+        *(options.scenarios, options.engines, options.profile, options.dt, options.limits.timing, options.alias),
+        options.ensemble,
+    )
     if resume and any(given):
         raise click.UsageError(
             "--resume goes on with the stored run as it was started; leave all but limits and --db out"

@@ -18,8 +18,10 @@ from validation.case import Case, CaseResult, describe_run
 from validation.cli.environments import commands_of, environments_of
 from validation.cli.progress import progress, step
 from validation.cli.selection import scenario_in
+from validation.cli.starting import ensembles_of
 from validation.cli.words import DEFAULT_DB, database_words
 from validation.engines import engine_of, present_engines, unavailable_engines
+from validation.ensembles import Ensemble, EnsembleEvidence
 from validation.evidence.divergence import Divergence, first_divergence
 from validation.judge import Verdict, judge
 from validation.processes.pool import Pool
@@ -39,6 +41,8 @@ class Options:
     profile: str | None = None
     dt: float | None = None
     alias: str = ""
+    ensemble: int = 0  # perturbed starts of each case that one run tells only roughly
+    ensemble_as_accepted: bool = False  # as many as the accepted result has, of the cases that move otherwise now
     limits: Limits
     quiet: bool = False  # nothing on standard output but JSON
     database: str = DEFAULT_DB  # as given
@@ -53,6 +57,7 @@ class Session:
     baselines: list[Baseline]  # those that were compared with
     totals: Totals
     unavailable: dict[str, str]  # engines that are known but absent, and why
+    ensembles: dict[str, Ensemble] = field(default_factory=dict)  # by case key; those that were run
     times: list[tuple[Verdict, Turn]] = field(default_factory=list)  # of a step, changed since it was accepted
     typed: dict[str, str] = field(default_factory=dict)  # label -> the scenario's word on the command line
 
@@ -97,7 +102,9 @@ def run_session(store: Store, options: Options, command: str) -> Session:
         run = store.begin_run(info, [plan.case for plan in plans], scenes.values())
         with resumable(store, run, options):
             results, totals = _execute(store, pool, run, title, plans, options)
-            session = _judged(store, run, title, results, [plan.scenario for plan in plans], totals)
+            ensembles, evidence = ensembles_of(store, pool, run, plans, results, options)
+            session = _judged(store, run, title, results, [plan.scenario for plan in plans], totals, evidence)
+            session = replace(session, ensembles=ensembles)
     return replace(session, typed=typed)
 
 
@@ -211,11 +218,18 @@ def _judged(
     results: Sequence[CaseResult | StoredResult],
     scenarios: Sequence[Scenario],
     totals: Totals,
+    evidence: Mapping[str, EnsembleEvidence] | None = None,
 ) -> Session:
     """Against what is accepted on the run's branch; the run is finished with its verdicts."""
     baselines = store.baselines(store.run(run).branch)
     verdicts = [
-        judge(baseline, result, scenario.laws, divergence_of(store, baseline, result, scenario))
+        judge(
+            baseline,
+            result,
+            scenario.laws,
+            divergence_of(store, baseline, result, scenario),
+            (evidence or {}).get(case_key(result.case)),
+        )
         for result, scenario in zip(results, scenarios)
         for baseline in [baselines.get(result.case.identity.key)]
     ]

@@ -27,6 +27,8 @@ def show_session(session: Session, options: Options) -> None:
     for name, reason in session.unavailable.items():
         click.echo(f"  {name} is not here: {reason}")
     click.echo(cost_line(session))
+    for line in ensemble_lines(session):
+        click.echo(line)
     click.echo(summary(session.verdicts))
     place = database_words(options.database)
     following = [f"upright dashboard{place}"]
@@ -37,6 +39,28 @@ def show_session(session: Session, options: Options) -> None:
         following.append(accept_run(session, options))
     where = without_password(options.database)
     click.echo(f"Stored as run {session.run} in {where}.   Next: {' · '.join(following)}")
+
+
+def ensemble_lines(session: Session) -> list[str]:
+    """How many cases were run from perturbed starts, and of which of them one cannot say all that one would like."""
+    from validation.policy import HORIZONS
+    from validation.report.names import engine_name
+    from validation.report.table import one_line
+
+    cases = {verdict.case_key: verdict.case for verdict in session.verdicts}
+    count = len(session.ensembles)
+    lines = [f"perturbed starts: {count} case{'s' if count > 1 else ''}"] if count else []
+    for key, ensemble in session.ensembles.items():
+        told = []
+        if ensemble.completed < ensemble.starts:
+            told.append(f"{ensemble.completed} of {ensemble.starts} complete")
+        if 0.0 < ensemble.horizon < 1.0:
+            told.append(f"they agree for {100 * ensemble.horizon:.0f} % of the motion")
+        if ensemble.horizon < min(HORIZONS):
+            told.append("too little to judge by")
+        if told:
+            lines.append(f"  {one_line(cases[key].label)} × {one_line(engine_name(cases[key]))}: {', '.join(told)}")
+    return lines
 
 
 def accept_run(session: Session, options: Options) -> str:

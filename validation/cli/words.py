@@ -22,7 +22,12 @@ from validation.kernel_cache import CacheError
 from validation.store.errors import StoreError
 
 DEFAULT_DB = "upright.db"
+<<<<<<< HEAD
 EXPECTED_ERRORS: tuple[type[Exception], ...] = (SettingError, EngineWordError, StoreError, CacheError, BuildError)
+=======
+MOST_STARTS = 1000
+EXPECTED_ERRORS: tuple[type[Exception], ...] = (SettingError, EngineWordError, StoreError, CacheError)
+>>>>>>> 41419e0 (Ensembles of perturbed starts: horizon, exact rank test, false discoveries; run --ensemble, check as accepted)
 
 
 def near_miss(word: str, known: Iterable[str]) -> str:
@@ -95,6 +100,7 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
         time_limit: float,
         memory_limit: int,
         as_json: bool,
+        ensemble: int | None,
         database: str,
         **others: Any,
     ) -> Any:
@@ -108,6 +114,8 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
             alias=alias,
             limits=make_limits(workers, time_limit, memory_limit, timing=timing),
             quiet=as_json,
+            ensemble=ensemble or 0,
+            ensemble_as_accepted=ensemble is None,
             database=database,
         )
         return function(options=options, **others)
@@ -126,6 +134,14 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option("--timing", is_flag=True, help="Time the steps too: one case at a time, least of five."),
             click.option("--as", "alias", default="", metavar="NAME", help="Make these cases their own, under NAME."),
+            click.option(
+                "--ensemble",
+                type=StartCount(),
+                default=None,
+                metavar="N",
+                help="Also from N starts perturbed by 1e-6, for what one run tells only roughly; 0 for none."
+                "  [default: none; in check as many as accepted, where the motion has changed]",
+            ),
             click.option("--workers", type=click.IntRange(1, 1024), default=None, help="Processes.  [default: cores]"),
             click.option(
                 "--time-limit",
@@ -159,6 +175,21 @@ class Within(click.FloatRange):
         number = super().convert(value, param, ctx)
         if math.isnan(number):
             self.fail(f"{value} is not in the range {self.min}<=x<={self.max}.", param, ctx)
+        return number
+
+
+class StartCount(click.IntRange):
+    """0, or as many as it takes to say anything."""
+
+    def __init__(self) -> None:
+        super().__init__(0, MOST_STARTS)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from validation.policy import LEAST_STARTS
+
+        number = super().convert(value, param, ctx)
+        if 0 < number < LEAST_STARTS:
+            self.fail(f"{number} starts say nothing; allowed: 0, or {LEAST_STARTS} to {MOST_STARTS}", param, ctx)
         return number
 
 

@@ -139,6 +139,30 @@ class Measurement(Base):
     resolution: Mapped[float | None]
 
 
+class Ensemble(Base):
+    """Perturbed starts of a case, beside the case itself."""
+
+    __tablename__ = "ensembles"
+    case_id: Mapped[int] = mapped_column(ForeignKey("cases.id"), primary_key=True)
+    starts: Mapped[int]
+    seed: Mapped[int]
+    completed: Mapped[int]
+    horizon: Mapped[float]  # share of the duration
+
+
+class EnsembleSeries(Base):
+    __tablename__ = "ensemble_series"
+    case_id: Mapped[int] = mapped_column(ForeignKey("ensembles.case_id"), primary_key=True)
+    until: Mapped[float] = mapped_column(primary_key=True)  # share of the duration
+    metric: Mapped[str] = mapped_column(primary_key=True)
+    position: Mapped[int]
+    unit: Mapped[str]
+    better: Mapped[str]
+    noise: Mapped[str]
+    floor: Mapped[float]
+    values: Mapped[str]  # JSON: a number for each start that completed; "nan", "inf" where it is none
+
+
 class Baseline(Base):
     """Append-only: an acceptance is never changed, a later one supersedes it."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Self
@@ -12,7 +12,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from scenarios.scene import Scene
 from validation.case import Case, CaseResult, RunInfo
-from validation.store import finds, judgements, models, runs
+from validation.ensembles import Ensemble
+from validation.store import ensembles, finds, judgements, models, runs
 from validation.store.connection import connect, reading, unreachable, writing
 from validation.store.errors import StoreError
 from validation.store.migration import migrate
@@ -145,6 +146,18 @@ class Store:
         """A metric of an identity over runs, oldest first; overrides are among them."""
         with reading(self._engine, self.name) as connection:
             return runs.history(connection, identity_key, metric)
+
+    # --- ensembles ------------------------------------------------------------------------------------------------
+
+    def save_ensembles(self, run: int, found: Mapping[str, Ensemble]) -> None:
+        """Of cases of this run, by case key; one that a case has already stays as it is."""
+        with writing(self._engine, self.name) as connection:
+            ensembles.save(connection, run, found)
+
+    def ensemble(self, case: int) -> Ensemble | None:
+        """Of the case with this number, or of one of the same identity that moved by the same bits."""
+        with reading(self._engine, self.name) as connection:
+            return ensembles.ensemble(connection, case)
 
     # --- judgements -----------------------------------------------------------------------------------------------
 

@@ -81,7 +81,7 @@ def test_a_verdict_of_before_the_first_divergence_is_read_without_one(where: str
     assert (verdict.reason, verdict.divergence) == ("as it was", None)
 
 
-@pytest.mark.parametrize("revision", ["0001", "0002", "0003"])
+@pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004"])
 def test_every_older_revision_comes_up_to_date(where: str, revision: str) -> None:
     engine, name = connect(where)
     with writing(engine, name) as connection:

@@ -1,0 +1,62 @@
+"""Which cases of a session are run from perturbed starts too, and what the two ensembles of a case say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from validation.case import CaseResult
+from validation.cli.progress import progress
+from validation.ensemble_runner import Starts, run_ensembles
+from validation.ensembles import Ensemble, EnsembleEvidence, compare, settled
+from validation.processes.pool import Pool
+from validation.runner import Plan
+from validation.store import Store, case_key
+
+if TYPE_CHECKING:
+    from validation.cli.session import Options
+
+ROUGH = ("chaotic", "step")
+"""Noise classes of the metrics for whose sake a case is run from perturbed starts."""
+
+Found = tuple[dict[str, Ensemble], dict[str, EnsembleEvidence]]
+
+
+def ensembles_of(
+    store: Store, pool: Pool, run: int, plans: Sequence[Plan], results: Sequence[CaseResult], options: Options
+) -> Found:
+    """By case key: the ensembles that were run and are stored now, and what they say against the accepted ones.
+
+    A case that moves as the accepted one did, bit for bit, is not run again: the store knows its ensemble.
+    """
+    if not options.ensemble and not options.ensemble_as_accepted:
+        return {}, {}
+    baselines = store.baselines(store.run(run).branch)
+    before: dict[str, Ensemble] = {}
+    wanted: list[tuple[Plan, Starts]] = []
+    for plan, result in zip(plans, results):
+        motion = result.simulation.trajectory
+        can_differ = any(not body.fixed for body in plan.scenario.scene.bodies)
+        if motion is None or not can_differ or not any(m.noise in ROUGH for m in result.measurements):
+            continue
+        baseline = baselines.get(plan.case.identity.key)
+        known = store.ensemble(baseline.result.number) if baseline else None
+        if baseline and known and baseline.result.trajectory_hash == motion.state_hash:
+            continue
+        if known:
+            before[case_key(plan.case)] = known
+        if options.ensemble:
+            wanted.append((plan, Starts(count=options.ensemble)))
+        elif known:
+            wanted.append((plan, Starts(count=known.starts, seed=known.seed)))
+    found: dict[str, Ensemble] = {}
+    if wanted:
+        with progress("perturbed starts", len(wanted), quiet=options.quiet) as bar:
+
+            def on_done(plan: Plan, ensemble: Ensemble) -> None:
+                found[case_key(plan.case)] = ensemble
+                store.save_ensembles(run, {case_key(plan.case): ensemble})
+                bar.advance(f"{plan.case.label} × {plan.case.engine_label}")
+
+            run_ensembles(pool, wanted, options.limits, on_done)
+    return found, settled({key: compare(before[key], ensemble) for key, ensemble in found.items() if key in before})
