@@ -22,12 +22,8 @@ from validation.kernel_cache import CacheError
 from validation.store.errors import StoreError
 
 DEFAULT_DB = "upright.db"
-<<<<<<< HEAD
-EXPECTED_ERRORS: tuple[type[Exception], ...] = (SettingError, EngineWordError, StoreError, CacheError, BuildError)
-=======
 MOST_STARTS = 1000
-EXPECTED_ERRORS: tuple[type[Exception], ...] = (SettingError, EngineWordError, StoreError, CacheError)
->>>>>>> 41419e0 (Ensembles of perturbed starts: horizon, exact rank test, false discoveries; run --ensemble, check as accepted)
+EXPECTED_ERRORS: tuple[type[Exception], ...] = (SettingError, EngineWordError, StoreError, CacheError, BuildError)
 
 
 def near_miss(word: str, known: Iterable[str]) -> str:
