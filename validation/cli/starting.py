@@ -40,8 +40,11 @@ def ensembles_of(
         if motion is None or not can_differ or not any(m.noise in ROUGH for m in result.measurements):
             continue
         baseline = baselines.get(plan.case.identity.key)
+        same = baseline is not None and baseline.result.trajectory_hash == motion.state_hash
+        if same and not options.ensemble:
+            continue
         known = store.ensemble(baseline.result.number) if baseline else None
-        if baseline and known and baseline.result.trajectory_hash == motion.state_hash:
+        if same and known:
             continue
         if known:
             before[case_key(plan.case)] = known
