@@ -2,13 +2,16 @@
 
 settings       Settings
 layout         bodies, places of contact and room to work, as the kernels see them
-rows           geometry of places, the forces that hold them, projection
+rows           geometry of places, and the forces that hold them
+projection     back onto the constraints: least changes that close gaps and stop rates
 integrator     DOP853 with dense output
 touching       which features are in touch at an instant
 advancement    the first touch of a step, by conservative advancement
 release        the first place of a step that lets go, grips, slips or slides off its edge
 impact         laws of impact
-resolve        what happens at an event, and what holds from then on
+jam            impulses where several places slide and no finite forces exist
+resolve        what happens at an instant: what touches, what approaches, and the impulses
+settle         which places hold from an instant on, and how; ends of accumulations
 log            what is written down
 clock          the loop: integrate, locate, resolve; compiled as a whole
 run            Python around it: room, and failures in words

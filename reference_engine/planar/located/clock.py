@@ -18,6 +18,7 @@ from reference_engine.planar.located.layout import (
     GAP,
     GOES_ON,
     HELD,
+    IMPACT,
     LENGTH,
     LOG_FULL,
     NO_STEP,
@@ -42,13 +43,14 @@ from reference_engine.planar.located.layout import (
     copy,
 )
 from reference_engine.planar.located.log import has_room, show
+from reference_engine.planar.located.projection import ALLOWANCE, extent, project, still_of
 from reference_engine.planar.located.release import first_release
-from reference_engine.planar.located.resolve import begin, extent, look_around, settle, still_of, strike_all
-from reference_engine.planar.located.rows import measure, project, survey_accelerations
+from reference_engine.planar.located.resolve import begin, look_around, strike_all
+from reference_engine.planar.located.rows import measure, survey_accelerations
+from reference_engine.planar.located.settle import settle
 from reference_engine.planar.located.touching import PENETRATING, find_touching, place_among
 
 NEAR = 1e-8  # m, where Newton's method closes the gap of a touch
-ALLOWANCE = 2e-13  # m, times 1 + the extent of the scene: round-off of a gap
 SHORTEST = 1e-14  # s, a step
 RELANDINGS = 4
 LANDED = 1e-11  # s, a touch so little before the end of a step is the one that ended it
@@ -90,7 +92,7 @@ def run(solids, forces, rule, clock, held, found, following, instant, work, log,
             if status == STRIKES:
                 status = bounce(rule, clock, found, n, instant, work, still_of(clock.y))
                 if status == GOES_ON:
-                    status = strike_all(solids, rule, clock, held, found, n, instant, work, log)
+                    status = strike_all(solids, rule, clock, held, found, n, instant, work, log, IMPACT)
             elif status == SETTLES:
                 status = settle(solids, forces, rule, clock, held, found, n, following, instant, work, log)
             if status == DONE:
@@ -165,7 +167,7 @@ def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
     """The same step anew up to the touch of this pair; its length [s]; -1 without room, -2 where bodies overlap.
 
     What is left of the gap is closed by gap + rate s + acceleration s^2/2 = 0, which also a bounce not higher than
-    the allowance obeys. A graze without a root stays where it is.
+    the allowance obeys. A graze without a root stays where it is, and so does one whose root is past another touch.
     """
     now, y, end, held_count = clock.now, clock.y, clock.end, clock.tally[HELD]
     pairs, R = solids.pairs.shape[0], solids.inv_mass.shape[0]
@@ -173,7 +175,7 @@ def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
     part_j = solids.pairs[pair, 1] if pair < pairs else -1 - (pair - pairs)
     h = whole * part
     dense_state(y, work.dense, part, work.foreseen)
-    near = NEAR
+    near, change = NEAR, 0.0
     for turn in range(8):
         attempt(solids, forces, now[TIME], held, held_count, work, y, h, rule.tolerance, end)
         if turn == 0:  # the shorter step differs from what the longer one foresaw, more at loose tolerances
@@ -182,9 +184,13 @@ def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
                 off = max(off, abs(end[c] - work.foreseen[c]))
             near += 10.0 * off
         n, at = find_touching(solids, end, near, found, work)
-        if n == PENETRATING:
+        if n == PENETRATING and turn == 0:
             clock.tally[TOUCHED] = at
             return -2.0
+        if n == PENETRATING:
+            h -= change
+            attempt(solids, forces, now[TIME], held, held_count, work, y, h, rule.tolerance, end)
+            break
         if n > found.id.shape[0]:
             return -1.0
         survey_accelerations(solids, end, work.stages[12], found, n, work)

@@ -57,7 +57,7 @@ GAP, RATE, NX, NY, U1X, U1Y, U2X, U2Y, SPAN, ACROSS, SLIP, MN1, MN2, MT1, MT2, A
     STRIKES,
     SETTLES,
 ) = (np.int64(k) for k in range(12))
-IMPACT, ACCUMULATION, MADE, BROKEN, STICK, SLIDE, INDETERMINATE = (np.int64(k) for k in range(7))  # Log.event_ids
+IMPACT, ACCUMULATION, MADE, BROKEN, STICK, SLIDE, INDETERMINATE, JAMS = (np.int64(k) for k in range(8))  # Log.event_ids
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,8 +140,8 @@ class Clock(Structure):
 
 
 # Columns of Clock.now: time, the integrator's step, time of the last event, margins of forces and of rates, length of
-# the present step, the time at its end, what a failure says
-TIME, STEP, LAST_EVENT, PULL, STILL, LENGTH, REACHED, WHY_P, WHY_B = range(9)
+# the present step, the time at its end, what a failure says, kinetic energy before an instant
+TIME, STEP, LAST_EVENT, PULL, STILL, LENGTH, REACHED, WHY_P, WHY_B, ENERGY = range(10)
 # Columns of Clock.count
 STEPS, HELD, IDLE, SHOWN, PASSED, PHASE, EVENT, RELEASED, CONDITION, TOUCHED, STRUCK, LET_GO = range(12)
 SAMPLES, CONTACTS, IMPACTS, EVENTS, INSTANTS, WHY_I, WHY_J, SEAM_I, SEAM_J, RESOLVED, FADED = range(12, 23)

@@ -27,7 +27,8 @@ from reference_engine.planar.located.layout import (
     U1Y,
     copy,
 )
-from reference_engine.planar.located.rows import held_rate, project
+from reference_engine.planar.located.projection import project
+from reference_engine.planar.located.rows import held_rate
 
 FIRST, AFTER_TIME = np.int64(0), np.int64(1)  # columns of a point
 

@@ -10,7 +10,7 @@ from reference_engine.planar.motion import Motion
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
-EVENTS = ("impact", "accumulation", "made", "broken", "stick", "slip", "indeterminate")
+EVENTS = ("impact", "accumulation", "made", "broken", "stick", "slip", "indeterminate", "jam")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -22,6 +22,8 @@ class Events:
     made, broken    the place began to hold bodies together by a force, or ceased to; a rope became taut or slack
     stick, slip     a place that slid sticks; one that stuck begins to slide
     indeterminate   Painleve 1895: contact forces and parting both obey all laws at a sliding place; it parts
+    jam             an impulse where nothing approaches, because no finite forces obey Coulomb's law at several places
+                    that slide (Genot & Brogliato 1999); its figures too are in Motion.impacts
     """
 
     time: Array  # (E,) s

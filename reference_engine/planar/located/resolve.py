@@ -1,133 +1,58 @@
-"""What happens at an instant: impacts, ends of accumulations, and which places hold from then on and how."""
+"""What happens at an instant: what touches, what approaches, and the impulses. What holds then is for `settle`."""
 
 import numpy as np
 
-from reference_engine.complementarity.friction import INDETERMINATE as TWO_MOTIONS
-from reference_engine.complementarity.friction import NONE, SOLVED, solve_friction
 from reference_engine.complementarity.friction_modes import (
     FULL_MINUS,
     FULL_PLUS,
-    GRIPPING,
     OPEN,
-    PARTS,
-    SLIDING_MINUS,
-    SLIDING_PLUS,
     SLIPS_MINUS,
     SLIPS_PLUS,
-    SMOOTH,
     STICKS,
 )
-from reference_engine.complementarity.friction_modes import HELD as PRESSES_ONLY
-from reference_engine.complementarity.friction_modes import JOINT as BILATERAL
 from reference_engine.geometry.kernels import kernel
-from reference_engine.planar.external import accelerate
-from reference_engine.planar.located.impact import LOOSE, load
 from reference_engine.planar.located.layout import (
-    ACCUMULATION,
-    BODY_I,
-    BODY_J,
-    BROKEN,
     CONDITION,
-    DONE,
+    ENERGY,
     EVENTS,
     EVENTS_FULL,
     FADED,
-    FORCE_N,
-    FORCE_T,
     FRICTION,
     GOES_ON,
-    GRIPS,
     GUESS,
-    HELD,
     IDLE,
-    IMPACT,
-    INDETERMINATE,
     JOINT,
     LAST_EVENT,
     LET_GO,
-    MADE,
-    MODE,
-    NO_FORCES,
     OVERLAP,
     PAIR,
     PART_I,
     PART_J,
-    PASSED,
     PLACES_FULL,
-    PRESSES,
-    PULL,
     RATE,
     RELEASED,
     RESOLVED,
-    RESTITUTION,
     ROLE,
     SEAM_I,
     SEAM_J,
     SETTLES,
-    SLIDE,
-    SLIDES,
-    SLIP,
     STANDSTILL,
     STATIC_FRICTION,
-    STEP,
-    STICK,
     STRIKES,
     STRUCK,
     TIME,
     TOUCHED,
-    TOUCHES,
-    WHY_B,
-    WHY_I,
-    WHY_J,
-    WHY_P,
-    copy,
-    copy_place,
 )
-from reference_engine.planar.located.log import note_event, note_impact, note_instant, sample
+from reference_engine.planar.located.log import note_event, note_impact, sample
+from reference_engine.planar.located.projection import TOUCH, extent, kinetic_energy, separate, still_of
 from reference_engine.planar.located.release import CONE, EDGE, FORCE, SLIP_ENDS
-from reference_engine.planar.located.rows import (
-    BLOWS,
-    correct,
-    measure,
-    project,
-    separate,
-    strike,
-    survey,
-    survey_accelerations,
-)
-from reference_engine.planar.located.touching import PENETRATING, find_touching, place_among
+from reference_engine.planar.located.rows import strike, survey
+from reference_engine.planar.located.touching import PENETRATING, find_touching
 
-TOUCH = 1e-12  # m, times 1 + the extent of the scene: a gap that counts as closed when an event is resolved
-ROUND_OFF = 1e-12  # m/s, times 1 + the greatest speed: round-off of a rate
-SEAM = 1e3  # times that: where a corner slides off an edge, normals differ by OVER_END over the size of a body
-GRIP = 4.0  # times that: a slower slip is none
-MOST_CHANGE = 1e3  # 1 or rad/m, of a velocity or spin over the speed of the bounces that are left out
-NEUTRAL = 1e-11  # m/s^2, times 1 + the greatest acceleration: a place on the point of parting
-RELEASES = 4.0  # times that: how far a force is let go beyond what it can be before the places are looked at again
-MOST_FADES = 8  # times at one instant that bounces are left out; then they are not, because others contradict it
+SEAM = 1e3  # times the round-off of a rate: where a corner slides off an edge, normals differ by OVER_END / size
 NO_SEAM = np.iinfo(np.int64).min  # no part: connectors are numbered downwards from -1
-FIRST_STEP = 1e-2  # s, after an event
 INSTANT = 5e-12  # s, events that are no further apart are at one instant
 MOST_AT_AN_INSTANT = 1000  # events, and ten more for each place there is room for
-
-
-@kernel
-def extent(solids, y):
-    """The greatest coordinate of a body that moves [m]."""
-    most = 0.0
-    for i in range(solids.inv_mass.shape[0]):
-        if solids.inv_mass[i] > 0.0:
-            most = max(most, abs(y[3 * i]), abs(y[3 * i + 1]))
-    return most
-
-
-@kernel
-def still_of(y):
-    """A rate that is none [m/s]."""
-    most = 0.0
-    for c in range(y.shape[0] // 2, y.shape[0]):
-        most = max(most, abs(y[c]))
-    return ROUND_OFF * (1.0 + most)
 
 
 @kernel
@@ -190,6 +115,8 @@ def look_around(solids, forces, clock, held, found, instant, work, log):
             return PLACES_FULL, n
         if turn == 0 and count[STRUCK] == 0:
             separate(solids, y, found, n, work)
+    if count[STRUCK] == 0:
+        now[ENERGY] = kinetic_energy(solids, y, 0.0, y)
     survey(solids, y, found, n, work)
     still = still_of(y)
     approaches = False
@@ -202,22 +129,28 @@ def look_around(solids, forces, clock, held, found, instant, work, log):
         instant.slow[k] = slow
     if not approaches:
         return SETTLES, n
-    if count[STRUCK] == 0:
-        sample(solids, forces, now[TIME], clock, held, work, log, y)
-        count[STRUCK] = 1
-        survey(solids, y, found, n, work)
+    show_before(solids, forces, clock, held, found, n, work, log)
     return STRIKES, n
 
 
 @kernel
-def strike_all(solids, rule, clock, held, found, n, instant, work, log):
-    """The impulses of `bounce`, and their record."""
+def show_before(solids, forces, clock, held, found, n, work, log):
+    """A sample before the first impulse of an instant."""
+    if clock.tally[STRUCK] == 0:
+        sample(solids, forces, clock.now[TIME], clock, held, work, log, clock.y)
+        clock.tally[STRUCK] = 1
+        survey(solids, clock.y, found, n, work)
+
+
+@kernel
+def strike_all(solids, rule, clock, held, found, n, instant, work, log, kind):
+    """The impulses of `bounce` or `jam`, and their record, as events of this kind."""
     now, y = clock.now, clock.y
     still = still_of(y)
     for k in range(n):
         blow = instant.impulse[2 * k] * work.A[2 * k, 2 * k]  # what is less is round-off of those not struck
         if blow > still and found.id[k, ROLE] != JOINT:
-            note_event(clock, log, IMPACT, now[TIME], y, found, k, work.geometry)
+            note_event(clock, log, kind, now[TIME], y, found, k, work.geometry)
             note_impact(clock, log, now[TIME], y, found, k, work.geometry, instant.impulse)
             struck = found.id[k, PAIR]
             if now[TIME] - clock.struck[struck, 0] > INSTANT:
@@ -225,236 +158,3 @@ def strike_all(solids, rule, clock, held, found, n, instant, work, log):
                 clock.struck[struck, 0] = now[TIME]
     strike(solids, y, found, n, work, instant.impulse)
     return count_event(clock, rule, held)
-
-
-@kernel
-def kind_of(found, k, slip, still):
-    if found.id[k, ROLE] == JOINT:
-        return BILATERAL
-    if found.id[k, ROLE] != TOUCHES or found.figure[k, STATIC_FRICTION] == 0.0:
-        return SMOOTH
-    if abs(slip) <= still:
-        return GRIPPING
-    return SLIDING_PLUS if slip > 0.0 else SLIDING_MINUS
-
-
-@kernel
-def resting(clock, found, n, held, instant, work, log, still, neutral):
-    """Forces at the touching places whose gaps are at rest: instant.mode, force, acceleration; GOES_ON or NO_FORCES."""
-    G, problem, answer, m = work.geometry, instant.problem, instant.answer, np.int64(0)
-    for k in range(n):
-        instant.mode[k], instant.force[2 * k], instant.force[2 * k + 1] = OPEN, 0.0, 0.0
-        role = found.id[k, ROLE]
-        if role != JOINT and G[k, RATE] > instant.slow[k]:
-            continue
-        instant.of[m] = k
-        problem.kind[m] = kind_of(found, k, G[k, SLIP], GRIP * still)
-        problem.base[m] = 0.0
-        was = place_among(held, clock.tally[HELD], found, k)
-        answer.mode[m], answer.f[2 * m], answer.f[2 * m + 1] = PRESSES_ONLY, 0.0, 0.0
-        if was >= 0:
-            answer.mode[m] = held.id[was, GUESS]
-            answer.f[2 * m], answer.f[2 * m + 1] = held.figure[was, FORCE_N], held.figure[was, FORCE_T]
-        m += 1
-    load(found, m, instant, work)
-    for r in range(m):
-        k = instant.of[r]
-        problem.b[2 * r], problem.b[2 * r + 1] = work.b[2 * k], work.b[2 * k + 1]
-        if problem.kind[r] == SLIDING_PLUS or problem.kind[r] == SLIDING_MINUS:
-            drag = problem.friction[r] if problem.kind[r] == SLIDING_PLUS else -problem.friction[r]
-            if problem.A[2 * r, 2 * r] - drag * problem.A[2 * r, 2 * r + 1] <= 0.0:  # Painleve: parting, where it can
-                answer.mode[r] = OPEN
-    outcome, allowed = NONE, 0.25 * neutral
-    for _ in range(2):
-        if outcome != SOLVED:
-            outcome, _, _ = solve_friction(problem, m, allowed, answer, instant.room, instant.lemke_room)
-            allowed *= LOOSE
-    for r in range(m):
-        k = instant.of[r]
-        instant.mode[k] = answer.mode[r]
-        instant.force[2 * k], instant.force[2 * k + 1] = answer.f[2 * r], answer.f[2 * r + 1]
-        if outcome == SOLVED and answer.doubt[r] == TWO_MOTIONS:
-            note_event(clock, log, INDETERMINATE, clock.now[TIME], clock.y, found, k, G)
-    if outcome != SOLVED:
-        blame(clock, found, m, instant, work)
-        return NO_FORCES
-    for i in range(2 * n):
-        a = work.b[i]
-        for j in range(2 * n):
-            a += work.A[i, j] * instant.force[j]
-        instant.acceleration[i] = a
-    return GOES_ON
-
-
-@kernel
-def blame(clock, found, m, instant, work):
-    """The place for which no forces exist: of those that slide the one with the least p, if that is none above 0."""
-    worst = np.int64(0)
-    for r in range(m):
-        if instant.answer.p[r] < instant.answer.p[worst]:
-            worst = np.int64(r)
-    k = instant.of[worst]
-    clock.tally[WHY_I], clock.tally[WHY_J] = found.id[k, BODY_I], found.id[k, BODY_J]
-    clock.now[WHY_P], clock.now[WHY_B] = instant.answer.p[worst], work.b[2 * k]
-
-
-@kernel
-def parted(clock, found, k, press):
-    """A place whose bodies have let go of one another at this instant is not held by round-off of a force."""
-    if press > clock.now[PULL]:
-        return False
-    for row in range(clock.tally[LET_GO]):
-        if between(found.id[k, PART_I], found.id[k, PART_J], clock.let_go[row, 0], clock.let_go[row, 1]):
-            return True
-    return False
-
-
-@kernel
-def mode_from_here(found, instant, k, slip, still, neutral):
-    """What a place that holds does. One that presses with no force slides as it moves, or sticks."""
-    mode, role = instant.mode[k], found.id[k, ROLE]
-    if role != TOUCHES or found.figure[k, STATIC_FRICTION] == 0.0:
-        return PRESSES_ONLY
-    if OPEN < mode < PARTS:
-        return mode
-    motion = slip
-    if abs(slip) <= still:
-        motion = instant.acceleration[2 * k + 1]
-        if abs(motion) <= neutral:
-            return STICKS
-    return SLIPS_PLUS if motion > 0.0 else SLIPS_MINUS
-
-
-@kernel
-def end_of_bounces(clock, found, k, flight):
-    """Each flight is to the last one as this is to that: the limit of their sum.
-
-    At one corner the ratio is e; of a block that rocks from corner to corner it is that of its spins (Housner 1963).
-    """
-    last = clock.struck[found.id[k, PAIR], 1]
-    ratio = found.figure[k, RESTITUTION]
-    if flight < last < np.inf:
-        ratio = flight / last
-    return clock.now[TIME] + flight / (1.0 - ratio)
-
-
-@kernel
-def leave_out(solids, y, following, m, work):
-    """The impulses that stop the bounces, with their friction; none where what lies flat or jams has none such."""
-    fastest = change = 0.0
-    for c in range(y.shape[0]):
-        work.foreseen[c] = y[c]
-    for k in range(m):
-        measure(solids, y, following, k, work.geometry)
-        fastest = max(fastest, abs(work.geometry[k, RATE]))
-    correct(solids, y, following, m, work, BLOWS)
-    for c in range(y.shape[0]):
-        change = max(change, abs(y[c] - work.foreseen[c]))
-    if not change <= MOST_CHANGE * fastest:
-        copy(work.foreseen, y)
-
-
-@kernel
-def settle(solids, forces, rule, clock, held, found, n, following, instant, work, log):
-    """Which of the touching places hold from here on, and how; DONE, or GOES_ON after the end of an accumulation."""
-    now, count, y, G = clock.now, clock.tally, clock.y, work.geometry
-    accelerate(forces, now[TIME], y, solids.inv_mass.shape[0], work.rate)
-    survey_accelerations(solids, y, work.rate, found, n, work)
-    still, scale = still_of(y), 1.0
-    for k in range(2 * n):
-        scale = max(scale, 1.0 + abs(work.b[k]))
-    neutral = NEUTRAL * scale
-    now[PULL] = RELEASES * neutral
-    status = resting(clock, found, n, held, instant, work, log, still, neutral)
-    if status != GOES_ON:
-        return status
-    m, fading = np.int64(0), False
-    for k in range(n):
-        role, a, rate, e = found.id[k, ROLE], instant.acceleration[2 * k], G[k, RATE], found.figure[k, RESTITUTION]
-        holds = role == JOINT
-        if not holds and rate <= instant.slow[k]:
-            press = instant.force[2 * k] * work.A[2 * k, 2 * k]
-            holds = (instant.mode[k] != OPEN or a <= neutral) and not parted(clock, found, k, press)
-        elif not holds and a < 0.0 and e < 1.0 and -2.0 * rate / a < rule.cutoff and count[FADED] < MOST_FADES:
-            note_event(clock, log, ACCUMULATION, end_of_bounces(clock, found, k, -2.0 * rate / a), y, found, k, G)
-            holds = fading = True
-        if holds:
-            copy_place(found.id, found.figure, k, following, m)
-            following.id[m, MODE] = following.id[m, GUESS] = mode_from_here(
-                found, instant, k, G[k, SLIP], GRIP * still, neutral
-            )
-            following.id[m, PRESSES] = 1 if role == JOINT or instant.force[2 * k] != 0.0 else 0
-            following.id[m, GRIPS] = 1 if instant.force[2 * k + 1] != 0.0 else 0
-            following.figure[m, FORCE_N], following.figure[m, FORCE_T] = instant.force[2 * k], instant.force[2 * k + 1]
-            instant.of[m] = k
-            m += 1
-    if fading:  # bounces that are left out press less than the weight by what they begin with: as if e were 0 just now
-        for k in range(m):
-            if clock.struck[following.id[k, PAIR], 0] != now[TIME]:
-                following.id[k, MODE] = PRESSES_ONLY if following.id[k, MODE] != STICKS else STICKS
-        count[FADED] += 1
-        leave_out(solids, y, following, m, work)
-        project(solids, y, following, m, work)
-        return count_event(clock, rule, held)
-    if log_changes(solids, clock, found, held, following, m, instant, work, log, GRIP * still, neutral):
-        now[STEP] = min(now[STEP], FIRST_STEP)
-    take_over(solids, clock, held, following, m, n, found, work)
-    note_instant(clock, log)
-    if count[STRUCK] == 1:
-        sample(solids, forces, now[TIME], clock, held, work, log, y)
-    return DONE
-
-
-@kernel
-def moves(mode, slip, a_t, still, neutral):
-    """Does a place with friction slide?"""
-    if mode in (STICKS, PRESSES_ONLY):
-        return False
-    return abs(slip) > still or abs(a_t) > neutral
-
-
-@kernel
-def log_changes(solids, clock, found, held, following, m, instant, work, log, still, neutral):
-    """Made, broken, stick, slip, indeterminate; whether the set of places is another one."""
-    now, count, y, G, changed = clock.now, clock.tally, clock.y, work.geometry, clock.tally[HELD] != m
-    for k in range(m):
-        place = instant.of[k]
-        mode, was = following.id[k, MODE], place_among(held, count[HELD], following, k)
-        slides = moves(mode, G[place, SLIP], instant.acceleration[2 * place + 1], still, neutral)
-        following.id[k, SLIDES] = 1 if slides else 0
-        if was < 0:
-            changed = True
-            if following.id[k, ROLE] != JOINT:
-                note_event(clock, log, MADE, now[TIME], y, found, place, G)
-        else:
-            changed = changed or held.id[was, MODE] != mode
-            if held.id[was, SLIDES] == 1 and not slides:
-                note_event(clock, log, STICK, now[TIME], y, found, place, G)
-            elif held.id[was, SLIDES] == 0 and slides and following.id[k, ROLE] == TOUCHES:
-                note_event(clock, log, SLIDE, now[TIME], y, found, place, G)
-    for k in range(count[HELD]):
-        if place_among(following, m, held, k) < 0:
-            changed = True
-            measure(solids, y, held, k, G)
-            note_event(clock, log, BROKEN, now[TIME], y, held, k, G)
-    return changed
-
-
-@kernel
-def take_over(solids, clock, held, following, m, n, found, work):
-    """What has been decided holds from here on."""
-    count = clock.tally
-    for k in range(m):
-        copy_place(following.id, following.figure, k, held, k)
-    count[HELD] = m
-    project(solids, clock.y, held, m, work)
-    count[PASSED] = -1
-    if count[TOUCHED] >= 0:  # within round-off of a corner, and over no edge yet: time goes on a little
-        pairs, pair = solids.pairs.shape[0], count[TOUCHED]
-        i = solids.pairs[pair, 0] if pair < pairs else -1 - (pair - pairs)
-        j = solids.pairs[pair, 1] if pair < pairs else -1 - (pair - pairs)
-        count[PASSED] = pair
-        for k in range(n):
-            if between(found.id[k, PART_I], found.id[k, PART_J], i, j):
-                count[PASSED] = -1
-        count[TOUCHED] = -1

@@ -1,4 +1,4 @@
-"""Places that hold: their geometry, the rows of J, the forces that keep them, and the projection onto them.
+"""Places that hold: their geometry, the rows of J, and the forces that keep them.
 
 Between events the set of places that hold and what each does (presses, sticks, slides one way) is fixed, so that the
 forces solve an equality and the motion is smooth. With unit vectors n (normal) and t (n turned by a right angle) at
@@ -55,10 +55,9 @@ from reference_engine.planar.located.layout import (
     Q,
 )
 
-# Which rows: normals (APART: of those only what overlaps counts, and joints); and what sticks; and as forces push
-NOTHING_OF_ITS_OWN = 1e-13  # of M_rr: what a row adds to those before it, where the matrix is symmetric
 NORMAL, TANGENT = np.int64(0), np.int64(1)  # rows of a place
-NORMALS, APART, GRIP, PUSHES, BLOWS = np.int64(0), np.int64(1), np.int64(2), np.int64(3), np.int64(4)
+# Which rows: normals; and what sticks; and as forces push
+NORMALS, GRIP, PUSHES = np.int64(0), np.int64(1), np.int64(2)
 
 
 @kernel
@@ -222,31 +221,6 @@ def build(solids, places, n, which, work):
 
 
 @kernel
-def solve_symmetric(n, work):
-    """work.x with M x = right, by Cholesky's factors: a row that depends on those before it is left out.
-
-    Where redundant rows contradict each other, those of the lower rank are the ones that are not obeyed.
-    """
-    M, x = work.M, work.x
-    for r in range(n):
-        own, x[r] = M[r, r], work.right[r]
-        for c in range(r):
-            rest = M[r, c]
-            for k in range(c):
-                rest -= M[r, k] * M[c, k]
-            M[r, c] = rest / M[c, c] if work.skipped[c] == 0 else 0.0
-            own -= M[r, c] * M[r, c]
-            x[r] -= M[r, c] * x[c]
-        work.skipped[r] = 0 if own > NOTHING_OF_ITS_OWN * M[r, r] else 1
-        M[r, r] = np.sqrt(own) if work.skipped[r] == 0 else 1.0
-        x[r] = x[r] / M[r, r] if work.skipped[r] == 0 else 0.0
-    for r in range(n - 1, -1, -1):
-        for c in range(r + 1, n):
-            x[r] -= M[c, r] * x[c]
-        x[r] = x[r] / M[r, r] if work.skipped[r] == 0 else 0.0
-
-
-@kernel
 def push(solids, places, m, of, along, amount, offset, change):
     """change += M^-1 F^T amount, to the poses (offset 0) or the twists and their rates (offset 3 R)."""
     for c in range(m):
@@ -342,47 +316,6 @@ def strike(solids, y, places, n, work, impulse):
     for r in range(2 * n):
         work.of[r] = r // 2
     push(solids, places, 2 * n, work.of, work.across, impulse, 3 * solids.inv_mass.shape[0], y)
-
-
-@kernel
-def correct(solids, y, places, n, work, which):
-    """The least change, in the metric of the masses, of the poses that takes gaps to zero; GRIP: of the twists, rates.
-
-    BLOWS: by impulses, which bring their friction with them.
-    """
-    for k in range(n):
-        measure(solids, y, places, k, work.geometry)
-    m = build(solids, places, n, which, work)
-    for r in range(m):
-        k = work.of[r]
-        if which >= GRIP:
-            work.right[r] = -work.geometry[k, SLIP if work.tangent[r] == 1 else RATE]
-        else:
-            work.right[r] = -work.geometry[k, GAP]
-            if which == APART and places.id[k, ROLE] != JOINT:
-                work.right[r] = max(0.0, work.right[r])
-    if which == BLOWS:
-        eliminate(work.M, m, work.pivot, work.skipped, work.size)
-        substitute(work.M, m, work.pivot, work.skipped, work.right, work.x)
-    else:
-        solve_symmetric(m, work)
-    offset = 3 * solids.inv_mass.shape[0] if which >= GRIP else 0
-    push(solids, places, m, work.of, work.along, work.x, offset, y)
-
-
-@kernel
-def project(solids, y, places, n, work):
-    """Gaps of the first n places, then their rates and the slip of those that stick, to zero."""
-    if n > 0:
-        correct(solids, y, places, n, work, NORMALS)
-        correct(solids, y, places, n, work, GRIP)
-
-
-@kernel
-def separate(solids, y, places, n, work):
-    """Gaps of the first n places that are negative, by round-off, and those of joints, to zero."""
-    if n > 0:
-        correct(solids, y, places, n, work, APART)
 
 
 @kernel

@@ -49,8 +49,8 @@ from reference_engine.planar.located.layout import (
     room_to_work,
     twice_the_room,
 )
-from reference_engine.planar.located.resolve import FIRST_STEP
 from reference_engine.planar.located.settings import IMPACT_LAWS, IMPACT_ORDERS, Settings
+from reference_engine.planar.located.settle import FIRST_STEP
 from reference_engine.planar.world import World
 
 Array = NDArray[np.float64]

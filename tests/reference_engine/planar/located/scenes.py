@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine import Body, Joint, LocatedMotion, Polygon, box
+from reference_engine import Body, Joint, LocatedMotion, Polygon, World, box
 from tests.reference_engine.planar.worlds import GRAVITY, ground
 
 Array = NDArray[np.float64]
@@ -45,6 +45,32 @@ def pin(first: int, first_point: tuple[float, float], second: int, second_point:
     ]
 
 
+def hanging_chain(seed: int, *, friction: float, restitution: float) -> World:
+    """Two to five rods of 0.4 m, 0.1 to 10 kg, pinned end to end at random angles, that fall on the ground."""
+    draw, length = np.random.default_rng(seed), 0.4
+    bodies, joints, top = [ground()], [], np.array([0.0, 2.2])
+    for k in range(1, int(draw.integers(3, 7))):
+        angle, mass = draw.uniform(-2.5, 2.5), 10.0 ** draw.uniform(-1.0, 1.0)
+        end = top + length * np.array([math.sin(angle), -math.cos(angle)])
+        bodies.append(
+            Body(
+                shape=box(0.05, length), position=tuple(0.5 * (top + end)), angle=angle, group=1, mass=mass,
+                inertia=mass * length**2 / 12.0,
+            )
+        )  # fmt: skip
+        if k > 1:
+            joints += pin(k - 1, (0.0, -0.5 * length), k, (0.0, 0.5 * length))
+        top = end
+    return World(bodies=tuple(bodies), connectors=tuple(joints), friction=friction, restitution=restitution)
+
+
+def widest_pin(motion: LocatedMotion) -> float:
+    """The greatest distance between the pinned ends of a `hanging_chain` at any sample [m]."""
+    x, angle = motion.pose[:, 1:, :2], motion.pose[:, 1:, 2]
+    half = 0.2 * np.stack([-np.sin(angle), np.cos(angle)], axis=2)
+    return float(np.abs((x + half)[:, 1:] - (x - half)[:, :-1]).max())
+
+
 def at(motion: LocatedMotion, time: float) -> int:
     """The sample at a time of the grid, the later of two."""
     i = int(np.searchsorted(motion.time, time + 1e-9, side="right")) - 1
@@ -57,4 +83,7 @@ def on_grid(motion: LocatedMotion, step: float, until: float) -> NDArray[np.int6
     return np.array([at(motion, k * step) for k in range(int(until / step + 1e-9) + 1)])
 
 
-__all__ = ["GRAVITY", "ROUND_OFF_OF_GAPS", "at", "downhill", "flat", "ground", "on_grid", "pin", "rod"]
+__all__ = [
+    "GRAVITY", "ROUND_OFF_OF_GAPS", "at", "downhill", "flat", "ground", "hanging_chain", "on_grid", "pin", "rod",
+    "widest_pin",
+]  # fmt: skip

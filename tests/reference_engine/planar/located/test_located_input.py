@@ -16,16 +16,22 @@ from reference_engine.planar.located import (
     clock,
     impact,
     integrator,
+    jam,
     log,
+    projection,
     release,
     resolve,
     rows,
+    settle,
     touching,
 )
 from reference_engine.planar.located.integrator import BERNSTEIN
 from tests.reference_engine.planar.worlds import dropped, ground, heap
 
 ROOT = Path(__file__).parents[4]
+KERNELS = (
+    advancement, clock, impact, integrator, jam, log, projection, release, resolve, rows, settle, touching,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -72,7 +78,7 @@ def test_every_kernel_has_been_compiled_for_one_signature_at_most():
     if numba.config.DISABLE_JIT:
         return
     simulate(heap(1), 0.5, 0.1)
-    for module in (advancement, clock, impact, integrator, log, release, resolve, rows, touching):
+    for module in KERNELS:
         for name, kernel in vars(module).items():
             if hasattr(kernel, "signatures"):
                 assert len(kernel.signatures) <= 1, f"{module.__name__}.{name}: {kernel.signatures}"
