@@ -1,6 +1,6 @@
 """Outlines: closed loops of straight edges and circular arcs, convex or concave, with holes if need be.
 
-The faithful mode (`reference_engine.planar.faithful`) simulates them; the located mode those of straight edges.
+The faithful mode (`reference_engine.planar.faithful`) simulates them; the located mode those of one loop.
 """
 
 import math

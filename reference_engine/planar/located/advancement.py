@@ -15,23 +15,36 @@ method where it is near, also where a gap is not concave. Bounds come from the B
 import numpy as np
 
 from reference_engine.geometry.kernels import kernel
+from reference_engine.planar.located.approach import (
+    OF_I,
+    OF_J,
+    approach_of_centres,
+    lead_bound,
+    root,
+    safe_in_hollow,
+    safe_inside,
+    safe_rounded,
+)
 from reference_engine.planar.located.integrator import dense_value, enclose
 from reference_engine.planar.located.layout import (
     BODY_I,
     BODY_J,
-    BOWL,
-    DISC,
-    HALF_PLANE,
+    NX,
+    NY,
     PART_I,
     PART_J,
+    R1,
     R2,
     ROLE,
     ROPE,
+    U1X,
+    U1Y,
     P,
     Q,
 )
+from reference_engine.planar.located.parts import BOWL, DISC, HALF_PLANE, HOLLOW, ROUNDED
+from reference_engine.planar.located.rows import measure
 
-OF_I, OF_J = np.int64(0), np.int64(1)  # as np.int64: a kernel is compiled once more for each plain literal
 MOST_LOOKS = 10_000  # at one pair in one step, before it counts as a touch
 STALLED = 1e-12  # s, an advance that is a touch: what is left is closed by Newton's method
 
@@ -68,19 +81,6 @@ def bounds_of_pair(solids, hull, h, i, j, bounds_out):
 
 
 @kernel
-def approach_of_centres(solids, hull, h, i, j, nx, ny):
-    """The greatest of -n . D'' over the step, n fixed; D from j to i."""
-    B = solids.inv_mass.shape[0]
-    i, j = solids.row[i], solids.row[j]
-    ti, tj, most = 3 * B + 3 * i, 3 * B + 3 * j, -np.inf
-    for r in range(1, 8):
-        ax = hull[r, ti] - hull[r, tj] - hull[r - 1, ti] + hull[r - 1, tj]
-        ay = hull[r, ti + 1] - hull[r, tj + 1] - hull[r - 1, ti + 1] + hull[r - 1, tj + 1]
-        most = max(most, -(nx * ax + ny * ay) * 7.0 / h)
-    return most
-
-
-@kernel
 def stays_apart(solids, hull, i, j, reach):
     """Are the bounding circles further than `reach` apart over the whole step? (Of a bowl: inside its circle.)"""
     radius_i, radius_j, kind = solids.radius[i], solids.radius[j], solids.kind[j]
@@ -103,15 +103,6 @@ def stays_apart(solids, hull, i, j, reach):
 
 
 @kernel
-def root(g, rate, M):
-    """The greatest s with g + rate s - M s^2/2 >= 0, for g >= 0 and M > 0."""
-    wide = np.sqrt(rate * rate + 2.0 * M * g)
-    if rate >= 0.0:
-        return (rate + wide) / M
-    return 2.0 * g / (wide - rate)
-
-
-@kernel
 def holds(places, n, corner, edge):
     """Is this corner held on this edge?"""
     found = False
@@ -121,7 +112,7 @@ def holds(places, n, corner, edge):
 
 
 @kernel
-def safe_under_edge(solids, places, n, state_i, state_j, i, j, edge, turning, lead, bounds, allowance):
+def safe_under_edge(solids, hull, h, places, n, state_i, state_j, i, j, edge, turning, bounds, owner, allowance):
     """Seconds for which the line of this edge of j keeps all corners of i on its outer side."""
     cj, sj = np.cos(state_j[2]), np.sin(state_j[2])
     nx = cj * solids.normals[edge, 0] - sj * solids.normals[edge, 1]
@@ -129,6 +120,7 @@ def safe_under_edge(solids, places, n, state_i, state_j, i, j, edge, turning, le
     dx, dy = state_i[0] - state_j[0], state_i[1] - state_j[1]
     vx, vy = state_i[3] - state_j[3], state_i[4] - state_j[4]
     wi, wj = state_i[5], state_j[5]
+    lead = lead_bound(solids, hull, h, i, j, nx, ny, bounds, owner)
     if solids.kind[i] == DISC:
         g = nx * dx + ny * dy - solids.offsets[edge] - solids.radius[i] + allowance
         rate = nx * vx + ny * vy + wj * (-ny * dx + nx * dy)
@@ -149,36 +141,24 @@ def safe_under_edge(solids, places, n, state_i, state_j, i, j, edge, turning, le
 
 
 @kernel
-def lead_bound(solids, hull, h, i, j, edge, moving, state_j, bounds, owner):
-    """Of -g'' without the corner's part: lines of body `owner`, which is j or i; exact to sign where it is fixed."""
-    if not moving:
-        cj, sj = np.cos(state_j[2]), np.sin(state_j[2])
-        nx = cj * solids.normals[edge, 0] - sj * solids.normals[edge, 1]
-        ny = sj * solids.normals[edge, 0] + cj * solids.normals[edge, 1]
-        return max(1e-9, approach_of_centres(solids, hull, h, i, j, nx, ny))
-    w, a = bounds[3 + owner], bounds[5 + owner]
-    return max(1e-9, bounds[2] + 2.0 * w * bounds[1] + (a + w * w) * bounds[0])
-
-
-@kernel
 def safe_time(solids, hull, h, places, n, state_i, state_j, i, j, bounds, allowance):
     """Seconds for which the pair is certain to stay apart, by the best line; i is a disc wherever one is."""
     turning = bounds[8] + bounds[7] * bounds[7]
     longest = 0.0
-    if solids.kind[j] == BOWL:
-        return safe_in_bowl(solids, places, n, state_i, state_j, i, j, bounds, allowance)
+    if solids.kind[j] in (BOWL, HOLLOW):
+        return safe_in_hollow(solids, places, n, state_i, state_j, i, j, bounds, allowance)
+    if solids.kind[i] == ROUNDED or solids.kind[j] == ROUNDED:
+        return safe_rounded(solids, hull, h, places, n, state_i, state_j, i, j, bounds, allowance)
     if solids.kind[i] == DISC and solids.kind[j] != HALF_PLANE:
         return safe_time_of_disc(solids, hull, h, state_i, state_j, i, j, bounds, allowance)
-    moving_j = solids.inv_mass[solids.row[j]] > 0.0
     for edge in range(solids.first[j], solids.first[j + 1]):
-        lead = lead_bound(solids, hull, h, i, j, edge, moving_j, state_j, bounds, OF_J)
-        s = safe_under_edge(solids, places, n, state_i, state_j, i, j, edge, turning, lead, bounds, allowance)
+        s = safe_under_edge(solids, hull, h, places, n, state_i, state_j, i, j, edge, turning, bounds, OF_J, allowance)
         longest = max(longest, s)
     if solids.kind[j] != HALF_PLANE:
-        moving_i = solids.inv_mass[solids.row[i]] > 0.0
         for edge in range(solids.first[i], solids.first[i + 1]):
-            lead = lead_bound(solids, hull, h, j, i, edge, moving_i, state_i, bounds, OF_I)
-            s = safe_under_edge(solids, places, n, state_j, state_i, j, i, edge, turning, lead, bounds, allowance)
+            s = safe_under_edge(
+                solids, hull, h, places, n, state_j, state_i, j, i, edge, turning, bounds, OF_I, allowance
+            )
             longest = max(longest, s)
     return longest
 
@@ -216,51 +196,7 @@ def safe_time_of_disc(solids, hull, h, state_i, state_j, i, j, bounds, allowance
     if g <= 0.0:
         return 0.0
     rate = nx * vx + ny * vy + wj * (-ny * dx + nx * dy)
-    if solids.inv_mass[solids.row[j]] == 0.0:
-        return root(g, rate, max(1e-9, approach_of_centres(solids, hull, h, i, j, nx, ny)))
-    lead = bounds[2] + 2.0 * bounds[4] * bounds[1] + (bounds[6] + bounds[4] * bounds[4]) * bounds[0]
-    return root(g, rate, max(1e-9, lead))
-
-
-@kernel
-def safe_inside(radius, cx, cy, vx, vy, fastest, most):
-    """Seconds for which a point c stays within a circle of this radius about the origin (allowance included).
-
-    g = radius - |c|: g' >= -fastest, and where |c| >= radius / 2, g'' >= -fastest^2 / (radius / 2) - most.
-    """
-    distance = np.sqrt(cx * cx + cy * cy)
-    g = radius - distance
-    if g <= 0.0:
-        return 0.0
-    slow = g / max(1e-300, fastest)
-    if distance <= 0.5 * radius:
-        return slow
-    outside = (distance - 0.5 * radius) / max(1e-300, fastest)
-    rate = -(cx * vx + cy * vy) / distance
-    return max(slow, min(outside, root(g, rate, max(1e-9, 2.0 * fastest * fastest / radius + most))))
-
-
-@kernel
-def safe_in_bowl(solids, places, n, state_i, state_j, i, j, bounds, allowance):
-    """Of a fixed bowl j: the least of the corners of i that it does not hold."""
-    dx, dy = state_i[0] - state_j[0], state_i[1] - state_j[1]
-    if solids.kind[i] == DISC:
-        radius = solids.radius[j] - solids.radius[i] + allowance
-        return safe_inside(radius, dx, dy, state_i[3], state_i[4], bounds[1], bounds[2])
-    ci, si, shortest = np.cos(state_i[2]), np.sin(state_i[2]), np.inf
-    for corner in range(solids.first[i], solids.first[i + 1]):
-        held = False
-        for k in range(n):
-            held = held or (places.id[k, P] == corner and places.id[k, PART_J] == j)
-        if held:
-            continue
-        rx = ci * solids.vertices[corner, 0] - si * solids.vertices[corner, 1]
-        ry = si * solids.vertices[corner, 0] + ci * solids.vertices[corner, 1]
-        arm, radius = np.sqrt(rx * rx + ry * ry), solids.radius[j] + allowance
-        vx, vy = state_i[3] - state_i[5] * ry, state_i[4] + state_i[5] * rx
-        fastest, most = bounds[1] + arm * bounds[3], bounds[2] + arm * (bounds[5] + bounds[3] * bounds[3])
-        shortest = min(shortest, safe_inside(radius, dx + rx, dy + ry, vx, vy, fastest, most))
-    return shortest
+    return root(g, rate, lead_bound(solids, hull, h, i, j, nx, ny, bounds, OF_J))
 
 
 @kernel
@@ -280,6 +216,29 @@ def safe_on_rope(solids, c, state_i, state_j, bounds, allowance):
     length = -solids.connector_figures[c, R2] + allowance
     cx, cy = state_i[0] + ux - state_j[0] - wx, state_i[1] + uy - state_j[1] - wy
     return safe_inside(length, cx, cy, vx, vy, fastest, most)
+
+
+@kernel
+def is_flush(solids, y, places, n, i, j, work):
+    """Are convex parts held at two places or more that lie apart?"""
+    if solids.kind[i] != ROUNDED and solids.kind[j] != ROUNDED:
+        return True
+    G, x, z, seen = work.geometry, 0.0, 0.0, False
+    for k in range(n):
+        if not between(i, j, places.id[k, PART_I], places.id[k, PART_J]):
+            continue
+        measure(solids, y, places, k, G)
+        a, r1 = 3 * places.id[k, BODY_I], places.figure[k, R1]
+        px, pz = y[a] + G[k, U1X] - r1 * G[k, NX], y[a + 1] + G[k, U1Y] - r1 * G[k, NY]
+        if seen and abs(px - x) + abs(pz - z) > 1e-9:
+            return True
+        x, z, seen = px, pz, True
+    return False
+
+
+@kernel
+def between(i, j, a, b):
+    return (i == a and j == b) or (i == b and j == a)
 
 
 @kernel
@@ -307,7 +266,11 @@ def first_touch(solids, places, n, work, y, h, allowance, passed, ahead):
                     places.id[k, PART_I] == j and places.id[k, PART_J] == i
                 ):
                     held += 1
-            if (held >= 2 and solids.kind[j] != BOWL) or (held == 1 and solids.kind[i] == DISC):
+            if solids.kind[j] not in (BOWL, HOLLOW) and (
+                (held == 1 and solids.kind[i] == DISC) or (held >= 2 and is_flush(solids, y, places, n, i, j, work))
+            ):
+                continue
+            if held == 1 and solids.kind[i] == DISC and solids.kind[j] == BOWL:
                 continue
         else:
             i = j = np.int64(-1)
@@ -328,7 +291,9 @@ def first_touch(solids, places, n, work, y, h, allowance, passed, ahead):
                 state_i[3 + c] = dense_value(y, F, x, 3 * R + 3 * a + c)
                 state_j[3 + c] = dense_value(y, F, x, 3 * R + 3 * b + c)
             if p < pairs:
-                s = safe_time(solids, hull, h, places, held * n, state_i, state_j, i, j, bounds, allowance)
+                arcs = solids.kind[i] == ROUNDED or solids.kind[j] in (ROUNDED, HOLLOW)
+                few = n if arcs else held * n  # of others than those of the pair none counts
+                s = safe_time(solids, hull, h, places, few, state_i, state_j, i, j, bounds, allowance)
             else:
                 s = safe_on_rope(solids, p - pairs, state_i, state_j, bounds, allowance)
             if s <= STALLED or x + s / h == x or looks > MOST_LOOKS:

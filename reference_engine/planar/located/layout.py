@@ -18,18 +18,28 @@ from reference_engine.complementarity.friction_modes import (
     FrictionWork,
 )
 from reference_engine.geometry.kernels import kernel
-from reference_engine.geometry.polygon import convex_parts
 from reference_engine.geometry.structure import Structure
 from reference_engine.planar.connectors import Joint, PathEnd, PathJoint
 from reference_engine.planar.errors import WorldError
-from reference_engine.planar.outline import Outline
+from reference_engine.planar.located.parts import (
+    BOWL,
+    DISC,
+    HALF_PLANE,
+    HOLLOW,
+    SMOOTH,
+    Arc,
+    Part,
+    circle,
+    parts_of_outline,
+    polygon,
+)
+from reference_engine.planar.outline import centre_of_mass
 from reference_engine.planar.shape import Bowl, Disc, HalfPlane, Polygon
 from reference_engine.planar.world import World
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
-POLYGON, DISC, HALF_PLANE, BOWL = np.int64(0), np.int64(1), np.int64(2), np.int64(3)  # Solids.kind
 CENTRE = np.int64(-1)  # a feature: the centre of the body
 LINE, ROUND, STILL_NORMAL = np.int64(0), np.int64(1), np.int64(2)  # Places.id, KIND
 TOUCHES, ROPE, JOINT = np.int64(0), np.int64(1), np.int64(2)  # Places.id, ROLE
@@ -62,16 +72,24 @@ IMPACT, ACCUMULATION, MADE, BROKEN, STICK, SLIDE, INDETERMINATE, JAMS = (np.int6
 
 @dataclass(frozen=True, eq=False)
 class Solids(Structure):
-    """R rows of the state, S parts, P pairs of parts that may meet, V vertices in all, C connectors."""
+    """R rows of the state, S parts, P pairs of parts that may meet, C connectors; features of parts, from the centre
 
-    kind: Ids  # (S,)
+    of mass in axes of the body: V vertices and the edges that start there, then arcs, then the points of connectors.
+    """
+
+    kind: Ids  # (S,) of `parts`
     row: Ids  # (S,) body whose part it is
     radius: Array  # (S,) m, about the centre of mass, bounding; of a disc its own, of a bowl that of its circle
     first: Ids  # (S + 1,) part s owns vertices and edges first[s] : first[s + 1]; edge k starts at vertex k
-    vertices: Array  # (V, 2) m, body frame; after those of parts the points of connectors
-    normals: Array  # (V, 2) outward, of the edge from vertex k to the next, body frame
-    offsets: Array  # (V,) m, of that edge from the centre of mass, along its normal
-    lengths: Array  # (V,) m
+    arc_first: Ids  # (S + 1,) and arcs arc_first[s] : arc_first[s + 1]; discs and bowls have one, V is the first of all
+    vertices: Array  # (F, 2) m; centre of an arc
+    normals: Array  # (F, 2) outward, of the edge from vertex k to the next; middle direction of an arc
+    offsets: Array  # (F,) m, of that edge along its normal; of an arc rad, half of its angle, infinite if whole
+    lengths: Array  # (F,) m; radius of an arc
+    straight: Ids  # (V,) 1: the edge from vertex k to the next is
+    arcs: Ids  # (V, 2) of the body that end and start at a vertex, -1: none
+    cone: Array  # (V, 4) outward normals there, of the edge or arc before it and of the one after it
+    smooth: Ids  # (V,) 1: they are the same, and one of the two is an arc
     inv_mass: Array  # (R,) 1/kg; 0 if fixed
     inv_inertia: Array  # (R,) 1/(kg m^2); 0 if fixed
     pairs: Ids  # (P, 2) parts
@@ -202,47 +220,47 @@ def copy_place(ids, figures, m, places, k):
 
 def pack_solids(world: World) -> Solids:
     """Raises WorldError for what this mode does not have."""
-    kind, row, radius, first = [], [], [], [0]
-    vertices: list[Array] = [np.zeros((0, 2))]
-    normals: list[Array] = [np.zeros((0, 2))]
-    lengths: list[Array] = [np.zeros(0)]
+    parts, row = [], []
     count = len(world.bodies)
     inv_mass, inv_inertia = np.zeros(count + 1), np.zeros(count + 1)
     for i, body in enumerate(world.bodies):
-        for part, own in parts_of(world, i):
-            edges = np.roll(own, -1, axis=0) - own
-            length = np.hypot(edges[:, 0], edges[:, 1])
-            normal = np.stack([edges[:, 1], -edges[:, 0]], axis=1) / np.where(length > 0.0, length, 1.0)[:, None]
-            bounding = float(np.hypot(own[:, 0], own[:, 1]).max(initial=0.0))
-            if part == HALF_PLANE:
-                normal, length, bounding = np.array([[0.0, 1.0]]), np.array([math.inf]), math.inf
-            elif isinstance(body.shape, Disc | Bowl):
-                bounding = body.shape.radius
-            kind.append(part)
-            row.append(i)
-            radius.append(bounding)
-            vertices.append(own)
-            normals.append(normal)
-            lengths.append(length)
-            first.append(first[-1] + len(own))
+        own = parts_of(world, i)
+        parts += own
+        row += [i] * len(own)
         if not body.fixed:
             inv_mass[i], inv_inertia[i] = 1.0 / body.mass, 1.0 / float(body.inertia or math.inf)
-    all_vertices, all_normals = np.concatenate(vertices), np.concatenate(normals)
-    offsets = (all_vertices * all_normals).sum(axis=1)
-    links, figures, points, directions, distances = pack_connectors(world, len(all_vertices))
+    edges = [edges_of(part) for part in parts]
+    arcs = [arc for part in parts for arc in part.rounded]
+    first = np.cumsum([0, *(len(part.corners) for part in parts)])
+    arc_first = first[-1] + np.cumsum([0, *(len(part.rounded) for part in parts)])
+    row_of = {arc: int(first[-1]) + k for k, arc in enumerate(arcs)}
+    joins = [joins_of(part, row_of) for part in parts]
+    links, figures, points, directions, distances = pack_connectors(world, int(arc_first[-1]))
+    kind = [part.kind for part in parts]
     pairs = meeting_parts(world, kind, row)
     links[:, PAIR], links[:, PRESSES] = len(pairs) + np.arange(len(links)), 1
     law = [[m[row[i], row[j]] for m in (world.pair_friction, world.pair_static_friction, world.pair_restitution)]
            for i, j in pairs]  # fmt: skip
+    middles = np.array([(math.cos(arc.middle), math.sin(arc.middle)) for arc in arcs]).reshape(-1, 2)
+    corners = np.concatenate([np.zeros((0, 2)), *(part.corners for part in parts)])
+    normals = np.concatenate([np.zeros((0, 2)), *(normal for normal, _ in edges)])
+    centres = np.array([arc.centre for arc in arcs]).reshape(-1, 2)
     return Solids(
         kind=np.array(kind, np.int64),
         row=np.array(row, np.int64),
-        radius=np.array(radius),
-        first=np.array(first, np.int64),
-        vertices=np.ascontiguousarray(np.concatenate([all_vertices, points])),
-        normals=np.ascontiguousarray(np.concatenate([all_normals, directions])),
-        offsets=np.concatenate([offsets, distances]),
-        lengths=np.concatenate([*lengths, np.full(len(points), math.inf)]),
+        radius=np.array([math.inf if part.kind == HALF_PLANE else part.reach() for part in parts]),
+        first=first.astype(np.int64),
+        arc_first=arc_first.astype(np.int64),
+        vertices=np.ascontiguousarray(np.concatenate([corners, centres, points])),
+        normals=np.ascontiguousarray(np.concatenate([normals, middles, directions])),
+        offsets=np.concatenate([(corners * normals).sum(axis=1), [arc.half for arc in arcs], distances]),
+        lengths=np.concatenate(
+            [*(length for _, length in edges), [arc.radius for arc in arcs], np.full(len(points), math.inf)]
+        ),
+        straight=np.array([arc is None for part in parts for arc in part.arcs[: len(part.corners)]], np.int64),
+        arcs=np.concatenate([np.zeros((0, 2), np.int64), *(ids for ids, _, _ in joins)]),
+        cone=np.concatenate([np.zeros((0, 4)), *(cone for _, cone, _ in joins)]),
+        smooth=np.concatenate([np.zeros(0, np.int64), *(smooth for _, _, smooth in joins)]),
         inv_mass=inv_mass,
         inv_inertia=inv_inertia,
         pairs=np.array(pairs, np.int64).reshape(-1, 2),
@@ -252,29 +270,51 @@ def pack_solids(world: World) -> Solids:
     )
 
 
-def parts_of(world: World, i: int) -> list[tuple[np.int64, Array]]:
-    """Kind and vertices of the convex parts of a body."""
-    shape, name = world.bodies[i].shape, world.body_name(i)
+def edges_of(part: Part) -> tuple[Array, Array]:
+    """Normals (V, 2) and lengths (V,) of the straight lines from each corner to the next."""
+    if part.kind == HALF_PLANE:
+        return np.array([[0.0, 1.0]]), np.array([math.inf])
+    edges = np.roll(part.corners, -1, axis=0) - part.corners
+    length = np.hypot(edges[:, 0], edges[:, 1])
+    return np.stack([edges[:, 1], -edges[:, 0]], axis=1) / length[:, None], length
+
+
+def joins_of(part: Part, row_of: dict[Arc, int]) -> tuple[Ids, Array, Ids]:
+    """Of each corner: arcs before and after it (V, 2), normals at the ends of its edges (V, 4), is it smooth (V,)."""
+    count = len(part.corners)
+    arcs, cone = np.full((count, 2), -1, np.int64), np.zeros((count, 4))
+    if part.kind == HOLLOW:
+        return arcs, cone, np.zeros(count, np.int64)
+    normals, _ = edges_of(part)
+    for k in range(count):
+        own: list[Arc | None] = [part.arcs[k - 1], part.arcs[k]]
+        ends = [normals[k - 1], normals[k]]
+        for side, arc in enumerate(own):
+            if arc:
+                ends[side] = (part.corners[k] - arc.centre) / arc.radius
+        cone[k] = np.concatenate(ends)
+        if part.joins and (join := part.joins[k]):
+            own, cone[k] = [join.before, join.after], join.normals
+        arcs[k] = [row_of[arc] if arc else -1 for arc in own]
+    turns = cone[:, 0] * cone[:, 3] - cone[:, 1] * cone[:, 2]
+    smooth = (np.abs(turns) <= SMOOTH) & (arcs >= 0).any(axis=1)
+    return arcs, cone, smooth.astype(np.int64)
+
+
+def parts_of(world: World, i: int) -> list[Part]:
+    """The parts of a body, about its centre of mass."""
+    shape = world.bodies[i].shape
     if isinstance(shape, Polygon):
-        return [(POLYGON, np.asarray(shape.vertices))]
+        return [polygon(shape.vertices)]
     if isinstance(shape, HalfPlane):
-        return [(HALF_PLANE, np.zeros((1, 2)))]
-    if isinstance(shape, Disc):
-        return [(DISC, np.zeros((0, 2)))]
-    if isinstance(shape, Bowl):
-        return [(BOWL, np.zeros((0, 2)))]
-    assert isinstance(shape, Outline)
-    if any(shape.centre_of_mass):
-        raise WorldError(f"body {name!r}: centre_of_mass {shape.centre_of_mass} is not the origin; the located mode "
-                         "takes outlines about their centre of mass, `faithful_simulate` any")  # fmt: skip
-    if shape.live_edge is not None or len(shape.loops) != 1 or any(edge.centre for edge in shape.edges):
-        raise WorldError(f"body {name!r}: the located mode takes outlines of one loop of straight edges; arcs, "
-                         "holes and walls with a live edge are for `faithful_simulate`")  # fmt: skip
-    return [(POLYGON, part) for part in convex_parts([edge.start for edge in shape.edges])]
+        return [Part(HALF_PLANE, np.zeros((1, 2)), (None,))]
+    if isinstance(shape, Disc | Bowl):
+        return [circle(DISC if isinstance(shape, Disc) else BOWL, shape.radius)]
+    return parts_of_outline(shape, world.body_name(i))
 
 
 def meeting_parts(world: World, kind: list[np.int64], row: list[int]) -> list[tuple[int, int]]:
-    """Parts that may meet: a half-plane or bowl is the second, a disc the first."""
+    """Parts that may meet: a half-plane, bowl or hollow is the second, a disc the first; hollows meet no hollow."""
     bodies, apart = world.bodies, passing_pairs(world)
     pairs = []
     for i in range(len(kind)):
@@ -282,7 +322,9 @@ def meeting_parts(world: World, kind: list[np.int64], row: list[int]) -> list[tu
             a, b = row[i], row[j]
             if a == b or (bodies[a].fixed and bodies[b].fixed) or (a, b) in apart:
                 continue
-            swap = kind[i] in (HALF_PLANE, BOWL) or (kind[i] == POLYGON and kind[j] == DISC)
+            if kind[i] >= HOLLOW and kind[j] >= HOLLOW:
+                continue
+            swap = kind[i] >= HOLLOW or (kind[j] == DISC and kind[i] != DISC)
             pairs.append((j, i) if swap else (i, j))
     return pairs
 
@@ -293,6 +335,12 @@ def passing_pairs(world: World) -> set[tuple[int, int]]:
     pairs = {(i, j) for j in range(len(groups)) for i in range(j) if groups[i] and groups[i] == groups[j]}
     named = [*world.passing, *((c.first, c.second) for c in world.connectors if isinstance(c, Joint))]
     return pairs | {(min(pair), max(pair)) for pair in named if min(pair) >= 0}
+
+
+def arm(world: World, body: int, point: tuple[float, float]) -> tuple[float, float]:
+    """From the centre of mass [m]; the background's is the origin."""
+    x, y = centre_of_mass(world.bodies[body].shape) if body >= 0 else (0.0, 0.0)
+    return point[0] - x, point[1] - y
 
 
 def pack_connectors(world: World, start: int) -> tuple[Ids, Array, Array, Array, Array]:
@@ -306,13 +354,15 @@ def pack_connectors(world: World, start: int) -> tuple[Ids, Array, Array, Array,
         if isinstance(connector, PathJoint | PathEnd):
             raise WorldError("the located mode has no paths; `faithful_simulate` has")
         a, b = (len(world.bodies) if end < 0 else end for end in (connector.first, connector.second))
-        points.append(np.array([connector.first_point, connector.second_point]))
+        arms = np.array([arm(world, connector.first, connector.first_point),
+                         arm(world, connector.second, connector.second_point)])  # fmt: skip
+        points.append(arms)
         links[c, [BODY_I, BODY_J, PART_I, PART_J, P, Q]] = a, b, -1 - c, -1 - c, start + 2 * c, start + 2 * c + 1
         figures[c, SIGMA] = 1.0
         if isinstance(connector, Joint):
             links[c, [KIND, ROLE]] = LINE if connector.normal_turns else STILL_NORMAL, JOINT
             directions.append(np.array([connector.normal, connector.normal]))
-            offsets += 2 * [float(np.dot(connector.normal, connector.second_point))]
+            offsets += 2 * [float(np.dot(connector.normal, arms[1]))]
         else:
             links[c, [KIND, ROLE]] = ROUND, JOINT if connector.rod else ROPE
             own = min(world.pair_restitution[k, k] for k in (connector.first, connector.second) if k >= 0)

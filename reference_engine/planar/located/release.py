@@ -4,25 +4,16 @@ import numpy as np
 
 from reference_engine.complementarity.friction_modes import FULL_PLUS, SLIPS_PLUS, STICKS
 from reference_engine.geometry.kernels import kernel
+from reference_engine.planar.located.features import OVER_END, room_to_end
 from reference_engine.planar.located.integrator import dense_value
 from reference_engine.planar.located.layout import (
-    ALONG,
-    ALONG_PREVIOUS,
-    CENTRE,
-    HALF_PLANE,
     JOINT,
-    KIND,
-    LINE,
     MODE,
-    PART_J,
     ROLE,
     SLIP,
     STATIC_FRICTION,
-    TOUCHES,
-    Q,
 )
 from reference_engine.planar.located.rows import held_rate, measure, stiffness
-from reference_engine.planar.located.touching import OVER_END
 
 LOOKS = 8  # at a step, for the first sign
 SLIDES_FOR_CERTAIN = 100.0  # times the round-off of a rate
@@ -55,14 +46,7 @@ def margin(solids, forces, time, y, places, n, work, pull):
             m = (work.geometry[k, SLIP] if plus else -work.geometry[k, SLIP]) + work.spare[k]
             if m < least:
                 least, at, what = m, np.int64(k), SLIP_ENDS
-        q = places.id[k, Q]
-        if role != TOUCHES or q == CENTRE or solids.kind[places.id[k, PART_J]] >= HALF_PLANE:
-            continue
-        along, along_previous = work.geometry[k, ALONG], work.geometry[k, ALONG_PREVIOUS]
-        if places.id[k, KIND] == LINE:
-            m = min(along, solids.lengths[q] - along) + OVER_END
-        else:
-            m = min(-along, along_previous) + OVER_END
+        m = room_to_end(solids, y, places, k, work.geometry) + OVER_END
         if m < least:
             least, at, what = m, np.int64(k), EDGE
     return least, at, what

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.geometry import planar_shapes as measured
+from reference_engine.geometry.outline_depth import Boundary, deepest
 from reference_engine.geometry.planar_proximity import planar_proximities
 from reference_engine.planar.errors import UnresolvedContact, WorldError
 from reference_engine.planar.located.layout import passing_pairs
@@ -14,8 +15,8 @@ from reference_engine.planar.located.motion import EVENTS, Events, LocatedMotion
 from reference_engine.planar.located.run import Run
 from reference_engine.planar.located.settings import Settings
 from reference_engine.planar.motion import ContactForces, Impacts, Motion
-from reference_engine.planar.outline import Outline
-from reference_engine.planar.shape import Bowl, Disc, Polygon, bounding_radius
+from reference_engine.planar.outline import Edge, Outline, polygon_outline
+from reference_engine.planar.shape import Bowl, Disc, HalfPlane, Polygon, bounding_radius
 from reference_engine.planar.world import Body, World
 
 Array = NDArray[np.float64]
@@ -124,30 +125,75 @@ def reach_of(body: Body) -> float:
     """The furthest point of a body from its centre of mass [m]."""
     shape = body.shape
     if isinstance(shape, Outline):
-        return max(math.hypot(*edge.start) for edge in shape.edges)
+        return boundary_of(body).reach
     return shape.radius if isinstance(shape, Disc | Bowl) else bounding_radius(shape)
 
 
 def penetration(world: World, poses: Array) -> float:
-    """The deepest overlap of any pair in any of the poses (S, B, 3) [m], by the geometry that measures all engines."""
-    shapes: list[measured.PlanarShape] = []
-    for body in world.bodies:
-        if isinstance(body.shape, Polygon):
-            shapes.append(measured.Polygon(body.shape.vertices))
-        elif isinstance(body.shape, Outline):
-            shapes.append(measured.Polygon([edge.start for edge in body.shape.edges]))
-        elif isinstance(body.shape, Disc):
-            shapes.append(measured.Disc(body.shape.radius))
-        elif isinstance(body.shape, Bowl):
-            shapes.append(measured.Bowl(body.shape.radius))
-        else:
-            shapes.append(measured.HalfPlane((0.0, 0.0), (0.0, 1.0)))
-    fixed = [body.fixed for body in world.bodies]
-    near = planar_proximities(measured.planar_shapes(shapes, fixed), poses, 0.0, sorted(passing_pairs(world)) or None)
-    deepest = float(max(0.0, -near.gap.min(initial=0.0)))
-    moving = [i for i, body in enumerate(world.bodies) if not body.fixed]
-    if deepest > PENETRATION_LIMIT * (1.0 + float(np.abs(poses[:, moving, :2]).max(initial=0.0))):
-        k = int(near.gap.argmin())
-        names = world.body_name(int(near.a[k])), world.body_name(int(near.b[k]))
-        raise UnresolvedContact("bodies overlap: a touch was missed", time=math.nan, bodies=names, gap=-deepest)
-    return deepest
+    """The deepest overlap of any pair in any of the poses (S, B, 3) [m], by the geometry that measures all engines.
+
+    It has no arcs but discs and bowls: pairs with other arcs are measured by `geometry.outline_depth`.
+    """
+    count, passing = len(world.bodies), passing_pairs(world)
+    rounded = [isinstance(b.shape, Outline) and any(edge.centre for edge in b.shape.edges) for b in world.bodies]
+    plain = [i for i in range(count) if not rounded[i]]
+    overlaps = []
+    if plain:
+        shapes = measured.planar_shapes([measured_shape(world.bodies[i]) for i in plain],
+                                        [world.bodies[i].fixed for i in plain])  # fmt: skip
+        ignore = [(plain.index(a), plain.index(b)) for a, b in sorted(passing) if a in plain and b in plain]
+        near = planar_proximities(shapes, poses[:, plain], 0.0, ignore or None)
+        if len(near.gap):
+            k = int(near.gap.argmin())
+            overlaps.append((float(-near.gap[k]), plain[int(near.a[k])], plain[int(near.b[k])]))
+    for j in range(count):
+        for i in range(j):
+            if not (rounded[i] or rounded[j]) or (i, j) in passing or (world.bodies[i].fixed and world.bodies[j].fixed):
+                continue
+            depth = deepest(boundary_of(world.bodies[i]), boundary_of(world.bodies[j]), poses[:, i], poses[:, j])
+            overlaps.append((float(depth.max(initial=0.0)), i, j))
+    worst, i, j = max(overlaps, default=(0.0, 0, 0))
+    moving = [k for k, body in enumerate(world.bodies) if not body.fixed]
+    if worst > PENETRATION_LIMIT * (1.0 + float(np.abs(poses[:, moving, :2]).max(initial=0.0))):
+        names = world.body_name(i), world.body_name(j)
+        raise UnresolvedContact("bodies overlap: a touch was missed", time=math.nan, bodies=names, gap=-worst)
+    return max(0.0, worst)
+
+
+def measured_shape(body: Body) -> measured.PlanarShape:
+    """Of a body without arcs but discs and bowls, about its centre of mass."""
+    shape = body.shape
+    if isinstance(shape, Polygon):
+        return measured.Polygon(shape.vertices)
+    if isinstance(shape, Outline):
+        x, y = shape.centre_of_mass
+        return measured.Polygon([(edge.start[0] - x, edge.start[1] - y) for edge in shape.edges])
+    if isinstance(shape, Disc | Bowl):
+        return measured.Disc(shape.radius) if isinstance(shape, Disc) else measured.Bowl(shape.radius)
+    return measured.HalfPlane((0.0, 0.0), (0.0, 1.0))
+
+
+def boundary_of(body: Body) -> Boundary:
+    """Its edges as they are given, about its centre of mass."""
+    shape, none = body.shape, np.zeros((0, 2))
+    if isinstance(shape, HalfPlane | Bowl):
+        return Boundary(none, none, none, np.zeros(0), hollow=shape.radius if isinstance(shape, Bowl) else 0.0)
+    if isinstance(shape, Disc):
+        start = np.array([[shape.radius, 0.0]])
+        return Boundary(start, start, np.zeros((1, 2)), np.array([2.0 * math.pi]))
+    outline = polygon_outline(shape.vertices) if isinstance(shape, Polygon) else shape
+    middle, unknown = np.array(outline.centre_of_mass), (math.nan, math.nan)
+    return Boundary(
+        start=np.array([edge.start for edge in outline.edges]) - middle,
+        end=np.array([edge.end for edge in outline.edges]) - middle,
+        centre=np.array([edge.centre or unknown for edge in outline.edges]) - middle,
+        sweep=np.array([sweep_of(edge) for edge in outline.edges]),
+    )
+
+
+def sweep_of(edge: Edge) -> float:
+    """Of an arc, counter-clockwise [rad]; 0 if straight."""
+    if edge.centre is None:
+        return 0.0
+    low, high = edge.angles()
+    return low - high if edge.clockwise else high - low

@@ -2,81 +2,35 @@
 
 Convex polygons touch along a point or a segment. Of all edges the one that best separates the bodies carries the
 contact: the other body's corners on it, and where the two faces lie flush its own ends on the other face. A corner
-against a corner touches the edge that best separates the bodies, so that it is held by one normal.
+against a corner touches the edge that best separates the bodies, so that it is held by one normal. Parts with arcs:
+`rounded`.
 """
 
 import numpy as np
 
 from reference_engine.geometry.kernels import kernel
+from reference_engine.planar.located.features import OVER_END, height, note
 from reference_engine.planar.located.layout import (
-    BODY_I,
-    BODY_J,
-    BOWL,
     CENTRE,
-    DISC,
     FRICTION,
     GAP,
-    GRIPS,
-    HALF_PLANE,
     KIND,
     LINE,
-    MODE,
     PAIR,
     PART_I,
     PART_J,
-    PRESSES,
-    R1,
-    R2,
     RESTITUTION,
     ROLE,
     ROPE,
     ROUND,
-    SIGMA,
     STATIC_FRICTION,
-    TOUCHES,
     P,
     Q,
     copy_place,
 )
+from reference_engine.planar.located.parts import BOWL, DISC, HALF_PLANE, HOLLOW, ROUNDED
+from reference_engine.planar.located.rounded import PENETRATING, convex_rounded, in_hollow
 from reference_engine.planar.located.rows import measure
-
-PENETRATING = np.int64(-1)
-OVER_END = 1e-12  # m, how far past the end of an edge a corner has slid off it
-
-
-@kernel
-def note(solids, places, n, i, j, feature_i, feature_j, kind):
-    """n + 1 even where there is no room, so that the caller sees it. i, j: parts."""
-    if n < places.id.shape[0]:
-        places.id[n, BODY_I], places.id[n, BODY_J], places.id[n, PART_I], places.id[n, PART_J] = (
-            solids.row[i],
-            solids.row[j],
-            i,
-            j,
-        )
-        places.id[n, P], places.id[n, Q], places.id[n, KIND] = feature_i, feature_j, kind
-        places.id[n, ROLE], places.id[n, MODE] = TOUCHES, 0
-        places.id[n, PRESSES], places.id[n, GRIPS] = 1, 0
-        places.figure[n, R1] = solids.radius[i] if feature_i < 0 else 0.0
-        places.figure[n, R2], places.figure[n, SIGMA] = 0.0, 1.0
-        if kind == ROUND and solids.kind[j] == BOWL:
-            places.figure[n, R2], places.figure[n, SIGMA] = -solids.radius[j], -1.0
-        elif kind == ROUND and feature_j < 0:
-            places.figure[n, R2] = solids.radius[j]
-    return n + 1
-
-
-@kernel
-def height(solids, y, i, corner, j, edge):
-    """(gap, along): of a corner of i above the line of an edge of j, and past the edge's start."""
-    i, j = solids.row[i], solids.row[j]
-    ci, si, cj, sj = np.cos(y[3 * i + 2]), np.sin(y[3 * i + 2]), np.cos(y[3 * j + 2]), np.sin(y[3 * j + 2])
-    dx = y[3 * i] - y[3 * j] + ci * solids.vertices[corner, 0] - si * solids.vertices[corner, 1]
-    dy = y[3 * i + 1] - y[3 * j + 1] + si * solids.vertices[corner, 0] + ci * solids.vertices[corner, 1]
-    bx, by = cj * dx + sj * dy, -sj * dx + cj * dy
-    mx, my = solids.normals[edge, 0], solids.normals[edge, 1]
-    along = -my * (bx - solids.vertices[edge, 0]) + mx * (by - solids.vertices[edge, 1])
-    return mx * bx + my * by - solids.offsets[edge], along
 
 
 @kernel
@@ -180,28 +134,6 @@ def disc_and_polygon(solids, y, i, j, reach, places, n):
 
 
 @kernel
-def in_bowl(solids, y, i, j, reach, places, n):
-    """Disc or corners of i inside the circle of j."""
-    a, b = solids.row[i], solids.row[j]
-    dx, dy = y[3 * a] - y[3 * b], y[3 * a + 1] - y[3 * b + 1]
-    if solids.kind[i] == DISC:
-        gap = solids.radius[j] - solids.radius[i] - np.sqrt(dx * dx + dy * dy)
-        if gap < -reach:
-            return PENETRATING
-        return note(solids, places, n, i, j, CENTRE, CENTRE, ROUND) if gap <= reach else n
-    c, s = np.cos(y[3 * a + 2]), np.sin(y[3 * a + 2])
-    for corner in range(solids.first[i], solids.first[i + 1]):
-        x = dx + c * solids.vertices[corner, 0] - s * solids.vertices[corner, 1]
-        z = dy + s * solids.vertices[corner, 0] + c * solids.vertices[corner, 1]
-        gap = solids.radius[j] - np.sqrt(x * x + z * z)
-        if gap < -reach:
-            return PENETRATING
-        if gap <= reach:
-            n = note(solids, places, n, i, j, np.int64(corner), CENTRE, ROUND)
-    return n
-
-
-@kernel
 def on_half_plane(solids, y, i, j, reach, places, n):
     edge, a, b = solids.first[j], solids.row[i], solids.row[j]
     if solids.kind[i] == DISC:
@@ -221,11 +153,13 @@ def on_half_plane(solids, y, i, j, reach, places, n):
 
 @kernel
 def pair_touches(solids, y, i, j, reach, places, n):
-    """Places of one pair with |gap| <= reach; PENETRATING if it is deeper. A disc is i, a half-plane or bowl j."""
+    """Places of one pair with |gap| <= reach; PENETRATING if it is deeper. Discs are i, hollows and half-planes j."""
+    if solids.kind[j] in (BOWL, HOLLOW):
+        return in_hollow(solids, y, i, j, reach, places, n)
+    if solids.kind[i] == ROUNDED or solids.kind[j] == ROUNDED:
+        return convex_rounded(solids, y, i, j, reach, places, n)
     if solids.kind[j] == HALF_PLANE:
         return on_half_plane(solids, y, i, j, reach, places, n)
-    if solids.kind[j] == BOWL:
-        return in_bowl(solids, y, i, j, reach, places, n)
     if solids.kind[i] == DISC and solids.kind[j] == DISC:
         a, b = solids.row[i], solids.row[j]
         dx, dy = y[3 * a] - y[3 * b], y[3 * a + 1] - y[3 * b + 1]
@@ -247,7 +181,7 @@ def find_touching(solids, y, reach, places, work):
     n = np.int64(0)
     for p in range(solids.pairs.shape[0]):
         i, j = solids.pairs[p, 0], solids.pairs[p, 1]
-        if solids.kind[j] <= DISC:
+        if solids.kind[j] < HALF_PLANE:
             a, b = solids.row[i], solids.row[j]
             dx, dy = y[3 * a] - y[3 * b], y[3 * a + 1] - y[3 * b + 1]
             far = solids.radius[i] + solids.radius[j] + reach

@@ -21,6 +21,7 @@ from reference_engine.planar.located import (
     projection,
     release,
     resolve,
+    rounded,
     rows,
     settle,
     touching,
@@ -30,7 +31,7 @@ from tests.reference_engine.planar.worlds import dropped, ground, heap
 
 ROOT = Path(__file__).parents[4]
 KERNELS = (
-    advancement, clock, impact, integrator, jam, log, projection, release, resolve, rows, settle, touching,
+    advancement, clock, impact, integrator, jam, log, projection, release, resolve, rounded, rows, settle, touching,
 )  # fmt: skip
 
 
@@ -98,9 +99,11 @@ def test_the_kernels_run_as_plain_python_with_the_same_impacts():
     assert int(done.stdout) == len(compiled.impacts.time)
 
 
-def test_an_outline_that_is_not_about_its_centre_of_mass_is_refused():
+def test_an_outline_about_its_corner_falls_as_the_same_about_its_centre_of_mass():
+    """The pose is that of the centre of mass: the frame of the edges does not matter."""
     corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
     edges = [Edge(start=p, end=q) for p, q in zip(corners, (*corners[1:], corners[0]))]
-    body = Body(shape=Outline(edges, centre_of_mass=(0.5, 0.5)), inertia=1.0, position=(0.0, 3.0))
-    with pytest.raises(WorldError, match="centre_of_mass"):
-        simulate(World(bodies=(ground(), body)), 0.1, 0.1)
+    shapes = Outline(edges, centre_of_mass=(0.5, 0.5)), box(1.0, 1.0)
+    bodies = [Body(shape=shape, inertia=1.0, position=(0.0, 1.5), angle=0.3) for shape in shapes]
+    one, other = (simulate(World(bodies=(ground(), body)), 1.0, 0.25) for body in bodies)
+    assert one.pose[-1] == pytest.approx(other.pose[-1], abs=1e-11)

@@ -1,0 +1,130 @@
+"""How deep bodies with straight and circular edges overlap: by points of the one's boundary inside the other.
+
+Corners, and of each arc its middle and its points towards and away from the features of the other body, where a
+shallow overlap is deepest. It asks nothing of the bodies but their boundaries: no convexity, no parts.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+CHUNK = 20_000  # points at a time
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """Edges of a body, from the origin of its frame; or none: `hollow`, then all outside the circle of its radius,
+
+    else everything below y = 0.
+    """
+
+    start: Array  # (E, 2) m
+    end: Array  # (E, 2) m
+    centre: Array  # (E, 2) m; of straight edges nan
+    sweep: Array  # (E,) rad, counter-clockwise; 0 of straight edges
+    hollow: float = 0.0  # m
+
+    @property
+    def reach(self) -> float:
+        """Furthest point from the origin [m]."""
+        if not len(self.start):
+            return math.inf
+        round_ones = np.hypot(*self.centre.T) + np.hypot(*(self.start - self.centre).T)
+        return float(max(np.hypot(*self.start.T).max(), np.nan_to_num(round_ones).max()))
+
+
+def depths(boundary: Boundary, points: Array) -> Array:
+    """(N,) of points (N, 2) [m] inside the body, from the nearest point of its boundary; negative outside."""
+    if not len(boundary.start):
+        return np.hypot(*points.T) - boundary.hollow if boundary.hollow > 0.0 else -points[:, 1]
+    nearest, around = np.full(len(points), np.inf), np.zeros(len(points))
+    for start, end, centre, sweep in zip(boundary.start, boundary.end, boundary.centre, boundary.sweep):
+        a, b = start - points, end - points
+        seen = np.arctan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], (a * b).sum(axis=1))
+        if sweep == 0.0:
+            along = end - start
+            part = np.clip(-(a @ along) / (along @ along), 0.0, 1.0)
+            away = np.hypot(*(a + part[:, None] * along).T)
+        else:
+            from_centre, radius = points - centre, math.dist(start, centre)
+            away = np.minimum(np.hypot(*a.T), np.hypot(*b.T))
+            on = is_on(start - centre, sweep, from_centre)
+            off = np.hypot(*from_centre.T) - radius
+            away = np.where(on, np.abs(off), away)
+            whole = math.copysign(2.0 * math.pi, sweep)
+            inner = whole if abs(sweep) > 2.0 * math.pi - 1e-9 else np.where(seen * sweep < 0.0, seen + whole, seen)
+            seen = np.where(off < 0.0, inner, seen)
+        nearest, around = np.minimum(nearest, away), around + seen
+    return np.where(np.abs(around) > math.pi, nearest, -nearest)
+
+
+def is_on(start: Array, sweep: float, direction: Array) -> NDArray[np.bool_]:
+    """Do directions (..., 2) from the centre meet the arc that starts at `start`?"""
+    turned = np.arctan2(
+        start[0] * direction[..., 1] - start[1] * direction[..., 0],
+        start[0] * direction[..., 0] + start[1] * direction[..., 1],
+    )
+    return np.mod(turned * math.copysign(1.0, sweep), 2.0 * math.pi) <= abs(sweep)
+
+
+def probes(boundary: Boundary, other: Boundary, x: Array, y: Array, angle: Array) -> Array:
+    """(S, K, 2) points of the boundary to look at [m], where the other body has the poses (S,) in its axes."""
+    corners = [np.broadcast_to(boundary.start, (len(x), *boundary.start.shape))]
+    c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
+    if len(other.start):
+        round_ones = other.centre[other.sweep != 0.0]
+        features = np.concatenate([other.start, round_ones])
+        along = (other.end - other.start)[other.sweep == 0.0]
+        normals = np.stack([along[:, 1], -along[:, 0]], axis=1)
+    else:
+        features, normals = np.zeros((1, 2)), np.array([[0.0, 1.0]])
+    places = turned(features, c, s) + np.stack([x, y], axis=1)[:, None]
+    for start, centre, sweep in zip(boundary.start, boundary.centre, boundary.sweep):
+        if sweep == 0.0:
+            continue
+        radius = math.dist(start, centre)
+        middle = 0.5 * sweep + math.atan2(*(start - centre)[::-1])
+        towards = np.concatenate([turned(normals, c, s), places - centre], axis=1)
+        towards = np.concatenate([towards, -towards], axis=1)
+        length = np.hypot(towards[..., 0], towards[..., 1])
+        unit = towards / np.where(length > 0.0, length, 1.0)[..., None]
+        there = np.where(
+            (is_on(start - centre, sweep, unit) & (length > 0.0))[..., None], centre + radius * unit, start
+        )
+        corners += [there, np.broadcast_to(centre + radius * np.array([math.cos(middle), math.sin(middle)]),
+                                           (len(x), 1, 2))]  # fmt: skip
+    return np.concatenate(corners, axis=1)
+
+
+def turned(points: Array, c: Array, s: Array) -> Array:
+    """(S, K, 2): points (K, 2) by the angles whose cosines and sines (S, 1) are given."""
+    return np.stack([c * points[:, 0] - s * points[:, 1], s * points[:, 0] + c * points[:, 1]], axis=-1)
+
+
+def deepest(boundary: Boundary, other: Boundary, pose: Array, other_pose: Array) -> Array:
+    """(S,) depth of the deepest point found of either body in the other, over poses (S, 3); 0 where there is none."""
+    found = np.zeros(len(pose))
+    near = np.flatnonzero(np.hypot(*(pose - other_pose)[:, :2].T) <= boundary.reach + other.reach)
+    for a, b, p, q in ((boundary, other, pose, other_pose), (other, boundary, other_pose, pose)):
+        if not len(a.start):
+            continue
+        for at in np.array_split(near, max(1, len(near) // CHUNK)):
+            dx, dy, turn = (q[at] - p[at]).T
+            c, s = np.cos(p[at, 2]), np.sin(p[at, 2])
+            points = probes(a, b, c * dx + s * dy, c * dy - s * dx, turn)
+            # into the axes of b
+            world = turned_each(points, p[at, 2]) + (p[at] - q[at])[:, None, :2]
+            there = turned_each(world, -q[at, 2])
+            depth = depths(b, there.reshape(-1, 2)).reshape(there.shape[:2])
+            found[at] = np.maximum(found[at], depth.max(axis=1, initial=0.0))
+    return found
+
+
+def turned_each(points: Array, angle: Array) -> Array:
+    """Points (S, K, 2) by the angles (S,)."""
+    c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
+    return np.stack([c * points[..., 0] - s * points[..., 1], s * points[..., 0] + c * points[..., 1]], axis=-1)
