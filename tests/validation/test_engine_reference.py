@@ -9,6 +9,8 @@ import pytest
 from reference_engine import ContactForceError, PainleveError, UnresolvedContact
 from reference_engine.geometry import planar_proximity
 from reference_engine.planar.located import run
+from reference_engine.planar.outline import twice_area
+from scenarios.mass import planar_mass
 from scenarios.scene import (
     ArcPolygon,
     Bowl,
@@ -55,7 +57,6 @@ def at_impact(trajectory):
 @pytest.mark.parametrize(
     "what, word",
     [
-        (scene(PlanarBody(name="c", shape=LENS, mass=1.0), duration=1.0), "arcs"),
         (scene(box(position=(0.0, 0.49)), ground=ground(), duration=1.0), "'box' and 'ground' overlap at the start"),
         (scene(*(ball(f"b{i}", position=(2.0 * i, 0.0)) for i in range(301)), duration=1.0), "this one has 301"),
         (pair(Revolute(name="j", a="p", b="q", anchor_a=(1, 0), anchor_b=(0, 0), collide=True)), "'j'"),
@@ -191,6 +192,28 @@ def test_bowls_and_concave_polygons_arrive():
     inside = ball(position=(0.25, 1.5), radius=0.25, velocity=(-1.0, 0.0))
     motion = simulated(Reference(), scene(iron, inside, ground=ground(), duration=2.0))
     assert motion.pose[-1, 1, :2] == pytest.approx([-0.25, 0.75], abs=1e-12)
+
+
+def test_arcs_arrive_bulging_out_and_in():
+    """The outline that the engine gets encloses the area of the scene's shape."""
+    for bulges in ((0.5, 0.5, 0.0, 1.0), (0.0, -0.3, 0.2, 0.0)):
+        shape = ArcPolygon(vertices=((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)), bulges=bulges)
+        area = sum(twice_area(edge) for edge in reference_world.shape_of(shape).edges) / 2.0
+        assert area == pytest.approx(planar_mass(shape).area, rel=1e-12)
+
+
+def test_a_lens_rocks_on_its_arc():
+    """Arcs of R = 1.25 m over a chord of 2 m, 0.5 m high: the centre of mass is a = 0.75 m below that of the lower arc.
+
+    It rolls: the centre of the arc goes by -R theta, and small swings have w^2 = m g a / (I + m (R - a)^2).
+    """
+    radius, a, inertia, tilt = 1.25, 0.75, 0.2, 1e-3
+    start = (-radius * tilt + a * math.sin(tilt), radius - a * math.cos(tilt))
+    lens = PlanarBody(name="lens", shape=LENS, mass=1.0, inertia=inertia, position=start, angle=tilt, friction=0.5)
+    what = scene(lens, ground=ground(friction=0.5), duration=2.0)
+    motion = simulated(Reference(), what)
+    rate = math.sqrt(G * a / (inertia + (radius - a) ** 2))
+    assert motion.angle[:, 0] == pytest.approx(tilt * np.cos(rate * motion.time), abs=1e-8)
 
 
 def test_bodies_of_one_group_pass_through_each_other():

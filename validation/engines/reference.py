@@ -40,7 +40,6 @@ Ids = NDArray[np.int64]
 
 DECLINES = {
     "spatial": "the reference engine is planar",
-    "arc-polygon": "the reference engine has no arcs but discs and bowls yet",
 }
 COLLIDING_PIN = "the reference engine lets bodies that a pin holds pass through one another, not so joint {!r}"
 

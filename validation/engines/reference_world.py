@@ -53,8 +53,22 @@ def world_of(scene: PlanarScene) -> library.World:
 
 
 def shape_of(shape: PlanarShape) -> library.Disc | library.Outline:
-    assert isinstance(shape, (Polygon, Disc))
-    return library.Disc(shape.radius) if isinstance(shape, Disc) else library.polygon_outline(shape.vertices)
+    if isinstance(shape, Disc):
+        return library.Disc(shape.radius)
+    if isinstance(shape, Polygon):
+        return library.polygon_outline(shape.vertices)
+    ends = zip(shape.vertices, (*shape.vertices[1:], shape.vertices[0]), shape.bulges)
+    return library.Outline([arc(start, end, bulge) for start, end, bulge in ends])
+
+
+def arc(start: Point, end: Point, bulge: float) -> library.Edge:
+    """A bulge b = tan(angle / 4) over a chord c: its centre is c (1 - b^2) / (4 b) left of the chord's middle."""
+    if bulge == 0.0:
+        return library.Edge(start=start, end=end)
+    along, aside = end[0] - start[0], end[1] - start[1]
+    far = (1.0 - bulge**2) / (4.0 * bulge)
+    centre = 0.5 * (start[0] + end[0]) - far * aside, 0.5 * (start[1] + end[1]) + far * along
+    return library.Edge(start=start, end=end, centre=centre, clockwise=bulge < 0.0)
 
 
 def boundary_body(boundary: PlanarBoundary) -> library.Body:
