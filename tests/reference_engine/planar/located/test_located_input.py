@@ -31,7 +31,8 @@ from tests.reference_engine.planar.worlds import dropped, ground, heap
 
 ROOT = Path(__file__).parents[4]
 KERNELS = (
-    advancement, clock, impact, integrator, jam, log, projection, release, resolve, rounded, rows, settle, touching,
+    advancement, approach, clock, features, impact, integrator, jam, log, projection, release, resolve, rounded, rows,
+    settle, touching,
 )  # fmt: skip
 
 
