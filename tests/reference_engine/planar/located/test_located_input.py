@@ -13,7 +13,9 @@ import pytest
 from reference_engine import Body, Disc, Edge, Outline, Settings, World, WorldError, box, simulate
 from reference_engine.planar.located import (
     advancement,
+    approach,
     clock,
+    features,
     impact,
     integrator,
     jam,
