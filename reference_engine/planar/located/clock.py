@@ -11,6 +11,7 @@ from reference_engine.planar.external import next_knot
 from reference_engine.planar.located.advancement import STALLED, first_touch
 from reference_engine.planar.located.impact import bounce
 from reference_engine.planar.located.integrator import attempt, dense_state, next_factor
+from reference_engine.planar.located.jam import DIVERGES
 from reference_engine.planar.located.layout import (
     CONDITION,
     DONE,
@@ -47,7 +48,7 @@ from reference_engine.planar.located.projection import ALLOWANCE, extent, projec
 from reference_engine.planar.located.release import first_release
 from reference_engine.planar.located.resolve import begin, look_around, strike_all
 from reference_engine.planar.located.rows import measure, survey_accelerations
-from reference_engine.planar.located.settle import settle
+from reference_engine.planar.located.settle import FIRST_STEP, settle
 from reference_engine.planar.located.touching import PENETRATING, find_touching, place_among
 
 NEAR = 1e-8  # m, where Newton's method closes the gap of a touch
@@ -68,7 +69,11 @@ def run(solids, forces, rule, clock, held, found, following, instant, work, log,
             if now[TIME] >= grid[-1]:
                 return DONE
             status = advance(solids, forces, rule, clock, held, found, work, grid[-1])
-            if status != GOES_ON:
+            if status == NO_STEP and count[HELD] > 0:  # forces without limit: `settle` looks for impulses instead
+                now[LENGTH], now[REACHED], now[STEP] = 0.0, now[TIME], FIRST_STEP
+                count[EVENT], count[CONDITION] = 1, DIVERGES
+                count[RELEASED] = count[TOUCHED] = count[PASSED] = -1
+            elif status != GOES_ON:
                 return status
             count[PHASE] = SHOWS
         elif count[PHASE] == SHOWS:

@@ -7,7 +7,11 @@ A wheel driven into a wedge by its own friction is stopped at once: "impact with
 
 which has a solution for every d > 0 (Anitescu & Potra 1997). Were p to vanish with d, p / d would be forces. p takes
 energy: where a place slides on, against its slip, and where slip stops, as a plastic impact does.
+
+A motion may come to such a place while forces still exist: they grow without limit, and the integrator's steps vanish.
 """
+
+import numpy as np
 
 from reference_engine.complementarity.friction import SOLVED, solve_friction
 from reference_engine.complementarity.friction_modes import HELD as PRESSES_ONLY
@@ -15,12 +19,13 @@ from reference_engine.geometry.kernels import kernel
 from reference_engine.planar.located.impact import kind_at_impact
 from reference_engine.planar.located.layout import NO_FORCES, SLIP, STRIKES
 
+DIVERGES = np.int64(4)  # a condition beside those of `release`: forces grow without limit
 PUSHED = 1e5  # times the round-off of a rate: the greatest of d b, at first
 TRIES = 5  # each with a tenth of the d before, until its modes are those of the limit
 
 
 @kernel
-def jam(found, n, m, instant, work, still):
+def jam(found, n, m, instant, work, still, diverges):
     """instant.impulse (2 n,) of the m places instant.of that have no forces; STRIKES, or NO_FORCES without one."""
     problem, impulse, f = instant.problem, instant.impulse, instant.answer.f
     most = 0.0
@@ -32,7 +37,11 @@ def jam(found, n, m, instant, work, still):
     for _ in range(TRIES):
         for r in range(m):
             instant.answer.mode[r], f[2 * r], f[2 * r + 1] = PRESSES_ONLY, 0.0, 0.0
-        if impulses_after(found, m, instant, work, still, d) and impulses_after(found, m, instant, work, still, 0.0):
+        allowed = 0.5 * still
+        solved = impulses_after(found, m, instant, work, allowed, d)
+        if diverges:  # forces exist yet, and would stop the slip in the time d
+            allowed = d * most
+        if solved and impulses_after(found, m, instant, work, allowed, 0.0):
             hardest = 0.0
             for r in range(m):
                 k = instant.of[r]
@@ -45,7 +54,7 @@ def jam(found, n, m, instant, work, still):
 
 
 @kernel
-def impulses_after(found, m, instant, work, still, d):
+def impulses_after(found, m, instant, work, allowed, d):
     """Is there a p for this d? It is in the answer; the modes that are there are the guess."""
     problem = instant.problem
     for r in range(m):
@@ -53,5 +62,5 @@ def impulses_after(found, m, instant, work, still, d):
         problem.kind[r], problem.static_friction[r] = kind_at_impact(found, k), problem.friction[r]
         problem.b[2 * r] = d * work.b[2 * k]
         problem.b[2 * r + 1] = work.geometry[k, SLIP] + d * work.b[2 * k + 1]
-    outcome, _, _ = solve_friction(problem, m, 0.5 * still, instant.answer, instant.room, instant.lemke_room)
+    outcome, _, _ = solve_friction(problem, m, allowed, instant.answer, instant.room, instant.lemke_room)
     return outcome == SOLVED

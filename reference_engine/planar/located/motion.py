@@ -20,7 +20,7 @@ class Events:
     impact          an impulse; its figures are in Motion.impacts
     accumulation    infinitely many impacts end here, and the place rests: the limit of their times
     made, broken    the place began to hold bodies together by a force, or ceased to; a rope became taut or slack
-    stick, slip     a place that slid sticks; one that stuck begins to slide
+    stick, slip     a place that slid sticks; one that stuck begins to slide, or one that slid slides the other way
     indeterminate   Painleve 1895: contact forces and parting both obey all laws at a sliding place; it parts
     jam             an impulse where nothing approaches, because no finite forces obey Coulomb's law at several places
                     that slide (Genot & Brogliato 1999); its figures too are in Motion.impacts

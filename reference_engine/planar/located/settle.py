@@ -20,12 +20,13 @@ from reference_engine.complementarity.friction_modes import JOINT as BILATERAL
 from reference_engine.geometry.kernels import kernel
 from reference_engine.planar.external import accelerate
 from reference_engine.planar.located.impact import LOOSE, load
-from reference_engine.planar.located.jam import jam
+from reference_engine.planar.located.jam import DIVERGES, jam
 from reference_engine.planar.located.layout import (
     ACCUMULATION,
     BODY_I,
     BODY_J,
     BROKEN,
+    CONDITION,
     DONE,
     ENERGY,
     FADED,
@@ -42,6 +43,7 @@ from reference_engine.planar.located.layout import (
     MADE,
     MODE,
     NO_FORCES,
+    NO_STEP,
     PAIR,
     PART_I,
     PART_J,
@@ -78,6 +80,7 @@ from reference_engine.planar.located.projection import (
     stop_by_blows,
     stop_rates,
 )
+from reference_engine.planar.located.release import FORCE
 from reference_engine.planar.located.resolve import between, count_event, show_before, strike_all
 from reference_engine.planar.located.rows import measure, survey_accelerations
 from reference_engine.planar.located.touching import place_among
@@ -133,7 +136,7 @@ def resting(clock, found, n, held, instant, work, log, still, grip, neutral):
                 answer.mode[r] = OPEN
     outcome, allowed = NONE, 0.25 * neutral
     for _ in range(2):
-        if outcome != SOLVED:
+        if outcome != SOLVED and clock.tally[CONDITION] != DIVERGES:
             outcome, _, _ = solve_friction(problem, m, allowed, answer, instant.room, instant.lemke_room)
             allowed *= LOOSE
     for r in range(m):
@@ -143,10 +146,11 @@ def resting(clock, found, n, held, instant, work, log, still, grip, neutral):
         if outcome == SOLVED and answer.doubt[r] == TWO_MOTIONS:
             note_event(clock, log, INDETERMINATE, clock.now[TIME], clock.y, found, k, G)
     if outcome != SOLVED:
-        blame(clock, found, m, instant, work)
-        if clock.now[WHY_P] <= 0.0:
-            return NO_FORCES
-        return jam(found, n, m, instant, work, still)
+        if clock.tally[CONDITION] != DIVERGES:
+            blame(clock, found, m, instant, work)
+            if clock.now[WHY_P] <= 0.0:
+                return NO_FORCES
+        return jam(found, n, m, instant, work, still, clock.tally[CONDITION] == DIVERGES)
     for i in range(2 * n):
         a = work.b[i]
         for j in range(2 * n):
@@ -239,7 +243,11 @@ def settle(solids, forces, rule, clock, held, found, n, following, instant, work
     neutral = NEUTRAL * scale
     now[PULL] = RELEASES * neutral
     status = resting(clock, found, n, held, instant, work, log, still, GRIP * still, neutral)
-    if status == NO_FORCES:
+    if count[CONDITION] == DIVERGES:
+        count[CONDITION] = FORCE
+        if status == NO_FORCES:
+            return NO_STEP
+    elif status == NO_FORCES:
         status = resting(clock, found, n, held, instant, work, log, still, JAMMED * still, neutral)
     if status == STRIKES:
         show_before(solids, forces, clock, held, found, n, work, log)
@@ -293,6 +301,13 @@ def moves(mode, slip, a_t, still, neutral):
 
 
 @kernel
+def turned(held, was, mode):
+    """Did a place that slid begin to slide the other way?"""
+    before = held.id[was, MODE]
+    return (before == SLIPS_PLUS and mode == SLIPS_MINUS) or (before == SLIPS_MINUS and mode == SLIPS_PLUS)
+
+
+@kernel
 def log_changes(solids, clock, found, held, following, m, instant, work, log, still, neutral):
     """Made, broken, stick, slip, indeterminate; whether the set of places is another one."""
     now, count, y, G, changed = clock.now, clock.tally, clock.y, work.geometry, clock.tally[HELD] != m
@@ -309,7 +324,7 @@ def log_changes(solids, clock, found, held, following, m, instant, work, log, st
             changed = changed or held.id[was, MODE] != mode
             if held.id[was, SLIDES] == 1 and not slides:
                 note_event(clock, log, STICK, now[TIME], y, found, place, G)
-            elif held.id[was, SLIDES] == 0 and slides and following.id[k, ROLE] == TOUCHES:
+            elif slides and following.id[k, ROLE] == TOUCHES and (held.id[was, SLIDES] == 0 or turned(held, was, mode)):
                 note_event(clock, log, SLIDE, now[TIME], y, found, place, G)
     for k in range(count[HELD]):
         if place_among(following, m, held, k) < 0:

@@ -118,6 +118,7 @@ def test_the_foot_of_a_falling_rod_slips_where_the_force_it_needs_leaves_the_con
     if way > 0.0:
         _, back, end = truths.integrate(rate, start, 0.9 - slip, until=foot)
         assert rises_again(end[3], end[1], mu)
+        assert motion.events.times("slip") == pytest.approx([slip, slip + back], abs=1e-9)
     first = rows[motion.time[rows] - slip < back]
     states = truths.integrate(rate, start, 0.9 - slip, motion.time[first] - slip)[0]
     assert len(first) >= 7

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from reference_engine import Body, World, box, energy, simulate
-from tests.reference_engine.planar.located.scenes import ground, pin, rod
+from tests.reference_engine.planar.located.scenes import ROUND_OFF_OF_GAPS, ground, pin, rod
+from tests.reference_engine.planar.worlds import energy_gained, heap
 
 LEAN, LENGTH, THICK = 0.4, 1.0, 0.2
 
@@ -51,3 +52,15 @@ def test_the_same_brake_only_slows_the_block_where_it_does_not_lock(friction, sp
     force = 0.5 * 9.81 * math.sin(LEAN) / (math.sin(LEAN) + drag * math.cos(LEAN))
     assert "jam" not in motion.events.kind
     assert motion.twist[-1, 1, 0] == pytest.approx(speed - drag * force / 2.0 * 0.05, rel=1e-9)
+
+
+def test_bodies_whose_forces_grow_without_limit_are_stopped_by_an_impulse():
+    """A disc drives the corner of a box into the floor: forces above 1e8 N, and steps that vanish, 0.4 s on."""
+    world = World(bodies=heap(16).bodies, friction=1.0, restitution=0.0)
+    motion = simulate(world, 0.5, 0.125)
+    (jam,) = motion.events.times("jam")
+    at = motion.events.time == jam
+    assert len(set(motion.events.pair[at & (motion.events.kind == "jam")].ravel().tolist())) >= 3
+    weight = sum(9.81 * body.mass for body in world.bodies if not body.fixed)
+    assert energy_gained(energy(world, motion)) <= 1e-12 * weight
+    assert motion.penetration <= ROUND_OFF_OF_GAPS
