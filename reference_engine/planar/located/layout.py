@@ -257,7 +257,7 @@ def pack_solids(world: World) -> Solids:
         lengths=np.concatenate(
             [*(length for _, length in edges), [arc.radius for arc in arcs], np.full(len(points), math.inf)]
         ),
-        straight=np.array([arc is None for part in parts for arc in part.arcs[: len(part.corners)]], np.int64),
+        straight=np.concatenate([np.zeros(0, np.int64), *(straight_edges(part) for part in parts)]),
         arcs=np.concatenate([np.zeros((0, 2), np.int64), *(ids for ids, _, _ in joins)]),
         cone=np.concatenate([np.zeros((0, 4)), *(cone for _, cone, _ in joins)]),
         smooth=np.concatenate([np.zeros(0, np.int64), *(smooth for _, _, smooth in joins)]),
@@ -277,6 +277,13 @@ def edges_of(part: Part) -> tuple[Array, Array]:
     edges = np.roll(part.corners, -1, axis=0) - part.corners
     length = np.hypot(edges[:, 0], edges[:, 1])
     return np.stack([edges[:, 1], -edges[:, 0]], axis=1) / length[:, None], length
+
+
+def straight_edges(part: Part) -> Ids:
+    """(V,) 1 where the edge from a corner to the next is straight; no edge of a hollow is one that is felt."""
+    if part.kind == HOLLOW:
+        return np.zeros(len(part.corners), np.int64)
+    return np.array([arc is None for arc in part.arcs[: len(part.corners)]], np.int64)
 
 
 def joins_of(part: Part, row_of: dict[Arc, int]) -> tuple[Ids, Array, Ids]:

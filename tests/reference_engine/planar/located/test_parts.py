@@ -5,9 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from reference_engine import Edge, Outline, WorldError, wall
+from reference_engine import Body, Disc, Edge, Outline, World, WorldError, wall
+from reference_engine.planar.located.layout import pack_solids
 from reference_engine.planar.located.parts import DISC, HOLLOW, POLYGON, ROUNDED, parts_of_outline
 from tests.reference_engine.planar.located.arcs import half_disc, lens, loaded_disc, stadium, trough
+from tests.reference_engine.planar.located.scenes import ground
 
 
 def area(points: np.ndarray) -> float:
@@ -39,6 +41,18 @@ def test_behind_a_concave_arc_the_polygons_leave_a_thin_layer_which_the_arc_guar
     solid = sum(area(part.corners) for part in parts if part.kind != HOLLOW)
     assert 0.0 < body - solid < 4.0 * rim
     assert all(part.kind in (POLYGON, ROUNDED, HOLLOW) and part.kind != DISC for part in parts)
+
+
+def test_every_corner_of_every_part_has_its_row():
+    """A hollow has one arc and many corners: what is listed after it must not slip."""
+    bodies = [Body(shape=shape, inertia=1.0) for shape in (trough(1.0), stadium(1.0, 0.5), trough(0.5), lens(1.0, 0.6))]
+    solids = pack_solids(World(bodies=(*bodies, Body(shape=Disc(1.0)), ground())))
+    corners = solids.first[-1]
+    assert solids.arc_first[0] == corners
+    assert {len(rows) for rows in (solids.straight, solids.smooth, solids.arcs, solids.cone)} == {corners}
+    assert len(solids.vertices) == len(solids.normals) == len(solids.lengths) == solids.arc_first[-1]
+    of_the_lens = int(np.flatnonzero(solids.row == 3)[0])
+    assert list(solids.straight[solids.first[of_the_lens] : solids.first[of_the_lens + 1]]) == [0, 0]
 
 
 def test_a_crescent_is_segments_a_hollow_and_polygons():
