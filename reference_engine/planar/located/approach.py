@@ -139,8 +139,9 @@ def safe_rounded(solids, hull, h, places, n, state_i, state_j, i, j, bounds, all
             )
         else:
             kind = LINE if which == EDGE_OF_J else ROUND
+            few = n if kind == LINE or held_with(solids, places, n, p, q, ROUND) else 0  # other lines hold nothing off
             seconds = safe_over_line(
-                solids, hull, h, places, n, state_i, state_j, i, j, mx, my, q, kind, bounds, OF_J, allowance
+                solids, hull, h, places, few, state_i, state_j, i, j, mx, my, q, kind, bounds, OF_J, allowance
             )
         longest = max(longest, seconds)
     return longest
