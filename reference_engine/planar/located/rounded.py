@@ -23,6 +23,7 @@ from reference_engine.planar.located.features import (
     line,
     lines,
     note,
+    radius_of,
     relative_pose,
     separation,
 )
@@ -30,6 +31,7 @@ from reference_engine.planar.located.layout import CENTRE, LINE, ROUND, P
 from reference_engine.planar.located.parts import BOWL, HALF_PLANE
 
 PENETRATING = np.int64(-1)
+BEHIND = 1e-9  # m, by which a feature is not the nearest
 ROUND_OFF = 1e-9  # of a radius: a smaller difference of radii is none
 TIE = 1e-14  # m, times 1 + the size of i: an edge carries the contact rather than an arc that it goes over into
 
@@ -53,6 +55,12 @@ def convex_rounded(solids, y, i, j, reach, places, n):
         elif which == EDGE_OF_I and apart > of_i:
             of_i, edge_i = apart, p
         elif which == TANGENT_LINE and apart - tie > of_both:
+            px, py = solids.vertices[p, 0], solids.vertices[p, 1]
+            mp = mx * (tx + c * px - s * py) + my * (ty + s * px + c * py)
+            own = mp - mx * solids.vertices[q, 0] - my * solids.vertices[q, 1]
+            own -= radius_of(solids, i, p) + radius_of(solids, j, q)
+            if own > apart + BEHIND:  # another feature in line with these is nearer
+                continue
             if is_left_out(solids, j, q, mx, my) or is_left_out(solids, i, p, -c * mx - s * my, s * mx - c * my):
                 continue
             of_both, p_both, q_both = apart - tie, p, q
