@@ -132,3 +132,14 @@ def test_a_block_rocks_on_a_round_dome_if_it_is_less_high_than_the_dome_is_round
     angle = truths.integrate(rate, (0.0, spin), 4.0, motion.time)[0][:, 0]
     assert motion.pose[:, 1, 2] == pytest.approx(angle, abs=1e-9)
     assert motion.penetration <= ROUND_OFF_OF_GAPS
+
+
+def test_a_loaded_disc_that_rolls_over_the_end_of_a_block_goes_round_the_corner_that_it_has_reached():
+    """With the upright side under it both corners of that side lie the same way: the upper one is the nearer."""
+    block = Body(shape=box(1.0, 1.0), fixed=True, position=(0.0, -0.5))
+    disc = Body(shape=loaded_disc(0.3, 0.0), inertia=0.045, position=(0.0, 0.3), velocity=(0.5, 0.0), spin=-0.5 / 0.3)
+    motion = simulate(World(bodies=(block, disc), friction=ROUGH, restitution=0.0), 1.2, 0.05)
+    over = motion.events.times("broken")[0]
+    assert over == pytest.approx(1.0, abs=1e-10)
+    after = motion.time > over
+    assert np.hypot(motion.pose[after, 1, 0] - 0.5, motion.pose[after, 1, 1]) == pytest.approx(0.3, abs=1e-10)
