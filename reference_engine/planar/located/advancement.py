@@ -81,8 +81,8 @@ def bounds_of_pair(solids, hull, h, i, j, bounds_out):
 
 
 @kernel
-def stays_apart(solids, hull, i, j, reach):
-    """Are the bounding circles further than `reach` apart over the whole step? (Of a bowl: inside its circle.)"""
+def clearance(solids, hull, i, j):
+    """How far apart the bounding circles are at least, over the whole step [m]. (Of a bowl: inside its circle.)"""
     radius_i, radius_j, kind = solids.radius[i], solids.radius[j], solids.kind[j]
     i, j = solids.row[i], solids.row[j]
     if kind == HALF_PLANE:
@@ -91,15 +91,30 @@ def stays_apart(solids, hull, i, j, reach):
         for r in range(8):
             dx, dy = hull[r, 3 * i] - hull[r, 3 * j], hull[r, 3 * i + 1] - hull[r, 3 * j + 1]
             lowest = min(lowest, nx * dx + ny * dy)
-        return lowest - radius_i > reach
+        return lowest - radius_i
     x, y = hull[0, 3 * i] - hull[0, 3 * j], hull[0, 3 * i + 1] - hull[0, 3 * j + 1]
     furthest = 0.0
     for r in range(1, 8):
         dx, dy = hull[r, 3 * i] - hull[r, 3 * j] - x, hull[r, 3 * i + 1] - hull[r, 3 * j + 1] - y
         furthest = max(furthest, np.sqrt(dx * dx + dy * dy))
     if kind == BOWL:
-        return np.sqrt(x * x + y * y) + furthest + radius_i < radius_j - reach
-    return np.sqrt(x * x + y * y) - furthest > radius_i + radius_j + reach
+        return radius_j - (np.sqrt(x * x + y * y) + furthest + radius_i)
+    return np.sqrt(x * x + y * y) - furthest - radius_i - radius_j
+
+
+@kernel
+def charge_travel(hull, travelled):
+    """How far each row gets in this step from where it was reckoned last; it is reckoned at the step's end from now on.
+
+    So what a pair is apart, less what both have travelled, is a bound for all of the step, and for the next again:
+    pairs that are far need no look. A step that ends early, and a body that is moved at an event, count as travel.
+    """
+    for i in range(travelled.shape[0]):
+        furthest = 0.0
+        for r in range(8):
+            dx, dy = hull[r, 3 * i] - travelled[i, 0], hull[r, 3 * i + 1] - travelled[i, 1]
+            furthest = max(furthest, np.sqrt(dx * dx + dy * dy))
+        travelled[i, 0], travelled[i, 1], travelled[i, 2] = hull[7, 3 * i], hull[7, 3 * i + 1], furthest
 
 
 @kernel
@@ -242,15 +257,18 @@ def between(i, j, a, b):
 
 
 @kernel
-def first_touch(solids, places, n, work, y, h, allowance, passed, ahead):
+def first_touch(solids, places, n, work, clock, h, allowance, passed, ahead):
     """(part of the step, pair) of the first touch that is not held; (2, -1) if there is none.
 
     A gap counts as closed at -allowance [m]. The first n places hold; two parts that two places hold are locked face
     to face, and so are any with a disc that one holds. Pair `passed` is looked at only from `ahead` seconds on.
     Connectors follow the pairs in number: a rope that becomes taut.
     """
-    F, hull, R = work.dense, work.hull, solids.inv_mass.shape[0]
+    F, hull, R, y, apart, travelled = (
+        work.dense, work.hull, solids.inv_mass.shape[0], clock.y, clock.apart, clock.travelled,
+    )  # fmt: skip
     enclose(y, F, hull)
+    charge_travel(hull, travelled)
     first, at = 2.0, np.int64(-1)
     state_i, state_j, bounds = work.pair[0], work.pair[1], work.pair[2]
     pairs = solids.pairs.shape[0]
@@ -258,9 +276,13 @@ def first_touch(solids, places, n, work, y, h, allowance, passed, ahead):
         held = 0
         if p < pairs:
             i, j = solids.pairs[p, 0], solids.pairs[p, 1]
-            if stays_apart(solids, hull, i, j, allowance):
-                continue
             a, b = solids.row[i], solids.row[j]
+            apart[p] -= travelled[a, 2] + travelled[b, 2]
+            if apart[p] > allowance:
+                continue
+            apart[p] = clearance(solids, hull, i, j)
+            if apart[p] > allowance:
+                continue
             for k in range(n):
                 if (places.id[k, PART_I] == i and places.id[k, PART_J] == j) or (
                     places.id[k, PART_I] == j and places.id[k, PART_J] == i

@@ -118,7 +118,7 @@ def advance(solids, forces, rule, clock, held, found, work, until):
     whole = h == longest
     now[STILL] = still_of(y)
     allowance = ALLOWANCE * (1.0 + extent(solids, y))
-    touch, pair = first_touch(solids, held, n, work, y, h, allowance, count[PASSED], STALLED)
+    touch, pair = first_touch(solids, held, n, work, clock, h, allowance, count[PASSED], STALLED)
     release, place, condition = 2.0, np.int64(-1), np.int64(0)
     if n > 0:
         release, place, condition = first_release(
@@ -136,7 +136,7 @@ def advance(solids, forces, rule, clock, held, found, work, until):
         else:
             h *= again
             attempt(solids, forces, time, held, n, work, y, h, rule.tolerance, clock.end)
-        again, other = first_touch(solids, held, n, work, y, h, allowance, count[PASSED], STALLED)
+        again, other = first_touch(solids, held, n, work, clock, h, allowance, count[PASSED], STALLED)
         if (1.0 - again) * h <= LANDED:
             break
         touch, pair, release = again, other, 2.0

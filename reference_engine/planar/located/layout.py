@@ -155,6 +155,8 @@ class Clock(Structure):
     tally: Ids  # (23,) as the second ones do
     let_go: Ids  # (L, 2) parts that let go at this instant
     struck: Array  # (P + C, 2) s, of each pair or connector: time of the last impact, and since the one before
+    apart: Array  # (P,) m, of each pair, at least, where `travelled` is reckoned; below 0: not known
+    travelled: Array  # (R, 3) where each row is reckoned, and how far it got in the step [m]
 
 
 # Columns of Clock.now: time, the integrator's step, time of the last event, margins of forces and of rates, length of

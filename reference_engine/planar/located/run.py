@@ -82,6 +82,8 @@ class Run:
             tally=np.zeros(23, np.int64),
             let_go=np.zeros((64, 2), np.int64),
             struck=np.full((len(self.solids.pairs) + len(self.solids.connectors), 2), -math.inf),
+            apart=np.full(len(self.solids.pairs), -1.0),
+            travelled=np.zeros((rows, 3)),
         )
         self.clock.now[[STEP, LAST_EVENT]] = FIRST_STEP, -1.0
         self.clock.tally[[PASSED, RELEASED, TOUCHED]] = -1

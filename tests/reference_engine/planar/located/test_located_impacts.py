@@ -113,6 +113,19 @@ def test_a_ball_at_100_m_per_s_does_not_pass_a_thin_wall():
     assert motion.pose[-1, 1, 0] == pytest.approx(-0.0505 - 50.0 * (1.0 - hit), rel=1e-13)
 
 
+@pytest.mark.parametrize("distance", [3.0, 40.0, 900.0])
+def test_what_was_far_is_looked_at_again_before_it_can_arrive(distance):
+    """A ball flies back and forth between two others, its speed kept: equal times, whatever it was far from before."""
+    speed, radius = 70.0, 0.05
+    still = [Body(shape=Disc(radius), position=(x, 0.0), fixed=True) for x in (-distance, distance)]
+    flies = Body(shape=Disc(radius), position=(0.0, 0.0), velocity=(speed, 0.0))
+    passes = 2.0 * (distance - 2.0 * radius) / speed
+    world = World(bodies=(*still, flies), gravity=(0.0, 0.0), restitution=1.0)
+    motion = simulate(world, 5.2 * passes, passes / 3.0)
+    assert motion.impacts.time == pytest.approx([(k + 0.5) * passes for k in range(5)], rel=1e-13)
+    assert motion.penetration <= 1e-12 * distance
+
+
 def test_a_cradle_with_gaps_ends_with_the_speeds_of_exact_rational_arithmetic():
     """Five balls, 1 cm apart, e = 0.9: ten impacts, the last at 4.2397 s."""
     motion = simulate(cradle(5, restitution=0.9), 5.0, 1.0)
