@@ -92,7 +92,7 @@ def is_warm(folder: Path) -> bool:
 
 
 def warm(folder: Path) -> None:
-    """Compile everything that the canonical suite needs, once, in one process; others wait. Raises CacheError."""
+    """Compile everything that the canonical suite needs, once; other commands wait. Raises CacheError."""
     command = [sys.executable, "-P", "-m", "validation.warm_up"]
     with alone(folder / "lock"):
         if is_warm(folder):
