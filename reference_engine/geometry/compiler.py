@@ -9,6 +9,8 @@ numba's pipeline is meant to be exchanged (`pipeline_class`, numba manual, "Cust
 is not, so `tests/reference_engine/geometry/test_compiler.py` would tell of a numba in which this no longer holds.
 """
 
+import hashlib
+from pathlib import Path
 from typing import Any
 
 from numba import _dynfunc  # type: ignore[attr-defined]  # compiled, and not in its stubs
@@ -46,6 +48,22 @@ def without_literals(made: Any) -> Any:
             return found(tuple(types.unliteral(kind) for kind in args), named)
 
         made.get_call_template = of_plain_types  # type: ignore[method-assign]
+    return made
+
+
+def stamp_of(folder: Path) -> str:
+    """Of all Python files in a folder, where they lie and when they were written."""
+    seen = hashlib.sha256()
+    for file in sorted(folder.rglob("*.py")):
+        seen.update(f"{file} {file.stat().st_mtime_ns} {file.stat().st_size}".encode())
+    return seen.hexdigest()
+
+
+def kept_with(stamp: str, made: Any) -> Any:
+    """An entry whose machine code on disk is stale too where this stamp is another; numba asks only its own file."""
+    if isinstance(made, Dispatcher):
+        kept = made._cache._cache_file  # type: ignore[attr-defined]  # of every dispatcher with cache=True
+        kept._source_stamp = (kept._source_stamp, stamp)
     return made
 
 

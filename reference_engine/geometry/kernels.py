@@ -10,18 +10,21 @@ A `part` is called from one or two places and is put there whole.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from numba import njit
 
-from reference_engine.geometry.compiler import EntryCompiler, KernelCompiler, without_literals
+from reference_engine.geometry.compiler import EntryCompiler, KernelCompiler, kept_with, stamp_of, without_literals
 
+SOURCES = stamp_of(Path(__file__).parents[1])
 COMPILED: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 INTERNAL: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": KernelCompiler}
 
 
 def entry(function: Callable[..., Any]) -> Any:
-    return without_literals(njit(cache=True, pipeline_class=EntryCompiler, **COMPILED)(function))
+    """What numba keeps on disk is used again only while no source of this library has changed, callees included."""
+    return kept_with(SOURCES, without_literals(njit(cache=True, pipeline_class=EntryCompiler, **COMPILED)(function)))
 
 
 def kernel(function: Callable[..., Any]) -> Any:

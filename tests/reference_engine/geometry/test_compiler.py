@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from reference_engine.geometry.compiler import IntermediateCode
+from reference_engine.geometry.compiler import IntermediateCode, stamp_of
 from reference_engine.geometry.kernels import entry, kernel
 
 ROOT = Path(__file__).parents[3]
@@ -42,6 +42,28 @@ def test_no_machine_code_is_made_of_a_kernel():
         (compiled,) = made.overloads.values()
         assert isinstance(compiled.library, IntermediateCode)
         assert not compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+
+
+def test_a_callee_edited_in_another_file_makes_what_is_kept_on_disk_stale(tmp_path):
+    (tmp_path / "callee.py").write_text("G = 9.81\n")
+    before = stamp_of(tmp_path)
+    assert stamp_of(tmp_path) == before
+    (tmp_path / "callee.py").write_text("G = 9.810\n")
+    assert stamp_of(tmp_path) != before
+    program = (
+        "import sys; from reference_engine.geometry import compiler, kernels\n"
+        "compiler.stamp_of = kernels.stamp_of = lambda folder: sys.argv[1]; kernels.SOURCES = sys.argv[1]\n"
+        "import numpy as np; from tests.reference_engine.geometry import test_compiler as t\n"
+        "t.thrice_the_norm(np.array([3.0, 4.0])); print(sum(t.thrice_the_norm.stats.cache_hits.values()))"
+    )
+    hits = [
+        subprocess.run(
+            [sys.executable, "-c", program, stamp],
+            cwd=ROOT, env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}, capture_output=True, text=True, check=True,
+        ).stdout.strip()
+        for stamp in ("one", "one", "another")
+    ]  # fmt: skip
+    assert hits == ["0", "1", "0"]
 
 
 def test_a_cached_entry_needs_none_of_its_kernels(tmp_path):
