@@ -5,7 +5,6 @@ kernels of an engine share, put in place at every call and read into registers b
 `Structure` is handed over as the address of one table of those numbers, which a kernel reads where it needs an array.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -38,18 +37,19 @@ class Structure:
 
     @cached_property
     def _numba_type(self) -> "StructureType":
-        values = [getattr(self, field.name) for field in fields(self)]
-        key = (type(self), *(outline(value) for value in values))
+        names = [field.name for field in fields(self)]
+        key = (type(self), *(outline(getattr(self, name)) for name in names))
         if key not in KNOWN:
-            members = zip((field.name for field in fields(self)), map(numba.typeof, values), strict=True)
-            KNOWN[key] = StructureType(type(self).__name__, tuple(members))
+            members = tuple((name, numba.typeof(getattr(self, name))) for name in names)
+            KNOWN[key] = StructureType(type(self).__name__, members)
         return KNOWN[key]
 
     @cached_property
     def _table(self) -> NDArray[np.int64]:
-        return np.fromiter(
-            (number for field in fields(self) for number in numbers(getattr(self, field.name))), np.int64
-        )
+        table: list[int] = []
+        for field in fields(self):
+            table += numbers(getattr(self, field.name))
+        return np.array(table, np.int64)
 
     @cached_property
     def _address(self) -> int:
@@ -66,14 +66,14 @@ def outline(value: Any) -> Any:
     return value._numba_type if isinstance(value, Structure) else type(value)
 
 
-def numbers(value: Any) -> Iterator[int]:
+def numbers(value: Any) -> tuple[int, ...]:
     """A field as the table has it; an array as numba lays it out: owner and parent (none), sizes, address, shape."""
     if isinstance(value, np.ndarray):
-        yield from (0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides)
-    elif isinstance(value, Structure):
-        yield value._address
-    else:
-        yield int(np.float64(value).view(np.int64)) if isinstance(value, float) else int(value)
+        place = value.__array_interface__["data"][0]  # a fifth of the time of `value.ctypes.data`
+        return (0, 0, value.size, value.itemsize, place, *value.shape, *value.strides)
+    if isinstance(value, Structure):
+        return (value._address,)
+    return (int(np.float64(value).view(np.int64)) if isinstance(value, float) else int(value),)
 
 
 class StructureType(types.Type):

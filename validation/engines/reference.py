@@ -94,13 +94,14 @@ class Reference:
         return None
 
     def warm_up(self) -> None:
-        """Compile or load every kernel: a box on a ground and a disc that falls on it; and how deep a box overlaps."""
+        """Compile or load every kernel: a box on a ground, a disc that falls on it, a rope; how deep a box overlaps."""
         bodies = (
             library.Body(shape=library.HalfPlane(), fixed=True),
             library.Body(shape=library.box(1.0, 1.0), position=(0.0, 0.505)),
             library.Body(shape=library.Disc(0.1), position=(0.0, 1.2)),
         )
-        world = library.World(bodies=bodies)
+        slack = library.Rope(first=1, second=2, first_point=(0.0, 0.0), second_point=(0.0, 0.0), length=9.0)
+        world = library.World(bodies=bodies, connectors=(slack,))
         library.simulate(world, 0.5, 1.0 / 60.0)
         penetration(world, np.array([[(0.0, 0.0, 0.0), (0.0, 0.5 - ROUND_OFF, 0.0), (0.0, 1.2, 0.0)]]))
 

@@ -144,6 +144,8 @@ class Run:
     # --- what went wrong -------------------------------------------------------------------------
 
     def refuse_open_joints(self) -> None:
+        if not len(self.solids.connectors):
+            return
         n, _ = loop.look(self.solids, self.clock.y, self.found, self.work)
         extent = float(np.abs(self.clock.y[: len(self.clock.y) // 2]).max())
         for k in np.flatnonzero(self.found.id[:n, ROLE] == JOINT):
