@@ -37,6 +37,37 @@ class Boundary:
         return float(max(np.hypot(*self.start.T).max(), np.nan_to_num(round_ones).max()))
 
 
+def bulged(vertices: Array, bulges: Array) -> Boundary:
+    """Edge i goes from vertex i to the next; bulge = tan(angle / 4), positive to the right of it."""
+    start = np.asarray(vertices, np.float64)
+    bulge, end = np.asarray(bulges, np.float64)[:, None], np.roll(start, -1, axis=0)
+    along = end - start
+    with np.errstate(divide="ignore", invalid="ignore"):
+        far = (1.0 - bulge**2) / (4.0 * bulge)
+        centre = 0.5 * (start + end) + far * np.stack([-along[:, 1], along[:, 0]], axis=1)
+    centre[bulge[:, 0] == 0.0] = np.nan
+    return Boundary(start, end, centre, 4.0 * np.arctan(bulge[:, 0]))
+
+
+def inscribed(boundary: Boundary, step: float) -> Array:
+    """(n, 2): a polygon within a body whose edges run counter-clockwise: chords of arcs that bulge outward, tangents of
+
+    the others, each over an angle of at most `step`.
+    """
+    points = []
+    for start, centre, sweep in zip(boundary.start, boundary.centre, boundary.sweep):
+        points.append(start)
+        if sweep == 0.0:
+            continue
+        parts = max(2, math.ceil(abs(sweep) / step))
+        inner = np.arange(1, parts) / parts if sweep > 0.0 else (np.arange(parts) + 0.5) / parts
+        further = 1.0 if sweep > 0.0 else 1.0 / math.cos(0.5 * sweep / parts)
+        x, y = (start - centre) * further
+        c, s = np.cos(inner * sweep), np.sin(inner * sweep)
+        points.extend(centre + np.stack([c * x - s * y, s * x + c * y], axis=1))
+    return np.array(points)
+
+
 def depths(boundary: Boundary, points: Array) -> Array:
     """(N,) of points (N, 2) [m] inside the body, from the nearest point of its boundary; negative outside."""
     if not len(boundary.start):
@@ -55,11 +86,17 @@ def depths(boundary: Boundary, points: Array) -> Array:
             on = is_on(start - centre, sweep, from_centre)
             off = np.hypot(*from_centre.T) - radius
             away = np.where(on, np.abs(off), away)
-            whole = math.copysign(2.0 * math.pi, sweep)
-            inner = whole if abs(sweep) > 2.0 * math.pi - 1e-9 else np.where(seen * sweep < 0.0, seen + whole, seen)
-            seen = np.where(off < 0.0, inner, seen)
+            seen = np.where(off < 0.0, inner_angle(seen, sweep), seen)
         nearest, around = np.minimum(nearest, away), around + seen
     return np.where(np.abs(around) > math.pi, nearest, -nearest)
+
+
+def inner_angle(seen: Array, sweep: float) -> Array:
+    """Angle that an arc subtends at points inside its circle [rad], of the angle in (-pi, pi] between its ends."""
+    whole = math.copysign(2.0 * math.pi, sweep)
+    if abs(sweep) > 2.0 * math.pi - 1e-9:
+        return np.full_like(seen, whole)
+    return np.where(seen * sweep < 0.0, seen + whole, seen)
 
 
 def is_on(start: Array, sweep: float, direction: Array) -> NDArray[np.bool_]:

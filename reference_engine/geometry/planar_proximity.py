@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine.geometry.outline_gap import places
 from reference_engine.geometry.planar_gap import FIELDS, sweep
-from reference_engine.geometry.planar_shapes import PlanarShapes
+from reference_engine.geometry.planar_shapes import HALF_PLANE, PlanarShapes
 from reference_engine.geometry.proximities import Proximities, candidate_pairs, collect
 
 Array = NDArray[np.float64]
+
+AT_ONCE = 2000  # samples of a pair with arcs
 
 
 def planar_proximities(
@@ -21,9 +26,10 @@ def planar_proximities(
 
     Disjoint: the Euclidean distance.  Overlapping convex shapes: minus the least translation that
     parts them.  Both to round-off: 1e-15 of the pair's size, plus what the poses hold (1e-12 m at 1e4 m).
-    Concave polygons: the deepest pair of convex parts, which is the depth of a shallow contact and a
+    Concave polygons, of straight edges: the deepest pair of convex parts, which is the depth of a shallow contact and a
     lower bound of a deep one.  Bowl: how far the furthest point sticks out, a lower bound of the
-    translation where two corners do.  Concentric discs: the normal is +y.
+    translation where two corners do.  Concentric discs: the normal is +y.  Polygons with arcs: the
+    depth of the deepest point of either that is looked at (`outline_gap`), a lower bound of a deep overlap's.
     """
     return proximities(shapes, poses, cutoff, ignore, points=1)
 
@@ -34,7 +40,7 @@ def planar_contact_points(
     """The same pairs with up to two points for each pair of convex parts, each with its own gap < cutoff.
 
     Faces: the ends of the overlap of the two edges.  Half-plane, bowl: the two corners nearest to it.
-    A disc, and two corners that face one another, have one point.
+    A disc, and two corners that face one another, have one point.  A body with arcs: `outline_gap.places`.
     """
     return proximities(shapes, poses, cutoff, ignore, points=2)
 
@@ -55,7 +61,49 @@ def proximities(
     pairs = candidate_pairs(shapes.static, ignore)
     given = (*packed(shapes), pairs, poses, float(cutoff), points, *scratch(shapes))
     capacity = 4 * len(poses) * max(1, len(shapes.kind))
-    return collect(lambda *out: sweep(*given, *out), pairs, capacity=capacity, fields=FIELDS, dimension=2)
+    found = collect(lambda *out: sweep(*given, *out), pairs, capacity=capacity, fields=FIELDS, dimension=2)
+    return with_arcs(found, shapes, pairs, poses, float(cutoff), points) if shapes.boundary else found
+
+
+def with_arcs(
+    found: Proximities, shapes: PlanarShapes, pairs: NDArray[np.int64], poses: Array, cutoff: float, points: int
+) -> Proximities:
+    """The rows of pairs with an ArcPolygon by its true boundary; where inscribed polygons overlap by more, theirs."""
+    rows = [np.flatnonzero(~(shapes.arc_polygon[found.a] | shapes.arc_polygon[found.b]))]
+    more: list[tuple[Array, ...]] = []
+    for a, b in pairs[shapes.arc_polygon[pairs].any(axis=1)]:
+        pose_a, pose_b = boundary_poses(shapes, poses, a), boundary_poses(shapes, poses, b)
+        apart = np.hypot(*(poses[:, a] - poses[:, b])[:, :2].T)
+        at = np.flatnonzero(~(apart > shapes.reach[a] + shapes.reach[b] + cutoff))
+        own = np.flatnonzero((found.a == a) & (found.b == b))
+        inscribed_gap, gap = np.full(len(poses), np.inf), np.full(len(poses), np.inf)
+        np.minimum.at(inscribed_gap, found.sample[own], found.gap[own])
+        exact = []
+        for part in np.array_split(at, 1 + len(at) // AT_ONCE):
+            of_part, *rest = places(shapes.boundary[a], shapes.boundary[b], pose_a[part], pose_b[part], cutoff, points)
+            exact.append((part[of_part], *rest))
+        sample, *others = (np.concatenate(column) for column in zip(*exact))
+        np.minimum.at(gap, sample, others[0])
+        crosses = (inscribed_gap < 0.0) & (inscribed_gap < gap)
+        rows.append(own[crosses[found.sample[own]]])
+        kept = ~crosses[sample]
+        pair = np.full((2, int(kept.sum())), [[a], [b]])
+        more.append((sample[kept], *pair, *(column[kept] for column in others), np.zeros(pair.shape[1])))
+    taken = np.concatenate(rows)
+    columns = [np.concatenate([getattr(found, field.name)[taken], *parts])
+               for field, parts in zip(fields(Proximities), zip(*more))]  # fmt: skip
+    order = np.lexsort((columns[2], columns[1], columns[0]))
+    return Proximities(**{field.name: column[order] for field, column in zip(fields(Proximities), columns)})
+
+
+def boundary_poses(shapes: PlanarShapes, poses: Array, i: int) -> Array:
+    """(S, 3) of a body's boundary: of a half-plane, whose boundary is y = 0, that of its line."""
+    if shapes.kind[i] != HALF_PLANE:
+        return poses[:, i]
+    (x, y), (nx, ny), angle = shapes.point[i], shapes.axis[i], poses[:, i, 2]
+    c, s = np.cos(angle), np.sin(angle)
+    along = np.stack([c * x - s * y, s * x + c * y, np.full(len(poses), np.arctan2(-nx, ny))], axis=1)
+    return poses[:, i] + along
 
 
 def pose_array(shapes: PlanarShapes, poses: ArrayLike) -> Array:

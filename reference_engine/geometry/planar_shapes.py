@@ -8,12 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reference_engine.geometry.polygon import convex_parts
+from reference_engine.geometry.outline_depth import Boundary, bulged, inscribed
+from reference_engine.geometry.polygon import convex_parts, exact_area_sign
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 POLYGON, DISC, HALF_PLANE, BOWL = range(4)
+
+CHORD = np.pi / 12.0  # rad of an arc
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,14 @@ class Polygon:
     """Simple, convex or not, either orientation."""
 
     vertices: ArrayLike  # (n, 2) m
+
+
+@dataclass(frozen=True, slots=True)
+class ArcPolygon:
+    """Simple, counter-clockwise; edge i, from vertex i to the next, bulges outward by tan(angle / 4)."""
+
+    vertices: ArrayLike  # (n, 2) m
+    bulges: ArrayLike  # (n,) in [-1, 1]; 0 is straight
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +54,15 @@ class Bowl:
     radius: float  # m
 
 
-PlanarShape = Polygon | Disc | HalfPlane | Bowl
+PlanarShape = Polygon | ArcPolygon | Disc | HalfPlane | Bowl
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanarShapes:
-    """B bodies, P convex parts of polygons, V vertices of parts; body frame."""
+    """B bodies, P convex parts of polygons, V vertices of parts; body frame.
+
+    An ArcPolygon is a polygon inscribed in it, for the kernels, and its boundary.
+    """
 
     kind: Indices  # (B,) POLYGON, DISC, HALF_PLANE or BOWL
     static: NDArray[np.bool_]  # (B,) two of these are never a pair
@@ -62,10 +76,15 @@ class PlanarShapes:
     vertex: Array  # (V, 2) m
     edge_normal: Array  # (V, 2) unit, outward, of the edge from vertex i to the next of its part
     edge_length: Array  # (V,) m
+    arc_polygon: NDArray[np.bool_]  # (B,)
+    boundary: tuple[Boundary, ...]  # (B,) of every body if one is an ArcPolygon, else none; half-planes below y = 0
 
 
 def planar_shapes(shapes: Sequence[PlanarShape], static: Sequence[bool]) -> PlanarShapes:
-    """Pack; an unbounded shape must be static."""
+    """Pack; an unbounded shape must be static.
+
+    Raises ValueError for one that is not, for a clockwise ArcPolygon, and where no polygon is simple.
+    """
     count = len(shapes)
     if len(static) != count:
         raise ValueError(f"static: {len(static)} flags for {count} shapes; give one per body")
@@ -84,6 +103,15 @@ def planar_shapes(shapes: Sequence[PlanarShape], static: Sequence[bool]) -> Plan
                 parts += own
                 owner += [i] * len(own)
                 kind[i], reach[i] = POLYGON, max(np.hypot(*part.T).max() for part in own)
+            case ArcPolygon():
+                boundary = boundary_of(shape)
+                within = inscribed(boundary, CHORD)
+                if exact_area_sign(within) < 0:
+                    raise ValueError(f"shapes[{i}].vertices: clockwise; an ArcPolygon is given counter-clockwise")
+                own = convex_parts(within)
+                parts += own
+                owner += [i] * len(own)
+                kind[i], reach[i] = POLYGON, boundary.reach
             case Disc(r):
                 kind[i], radius[i], reach[i] = DISC, r, r
             case HalfPlane(p, n):
@@ -92,8 +120,11 @@ def planar_shapes(shapes: Sequence[PlanarShape], static: Sequence[bool]) -> Plan
             case Bowl(r):
                 kind[i], radius[i], reach[i] = BOWL, r, np.inf
             case _:
-                raise TypeError(f"shapes[{i}]: {shape!r} is no planar shape; use Polygon, Disc, HalfPlane, Bowl")
+                raise TypeError(
+                    f"shapes[{i}]: {shape!r} is no planar shape; use Polygon, ArcPolygon, Disc, HalfPlane, Bowl"
+                )
         part_start.append(len(parts))
+    arcs = np.array([isinstance(shape, ArcPolygon) for shape in shapes], np.bool_)
     sizes = [len(part) for part in parts]
     edges = [np.roll(part, -1, axis=0) - part for part in parts]
     vertex = np.concatenate([*parts, np.zeros((0, 2))])
@@ -112,4 +143,22 @@ def planar_shapes(shapes: Sequence[PlanarShape], static: Sequence[bool]) -> Plan
         vertex=vertex,
         edge_normal=np.column_stack([edge[:, 1], -edge[:, 0]]) / edge_length[:, None],
         edge_length=edge_length,
+        arc_polygon=arcs,
+        boundary=tuple(boundary_of(shape) for shape in shapes) if arcs.any() else (),
     )
+
+
+def boundary_of(shape: PlanarShape) -> Boundary:
+    """About the origin of the body; of a half-plane, what lies below y = 0."""
+    match shape:
+        case Polygon(vertices):
+            corners = np.asarray(vertices, np.float64)
+            corners = corners if exact_area_sign(corners) > 0 else corners[::-1]
+            return bulged(corners, np.zeros(len(corners)))
+        case ArcPolygon(vertices, bulges):
+            return bulged(np.asarray(vertices, np.float64), np.asarray(bulges, np.float64))
+        case Disc(radius):
+            start = np.array([[radius, 0.0]])
+            return Boundary(start, start, np.zeros((1, 2)), np.array([2.0 * np.pi]))
+    none = np.zeros((0, 2))
+    return Boundary(none, none, none, np.zeros(0), hollow=shape.radius if isinstance(shape, Bowl) else 0.0)

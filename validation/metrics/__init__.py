@@ -60,7 +60,7 @@ METRICS: dict[str, Metric] = {
 def measure(scenario: Scenario, trajectory: Trajectory) -> tuple[Measurement, ...]:
     """Every metric that says something about this scenario, in the order of the table; NaN: it has not happened.
 
-    Raises MismatchError where the trajectory is not one of this scene, NoGeometryError for a shape without a gap.
+    Raises MismatchError where the trajectory is not one of this scene.
     """
     observation = Observation(scenario=scenario, trajectory=trajectory)
     found = (metric.of(observation) for name, metric in METRICS.items() if name not in scenario.meaningless)

@@ -23,10 +23,6 @@ STEPS_AHEAD = 3  # an approaching pair is seen so many steps before it meets
 FURTHEST = 10.0  # diameters of the largest body: further ahead nothing is looked for, however fast
 
 
-class NoGeometryError(ValueError):
-    """A shape whose gap we cannot measure; one line."""
-
-
 @shared
 def near_distance(o: Observation) -> float:
     """m: pairs with a smaller gap are near."""
@@ -54,7 +50,7 @@ def proximities(o: Observation) -> Proximities:
     wanted = np.zeros((len(members), len(members)), bool)
     wanted[tuple(np.array(pairs(o), np.int64).reshape(-1, 2).T)] = True
     ignore = np.argwhere(~wanted & np.triu(np.ones_like(wanted), 1))
-    shapes: list[Any] = [_shape(member, i) for i, member in enumerate(members)]
+    shapes: list[Any] = [_shape(member) for member in members]
     if isinstance(o.trajectory, PlanarTrajectory):
         pose = _with_boundaries(o, o.trajectory.pose, (0.0,))
         return planar_contact_points(planar.planar_shapes(shapes, static), pose, cutoff, ignore)
@@ -74,11 +70,13 @@ def _with_boundaries(o: Observation, pose: Array, rest: tuple[float, ...]) -> Ar
     return np.concatenate([pose, everywhere], axis=1)
 
 
-def _shape(member: Any, i: int) -> planar.PlanarShape | spatial.SpatialShape:
+def _shape(member: Any) -> planar.PlanarShape | spatial.SpatialShape:
     shape = getattr(member, "shape", member)
     match shape.kind:
         case "polygon":
             return planar.Polygon(shape.vertices)
+        case "arc-polygon":
+            return planar.ArcPolygon(shape.vertices, shape.bulges)
         case "disc":
             return planar.Disc(shape.radius)
         case "half-plane":
@@ -101,4 +99,4 @@ def _shape(member: Any, i: int) -> planar.PlanarShape | spatial.SpatialShape:
             return spatial.HalfSpace(shape.point, shape.normal)
         case "hollow-sphere":
             return spatial.HollowSphere(shape.radius)
-    raise NoGeometryError(f"bodies[{i}].shape: the gap of an {shape.kind} cannot be measured yet; use a polygon")
+    raise TypeError(shape)

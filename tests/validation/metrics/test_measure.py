@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from scenarios.scene import ArcPolygon, Rod
+from scenarios.scene import Rod
 from tests.validation.metrics.motions import (
     GROUND,
     ball,
@@ -24,7 +24,6 @@ from tests.validation.metrics.motions import (
 )
 from validation.metrics import METRICS, measure, step_time
 from validation.metrics.observation import MismatchError
-from validation.metrics.proximity import NoGeometryError
 
 ON_GROUND = plane(block(), boundaries=(GROUND,))
 RESTING = still((0.0, 0.5, 0.0))
@@ -99,12 +98,6 @@ def test_a_single_sample_can_be_measured():
         found = measured(scene, motion)
         assert found["energy_gain"].value == 0.0
         assert found.get("penetration_mean", None) is None or found["penetration_mean"].value == pytest.approx(0.01)
-
-
-def test_a_shape_without_a_gap_of_its_own_is_refused_by_name():
-    lens = ArcPolygon(vertices=((-0.5, 0.0), (0.5, 0.0)), bulges=(0.5, 0.5))
-    with pytest.raises(NoGeometryError, match=r"bodies\[0\].shape: .* arc-polygon"):
-        measure(scenario(plane(block(shape=lens), boundaries=(GROUND,))), still((0.0, 1.0, 0.0)))
 
 
 def test_a_scene_far_from_the_origin_measures_as_at_it():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from reference_engine.geometry import planar_proximity, spatial_proximity
-from scenarios.scene import Bowl, HalfPlane, HollowSphere, Revolute
+from scenarios.scene import ArcPolygon, Bowl, HalfPlane, HollowSphere, Revolute
 from tests.validation.metrics.motions import (
     FLOOR,
     GROUND,
@@ -33,6 +33,16 @@ ON_GROUND = plane(block(), boundaries=(GROUND,))
 
 def sinking(t: np.ndarray, speed: float = 0.01):
     return planar(t, columns(0.0, 0.5 - speed * t, 0.0), columns(0.0 * t, -speed, 0.0))
+
+
+def test_of_a_lens_on_its_round_side_the_lowest_point_counts_however_it_is_turned():
+    """Two arcs with a sagitta of 25 cm over a chord of 1 m: radius 62.5 cm, its centre 37.5 cm above the middle."""
+    lens = plane(block(shape=ArcPolygon(vertices=((-0.5, 0.0), (0.5, 0.0)), bulges=(0.5, 0.5))), boundaries=(GROUND,))
+    for angle in (0.0, 0.4, -0.6, math.pi):
+        height = 0.625 - 0.375 * abs(math.cos(angle)) - 0.01
+        found = values(lens, still((3.0, height, angle)))
+        assert found["penetration_max"] == pytest.approx(0.01, abs=1e-15)
+        assert found["gap_final"] == pytest.approx(-0.01, abs=1e-15)
 
 
 def test_a_block_that_sinks_at_a_steady_pace_is_deepest_at_the_end_and_half_as_deep_on_average():

@@ -1,0 +1,159 @@
+"""Gap of bodies with straight and circular edges: for whole trajectories.
+
+Where two boundaries are nearest, a corner of one is, or a point of an arc whose normal meets the other at a right
+angle; so it is where one goes into the other by little. Those points of both are looked at (`outline_depth.probes`),
+each with its distance from the other body: nothing is asked of convexity. Where bodies overlap by much, edges may cross
+with all these points outside (a cross of two bars); so polygons inscribed in both are measured too, by their convex
+parts, and what they overlap by more is kept: a lower bound of the depth.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.geometry.outline_depth import Array, Boundary, inner_angle, is_on, probes, turned_each
+
+NEXT_TO = 0.5  # cosine between the normals of a second point and the first
+ONE_PLACE = 1e-9  # of the reach: points that are nearer to one another are one
+RIGHT_ANGLE = 1e-7  # sine between the normals of an arc and of what it is nearest to
+POINTS = 4  # of one pair, at most
+
+
+def edge_normals(boundary: Boundary) -> tuple[Array, Array]:
+    """(E, 2) unit, outward, at the start and at the end of each edge of a body that lies left of its edges."""
+    along = boundary.end - boundary.start
+    is_arc = boundary.sweep[:, None] != 0.0
+    length = np.where(is_arc[:, 0], 1.0, np.hypot(*along.T))[:, None]
+    straight = np.stack([along[:, 1], -along[:, 0]], axis=1) / length
+    radius = np.where(is_arc[:, 0], np.hypot(*(boundary.start - boundary.centre).T), 1.0)[:, None]
+    outward = np.sign(boundary.sweep)[:, None] / radius
+    first, last = (outward * np.where(is_arc, at - boundary.centre, 0.0) for at in (boundary.start, boundary.end))
+    return np.where(is_arc, first, straight), np.where(is_arc, last, straight)
+
+
+def heights(boundary: Boundary, points: Array) -> tuple[Array, Array]:
+    """Height (N,) of points (N, 2) [m] above the body, negative inside, and its outward unit normal (N, 2) below them.
+
+    The nearest point of the boundary is point - height * normal. On a corner the normal lies between its edges'.
+    """
+    if not len(boundary.start):
+        if boundary.hollow == 0.0:
+            return points[:, 1].copy(), np.broadcast_to([0.0, 1.0], points.shape).copy()
+        distance = np.hypot(*points.T)
+        inward = -points / np.where(distance > 0.0, distance, 1.0)[:, None]
+        return boundary.hollow - distance, np.where(distance[:, None] > 0.0, inward, [0.0, 1.0])
+    first, last = edge_normals(boundary)
+    between = first + np.roll(last, 1, axis=0)
+    least, around = np.full(len(points), np.inf), np.zeros(len(points))
+    height, normal, corner = np.zeros(len(points)), np.zeros((len(points), 2)), np.full(len(points), -1)
+    for k, (start, end, centre, sweep) in enumerate(zip(boundary.start, boundary.end, boundary.centre, boundary.sweep)):
+        a, b = start - points, end - points
+        seen = np.arctan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], (a * b).sum(axis=1))
+        if sweep == 0.0:
+            along = end - start
+            part = -(a @ along) / (along @ along)
+            over, above, out = (part >= 0.0) & (part <= 1.0), -(a @ first[k]), np.broadcast_to(first[k], a.shape)
+        else:
+            from_centre, radius, sign = points - centre, math.dist(start, centre), math.copysign(1.0, sweep)
+            distance = np.hypot(*from_centre.T)
+            over = is_on(start - centre, sweep, from_centre)
+            above, out = sign * (distance - radius), sign * from_centre / np.maximum(distance, 1e-300)[:, None]
+            out[distance == 0.0] = first[k]
+            seen = np.where(distance < radius, inner_angle(seen, sweep), seen)
+        around += seen
+        to_corner = np.hypot(*a.T)
+        on_edge = over & (np.abs(above) < least)
+        least, height, normal, corner = (
+            np.where(on_edge, np.abs(above), least), np.where(on_edge, above, height),
+            np.where(on_edge[:, None], out, normal), np.where(on_edge, -1, corner),
+        )  # fmt: skip
+        on_corner = to_corner < least
+        least, corner = np.where(on_corner, to_corner, least), np.where(on_corner, k, corner)
+    at = np.flatnonzero(corner >= 0)
+    height[at] = np.where(np.abs(around[at]) > math.pi, -least[at], least[at])
+    away = (points[at] - boundary.start[corner[at]]) / np.where(height[at] == 0.0, 1.0, height[at])[:, None]
+    normal[at] = np.where((height[at] == 0.0)[:, None], between[corner[at]], away)
+    normal[at] /= np.hypot(*normal[at].T)[:, None]
+    return height, normal
+
+
+def corner_cones(boundary: Boundary) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """Outward normals (E, 2) before and after each corner, and whether it is one: it points outward, is not smooth."""
+    after, last = edge_normals(boundary)
+    before = np.roll(last, 1, axis=0)
+    return before, after, cross(before, after) > RIGHT_ANGLE
+
+
+def cross(a: Array, b: Array) -> Array:
+    return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+
+
+def looked_at(boundary: Boundary, other: Boundary, pose: Array, other_pose: Array) -> tuple[NDArray[Any], ...]:
+    """Points of the body, against the other, over poses (S, 3).
+
+    The points (S, K, 2) from the body's place in world axes; their heights (S, K); normals (S, K, 2) of the other body
+    in world axes; whether the gap is least there (S, K), and whether it is that of a corner (S, K).
+    """
+    dx, dy, turn = (other_pose - pose).T
+    c, s = np.cos(pose[:, 2]), np.sin(pose[:, 2])
+    points = probes(boundary, other, c * dx + s * dy, c * dy - s * dx, turn)
+    world = turned_each(points, pose[:, 2])
+    there = turned_each(world + (pose - other_pose)[:, None, :2], -other_pose[:, 2])
+    height, normal = (
+        found.reshape(*there.shape[:2], *found.shape[1:]) for found in heights(other, there.reshape(-1, 2))
+    )
+    normal = turned_each(normal, other_pose[:, 2])
+    towards = turned_each(-normal, -pose[:, 2])  # from the body to the other, in axes of the body
+    edges = len(boundary.start)
+    before, after, is_corner = corner_cones(boundary)
+    held = [(cross(before, towards[:, :edges]) >= 0.0) & (cross(towards[:, :edges], after) >= 0.0) & is_corner]
+    per_arc = (points.shape[1] - edges) // max(1, np.count_nonzero(boundary.sweep))
+    for k, edge in enumerate(np.flatnonzero(boundary.sweep)):
+        those = slice(edges + k * per_arc, edges + (k + 1) * per_arc)
+        out = (points[:, those] - boundary.centre[edge]) * np.sign(boundary.sweep[edge])
+        aligned = np.abs(cross(out, towards[:, those])) < RIGHT_ANGLE * np.hypot(*np.moveaxis(out, -1, 0))
+        held.append(aligned & ((out * towards[:, those]).sum(axis=-1) > 0.0))
+    corner = np.zeros(height.shape, bool)
+    corner[:, :edges] = is_corner
+    return world, height, normal, np.concatenate(held, axis=1), corner
+
+
+def places(
+    a: Boundary, b: Boundary, pose_a: Array, pose_b: Array, cutoff: float, points: int
+) -> tuple[NDArray[Any], ...]:
+    """Where bodies are nearer than the cutoff [m], over poses (S, 3).
+
+    Indices of poses (K,), gaps (K,), normals (K, 2) from a to b, points (K, 2) of a and of b [m]. The least gap first;
+    with `points` 2 also the other places where the gap is least, and the next nearest corners, so that a block on one
+    corner shows its other corner too.
+    """
+    sides = []
+    if len(a.start):
+        world, height, normal, least, corner = looked_at(a, b, pose_a, pose_b)
+        sides.append((world, world - height[..., None] * normal, height, -normal, least, corner))
+    if len(b.start):
+        world, height, normal, least, corner = looked_at(b, a, pose_b, pose_a)
+        world = world + (pose_b - pose_a)[:, None, :2]
+        sides.append((world - height[..., None] * normal, world, height, normal, least, corner))
+    on_a, on_b, gap, normal, least, corner = (np.concatenate(parts, axis=1) for parts in zip(*sides))
+    near, one_place = gap < cutoff, ONE_PLACE * min(a.reach, b.reach)
+    each = np.arange(len(gap))
+    found: list[NDArray[np.int64]] = []
+    beside = np.zeros(gap.shape, bool)
+    for k in range(POINTS if points > 1 else 1):
+        wanted = near & ~beside
+        if k > 0:
+            wanted &= least | (corner & ((normal * normal[each, found[0]][:, None]).sum(axis=-1) > NEXT_TO))
+        chosen = np.where(wanted, gap, np.inf).argmin(axis=1)
+        found.append(np.where(wanted[each, chosen], chosen, -1))
+        apart = np.abs(on_a - on_a[each, chosen][:, None]).sum(axis=-1) + np.abs(
+            on_b - on_b[each, chosen][:, None]
+        ).sum(axis=-1)
+        beside |= (apart <= one_place) & wanted[each, chosen][:, None]
+    chosen = np.stack(found, axis=1)
+    sample, nth = np.nonzero(chosen >= 0)
+    at = sample, chosen[sample, nth]
+    origin = pose_a[sample, :2]
+    return sample, gap[at], normal[at], on_a[at] + origin, on_b[at] + origin
