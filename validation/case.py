@@ -78,8 +78,18 @@ def platform_class() -> str:
     return f"{platform.system().lower()}-{platform.machine().lower()}"
 
 
-def describe_run(command: str, *, timing: bool = False, folder: Path | None = None) -> RunInfo:
-    """The commit checked out in `folder` (the current one), this machine and the packages that decide results."""
+def describe_run(
+    command: str,
+    *,
+    timing: bool = False,
+    folder: Path | None = None,
+    branch: str = "",
+    labels: Mapping[str, str] | None = None,
+) -> RunInfo:
+    """The commit checked out in `folder` (the current one), this machine and the packages that decide results.
+
+    `branch` is what a CI server knows and a checkout of a bare commit does not.
+    """
 
     def git(*arguments: str) -> str:
         try:
@@ -97,7 +107,7 @@ def describe_run(command: str, *, timing: bool = False, folder: Path | None = No
     return RunInfo(
         started=datetime.now(UTC),
         commit=git("rev-parse", "HEAD"),
-        branch=git("rev-parse", "--abbrev-ref", "HEAD"),
+        branch=branch or git("rev-parse", "--abbrev-ref", "HEAD"),
         dirty=bool(git("status", "--porcelain", "--untracked-files=no")),
         machine=f"{platform.node()} ({platform.processor() or platform.machine()})",
         platform=platform_class(),
@@ -105,4 +115,5 @@ def describe_run(command: str, *, timing: bool = False, folder: Path | None = No
         packages=versions,
         command=command,
         timing=timing,
+        labels=labels or {},
     )

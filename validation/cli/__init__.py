@@ -15,6 +15,7 @@ from validation.version import __version__
 COMMANDS = {
     "run": "Simulate scenarios on engines, measure and store; no name: the canonical suite.",
     "check": "Run, compare with what was accepted, and say what got worse (exit status 1).",
+    "ci": "What a CI job runs on each commit: check against the merge base, with reports as files.",
     "accept": "Make a run's measurements the baseline, with a reason.",
     "show": "Show one case: its numbers, and its motion as a page, a GIF or a picture.",
     "history": "Tell how the metrics of a case went over the runs: steps, drift, and since which commit.",

@@ -14,25 +14,21 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from scenarios.scene import Scene
 from validation.cli import one_line
+from validation.cli.motion_files import motion_files
 from validation.cli.selection import selection_of
 from validation.cli.session import Options, Session, run_session
-from validation.cli.showing import case_tracks
 from validation.cli.words import database_words, user_name
 from validation.judge import Verdict
 from validation.report.hints import again_words
 from validation.report.jsonl import finite
-from validation.report.motion import motion_html, motion_png
 from validation.report.names import engine_word
 from validation.runner import Limits
-from validation.store import Baseline, Store, StoredResult, open_store
+from validation.store import Store, StoredResult, open_store
 from validation.verdict import summary
 
 
@@ -82,7 +78,7 @@ def _case(
     verdict = session.verdicts[i]
     failing = fails(verdict) and result.number not in accepted
     baseline = next((one for one in session.baselines if one.number == verdict.baseline), None)
-    files = _motion(store, result, baseline, reports) if failing and result.trajectory_key else []
+    files = motion_files(store, result, baseline, reports) if failing and result.trajectory_key else ()
     return {
         "outcome": result.outcome,
         "verdict": verdict.word,
@@ -103,20 +99,6 @@ def fails(verdict: Verdict) -> bool:
         or verdict.word == "missing"
         or (not known and (verdict.word == "broken" or bool(verdict.defects)))
     )
-
-
-def _motion(store: Store, result: StoredResult, baseline: Baseline | None, reports: Path) -> list[Path]:
-    """A page and a picture: the motion, and beside it the accepted one."""
-    scene: Scene = store.scene(result.case.scene_hash)
-    tracks = case_tracks(store, scene, [result])
-    if baseline is not None:
-        tracks += [replace(track, label="accepted") for track in case_tracks(store, scene, [baseline.result])]
-    name = re.sub(r"[^\w.=-]+", "-", f"{result.case.label}-{engine_word(result.case)}").strip("-.")
-    reports.mkdir(parents=True, exist_ok=True)
-    page, picture = reports / f"{name}.html", reports / f"{name}.png"
-    page.write_text(motion_html(scene, tracks, f"{result.case.label}, run {result.run}"), encoding="utf-8")
-    motion_png(scene, tracks, picture)
-    return [page, picture]
 
 
 def main() -> None:

@@ -24,6 +24,7 @@ from validation.engines import engine_of, present_engines, unavailable_engines
 from validation.ensembles import Ensemble, EnsembleEvidence
 from validation.evidence.divergence import Divergence, first_divergence
 from validation.judge import Verdict, judge
+from validation.lineage import Lineage
 from validation.processes.pool import Pool
 from validation.runner import STEP, Limits, Plan, Request, Totals, execute, measuring_remotes, plan_cases
 from validation.store import Baseline, Store, StoredResult, case_key
@@ -46,6 +47,9 @@ class Options:
     limits: Limits
     quiet: bool = False  # nothing on standard output but JSON
     database: str = DEFAULT_DB  # as given
+    branch: str = ""  # that the run is of, where git does not know it
+    lineage: Lineage | None = None  # of a change that is compared with what was accepted at its merge base
+    labels: Mapping[str, str] = field(default_factory=dict)  # of the run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,12 +102,13 @@ def run_session(store: Store, options: Options, command: str) -> Session:
         if all(plan.unavailable for plan in plans):
             raise click.ClickException(f"nothing could be run: {plans[0].unavailable}")
         scenes = {plan.case.scene_hash: plan.scenario.scene for plan in plans}
-        info = describe_run(command, timing=options.limits.timing)
+        info = describe_run(command, timing=options.limits.timing, branch=options.branch, labels=options.labels)
         run = store.begin_run(info, [plan.case for plan in plans], scenes.values())
         with resumable(store, run, options):
             results, totals = _execute(store, pool, run, title, plans, options)
             ensembles, evidence = ensembles_of(store, pool, run, plans, results, options)
-            session = _judged(store, run, title, results, [plan.scenario for plan in plans], totals, evidence)
+            scenarios = [plan.scenario for plan in plans]
+            session = _judged(store, run, title, results, scenarios, totals, options.lineage, evidence)
             session = replace(session, ensembles=ensembles)
     return replace(session, typed=typed)
 
@@ -156,7 +161,7 @@ def resume_session(store: Store, options: Options) -> Session:
             _, totals = _execute(store, pool, run, title, plans, options)
             results = store.results(run)
             ordered = [scenarios[result.case.scene_hash + result.case.label] for result in results]
-            return _judged(store, run, title, results, ordered, totals)
+            return _judged(store, run, title, results, ordered, totals, options.lineage)
 
 
 @contextmanager
@@ -218,10 +223,11 @@ def _judged(
     results: Sequence[CaseResult | StoredResult],
     scenarios: Sequence[Scenario],
     totals: Totals,
+    lineage: Lineage | None,
     evidence: Mapping[str, EnsembleEvidence] | None = None,
 ) -> Session:
     """Against what is accepted on the run's branch; the run is finished with its verdicts."""
-    baselines = store.baselines(store.run(run).branch)
+    baselines = store.baselines(store.run(run).branch, lineage)
     verdicts = [
         judge(
             baseline,

@@ -63,13 +63,13 @@ def ensemble_lines(session: Session) -> list[str]:
     return lines
 
 
-def accept_run(session: Session, options: Options) -> str:
+def accept_run(session: Session, options: Options, *, elsewhere: bool = False) -> str:
     """All of it, or as much as `accept` can take at once."""
     from validation.report.hints import one_each_words
 
     engines = one_each_words(verdict.case for verdict in session.verdicts)
     words = f"{engines} --run {session.run}".strip()
-    return f'upright accept {words}{database_words(options.database)} --reason "first look"'
+    return f'upright accept {words}{database_words(options.database, elsewhere=elsewhere)} --reason "first look"'
 
 
 def show_verdicts(session: Session, options: Options) -> None:

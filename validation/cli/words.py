@@ -19,11 +19,19 @@ from validation.engines import EngineWordError
 from validation.engines.engine import SettingError
 from validation.environments import BuildError
 from validation.kernel_cache import CacheError
+from validation.lineage import LineageError
 from validation.store.errors import StoreError
 
 DEFAULT_DB = "upright.db"
 MOST_STARTS = 1000
-EXPECTED_ERRORS: tuple[type[Exception], ...] = (SettingError, EngineWordError, StoreError, CacheError, BuildError)
+EXPECTED_ERRORS: tuple[type[Exception], ...] = (
+    SettingError,
+    EngineWordError,
+    StoreError,
+    CacheError,
+    BuildError,
+    LineageError,
+)
 
 
 def near_miss(word: str, known: Iterable[str]) -> str:
@@ -223,9 +231,12 @@ def time_step(text: str | None) -> float | None:
     return dt
 
 
-def database_words(database: str) -> str:
-    """What a proposed command needs to be told to find this database: ` --db 'my results.db'`, or nothing."""
-    here = os.environ.get("UPRIGHT_DB") or DEFAULT_DB
+def database_words(database: str, *, elsewhere: bool = False) -> str:
+    """What a proposed command needs to be told to find this database: ` --db 'my results.db'`, or nothing.
+
+    `elsewhere`: it is typed where this environment does not hold.
+    """
+    here = DEFAULT_DB if elsewhere else os.environ.get("UPRIGHT_DB") or DEFAULT_DB
     return "" if database == here else f" --db {shlex.quote(without_password(database))}"
 
 

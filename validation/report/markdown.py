@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from validation.case import Case, CaseResult
+from validation.lineage import SHORT
 from validation.report.hints import again_words, stored_words
 from validation.report.names import metric_name
 from validation.report.quantity import contrast, quantity
@@ -26,11 +27,16 @@ def markdown_summary(
     run: int,
     typed: Mapping[str, str] | None = None,
     options: str = "",
+    merge_base: str = "",
+    advice: str = "",
+    pictures: Mapping[str, str] | None = None,
 ) -> str:
     """`baselines` are those that were compared with; the sentence says who accepted the latest, and when.
 
     `run` is where the results are stored, `options` say in which database, `typed` are the words of the scenarios by
-    label: the summary is read where the files are and the database may be not.
+    label: the summary is read where the files are and the database may be not. `merge_base` is the commit that a pull
+    request is compared with; `advice` is Markdown that stands below the sentence; `pictures` are addresses of moving
+    pictures by case key.
     """
     accepted = {baseline.number: baseline for baseline in baselines}
     telling = [
@@ -39,7 +45,8 @@ def markdown_summary(
         if verdict.worse or verdict.word in ("missing", "different", "improved", "broken")
     ]
     worse = [pair for pair in telling if pair[1].worse]  # they come first
-    lines = [f"**Upright: {summary(verdict for _, verdict in pairs)}**{_against(accepted.values())}"]
+    lines = [f"**Upright: {summary(verdict for _, verdict in pairs)}**{_against(accepted.values(), merge_base)}"]
+    lines += ["", advice] if advice else []
     rows = [_row(*pair, accepted.get(pair[1].baseline or 0)) for pair in worse[:MOST_ROWS]]
     if rows:
         lines += ["", "| what | now | accepted | evidence |", "|---|---|---|---|", *rows]
@@ -47,7 +54,14 @@ def markdown_summary(
     if rest:
         lines += ["", f"<details><summary>{len(rest)} more</summary>", ""]
         lines += [f"- {verdict.word}: {_name(verdict)}: {escape(verdict.reason)}" for verdict in rest]
+        better = next((verdict for verdict in rest if verdict.word == "improved"), None)
+        if better:
+            keep = f'upright accept {stored_words(better.case, run)}{options} --reason "..."'
+            lines += ["", f"Keep what is better, or its loss will not be told: {code(keep)}"]
         lines += ["", "</details>"]
+    for _, verdict in worse[:MOST_ROWS]:
+        if address := (pictures or {}).get(verdict.case_key):
+            lines += ["", f"{_name(verdict)}, now and as accepted:", "", f"![{_name(verdict)}]({address})"]
     if worse:
         case = worse[0][1].case
         again = f"upright run {again_words([case], typed)}"
@@ -56,11 +70,12 @@ def markdown_summary(
     return "\n".join(lines) + "\n"
 
 
-def _against(baselines: Iterable[Baseline]) -> str:
+def _against(baselines: Iterable[Baseline], merge_base: str) -> str:
     latest = max(baselines, key=lambda baseline: baseline.when, default=None)
     if latest is None:
         return ""
-    return f" (against the baseline accepted by {escape(latest.who)} on {latest.when:%d %b %Y}, run {latest.run})"
+    at = f" at the merge base {escape(merge_base[:SHORT])}" if merge_base else ""
+    return f" (against the baseline{at} accepted by {escape(latest.who)} on {latest.when:%d %b %Y}, run {latest.run})"
 
 
 def _row(result: StoredResult, verdict: Verdict, baseline: Baseline | None) -> str:

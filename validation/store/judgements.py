@@ -73,15 +73,29 @@ def _the_one(results: Sequence[StoredResult]) -> StoredResult:
     return plain[0]
 
 
-def baselines(connection: Connection, branches: Sequence[str]) -> dict[str, Baseline]:
-    """By identity, the one in effect: of the first of `branches` that has any, the latest not yet expired."""
+def baselines(
+    connection: Connection,
+    branches: Sequence[str],
+    commits: Collection[str] | None = None,
+    *,
+    anywhere: str | None = None,
+) -> dict[str, Baseline]:
+    """By identity, the one in effect: of the first of `branches` that has any, the latest not yet expired.
+
+    With `commits` only results of these commits count, but on the branch `anywhere` those of all.
+    """
     now = datetime.now(UTC)
     rows = connection.execute(
-        select(models.Baseline.__table__).where(
+        select(models.Baseline.__table__, models.Run.commit)
+        .join(models.Case, models.Case.id == models.Baseline.case_id)
+        .join(models.Run, models.Run.id == models.Case.run_id)
+        .where(
             models.Baseline.branch.in_(branches),
             or_(models.Baseline.until.is_(None), models.Baseline.until > now),
         )
     ).all()
+    if commits is not None:
+        rows = [row for row in rows if row.branch == anywhere or row.commit in commits]
     chosen: dict[str, Any] = {}
     for row in sorted(rows, key=lambda row: (-branches.index(row.branch), row.id)):
         chosen[row.identity_key] = row

@@ -13,6 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from scenarios.scene import Scene
 from validation.case import Case, CaseResult, RunInfo
 from validation.ensembles import Ensemble
+from validation.lineage import Lineage
 from validation.store import ensembles, finds, judgements, models, runs
 from validation.store.connection import connect, reading, unreachable, writing
 from validation.store.errors import StoreError
@@ -183,10 +184,18 @@ class Store:
             runs.require(connection, run)
             return judgements.accept(connection, run, who=who, reason=reason, cases=cases, scope=scope, until=until)
 
-    def baselines(self, branch: str) -> dict[str, Baseline]:
-        """By identity key, those in effect on a branch: its own, and a main branch's where it has none."""
+    def baselines(self, branch: str, lineage: Lineage | None = None) -> dict[str, Baseline]:
+        """By identity key, those in effect on a branch: its own, and a main branch's where it has none.
+
+        With a lineage those that a change of its base branch is compared with: the change's own, and the base's of the
+        merge base and of commits before it.
+        """
         with reading(self._engine, self.name) as connection:
-            return judgements.baselines(connection, list(dict.fromkeys((branch, *MAIN_BRANCHES))))
+            if lineage is None:
+                return judgements.baselines(connection, list(dict.fromkeys((branch, *MAIN_BRANCHES))))
+            branches = list(dict.fromkeys((branch, lineage.base, *MAIN_BRANCHES)))
+            own = branch if branch != lineage.base else None
+            return judgements.baselines(connection, branches, lineage.commits, anywhere=own)
 
     def save_verdicts(self, run: int, verdicts: Iterable[Verdict]) -> None:
         with writing(self._engine, self.name) as connection:

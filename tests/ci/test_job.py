@@ -1,0 +1,185 @@
+"""The CI script in a scratch repository: a pull request is compared with what was accepted at its merge base."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from validation.store import open_store
+
+ROOT = Path(__file__).parents[2]
+ENGINE = """
+from validation.engines.pymunk_engine import Pymunk
+
+
+class Solver(Pymunk):
+    name, version = "solver", "1.0"
+
+    def profile(self, name, scene, dt):
+        return super().profile(name, scene, dt) | {"iterations": ITERATIONS}
+"""
+COMMITTER = {f"GIT_{who}_{what}": "r@example" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+
+
+class Project:
+    """A repository with an engine of its own; only the distribution is installed beside it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.reports = folder / "upright-reports"
+        self.git("init", "-q", "-b", "main")
+        (folder / ".gitignore").write_text("upright*\n__pycache__\nsummary.md\n")
+        self.commit(7)
+
+    def git(self, *words: str) -> str:
+        done = subprocess.run(
+            ["git", *words], cwd=self.folder, env=os.environ | COMMITTER, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    def commit(self, iterations: int, note: str = "") -> str:
+        (self.folder / "solver.py").write_text(f"# {note}\nITERATIONS = {iterations}\n{ENGINE}")
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", f"{iterations} iterations {note}")
+        return self.git("rev-parse", "HEAD")
+
+    def branch(self, name: str, at: str) -> None:
+        self.git("checkout", "-q", "-b", name, at)
+
+    def call(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        known = {
+            name: value for name, value in os.environ.items() if not name.startswith(("GITHUB_", "GITLAB_", "CI_"))
+        }
+        # A plain word that the user's own modules may have must not win over ours.
+        paths = {"PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))}
+        return subprocess.run(
+            [sys.executable, "-P", *command],
+            cwd=self.folder,
+            env=known | paths | {"UPRIGHT_DB": "upright.db", "UPRIGHT_USER": "R."} | environment,
+            capture_output=True,
+            text=True,
+        )
+
+    def job(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return self.call(str(ROOT / "ci/job.py"), "stack:n=5", "-e", "solver.Solver", *words, **environment)
+
+    def accept(self, run: int, reason: str) -> None:
+        with open_store(self.folder / "upright.db") as store:
+            store.accept(run, who="R.", reason=reason)
+
+    @property
+    def comment(self) -> list[str]:
+        """Without the line by which it is found again."""
+        return (self.reports / "comment.md").read_text().splitlines()[1:]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def test_a_pull_request_is_compared_with_what_was_accepted_at_its_merge_base(project: Project) -> None:
+    begin = project.git("rev-parse", "HEAD")
+
+    # The first run has nothing to compare with, and says what to do.
+    done = project.job()
+    assert done.returncode == 0, done.stderr
+    assert "Nothing is accepted yet, so nothing can be worse. Next: upright accept --run 1" in done.stderr
+    assert project.comment[0] == "**Upright: 1 new**" and "upright accept --run 1" in project.comment[2]
+    project.accept(1, "first look")
+
+    # A commit that lowers the iterations is worse than that.
+    project.branch("lower", begin)
+    project.commit(2)
+    done = project.job("--base", "main")
+    assert done.returncode == 1, done.stderr
+    assert project.comment[0] == (
+        f"**Upright: 1 regression** (against the baseline at the merge base {begin[:8]} accepted by R. on "
+        f"{project.comment[0].partition(' on ')[2]}"
+    )
+    assert project.comment[4].startswith("| stack:n=5 on solver.Solver: jitter&#95;position | 2.7e-05 ± ")
+    assert "upright run stack:n=5 --engine solver.Solver@fair" in project.comment[6]
+    assert 'upright accept stack:n=5 --engine solver.Solver@fair --run 2 --reason "..."' in project.comment[7]
+    summary = (project.reports / "summary.md").read_text()
+    picture = summary.partition("](")[2].partition(")")[0]
+    assert (project.reports / picture).read_bytes().startswith(b"GIF8")
+    (case,) = ElementTree.parse(project.reports / "junit.xml").iter("testcase")
+    assert [child.tag for child in case] == ["failure", "system-out"]
+
+    # What main has accepted since the fork does not excuse it.
+    project.git("checkout", "-q", "main")
+    project.commit(2, "on purpose")
+    assert project.job().returncode == 1
+    project.accept(3, "on purpose")
+
+    # A second push on top is as bad. GitHub tells of the pull request, annotates it and shows the summary.
+    project.git("checkout", "-q", "lower")
+    project.commit(2, "second push")
+    project.git("checkout", "-q", "--detach")
+    done = project.job(
+        GITHUB_ACTIONS="true", GITHUB_BASE_REF="main", GITHUB_HEAD_REF="lower", GITHUB_STEP_SUMMARY="summary.md"
+    )
+    assert done.returncode == 1 and "1 regression" in project.comment[0], done.stderr
+    lines = done.stdout.splitlines()
+    (annotation,) = [line for line in lines if line.startswith("::error")]
+    assert annotation.startswith(
+        "::error title=Upright%3A stack%3An=5 on solver.Solver@fair::regressed: jitter_position"
+    )
+    assert lines[0].startswith("::stop-commands::") and f"::{lines[0].rpartition(':')[2]}::" in lines
+    assert "1 regression" in (project.folder / "summary.md").read_text()
+    with open_store(project.folder / "upright.db") as store:
+        assert store.runs()[0].branch == "lower", "though git knows no branch here"
+
+    # What is better passes, and says so in one line with the rest folded.
+    project.branch("higher", begin)
+    project.commit(20)
+    done = project.job("--base", "main")
+    assert done.returncode == 0, done.stderr
+    assert project.comment[0].startswith(
+        f"**Upright: 1 improvement** (against the baseline at the merge base {begin[:8]}"
+    )
+    assert project.comment[2] == "<details><summary>1 more</summary>" and project.comment[-1] == "</details>"
+    assert "jitter&#95;" in project.comment[4]
+    assert not list((project.reports / "motion").iterdir()), "pictures of an earlier run are gone"
+
+    # Accepted on its branch, the worse one holds there.
+    project.git("checkout", "-q", "lower")
+    project.accept(4, "it is worth it")
+    done = project.job("--base", "main")
+    assert done.returncode == 0 and project.comment == [project.comment[0]], done.stderr
+    assert project.comment[0].startswith("**Upright: 1 unchanged**")
+
+
+def test_what_is_accepted_later_only_is_no_baseline_and_the_job_says_so(project: Project) -> None:
+    begin = project.git("rev-parse", "HEAD")
+    project.commit(20)
+    assert project.job().returncode == 0
+    project.accept(1, "later")
+    project.branch("early", begin)
+    project.commit(7, "early")
+    done = project.job("--base", "main")
+    assert done.returncode == 0
+    assert (
+        f"nothing is accepted at the merge base {begin[:8]} or before it, only of later commits of main" in done.stderr
+    )
+    assert "Next: rebase, or merge main" in project.comment[2]
+
+
+def test_what_git_does_not_tell_is_one_line_and_status_2(
+    project: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    for word, told in (("nowhere", "no branch or commit 'nowhere' here, nor on origin"), ("--all", "is no branch")):
+        done = project.job(f"--base={word}")
+        assert done.returncode == 2 and told in done.stderr and done.stderr.count("\n") == 1
+    project.commit(7, "again")
+    shallow = tmp_path_factory.mktemp("shallow")
+    subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{project.folder}", shallow], check=True)
+    project.folder = shallow
+    done = project.job("--base", "main")
+    assert done.returncode == 2 and "fetch-depth: 0" in done.stderr
+    assert not (shallow / "upright.db").exists(), "nothing was run"

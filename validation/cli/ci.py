@@ -1,0 +1,177 @@
+"""upright ci"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from validation.cli.words import command_line, database_words, session_options, without_password
+
+if TYPE_CHECKING:
+    from validation.cli.forge import Forge
+    from validation.cli.session import Options, Session
+    from validation.store import Store
+
+MARKER = "<!-- upright: one comment, replaced by each run -->"
+"""By this line the comment is found again."""
+MOST_PICTURES = 3
+MOTION = "motion"  # folder in that of the reports
+
+
+@click.command()
+@session_options
+@click.option(
+    "--base",
+    default=None,
+    metavar="BRANCH",
+    help="The branch that this change is for; compared is with what was accepted at the merge base.  [default: what "
+    "the CI server tells of a pull request, else none]",
+)
+@click.option(
+    "--branch", default="", metavar="NAME", help="The branch of this run.  [default: the CI server's, else git's]"
+)
+@click.option(
+    "--reports",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("upright-reports"),
+    show_default=True,
+    help="Folder of what is written.",
+)
+def command(options: Options, strict: bool, base: str | None, branch: str, reports: Path) -> None:
+    """What a CI job runs on each commit: check, against the baseline at the merge base, with reports as files.
+
+    Written to --reports: summary.md (with pictures of the worst), comment.md (for one comment on the pull request),
+    junit.xml, upright.jsonl, and the motion of the worst as pages. On GitHub the commit is annotated, and the summary
+    becomes the job's. Exit status as of `upright check`: 0 nothing worse, 1 worse, 2 could not run.
+
+    \b
+    upright ci
+    upright ci stack:n=10 dominoes --engine my_package.MyEngine --base main
+    """
+    from dataclasses import replace
+
+    from validation.cli.forge import forge_of
+    from validation.cli.session import run_session
+    from validation.cli.views import show_session, show_verdicts, tell
+    from validation.judge import exit_status
+    from validation.lineage import lineage_of
+    from validation.report.annotations import commit_annotations
+    from validation.store import open_store
+
+    forge = forge_of(os.environ)
+    wanted = forge.base if base is None else base
+    options = replace(
+        options,
+        branch=branch or forge.branch,
+        lineage=lineage_of(wanted) if wanted else None,
+        labels=forge.labels,
+    )
+    try:
+        reports.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.UsageError(f"--reports: {reports} cannot be made ({error.strerror})") from None
+    silent = secrets.token_hex(8) if forge.annotations and not options.quiet else ""
+    with open_store(options.database) as store:
+        session = run_session(store, options, command_line())
+        advice = "" if session.baselines else what_to_do(store, session, options)
+        write_reports(store, session, options, forge, reports, advice, strict=strict)
+    if silent:  # no name of a scene annotates anything
+        click.echo(f"::stop-commands::{silent}")
+    show_session(session, options)
+    if not options.quiet:
+        show_verdicts(session, options)
+    if silent:
+        click.echo(f"::{silent}::")
+        for line in commit_annotations(list(zip(session.results, session.verdicts)), strict=strict):
+            click.echo(line)
+    tell(f"Reports: {reports}/summary.md, comment.md, junit.xml, upright.jsonl")
+    if advice:
+        tell(advice.replace("`", ""))
+    raise SystemExit(exit_status(session.verdicts, strict=strict))
+
+
+def what_to_do(store: Store, session: Session, options: Options) -> str:
+    """Where nothing is accepted to compare with: why, and the next step. Markdown."""
+    from validation.cli.views import accept_run
+    from validation.lineage import SHORT
+    from validation.report.markdown import code, escape
+
+    lineage = options.lineage
+    accept = code(accept_run(session, options, elsewhere=True))
+    if lineage is None:
+        return f"Nothing is accepted yet, so nothing can be worse. Next: {accept}"
+    at = f"the merge base {lineage.merge_base[:SHORT]} or before it"
+    base, branch = escape(lineage.base), escape(store.run(session.run).branch)
+    keys = {verdict.case.identity.key for verdict in session.verdicts}
+    if keys & store.baselines(lineage.base).keys():
+        return (
+            f"Of these cases nothing is accepted at {at}, only of later commits of {base}, so nothing can be worse. "
+            f"Next: rebase, or merge {base}"
+        )
+    return (
+        f"Nothing is accepted at {at}, so nothing can be worse. Next: run `upright ci` on {base} and accept that run; "
+        f"or accept this one for {branch} alone: {accept}"
+    )
+
+
+def write_reports(
+    store: Store, session: Session, options: Options, forge: Forge, reports: Path, advice: str, *, strict: bool
+) -> None:
+    from validation.report.jsonl import case_line
+    from validation.report.junit import junit_xml
+    from validation.report.markdown import markdown_summary
+
+    pairs = list(zip(session.results, session.verdicts))
+    pictures = write_motions(store, session, reports)
+    merge_base = options.lineage.merge_base if options.lineage else ""
+    place = database_words(options.database, elsewhere=True)
+
+    def markdown(pictures: dict[str, str]) -> str:
+        return markdown_summary(
+            pairs,
+            session.baselines,
+            run=session.run,
+            typed=session.typed,
+            options=place,
+            merge_base=merge_base,
+            advice=advice,
+            pictures=pictures,
+        )
+
+    stored = f"Run {session.run} in {without_password(options.database)}."
+    summary = f"{markdown(pictures)}\n{stored}\n"
+    (reports / "summary.md").write_text(summary, encoding="utf-8")
+    (reports / "comment.md").write_text(f"{MARKER}\n{markdown({})}", encoding="utf-8")
+    (reports / "junit.xml").write_text(junit_xml(pairs, strict=strict), encoding="utf-8")
+    lines = "".join(f"{case_line(session.run, *pair)}\n" for pair in pairs)
+    (reports / "upright.jsonl").write_text(lines, encoding="utf-8")
+    if forge.summary:
+        # A page of the forge's has no files beside it: pictures are in what the job keeps.
+        kept = f"\nMotion of the worst: {', '.join(sorted(pictures.values()))} in the reports.\n" if pictures else ""
+        with forge.summary.open("a", encoding="utf-8") as file:
+            file.write(f"{markdown({})}{kept}\n{stored}\n")
+
+
+def write_motions(store: Store, session: Session, reports: Path) -> dict[str, str]:
+    """By case key, the picture's address within the folder; of the worst that moved."""
+    from urllib.parse import quote
+
+    from validation.cli.motion_files import motion_files
+    from validation.verdict import worst_first
+
+    results = {result.key: result for result in store.results(session.run)}
+    baselines = {baseline.number: baseline for baseline in session.baselines}
+    pairs = [(results[verdict.case_key], verdict) for verdict in session.verdicts if verdict.case_key in results]
+    for before in (*(reports / MOTION).glob("*.html"), *(reports / MOTION).glob("*.gif")):
+        before.unlink()
+    worst = [(r, v) for r, v in worst_first(pairs) if v.worse and r.trajectory_key]
+    pictures = {}
+    for result, verdict in worst[:MOST_PICTURES]:
+        accepted = baselines.get(verdict.baseline or 0)
+        _, picture = motion_files(store, result, accepted, reports / MOTION, moving=True)
+        pictures[verdict.case_key] = "/".join((MOTION, quote(picture.name, safe="=")))
+    return pictures

@@ -1,0 +1,41 @@
+"""The motion of a stored case beside the accepted one, as a page that plays it and a picture."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from scenarios.scene import Scene
+from validation.cli.showing import case_tracks
+from validation.report.motion import Track, motion_gif, motion_html, motion_png
+from validation.report.names import engine_word
+from validation.store import Baseline, Store, StoredResult
+
+FRAMES = 90  # of a picture that moves: about 0.5 MB
+
+
+def motion_files(
+    store: Store, result: StoredResult, baseline: Baseline | None, folder: Path, *, moving: bool = False
+) -> tuple[Path, Path]:
+    """The page and the picture, a GIF where it is to move; the folder is made."""
+    scene: Scene = store.scene(result.case.scene_hash)
+    tracks = tracks_of(store, scene, result, baseline)
+    name = re.sub(r"[^\w.=-]+", "-", f"{result.case.label}-{engine_word(result.case)}").strip("-.")[:150]
+    folder.mkdir(parents=True, exist_ok=True)
+    page, picture = folder / f"{name}.html", folder / f"{name}.{'gif' if moving else 'png'}"
+    page.write_text(motion_html(scene, tracks, f"{result.case.label}, run {result.run}"), encoding="utf-8")
+    if moving:
+        motion_gif(scene, tracks, picture, most=FRAMES)
+    else:
+        motion_png(scene, tracks, picture)
+    return page, picture
+
+
+def tracks_of(store: Store, scene: Scene, result: StoredResult, baseline: Baseline | None) -> Sequence[Track]:
+    """The motion, and the accepted one if the same bodies move in it."""
+    tracks = case_tracks(store, scene, [result])
+    if baseline is not None and baseline.result.case.scene_hash == result.case.scene_hash:
+        tracks += [replace(track, label="accepted") for track in case_tracks(store, scene, [baseline.result])]
+    return tracks

@@ -1,0 +1,59 @@
+"""Which commits an accepted result may come from: those that a change is built on.
+
+A pull request is compared with what was accepted at its merge base, or at the nearest commit before it: neither with
+its own earlier commits, which nobody has accepted, nor with what the main branch has become since.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+SHORT = 8  # digits of a commit that people read
+
+
+class LineageError(RuntimeError):
+    """The repository does not tell where the change begins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lineage:
+    base: str  # the branch that the change is for, without its remote
+    merge_base: str  # commit
+    commits: frozenset[str]  # the merge base and all its ancestors
+
+
+def lineage_of(base: str, folder: Path | None = None) -> Lineage:
+    """Of what is checked out in `folder` (the current one), for the branch or commit `base`. Raises LineageError."""
+
+    def git(*words: str) -> str | None:
+        try:
+            done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True)
+        except OSError as error:
+            raise LineageError(f"--base {base}: git cannot be run ({error.strerror})") from None
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    if base.startswith("-"):
+        raise LineageError(f"--base: {base!r} is no branch; allowed: a branch or a commit, such as main")
+    shallow = git("rev-parse", "--is-shallow-repository")
+    if shallow is None:
+        raise LineageError(f"--base {base}: the current folder is in no git repository")
+    if shallow == "true":
+        raise LineageError(
+            f"--base {base}: this clone lacks a part of the history; git fetch --unshallow (in actions/checkout "
+            "fetch-depth: 0)"
+        )
+    # A CI server's own copy of a branch may be old; the remote's is what the change is for.
+    names = (f"refs/remotes/origin/{base}", base)
+    tips = (git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") for name in names)
+    tip = next(filter(None, tips), None)
+    if not tip:
+        raise LineageError(f"--base: no branch or commit {base!r} here, nor on origin; git fetch origin {base}")
+    merge_base = git("merge-base", "HEAD", tip)
+    if not merge_base:
+        raise LineageError(f"--base {base}: it has no commit in common with what is checked out")
+    listed = git("rev-list", merge_base)
+    if listed is None:
+        raise LineageError(f"--base {base}: git rev-list {merge_base} fails; the repository is damaged")
+    return Lineage(base=base.removeprefix("origin/"), merge_base=merge_base, commits=frozenset(listed.split()))

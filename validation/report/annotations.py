@@ -1,0 +1,47 @@
+"""Annotations of a commit as GitHub's runners read them from standard output: the worst, ten at most.
+
+Workflow commands: docs.github.com, "Workflow commands for GitHub Actions". A page shows ten of a kind and step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from validation.case import CaseResult
+from validation.report.names import engine_name
+from validation.store.records import StoredResult
+from validation.verdict import Verdict, fails, worst_first
+
+MOST = 10
+LONGEST = 400  # characters of a reason
+KINDS = {"missing": "warning", "broken": "warning", "improved": "notice"}
+"""Of verdicts that fail nothing and are told."""
+
+
+def commit_annotations(
+    pairs: Sequence[tuple[CaseResult | StoredResult, Verdict]], *, strict: bool = False
+) -> list[str]:
+    """A line each; where there are more than ten the tenth says how many."""
+    told = []
+    for _, verdict in worst_first([(StoredResult.of(result), verdict) for result, verdict in pairs]):
+        kind = "error" if fails(verdict, strict=strict) else KINDS.get(verdict.word)
+        if kind is not None:
+            what = f"{verdict.case.label} on {engine_name(verdict.case)}"
+            told.append(_line(kind, f"Upright: {what}", f"{verdict.word}: {verdict.reason}"))
+    if len(told) <= MOST:
+        return told
+    rest = len(told) - MOST + 1
+    return [*told[: MOST - 1], _line("notice", "Upright", f"{rest} more stand in the job's summary")]
+
+
+def _line(kind: str, title: str, text: str) -> str:
+    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
+    return f"::{kind} title={_escaped(title, ':,')}::{_escaped(text)}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    """Nothing in it ends the line or the property."""
+    text = "".join(character if character.isprintable() else " " for character in text)
+    for character in f"%{more}":  # % first
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
