@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.geometry.structure import Structure
-from reference_engine.planar.errors import WorldError
 from reference_engine.planar.forces import Attraction, ConstantForce, Force, Spring, Thruster
+from reference_engine.planar.functions import Functions, call_function
 from reference_engine.planar.outline import centre_of_mass
 from reference_engine.planar.trigonometry import sine_and_cosine
 from reference_engine.planar.world import World
@@ -33,6 +33,7 @@ class Forces(Structure):
     row: Array  # (F, 9)
     knots: Array  # (K, 2) s and factor, profile after profile
     bands: Ids  # (R,) which forces are rubber bands
+    function: int  # address of what Python adds last; 0 where there is none
 
 
 # ids: kind; bodies, the second of a spring alone; corners of the profile from FIRST_KNOT to before END_KNOT, or none
@@ -47,11 +48,11 @@ STRENGTH = STIFFNESS
 HEAD, TAIL = range(2)  # ends of a spring
 
 
-def pack_forces(world: World, *, background: bool = False, callables: bool = False) -> Forces:
-    """The world's forces, gravity and damping for the kernels.
+def pack_forces(world: World, *, background: bool = False) -> tuple[Forces, Functions]:
+    """The world's forces, gravity and damping for the kernels, and the Python functions that these call.
 
-    With `background` there is a row more, the last, for a body that nothing moves. A Python callable cannot be
-    compiled: WorldError, unless `callables` says that the caller adds what they do, after all that is here.
+    With `background` there is a row more, the last, for a body that nothing moves. The functions must live as long as
+    the forces are used, and be asked (`check`) whether one has failed.
     """
     free = [not body.fixed for body in world.bodies] + ([False] if background else [])
     mass = [(b.mass, b.mass, float(b.inertia or math.inf)) for b in world.bodies]
@@ -62,23 +63,25 @@ def pack_forces(world: World, *, background: bool = False, callables: bool = Fal
     knots: list[tuple[float, float]] = []
     for force in world.forces:
         if not isinstance(force, Attraction | ConstantForce | Spring | Thruster):
-            if callables:
-                continue
-            raise WorldError(f"forces: {force!r} is a Python function, which only the faithful mode calls")
+            continue
         corners = profile_of(force)
         kind, bodies, row = packed(force, world)
         ids.append((kind, *bodies, len(knots), len(knots) + len(corners)))
         rows.append(row)
         knots += corners
-    return Forces(
-        mass=np.array([mass[i] if moves else (math.inf,) * 3 for i, moves in enumerate(free)], np.float64),
+    masses = np.array([mass[i] if moves else (math.inf,) * 3 for i, moves in enumerate(free)], np.float64)
+    functions = Functions(world, masses)
+    forces = Forces(
+        mass=masses,
         weight=np.array([weight[i] if moves else (0.0,) * 3 for i, moves in enumerate(free)], np.float64),
         drag=np.array([-world.damping, -world.damping, -world.rotational_damping], np.float64),
         ids=np.array(ids, np.int64).reshape(-1, 5),
         row=np.array(rows, np.float64).reshape(-1, 9),
         knots=np.array(knots, np.float64).reshape(-1, 2),
         bands=np.array([k for k, (kind, *_) in enumerate(ids) if kind == BAND], np.int64),
+        function=functions.address,
     )
+    return forces, functions
 
 
 def profile_of(force: Force) -> list[tuple[float, float]]:
@@ -135,6 +138,8 @@ def accelerate(forces, time, y, B, rate_out):
         for c in range(3):
             at = 3 * (B + i) + c
             rate_out[at] = rate_out[at] + forces.drag[c] * y[at] / forces.mass[i, c] + forces.weight[i, c]
+    if forces.function != 0:
+        call_function(forces.function, time, y, rate_out)  # type: ignore[call-arg]  # numba adds the first
 
 
 @kernel

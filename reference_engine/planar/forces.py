@@ -1,6 +1,8 @@
 """Forces besides gravity and damping.
 
-A Python callable (time, pose (B, 3), twist (B, 3)) -> (B, 3) of force [N] and torque [N m] is a force too.
+A Python callable (time, pose (B, 3), twist (B, 3)) -> (B, 3) of force [N] and torque [N m] is a force too; time [s],
+poses [m, m, rad] and twists [m/s, m/s, rad/s] are copies. It is called at every evaluation of the right-hand side, also
+ahead of the time that a step then accepts, so it may depend on nothing but its arguments.
 """
 
 import math

@@ -72,7 +72,7 @@ class ContactSim:
         self.world, self.settings = world, settings or FaithfulSettings()
         self.outlines, self.rules = pack_outlines(world), pack_rules(self.settings)
         self.external = External(world)
-        self.compiled = not self.external.functions and not self.settings.adaptive
+        self.compiled = not self.settings.adaptive
         self.method = INTEGRATORS.index(self.settings.integrator)
         self.stages = room_for_stages(self.external.forces, frames_of(world))
         self.handling = COLLISION_HANDLINGS.index(self.settings.collision_handling)
@@ -313,6 +313,7 @@ class ContactSim:
                 self.outlines, self.rules, self.method, self.settings.contact_forces, self.time, h, self.pose,
                 self.twist, self.stages, self.seed, self.work, rows.ids, rows.values, pose, twist,
             )  # fmt: skip
+            self.external.functions.check()
             if outcome != NO_ROOM:
                 break
             self.seed[0] = seed

@@ -1,9 +1,8 @@
-"""What acts on bodies besides contacts, and its energy: the kernels of `planar.external`, and Python functions."""
+"""What acts on bodies besides contacts, and its energy, by the kernels of `planar.external`."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.planar.errors import WorldError
 from reference_engine.planar.external import accelerate, pack_forces, potential_energy
 from reference_engine.planar.world import World
 
@@ -14,8 +13,7 @@ class External:
     """Gravity, damping and the world's forces. Arrays are (B + 1, 3): the background comes last and stays."""
 
     def __init__(self, world: World) -> None:
-        self.forces = pack_forces(world, background=True, callables=True)
-        self.functions = [force for force in world.forces if callable(force)]
+        self.forces, self.functions = pack_forces(world, background=True)
         self.rows = len(self.forces.mass)
         self.state, self.rate = np.zeros(6 * self.rows), np.zeros(6 * self.rows)
 
@@ -24,13 +22,7 @@ class External:
         self.put(pose, twist)
         accelerate(self.forces, time, self.state, self.rows, self.rate)
         out[:] = self.rate[3 * self.rows :].reshape(-1, 3)
-        for function in self.functions:
-            pushes = np.asarray(function(time, pose[:-1].copy(), twist[:-1].copy()), np.float64)
-            if pushes.shape != (self.rows - 1, 3) or not np.isfinite(pushes).all():
-                raise WorldError(
-                    f"forces: {function!r} gave {pushes.shape}, not finite (B, 3) with B = {self.rows - 1}"
-                )
-            out[:-1] += pushes / self.forces.mass[:-1]
+        self.functions.check()
 
     def energy(self, time: float, pose: Array, twist: Array) -> float:
         """Kinetic, and potential of gravity, attraction and springs [J]."""

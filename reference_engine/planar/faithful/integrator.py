@@ -1,7 +1,7 @@
 """One step of Runge-Kutta 4, modified Euler or Euler, with the contacts and their forces at every stage.
 
 The stages are looked at like states: bodies that penetrate in one end the step. `engine` does the same stage by stage
-where a force is a Python function.
+for steps that adapt.
 """
 
 from dataclasses import dataclass

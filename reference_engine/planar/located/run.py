@@ -64,7 +64,8 @@ class Run:
 
     def __init__(self, world: World, settings: Settings, grid: Array) -> None:
         self.world, self.settings, self.grid = world, settings, grid
-        self.solids, self.forces = pack_solids(world), pack_forces(world, background=True)
+        self.solids = pack_solids(world)
+        self.forces, self.functions = pack_forces(world, background=True)
         self.rule = Rule(
             tolerance=settings.tolerance, cutoff=settings.accumulation_cutoff,
             law=IMPACT_LAWS.index(settings.impact_law), order=IMPACT_ORDERS.index(settings.impact_order),
@@ -107,6 +108,7 @@ class Run:
                 self.solids, self.forces, self.rule, self.clock, self.held, self.found, self.following, self.instant,
                 self.work, self.log, self.grid,
             )  # fmt: skip
+            self.functions.check()
             if status == DONE:
                 return
             if status == LOG_FULL:

@@ -1,5 +1,6 @@
 """The kernels of forces: each force against its formula, their sum against momentum and energy."""
 
+import dataclasses
 import math
 
 import numba
@@ -15,7 +16,6 @@ from reference_engine import (
     Spring,
     Thruster,
     World,
-    WorldError,
     polygon_outline,
 )
 from reference_engine.planar import external
@@ -43,13 +43,13 @@ def world_with(*forces, bodies, **options):
 def accelerations(world, time=0.0, y=None):
     """(B, 3)"""
     count, rate = len(world.bodies), np.zeros(6 * len(world.bodies))
-    accelerate(pack_forces(world), time, state_of(world) if y is None else y, count, rate)
+    accelerate(pack_forces(world)[0], time, state_of(world) if y is None else y, count, rate)
     return rate[3 * count :].reshape(-1, 3)
 
 
 def integrate(world, duration, steps, watch):
     """Runge-Kutta 4; what `watch(time, y)` gives at the start and after every step."""
-    forces, count = pack_forces(world), len(world.bodies)
+    (forces, _), count = pack_forces(world), len(world.bodies)
 
     def slope(time, y):
         out = np.empty_like(y)
@@ -70,7 +70,7 @@ def integrate(world, duration, steps, watch):
 
 
 def energy(world):
-    forces, count = pack_forces(world), len(world.bodies)
+    (forces, _), count = pack_forces(world), len(world.bodies)
     mass = np.array([[b.mass, b.mass, b.inertia] for b in world.bodies])
 
     def total(time, y):
@@ -117,7 +117,7 @@ def test_the_corners_of_all_profiles_are_named_one_after_the_other():
         Thruster(body=0, point=(0.0, 0.0), force=(2.0, 0.0), profile=((0.5, 3.0),)),
         Thruster(body=0, point=(0.0, 0.0), force=(2.0, 0.0), profile=((0.0, 0.0), (3.0, 1.0))),
     )
-    forces = pack_forces(world_with(*thrusters, bodies=(disc(),)))
+    forces, _ = pack_forces(world_with(*thrusters, bodies=(disc(),)))
     corners = [next_knot(forces, -1.0)]
     while corners[-1] < math.inf:
         corners.append(next_knot(forces, corners[-1]))
@@ -180,7 +180,7 @@ def test_a_rubber_band_pulls_only_and_is_slack_by_how_much_it_is_too_short(dista
     spring = Spring(**points, length=0.1, stiffness=1.0)
     band = Spring(**points, length=1.0, stiffness=8.0, pulls_only=True)
     world = world_with(spring, band, bodies=(disc(distance),))
-    forces = pack_forces(world)
+    forces, _ = pack_forces(world)
     assert len(forces.bands) == 1
     assert slack(forces, 0, 0.0, state_of(world)) == pytest.approx(distance - 1.0, abs=1e-15)
     pull = -(distance - 0.1) - 8.0 * max(0.0, distance - 1.0)
@@ -215,7 +215,7 @@ def test_springs_and_attraction_keep_energy():
 
 def test_a_band_that_slackens_and_tightens_keeps_energy():
     """At the kinks the integrator is of second order, in one step each."""
-    assert np.ptp(np.sign(integrate(lively(), 2.0, 100, lambda t, y: slack(pack_forces(lively()), 0, t, y)))) == 2.0
+    assert np.ptp(np.sign(integrate(lively(), 2.0, 100, lambda t, y: slack(pack_forces(lively())[0], 0, t, y)))) == 2.0
     assert np.ptp(integrate(lively(), 2.0, 2000, energy(lively()))) < 1e-6
 
 
@@ -243,16 +243,20 @@ def test_a_background_row_changes_nothing_and_stays():
     world, rate = lively(), np.full(18, np.nan)
     y = state_of(world)
     padded = np.concatenate([y[:6], np.zeros(3), y[6:], np.zeros(3)])
-    accelerate(pack_forces(world, background=True), 0.0, padded, 3, rate)
+    accelerate(pack_forces(world, background=True)[0], 0.0, padded, 3, rate)
     assert np.array_equal(rate[9:15].reshape(-1, 3), accelerations(world)) and np.all(rate[15:] == 0.0)
     assert np.all(np.isnan(rate[:9]))  # the poses' part is the caller's
 
 
-def test_a_python_function_is_refused_unless_the_caller_adds_it():
-    world = world_with(lambda time, pose, twist: np.zeros((1, 3)), bodies=(disc(),))
-    with pytest.raises(WorldError, match="is a Python function, which only the faithful mode calls"):
-        pack_forces(world)
-    assert len(pack_forces(world, callables=True).ids) == 0
+def test_python_functions_are_added_after_all_else():
+    world = lively()
+    extra = np.arange(6.0).reshape(2, 3)
+    with_function = dataclasses.replace(world, forces=(*world.forces, lambda time, pose, twist: extra * (1.0 + time)))
+    forces, functions = pack_forces(with_function)
+    rate = np.zeros(12)
+    accelerate(forces, 0.5, state_of(world), 2, rate)
+    functions.check()
+    assert np.array_equal(rate[6:].reshape(-1, 3), accelerations(world, time=0.5) + 1.5 * extra / forces.mass)
 
 
 def test_every_kernel_of_forces_has_been_compiled_for_one_signature():
@@ -261,7 +265,7 @@ def test_every_kernel_of_forces_has_been_compiled_for_one_signature():
     for world in (lively(), world_with(bodies=(disc(),))):
         accelerations(world)
         energy(world)(0.0, state_of(world))
-        next_knot(pack_forces(world), 0.0)
+        next_knot(pack_forces(world)[0], 0.0)
     for name, kernel in vars(external).items():
         if hasattr(kernel, "signatures"):
             assert len(kernel.signatures) <= 1, f"{name}: {kernel.signatures}"
