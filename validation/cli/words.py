@@ -19,6 +19,7 @@ from validation.engines import EngineWordError
 from validation.engines.engine import SettingError
 from validation.environments import BuildError
 from validation.kernel_cache import CacheError
+from validation.ledger import LedgerError
 from validation.lineage import LineageError
 from validation.store.errors import StoreError
 
@@ -28,6 +29,7 @@ EXPECTED_ERRORS: tuple[type[Exception], ...] = (
     SettingError,
     EngineWordError,
     StoreError,
+    LedgerError,
     CacheError,
     BuildError,
     LineageError,

@@ -9,7 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, delete, insert, or_, select
 
 from validation.evidence.divergence import divergence_from_json, divergence_to_json
-from validation.store import models, runs
+from validation.groups import TELLING
+from validation.store import ledger, models, runs
 from validation.store.errors import StoreError
 from validation.store.records import Baseline, StoredResult
 from validation.verdict import Verdict, changes_from_json, defects_from_json, to_json
@@ -24,7 +25,9 @@ def accept(
     cases: Collection[int] | None,
     scope: str,
     until: datetime | None,
+    carries: int | None = None,
 ) -> list[int]:
+    """`carries` is the entry of another branch that this acceptance carries over."""
     (stored,) = runs.runs(connection, models.Run.id == run)
     if stored.done < stored.planned:
         raise StoreError(
@@ -40,7 +43,13 @@ def accept(
         if cases is None or result.number in cases:
             by_identity.setdefault(result.case.identity.key, []).append(result)
     accepted = [_the_one(group) for group in by_identity.values()]
+    if not accepted:
+        return []
     now = datetime.now(UTC)
+    numbers = [result.number for result in accepted]
+    entry = ledger.add(
+        connection, "accept", numbers, who=who, reason=reason, scope=scope, until=until, refers_to=carries, made=now
+    )
     rows = [
         {
             "case_id": result.number,
@@ -51,12 +60,12 @@ def accept(
             "reason": reason,
             "scope": scope,
             "until": until,
+            "entry_id": entry,
         }
         for result in accepted
     ]
-    if rows:
-        connection.execute(insert(models.Baseline), rows)
-    return [result.number for result in accepted]
+    connection.execute(insert(models.Baseline), rows)
+    return numbers
 
 
 def _the_one(results: Sequence[StoredResult]) -> StoredResult:
@@ -73,14 +82,14 @@ def _the_one(results: Sequence[StoredResult]) -> StoredResult:
     return plain[0]
 
 
-def baselines(
+def in_effect(
     connection: Connection,
     branches: Sequence[str],
     commits: Collection[str] | None = None,
     *,
     anywhere: str | None = None,
-) -> dict[str, Baseline]:
-    """By identity, the one in effect: of the first of `branches` that has any, the latest not yet expired.
+) -> dict[str, Any]:
+    """Identity -> the row in effect: of the first of `branches` that has any, the latest not expired, not undone.
 
     With `commits` only results of these commits count, but on the branch `anywhere` those of all.
     """
@@ -96,14 +105,25 @@ def baselines(
     ).all()
     if commits is not None:
         rows = [row for row in rows if row.branch == anywhere or row.commit in commits]
-    chosen: dict[str, Any] = {}
-    for row in sorted(rows, key=lambda row: (-branches.index(row.branch), row.id)):
-        chosen[row.identity_key] = row
+    undone = ledger.undone_entries(connection)
+    holding = [row for row in rows if row.entry_id not in undone]
+    return {row.identity_key: row for row in sorted(holding, key=lambda row: (-branches.index(row.branch), row.id))}
+
+
+def baselines(
+    connection: Connection,
+    branches: Sequence[str],
+    commits: Collection[str] | None = None,
+    *,
+    anywhere: str | None = None,
+) -> dict[str, Baseline]:
+    """By identity, those in effect, as `in_effect` has them."""
+    chosen = in_effect(connection, branches, commits, anywhere=anywhere)
     if not chosen:
         return {}
     numbers = {row.case_id for row in chosen.values()}
-    in_effect = models.Case.id.in_(select(models.Baseline.case_id).where(models.Baseline.branch.in_(branches)))
-    results = {result.number: result for result in runs.results(connection, in_effect) if result.number in numbers}
+    accepted = models.Case.id.in_(select(models.Baseline.case_id).where(models.Baseline.branch.in_(branches)))
+    results = {result.number: result for result in runs.results(connection, accepted) if result.number in numbers}
     return {
         identity: Baseline(
             number=row.id,
@@ -124,10 +144,12 @@ def save_verdicts(connection: Connection, run: int, verdicts: Iterable[Verdict])
     runs.require(connection, run)
     query = select(models.Case.key, models.Case.id).where(models.Case.run_id == run)
     numbers = {row.key: row.id for row in connection.execute(query)}
+    branch = connection.execute(select(models.Run.branch).where(models.Run.id == run)).scalar_one()
     rows = []
     for verdict in verdicts:
         if verdict.case_key not in numbers:
             raise StoreError(f"run {run}: {verdict.case.label} × {verdict.case.engine_label} is none of its cases")
+        since, good = _since(connection, run, branch, verdict)
         rows.append(
             {
                 "case_id": numbers[verdict.case_key],
@@ -141,6 +163,8 @@ def save_verdicts(connection: Connection, run: int, verdicts: Iterable[Verdict])
                 "changes": to_json(verdict.changes),
                 "defects": to_json(verdict.defects),
                 "divergence": divergence_to_json(verdict.divergence),
+                "since_run": since,
+                "good_run": good,
             }
         )
     if rows:
@@ -148,25 +172,62 @@ def save_verdicts(connection: Connection, run: int, verdicts: Iterable[Verdict])
         connection.execute(insert(models.Verdict), rows)
 
 
+def _since(connection: Connection, run: int, branch: str, verdict: Verdict) -> tuple[int | None, int | None]:
+    """Of a verdict that tells: the first run of the branch that has it, and the latest before in which it was not so,
+    or that of the baseline. A case with overrides has a history of its own."""
+    if verdict.word not in TELLING:
+        return None, None
+    before = connection.execute(
+        select(models.Case.run_id, models.Verdict.word, models.Verdict.since_run, models.Verdict.good_run)
+        .join(models.Verdict, models.Verdict.case_id == models.Case.id)
+        .join(models.Run, models.Run.id == models.Case.run_id)
+        .where(
+            models.Case.identity_key == verdict.case.identity.key,
+            models.Case.engine_label == verdict.case.engine_label,
+            models.Case.run_id < run,
+            models.Run.branch == branch,
+        )
+        .order_by(models.Case.id.desc())
+        .limit(1)
+    ).one_or_none()
+    if before is not None and before.word == verdict.word:
+        return before.since_run, before.good_run
+    if before is not None:
+        return run, before.run_id
+    accepted = (
+        select(models.Case.run_id)
+        .join(models.Baseline, models.Baseline.case_id == models.Case.id)
+        .where(models.Baseline.id == verdict.baseline)
+    )
+    return run, connection.execute(accepted).scalar()
+
+
+VERDICT = [
+    getattr(models.Verdict, name)
+    for name in ("baseline_id", "word", "worse", "reason", "changes", "defects", "divergence", "since_run", "good_run")
+]
+
+
 def verdicts(connection: Connection, run: int) -> list[Verdict]:
     """Of a run's cases that were judged, in the order of the plan."""
     query = (
-        select(*runs.CASE, models.Verdict.__table__)
+        select(*runs.CASE, *VERDICT)
         .join(models.Verdict, models.Verdict.case_id == models.Case.id)
         .where(models.Case.run_id == run)
         .order_by(models.Case.id)
     )
-    rows: list[Any] = list(connection.execute(query))
-    return [
-        Verdict(
-            case=runs.case_of(row),
-            word=row.word,
-            worse=row.worse,
-            reason=row.reason,
-            changes=changes_from_json(row.changes),
-            defects=defects_from_json(row.defects),
-            baseline=row.baseline_id,
-            divergence=divergence_from_json(row.divergence),
-        )
-        for row in rows
-    ]
+    return [verdict_of(row) for row in connection.execute(query)]
+
+
+def verdict_of(row: Any) -> Verdict:
+    """Of a row with the columns runs.CASE and VERDICT."""
+    return Verdict(
+        case=runs.case_of(row),
+        word=row.word,
+        worse=row.worse,
+        reason=row.reason,
+        changes=changes_from_json(row.changes),
+        defects=defects_from_json(row.defects),
+        baseline=row.baseline_id,
+        divergence=divergence_from_json(row.divergence),
+    )

@@ -163,8 +163,33 @@ class EnsembleSeries(Base):
     values: Mapped[str]  # JSON: a number for each start that completed; "nan", "inf" where it is none
 
 
+class Entry(Base):
+    """Of the ledger; append-only."""
+
+    __tablename__ = "ledger"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    made: Mapped[datetime]
+    act: Mapped[str]
+    who: Mapped[str]
+    reason: Mapped[str]
+    scope: Mapped[str]
+    branch: Mapped[str]
+    until: Mapped[datetime | None]
+    owner: Mapped[str]
+    link: Mapped[str]
+    refers_to: Mapped[int | None] = mapped_column(ForeignKey("ledger.id"))
+
+
+class EntryCase(Base):
+    """A case that an entry of the ledger was said of."""
+
+    __tablename__ = "ledger_cases"
+    entry_id: Mapped[int] = mapped_column(ForeignKey("ledger.id"), primary_key=True)
+    case_id: Mapped[int] = mapped_column(ForeignKey("cases.id"), primary_key=True, index=True)
+
+
 class Baseline(Base):
-    """Append-only: an acceptance is never changed, a later one supersedes it."""
+    """Append-only: an acceptance is never changed; a later one supersedes it, or its entry in the ledger is undone."""
 
     __tablename__ = "baselines"
     __table_args__ = (Index("ix_baselines_branch_identity_key", "branch", "identity_key"),)
@@ -177,10 +202,12 @@ class Baseline(Base):
     reason: Mapped[str]
     scope: Mapped[str]
     until: Mapped[datetime | None]
+    entry_id: Mapped[int | None]  # of the ledger; no foreign key: SQLite cannot add one to a table that is there
 
 
 class Verdict(Base):
     __tablename__ = "verdicts"
+    __table_args__ = (Index("ix_verdicts_since_run", "since_run"),)
     case_id: Mapped[int] = mapped_column(ForeignKey("cases.id"), primary_key=True)
     baseline_id: Mapped[int | None] = mapped_column(ForeignKey("baselines.id"))
     word: Mapped[str]
@@ -192,6 +219,9 @@ class Verdict(Base):
     changes: Mapped[str]  # JSON
     defects: Mapped[str]  # JSON
     divergence: Mapped[str]  # JSON; "" where the bits are the same, or one of the motions is not stored
+    # of a verdict that tells (validation.groups): the run in which it was first told, and the one before, without it
+    since_run: Mapped[int | None]
+    good_run: Mapped[int | None]
 
 
 class Find(Base):

@@ -7,14 +7,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Self
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from scenarios.scene import Scene
 from validation.case import Case, CaseResult, RunInfo
 from validation.ensembles import Ensemble
+from validation.groups import Group
+from validation.ledger import Entry, Mark
 from validation.lineage import Lineage
-from validation.store import ensembles, finds, judgements, models, runs
+from validation.store import ensembles, finds, groups, judgements, ledger, models, runs
 from validation.store.connection import connect, reading, unreachable, writing
 from validation.store.errors import StoreError
 from validation.store.migration import migrate
@@ -178,8 +180,6 @@ class Store:
         broken cases are accepted too: from then on they are known. Of cases that share an identity only the one
         without overrides is accepted.
         """
-        if not reason.strip():
-            raise StoreError("reason: '' is empty; say why these measurements are right")
         with writing(self._engine, self.name) as connection:
             runs.require(connection, run)
             return judgements.accept(connection, run, who=who, reason=reason, cases=cases, scope=scope, until=until)
@@ -206,6 +206,67 @@ class Store:
         with reading(self._engine, self.name) as connection:
             runs.require(connection, run)
             return judgements.verdicts(connection, run)
+
+    # --- groups and the ledger ------------------------------------------------------------------------------------
+
+    def groups(self, run: int, *, closed: bool = False) -> list[Group]:
+        """Of verdicts of one cause, as seen from a run on its branch, the gravest first.
+
+        Without `closed` only those of which something is open, or was told in this very run.
+        """
+        with reading(self._engine, self.name) as connection:
+            runs.require(connection, run)
+            return groups.groups(connection, run, self._branches(connection, run), closed=closed)
+
+    def group(self, run: int, key: str) -> Group:
+        """By the first digits of its key. Raises StoreError where they name none, or several."""
+        every = self.groups(run, closed=True)
+        found = [group for group in every if key and group.key.startswith(key)]
+        if len(found) != 1:
+            known = ", ".join(group.key for group in every[:8]) or "none"
+            what = "names none" if not found else f"names {len(found)}"
+            raise StoreError(f"group {key}: {what} of run {run}; it has: {known}")
+        return found[0]
+
+    def mark(
+        self,
+        mark: Mark,
+        cases: Collection[int],
+        *,
+        who: str,
+        reason: str,
+        scope: str,
+        until: datetime | None = None,
+        owner: str = "",
+        link: str = "",
+    ) -> int:
+        """Say something of cases of a group, by their numbers; the number of the entry. `scope` says in words which
+        they are. Raises LedgerError where a name, a reason, or what this mark needs is lacking."""
+        with writing(self._engine, self.name) as connection:
+            return ledger.add(
+                connection, mark, cases, who=who, reason=reason, scope=scope, until=until, owner=owner, link=link
+            )
+
+    def undo(self, entry: int, *, who: str, reason: str) -> int:
+        """Take back an entry, an acceptance too: what was the baseline before is it again. The undo's number."""
+        with writing(self._engine, self.name) as connection:
+            return ledger.undo(connection, entry, who=who, reason=reason)
+
+    def carry_over(self, run: int) -> list[int]:
+        """Accept of a run what was accepted on another branch, where every result of a group is the same bit for bit;
+        numbers of the entries that were carried over."""
+        with writing(self._engine, self.name) as connection:
+            runs.require(connection, run)
+            return groups.carry_over(connection, run, self._branches(connection, run))
+
+    def entries(self, limit: int | None = None) -> list[Entry]:
+        """The ledger, newest first."""
+        with reading(self._engine, self.name) as connection:
+            return ledger.entries(connection, limit=limit)
+
+    def _branches(self, connection: Connection, run: int) -> list[str]:
+        (stored,) = runs.runs(connection, models.Run.id == run)
+        return list(dict.fromkeys((stored.branch, *MAIN_BRANCHES)))
 
     # --- finds ----------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 
 import pytest
 
@@ -10,7 +10,8 @@ from tests.validation.store.made import case, failed, info, measurement, result
 from validation.case import CaseResult
 from validation.evidence.divergence import Divergence
 from validation.judge import judge
-from validation.store import Store
+from validation.ledger import LedgerError
+from validation.store import Store, judgements
 from validation.store.errors import StoreError
 from validation.verdict import Verdict
 
@@ -50,12 +51,23 @@ def test_a_later_acceptance_takes_over_and_erases_nothing(store: Store) -> None:
     assert numbers == sorted(set(numbers))
 
 
-def test_an_acceptance_ends_on_its_day_and_the_one_before_holds_again(store: Store) -> None:
+def test_an_acceptance_ends_on_its_day_and_the_one_before_holds_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     old, new = (done(store, result(case(), measurement(value=v))) for v in (1.0, 2.0))
     now = datetime.now(UTC)
     store.accept(old, who="R.", reason="good")
-    store.accept(new, who="R.", reason="known, until it is mended", until=now - timedelta(seconds=1))
-    assert store.baselines("main")[case().identity.key].run == old
+    store.accept(new, who="R.", reason="known, until it is mended", until=now + timedelta(days=1))
+    assert store.baselines("main")[case().identity.key].run == new
+
+    class Tomorrow(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            return datetime.now(tz) + timedelta(days=1)
+
+    with monkeypatch.context() as clock:
+        clock.setattr(judgements, "datetime", Tomorrow)
+        assert store.baselines("main")[case().identity.key].run == old
     store.accept(new, who="R.", reason="known for longer", until=now + timedelta(days=9))
     assert store.baselines("main")[case().identity.key].run == new
 
@@ -122,7 +134,7 @@ def test_half_a_run_is_not_accepted(store: Store) -> None:
 
 
 def test_an_acceptance_needs_a_reason(store: Store) -> None:
-    with pytest.raises(StoreError, match="reason: '' is empty"):
+    with pytest.raises(LedgerError, match="reason: '' is empty"):
         store.accept(done(store, result()), who="R.", reason=" ")
 
 

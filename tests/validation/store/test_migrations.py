@@ -138,3 +138,46 @@ def test_somebody_elses_database_is_left_alone(tmp_path: Path, statement: str, w
     with pytest.raises(StoreError, match=words):
         open_store(path)
     assert path.read_bytes()[100:] == before[100:], "but for the header, in which SQLite notes its journal"
+
+
+def test_what_was_accepted_and_told_before_the_ledger_is_in_it(where: str) -> None:
+    engine, name = connect(where)
+    with writing(engine, name) as connection:
+        upgrade(connection, "0005")
+        for run in (7, 8):
+            connection.execute(
+                sa.text(
+                    f"INSERT INTO runs VALUES ({run}, '2026-11-03 12:30:15', '2026-11-03 12:31:15', 'abc{run}', 'main',"
+                    " false, 'm', 'p', '3.11', '{}', 'upright run', false, '{}')"
+                )
+            )
+            for number, scenario in ((10 * run + 1, "stack"), (10 * run + 2, "pile")):
+                connection.execute(
+                    sa.text(
+                        f"INSERT INTO cases VALUES ({number}, {run}, 'k{number}', 'i-{scenario}', '{scenario}', '{{}}',"
+                        f" 'pymunk', 'fair', 0.01, 'p', '', '{scenario}', 'pymunk', '0', '7', '{{}}', 'completed', '',"
+                        f" '', 'h{run}', NULL, 0.1, 0.0, 1, 0.1)"
+                    )
+                )
+        for number, case_number in ((1, 71), (2, 72)):
+            connection.execute(
+                sa.text(
+                    f"INSERT INTO baselines VALUES ({number}, {case_number},"
+                    f" '{'i-stack' if number == 1 else 'i-pile'}', 'main', '2026-11-03 13:00:00.5', 'R.', 'first look',"
+                    " 'the whole run', NULL)"
+                )
+            )
+        connection.execute(
+            sa.text(
+                "INSERT INTO verdicts VALUES (81, 1, 'regressed', true, 'worse', '', NULL, NULL, '[]', '[]', ''),"
+                " (82, 2, 'pass', false, 'as it was', '', NULL, NULL, '[]', '[]', '')"
+            )
+        )
+    engine.dispose()
+    with open_store(where) as store:
+        (entry,) = store.entries()
+        assert (entry.act, entry.who, entry.reason, entry.cases) == ("accept", "R.", "first look", (71, 72))
+        (group,) = store.groups(8)
+        assert (group.since.run, group.good and group.good.run, group.state) == (8, 7, "new")
+        store.undo(entry.number, who="R.", reason="no")
+        assert store.baselines("main") == {}

@@ -1,0 +1,155 @@
+"""Regressions are listed as text, and what is said of them decides whether a check fails."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from tests.validation.command import call
+from tests.validation.store.made import case
+from tests.validation.store.test_groups import bad, checked, good
+from validation.groups import excused
+from validation.judge import exit_status
+from validation.report.meaning import MEANS, meaning
+from validation.store import Store, open_store
+from validation.verdict import NOT_MEASURED, Change, Defect
+
+STACK, PILE = case("stack"), case("pile")
+
+
+class Command:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self.given = monkeypatch, capsys
+
+    def __call__(self, *words: str) -> tuple[int, str, str]:
+        return call(*self.given, *words)
+
+
+@pytest.fixture
+def upright(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """In a folder of its own, by R."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("UPRIGHT_DB", raising=False)
+    monkeypatch.setenv("UPRIGHT_USER", "R.")
+    return Command(monkeypatch, capsys)
+
+
+def regressed(store: Store) -> int:
+    good(store, STACK, PILE)
+    return checked(store, "bbbb", *bad(STACK, PILE))
+
+
+def test_a_group_is_told_with_figures_commits_and_what_it_means(upright: Command) -> None:
+    with open_store("upright.db") as store:
+        regressed(store)
+    code, out, _ = upright("regressions")
+    told = " ".join(out.split())
+    assert code == 1
+    assert "since bbbb (run 2), not in aaaa (run 1): new" in told
+    assert "stack:n=10 × pymunk@fair: penetration_mean 3 mm, was 0.4 mm (7.5 times" in told
+    assert "bodies sink 3 mm into one another on average, 0.4 mm before" in told
+    assert "1 new, as seen from run 2 at bbbb" in told
+
+
+def test_as_json_a_group_is_a_line(upright: Command) -> None:
+    with open_store("upright.db") as store:
+        regressed(store)
+    code, out, _ = upright("regressions", "--json")
+    line = json.loads(out)
+    assert code == 1 and line["state"] == "new" and line["first_bad"] == {"run": 2, "commit": "bbbb", "dirty": False}
+    assert {(one["scenario"], one["metric"], one["old"], one["new"]) for one in line["cases"]} == {
+        ("stack:n=10", "penetration_mean", 4e-4, 3e-3),
+        ("pile:n=10", "penetration_mean", 4e-4, 3e-3),
+    }
+
+
+def test_what_is_known_fails_nothing_until_that_is_taken_back(upright: Command) -> None:
+    with open_store("upright.db") as store:
+        run = regressed(store)
+        key = store.groups(run)[0].key
+    code, out, _ = upright("mark", "known", key[:6], "--link", "#31", "--reason", "the cache")
+    assert code == 0 and "2 cases" in out and "which is known now   (R.)" in out
+    with open_store("upright.db") as store:
+        verdicts = excused(store.verdicts(run), store.groups(run), run)
+    assert exit_status(verdicts) == 0 and all("[known, by R.: the cache]" in verdict.reason for verdict in verdicts)
+    code, out, _ = upright("regressions")
+    assert code == 0 and "entry 2: known by R." in out and "#31: the cache" in out
+    assert upright("undo", "2", "--reason", "another fault")[0] == 0
+    assert upright("regressions")[0] == 1
+    code, out, _ = upright("ledger")
+    assert code == 0 and "entry 2: known" in out and "(undone by entry 3)" in out
+
+
+def test_a_part_of_a_group_can_be_marked(upright: Command) -> None:
+    with open_store("upright.db") as store:
+        run = regressed(store)
+        key = store.groups(run)[0].key
+    words = ("mark", "quarantine", key, "--until", "2099-01-01", "--reason", "x", "--scenario")
+    assert upright(*words, "stack:n=10")[0] == 0
+    with open_store("upright.db") as store:
+        (group,) = store.groups(run)
+        assert {m.verdict.case.label: m.state for m in group.members} == {
+            "stack:n=10": "quarantined",
+            "pile:n=10": "new",
+        }
+        assert exit_status(excused(store.verdicts(run), [group], run)) == 1
+    code, _, err = upright(*words, "dominoes")
+    assert code == 2 and "'dominoes' is not in group" in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "lacking"),
+    [
+        (["mark", "known", "{key}", "--reason", "x"], "link: '' is empty"),
+        (["mark", "quarantine", "{key}", "--reason", "x"], "until: a quarantine needs a day"),
+        (["mark", "reject", "{key}", "--reason", " "], "reason: '' is empty"),
+        (["mark", "reject", "0000", "--reason", "x"], "group 0000: names none of run 2"),
+        (["undo", "7", "--reason", "x"], "entry 7: not in the ledger; it has: 1"),
+        (["regressions", "--run", "9"], "run 9: not in this database"),
+    ],
+)
+def test_what_cannot_be_said_is_one_line(words: list[str], lacking: str, upright: Command) -> None:
+    with open_store("upright.db") as store:
+        key = store.groups(regressed(store))[0].key
+    code, out, err = upright(*(word.replace("{key}", key) for word in words))
+    assert (code, out) == (2, "") and lacking in err and err.count("\n") == 1, err
+
+
+def test_without_a_run_it_says_what_to_do(upright: Command) -> None:
+    code, _, err = upright("regressions")
+    assert code == 2 and "no run is stored in upright.db; run something first: upright check" in err
+    assert "the ledger is empty" in upright("ledger")[1]
+
+
+def changed(metric: str, old: float, new: float, unit: str = "m", allowed: str = "10 %") -> Change:
+    return Change(metric=metric, old=old, new=new, unit=unit, move="regressed", allowed=allowed)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (changed("penetration_mean", 5e-4, 2.1e-3), "bodies sink 2.1 mm into one another on average, 0.5 mm before"),
+        (changed("rest_time", 1.5, math.nan, "s"), "bodies do not come to rest any more"),
+        (
+            changed("rest_time", math.nan, 1.5, "s"),
+            "bodies come to rest after 1.5 s; before, bodies do not come to rest",
+        ),
+        (changed("energy_drift", 1.0, 1.0, "J", NOT_MEASURED), "energy_drift can no longer be measured"),
+        (changed("wobble", 1.0, 2.0), "wobble is 2 m, 1 m before"),
+        (
+            Defect(metric="energy_gain", value=2.0, limit=0.1, unit="J", standing=False),
+            "2 J of energy come from nowhere; physics allows 0.1 J",
+        ),
+    ],
+)
+def test_what_a_change_means_is_said_in_words(change: Change | Defect, told: str) -> None:
+    assert meaning(change, STACK) == told
+
+
+def test_every_metric_has_words() -> None:
+    from validation.metrics import METRICS
+
+    assert set(METRICS) <= set(MEANS)

@@ -1,0 +1,52 @@
+"""upright regressions"""
+
+from __future__ import annotations
+
+import click
+
+from validation.cli.words import database_option, database_words, without_password
+
+
+@click.command()
+@click.option(
+    "--run", "run", type=int, default=None, help="As seen from which run.  [default: the latest finished one]"
+)
+@click.option("--all", "everything", is_flag=True, help="Improvements too, and what is fixed or accepted.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per group on standard output, nothing else.")
+@database_option
+def command(run: int | None, everything: bool, as_json: bool, database: str) -> None:
+    """List what is worse: verdicts of one cause are one group.
+
+    Of a group: its first bad commit and the last good one before it, what was said of it, and of its worst cases
+    metric, old, new, evidence, and what that means. Exit status 1 where a check would fail for one of them.
+
+    \b
+    upright regressions
+    upright regressions --run 12 --all --json
+    """
+    from validation.report.groups import group_line, render_groups, states_words
+    from validation.store import open_store
+
+    place = database_words(database)
+    with open_store(database) as store:
+        number = run if run is not None else store.latest_run()
+        if number is None:
+            where = without_password(database)
+            raise click.ClickException(f"no run is stored in {where}; run something first: upright check{place}")
+        seen_from = store.run(number)
+        groups = store.groups(number, closed=everything)
+    if not everything:
+        groups = [group for group in groups if group.open and group.kind != "improved"]
+    if as_json:
+        for group in groups:
+            click.echo(group_line(number, group))
+    else:
+        at = f"run {number}" + (f" at {seen_from.info.commit[:8]}" if seen_from.info.commit else "")
+        if groups:
+            click.echo(render_groups(groups))
+            click.echo(f"{states_words(groups)}, as seen from {at}")
+            first = groups[0].key[:6]
+            click.echo(f'Next: upright mark acknowledge {first} --reason "..."{place} · upright mark --help')
+        else:
+            click.echo(f"nothing is worse, as seen from {at}")
+    raise SystemExit(int(any(group.fails for group in groups)))

@@ -1,0 +1,95 @@
+"""The ledger: who said what of which results, when, why, and until when. Entries are added, never changed.
+
+An entry is taken back by a later one that undoes it, which may be undone in its turn. Pure; the store keeps them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, get_args
+
+Act = Literal["accept", "reject", "acknowledge", "known", "quarantine", "not a fault", "undo"]
+Mark = Literal["reject", "acknowledge", "known", "quarantine", "not a fault"]
+"""The acts that say something of a group of verdicts; `accept` makes baselines."""
+
+MEANING: dict[Act, str] = {
+    "accept": "right as it is: the baseline from now on",
+    "reject": "wrong: to be mended, and failing until it is",
+    "acknowledge": "seen, somebody looks into it; failing as before",
+    "known": "a known issue, linked; fails nothing until its day, or for good",
+    "quarantine": "fails nothing until its day; somebody owns it",
+    "not a fault": "fails nothing, for as long as the motions are these very ones",
+    "undo": "takes an earlier entry back",
+}
+MARKS: tuple[Mark, ...] = get_args(Mark)
+
+
+class LedgerError(ValueError):
+    """An entry that may not be made, in one line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    number: int
+    act: Act
+    when: datetime
+    who: str
+    reason: str
+    scope: str  # what it was said of, in words
+    branch: str
+    until: datetime | None = None  # None: for good
+    owner: str = ""  # of a quarantine: who mends it
+    link: str = ""  # of a known issue
+    refers_to: int | None = None  # undo: the entry that it takes back; accept: the one that it carries over
+    cases: tuple[int, ...] = ()  # numbers of the cases that it was said of
+    undone_by: int | None = None  # number of the entry that took it back, and was not taken back itself
+
+    def holds(self, now: datetime) -> bool:
+        return self.undone_by is None and (self.until is None or self.until > now)
+
+
+def check_entry(
+    act: Act,
+    *,
+    who: str,
+    reason: str,
+    until: datetime | None = None,
+    owner: str = "",
+    link: str = "",
+    now: datetime,
+) -> None:
+    """Raises LedgerError where a name, a reason, or what this act needs is lacking."""
+    if act not in MEANING:
+        raise LedgerError(f"act: {act!r} is none; allowed: {', '.join(MEANING)}")
+    if not who.strip():
+        raise LedgerError("who: '' is empty; say who says so")
+    if not reason.strip():
+        raise LedgerError("reason: '' is empty; say why, for whoever asks later")
+    if until is not None and act not in ("accept", "known", "quarantine"):
+        raise LedgerError(f"until: {act} has no end; allowed for accept, known and quarantine")
+    if until is not None and until <= now:
+        raise LedgerError(f"until: {until:%Y-%m-%d} has begun; allowed: a day to come")
+    if act == "quarantine" and until is None:
+        raise LedgerError("until: a quarantine needs a day on which it ends")
+    if act == "quarantine" and not owner.strip():
+        raise LedgerError("owner: '' is empty; say who mends it")
+    if act == "known" and not link.strip():
+        raise LedgerError("link: '' is empty; a known issue needs the address or number of the issue")
+    if link and act != "known":
+        raise LedgerError(f"link: {act} has none; allowed for known")
+    if owner and act != "quarantine":
+        raise LedgerError(f"owner: {act} has none; allowed for quarantine")
+
+
+def undone(undoes: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """Of (number of the undo, number of what it takes back): entry -> the undo that holds against it.
+
+    An undo comes after what it takes back, so that the latest one holds, and decides which of those before it do.
+    """
+    found: dict[int, int] = {}
+    for number, what in sorted(undoes, reverse=True):
+        if number not in found:
+            found.setdefault(what, number)
+    return found

@@ -1,0 +1,124 @@
+"""Groups of verdicts as text, and one JSON object a group."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from validation.groups import STATES, Group, Member, Place
+from validation.ledger import Entry
+from validation.report.jsonl import FORMAT, finite
+from validation.report.meaning import worst_meaning
+from validation.report.names import engine_word
+from validation.report.table import one_line, text_of
+
+MOST_MEMBERS = 5  # of a group, shown as text
+COLOUR = {"red": "bold red", "amber": "yellow", "green": "green"}
+
+
+def render_groups(groups: Sequence[Group], *, width: int | None = None) -> str:
+    """Each with its commits and its state, what moved in its worst cases, what that means, and what was said of it."""
+    parts: list[RenderableType] = []
+    for group in groups:
+        since = f"since {group.since}" + (f", not in {group.good}" if group.good else "")
+        what = one_line(f"{group.key} {group.engine}, {since}: {group.state}")
+        parts.append(Text.assemble((group.kind, COLOUR[group.light]), f"  {what}"))
+        if group.entry:
+            parts.append(_indented(2, entry_words(group.entry), "dim"))
+        for member in group.members[:MOST_MEMBERS]:
+            parts.append(_indented(2, _member_words(group, member)))
+            means = worst_meaning(member.verdict)
+            if means:
+                parts.append(_indented(4, means, "italic"))
+        if len(group.members) > MOST_MEMBERS:
+            parts.append(_indented(2, f"and {len(group.members) - MOST_MEMBERS} more", "dim"))
+    return text_of(*parts, width=width)
+
+
+def _indented(by: int, text: str, style: str = "") -> Padding:
+    return Padding(Text(one_line(text), style=style), (0, 0, 0, by))
+
+
+def _member_words(group: Group, member: Member) -> str:
+    case = member.verdict.case
+    state = f" [{member.state}]" if member.state != group.state else ""
+    unseen = "" if member.seen else f" (not in this run; told in {member.sighting.place})"
+    return f"{case.label} × {engine_word(case)}{state}: {member.verdict.reason}{unseen}"
+
+
+def entry_words(entry: Entry) -> str:
+    """entry 4: known by R. on 3 Nov 2026 until 1 Dec 2026, #31: the solver's new cache"""
+    until = f" until {entry.until:%-d %b %Y}" if entry.until else ""
+    owner = f", owned by {entry.owner}" if entry.owner else ""
+    link = f", {entry.link}" if entry.link else ""
+    said = f"{entry.act} by {entry.who} on {entry.when:%-d %b %Y}{until}{owner}{link}"
+    return f"entry {entry.number}: {said}: {entry.reason}"
+
+
+def group_line(run: int, group: Group) -> str:
+    """One line, without its end:
+
+    {"format", "run", "group", "kind", "state", "light", "fails", "branch", "engine", "first_bad", "last_good", "entry",
+     "cases": [{"case", "number", "scenario", "engine", "state", "seen", "metric", "old", "new", "ratio", "unit",
+     "evidence", "meaning", "reason"}]}
+    """
+    line = {
+        "format": FORMAT,
+        "run": run,
+        "group": group.key,
+        "kind": group.kind,
+        "state": group.state,
+        "light": group.light,
+        "fails": group.fails,
+        "branch": group.branch,
+        "engine": group.engine,
+        "first_bad": _place(group.since),
+        "last_good": _place(group.good),
+        "entry": _entry(group.entry),
+        "cases": [_case(member) for member in group.members],
+    }
+    return json.dumps(finite(line), allow_nan=False)
+
+
+def _place(place: Place | None) -> dict[str, Any] | None:
+    return {"run": place.run, "commit": place.commit, "dirty": place.dirty} if place else None
+
+
+def _entry(entry: Entry | None) -> dict[str, Any] | None:
+    if entry is None:
+        return None
+    until = entry.until.isoformat() if entry.until else None
+    names = ("number", "act", "who", "reason", "scope", "owner", "link")
+    return {name: getattr(entry, name) for name in names} | {"when": entry.when.isoformat(), "until": until}
+
+
+def _case(member: Member) -> dict[str, Any]:
+    verdict = member.verdict
+    change = verdict.changes[0] if verdict.changes else None
+    return {
+        "case": verdict.case_key,
+        "number": member.number,
+        "scenario": verdict.case.label,
+        "engine": engine_word(verdict.case),
+        "state": member.state,
+        "seen": member.seen,
+        "metric": verdict.metric,
+        "old": verdict.old,
+        "new": verdict.new,
+        "ratio": verdict.ratio,
+        "unit": change.unit if change else "",
+        "evidence": change.evidence if change else "",
+        "meaning": worst_meaning(verdict),
+        "reason": verdict.reason,
+    }
+
+
+def states_words(groups: Sequence[Group]) -> str:
+    """3 new, 1 known"""
+    states = [group.state for group in groups]
+    return ", ".join(f"{states.count(state)} {state}" for state in STATES if state in states)

@@ -1,0 +1,75 @@
+"""What a change of a metric means for the bodies: "bodies sink 3.1 mm into one another on average, 0.4 mm before"."""
+
+from __future__ import annotations
+
+import math
+
+from validation.case import Case
+from validation.report.names import metric_name
+from validation.report.quantity import contrast
+from validation.verdict import NOT_MEASURED, Change, Defect, Verdict
+
+MEANS = {
+    "truth_error_goal": "{name} is off by {new}",
+    "truth_error_position": "bodies are up to {new} from where they have to be",
+    "truth_error_angle": "bodies are turned by up to {new} from how they have to be",
+    "truth_error_event_time": "impacts are up to {new} too early or too late",
+    "energy_drift": "the energy departs by {new} from what it was",
+    "energy_gain": "{new} of energy come from nowhere",
+    "momentum_drift": "momentum changes by {new} without a cause",
+    "angular_momentum_drift": "angular momentum changes by {new} without a cause",
+    "penetration_mean": "bodies sink {new} into one another on average",
+    "penetration_max": "bodies sink up to {new} into one another",
+    "penetration_final": "at the end bodies are {new} deep in one another",
+    "gap_final": "at the end the smallest gap is {new}",
+    "rest_time": "bodies come to rest after {new}",
+    "rest_drift": "bodies at rest creep by {new}",
+    "jitter_velocity": "bodies at rest tremble at {new}",
+    "jitter_position": "bodies at rest tremble by {new}",
+    "impact_count": "{new} impacts happen",
+    "cone_violation": "reported contact forces leave the friction cone by {new} of their size",
+    "joint_gap": "joints come apart by {new}",
+    "completed_starts": "{new} of the perturbed starts complete",
+    "step_time": "a step takes {new}",
+}
+"""By metric; the value with its unit takes the place of {new}."""
+NEVER = {
+    "rest_time": "bodies do not come to rest",
+    "rest_drift": "bodies do not come to rest",
+    "jitter_velocity": "bodies do not come to rest",
+    "jitter_position": "bodies do not come to rest",
+    "truth_error_event_time": "an impact that has to happen does not",
+    "truth_error_goal": "what the scene is about does not happen",
+    "gap_final": "at the end no two bodies are near one another",
+}
+"""Where it is not a number."""
+
+
+def meaning(change: Change | Defect, case: Case) -> str:
+    """One sentence without its stop; both values, with the digits that it takes to tell them apart."""
+    if isinstance(change, Defect):
+        value, limit = contrast(change.value, change.limit, change.unit)
+        return f"{_means(change.metric, change.value, value, case)}; physics allows {limit}"
+    if change.allowed == NOT_MEASURED:
+        return f"{metric_name(change.metric, case)} can no longer be measured"
+    new, old = contrast(change.new, change.old, change.unit)
+    if math.isnan(change.new):
+        return f"{NEVER.get(change.metric, f'{metric_name(change.metric, case)} is no number')} any more"
+    now = _means(change.metric, change.new, new, case)
+    if math.isnan(change.old):
+        return f"{now}; before, {NEVER.get(change.metric, 'it was no number')}"
+    return f"{now}, {old} before"
+
+
+def worst_meaning(verdict: Verdict) -> str:
+    """Of the law that is newly broken, else of the change that is told first; "" where nothing moved."""
+    fresh = [defect for defect in verdict.defects if not defect.standing]
+    told: tuple[Change | Defect, ...] = (*fresh, *verdict.changes)
+    return meaning(told[0], verdict.case) if told else ""
+
+
+def _means(metric: str, value: float, text: str, case: Case) -> str:
+    if math.isnan(value):
+        return NEVER.get(metric, f"{metric_name(metric, case)} is no number")
+    name = metric_name(metric, case).removeprefix("truth error of ")
+    return MEANS.get(metric, "{name} is {new}").format(name=name, new=text)

@@ -1,0 +1,53 @@
+"""The ledger, and since when a verdict is told. What was accepted before has an entry from its baselines; verdicts of
+before are told since their own run."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0006"
+down_revision = "0005"
+
+TELLING = "('broken', 'defect', 'regressed', 'missing', 'different', 'improved')"
+
+
+def upgrade() -> None:
+    op.create_table(
+        "ledger",
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("made", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("act", sa.Text, nullable=False),
+        sa.Column("who", sa.Text, nullable=False),
+        sa.Column("reason", sa.Text, nullable=False),
+        sa.Column("scope", sa.Text, nullable=False),
+        sa.Column("branch", sa.Text, nullable=False),
+        sa.Column("until", sa.DateTime(timezone=True)),
+        sa.Column("owner", sa.Text, nullable=False),
+        sa.Column("link", sa.Text, nullable=False),
+        sa.Column("refers_to", sa.Integer, sa.ForeignKey("ledger.id")),
+    )
+    op.create_table(
+        "ledger_cases",
+        sa.Column("entry_id", sa.Integer, sa.ForeignKey("ledger.id"), primary_key=True),
+        sa.Column("case_id", sa.Integer, sa.ForeignKey("cases.id"), primary_key=True),
+    )
+    op.create_index("ix_ledger_cases_case_id", "ledger_cases", ["case_id"])
+    op.add_column("baselines", sa.Column("entry_id", sa.Integer))
+    op.add_column("verdicts", sa.Column("since_run", sa.Integer))
+    op.add_column("verdicts", sa.Column("good_run", sa.Integer))
+    op.create_index("ix_verdicts_since_run", "verdicts", ["since_run"])
+    op.execute(
+        "INSERT INTO ledger (made, act, who, reason, scope, branch, until, owner, link) "
+        "SELECT accepted, 'accept', who, reason, scope, branch, until, '', '' FROM baselines "
+        "GROUP BY accepted, who, reason, scope, branch, until ORDER BY MIN(id)"
+    )
+    op.execute(
+        "UPDATE baselines SET entry_id = (SELECT MIN(ledger.id) FROM ledger WHERE ledger.made = baselines.accepted "
+        "AND ledger.who = baselines.who AND ledger.branch = baselines.branch AND ledger.scope = baselines.scope "
+        "AND ledger.reason = baselines.reason)"
+    )
+    op.execute("INSERT INTO ledger_cases SELECT DISTINCT entry_id, case_id FROM baselines WHERE entry_id IS NOT NULL")
+    op.execute(
+        "UPDATE verdicts SET since_run = (SELECT run_id FROM cases WHERE cases.id = verdicts.case_id), "
+        "good_run = (SELECT cases.run_id FROM baselines JOIN cases ON cases.id = baselines.case_id "
+        f"WHERE baselines.id = verdicts.baseline_id) WHERE word IN {TELLING}"
+    )
