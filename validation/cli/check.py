@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +32,6 @@ def command(options: Options, strict: bool, junit: Path | None, markdown: Path |
     """
     from validation.cli.session import run_session
     from validation.cli.views import accept_run, show_session, show_verdicts, tell
-    from validation.groups import excused
     from validation.judge import exit_status
     from validation.report.jsonl import case_line
     from validation.report.junit import junit_xml
@@ -42,9 +40,6 @@ def command(options: Options, strict: bool, junit: Path | None, markdown: Path |
 
     with open_store(options.database) as store:
         session = run_session(store, options, command_line())
-        carried = store.carry_over(session.run)
-        groups = store.groups(session.run)
-    session = replace(session, verdicts=excused(session.verdicts, groups, session.run))
     pairs = list(zip(session.results, session.verdicts))
     if junit:
         junit.write_text(junit_xml(pairs, strict=strict), encoding="utf-8")
@@ -57,9 +52,6 @@ def command(options: Options, strict: bool, junit: Path | None, markdown: Path |
     show_session(session, options)
     if not options.quiet:
         show_verdicts(session, options)
-    if carried:
-        told = ", ".join(str(number) for number in carried)
-        tell(f"carried over from another branch, where every result is the same: entry {told} of the ledger")
     if not session.baselines:
         tell(f"none of these cases is accepted yet, so none can be worse; accept them: {accept_run(session, options)}")
     raise SystemExit(exit_status(session.verdicts, strict=strict))

@@ -23,6 +23,7 @@ from validation.cli.words import DEFAULT_DB, database_words
 from validation.engines import engine_of, present_engines, unavailable_engines
 from validation.ensembles import Ensemble, EnsembleEvidence
 from validation.evidence.divergence import Divergence, first_divergence
+from validation.groups import excused
 from validation.judge import Verdict, judge
 from validation.lineage import Lineage
 from validation.processes.pool import Pool
@@ -226,7 +227,10 @@ def _judged(
     lineage: Lineage | None,
     evidence: Mapping[str, EnsembleEvidence] | None = None,
 ) -> Session:
-    """Against what is accepted on the run's branch; the run is finished with its verdicts."""
+    """Against what is accepted on the run's branch; the run is finished with its verdicts.
+
+    The verdicts are stored as judged; those handed on say what is known, quarantined or no fault, and do not fail.
+    """
     baselines = store.baselines(store.run(run).branch, lineage)
     verdicts = [
         judge(
@@ -241,6 +245,8 @@ def _judged(
     ]
     store.save_verdicts(run, verdicts)
     store.finish_run(run)
+    store.carry_over(run)
+    verdicts = excused(verdicts, store.groups(run), run)
     return Session(
         run=run,
         title=title,
