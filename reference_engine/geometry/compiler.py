@@ -47,7 +47,7 @@ def without_literals(made: Any) -> Any:
             named = {name: types.unliteral(kind) for name, kind in dict(kws).items()}
             return found(tuple(types.unliteral(kind) for kind in args), named)
 
-        made.get_call_template = of_plain_types  # type: ignore[method-assign]
+        made.get_call_template = of_plain_types  # type: ignore[method-assign]  # the hook that numba has
     return made
 
 

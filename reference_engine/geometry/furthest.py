@@ -34,13 +34,7 @@ def furthest_on_ellipsoid(a, cx, cy, cz):
     mu = high
     if high > 0.0:
         for _ in range(100):
-            total, slope = 0.0, 0.0
-            for i in range(3):
-                below = (largest - a[i]) * (largest + a[i]) + mu
-                if c[i] != 0.0:
-                    ratio = a[i] * c[i] / below
-                    total += ratio * ratio
-                    slope += ratio * ratio / below
+            total, slope = secular(a, c, largest, mu)
             if total >= 1.0:
                 low = max(low, mu)
             else:
@@ -66,6 +60,19 @@ def furthest_on_ellipsoid(a, cx, cy, cz):
 
 
 @kernel
+def secular(a, c, largest, mu):
+    """The sum of the secular equation, and half its slope in mu with the sign turned."""
+    total = slope = 0.0
+    for i in range(3):
+        below = (largest - a[i]) * (largest + a[i]) + mu
+        if c[i] != 0.0:
+            ratio = a[i] * c[i] / below
+            total += ratio * ratio
+            slope += ratio * ratio / below
+    return total, slope
+
+
+@kernel
 def distance_to(point, cx, cy, cz):
     return np.sqrt((point[0] - cx) ** 2 + (point[1] - cy) ** 2 + (point[2] - cz) ** 2)
 
@@ -86,13 +93,7 @@ def other_root(a, c, long_axis):
     for _ in range(60):
         if mu <= -edge:
             return 0.0
-        total, slope = 0.0, 0.0
-        for i in range(3):
-            below = (largest - a[i]) * (largest + a[i]) + mu
-            if c[i] != 0.0:
-                ratio = a[i] * c[i] / below
-                total += ratio * ratio
-                slope += ratio * ratio / below
+        total, slope = secular(a, c, largest, mu)
         if slope >= 0.0:
             return 0.0
         step = (1.0 - np.sqrt(total)) * total / slope

@@ -114,7 +114,7 @@ def address_of_structure(_: StructureType, value: Any, c: Any) -> NativeValue:
 class Members(AttributeTemplate):
     key = StructureType
 
-    def generic_resolve(self, structure: StructureType, name: str) -> Any:  # type: ignore[override]
+    def generic_resolve(self, structure: StructureType, name: str) -> Any:  # type: ignore[override]  # numba names it `typ`
         return structure.members.get(name)
 
 

@@ -11,29 +11,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.validation.wheels import MODULE as TOY
+
 ROOT = Path(__file__).parents[2]
 
-ENGINE = """
-SPEED = 0.0  # m/s, at which everything sinks
-
-
-class Toy:
-    name, version = "toy", "1.0"
-
-    def declines(self, scene):
-        return "the toy knows no joints" if scene.joints else None
-
-    def simulate(self, scene, dt, settings):
-        import numpy as np
-        from validation.trajectory import PlanarTrajectory
-
-        time = dt * np.arange(round(scene.duration / dt) + 1)
-        pose = np.zeros((len(time), len(scene.bodies), 3))
-        for i, body in enumerate(scene.bodies):
-            pose[:, i] = (*body.position, body.angle)
-            pose[:, i, 1] -= SPEED * time
-        return PlanarTrajectory(time=time, pose=pose, twist=np.zeros_like(pose), dt=dt, velocity_lag=0.0)
-"""
+ENGINE = TOY.replace("return None", 'return "the toy knows no joints" if scene.joints else None')
 TESTS = """
 import scenarios
 import validation

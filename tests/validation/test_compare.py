@@ -30,7 +30,7 @@ STACK = replace(scenario_of("stack:n=3"), laws={"penetration_max": 0.1})
 def side(*measurements: Measurement, outcome: str = "completed", reason: str = "", **of: Any) -> CaseResult:
     moves = outcome == "completed"
     trajectory = replace(standing_still(STACK.scene), state_hash=repr(measurements)) if moves else None
-    simulation = Simulation(outcome=outcome, reason=reason, trajectory=trajectory)  # type: ignore[arg-type]
+    simulation = Simulation(outcome=outcome, reason=reason, trajectory=trajectory)  # type: ignore[arg-type]  # parametrised by its words
     return CaseResult(case=case(**of), simulation=simulation, measurements=measurements, headline="penetration_mean")
 
 

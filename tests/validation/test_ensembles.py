@@ -159,7 +159,7 @@ def test_a_part_of_the_motion_decides_on_chaotic_metrics_alone() -> None:
     ):
         half = ensemble(series(values, until=until, noise=noise), horizon=until)
         found = evidence(half, half)
-        assert found and found.decides("penetration_mean", noise) is decides  # type: ignore[arg-type]
+        assert found and found.decides("penetration_mean", noise) is decides  # type: ignore[arg-type]  # parametrised by its words
         assert not found.decides("rest_drift", "chaotic"), "which was not compared"
 
 

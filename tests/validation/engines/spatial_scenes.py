@@ -1,18 +1,32 @@
-"""Small spatial scenes for the tests of adapters, beside `planar_scenes`."""
+"""Small spatial scenes for the tests of adapters, beside `planar_scenes`, and the engines that they are for."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
+import pytest
 
 from scenarios.scene import HalfSpace, Scene, SpatialBody, SpatialScene, inertias, masses
 from tests.validation.engines.planar_scenes import Array
 from validation.engines.engine import resolve_settings
+from validation.engines.mujoco_engine import MuJoCo
 from validation.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory
 
 DT = 1.0 / 240.0  # s
 G = 9.81  # m/s^2
+TURNED = math.sqrt(0.5)  # of a quaternion: a quarter turn
+
+try:
+    from validation.engines.pybullet_engine import PyBullet
+except ImportError:  # no wheel for this Python
+    ENGINES: list[Any] = [MuJoCo()]
+else:
+    ENGINES = [PyBullet(), MuJoCo()]
+
+every_engine = pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)
+both_engines = pytest.mark.skipif(len(ENGINES) < 2, reason="pybullet has no wheel for this Python")
 
 
 def solid(shape: Any, name: str = "solid", *, mass: float = 1.0, **given: Any) -> SpatialBody:
