@@ -12,8 +12,9 @@ import streamlit as st
 
 from dashboard import reading
 from dashboard.look import word_html
-from validation.report.motion import Track, motion_html
+from validation.report.motion import Track
 from validation.report.names import engine_name, metric_name
+from validation.report.player import motion_html
 from validation.report.quantity import NEVER, quantity, time_step
 from validation.store import StoredResult
 from validation.store.errors import StoreError
@@ -161,5 +162,6 @@ def player(results: Sequence[StoredResult]) -> str:
         trajectory = reading.store().trajectory(result.trajectory_key)
         if trajectory is not None:
             label = engine_name(result.case)
-            tracks.append(Track(label=label, trajectory=trajectory, series=curves(scene, trajectory)))
+            series, near = curves(scene, trajectory)
+            tracks.append(Track(label=label, trajectory=trajectory, series=series, near=near))
     return motion_html(scene, tracks, f"{results[0].case.label}, run {results[0].run}")

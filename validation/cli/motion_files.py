@@ -9,8 +9,9 @@ from pathlib import Path
 
 from scenarios.scene import Scene
 from validation.cli.showing import case_tracks
-from validation.report.motion import Track, motion_gif, motion_html, motion_png
+from validation.report.motion import Track, motion_gif, motion_png
 from validation.report.names import engine_word
+from validation.report.player import motion_html
 from validation.store import Baseline, Store, StoredResult
 
 FRAMES = 90  # of a picture that moves: about 0.5 MB

@@ -43,7 +43,8 @@ def command(
     upright show bouncing-ball --gif ball.gif
     """
     from validation.cli.showing import case_tracks, find_cases, verdict_lines
-    from validation.report.motion import motion_gif, motion_html, motion_png
+    from validation.report.motion import motion_gif, motion_png
+    from validation.report.player import motion_html
     from validation.report.table import render_case
     from validation.store import open_store
 

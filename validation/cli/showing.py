@@ -62,13 +62,14 @@ def case_tracks(store: Store, scene: Scene, results: Sequence[StoredResult]) -> 
     for result in results:
         trajectory = store.trajectory(result.trajectory_key) if result.trajectory_key else None
         if trajectory is not None:
-            note = result.case.identity.profile
+            series, near = curves(scene, trajectory)
             tracks.append(
                 Track(
                     label=result.case.engine_label,
-                    note=note,
+                    note=result.case.identity.profile,
                     trajectory=trajectory,
-                    series=curves(scene, trajectory),
+                    series=series,
+                    near=near,
                 )
             )
     return tracks

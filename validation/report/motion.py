@@ -1,4 +1,4 @@
-"""Motion to look at: a self-contained HTML player, an animated GIF, a still picture. Engines side by side.
+"""Motion to look at: outlines and frames of it, an animated GIF, a still picture; `player` makes a page of it.
 
 Bodies are drawn as outlines: polylines in the body frame, moved by the recorded poses. Contact forces are red lines
 where the engine reported them. Spatial scenes are drawn in a parallel projection that the player can turn.
@@ -6,19 +6,16 @@ where the engine reported them. Spatial scenes are drawn in a parallel projectio
 
 from __future__ import annotations
 
-import base64
-import html
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.geometry.proximities import Proximities
 from scenarios.mass import reach
 from scenarios.scene import PlanarScene, Scene, SpatialScene
 from validation.trajectory import PlanarTrajectory, Trajectory
@@ -41,6 +38,7 @@ class Track:
     trajectory: Trajectory
     note: str = ""
     series: Mapping[str, tuple[Array, Array]] = field(default_factory=dict)
+    near: Proximities | None = None  # by our own geometry, of the trajectory's samples
 
 
 # --- outlines ---------------------------------------------------------------------------------------------------
@@ -100,7 +98,7 @@ def _outline(shape: Any) -> list[Array]:
     raise TypeError(shape)
 
 
-def _boundary_outlines(scene: Scene, extent: float) -> list[Array]:
+def boundary_outlines(scene: Scene, extent: float) -> list[Array]:
     """Polylines of the boundaries in world axes, as far as the eye reaches."""
     lines: list[Array] = []
     for b in scene.boundaries:
@@ -177,7 +175,7 @@ def forces_at(scene: Scene, trajectory: Trajectory, times: Array) -> list[list[l
     return [drawn[k] if k >= 0 and t - reported_times[k] <= FORCE_HOLD else [] for t, k in zip(times, latest)]
 
 
-def _extent(scene: Scene, tracks: Sequence[Track]) -> tuple[Array, float]:
+def extent(scene: Scene, tracks: Sequence[Track]) -> tuple[Array, float]:
     """Centre and half-width of what to show: where the bodies are, without those that flew far away."""
     size = max(reach(body.shape) for body in scene.bodies if not body.fixed)
     points = []
@@ -198,53 +196,12 @@ def _extent(scene: Scene, tracks: Sequence[Track]) -> tuple[Array, float]:
     return (low + high) / 2, float(np.max(high - low)) / 2
 
 
-# --- the player -------------------------------------------------------------------------------------------------
-
-
-def motion_html(scene: Scene, tracks: Sequence[Track], title: str) -> str:
-    """A page without any outside reference: play, pause, slider, speed; spatial scenes turn by dragging."""
-    times = frame_times(tracks)
-    centre, half = _extent(scene, tracks)
-    data = {
-        "planar": isinstance(scene, PlanarScene),
-        "times": _float32(times),
-        "outlines": [[np.round(line, 6).tolist() for line in lines] for lines in outlines(scene)],
-        "fixed": [body.fixed for body in scene.bodies],
-        "boundaries": [np.round(line, 6).tolist() for line in _boundary_outlines(scene, 4 * half)],
-        "centre": centre.tolist(),
-        "half": half,
-        "camera": CAMERA,
-        "forceScale": _force_scale(scene, half),
-        "tracks": [
-            {
-                "label": track.label,
-                "note": track.note,
-                "poses": _float32(poses_at(track.trajectory, times)),
-                "forces": [np.round(frame, 5).tolist() for frame in forces_at(scene, track.trajectory, times)],
-                "series": {
-                    name: {"t": _float32(t[thin]), "y": _float32(y[thin])}
-                    for name, (t, y) in track.series.items()
-                    for thin in [_thin(len(t))]
-                },
-            }
-            for track in tracks
-        ],
-    }
-    page = files("validation.report").joinpath("player.html").read_text(encoding="utf-8")
-    # "</" would end the script element: JSON may write it as "<\\/".
-    text = json.dumps(data, allow_nan=False).replace("</", "<\\/")
-    return page.replace("{{title}}", html.escape(title)).replace("{{data}}", text)
-
-
-def _float32(values: Array) -> str:
-    return base64.b64encode(np.ascontiguousarray(np.nan_to_num(values), "<f4").tobytes()).decode()
-
-
-def _thin(count: int, most: int = 3000) -> slice:
+def thin(count: int, most: int) -> slice:
+    """Every nth of so many that at most `most` are left."""
     return slice(None, None, max(1, math.ceil(count / most)))
 
 
-def _force_scale(scene: Scene, half: float) -> float:
+def force_scale(scene: Scene, half: float) -> float:
     """m for each N: the heaviest body's weight, or 1 N without gravity, is a tenth of the picture."""
     g = math.hypot(*scene.gravity)
     weight = max((body.mass or 0.0) * g for body in scene.bodies)
@@ -257,7 +214,7 @@ def _force_scale(scene: Scene, half: float) -> float:
 def motion_gif(scene: Scene, tracks: Sequence[Track], path: Path, *, size: int = 320, most: int = 150) -> None:
     """An animated GIF of at most `most` frames in real time where that many suffice."""
     times = frame_times(tracks)
-    times = times[_thin(len(times), most)]
+    times = times[thin(len(times), most)]
     images = _pictures(scene, tracks, times, size)
     pause = max(20, round(1000.0 * float(times[-1]) / len(times)))
     images[0].save(path, save_all=True, append_images=images[1:], duration=pause, loop=0)
@@ -272,14 +229,14 @@ def motion_png(scene: Scene, tracks: Sequence[Track], path: Path, *, at: float |
 def _pictures(scene: Scene, tracks: Sequence[Track], times: Array, size: int) -> list[Any]:
     from PIL import Image, ImageDraw
 
-    centre, half = _extent(scene, tracks)
+    centre, half = extent(scene, tracks)
     shapes = outlines(scene)
-    ground = _boundary_outlines(scene, 4 * half)
+    ground = boundary_outlines(scene, 4 * half)
     scale = size / (2.0 * half)
     look = _camera(scene)
     poses = [poses_at(track.trajectory, times) for track in tracks]
     forces = [forces_at(scene, track.trajectory, times) for track in tracks]
-    newton = _force_scale(scene, half)
+    newton = force_scale(scene, half)
 
     def pixels(points: Array, left: float) -> list[tuple[float, float]]:
         flat = (points - centre) @ look.T

@@ -1,0 +1,117 @@
+"""A page that plays motions: HTML without any outside reference; engines side by side, or over each other.
+
+What is sent is thinned: at most 30 poses a second, curves of at most 1,500 points, contacts of the frames shown.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any, Literal
+
+import numpy as np
+
+from scenarios.mass import reach
+from scenarios.scene import PlanarScene, Scene
+from validation.report.motion import (
+    CAMERA,
+    Array,
+    Track,
+    boundary_outlines,
+    extent,
+    force_scale,
+    forces_at,
+    frame_times,
+    outlines,
+    poses_at,
+    thin,
+)
+
+MOST_POINTS = 1500  # of a curve
+TOUCH = 1e-3  # of the smallest free body's diameter: a smaller gap is shown as a contact
+DEEP = 1e-2  # of it: a body that is in another by so much is as red as it gets
+
+Theme = Literal["light", "dark", ""]
+
+
+def motion_html(
+    scene: Scene,
+    tracks: Sequence[Track],
+    title: str,
+    *,
+    ghost: bool = False,
+    bare: bool = False,
+    theme: Theme = "",
+) -> str:
+    """Play, pause, slider, speed; spatial scenes turn by dragging.
+
+    `ghost` begins with all tracks over each other; `bare` leaves title, curves and bar out. Without a theme the page is
+    light or dark as the reader's system is.
+    """
+    times = frame_times(tracks)
+    centre, half = extent(scene, tracks)
+    size = 2.0 * min(reach(body.shape) for body in scene.bodies if not body.fixed)
+    data = {
+        "planar": isinstance(scene, PlanarScene),
+        "times": _float32(times),
+        "outlines": [[np.round(line, 6).tolist() for line in lines] for lines in outlines(scene)],
+        "fixed": [body.fixed for body in scene.bodies],
+        "boundaries": [np.round(line, 6).tolist() for line in boundary_outlines(scene, 4 * half)],
+        "centre": centre.tolist(),
+        "half": half,
+        "camera": CAMERA,
+        "forceScale": force_scale(scene, half),
+        "deep": DEEP * size,
+        "ghost": ghost,
+        "bare": bare,
+        "tracks": [_track(scene, track, times, size) for track in tracks],
+    }
+    page = files("validation.report").joinpath("player.html").read_text(encoding="utf-8")
+    # "</" would end the script element: JSON may write it as "<\\/".
+    text = json.dumps(data, allow_nan=False).replace("</", "<\\/").replace("<!--", "<\\u0021--")
+    shown = {"title": html.escape(title), "theme": theme}
+    for name, value in shown.items():
+        page = page.replace(f"{{{{{name}}}}}", value)
+    return page.replace("{{data}}", text)
+
+
+def _track(scene: Scene, track: Track, times: Array, size: float) -> dict[str, Any]:
+    return {
+        "label": track.label,
+        "note": track.note,
+        "poses": _float32(poses_at(track.trajectory, times)),
+        "forces": [np.round(frame, 5).tolist() for frame in forces_at(scene, track.trajectory, times)],
+        "contacts": contacts_at(track, times, TOUCH * size),
+        "series": {
+            name: {"t": _float32(t[few]), "y": _float32(y[few])}
+            for name, (t, y) in track.series.items()
+            for few in [thin(len(t), MOST_POINTS)]
+        },
+    }
+
+
+def contacts_at(track: Track, times: Array, touch: float) -> list[list[list[float]]]:
+    """For each frame what touches by our own geometry: [a, b, gap, point ...], m; of the sample before it.
+
+    a and b are bodies, or boundaries after them; a gap above `touch` is left out.
+    """
+    near = track.near
+    if near is None:
+        return [[] for _ in times]
+    kept = np.flatnonzero(near.gap <= touch)
+    sample = np.clip(np.searchsorted(track.trajectory.time, times + 1e-9, side="right") - 1, 0, None)
+    begin, end = np.searchsorted(near.sample[kept], sample), np.searchsorted(near.sample[kept], sample, side="right")
+    return [
+        [
+            [int(near.a[k]), int(near.b[k]), float(f"{near.gap[k]:.3g}"), *np.round(near.point_b[k], 5).tolist()]
+            for k in kept[first:last]
+        ]
+        for first, last in zip(begin, end)
+    ]
+
+
+def _float32(values: Array) -> str:
+    return base64.b64encode(np.ascontiguousarray(np.nan_to_num(values), "<f4").tobytes()).decode()
