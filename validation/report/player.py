@@ -70,8 +70,8 @@ def motion_html(
         "tracks": [_track(scene, track, times, size) for track in tracks],
     }
     page = files("validation.report").joinpath("player.html").read_text(encoding="utf-8")
-    # "</" would end the script element: JSON may write it as "<\\/".
-    text = json.dumps(data, allow_nan=False).replace("</", "<\\/").replace("<!--", "<\\u0021--")
+    # A "<" might end the script element or begin another; JSON may write it as its number.
+    text = json.dumps(data, allow_nan=False).replace("<", "\\u003c")
     shown = {"title": html.escape(title), "theme": theme}
     for name, value in shown.items():
         page = page.replace(f"{{{{{name}}}}}", value)

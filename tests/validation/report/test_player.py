@@ -1,0 +1,78 @@
+"""The page that plays motions: it stands alone, holds what is to be seen, and takes any words for words."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+
+from reference_engine.geometry.proximities import Proximities
+from tests.validation.report.made import HOSTILE
+from tests.validation.store.made import falling, scene
+from validation.report.motion import Track
+from validation.report.player import contacts_at, motion_html
+from validation.trajectory import PlanarTrajectory
+
+
+def near(sample: list[int], gap: list[float]) -> Proximities:
+    count = len(gap)
+    points = np.column_stack([np.arange(count), np.zeros(count)]).astype(float)
+    return Proximities(
+        sample=np.array(sample, np.int64),
+        a=np.zeros(count, np.int64),
+        b=np.ones(count, np.int64),
+        gap=np.array(gap),
+        normal=np.tile([0.0, 1.0], (count, 1)),
+        point_a=points,
+        point_b=points,
+        uncertainty=np.zeros(count),
+    )
+
+
+def motion() -> PlanarTrajectory:
+    """A sample every 1/60 s."""
+    return falling(bodies=1)
+
+
+def data_of(page: str) -> dict[str, object]:
+    (text,) = re.findall('<script id="data" type="application/json">(.*?)</script>', page, re.DOTALL)
+    return dict(json.loads(text))
+
+
+def test_a_frame_shows_the_contacts_of_the_sample_before_it() -> None:
+    """Touching at sample 2, deep at 3, apart at 4: the gap that is larger than a touch is no contact."""
+    track = Track(label="x", trajectory=motion(), near=near([2, 3, 4], [1e-5, -0.1, 0.2]))
+    times = np.array([1.0, 2.0, 2.6, 3.0, 4.0]) / 60.0
+    assert contacts_at(track, times, touch=1e-4) == [
+        [],
+        [[0, 1, 1e-5, 0.0, 0.0]],
+        [[0, 1, 1e-5, 0.0, 0.0]],
+        [[0, 1, -0.1, 1.0, 0.0]],
+        [],
+    ]
+
+
+def test_a_track_without_proximities_has_no_contacts() -> None:
+    assert contacts_at(Track(label="x", trajectory=motion()), np.zeros(3), touch=1.0) == [[], [], []]
+
+
+def test_no_label_ends_the_script_or_makes_markup() -> None:
+    words = f"</script><script>alert(1)</script><!--<script>{HOSTILE}"
+    page = motion_html(scene(), [Track(label=words, note=words, trajectory=motion())], words)
+    assert page.lower().count("<script") == 2 and page.count("</script>") == 2 and "<!--" not in page
+    (track,) = data_of(page)["tracks"]  # type: ignore[misc]
+    assert track["label"].encode("utf-8", "replace") == words.encode("utf-8", "replace")
+
+
+def test_the_page_asks_nobody_for_anything() -> None:
+    page = motion_html(scene(), [Track(label="x", trajectory=motion())], "x")
+    assert not re.search(r"https?:|src=|@import|fetch\(|XMLHttpRequest|<link", page)
+
+
+def test_curves_are_thinned_and_the_frames_are_thirty_a_second() -> None:
+    t = np.linspace(0.0, 29 / 60, 100_000)
+    data = data_of(motion_html(scene(), [Track(label="x", trajectory=motion(), series={"E": (t, t)})], "x"))
+    (track,) = data["tracks"]  # type: ignore[misc]
+    assert len(track["series"]["E"]["t"]) * 3 / 4 / 4 <= 1501
+    assert len(track["contacts"]) == len(track["forces"]) == 15
