@@ -3,10 +3,10 @@
     python -P ci/benchmarks/work_precision.py
 
 Four scenes of the catalogue whose motion is known exactly, sampled 60 times a second. Peers run with their "fair"
-settings at dt = 1/120 to 1/1920 s, and are timed from the first step to the last sample, without building their world;
-the located mode runs at tolerances 1e-6 to 1e-13 and is timed as a whole, with building, events and the check of every
-pose for overlap. Each time is the least of several runs that take turns. The figure: at the time that pymunk needs at
-1/240 s, pymunk's error over that of the located mode, along its curve in the log-log plane; the least of the scenes.
+settings at dt = 1/120 to 1/1920 s, the located mode at tolerances 1e-6 to 1e-13. Each is timed as a whole, from the
+scene to the last sample: its world is built, its samples are copied out, the located mode logs its events and checks
+every pose for overlap. Each time is the least of several runs in turn. The figure: at the time that pymunk takes
+at 1/240 s, pymunk's error over that of the located mode, along its curve in the log-log plane; least of the scenes.
 Exits 1 where it falls short.
 """
 
@@ -48,7 +48,7 @@ Run = Callable[[], tuple[float, Array]]
 
 
 def peer_run(engine_name: str, scenario: Scenario, rate: int) -> Run:
-    """A peer at dt = 1/rate, in this process; the clock runs while it steps and while its samples are copied out."""
+    """A peer at dt = 1/rate, in this process; the clock runs while its world is built, steps and is copied out."""
     from validation.engines import engine_of, load_engine
     from validation.engines.box2d_world import World as Box2DWorld
     from validation.engines.engine import resolve_settings
@@ -59,9 +59,10 @@ def peer_run(engine_name: str, scenario: Scenario, rate: int) -> Run:
     settings = resolve_settings(load_engine(engine_of(engine_name)), "fair", {}, scene, dt)
 
     def once(lengthening: float) -> Any:
-        world: Any = (PymunkWorld if engine_name == "pymunk" else Box2DWorld)(scene, settings, lengthening)
         arguments = {} if engine_name == "pymunk" else {"listening": False}
-        raw, started = [world.raw()], time.perf_counter()
+        started = time.perf_counter()
+        world: Any = (PymunkWorld if engine_name == "pymunk" else Box2DWorld)(scene, settings, lengthening)
+        raw = [world.raw()]
         for _ in range(round(scene.duration * RATE)):
             for _ in range(rate // RATE):
                 world.step(dt, **arguments)
@@ -79,12 +80,12 @@ def located_run(scenario: Scenario, tolerance: float) -> Run:
     from reference_engine import Settings, simulate
     from validation.engines.reference_world import world_of
 
-    world, settings = world_of(scenario.scene), Settings(tolerance=tolerance)
+    settings = Settings(tolerance=tolerance)
     count = len(scenario.scene.bodies)
 
     def once() -> tuple[float, Array]:
         started = time.perf_counter()
-        motion = simulate(world, scenario.scene.duration, 1.0 / RATE, settings)
+        motion = simulate(world_of(scenario.scene), scenario.scene.duration, 1.0 / RATE, settings)
         wall = time.perf_counter() - started
         grid = np.arange(round(scenario.scene.duration * RATE) + 1) / RATE
         rows = np.searchsorted(motion.time, grid - 1e-9)

@@ -5,9 +5,8 @@ kernels of an engine share, put in place at every call and read into registers b
 `Structure` is handed over as the address of one table of those numbers, which a kernel reads where it needs an array.
 """
 
-from dataclasses import dataclass, fields
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
@@ -32,48 +31,42 @@ WORD = 8  # bytes of each number in a table
 class Structure:
     """Base of frozen dataclasses of contiguous arrays, ints, floats and other Structures.
 
-    What compiled code sees is fixed with the first call: the arrays' elements may change, the fields never do.
+    What compiled code sees is fixed here: the arrays' elements may change, the fields never do.
     """
 
-    @cached_property
-    def _numba_type(self) -> "StructureType":
-        names = [field.name for field in fields(self)]
-        key = (type(self), *(outline(getattr(self, name)) for name in names))
-        if key not in KNOWN:
-            members = tuple((name, numba.typeof(getattr(self, name))) for name in names)
-            KNOWN[key] = StructureType(type(self).__name__, members)
-        return KNOWN[key]
+    if TYPE_CHECKING:  # not fields: `__post_init__` sets them
+        _numba_type: "StructureType" = field(init=False)
+        _table: NDArray[np.int64] = field(init=False)
+        _address: int = field(init=False)
 
-    @cached_property
-    def _table(self) -> NDArray[np.int64]:
+    def __post_init__(self) -> None:
         table: list[int] = []
-        for field in fields(self):
-            table += numbers(getattr(self, field.name))
-        return np.array(table, np.int64)
+        key: list[Any] = [type(self)]  # what decides the types of the fields
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if isinstance(value, np.ndarray):  # as numba lays it out: owner and parent (none), sizes, address, shape
+                place = value.__array_interface__["data"][0]  # a microsecond, and quicker than `value.ctypes.data`
+                table += (0, 0, value.size, value.itemsize, place, *value.shape, *value.strides)
+                key += (value.dtype.num, value.ndim, value.flags.num)
+            elif isinstance(value, Structure):
+                table.append(value._address)
+                key.append(value._numba_type)
+            elif isinstance(value, int | float | np.integer | np.floating):
+                table.append(int(np.float64(value).view(np.int64)) if isinstance(value, float) else int(value))
+                key.append(type(value))
+            else:
+                raise TypeError(f"{type(self).__name__}.{name}: {value!r} is no array, int, float or Structure")
+        known: Any = tuple(key)
+        if known not in KNOWN:
+            members = tuple((name, numba.typeof(getattr(self, name))) for name in self.__dataclass_fields__)
+            KNOWN[known] = StructureType(type(self).__name__, members)
+        numbers = np.array(table, np.int64)
+        object.__setattr__(self, "_numba_type", KNOWN[known])
+        object.__setattr__(self, "_table", numbers)
+        object.__setattr__(self, "_address", numbers.__array_interface__["data"][0])
 
-    @cached_property
-    def _address(self) -> int:
-        return int(self._table.ctypes.data)
 
-
-KNOWN: dict[tuple[Any, ...], "StructureType"] = {}  # numba takes 10 us to find the type of an array
-
-
-def outline(value: Any) -> Any:
-    """What decides the type of a field."""
-    if isinstance(value, np.ndarray):
-        return value.dtype, value.ndim, value.flags.c_contiguous, value.flags.writeable
-    return value._numba_type if isinstance(value, Structure) else type(value)
-
-
-def numbers(value: Any) -> tuple[int, ...]:
-    """A field as the table has it; an array as numba lays it out: owner and parent (none), sizes, address, shape."""
-    if isinstance(value, np.ndarray):
-        place = value.__array_interface__["data"][0]  # a fifth of the time of `value.ctypes.data`
-        return (0, 0, value.size, value.itemsize, place, *value.shape, *value.strides)
-    if isinstance(value, Structure):
-        return (value._address,)
-    return (int(np.float64(value).view(np.int64)) if isinstance(value, float) else int(value),)
+KNOWN: dict[Any, "StructureType"] = {}  # numba takes 10 us to find the type of an array
 
 
 class StructureType(types.Type):

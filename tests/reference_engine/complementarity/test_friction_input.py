@@ -1,5 +1,7 @@
 """Friction: guesses, errors of input, and the kernel as the engine calls it."""
 
+from dataclasses import fields
+
 import numba
 import numpy as np
 import pytest
@@ -105,7 +107,7 @@ def test_the_engine_calls_with_room_for_more_and_what_is_left_there_does_not_mat
     """Arrays for nine places, two in touch; tangents of smooth places are not read."""
     room, n = 9, 2
     answer, *scratch = friction.friction_room(room)
-    arrays = [array for part in scratch for array in vars(part).values()]
+    arrays = [array for part in scratch for array in (getattr(part, f.name) for f in fields(part))]
     for array in (answer.f, answer.a, answer.p, *(array for array in arrays if array.dtype == float)):
         array[...] = np.nan
     for array in (answer.doubt, *(array for array in arrays if array.dtype == np.int64)):
