@@ -1,0 +1,306 @@
+"""Are planted changes found, by the right name, and is nothing found where nothing was planted?
+
+    python -P ci/benchmarks/seeded_regressions.py [--only WORD] [--seeds N] [--no-pairs]
+
+Every row changes one thing in one engine: a setting, or the scene that it is given (another gravity, friction, order of
+bodies ...) while it is measured as the scene that was meant. Asked is
+
+- of the first divergence: that it names the sample and the body that a second search over the samples finds, and where
+  physics says when and whom the change touches first, those;
+- of the judge, with the bits left out: that what worsens a metric by 10 % or more is called regressed (or a defect),
+  and that the metric it names first is such a one. What is worse is found without the judge: by single runs in metrics
+  that repeat, by the medians of other ensembles of starts (another seed) in the rest;
+- of 200 and more pairs of ensembles of one and the same code with different seeds: that at most one raises a flag.
+
+pybullet and the reference engine are judged by single runs: their ensembles take minutes, and rows with another order
+of bodies too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import math
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from scenarios.catalogue import scenario_of
+from scenarios.scene import write_scene
+from validation.case import CaseResult
+from validation.engines import engine_of, present_engines
+from validation.ensemble_runner import Starts, run_ensembles
+from validation.ensembles import Ensemble, compare, settled
+from validation.evidence.divergence import Divergence, first_divergence
+from validation.judge import judge
+from validation.kernel_cache import use_kernel_cache
+from validation.measurement import Measurement
+from validation.policy import ENSEMBLE_JUDGES
+from validation.processes.pool import Pool
+from validation.runner import Limits, Plan, Request, execute, measure_motions, plan_cases
+from validation.starts import floors
+from validation.store.records import Baseline, StoredResult
+from validation.trajectory import PlanarTrajectory, Trajectory
+from validation.verdict import FLOOR, Verdict
+
+sys.path.append(str(Path(__file__).parent))  # `python -P` leaves it out
+from seeded_changes import PLANTED, Planted
+
+WORSE = 1.1  # times
+POWER, FALSE = 0.95, 1 / 200
+ACCEPTED, WITNESS = 1, 77  # seeds
+ENSEMBLES = ("pymunk", "box2d", "mujoco")
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One case as one engine does it."""
+
+    plan: Plan
+    result: StoredResult
+    motion: Trajectory
+    ensemble: Ensemble | None
+    witness: Ensemble | None
+
+
+def plan_of(pool: Pool, planted: Planted, *, changed: bool) -> Plan:
+    word = planted.engine + (f":{planted.override}" if changed and planted.override else "")
+    (plain,) = plan_cases(pool, [Request(scenario=scenario_of(planted.case), engine=engine_of(planted.engine))])
+    (plan,) = plan_cases(pool, [Request(scenario=scenario_of(planted.case), engine=engine_of(word))])
+    if plan.declined:
+        raise SystemExit(f"{planted.name}: {plan.declined}")
+    if not changed:
+        return plain
+    scene = planted.plant(plain.scenario.scene) if planted.plant else plain.scenario.scene
+    identity = replace(plan.case.identity, dt=plan.case.identity.dt * planted.dt)
+    return replace(
+        plan,
+        case=replace(plan.case, identity=identity),
+        scenario=replace(plan.scenario, scene=scene),
+        scene_text=write_scene(scene, indent=None),
+    )
+
+
+def side_of(pool: Pool, plan: Plan, planted: Planted, order: Sequence[int] | None) -> Side:
+    found: list[CaseResult] = []
+    execute(pool, [plan], Limits(time_limit=120.0), found.append)
+    result, motion = found[0], found[0].simulation.trajectory
+    if motion is None:
+        raise SystemExit(f"{planted.name}: {result.simulation.outcome} ({result.simulation.reason})")
+    if order is not None:
+        motion = reordered(motion, order)
+        (measured,) = measure_motions(pool, [(plan, motion)], Limits())
+        result = replace(result, measurements=measured)
+    ensembles: list[Ensemble | None] = [None, None]
+    rough = any(m.noise in ENSEMBLE_JUDGES for m in result.measurements)
+    if planted.engine in ENSEMBLES and order is None and not planted.reorders and rough:
+        ensembles = [ensemble_of(pool, plan, seed) for seed in (ACCEPTED, WITNESS)]
+    return Side(plan=plan, result=StoredResult.of(result), motion=motion, ensemble=ensembles[0], witness=ensembles[1])
+
+
+def ensemble_of(pool: Pool, plan: Plan, seed: int) -> Ensemble:
+    found: list[Ensemble] = []
+    run_ensembles(pool, [(plan, Starts(seed=seed))], Limits(time_limit=120.0), lambda _, made: found.append(made))
+    return found[0]
+
+
+def reordered(motion: Trajectory, order: Sequence[int]) -> Trajectory:
+    """Body i of the motion that is handed back is body order[i] of this one."""
+    names = (
+        ("pose", "twist") if isinstance(motion, PlanarTrajectory) else ("position", "orientation", "velocity", "spin")
+    )
+    parts = {name: np.ascontiguousarray(getattr(motion, name)[:, list(order)]) for name in names}
+    return replace(motion, **parts, contacts=None, impacts=None, state_hash="")
+
+
+# --- what is worse, without the judge ----------------------------------------------------------------------------
+
+
+def worsened(old: Side, new: Side) -> set[str]:
+    """Metrics of which lower is better and that are WORSE times as large or more, by more than they can resolve: what
+    has to be found."""
+    found = {name for name, noise in single_worse(old, new).items() if noise not in ENSEMBLE_JUDGES}
+    if old.witness and new.witness:
+        by_unit = floors(old.plan.scenario.scene)
+        until = until_of(old.witness, new.witness)
+        values = [{s.metric: s for s in side.series if s.until == until} for side in (old.witness, new.witness)]
+        for metric, now in values[1].items():
+            then = values[0].get(metric)
+            if then is None or now.better != "lower" or now.noise not in ENSEMBLE_JUDGES:
+                continue
+            medians = [float(np.median([math.inf if math.isnan(v) else abs(v) for v in s.values])) for s in (then, now)]
+            if is_worse(*medians, by_unit.get(now.unit, FLOOR)):
+                found.add(metric)
+    return found
+
+
+def single_worse(old: Side, new: Side) -> dict[str, str]:
+    """Likewise of one run against one: metric -> noise class."""
+    before = {m.metric: m for m in old.result.measurements}
+    return {
+        m.metric: m.noise
+        for m in new.result.measurements
+        for was in [before.get(m.metric)]
+        if was is not None and m.better == "lower" and m.noise != "timing"
+        if is_worse(abs(was.value), abs(m.value), max(FLOOR, finite(was), finite(m)))
+    }
+
+
+def until_of(a: Ensemble, b: Ensemble) -> float:
+    """The longest part of the motion for which both are predictable; 0 where there is none."""
+    return max({s.until for s in a.series} & {s.until for s in b.series}, default=0.0)
+
+
+def finite(m: Measurement) -> float:
+    return m.resolution if m.resolution and math.isfinite(m.resolution) else 0.0
+
+
+def is_worse(old: float, new: float, floor: float) -> bool:
+    if math.isnan(new) or math.isinf(new):
+        return math.isfinite(old)
+    return math.isfinite(old) and new >= WORSE * old and new - old > floor
+
+
+# --- what the judge says -----------------------------------------------------------------------------------------
+
+
+def judged(old: Side, new: Side, divergence: Divergence) -> Verdict:
+    """With the bits left out."""
+    evidence = None
+    if old.ensemble and new.ensemble:
+        evidence = settled({0: compare(old.ensemble, new.ensemble)}).get(0)
+    accepted = Baseline(
+        number=1, result=old.result, branch="", who="", when=datetime.now(UTC), reason="benchmark", scope="benchmark"
+    )
+    result = replace(new.result, trajectory_hash="")
+    return judge(accepted, result, new.plan.scenario.laws, divergence, evidence)
+
+
+def named(verdict: Verdict) -> list[str]:
+    """Metrics by which it is worse, in the order in which it tells them."""
+    fresh = [defect.metric for defect in verdict.defects if not defect.standing]
+    return fresh + [change.metric for change in verdict.changes if change.move == "regressed"]
+
+
+# --- where they part, looked for a second time --------------------------------------------------------------------
+
+
+def parts_at(old: Trajectory, new: Trajectory, names: Sequence[str]) -> tuple[float, str] | None:
+    """Time and body, sample by sample: of poses the body that is furthest off (m or rad), else of velocities."""
+    pending: dict[float, list[int]] = {}
+    for i, time in enumerate(old.time.tolist()):
+        pending.setdefault(time, []).append(i)
+    for j, time in enumerate(new.time.tolist()):
+        if not pending.get(time):
+            continue
+        i = pending[time].pop(0)
+        for read in (poses, velocities):
+            apart = [abs(a - b).max() for a, b in zip(read(old, i), read(new, j))]
+            if max(apart) > 0.0:
+                return time, names[int(np.argmax(apart))]
+    return None
+
+
+def poses(motion: Trajectory, i: int) -> list[np.ndarray]:
+    if isinstance(motion, PlanarTrajectory):
+        return list(motion.pose[i])
+    return [np.concatenate([x, q]) for x, q in zip(motion.position[i], motion.orientation[i])]
+
+
+def velocities(motion: Trajectory, i: int) -> list[np.ndarray]:
+    if isinstance(motion, PlanarTrajectory):
+        return list(motion.twist[i])
+    return [np.concatenate([v, w]) for v, w in zip(motion.velocity[i], motion.spin[i])]
+
+
+def divergence_is_right(planted: Planted, old: Side, new: Side, found: Divergence) -> str:
+    """ "" where it is; else what is wrong."""
+    scene = old.plan.scenario.scene
+    names = [body.name for body in scene.bodies]
+    seen = parts_at(old.motion, new.motion, names)
+    if found.first is None or seen is None:
+        return "" if found.first is None and seen is None and planted.touches is None else "no divergence"
+    if found.first.time != seen[0]:
+        return f"t = {found.first.time:.6g} s, the search says {seen[0]:.6g}"
+    spatial = not isinstance(old.motion, PlanarTrajectory)
+    if found.first.body != seen[1] and not spatial:  # in space angles are no differences of quaternions
+        return f"{found.first.body}, the search says {seen[1]}"
+    if planted.touches is not None:
+        low, high, bodies = planted.touches
+        if not low <= found.first.time <= high:
+            return f"t = {found.first.time:.6g} s, physics says {low:.6g} to {high:.6g}"
+        if bodies and found.first.body not in bodies:
+            return f"{found.first.body}, physics says {' or '.join(bodies)}"
+    return ""
+
+
+def main() -> int:
+    words = argparse.ArgumentParser()
+    words.add_argument("--only", default="", help="rows in whose name, engine or case this is")
+    words.add_argument("--seeds", type=int, default=6)
+    words.add_argument("--no-pairs", action="store_true")
+    given = words.parse_args()
+    use_kernel_cache()
+    rows = [p for p in PLANTED if p.engine in present_engines() and given.only in f"{p.name} {p.engine} {p.case}"]
+    before: dict[Key, Side] = {}
+    caught = worse = placed = 0
+    with Pool() as pool:
+        print(f"{'engine':10}{'planted':34}{'case':28}{'worse':>6}  {'verdict':10} what is told; first divergence")
+        for planted in rows:
+            key = (planted.engine, planted.case)
+            if key not in before:
+                before[key] = side_of(pool, plan_of(pool, planted, changed=False), planted, None)
+            old = before[key]
+            plan = plan_of(pool, planted, changed=True)
+            new = side_of(pool, plan, planted, planted.order(old.plan.scenario.scene))
+            scene = old.plan.scenario.scene
+            members = [member.name for member in (*scene.bodies, *scene.boundaries)]
+            divergence = first_divergence(old.motion, new.motion, members)
+            wrong = divergence_is_right(planted, old, new, divergence)
+            placed += not wrong
+            truly, verdict = worsened(old, new), judged(old, new, divergence)
+            told = named(verdict)
+            right = truly | {name for name, noise in single_worse(old, new).items() if noise != "chaotic"}
+            hit = bool(told) and told[0] in right and verdict.worse
+            worse += bool(truly)
+            caught += bool(truly) and hit
+            mark = "" if hit or not truly else f"MISSED {', '.join(sorted(truly))}; "
+            where = divergence.first.told() if divergence.first else "none"
+            row = f"{planted.engine:10}{planted.name:34}{planted.case:28}{len(truly):6}  {verdict.word:10}"
+            print(f"{row} {mark}{told[0] if told else '-'}; {f'WRONG, {wrong}' if wrong else where}", flush=True)
+        flags, pairs = (0, 0) if given.no_pairs else quiet_pairs(pool, list(before.values()), given.seeds)
+    print(
+        f"first divergence right in {placed} of {len(rows)} (target: all); of {worse} that worsen a metric by 10 % "
+        f"{caught} told by its name (target: 95 %); {flags} of {pairs} A/A pairs raise a flag (target: 1 of 200)"
+    )
+    missed = placed < len(rows) or caught < POWER * worse or flags > FALSE * max(pairs, 1 / FALSE)
+    return int(missed or (not given.only and (len(rows) < 24 or (pairs < 200 and not given.no_pairs))))
+
+
+def quiet_pairs(pool: Pool, sides: Sequence[Side], count: int) -> tuple[int, int]:
+    """(Flags, pairs) of ensembles of the same code with different seeds."""
+    flags: Counter[str] = Counter()
+    pairs = 0
+    for side in sides:
+        if side.ensemble is None or side.witness is None:
+            continue
+        more = [ensemble_of(pool, side.plan, seed) for seed in range(2, count)]
+        for a, b in itertools.combinations([side.ensemble, *more, side.witness], 2):
+            found = compare(a, b)
+            pairs += bool(found)
+            told = settled({0: found}).get(0)
+            if told and told.changes:
+                flags[f"{side.plan.case.label} x {side.plan.case.engine_label}: {told.changes[0].metric}"] += 1
+    for what, times in flags.most_common():
+        print(f"  flag: {what}, {times} pairs")
+    return flags.total(), pairs
+
+
+if __name__ == "__main__":
+    sys.exit(main())
