@@ -21,6 +21,7 @@ COMMANDS = {
     "mark": "Say of a group of regressions that it is known, quarantined, rejected, no fault ...",
     "undo": "Take back an entry of the ledger.",
     "ledger": "List who accepted or said what, when and why.",
+    "bisect": "Find the commit that made a case worse.",
     "show": "Show one case: its numbers, and its motion as a page, a GIF or a picture.",
     "history": "Tell how the metrics of a case went over the runs: steps, drift, and since which commit.",
     "compare": "Compare two versions or settings of an engine: better, worse, or merely different.",

@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from validation.bisect import BisectError
 from validation.engines import EngineWordError
 from validation.engines.engine import SettingError
 from validation.environments import BuildError
@@ -30,6 +31,7 @@ EXPECTED_ERRORS: tuple[type[Exception], ...] = (
     EngineWordError,
     StoreError,
     LedgerError,
+    BisectError,
     CacheError,
     BuildError,
     LineageError,
