@@ -48,7 +48,7 @@ from validation.store.records import Baseline, StoredResult
 from validation.trajectory import PlanarTrajectory, Trajectory
 from validation.verdict import FLOOR, Verdict
 
-sys.path.append(str(Path(__file__).parent))  # `python -P` leaves it out
+sys.path.append(str(Path(__file__).parent / "data"))
 from seeded_changes import PLANTED, Planted
 
 WORSE = 1.1  # times
