@@ -50,8 +50,9 @@ TRY, ASK_LEMKE, ACCEPT, GIVE_UP = 0, 1, 2, 3  # what to do next
 TURNS_OF_ALL = 6  # of the walk: all violated places change their modes,
 TURNS_OF_WORST = 4, 40  # then the worst only, for as many turns more as there are places, but not above
 TURNS_OF_FIRST = 4  # then the first only
-ATTEMPTS = 4
-NUDGE = 0.25  # of what is allowed
+ATTEMPTS = 8  # of Lemke's method: with mu_s, with mu, with certain slips, then each with another cover,
+NUDGED = 6  # from here on with b_n raised
+NUDGE = 0.25  # of what is allowed, each time
 ALL_MODES = 5000  # so many are tried in turn: all those of six gripping places
 
 
@@ -70,7 +71,7 @@ def friction_room(places: int) -> tuple[FrictionAnswer, FrictionWork, LemkeRoom]
             kinetic, guess, kept, kept_f, kept_a, np.zeros(4, np.int64),
         ),
         LemkeRoom(
-            np.zeros((2 * R, 2 * R)), q, np.zeros((4 * R, 4 * R + 2)), place, row, np.zeros(4 * R), basic,
+            np.zeros(R, np.int64), np.zeros((2 * R, 2 * R)), q, np.zeros((4 * R, 4 * R + 2)), place, row, np.zeros(4 * R), basic,
             np.zeros(4 * R + 1, np.int64), np.zeros(8 * R + 1, np.int64),
         ),
     )  # fmt: skip
@@ -90,7 +91,7 @@ def unslipped(problem, n, mode):
 
 @kernel
 def next_attempt(problem, n, work):
-    """How to ask Lemke: with mu_s, then with mu, then off the edge between solvable and not."""
+    """How to ask Lemke: with mu_s, then with mu, then by other paths, then off the edge between solvable and not."""
     work.state[ATTEMPT] += 1
     differs = False
     for k in range(n):
@@ -243,9 +244,9 @@ def solve_friction(problem, n, allowed, answer, work, room):
     while task <= ASK_LEMKE:
         worst = np.inf
         if task == ASK_LEMKE:
-            nudge = max(0, state[ATTEMPT] - 2) * NUDGE * allowed
+            nudge, uneven = max(0, state[ATTEMPT] + 1 - NUDGED) * NUDGE * allowed, max(0, state[ATTEMPT] - 2)
             state[TURN] = TURNS_OF_ALL + TURNS_OF_WORST[1] + TURNS_OF_FIRST
-            if modes_by_lemke(problem, n, nudge, answer, work, room) == MODES_FOUND:
+            if modes_by_lemke(problem, n, nudge, uneven, uneven == 1, answer, work, room) == MODES_FOUND:
                 state[TURN], task = 0, TRY
         if task == TRY:
             for k in range(n):

@@ -11,6 +11,9 @@ Friction of a gripping place is split in f_t = f_plus - f_minus, and lambda is t
 Its matrix is copositive: at impacts, b = J v, Lemke's method always ends with a solution. A sliding place has the
 known f_t = -s mu (f_n + base), one row and a column n - s mu t, and no such promise. Joints are eliminated beforehand.
 Only the modes are taken from here; the forces come from them by elimination, with A and b as given.
+
+In round-off the promise is not kept where many places are redundant, or where slip is 1e9 times what approaches. Then
+another cover, and so another path, finds what one has missed; and slip that nothing here can stop is taken as known.
 """
 
 from dataclasses import dataclass
@@ -24,6 +27,7 @@ from reference_engine.complementarity.friction_modes import (
     JOINT,
     OPEN,
     PARTS,
+    SLIDING_MINUS,
     SLIDING_PLUS,
     STICKS,
     edge,
@@ -35,6 +39,8 @@ from reference_engine.geometry.structure import Structure
 STILL = 1e-11  # of rows scaled to 1: what is less does not move anything
 DEPENDENT = 1e-11  # of A_jj: a joint with less of its own left adds nothing to the others
 CANCELLED = 1e-13  # of sqrt(A_ii A_jj): what the joints leave of it below that is round-off
+CERTAIN = 1e3  # times the greatest b_n: a slip that is faster than that goes on
+UNEVEN = 0.1  # the least entry of a cover, where they differ
 LAMBDA = -1
 
 
@@ -42,6 +48,7 @@ LAMBDA = -1
 class LemkeRoom(Structure):
     """Scratch; untouched unless Lemke's method is wanted."""
 
+    kind: NDArray[np.int64]  # (R,)
     G: NDArray[np.float64]  # (2R, 2R)
     q: NDArray[np.float64]  # (2R,)
     table: NDArray[np.float64]  # (4R, 4R + 2)
@@ -87,13 +94,25 @@ def without_joints(problem, n, G, q):
 
 
 @kernel
-def variables(problem, n, place, row, sign):
+def kinds(problem, n, certain, kind):
+    """Those of the places; if `certain`, what grips but slips fast is taken for sliding."""
+    most = 0.0
+    for k in range(n):
+        most = max(most, abs(problem.b[2 * k]))
+    for k in range(n):
+        kind[k], slip = problem.kind[k], problem.b[2 * k + 1]
+        if certain and kind[k] == GRIPPING and abs(slip) > CERTAIN * most:
+            kind[k] = SLIDING_PLUS if slip > 0.0 else SLIDING_MINUS
+
+
+@kernel
+def variables(kind, n, place, row, sign):
     """Which unknowns there are: (place, row of A or LAMBDA, sign of the force along it). Returns the count."""
     count = 0
     for k in range(n):
-        if problem.kind[k] == JOINT:
+        if kind[k] == JOINT:
             continue
-        for part in range(4 if problem.kind[k] == GRIPPING else 1):
+        for part in range(4 if kind[k] == GRIPPING else 1):
             place[count] = k
             row[count] = LAMBDA if part == 3 else 2 * k + (part > 0)
             sign[count] = -1.0 if part == 2 else 1.0
@@ -102,10 +121,10 @@ def variables(problem, n, place, row, sign):
 
 
 @kernel
-def fill(problem, n, count, nudge, G, q, work, place, row, sign, table):
+def fill(problem, kinds, n, count, nudge, uneven, G, q, work, place, row, sign, table):
     """The table (q, M, cover) of  w = M z + q + cover z0,  rows scaled so that a place's own entry is about 1."""
     for k in range(n):
-        kind, A_nn = problem.kind[k], problem.A[2 * k, 2 * k]
+        kind, A_nn = kinds[k], problem.A[2 * k, 2 * k]
         own = max(A_nn, problem.A[2 * k + 1, 2 * k + 1]) if kind >= GRIPPING else A_nn
         work.excess[k] = 1.0 / np.sqrt(own) if own > 0.0 else 1.0
         work.slope[k] = 0.0
@@ -140,23 +159,24 @@ def fill(problem, n, count, nudge, G, q, work, place, row, sign, table):
                 known += nudge * ((0.618033988749895 * (r + 1)) % 1.0)
             known *= sign[r] * scale
         table[r, 0] = known
-        table[r, count + 1] = 1.0
+        table[r, count + 1] = 1.0 if uneven == 0 else UNEVEN ** ((0.618033988749895 * uneven * (r + 1)) % 1.0)
         largest = max(largest, abs(known))
     for r in range(count):
         table[r, 0] /= largest if largest > 0.0 else 1.0
 
 
 @kernel
-def modes_by_lemke(problem, n, nudge, answer, work, room):
+def modes_by_lemke(problem, n, nudge, uneven, certain, answer, work, room):
     """Modes of a solution, and in f which forces are at work in it. Returns Lemke's outcome.
 
     Friction of gripping places is mu where `kinetic`, mu_s elsewhere. nudge [of a]: b_n is raised by up to that, off
-    the edge between solvable and not.
+    the edge between solvable and not. uneven: which of the covers, 0 that of ones. certain: fast slip goes on.
     """
+    kind, where = room.kind, room.where
+    kinds(problem, n, certain, kind)
     without_joints(problem, n, room.G, room.q)
-    count = variables(problem, n, room.place, room.row, room.sign)
-    fill(problem, n, count, nudge, room.G, room.q, work, room.place, room.row, room.sign, room.table)
-    where = room.where
+    count = variables(kind, n, room.place, room.row, room.sign)
+    fill(problem, kind, n, count, nudge, uneven, room.G, room.q, work, room.place, room.row, room.sign, room.table)
     outcome, _, _ = lemke_pivots(room.table, room.basic, room.nonbasic, where, STILL, count)
     if outcome != SOLVED:
         return outcome
@@ -168,7 +188,10 @@ def modes_by_lemke(problem, n, nudge, answer, work, room):
         pushes = where[count + c] < 0
         answer.f[2 * k] = 1.0 if pushes else 0.0
         answer.mode[k] = HELD if pushes else OPEN
-        if problem.kind[k] == GRIPPING:
+        if kind[k] > GRIPPING == problem.kind[k] and (pushes or problem.base[k] > 0.0):
+            statically = work.kinetic[k] == 0 and problem.static_friction[k] > problem.friction[k]
+            answer.mode[k] = edge(1.0 if kind[k] == SLIDING_PLUS else -1.0, statically) + (0 if pushes else PARTS)
+        if kind[k] == GRIPPING:
             plus, minus, slips = where[count + c + 1] < 0, where[count + c + 2] < 0, where[count + c + 3] < 0
             tangent = STICKS
             if slips and plus != minus:

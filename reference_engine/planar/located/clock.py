@@ -89,7 +89,7 @@ def run(solids, forces, rule, clock, held, found, following, instant, work, log,
             count[PHASE] = STEPS_ON
             if count[EVENT] == 1:
                 count[EVENT], count[PHASE] = 0, RESOLVES
-                status = begin(rule, clock, held, work)
+                status = begin(solids, rule, clock, held, work)
                 if status != GOES_ON:
                     return status
         else:
@@ -188,6 +188,7 @@ def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
             for c in range(3 * R):
                 off = max(off, abs(end[c] - work.foreseen[c]))
             near += 10.0 * off
+        project(solids, end, held, held_count, work)
         n, at = find_touching(solids, end, near, found, work)
         if n == PENETRATING and turn == 0:
             clock.tally[TOUCHED] = at

@@ -29,6 +29,7 @@ from reference_engine.planar.located.layout import (
     PART_I,
     PART_J,
     PLACES_FULL,
+    PULL,
     RATE,
     RELEASED,
     RESOLVED,
@@ -46,7 +47,7 @@ from reference_engine.planar.located.layout import (
 from reference_engine.planar.located.log import note_event, note_impact, sample
 from reference_engine.planar.located.projection import TOUCH, extent, kinetic_energy, separate, still_of
 from reference_engine.planar.located.release import CONE, EDGE, FORCE, SLIP_ENDS
-from reference_engine.planar.located.rows import strike, survey
+from reference_engine.planar.located.rows import stiffness, strike, survey
 from reference_engine.planar.located.touching import PENETRATING, find_touching
 
 SEAM = 1e3  # times the round-off of a rate: where a corner slides off an edge, normals differ by OVER_END / size
@@ -70,17 +71,20 @@ def count_event(clock, rule, held):
 
 
 @kernel
-def begin(rule, clock, held, work):
+def begin(solids, rule, clock, held, work):
     """Once at the start of an instant: what has just been released, and what that place is likely to do next."""
     count = clock.tally
     count[FADED] = 0
     count[STRUCK], count[SEAM_I], count[SEAM_J] = 0, NO_SEAM, NO_SEAM
     status = count_event(clock, rule, held)
     k = count[RELEASED]
-    if k >= 0 and count[CONDITION] == FORCE and count[LET_GO] < clock.let_go.shape[0]:
+    pulls = k >= 0 and count[CONDITION] == FORCE
+    if k >= 0 and count[CONDITION] == CONE:  # the cone of no force is a point, which friction leaves first
+        pulls = work.force[k, 0] * stiffness(solids, held, k, work.geometry) <= clock.now[PULL]
+    if pulls and count[LET_GO] < clock.let_go.shape[0]:
         clock.let_go[count[LET_GO], 0], clock.let_go[count[LET_GO], 1] = held.id[k, PART_I], held.id[k, PART_J]
         count[LET_GO] += 1
-    if k >= 0 and count[CONDITION] == FORCE:
+    if pulls:
         held.id[k, GUESS] = OPEN
     elif k >= 0 and count[CONDITION] == SLIP_ENDS:
         held.id[k, GUESS] = STICKS

@@ -91,6 +91,7 @@ MOST_CHANGE = 1e6  # of the energy that the least change has: more, and what is 
 NEUTRAL = 1e-11  # m/s^2, times 1 + the greatest acceleration: a place on the point of parting
 RELEASES = 4.0  # times that: how far a force is let go beyond what it can be before the places are looked at again
 MOST_FADES = 8  # times at one instant that bounces are left out; then they are not, because others contradict it
+ENDLESS = 0.9999  # flights that dwindle by less than that do not come to an end
 FIRST_STEP = 1e-2  # s, after an event
 
 
@@ -199,16 +200,16 @@ def mode_from_here(found, instant, k, slip, still, neutral):
 
 
 @kernel
-def end_of_bounces(clock, found, k, flight):
-    """Each flight is to the last one as this is to that: the limit of their sum.
+def dwindling(clock, found, k, flight):
+    """Each flight is to the last one as this is to that: by which factor.
 
-    At one corner the ratio is e; of a block that rocks from corner to corner it is that of its spins (Housner 1963).
+    At one corner it is e; of a block that rocks from corner to corner it is that of its spins (Housner 1963), and where
+    e is 1 friction may be what makes them dwindle.
     """
     last = clock.struck[found.id[k, PAIR], 1]
-    ratio = found.figure[k, RESTITUTION]
     if flight < last < np.inf:
-        ratio = flight / last
-    return clock.now[TIME] + flight / (1.0 - ratio)
+        return flight / last
+    return found.figure[k, RESTITUTION]
 
 
 @kernel
@@ -256,14 +257,17 @@ def settle(solids, forces, rule, clock, held, found, n, following, instant, work
         return status
     m, fading = np.int64(0), False
     for k in range(n):
-        role, a, rate, e = found.id[k, ROLE], instant.acceleration[2 * k], G[k, RATE], found.figure[k, RESTITUTION]
+        role, a, rate = found.id[k, ROLE], instant.acceleration[2 * k], G[k, RATE]
         holds = role == JOINT
         if not holds and rate <= instant.slow[k]:
             press = instant.force[2 * k] * work.A[2 * k, 2 * k]
             holds = (instant.mode[k] != OPEN or a <= neutral) and not parted(clock, found, k, press)
-        elif not holds and a < 0.0 and e < 1.0 and -2.0 * rate / a < rule.cutoff and count[FADED] < MOST_FADES:
-            note_event(clock, log, ACCUMULATION, end_of_bounces(clock, found, k, -2.0 * rate / a), y, found, k, G)
-            holds = fading = True
+        elif not holds and a < 0.0 and -2.0 * rate / a < rule.cutoff and count[FADED] < MOST_FADES:
+            flight = -2.0 * rate / a
+            ratio = dwindling(clock, found, k, flight)
+            if ratio < ENDLESS:
+                note_event(clock, log, ACCUMULATION, now[TIME] + flight / (1.0 - ratio), y, found, k, G)
+                holds = fading = True
         if holds:
             copy_place(found.id, found.figure, k, following, m)
             following.id[m, MODE] = following.id[m, GUESS] = mode_from_here(
