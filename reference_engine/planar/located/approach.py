@@ -23,6 +23,7 @@ from reference_engine.planar.located.layout import KIND, LINE, ROLE, ROUND, TOUC
 from reference_engine.planar.located.parts import BOWL
 from reference_engine.planar.located.rounded import ROUND_OFF
 
+SKIN = 1e-9  # m, behind an arc: what is no further off has come from the front
 OF_I, OF_J = np.int64(0), np.int64(1)
 
 
@@ -204,7 +205,7 @@ def seconds_to_ends(solids, arc, p, own, ci, si, cj, sj, cx, cy, fastest, turnin
     """
     distance, radius = np.sqrt(cx * cx + cy * cy), solids.lengths[arc]
     bx, by = cj * cx + sj * cy, cj * cy - sj * cx
-    beyond = (distance - own - radius) / max(1e-300, fastest)
+    beyond = (distance - own - radius - SKIN) / max(1e-300, fastest)
     outside = -arc_room(solids, arc, bx, by) / radius
     seconds = 0.5 * distance / max(1e-300, fastest) * min(1.0, max(0.0, outside))
     if is_arc(solids, p):

@@ -33,7 +33,22 @@ from reference_engine.planar.located.parts import BOWL, HALF_PLANE
 PENETRATING = np.int64(-1)
 BEHIND = 1e-9  # m, by which a feature is not the nearest
 ROUND_OFF = 1e-9  # of a radius: a smaller difference of radii is none
+AT_EVENTS = 1e-9  # m, with no wider reach places are looked for at events; with a wider one to close their gaps
 TIE = 1e-14  # m, times 1 + the size of i: an edge carries the contact rather than an arc that it goes over into
+
+
+@kernel
+def slack_of(reach):
+    """How far from the end of a feature a place may be [m]; while its gap is open, the tilt that closes it is to come."""
+    return 0.5 * OVER_END if reach <= AT_EVENTS else 0.1 * reach
+
+
+@kernel
+def room_of(solids, feature, x, y, span):
+    """How far inside the ends of a corner or arc the direction (x, y) lies, body axes [m]."""
+    if is_arc(solids, feature):
+        return arc_room(solids, feature, x, y)
+    return cone_room(solids, feature, x, y, span)
 
 
 @kernel
@@ -41,7 +56,7 @@ def convex_rounded(solids, y, i, j, reach, places, n):
     """Places of convex parts, j perhaps a half-plane; PENETRATING if they overlap by more than reach."""
     a, b = 3 * solids.row[i], 3 * solids.row[j]
     tx, ty, c, s = relative_pose(y[a], y[a + 1], y[a + 2], y[b], y[b + 1], y[b + 2])
-    tie = TIE * (1.0 + solids.radius[i])
+    tie, slack = TIE * (1.0 + solids.radius[i]), slack_of(reach)
     of_j = of_i = of_both = most = -np.inf
     edge_j = edge_i = p_both = q_both = np.int64(-1)
     for k in range(lines(solids, i, j)):
@@ -57,11 +72,14 @@ def convex_rounded(solids, y, i, j, reach, places, n):
         elif which == TANGENT_LINE and apart - tie > of_both:
             px, py = solids.vertices[p, 0], solids.vertices[p, 1]
             mp = mx * (tx + c * px - s * py) + my * (ty + s * px + c * py)
-            own = mp - mx * solids.vertices[q, 0] - my * solids.vertices[q, 1]
-            own -= radius_of(solids, i, p) + radius_of(solids, j, q)
+            span = mp - mx * solids.vertices[q, 0] - my * solids.vertices[q, 1]
+            own = span - radius_of(solids, i, p) - radius_of(solids, j, q)
             if own > apart + BEHIND:  # another feature in line with these is nearer
                 continue
-            if is_left_out(solids, j, q, mx, my) or is_left_out(solids, i, p, -c * mx - s * my, s * mx - c * my):
+            ux, uy = -c * mx - s * my, s * mx - c * my  # out of i, axes of i
+            if is_left_out(solids, j, q, mx, my) or is_left_out(solids, i, p, ux, uy):
+                continue
+            if min(room_of(solids, q, mx, my, span), room_of(solids, p, ux, uy, span)) < -slack:
                 continue
             of_both, p_both, q_both = apart - tie, p, q
     if most > reach:
@@ -88,7 +106,7 @@ def convex_rounded(solids, y, i, j, reach, places, n):
 @kernel
 def on_straight(solids, y, i, j, edge, reach, places, n):
     """Corners and arcs of i on this straight edge of j; where an edge of i lies flush on it, its own ends on that."""
-    start, flush, slack, a, b = n, np.int64(-1), 0.5 * OVER_END, 3 * solids.row[i], 3 * solids.row[j]
+    start, flush, slack, a, b = n, np.int64(-1), slack_of(reach), 3 * solids.row[i], 3 * solids.row[j]
     _, _, c, s = relative_pose(y[a], y[a + 1], y[a + 2], y[b], y[b + 1], y[b + 2])
     nx, ny = solids.normals[edge, 0], solids.normals[edge, 1]
     mx, my = -c * nx - s * ny, s * nx - c * ny  # out of i, axes of i
@@ -133,7 +151,7 @@ def in_hollow(solids, y, i, j, reach, places, n):
     """Corners and arcs of i inside the circle of a bowl or hollow j."""
     a, b, arc = 3 * solids.row[i], 3 * solids.row[j], solids.arc_first[j]
     tx, ty, c, s = relative_pose(y[a], y[a + 1], y[a + 2], y[b], y[b + 1], y[b + 2])
-    tx, ty, slack = tx - solids.vertices[arc, 0], ty - solids.vertices[arc, 1], 0.5 * OVER_END
+    tx, ty, slack = tx - solids.vertices[arc, 0], ty - solids.vertices[arc, 1], slack_of(reach)
     feature_j = CENTRE if solids.kind[j] == BOWL else arc
     corners = solids.first[i + 1] - solids.first[i]
     for k in range(corners + solids.arc_first[i + 1] - solids.arc_first[i]):

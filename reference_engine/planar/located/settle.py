@@ -342,18 +342,18 @@ def log_changes(solids, clock, found, held, following, m, instant, work, log, st
 def take_over(solids, clock, held, following, m, n, found, work):
     """What has been decided holds from here on."""
     count = clock.tally
+    pairs, pair, new = solids.pairs.shape[0], count[TOUCHED], False
+    if pair >= 0:
+        i = solids.pairs[pair, 0] if pair < pairs else -1 - (pair - pairs)
+        j = solids.pairs[pair, 1] if pair < pairs else -1 - (pair - pairs)
+        for k in range(n):
+            if between(found.id[k, PART_I], found.id[k, PART_J], i, j):
+                new = new or place_among(held, count[HELD], found, k) < 0
     for k in range(m):
         copy_place(following.id, following.figure, k, held, k)
     count[HELD] = m
     project(solids, clock.y, held, m, work)
     separate(solids, clock.y, found, n, work)  # what closes a gap of 1e-13 m may press the far end of a rod by more
-    count[PASSED] = -1
-    if count[TOUCHED] >= 0:  # within round-off of a corner, and over no edge yet: time goes on a little
-        pairs, pair = solids.pairs.shape[0], count[TOUCHED]
-        i = solids.pairs[pair, 0] if pair < pairs else -1 - (pair - pairs)
-        j = solids.pairs[pair, 1] if pair < pairs else -1 - (pair - pairs)
+    count[PASSED], count[TOUCHED] = -1, -1
+    if pair >= 0 and not new:  # within round-off of a corner, and over no edge yet: time goes on a little
         count[PASSED] = pair
-        for k in range(n):
-            if between(found.id[k, PART_I], found.id[k, PART_J], i, j):
-                count[PASSED] = -1
-        count[TOUCHED] = -1
