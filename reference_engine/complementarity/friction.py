@@ -71,8 +71,8 @@ def friction_room(places: int) -> tuple[FrictionAnswer, FrictionWork, LemkeRoom]
             kinetic, guess, kept, kept_f, kept_a, np.zeros(4, np.int64),
         ),
         LemkeRoom(
-            np.zeros(R, np.int64), np.zeros((2 * R, 2 * R)), q, np.zeros((4 * R, 4 * R + 2)), place, row, np.zeros(4 * R), basic,
-            np.zeros(4 * R + 1, np.int64), np.zeros(8 * R + 1, np.int64),
+            np.zeros(R, np.int64), np.zeros((2 * R, 2 * R)), q, np.zeros((4 * R, 4 * R + 2)), place, row,
+            np.zeros(4 * R), basic, np.zeros(4 * R + 1, np.int64), np.zeros(8 * R + 1, np.int64),
         ),
     )  # fmt: skip
 

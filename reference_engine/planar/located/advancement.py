@@ -18,6 +18,7 @@ from reference_engine.geometry.kernels import kernel
 from reference_engine.planar.located.approach import (
     OF_I,
     OF_J,
+    STALLED,
     approach_of_centres,
     lead_bound,
     root,
@@ -37,6 +38,7 @@ from reference_engine.planar.located.layout import (
     R2,
     ROLE,
     ROPE,
+    TIME,
     U1X,
     U1Y,
     P,
@@ -46,7 +48,6 @@ from reference_engine.planar.located.parts import BOWL, DISC, HALF_PLANE, HOLLOW
 from reference_engine.planar.located.rows import measure
 
 MOST_LOOKS = 10_000  # at one pair in one step, before it counts as a touch
-STALLED = 1e-12  # s, an advance that is a touch: what is left is closed by Newton's method
 
 
 @kernel
@@ -257,11 +258,11 @@ def between(i, j, a, b):
 
 
 @kernel
-def first_touch(solids, places, n, work, clock, h, allowance, passed, ahead):
+def first_touch(solids, places, n, work, clock, h, allowance):
     """(part of the step, pair) of the first touch that is not held; (2, -1) if there is none.
 
     A gap counts as closed at -allowance [m]. The first n places hold; two parts that two places hold are locked face
-    to face, and so are any with a disc that one holds. Pair `passed` is looked at only from `ahead` seconds on.
+    to face, and so are any with a disc that one holds. Pairs passed at this instant are looked at only a little later.
     Connectors follow the pairs in number: a rope that becomes taut.
     """
     F, hull, R, y, apart, travelled = (
@@ -305,7 +306,7 @@ def first_touch(solids, places, n, work, clock, h, allowance, passed, ahead):
             if held > 0:
                 continue
         bounds_of_pair(solids, hull, h, a, b, bounds)
-        x, end, looks = (ahead / h if p == passed else 0.0), min(1.0, first), 0
+        x, end, looks = (STALLED / h if clock.passed[p] == clock.now[TIME] else 0.0), min(1.0, first), 0
         while x < end:
             looks += 1
             for c in range(3):

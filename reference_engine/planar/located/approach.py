@@ -23,7 +23,7 @@ from reference_engine.planar.located.layout import KIND, LINE, ROLE, ROUND, TOUC
 from reference_engine.planar.located.parts import BOWL
 from reference_engine.planar.located.rounded import ROUND_OFF
 
-SKIN = 1e-9  # m, behind an arc: what is no further off has come from the front
+STALLED = 1e-12  # s, an advance that is a touch: what is left is closed by Newton's method
 OF_I, OF_J = np.int64(0), np.int64(1)
 
 
@@ -191,21 +191,22 @@ def safe_in_hollow(solids, places, n, state_i, state_j, i, j, bounds, allowance)
         most = bounds[2] + arm * (bounds[5] + bounds[3] ** 2) + reach * (bounds[6] + bounds[4] ** 2)
         cx, cy = state_i[0] + rx - state_j[0] - wx, state_i[1] + ry - state_j[1] - wy
         s = safe_inside(solids.lengths[arc] - own + allowance, cx, cy, vx, vy, fastest, most)
-        s = max(s, seconds_to_ends(solids, arc, p, own, ci, si, cj, sj, cx, cy, fastest, bounds[7]))
+        s = max(s, seconds_to_ends(solids, arc, p, own, ci, si, cj, sj, cx, cy, fastest, bounds[7], allowance))
         shortest = min(shortest, s)
     return shortest
 
 
 @kernel
-def seconds_to_ends(solids, arc, p, own, ci, si, cj, sj, cx, cy, fastest, turning):
+def seconds_to_ends(solids, arc, p, own, ci, si, cj, sj, cx, cy, fastest, turning, allowance):
     """Seconds before a point or arc p, from the centre of a concave arc at c, can be where both have points to touch.
 
-    Beyond its circle, by the distance to that. Else by the angle that the direction of c, or that of an arc p, lies
-    outside the ends: while c is further off than half of what it is now, it turns by at most fastest / half.
+    Beyond its circle, by the distance to that; what is only just beyond has come from the front. Else by the angle that
+    the direction of c, or that of an arc p, lies outside the ends: while c is further off than half of what it is now,
+    it turns by at most fastest / half.
     """
     distance, radius = np.sqrt(cx * cx + cy * cy), solids.lengths[arc]
     bx, by = cj * cx + sj * cy, cj * cy - sj * cx
-    beyond = (distance - own - radius - SKIN) / max(1e-300, fastest)
+    beyond = (distance - own - radius - allowance) / max(1e-300, fastest) - 4.0 * STALLED
     outside = -arc_room(solids, arc, bx, by) / radius
     seconds = 0.5 * distance / max(1e-300, fastest) * min(1.0, max(0.0, outside))
     if is_arc(solids, p):

@@ -8,7 +8,7 @@ import numpy as np
 
 from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.planar.external import next_knot
-from reference_engine.planar.located.advancement import STALLED, first_touch
+from reference_engine.planar.located.advancement import first_touch
 from reference_engine.planar.located.impact import bounce
 from reference_engine.planar.located.integrator import attempt, dense_state, next_factor
 from reference_engine.planar.located.jam import DIVERGES
@@ -26,7 +26,6 @@ from reference_engine.planar.located.layout import (
     OVERLAP,
     PART_I,
     PART_J,
-    PASSED,
     PHASE,
     PLACES_FULL,
     PULL,
@@ -72,7 +71,7 @@ def run(solids, forces, rule, clock, held, found, following, instant, work, log,
             if status == NO_STEP and count[HELD] > 0:  # forces without limit: `settle` looks for impulses instead
                 now[LENGTH], now[REACHED], now[STEP] = 0.0, now[TIME], FIRST_STEP
                 count[EVENT], count[CONDITION] = 1, DIVERGES
-                count[RELEASED] = count[TOUCHED] = count[PASSED] = -1
+                count[RELEASED] = count[TOUCHED] = -1
             elif status != GOES_ON:
                 return status
             count[PHASE] = SHOWS
@@ -95,7 +94,7 @@ def run(solids, forces, rule, clock, held, found, following, instant, work, log,
         else:
             status, n = look_around(solids, forces, clock, held, found, instant, work, log)
             if status == STRIKES:
-                status = bounce(rule, clock, found, n, instant, work, still_of(clock.y))
+                status = bounce(rule, clock, found, n, instant, work, log, still_of(clock.y))
                 if status == GOES_ON:
                     status = strike_all(solids, rule, clock, held, found, n, instant, work, log, IMPACT)
             elif status == SETTLES:
@@ -118,7 +117,7 @@ def advance(solids, forces, rule, clock, held, found, work, until):
     whole = h == longest
     now[STILL] = still_of(y)
     allowance = ALLOWANCE * (1.0 + extent(solids, y))
-    touch, pair = first_touch(solids, held, n, work, clock, h, allowance, count[PASSED], STALLED)
+    touch, pair = first_touch(solids, held, n, work, clock, h, allowance)
     release, place, condition = 2.0, np.int64(-1), np.int64(0)
     if n > 0:
         release, place, condition = first_release(
@@ -136,7 +135,7 @@ def advance(solids, forces, rule, clock, held, found, work, until):
         else:
             h *= again
             attempt(solids, forces, time, held, n, work, y, h, rule.tolerance, clock.end)
-        again, other = first_touch(solids, held, n, work, clock, h, allowance, count[PASSED], STALLED)
+        again, other = first_touch(solids, held, n, work, clock, h, allowance)
         if (1.0 - again) * h <= LANDED:
             break
         touch, pair, release = again, other, 2.0
@@ -148,7 +147,6 @@ def advance(solids, forces, rule, clock, held, found, work, until):
     count[RELEASED] = place if part <= 1.0 and release <= touch else -1
     count[CONDITION] = condition
     count[TOUCHED] = pair if part <= 1.0 and touch < release else -1
-    count[PASSED] = -1
     return GOES_ON
 
 

@@ -10,7 +10,7 @@ poisson   compression to u_n+ >= 0 by j_c; then restitution by e j_c, or more wh
 
 import numpy as np
 
-from reference_engine.complementarity.friction import NONE, SOLVED, solve_friction
+from reference_engine.complementarity.friction import SOLVED, solve_friction
 from reference_engine.complementarity.friction_modes import GRIPPING, SMOOTH
 from reference_engine.complementarity.friction_modes import HELD as PRESSES_ONLY
 from reference_engine.complementarity.friction_modes import JOINT as BILATERAL
@@ -20,25 +20,30 @@ from reference_engine.planar.located.layout import (
     BODY_J,
     FRICTION,
     GOES_ON,
+    INEXACT,
     JOINT,
     NO_IMPULSES,
     RATE,
+    RESIDUAL,
     RESTITUTION,
     ROLE,
+    SLACK,
     SLIP,
     STATIC_FRICTION,
+    TIME,
     TOUCHES,
     WHY_B,
     WHY_I,
     WHY_J,
 )
+from reference_engine.planar.located.log import note_event
 
 NEWTON = 0  # of settings.IMPACT_LAWS
 SIMULTANEOUS = 0  # of settings.IMPACT_ORDERS
 ENERGY_ROUND_OFF = 1e-13  # of the work of an impulse: an elastic impact keeps the energy to so much
 HALVINGS = 30  # of the interval in which the factor of e is looked for
 BLOWS = 1000  # for each place, in propagating order
-LOOSE = 100.0  # times what is allowed, at a second attempt
+LOOSE = 100.0  # times what is allowed, at a second attempt, which is reported
 FULL_E, LOWERED_E, COMPRESSION, RESTORATION, ENOUGH = (np.int64(k) for k in range(5))  # what an impact is solved for
 NOW, LOW, HIGH, TURN = range(4)  # of Instant.factor
 
@@ -55,6 +60,29 @@ def load(found, m, instant, work):
             for s in range(2):
                 problem.A[2 * r + s, 2 * c] = work.A[2 * k + s, 2 * q]
                 problem.A[2 * r + s, 2 * c + 1] = work.A[2 * k + s, 2 * q + 1]
+
+
+@kernel
+def solve(clock, found, m, allowed, instant, work, log):
+    """Forces or impulses at the places instant.of[:m], from the guess in the answer. Returns (outcome, violation).
+
+    What is found only at the second, looser attempt is an event, at the place where it is off by most.
+    """
+    outcome, violation, _ = solve_friction(
+        instant.problem, m, allowed, instant.answer, instant.room, instant.lemke_room
+    )
+    if outcome != SOLVED:
+        outcome, violation, _ = solve_friction(
+            instant.problem, m, LOOSE * allowed, instant.answer, instant.room, instant.lemke_room
+        )
+        if outcome == SOLVED:
+            worst = np.int64(0)
+            for r in range(m):
+                if instant.room.excess[r] > instant.room.excess[worst]:
+                    worst = np.int64(r)
+            note_event(clock, log, INEXACT, clock.now[TIME], clock.y, found, instant.of[worst], work.geometry)
+    clock.now[RESIDUAL] = max(clock.now[RESIDUAL], violation / allowed)
+    return outcome, violation
 
 
 @kernel
@@ -150,7 +178,7 @@ def choose(rule, found, n, instant, speed):
 
 
 @kernel
-def bounce(rule, clock, found, n, instant, work, still):
+def bounce(rule, clock, found, n, instant, work, log, still):
     """instant.impulse (2 n,) at all touching places; GOES_ON or NO_IMPULSES."""
     impulse, speed, answer = instant.impulse, instant.acceleration, instant.answer
     for k in range(n):
@@ -166,17 +194,15 @@ def bounce(rule, clock, found, n, instant, work, still):
         stage = FULL_E if rule.law == NEWTON else COMPRESSION
         approach(found, m, instant, speed, 1.0 if rule.law == NEWTON else 0.0)
         while stage != ENOUGH:
-            outcome, allowed = NONE, 0.5 * still
-            for _ in range(2):
-                if outcome != SOLVED:
-                    for r in range(m):
-                        answer.mode[r], answer.f[2 * r], answer.f[2 * r + 1] = PRESSES_ONLY, 0.0, 0.0
-                    outcome, _, _ = solve_friction(
-                        instant.problem, m, allowed, answer, instant.room, instant.lemke_room
-                    )
-                    allowed *= LOOSE
+            for r in range(m):
+                answer.mode[r], answer.f[2 * r], answer.f[2 * r + 1] = PRESSES_ONLY, 0.0, 0.0
+            outcome, violation = solve(clock, found, m, 0.5 * still, instant, work, log)
             if outcome != SOLVED:
                 return refuse(clock, found, instant.of[0], speed)
+            if violation > 0.5 * still:  # what it has not stopped is a rate that is none
+                clock.now[SLACK] = max(clock.now[SLACK], violation + still)
+                for k in range(n):
+                    instant.slow[k] = max(instant.slow[k], clock.now[SLACK])
             stage = next_stage(found, m, instant, speed, stage)
         for c in range(2 * m):
             q, j = 2 * instant.of[c // 2] + c % 2, answer.f[c]

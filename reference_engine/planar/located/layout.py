@@ -67,7 +67,9 @@ GAP, RATE, NX, NY, U1X, U1Y, U2X, U2Y, SPAN, ACROSS, SLIP, MN1, MN2, MT1, MT2, A
     STRIKES,
     SETTLES,
 ) = (np.int64(k) for k in range(12))
-IMPACT, ACCUMULATION, MADE, BROKEN, STICK, SLIDE, INDETERMINATE, JAMS = (np.int64(k) for k in range(8))  # Log.event_ids
+IMPACT, ACCUMULATION, MADE, BROKEN, STICK, SLIDE, INDETERMINATE, JAMS, INEXACT = (
+    np.int64(k) for k in range(9)
+)  # Log.event_ids
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,20 +153,22 @@ class Clock(Structure):
 
     y: Array  # (6 R,)
     end: Array  # (6 R,) of the step
-    now: Array  # (10,) as the first columns below name them
-    tally: Ids  # (23,) as the second ones do
+    now: Array  # (12,) as the first columns below name them
+    tally: Ids  # (22,) as the second ones do
     let_go: Ids  # (L, 2) parts that let go at this instant
     struck: Array  # (P + C, 2) s, of each pair or connector: time of the last impact, and since the one before
+    passed: Array  # (P + C,) s, when a pair last was within round-off of a touch that is none
     apart: Array  # (P,) m, of each pair, at least, where `travelled` is reckoned; below 0: not known
     travelled: Array  # (R, 3) where each row is reckoned, and how far it got in the step [m]
 
 
 # Columns of Clock.now: time, the integrator's step, time of the last event, margins of forces and of rates, length of
-# the present step, the time at its end, what a failure says, kinetic energy before an instant
-TIME, STEP, LAST_EVENT, PULL, STILL, LENGTH, REACHED, WHY_P, WHY_B, ENERGY = range(10)
+# the present step, the time at its end, what a failure says, kinetic energy before an instant, the rate that is none
+# besides round-off at it, and by how many times what is allowed forces and impulses are off at worst, so far
+TIME, STEP, LAST_EVENT, PULL, STILL, LENGTH, REACHED, WHY_P, WHY_B, ENERGY, SLACK, RESIDUAL = range(12)
 # Columns of Clock.count
-STEPS, HELD, IDLE, SHOWN, PASSED, PHASE, EVENT, RELEASED, CONDITION, TOUCHED, STRUCK, LET_GO = range(12)
-SAMPLES, CONTACTS, IMPACTS, EVENTS, INSTANTS, WHY_I, WHY_J, SEAM_I, SEAM_J, RESOLVED, FADED = range(12, 23)
+STEPS, HELD, IDLE, SHOWN, PHASE, EVENT, RELEASED, CONDITION, TOUCHED, STRUCK, LET_GO = range(11)
+SAMPLES, CONTACTS, IMPACTS, EVENTS, INSTANTS, WHY_I, WHY_J, SEAM_I, SEAM_J, RESOLVED, FADED = range(11, 22)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from reference_engine.planar.motion import Motion
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
-EVENTS = ("impact", "accumulation", "made", "broken", "stick", "slip", "indeterminate", "jam")
+EVENTS = ("impact", "accumulation", "made", "broken", "stick", "slip", "indeterminate", "jam", "inexact")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -24,6 +24,7 @@ class Events:
     indeterminate   Painleve 1895: contact forces and parting both obey all laws at a sliding place; it parts
     jam             an impulse where nothing approaches, because no finite forces obey Coulomb's law at several places
                     that slide (Genot & Brogliato 1999); its figures too are in Motion.impacts
+    inexact         forces or impulses were found that obey the laws to 100 times round-off only; the worst place
     """
 
     time: Array  # (E,) s
@@ -43,4 +44,5 @@ class LocatedMotion(Motion):
     events: Events
     penetration: float  # m, the deepest that any two bodies overlap at any event or sample, by separate geometry
     error_estimate: float | None  # m, see `simulate`; None where it was not asked for
+    residual: float  # by how many times round-off forces and impulses break the laws at worst; above 1: see "inexact"
     steps: int  # accepted by the integrator

@@ -37,6 +37,7 @@ from reference_engine.planar.located.layout import (
     SEAM_I,
     SEAM_J,
     SETTLES,
+    SLACK,
     STANDSTILL,
     STATIC_FRICTION,
     STRIKES,
@@ -74,7 +75,7 @@ def count_event(clock, rule, held):
 def begin(solids, rule, clock, held, work):
     """Once at the start of an instant: what has just been released, and what that place is likely to do next."""
     count = clock.tally
-    count[FADED] = 0
+    count[FADED], clock.now[SLACK] = 0, 0.0
     count[STRUCK], count[SEAM_I], count[SEAM_J] = 0, NO_SEAM, NO_SEAM
     status = count_event(clock, rule, held)
     k = count[RELEASED]
@@ -126,7 +127,7 @@ def look_around(solids, forces, clock, held, found, instant, work, log):
     approaches = False
     for k in range(n):
         seam = between(found.id[k, PART_I], found.id[k, PART_J], count[SEAM_I], count[SEAM_J])
-        slow = SEAM * still if seam else still
+        slow = max(now[SLACK], SEAM * still if seam else still)
         rate = work.geometry[k, RATE]
         if rate < -slow or (found.id[k, ROLE] == JOINT and rate > slow):
             approaches = True

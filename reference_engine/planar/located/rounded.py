@@ -39,7 +39,7 @@ TIE = 1e-14  # m, times 1 + the size of i: an edge carries the contact rather th
 
 @kernel
 def slack_of(reach):
-    """How far from the end of a feature a place may be [m]; while its gap is open, the tilt that closes it is to come."""
+    """How far from the end of a feature a place may be [m]: where its gap is open yet, the body is to tilt a little."""
     return 0.5 * OVER_END if reach <= AT_EVENTS else 0.1 * reach
 
 

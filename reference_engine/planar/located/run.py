@@ -26,9 +26,9 @@ from reference_engine.planar.located.layout import (
     NO_IMPULSES,
     NO_STEP,
     OVERLAP,
-    PASSED,
     PLACES_FULL,
     RELEASED,
+    RESIDUAL,
     ROLE,
     SAMPLES,
     STANDSTILL,
@@ -79,15 +79,16 @@ class Run:
         self.clock = Clock(
             y=y,
             end=y.copy(),
-            now=np.zeros(10),
-            tally=np.zeros(23, np.int64),
+            now=np.zeros(12),
+            tally=np.zeros(22, np.int64),
             let_go=np.zeros((64, 2), np.int64),
             struck=np.full((len(self.solids.pairs) + len(self.solids.connectors), 2), -math.inf),
+            passed=np.full(len(self.solids.pairs) + len(self.solids.connectors), -math.inf),
             apart=np.full(len(self.solids.pairs), -1.0),
             travelled=np.zeros((rows, 3)),
         )
         self.clock.now[[STEP, LAST_EVENT]] = FIRST_STEP, -1.0
-        self.clock.tally[[PASSED, RELEASED, TOUCHED]] = -1
+        self.clock.tally[[RELEASED, TOUCHED]] = -1
         capacity = 8 + 4 * len(world.bodies) + len(world.connectors)
         self.held = room_for_places(capacity)
         self.make_room(capacity)
@@ -123,6 +124,10 @@ class Run:
     @property
     def steps(self) -> int:
         return int(self.clock.tally[STEPS])
+
+    @property
+    def residual(self) -> float:
+        return float(self.clock.now[RESIDUAL])
 
     def counts(self) -> tuple[int, int, int]:
         """How many samples, contacts, impacts."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from reference_engine.complementarity.friction import INDETERMINATE as TWO_MOTIONS
-from reference_engine.complementarity.friction import NONE, SOLVED, solve_friction
+from reference_engine.complementarity.friction import NONE, SOLVED
 from reference_engine.complementarity.friction_modes import (
     GRIPPING,
     OPEN,
@@ -19,7 +19,7 @@ from reference_engine.complementarity.friction_modes import HELD as PRESSES_ONLY
 from reference_engine.complementarity.friction_modes import JOINT as BILATERAL
 from reference_engine.geometry.kernels import kernel
 from reference_engine.planar.external import accelerate
-from reference_engine.planar.located.impact import LOOSE, load
+from reference_engine.planar.located.impact import load, solve
 from reference_engine.planar.located.jam import DIVERGES, jam
 from reference_engine.planar.located.layout import (
     ACCUMULATION,
@@ -47,7 +47,6 @@ from reference_engine.planar.located.layout import (
     PAIR,
     PART_I,
     PART_J,
-    PASSED,
     PRESSES,
     PULL,
     RATE,
@@ -135,11 +134,9 @@ def resting(clock, found, n, held, instant, work, log, still, grip, neutral):
             drag = problem.friction[r] if problem.kind[r] == SLIDING_PLUS else -problem.friction[r]
             if problem.A[2 * r, 2 * r] - drag * problem.A[2 * r, 2 * r + 1] <= 0.0:  # Painleve: parting, where it can
                 answer.mode[r] = OPEN
-    outcome, allowed = NONE, 0.25 * neutral
-    for _ in range(2):
-        if outcome != SOLVED and clock.tally[CONDITION] != DIVERGES:
-            outcome, _, _ = solve_friction(problem, m, allowed, answer, instant.room, instant.lemke_room)
-            allowed *= LOOSE
+    outcome = NONE
+    if clock.tally[CONDITION] != DIVERGES:
+        outcome, _ = solve(clock, found, m, 0.25 * neutral, instant, work, log)
     for r in range(m):
         k = instant.of[r]
         instant.mode[k] = answer.mode[r]
@@ -354,6 +351,6 @@ def take_over(solids, clock, held, following, m, n, found, work):
     count[HELD] = m
     project(solids, clock.y, held, m, work)
     separate(solids, clock.y, found, n, work)  # what closes a gap of 1e-13 m may press the far end of a rod by more
-    count[PASSED], count[TOUCHED] = -1, -1
+    count[TOUCHED] = -1
     if pair >= 0 and not new:  # within round-off of a corner, and over no edge yet: time goes on a little
-        count[PASSED] = pair
+        clock.passed[pair] = clock.now[TIME]

@@ -76,6 +76,7 @@ def simulate_at(
         events=event_log(run),
         penetration=penetration(world, poses),
         error_estimate=estimate,
+        residual=run.residual,
         steps=run.steps,
     )
 
