@@ -21,6 +21,12 @@ FORCE, CONE, SLIP_ENDS, EDGE = np.int64(0), np.int64(1), np.int64(2), np.int64(3
 
 
 @kernel
+def along(places, k, G):
+    """The slip of place k in the direction of its mode [m/s]."""
+    return G[k, SLIP] if places.id[k, MODE] in (SLIPS_PLUS, FULL_PLUS) else -G[k, SLIP]
+
+
+@kernel
 def margin(solids, forces, time, y, places, n, work, pull):
     """(least margin, place, condition): negative once a place pulls or its grip fails (by more than `pull`, m/s^2),
 
@@ -42,8 +48,7 @@ def margin(solids, forces, time, y, places, n, work, pull):
             if m < least:
                 least, at, what = m, np.int64(k), CONE
         elif mode >= SLIPS_PLUS:
-            plus = mode in (SLIPS_PLUS, FULL_PLUS)
-            m = (work.geometry[k, SLIP] if plus else -work.geometry[k, SLIP]) + work.spare[k]
+            m = along(places, k, work.geometry) + work.spare[k]
             if m < least:
                 least, at, what = m, np.int64(k), SLIP_ENDS
         m = room_to_end(solids, y, places, k, work.geometry) + OVER_END
@@ -59,9 +64,10 @@ def first_release(solids, forces, time, h, places, n, work, y, until, pull, stil
     Looks at eight instants; the first sign is narrowed down by regula falsi (Dowell & Jarratt's Illinois form, 1971).
     """
     state, before, m_before = work.state, 0.0, np.inf
-    for k in range(n):  # what has only just begun to slide may do so by round-off
+    for k in range(n):  # what has only just begun to slide may do so by round-off, or go the other way yet
         measure(solids, y, places, k, work.geometry)
-        work.spare[k] = still if abs(work.geometry[k, SLIP]) < SLIDES_FOR_CERTAIN * still else 0.0
+        slip = along(places, k, work.geometry)
+        work.spare[k] = still + max(0.0, -slip) if abs(slip) < SLIDES_FOR_CERTAIN * still else 0.0
     for look in range(1, LOOKS + 1):
         after = until * look / LOOKS
         for c in range(y.shape[0]):
