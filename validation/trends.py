@@ -15,7 +15,7 @@ from typing import Literal
 
 from validation.evidence.change_points import Course, Floor, Shift, course
 from validation.measurement import Better, Measurement
-from validation.report.quantity import contrast
+from validation.report.quantity import contrast, quantity
 from validation.store.records import Point
 from validation.verdict import FLOOR, Move, Verdict
 
@@ -123,6 +123,14 @@ def _how(shift: Shift, move: Move) -> str:
 
 def _commit(point: Point) -> str:
     return f"{point.commit[:COMMIT_DIGITS]} (run {point.run})" if point.commit else f"run {point.run}"
+
+
+def confirmed(turn: Turn, again: float, unit: str) -> Turn | None:
+    """The turn with what a second measurement gave, where that is nearer to the new level than to the old one; else
+    None: then it is not called."""
+    if not abs(again - turn.shift.after) < abs(again - turn.shift.before):
+        return None
+    return replace(turn, told=f"{turn.told}; a rerun has {quantity(again, unit)}")
 
 
 def timing_line(turn: Turn, verdict: Verdict) -> str:

@@ -154,7 +154,8 @@ def test_settings_are_compared_without_any_environment(tmp_path: Path) -> None:
 
 
 def test_an_engine_against_itself_is_the_same_to_the_last_bit(tmp_path: Path) -> None:
-    done = upright("compare", "pymunk", "pymunk", "stack:n=3", "thrown-box", folder=tmp_path)
+    done = upright("compare", "pymunk", "pymunk", "stack:n=3", "thrown-box", folder=tmp_path, UPRIGHT_DB="")
+    assert "Stored as comparison 1 in upright.db." in done.stdout
     assert done.returncode == 0 and "0 worse, 0 better, 0 different, 4 same (4 to the last bit)" in done.stdout
 
 

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.validation.command import call
+from scenarios.catalogue import scenario_of
+from tests.validation.command import call, upright
 from tests.validation.store.made import MOMENT, case, info, measurement, result
-from validation.case import Case
-from validation.cli.session import changed_times
+from validation.case import Case, CaseResult
+from validation.cli.timing import changed_times, confirmed_times
+from validation.simulation import Simulation
 from validation.store import Store, open_store
 from validation.store.records import Point
 from validation.store.trends import stored_trend
@@ -187,6 +189,41 @@ def test_check_tells_of_a_change_in_the_time_of_a_step_since_the_acceptance(tmp_
         assert verdict is passed[0] and (turn.move, turn.shift.start) == ("regressed", 8)
         store.accept(10, who="R.", reason="the price of the new solver")
         assert changed_times(store, 10, results, passed, store.baselines("main")) == []
+
+
+def test_a_change_of_time_is_called_only_where_a_rerun_has_it_too() -> None:
+    (turn,) = trend_of(points([1.0e-5] * 8 + [1.5e-5])).turns
+    verdict = Verdict(case=case(), word="pass", worse=False, reason="bit-identical")
+
+    def rerun(seconds: float) -> tuple[list[Any], list[Any]]:
+        return confirmed_times([(verdict, turn)], lambda keys: dict.fromkeys(keys, seconds))
+
+    ((_, sure),), none = rerun(1.4e-5)
+    assert sure.told == f"{turn.told}; a rerun has 1.4e-05 s" and none == []
+    assert rerun(1.1e-5) == ([], [(verdict, turn, 1.1e-5)])
+    told, ((_, _, nothing),) = confirmed_times([(verdict, turn)], lambda keys: {})
+    assert told == [] and math.isnan(nothing)
+    assert confirmed_times([], lambda keys: pytest.fail("nothing is run again where nothing changed")) == ([], [])
+
+
+def test_check_times_a_case_again_before_it_says_that_it_is_slower(tmp_path: Path) -> None:
+    """Eight runs that took 10 ns a step, by what the store says; the engine takes longer."""
+    words = ("upright-block", "--engine", "pymunk", "--timing")
+    assert upright("run", *words, "--db", "real.db", folder=tmp_path).returncode == 0
+    with open_store(tmp_path / "real.db") as store:
+        (real,), info = store.results(1), store.run(1).info
+    kept = tuple(replace(m, value=1e-8) if m.metric == "step_time" else m for m in real.measurements)
+    quick = CaseResult(case=real.case, simulation=Simulation(outcome="completed"), measurements=kept)
+    with open_store(tmp_path / "upright.db") as store:
+        for _ in range(8):
+            run = store.begin_run(info, [real.case], [scenario_of("upright-block").scene])
+            store.save_results(run, [quick])
+            store.finish_run(run)
+        store.accept(1, who="R.", reason="x")
+    done = upright("check", *words, folder=tmp_path, UPRIGHT_DB="")
+    told = " ".join(done.stdout.split())
+    assert done.returncode == 0 and "time of a step, upright-block × pymunk@fair: worse" in told, done.stdout
+    assert "; a rerun has " in told
 
 
 @pytest.fixture

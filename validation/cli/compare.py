@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import click
 
-from validation.cli.words import Within, complete_engine, complete_scenario, time_step
+from validation.cli.words import (
+    Within,
+    command_line,
+    complete_engine,
+    complete_scenario,
+    database_option,
+    time_step,
+    without_password,
+)
 
 
 @click.command()
@@ -21,6 +29,7 @@ from validation.cli.words import Within, complete_engine, complete_scenario, tim
 @click.option("--time-limit", type=Within(0.01, 86400), default=60.0, show_default=True, help="s for one simulation.")
 @click.option("--all", "everything", is_flag=True, help="List every change, and what is the same.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per scenario on standard output, nothing else.")
+@database_option
 def command(
     old: str,
     new: str,
@@ -33,12 +42,14 @@ def command(
     time_limit: float,
     everything: bool,
     as_json: bool,
+    database: str,
 ) -> None:
     """Compare two versions or settings of an engine: what changed from A to B, for better or worse.
 
     A version that is not installed gets an environment of its own, made once and kept in the cache folder; yours is not
     touched. Each change is signed by the law that its metric measures; what measures none is different. Without a
-    SCENARIO or --scene the canonical suite and every pair of shapes. Nothing is stored.
+    SCENARIO or --scene the canonical suite and every pair of shapes. What is found is stored (upright results
+    comparisons), apart from the runs.
     Exit status 0: nothing worse. 1: something is worse in B. 2: could not run.
 
     \b
@@ -46,21 +57,33 @@ def command(
     upright compare mujoco==3.3.7 mujoco==4.0.0 stack:n=10 --scene my_cell.json
     upright compare pymunk@default pymunk@fair
     """
+    from validation.case import describe_run
     from validation.cli.comparing import compare_engines
     from validation.cli.session import make_limits
     from validation.report.comparison import comparison_line, render_comparison
+    from validation.store import open_store
 
-    done = compare_engines(
-        (old, new),
-        (*scenarios, *scenes),
-        profile=profile,
-        dt=time_step(dt),
-        limits=make_limits(workers, time_limit, 2048, timing=False),
-        options=options,
-        quiet=as_json,
-    )
-    for comparison in done.comparisons if as_json else ():
-        click.echo(comparison_line(comparison))
+    with open_store(database) as store:  # first: a database that cannot be written should cost no minutes
+        done = compare_engines(
+            (old, new),
+            (*scenarios, *scenes),
+            profile=profile,
+            dt=time_step(dt),
+            limits=make_limits(workers, time_limit, 2048, timing=False),
+            options=options,
+            quiet=as_json,
+        )
+        lines = [comparison_line(comparison) for comparison in done.comparisons]
+        number = store.add_comparison(
+            command=command_line(),
+            machine=describe_run("").machine,
+            names=done.names,
+            packages=done.packages,
+            lines=lines,
+        )
+    for line in lines if as_json else ():
+        click.echo(line)
     if not as_json:
         click.echo(render_comparison(done.comparisons, done.names, done.packages, everything=everything))
+        click.echo(f"Stored as comparison {number} in {without_password(database)}.")
     raise SystemExit(any(comparison.sign == "worse" for comparison in done.comparisons))

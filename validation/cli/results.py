@@ -31,3 +31,29 @@ def export(path: Path, runs: tuple[int, ...], database: str) -> None:
     with open_store(database) as store:
         count = export_results(store, path, runs or None)
     click.echo(f"wrote {count} measurements to {path}")
+
+
+@command.command()
+@click.argument("number", type=int, required=False)
+@database_option
+def comparisons(number: int | None, database: str) -> None:
+    """List what `upright compare` stored; of one, print its JSON objects, one a scenario.
+
+    \b
+    upright results comparisons
+    upright results comparisons 3
+    """
+    from validation.report.table import one_line
+    from validation.store import open_store
+
+    with open_store(database) as store:
+        if number is not None:
+            for line in store.comparison_lines(number):
+                click.echo(line)
+            return
+        found = store.comparisons()
+    for one in reversed(found):
+        counts = ", ".join(f"{count} {sign}" for sign, count in one.counts.items())
+        click.echo(one_line(f"{one.number}: {one.names[0]} to {one.names[1]}, {one.when:%-d %b %Y}: {counts}"))
+    if not found:
+        click.echo("nothing was compared yet: upright compare --help")

@@ -19,6 +19,7 @@ from validation.cli.environments import commands_of, environments_of
 from validation.cli.progress import progress, step
 from validation.cli.selection import scenario_in
 from validation.cli.starting import ensembles_of
+from validation.cli.timing import changed_times, confirmed_times, timed_again
 from validation.cli.words import DEFAULT_DB, database_words
 from validation.engines import engine_of, present_engines, unavailable_engines
 from validation.ensembles import Ensemble, EnsembleEvidence
@@ -29,7 +30,6 @@ from validation.lineage import Lineage
 from validation.processes.pool import Pool
 from validation.runner import STEP, Limits, Plan, Request, Totals, execute, measuring_remotes, plan_cases
 from validation.store import Baseline, Store, StoredResult, case_key
-from validation.store.trends import stored_trend
 from validation.trends import Turn
 
 SAVE_EVERY = 16  # results in one transaction, at most,
@@ -63,7 +63,8 @@ class Session:
     totals: Totals
     unavailable: dict[str, str]  # engines that are known but absent, and why
     ensembles: dict[str, Ensemble] = field(default_factory=dict)  # by case key; those that were run
-    times: list[tuple[Verdict, Turn]] = field(default_factory=list)  # of a step, changed since it was accepted
+    times: list[tuple[Verdict, Turn]] = field(default_factory=list)  # of a step, changed since accepted; confirmed
+    doubtful: list[tuple[Verdict, Turn, float]] = field(default_factory=list)  # those that a rerun (s) did not confirm
     typed: dict[str, str] = field(default_factory=dict)  # label -> the scenario's word on the command line
 
 
@@ -110,7 +111,7 @@ def run_session(store: Store, options: Options, command: str) -> Session:
             ensembles, evidence = ensembles_of(store, pool, run, plans, results, options)
             scenarios = [plan.scenario for plan in plans]
             session = _judged(store, run, title, results, scenarios, totals, options.lineage, evidence)
-            session = replace(session, ensembles=ensembles)
+            session = replace(_timed_again(session, pool, plans, options), ensembles=ensembles)
     return replace(session, typed=typed)
 
 
@@ -162,7 +163,8 @@ def resume_session(store: Store, options: Options) -> Session:
             _, totals = _execute(store, pool, run, title, plans, options)
             results = store.results(run)
             ordered = [scenarios[result.case.scene_hash + result.case.label] for result in results]
-            return _judged(store, run, title, results, ordered, totals, options.lineage)
+            session = _judged(store, run, title, results, ordered, totals, options.lineage)
+            return _timed_again(session, pool, plans, options)
 
 
 @contextmanager
@@ -259,24 +261,6 @@ def _judged(
     )
 
 
-def changed_times(
-    store: Store,
-    run: int,
-    results: Sequence[CaseResult | StoredResult],
-    verdicts: Sequence[Verdict],
-    baselines: Mapping[str, Baseline],
-) -> list[tuple[Verdict, Turn]]:
-    """The latest turn since the acceptance of each case whose steps were timed."""
-    stored = store.run(run)
-    changed = []
-    for result, verdict in zip(results, verdicts):
-        for measured in (m for m in result.measurements if m.noise == "timing"):
-            baseline = baselines.get(result.case.identity.key)
-            turns = stored_trend(store, stored, result.case, measured, baseline).fresh
-            changed += [(verdict, turn) for turn in turns[-1:]]
-    return changed
-
-
 def divergence_of(
     store: Store, baseline: Baseline | None, result: CaseResult | StoredResult, scenario: Scenario
 ) -> Divergence | None:
@@ -294,6 +278,13 @@ def divergence_of(
         return None
     scene = scenario.scene
     return first_divergence(before, after, [member.name for member in (*scene.bodies, *scene.boundaries)])
+
+
+def _timed_again(session: Session, pool: Pool, plans: Sequence[Plan], options: Options) -> Session:
+    """A change of the time of a step is told where a second measurement, in this very run, has it too."""
+    again = timed_again(pool, plans, options.limits, quiet=options.quiet)
+    told, dropped = confirmed_times(session.times, again)
+    return replace(session, times=told, doubtful=dropped)
 
 
 def _stored_scenario(store: Store, case: Case) -> Scenario:

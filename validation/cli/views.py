@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import sys
 
@@ -76,6 +77,7 @@ def show_verdicts(session: Session, options: Options) -> None:
     """What is worth a line, and what to do about the worst."""
     from validation.report.hints import stored_words
     from validation.report.names import engine_name
+    from validation.report.quantity import quantity
     from validation.report.table import one_line, render_verdicts
     from validation.trends import timing_line
 
@@ -84,6 +86,11 @@ def show_verdicts(session: Session, options: Options) -> None:
     for verdict, turn in session.times:
         what = f"{verdict.case.label} × {engine_name(verdict.case)}"
         click.echo(f"time of a step, {what}: {one_line(timing_line(turn, verdict))}")
+    for verdict, turn, again in session.doubtful:
+        what = f"{verdict.case.label} × {engine_name(verdict.case)}"
+        has = "none was measured" if math.isnan(again) else f"it has {quantity(again, 's')}"
+        told = f"{turn.told}; not confirmed by a rerun ({has}), and so not called"
+        click.echo(f"time of a step, {what}: {one_line(told)}")
     worst = next((verdict for _, verdict in worst_first(pairs)), None)
     if worst and worst.worse:
         words = stored_words(worst.case, session.run) + database_words(options.database)

@@ -237,3 +237,16 @@ class Find(Base):
     oracle: Mapped[str]
     message: Mapped[str]
     scene_hash: Mapped[str] = mapped_column(ForeignKey("scenes.hash"))
+
+
+class Comparison(Base):
+    __tablename__ = "comparisons"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    made: Mapped[datetime]
+    command: Mapped[str]
+    machine: Mapped[str]
+    old: Mapped[str]  # names of the sides
+    new: Mapped[str]
+    packages: Mapped[str]  # JSON: name -> [old, new], those that differ beside the engines
+    counts: Mapped[str]  # JSON: sign -> how many scenarios
+    lines: Mapped[str]  # a JSON object a line

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -128,3 +129,16 @@ class StoredFind:
     oracle: str  # which law
     message: str  # with figures
     scene: Scene
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredComparison:
+    """What `upright compare` found; of each scenario see `Store.comparison_lines`."""
+
+    number: int
+    when: datetime
+    command: str
+    machine: str
+    names: tuple[str, str]  # of the sides, with the versions that ran
+    packages: Mapping[str, tuple[str, str]]  # that differ beside the engines
+    counts: Mapping[str, int]  # worse, better, different, same, declined -> how many scenarios

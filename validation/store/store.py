@@ -16,11 +16,11 @@ from validation.ensembles import Ensemble
 from validation.groups import Group
 from validation.ledger import Entry, Mark
 from validation.lineage import Lineage
-from validation.store import ensembles, finds, groups, judgements, ledger, models, runs
+from validation.store import comparisons, ensembles, finds, groups, judgements, ledger, models, runs
 from validation.store.connection import connect, reading, unreachable, writing
 from validation.store.errors import StoreError
 from validation.store.migration import migrate
-from validation.store.records import Baseline, Point, StoredFind, StoredResult, StoredRun
+from validation.store.records import Baseline, Point, StoredComparison, StoredFind, StoredResult, StoredRun
 from validation.trajectory import Trajectory
 from validation.verdict import Verdict
 
@@ -309,3 +309,35 @@ class Store:
                 listed = ", ".join(str(n) for n in known[-8:]) or "none yet"
                 raise StoreError(f"find {number}: not in this database; it has: {listed}")
         return found[0]
+
+    # --- comparisons ----------------------------------------------------------------------------------------------
+
+    def add_comparison(
+        self,
+        *,
+        command: str,
+        machine: str,
+        names: tuple[str, str],
+        packages: Mapping[str, tuple[str, str]],
+        lines: Sequence[str],
+    ) -> int:
+        """The comparison's number. `lines` are those of `validation.report.comparison.comparison_line`."""
+        with writing(self._engine, self.name) as connection:
+            return comparisons.add(
+                connection, command=command, machine=machine, names=names, packages=packages, lines=lines
+            )
+
+    def comparisons(self) -> list[StoredComparison]:
+        """Newest first."""
+        with reading(self._engine, self.name) as connection:
+            return comparisons.comparisons(connection)
+
+    def comparison_lines(self, number: int) -> list[str]:
+        """Of each scenario what it says, as a JSON object. Raises StoreError where there is no such comparison."""
+        with reading(self._engine, self.name) as connection:
+            found = comparisons.lines(connection, number)
+            known = [one.number for one in comparisons.comparisons(connection)] if found is None else []
+        if found is None:
+            listed = ", ".join(str(n) for n in known[:8]) or "none yet"
+            raise StoreError(f"comparison {number}: not in this database; it has: {listed}")
+        return found

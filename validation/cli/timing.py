@@ -1,0 +1,73 @@
+"""Whose steps have become slower or faster since they were accepted, each asked a second time before it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from validation.case import CaseResult
+from validation.cli.progress import progress
+from validation.processes.pool import Pool
+from validation.runner import Limits, Plan, execute
+from validation.store import Baseline, Store, StoredResult, case_key
+from validation.store.trends import stored_trend
+from validation.trends import Turn, confirmed
+from validation.verdict import Verdict
+
+
+def changed_times(
+    store: Store,
+    run: int,
+    results: Sequence[CaseResult | StoredResult],
+    verdicts: Sequence[Verdict],
+    baselines: Mapping[str, Baseline],
+) -> list[tuple[Verdict, Turn]]:
+    """The latest turn since the acceptance of each case whose steps were timed."""
+    stored = store.run(run)
+    changed = []
+    for result, verdict in zip(results, verdicts):
+        for measured in (m for m in result.measurements if m.noise == "timing"):
+            baseline = baselines.get(result.case.identity.key)
+            turns = stored_trend(store, stored, result.case, measured, baseline).fresh
+            changed += [(verdict, turn) for turn in turns[-1:]]
+    return changed
+
+
+def confirmed_times(
+    found: Sequence[tuple[Verdict, Turn]], again: Callable[[Sequence[str]], Mapping[str, float]]
+) -> tuple[list[tuple[Verdict, Turn]], list[tuple[Verdict, Turn, float]]]:
+    """Those that another measurement confirms, and those that it does not, with what it gave (s; NaN for nothing).
+
+    `again` measures the cases of these keys once more.
+    """
+    if not found:
+        return [], []
+    seconds = again([verdict.case_key for verdict, _ in found])
+    told, dropped = [], []
+    for verdict, turn in found:
+        value = seconds.get(verdict.case_key, float("nan"))
+        sure = confirmed(turn, value, "s")
+        if sure is None:
+            dropped.append((verdict, turn, value))
+        else:
+            told.append((verdict, sure))
+    return told, dropped
+
+
+def timed_again(
+    pool: Pool, plans: Sequence[Plan], limits: Limits, *, quiet: bool
+) -> Callable[[Sequence[str]], dict[str, float]]:
+    """Measures the time of a step (s) of plans, by the keys of their cases."""
+
+    def again(keys: Sequence[str]) -> dict[str, float]:
+        wanted = [plan for plan in plans if case_key(plan.case) in set(keys)]
+        seconds: dict[str, float] = {}
+        with progress("timed again", len(wanted), quiet=quiet) as bar:
+
+            def on_result(result: CaseResult) -> None:
+                seconds.update({case_key(result.case): m.value for m in result.measurements if m.noise == "timing"})
+                bar.advance(f"{result.case.label} × {result.case.engine_label}")
+
+            execute(pool, wanted, limits, on_result)
+        return seconds
+
+    return again
