@@ -126,9 +126,10 @@ def _commit(point: Point) -> str:
 
 
 def confirmed(turn: Turn, again: float, unit: str) -> Turn | None:
-    """The turn with what a second measurement gave, where that is nearer to the new level than to the old one; else
-    None: then it is not called."""
-    if not abs(again - turn.shift.after) < abs(again - turn.shift.before):
+    """The turn with what a second measurement gave, where that is nearer to the new level than to the old one, by the
+    ratio; else None: then it is not called. For what is above 0, such as times."""
+    old, new = turn.shift.before, turn.shift.after
+    if not (again > 0.0 and abs(math.log(again / new)) < abs(math.log(again / old))):
         return None
     return replace(turn, told=f"{turn.told}; a rerun has {quantity(again, unit)}")
 
