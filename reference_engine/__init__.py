@@ -13,6 +13,8 @@ All SI. Poses are (x, y, angle), twists (vx, vy, spin), arrays over (samples, bo
 event is found on the solution itself, exact to a stated bound, with Coulomb friction, joints, ropes and more forces.
 Bodies in touch are at gap 0.
 
+`simulate_ellipsoids` is for ellipsoids in space, on planes and in hollow spheres, by time steps.
+
 `faithful_simulate` is ContactSim, the algorithm of the myPhysicsLab pages, run for run, with outlines of straight edges
 and arcs; there bodies hover at 5 mm.
 """
@@ -21,6 +23,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from reference_engine.complementarity.cone_problem import ConeProblem as ConeProblem
+    from reference_engine.complementarity.cone_solve import ConeSolution as ConeSolution
+    from reference_engine.complementarity.cone_solve import solve_cones as solve_cones
     from reference_engine.complementarity.contact_forces import Solution as Solution
     from reference_engine.complementarity.contact_forces import contact_forces as contact_forces
     from reference_engine.complementarity.errors import ContactForceError as ContactForceError
@@ -59,6 +64,16 @@ if TYPE_CHECKING:
     from reference_engine.planar.shape import box as box
     from reference_engine.planar.world import Body as Body
     from reference_engine.planar.world import World as World
+    from reference_engine.spatial.errors import SpatialWorldError as SpatialWorldError
+    from reference_engine.spatial.errors import UnresolvedStepError as UnresolvedStepError
+    from reference_engine.spatial.settings import SpatialSettings as SpatialSettings
+    from reference_engine.spatial.simulate import EllipsoidMotion as EllipsoidMotion
+    from reference_engine.spatial.simulate import ellipsoid_energy as ellipsoid_energy
+    from reference_engine.spatial.simulate import simulate_ellipsoids as simulate_ellipsoids
+    from reference_engine.spatial.stepper import Stepper as Stepper
+    from reference_engine.spatial.world import EllipsoidWorld as EllipsoidWorld
+    from reference_engine.spatial.world import HalfSpace as HalfSpace
+    from reference_engine.spatial.world import HollowSphere as HollowSphere
 
 # In the order in which one would teach them. Loaded when first asked for: `reference_engine.geometry` alone
 # does not need the kernels.
@@ -101,6 +116,19 @@ _HOME = {
     "UnresolvedContact": "planar.errors",
     "PainleveError": "planar.errors",
     "ContactForceError": "complementarity.errors",
+    "EllipsoidWorld": "spatial.world",
+    "HalfSpace": "spatial.world",
+    "HollowSphere": "spatial.world",
+    "simulate_ellipsoids": "spatial.simulate",
+    "EllipsoidMotion": "spatial.simulate",
+    "ellipsoid_energy": "spatial.simulate",
+    "SpatialSettings": "spatial.settings",
+    "Stepper": "spatial.stepper",
+    "SpatialWorldError": "spatial.errors",
+    "UnresolvedStepError": "spatial.errors",
+    "ConeProblem": "complementarity.cone_problem",
+    "solve_cones": "complementarity.cone_solve",
+    "ConeSolution": "complementarity.cone_solve",
 }
 
 __all__ = [*_HOME]

@@ -138,7 +138,7 @@ def cone_problem(
     J = jacobian(contacts, len(bodies.inverse_mass) - 1, count)
     M = rigid_mobility(bodies) if mobility is None else mobility
     b = (J @ free[:-1].ravel()).reshape(-1, 3)
-    b[:, 0] += contacts.bias[:count]
+    b += contacts.bias[:count]
     give = np.zeros((count, 3))
     give[:, 0] = contacts.give[:count]
     return ConeProblem(

@@ -31,7 +31,7 @@ class Contacts(Structure):
     frame: NDArray[np.float64]  # (C, 9) normal from a to b, two tangents
     arm: NDArray[np.float64]  # (C, 6) from the centre of a to its point, from that of b to its point [m]
     own: NDArray[np.float64]  # (C, 6) of W at the contact: nn with the give, n1, n2, and S = 11, 12, 22 [1/kg]
-    bias: NDArray[np.float64]  # (C,) added to the normal speed [m/s]
+    bias: NDArray[np.float64]  # (C, 3) added to the speeds along the frame [m/s]
     give: NDArray[np.float64]  # (C,) normal speed that a normal impulse adds to the law, as a stiff spring does [1/kg]
     friction: NDArray[np.float64]  # (C,)
     impulse: NDArray[np.float64]  # (C, 3) on b, along the frame [N s]
@@ -41,7 +41,7 @@ class Contacts(Structure):
 def room_for_contacts(count: int) -> Contacts:
     return Contacts(
         body=np.zeros((count, 2), np.int64), frame=np.zeros((count, 9)), arm=np.zeros((count, 6)),
-        own=np.zeros((count, 6)), bias=np.zeros(count), give=np.zeros(count), friction=np.zeros(count),
+        own=np.zeros((count, 6)), bias=np.zeros((count, 3)), give=np.zeros(count), friction=np.zeros(count),
         impulse=np.zeros((count, 3)), slip=np.zeros(count),
     )  # fmt: skip
 
@@ -144,17 +144,9 @@ def residual_of(contacts, bodies, count, edges):
     for k in range(count):
         u_n, u_1, u_2 = speed_along(contacts, k, bodies.twist)
         p_n, p_1, p_2 = contacts.impulse[k, 0], contacts.impulse[k, 1], contacts.impulse[k, 2]
-        missed = off_law(
-            p_n,
-            p_1,
-            p_2,
-            u_n + contacts.bias[k] + contacts.give[k] * p_n,
-            u_1,
-            u_2,
-            contacts.own[k, 0],
-            contacts.friction[k],
-            edges,
-        )
+        u_n += contacts.bias[k, 0] + contacts.give[k] * p_n
+        u_1, u_2 = u_1 + contacts.bias[k, 1], u_2 + contacts.bias[k, 2]
+        missed = off_law(p_n, p_1, p_2, u_n, u_1, u_2, contacts.own[k, 0], contacts.friction[k], edges)
         worst = max(worst, missed) if missed == missed else np.inf
     return worst
 
@@ -176,7 +168,8 @@ def sweep_contacts(contacts, bodies, free, count, edges, most_sweeps, tolerance)
                 k = i if sweeps % 2 == 0 else count - 1 - i
                 u_n, u_1, u_2 = speed_along(contacts, k, bodies.twist)
                 p_n, p_1, p_2 = impulse[k, 0], impulse[k, 1], impulse[k, 2]
-                u_n += contacts.bias[k] + contacts.give[k] * p_n
+                u_n += contacts.bias[k, 0] + contacts.give[k] * p_n
+                u_1, u_2 = u_1 + contacts.bias[k, 1], u_2 + contacts.bias[k, 2]
                 if p_n == 0.0 and u_n >= 0.0:
                     continue
                 nn, n1, n2, s11, s12, s22 = own[k, 0], own[k, 1], own[k, 2], own[k, 3], own[k, 4], own[k, 5]
