@@ -109,7 +109,7 @@ def test_input_is_looked_at():
     good = thrown_sphere(1.0, 0.3, 0.01, 0)
     with pytest.raises(ValueError, match="edges: 5"):
         ConeProblem(good.W, good.b, good.friction, 5)
-    with pytest.raises(ValueError, match="shapes"):
+    with pytest.raises(ValueError, match="W, b, friction"):
         ConeProblem(good.W, good.b[:, :2], good.friction)
     with pytest.raises(ValueError, match="method: 'jacobi'"):
         solve_cones(good, method="jacobi")
