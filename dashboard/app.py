@@ -4,16 +4,32 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import case_page, look, matrix_page
-
-PAGES = {"matrix": matrix_page.show, "case": case_page.show}
+from dashboard import (
+    baselines_page,
+    case_page,
+    compare_page,
+    engines_page,
+    inbox_page,
+    look,
+    review_page,
+    runs_page,
+)
 
 
 def main() -> None:
     st.set_page_config(page_title="Upright", page_icon="🧱", layout="wide")
+    pages = [
+        st.Page(inbox_page.show, title="Inbox", url_path="inbox", default=True),
+        st.Page(review_page.show, title="Review", url_path="review"),
+        st.Page(case_page.show, title="Case", url_path="case"),
+        st.Page(compare_page.show, title="Compare", url_path="compare"),
+        st.Page(engines_page.show, title="Engines", url_path="engines"),
+        st.Page(baselines_page.show, title="Baselines", url_path="baselines"),
+        st.Page(runs_page.show, title="Runs", url_path="runs"),
+    ]
+    page = st.navigation(pages, position="top")
     st.html(look.STYLE)
-    page = st.query_params.get("page", "matrix")
-    PAGES.get(page, matrix_page.show)()
+    page.run()
 
 
 main()

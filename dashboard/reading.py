@@ -1,17 +1,28 @@
-"""What the pages read, cached: a page that is looked at again asks the database only if a run was added."""
+"""What the pages read, cached: a page that is looked at again asks the database only if something was added."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
+from scenarios.scene import Scene
 from validation.case import Case
-from validation.store import Store, StoredResult, StoredRun, open_store
+from validation.groups import Group
+from validation.metrics.observation import MismatchError
+from validation.report.motion import Track
+from validation.report.player import Theme, motion_html
+from validation.store import Baseline, Store, StoredResult, StoredRun, open_store
 from validation.store.errors import StoreError
+from validation.store.overview import Tally
+from validation.store.records import Point
 from validation.verdict import Verdict
+
+RECENT = 100  # runs to choose from
+FRESH = 60  # s for which what depends on the clock is kept
 
 
 def database() -> str:
@@ -27,9 +38,12 @@ def store() -> Store:
     return _store(database())
 
 
+# --- runs ---------------------------------------------------------------------------------------------------------
+
+
 def runs() -> list[StoredRun]:
     """Newest first; those with at least one case done."""
-    return [run for run in store().runs(limit=200) if run.done]
+    return [run for run in store().runs(limit=RECENT) if run.done]
 
 
 def run(number: int) -> StoredRun | None:
@@ -38,6 +52,37 @@ def run(number: int) -> StoredRun | None:
         return store().run(number)
     except StoreError:
         return None
+
+
+def asked_number(name: str) -> int | None:
+    """A number of the link."""
+    given = st.query_params.get(name, "")
+    return int(given) if given.isascii() and given.isdecimal() and len(given) < 16 else None
+
+
+def chosen_run(label: str = "Run", key: str = "run") -> StoredRun | None:
+    """That of the link, or else the latest finished one; the link follows the choice, so that it can be passed on."""
+    known = runs()
+    if not known:
+        return None
+    asked = asked_number(key)
+    numbers = [run.number for run in known]
+    if asked is not None and asked not in numbers and (older := run(asked)):
+        known, numbers = [*known, older], [*numbers, older.number]
+    latest = next((i for i, one in enumerate(known) if one.finished), 0)
+    start = numbers.index(asked) if asked in numbers else latest
+    chosen: StoredRun = st.selectbox(label, known, index=start, format_func=run_title, key=f"choose-{key}")
+    if asked is not None or chosen is not known[latest]:
+        st.query_params[key] = str(chosen.number)
+    return chosen
+
+
+def run_title(run: StoredRun) -> str:
+    info = run.info
+    commit = f", {info.commit[:8]}{' and local changes' if info.dirty else ''}" if info.commit else ""
+    branch = f" on {info.branch[:40]}" if info.branch else ""
+    state = "" if run.finished else f", {run.done} of {run.planned} cases"
+    return f"run {run.number}, {info.started:%Y-%m-%d %H:%M} UTC{commit}{branch}{state}"
 
 
 def results(run: StoredRun) -> list[StoredResult]:
@@ -65,13 +110,102 @@ def verdicts(run: StoredRun) -> dict[str, Verdict]:
     return {verdict.case_key: verdict for verdict in store().verdicts(run.number)}
 
 
-def run_title(run: StoredRun) -> str:
-    info = run.info
-    commit = f", {info.commit[:8]}{' and local changes' if info.dirty else ''}" if info.commit else ""
-    state = "" if run.finished else f", {run.done} of {run.planned} cases"
-    return f"run {run.number}, {info.started:%Y-%m-%d %H:%M} UTC{commit}{state}"
+@st.cache_data(show_spinner=False, max_entries=20, ttl=FRESH)
+def _tallies(where: str, numbers: tuple[int, ...], done: int) -> dict[int, Tally]:
+    return _store(where).tallies(numbers)
+
+
+def tallies(known: Sequence[StoredRun]) -> dict[int, Tally]:
+    return _tallies(database(), tuple(run.number for run in known), sum(run.done for run in known))
+
+
+def result(number: int) -> StoredResult:
+    """Of a case that is done; what is done stays as it is. Raises StoreError."""
+    return _result(database(), number)
+
+
+@st.cache_data(show_spinner=False, max_entries=500)
+def _result(where: str, number: int) -> StoredResult:
+    return _store(where).result(number)
+
+
+# --- groups -------------------------------------------------------------------------------------------------------
+
+
+def groups(run: StoredRun) -> list[Group]:
+    """As seen from a run; read again when the ledger or the run grows, and once a minute, for quarantines end."""
+    return _groups(database(), run.number, run.done, last_entry())
+
+
+@st.cache_data(show_spinner=False, max_entries=20, ttl=FRESH)
+def _groups(where: str, run: int, done: int, entry: int) -> list[Group]:
+    return _store(where).groups(run)
+
+
+def last_entry() -> int:
+    newest = store().entries(limit=1)
+    return newest[0].number if newest else 0
+
+
+@st.cache_data(show_spinner=False, max_entries=500)
+def _baseline(where: str, number: int) -> Baseline | None:
+    return _store(where).baselines_numbered([number]).get(number)
+
+
+def baseline(number: int | None) -> Baseline | None:
+    """What a verdict was compared with."""
+    return None if number is None else _baseline(database(), number)
+
+
+def history(case: Case, metric: str, latest_run: int, limit: int) -> list[Point]:
+    """Of the case with its overrides, up to a run, oldest first."""
+    found = _history(database(), case.identity.key, metric, limit, latest_run)
+    return [p for p in found if p.engine_label == case.engine_label and p.run <= latest_run]
+
+
+@st.cache_data(show_spinner=False, max_entries=500)
+def _history(where: str, identity: str, metric: str, limit: int, latest_run: int) -> list[Point]:
+    return _store(where).history(identity, metric, limit)
+
+
+# --- motion -------------------------------------------------------------------------------------------------------
+
+
+def player(tracks: Sequence[tuple[str, StoredResult]], title: str, *, ghost: bool = False, bare: bool = False) -> str:
+    """A page that plays the motions of these results, under these names; "" where none of them is stored."""
+    keys = tuple((label, result.number) for label, result in tracks if result.trajectory_key)
+    kind = getattr(st.context.theme, "type", None)
+    theme: Theme = kind if kind in ("light", "dark") else ""
+    return _player(database(), keys, title, ghost, bare, theme) if keys else ""
+
+
+@st.cache_data(show_spinner=False, max_entries=30)
+def _player(where: str, tracks: tuple[tuple[str, int], ...], title: str, ghost: bool, bare: bool, theme: Theme) -> str:
+    from validation.metrics.curves import curves
+
+    store = _store(where)
+    results = [(label, store.result(number)) for label, number in tracks]
+    try:
+        scene: Scene = store.scene(results[0][1].case.scene_hash)
+    except StoreError:  # of a database that was made by hand
+        return ""
+    found = []
+    for label, result in results:
+        trajectory = store.trajectory(result.trajectory_key)
+        if trajectory is None or result.case.scene_hash != results[0][1].case.scene_hash:
+            continue
+        try:
+            series, near = curves(scene, trajectory)
+        except MismatchError:
+            continue
+        found.append(Track(label=label, trajectory=trajectory, series=series, near=near))
+    return motion_html(scene, found, title, ghost=ghost, bare=bare, theme=theme) if found else ""
+
+
+# --- links --------------------------------------------------------------------------------------------------------
 
 
 def link(page: str, **parameters: Any) -> str:
-    """The query of a deep link."""
-    return "?" + urlencode({"page": page, **parameters})
+    """A deep link; what is None is left out."""
+    given = {name: value for name, value in parameters.items() if value is not None}
+    return f"{page}?{urlencode(given)}" if given else page

@@ -20,7 +20,7 @@ from validation.evidence.divergence import Divergence, first_divergence
 from validation.judge import judge
 from validation.simulation import BROKEN
 from validation.store.records import Baseline, StoredResult
-from validation.verdict import Change, Defect, Move
+from validation.verdict import Change, Defect, Move, Verdict
 
 Sign = Literal["worse", "better", "different", "same", "declined"]
 
@@ -93,6 +93,11 @@ def compare(scenario: Scenario, old: CaseResult, new: CaseResult) -> Comparison:
     return Comparison(scenario=scenario, old=old, new=new, sign=sign, told=outcomes)
 
 
+def stored_verdict(old: StoredResult, new: StoredResult) -> Verdict:
+    """The judge's, as if the old one were accepted; laws are not asked."""
+    return judge(_as_baseline(old), new)
+
+
 def _moved(scenario: Scenario, old: CaseResult, new: CaseResult) -> Comparison:
     verdict = judge(_as_baseline(old), new, scenario.laws)
     broken = {defect.metric for defect in verdict.defects}
@@ -136,7 +141,7 @@ def _divergence(scenario: Scenario, old: CaseResult, new: CaseResult) -> Diverge
     return first_divergence(before, after, [member.name for member in (*scene.bodies, *scene.boundaries)])
 
 
-def _as_baseline(old: CaseResult) -> Baseline:
+def _as_baseline(old: CaseResult | StoredResult) -> Baseline:
     """The judge compares with what is accepted; here that is the other side."""
     return Baseline(
         number=0, result=StoredResult.of(old), branch="", who="", when=datetime.now(UTC), reason="", scope=""

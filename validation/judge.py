@@ -170,11 +170,14 @@ def _direction(was: Measurement, now: Measurement) -> Move | None:
 
 
 def _apart(was: Measurement, now: Measurement) -> bool:
+    return now.value != was.value and abs(now.value - was.value) > allowed_move(was, now)
+
+
+def allowed_move(was: Measurement, now: Measurement) -> float:
+    """By how much one run may differ from the accepted one, in the metric's unit; not for timing."""
     old, new, allowed = was.value, now.value, ALLOWANCES[now.noise]
-    if new == old:
-        return False
     nearer_to_0 = min(abs(new), abs(old)) if new * old > 0.0 else 0.0
-    return abs(new - old) > max((allowed.factor - 1.0) * max(nearer_to_0, allowed.least), _floor(was, now))
+    return max((allowed.factor - 1.0) * max(nearer_to_0, allowed.least), _floor(was, now))
 
 
 def _floor(was: Measurement, now: Measurement) -> float:

@@ -1,4 +1,4 @@
-"""The dashboard in a real browser, on the database that a run made: the matrix, and a case with its motion."""
+"""The dashboard in a real browser, on the database that real runs made: from the inbox to a decision."""
 
 from __future__ import annotations
 
@@ -9,42 +9,51 @@ import subprocess
 import time
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.validation.command import AS_COMMAND, upright
+from validation.store import open_store
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 BROWSER = next((path for name in BROWSERS if (path := shutil.which(name))), None)
 pytestmark = pytest.mark.skipif(BROWSER is None, reason=f"no browser found; looked for {', '.join(BROWSERS)}")
 
+MARKUP = "<script>alert(1)</script>"
+LONG = "n" + "o" * 150 + "t"
+RIGHT_TO_LEFT = "كومة"
+REASON = f"{MARKUP} {RIGHT_TO_LEFT} \u202eturned round"
+WHO = f"{MARKUP} **R.** [x](javascript:alert(1))"
+PAGES = ("", "review", "case?case=1", "compare?a=1&b=2", "engines?run=1", "baselines", "runs")
+
 
 @pytest.fixture(scope="module")
-def page_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a dashboard on two runs, the first of them accepted; one scene has a hostile name."""
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Of a dashboard on two runs, the first of them accepted; scenes, who and why have hostile names."""
     folder = tmp_path_factory.mktemp("dashboard")
     scene = upright("scenarios", "bouncing-ball", "--json", folder=folder).stdout
-    hostile = folder / "<b onclick=alert(1)>x.json"
-    hostile.write_text(scene)
-    words = ["stack:n=3", "bouncing-ball", str(hostile)]
-    engines = ["--engine", "pymunk", "--engine", "box2d", "--engine", "mujoco"]
+    hostile = [folder / f"{name}.json" for name in (MARKUP.replace("/", ""), LONG, RIGHT_TO_LEFT)]
+    for path in hostile:
+        path.write_text(scene)
+    words = ["stack:n=3", "bouncing-ball", *map(str, hostile)]
+    engines = ["--engine", "pymunk", "--engine", "mujoco"]
     assert upright("run", *words, *engines, folder=folder).returncode == 0
-    assert upright("accept", "--reason", "first", folder=folder).returncode == 0
+    assert upright("accept", "--reason", REASON, "--who", WHO, folder=folder).returncode == 0
     assert upright("check", "stack:n=3", "--engine", "pymunk:iterations=1", folder=folder).returncode == 1
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     server = subprocess.Popen(
-        [*AS_COMMAND, "dashboard", "--no-browser", "--port", str(port)],
+        [*AS_COMMAND, "dashboard", "--no-browser", "--port", str(port), "--accept-as", "R. Reviewer"],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    address = f"http://127.0.0.1:{port}"
     try:
-        wait_for(address)
-        yield address
+        wait_for(f"http://127.0.0.1:{port}")
+        yield f"http://127.0.0.1:{port}"
     finally:
         server.terminate()
         server.wait(10)
@@ -62,7 +71,7 @@ def wait_for(address: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def page(page_address: str) -> Iterator[Any]:
+def page(address: str) -> Iterator[Any]:
     playwright = pytest.importorskip("playwright.sync_api")
     arguments = ["--disable-gpu", "--disable-background-networking", *(["--no-sandbox"] if os.getuid() == 0 else [])]
     with playwright.sync_playwright() as driver:
@@ -73,52 +82,119 @@ def page(page_address: str) -> Iterator[Any]:
         browser.close()
 
 
-def test_the_matrix_shows_verdict_and_figure_of_every_case(page: Any, page_address: str) -> None:
-    page.goto(f"{page_address}/?run=1")
-    page.wait_for_selector("[data-testid=matrix]")
-    text = page.inner_text("[data-testid=matrix]")
-    assert "stack:n=3" in text and "bouncing-ball" in text
-    assert "pymunk" in text and "mujoco" in text and "truth error of first apex" in text
-    assert "declined" in text and "mm" in text
-    assert page.inner_text("body").count("profile fair; time step 1/240 s") == 1
-    page.goto(page_address)
-    page.wait_for_selector("[data-testid=matrix]")
-    latest = page.inner_text("[data-testid=matrix]")
-    assert "regressed: " in latest and "pymunk:iterations=1" in latest
+def settled(page: Any) -> None:
+    """Streamlit has drawn the page."""
+    page.wait_for_selector("h1.page")
+    page.wait_for_function("!document.querySelector('[data-testid=stStatusWidgetRunningIcon]')")
 
 
-def test_a_hostile_name_is_shown_as_text(page: Any, page_address: str) -> None:
-    page.goto(f"{page_address}/?run=1")
-    page.wait_for_selector("[data-testid=matrix]")
-    assert "<b onclick=alert(1)>x" in page.inner_text("[data-testid=matrix]")
-    assert page.query_selector("[data-testid=matrix] b") is None
+def test_the_inbox_says_what_got_worse_and_shows_it_moving(page: Any, address: str) -> None:
+    page.goto(address)
+    settled(page)
+    page.wait_for_selector("[data-testid=inbox]")
+    assert page.inner_text("h1.page").startswith("1 regression")
+    assert WHO in page.inner_text("body"), "who accepted"
+    row = page.inner_text("[data-testid=inbox] tbody tr >> nth=0")
+    assert "regressed" in row and "stack:n=3 on pymunk@fair:iterations=1" in row and "tolerances" in row
+    frame = page.wait_for_selector("iframe").content_frame()
+    frame.wait_for_selector("canvas")
+    assert frame.inner_text("figcaption").split() == ["now", "accepted"], "over each other"
+    began = frame.inner_text("#time")
+    frame.wait_for_function(f"document.getElementById('time').textContent !== {began!r}"), "it runs by itself"
 
 
-def test_a_case_shows_its_figures_and_moves(page: Any, page_address: str) -> None:
-    page.goto(f"{page_address}/?run=1")
-    page.click("[data-testid=matrix] tr:has-text('bouncing-ball') td a >> nth=0")
-    page.wait_for_selector("text=Figures")
-    assert "page=case" in page.url
-    page.wait_for_selector("text=truth error of first apex")
-    page.wait_for_selector("text=/^[0-9.]+ ± 4.2 ms$/")
+def test_from_the_inbox_to_the_review_to_the_case_and_its_replay(page: Any, address: str) -> None:
+    page.goto(address)
+    page.click("[data-testid=inbox] a:has-text('Review')")
+    settled(page)
+    page.wait_for_selector("text=First divergence:")
+    assert "group=" in page.url and "run=2" in page.url, "a link to pass on"
+    page.wait_for_selector("text=at rest")
+    page.click("a.go:has-text('Case')")
+    page.wait_for_url("**/case?case=*")
+    settled(page)
     frame = page.wait_for_selector("iframe").content_frame()
     frame.wait_for_selector("#slider")
-    frame.wait_for_selector("figure >> nth=1")
-    first = frame.evaluate("document.querySelector('canvas').toDataURL()")
-    frame.evaluate("slider.value = Math.round(slider.max / 20); slider.oninput()")
-    second = frame.evaluate("document.querySelector('canvas').toDataURL()")
-    frame.evaluate("slider.value = slider.max; slider.oninput()")
-    third = frame.evaluate("document.querySelector('canvas').toDataURL()")
-    assert len({first, second, third}) >= 2, "the slider moves the ball"
-    assert "10.000" in frame.inner_text("#time")
+
+    def seen(share: float) -> tuple[str, str, str]:
+        """Time, bodies and curves with the slider there."""
+        frame.evaluate(f"slider.value = Math.round({share} * slider.max); slider.oninput()")
+        drawn = [frame.evaluate(f"document.querySelectorAll('canvas')[{i}].toDataURL()") for i in (0, 1)]
+        return frame.inner_text("#time"), drawn[0], drawn[1]
+
+    first, later, again = seen(0.0), seen(0.02), seen(0.0)
+    assert first[0] != later[0] and first[1] != later[1] and first[2] != later[2], "slider, bodies, curves move"
+    assert first == again
     box = page.query_selector("iframe").bounding_box()
     bar = frame.query_selector("#bar").bounding_box()
     assert bar["y"] + bar["height"] <= box["y"] + box["height"], "the slider is not cut off"
+    page.wait_for_selector("text=Over runs")
     page.click("text=all scenarios and engines")
     page.wait_for_selector("[data-testid=matrix]")
-    assert "run=1" in page.url, "back to the run that the case is of"
 
 
-def test_a_link_to_a_case_that_is_not_there_says_so(page: Any, page_address: str) -> None:
-    page.goto(f"{page_address}/?page=case&case=99999")
+def test_the_engines_page_has_verdict_and_figure_of_every_case(page: Any, address: str) -> None:
+    page.goto(f"{address}/engines?run=1")
+    settled(page)
+    text = page.wait_for_selector("[data-testid=matrix]").inner_text()
+    assert "stack:n=3" in text and "truth error of first apex" in text and "declined" in text and "mm" in text
+    assert page.inner_text("body").count("profile fair; time step 1/240 s") == 1
+    reasons = page.wait_for_selector("[data-testid=failures]").inner_text()
+    assert "restitution" in reasons and "upright run bouncing-ball --engine mujoco@fair" in reasons
+    page.goto(f"{address}/engines?run=2")
+    page.wait_for_selector("[data-testid=matrix] >> text=regressed")
+    assert "pymunk:iterations=1" in page.inner_text("[data-testid=matrix]")
+
+
+@pytest.mark.parametrize("where", PAGES)
+def test_what_the_database_holds_is_text_on_every_page(page: Any, address: str, where: str) -> None:
+    dialogs: list[str] = []
+    page.once("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    page.goto(f"{address}/{where}")
+    settled(page)
+    page.wait_for_selector("[data-testid=stHtml] >> nth=1")
+    assert dialogs == []
+    found = page.evaluate(
+        "[...document.querySelectorAll('script')].filter(s => s.textContent.includes('alert')).length"
+        " + document.querySelectorAll('a[href^=javascript]').length"
+    )
+    assert found == 0
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "a long name breaks no page"
+
+
+def test_hostile_names_are_read_as_they_are_written(page: Any, address: str) -> None:
+    page.goto(f"{address}/engines?run=1")
+    text = page.wait_for_selector("[data-testid=matrix]").inner_text()
+    assert "<script>alert(1)<script>.json" in text and LONG in text and RIGHT_TO_LEFT in text
+    page.goto(f"{address}/baselines")
+    text = page.wait_for_selector("[data-testid=ledger]").inner_text()
+    assert WHO in text and REASON in text
+
+
+def test_links_to_what_is_not_there_say_so(page: Any, address: str) -> None:
+    page.goto(f"{address}/case?case=99999")
     page.wait_for_selector("text=not in this database")
+    page.goto(f"{address}/review?group=abcdef&run=2")
+    page.wait_for_selector("text=This link names no group of this run")
+
+
+def test_accepted_with_a_reason_the_inbox_turns(page: Any, address: str, tmp_path_factory: Any) -> None:
+    page.goto(f"{address}/review?run=2")
+    settled(page)
+    page.wait_for_selector("text=Accept as R. Reviewer")
+    page.click("text=Accept as R. Reviewer")
+    page.wait_for_selector("text=say why, for whoever asks later")
+    page.fill("input[aria-label=Reason]", "fewer on purpose")
+    page.press("input[aria-label=Reason]", "Tab")
+    page.click("text=Accept as R. Reviewer")
+    page.wait_for_selector(".word.state:has-text('accepted')")
+    page.goto(address)
+    settled(page)
+    row = page.wait_for_selector("[data-testid=inbox] tbody tr").inner_text()
+    assert "accepted" in row
+    page.goto(f"{address}/baselines")
+    entry = page.wait_for_selector("[data-testid=ledger] tbody tr >> nth=0").inner_text()
+    assert "R. Reviewer" in entry and "fewer on purpose" in entry
+    folder = next(Path(tmp_path_factory.getbasetemp()).glob("dashboard*"))
+    with open_store(folder / "upright.db") as store:
+        assert [entry.who for entry in store.entries()] == ["R. Reviewer", WHO]

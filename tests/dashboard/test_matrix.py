@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from dashboard.engines_page import cell, table
 from dashboard.look import COLOURS, MEANING_HERE, NOT_DONE, word_html
-from dashboard.matrix_page import cell, table
 from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stored
 from tests.validation.store.made import case
 from validation.case import Case
@@ -47,7 +47,7 @@ def test_a_scenario_stands_where_its_worst_engine_puts_it() -> None:
 def test_a_cell_has_figure_word_and_what_moved() -> None:
     html = shown([pair(stored(value=3.2e-3), stored(value=0.4e-3))])
     assert rows(html) == {"stack:n=10": ["penetration mean", "3.2 mm regressed: penetration_mean × 8"]}
-    assert "<th>pymunk<small>7.3.1</small></th>" in html, "one profile is not told in every column"
+    assert "<th><bdi>pymunk</bdi><small>7.3.1</small></th>" in html, "one profile is not told in every column"
 
 
 def test_a_broken_law_shows_also_where_it_fails_nothing() -> None:
@@ -63,7 +63,7 @@ def test_a_broken_law_shows_also_where_it_fails_nothing() -> None:
 
 def test_two_profiles_have_two_columns() -> None:
     pairs = [pair(stored(case(profile=profile))) for profile in ("default", "fair")]
-    assert re.findall("<th>([^/]*)<small>", shown(pairs)) == ["pymunk@default", "pymunk@fair"]
+    assert re.findall("<th><bdi>([^/]*)</bdi><small>", shown(pairs)) == ["pymunk@default", "pymunk@fair"]
 
 
 def test_a_planned_case_without_a_result_is_told_in_amber() -> None:
@@ -113,5 +113,5 @@ def test_what_a_database_holds_makes_no_markup() -> None:
     assert "<b>" not in html and "&lt;b&gt;" in html
     assert set(re.findall("<(/?[a-z]+)", html)) <= {
         *("div", "/div", "table", "/table", "thead", "/thead", "tbody", "/tbody", "tr", "/tr", "th", "/th", "td"),
-        *("/td", "small", "/small", "a", "/a", "span", "/span", "wbr"),
+        *("/td", "small", "/small", "a", "/a", "span", "/span", "wbr", "bdi", "/bdi"),
     }

@@ -15,13 +15,23 @@ from validation.cli.words import database_option, without_password
 @click.command()
 @click.option("--port", type=click.IntRange(1, 65535), default=8501, show_default=True)
 @click.option("--address", default="127.0.0.1", show_default=True, help="Which interface it listens on.")
+@click.option(
+    "--accept-as",
+    "who",
+    default="",
+    metavar="NAME",
+    help="Let whoever reaches the page accept, reject and mark, in this name.  [default: it only reads]",
+)
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
 @database_option
-def command(port: int, address: str, no_browser: bool, database: str) -> None:
+def command(port: int, address: str, who: str, no_browser: bool, database: str) -> None:
     """Open the dashboard on the stored results in a browser; Ctrl-C ends it.
+
+    Only this machine reaches it, unless --address says otherwise, and it only reads, unless --accept-as gives a name.
 
     \b
     upright dashboard
+    upright dashboard --accept-as R.
     upright dashboard --db results/upright.db --port 8600
     """
     from validation.store import open_store
@@ -41,7 +51,7 @@ def command(port: int, address: str, no_browser: bool, database: str) -> None:
     }
     command_line = [sys.executable, "-P", "-m", "streamlit", "run", str(app)]
     command_line += [word for name, value in options.items() for word in (f"--{name}", str(value))]
-    environment = os.environ | {"UPRIGHT_DB": database}
+    environment = os.environ | {"UPRIGHT_DB": database, "UPRIGHT_ACCEPT_AS": who}
     click.echo(f"dashboard of {without_password(database)} on http://{address}:{port}   (Ctrl-C ends it)", err=True)
     sys.stderr.flush()
     # In place of this process: who ends the command ends the server.

@@ -175,8 +175,20 @@ def forces_at(scene: Scene, trajectory: Trajectory, times: Array) -> list[list[l
     return [drawn[k] if k >= 0 and t - reported_times[k] <= FORCE_HOLD else [] for t, k in zip(times, latest)]
 
 
+CALM = 2.0  # so many times the room of the calmest of several tracks is shown
+
+
 def extent(scene: Scene, tracks: Sequence[Track]) -> tuple[Array, float]:
-    """Centre and half-width of what to show: where the bodies are, without those that flew far away."""
+    """Centre and half-width of what to show: where the bodies are, without those that flew far away.
+
+    Of several motions none that explodes makes the others small.
+    """
+    centre, half = _extent(scene, tracks)
+    calm, least = min((_extent(scene, [track]) for track in tracks), key=lambda found: found[1])
+    return (calm, CALM * least) if half > CALM * least else (centre, half)
+
+
+def _extent(scene: Scene, tracks: Sequence[Track]) -> tuple[Array, float]:
     size = max(reach(body.shape) for body in scene.bodies if not body.fixed)
     points = []
     for track in tracks:

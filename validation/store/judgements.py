@@ -124,19 +124,20 @@ def baselines(
     numbers = {row.case_id for row in chosen.values()}
     accepted = models.Case.id.in_(select(models.Baseline.case_id).where(models.Baseline.branch.in_(branches)))
     results = {result.number: result for result in runs.results(connection, accepted) if result.number in numbers}
-    return {
-        identity: Baseline(
-            number=row.id,
-            result=results[row.case_id],
-            branch=row.branch,
-            who=row.who,
-            when=row.accepted,
-            reason=row.reason,
-            scope=row.scope,
-            until=row.until,
-        )
-        for identity, row in chosen.items()
-    }
+    return {identity: baseline_of(row, results[row.case_id]) for identity, row in chosen.items()}
+
+
+def baseline_of(row: Any, result: StoredResult) -> Baseline:
+    return Baseline(
+        number=row.id,
+        result=result,
+        branch=row.branch,
+        who=row.who,
+        when=row.accepted,
+        reason=row.reason,
+        scope=row.scope,
+        until=row.until,
+    )
 
 
 def save_verdicts(connection: Connection, run: int, verdicts: Iterable[Verdict]) -> None:

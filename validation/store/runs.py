@@ -21,6 +21,7 @@ from validation.store.records import Point, StoredResult, StoredRun, case_key
 from validation.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
 
 HISTORY = 1000  # values of a metric that are looked back on
+POINT = ("id", "run_id", "engine_label", "engine_version", "outcome", "trajectory_hash")
 NOT_DONE = {
     "outcome": None,
     "reason": "",
@@ -288,10 +289,11 @@ def labelled(connection: Connection, label: str) -> list[tuple[str, str]]:
     return [(row.scenario, row.scene_hash) for row in connection.execute(query)]
 
 
-def history(connection: Connection, identity_key: str, metric: str) -> list[Point]:
-    """Oldest first; the latest HISTORY."""
+def history(connection: Connection, identity_key: str, metric: str, limit: int = HISTORY) -> list[Point]:
+    """Oldest first; the latest ones."""
     query = (
-        select(models.Case.__table__, models.Run.started, models.Run.commit, models.Run.branch, models.Run.machine)
+        select(*(getattr(models.Case, name) for name in POINT))
+        .add_columns(models.Run.started, models.Run.commit, models.Run.branch, models.Run.machine)
         .add_columns(models.Measurement.value, models.Measurement.unit)
         .join(models.Run, models.Run.id == models.Case.run_id)
         .outerjoin(
@@ -300,7 +302,7 @@ def history(connection: Connection, identity_key: str, metric: str) -> list[Poin
         )
         .where(models.Case.identity_key == identity_key, models.Case.outcome.is_not(None))
         .order_by(models.Case.id.desc())
-        .limit(HISTORY)
+        .limit(limit)
     )
     return [
         Point(

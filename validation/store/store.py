@@ -16,11 +16,13 @@ from validation.ensembles import Ensemble
 from validation.groups import Group
 from validation.ledger import Entry, Mark
 from validation.lineage import Lineage
-from validation.store import comparisons, ensembles, finds, groups, judgements, ledger, models, runs
+from validation.store import comparisons, ensembles, finds, groups, judgements, ledger, models, overview, runs
 from validation.store.connection import connect, reading, unreachable, writing
 from validation.store.errors import StoreError
 from validation.store.migration import migrate
+from validation.store.overview import Tally
 from validation.store.records import Baseline, Point, StoredComparison, StoredFind, StoredResult, StoredRun
+from validation.store.runs import HISTORY
 from validation.trajectory import Trajectory
 from validation.verdict import Verdict
 
@@ -98,6 +100,16 @@ class Store:
             found = runs.runs(connection, models.Run.finished.is_not(None), limit=1)
         return found[0].number if found else None
 
+    def tallies(self, numbers: Collection[int]) -> dict[int, Tally]:
+        """What became of the cases of these runs, counted, by run."""
+        with reading(self._engine, self.name) as connection:
+            return overview.tallies(connection, numbers)
+
+    def size(self) -> tuple[int, int]:
+        """Bytes of the database, and how many motions it holds."""
+        with reading(self._engine, self.name) as connection:
+            return overview.size(connection)
+
     def unfinished_run(self) -> tuple[int, list[Case]] | None:
         """The latest run that is not finished, and the cases that it still owes."""
         with reading(self._engine, self.name) as connection:
@@ -145,10 +157,10 @@ class Store:
             name, scene_hash = found[0]
             return name, runs.scene(connection, scene_hash)
 
-    def history(self, identity_key: str, metric: str) -> list[Point]:
-        """A metric of an identity over runs, oldest first; overrides are among them."""
+    def history(self, identity_key: str, metric: str, limit: int = HISTORY) -> list[Point]:
+        """A metric of an identity over runs, oldest first, at most so many of the latest; overrides are among them."""
         with reading(self._engine, self.name) as connection:
-            return runs.history(connection, identity_key, metric)
+            return runs.history(connection, identity_key, metric, limit)
 
     # --- ensembles ------------------------------------------------------------------------------------------------
 
@@ -196,6 +208,16 @@ class Store:
             branches = list(dict.fromkeys((branch, lineage.base, *MAIN_BRANCHES)))
             own = branch if branch != lineage.base else None
             return judgements.baselines(connection, branches, lineage.commits, anywhere=own)
+
+    def baselines_numbered(self, numbers: Collection[int]) -> dict[int, Baseline]:
+        """By number, in effect or not."""
+        with reading(self._engine, self.name) as connection:
+            return overview.baselines_numbered(connection, numbers)
+
+    def acceptances(self, identity_key: str, branch: str) -> list[Baseline]:
+        """Of an identity on a branch and the main ones, oldest first, in effect or not."""
+        with reading(self._engine, self.name) as connection:
+            return overview.acceptances(connection, identity_key, list(dict.fromkeys((branch, *MAIN_BRANCHES))))
 
     def save_verdicts(self, run: int, verdicts: Iterable[Verdict]) -> None:
         with writing(self._engine, self.name) as connection:

@@ -1,61 +1,135 @@
-"""The matrix: scenarios down, the worst first; engines across; in each cell the headline figure and the verdict."""
+"""Engines: scenarios down, the worst first; engines across; in each cell the headline figure and the verdict.
+
+Below, what each engine's error costs, and why what failed did so, with the command that repeats it.
+"""
 
 from __future__ import annotations
 
-import re
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 
+import altair as alt
+import pandas as pd
 import streamlit as st
 
 from dashboard import reading
-from dashboard.look import MEANING_HERE, NOT_DONE, law_html, word_html
+from dashboard.look import (
+    MEANING_HERE,
+    NOT_DONE,
+    breakable,
+    grid,
+    heading,
+    law_html,
+    part,
+    said,
+    text,
+    word_html,
+)
 from validation.case import Case
+from validation.report.hints import again_words
 from validation.report.names import engine_name, metric_name
 from validation.report.quantity import quantity, time_step
+from validation.simulation import BROKEN
 from validation.store import StoredResult, StoredRun
 from validation.store.records import case_key
 from validation.verdict import Verdict, summary, worst_first
 
+MOST_FAILURES = 50
+
 
 def show() -> None:
-    st.title("Upright")
-    runs = reading.runs()
-    if not runs:
-        st.info("No run is stored in this database yet. Make one with `upright run`, then reload this page.")
-        st.text(reading.store().name)
+    heading("Engines")
+    run = reading.chosen_run()
+    if run is None:
+        said("No run is stored in this database yet. Make one with <code>upright run</code>, then reload.", "lead")
+        said(text(reading.store().name), "soft")
         return
-    run = chosen_run(runs)
     results, verdicts, planned = reading.results(run), reading.verdicts(run), reading.planned(run)
-    st.markdown(f"**{summary(verdicts.values())}**")
-    st.text(about(run, planned))
+    said(f"<b>{text(summary(verdicts.values()))}</b>", "lead")
+    said(text(about(run, planned)), "soft")
     if run.done < run.planned:
-        st.warning(
+        said(
             f"{run.planned - run.done} of the {run.planned} cases of this run are not done: it goes on, or was stopped "
-            "(`upright run --resume` finishes it)."
+            "(<code>upright run --resume</code> finishes it).",
+            "alarm",
         )
     used = {verdict.word for verdict in verdicts.values()} | ({NOT_DONE} if run.done < run.planned else set())
     words = [word for word in MEANING_HERE if word in used]
     left, right = st.columns(2)
     wanted = left.pills("Show only", words, selection_mode="multi", key="words") if words else []
-    text = right.text_input("Scenario contains", key="text").strip().lower()
-    st.html(table(results, verdicts, planned, words=set(wanted or ()), text=text))
+    contains = right.text_input("Scenario contains", key="text").strip().lower()
+    st.html(table(results, verdicts, planned, words=set(wanted or ()), text=contains))
     with st.expander("What the words mean"):
         for word in words:
-            st.html(f"<p>{word_html(word)} {escape(MEANING_HERE[word])}</p>")
+            said(f"{word_html(word)} {text(MEANING_HERE[word])}")
+    costs(results)
+    failures(results)
 
 
-def chosen_run(runs: Sequence[StoredRun]) -> StoredRun:
-    """That of the link, or else the latest; the link follows the choice, so that it can be passed on."""
-    asked = st.query_params.get("run", "")
-    numbers = [run.number for run in runs]
-    if asked.isdecimal() and int(asked) not in numbers and (older := reading.run(int(asked))):
-        runs, numbers = [*runs, older], [*numbers, older.number]
-    start = numbers.index(int(asked)) if asked.isdecimal() and int(asked) in numbers else 0
-    run = st.selectbox("Run", runs, index=start, format_func=reading.run_title, key="run")
-    if asked or run is not runs[0]:
-        st.query_params["run"] = str(run.number)
-    return run
+def costs(results: Sequence[StoredResult]) -> None:
+    """Error against cost, both of the headline's scenario: lower and further left is better."""
+    rows = [
+        {
+            "engine": engine_name(r.case)[:80],
+            "scenario": r.case.label[:80],
+            "cost": 1e6 * r.stepping_time / r.step_count,
+            "error": max(abs(value), 1e-16),
+            "figure": quantity(value, unit),
+        }
+        for r in results
+        if r.step_count and r.stepping_time > 0.0
+        for value, unit in [headline(r)]
+        if math.isfinite(value)
+    ]
+    if not rows:
+        return
+    part("Error against cost")
+    done = Counter(r.headline for r in results if r.headline and r.outcome == "completed")
+    kinds = [name for name, _ in done.most_common()]
+    metric = st.selectbox("Headline", kinds, key="cost-metric", format_func=lambda name: name.replace("_", " "))
+    chosen = {r.case.label[:80] for r in results if r.headline == metric}
+    frame = pd.DataFrame([row for row in rows if row["scenario"] in chosen], columns=list(rows[0]))
+    if frame.empty:
+        said("No engine completed one.", "soft")
+        return
+    chart = (
+        alt.Chart(frame)
+        .mark_point(filled=True, size=80, opacity=0.8)
+        .encode(
+            x=alt.X("cost:Q", scale=alt.Scale(type="log"), title="time of a step (µs), machine not quiet"),
+            y=alt.Y("error:Q", scale=alt.Scale(type="log"), title=metric.replace("_", " "), axis=alt.Axis(format="~e")),
+            color=alt.Color("engine:N", legend=alt.Legend(orient="right", title=None, labelLimit=0)),
+            tooltip=["scenario", "engine", "figure", alt.Tooltip("cost:Q", format=".3g")],
+        )
+        .properties(height=280)
+    )
+    st.altair_chart(chart, key="costs")
+
+
+def headline(result: StoredResult) -> tuple[float, str]:
+    found = next((m for m in result.measurements if m.metric == result.headline), None)
+    return (found.value, found.unit) if found else (math.nan, "")
+
+
+def failures(results: Sequence[StoredResult]) -> None:
+    """What gave no motion, with the reason and the command that repeats it."""
+    lost = [r for r in results if r.outcome in BROKEN]
+    declined = [r for r in results if r.outcome == "declined"]
+    if not lost and not declined:
+        return
+    part("What gave no motion, and why")
+    rows = [
+        (
+            word_html("broken", r.outcome.replace("_", " ")) if r.outcome in BROKEN else word_html("declined"),
+            f"{text(r.case.label)} on {text(engine_name(r.case))}",
+            text(r.reason),
+            f"<code>{text(f'upright run {again_words([r.case])}')}</code>",
+        )
+        for r in [*lost, *declined][:MOST_FAILURES]
+    ]
+    grid(("", "case", "reason", "again"), rows, testid="failures")
 
 
 def about(run: StoredRun, planned: Sequence[Case]) -> str:
@@ -100,7 +174,7 @@ def table(
         return "<p>No scenario of this run is of that kind.</p>"
     heads = [f"<th>{breakable(name)}<small>{escape(version)}</small></th>" for name, version in engines.items()]
     return (
-        "<div class='matrix' data-testid='matrix'><table><thead><tr><th>scenario</th><th>figure</th>"
+        "<div class='grid matrix' data-testid='matrix'><table><thead><tr><th>scenario</th><th>figure</th>"
         f"{''.join(heads)}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
     )
 
@@ -109,11 +183,6 @@ def labels_worst_first(results: Sequence[StoredResult], verdicts: Mapping[str, V
     """Of the judged ones, each where its worst engine puts it."""
     judged = [(result, verdicts[result.key]) for result in results if result.key in verdicts]
     return list(dict.fromkeys(result.case.label for result, _ in worst_first(judged)))
-
-
-def breakable(name: str) -> str:
-    """Escaped, with places where a long one may go on in the next line."""
-    return re.sub("([:,])", r"\1<wbr>", escape(name))
 
 
 def cell(case: Case | None, done: Mapping[str, StoredResult], verdicts: Mapping[str, Verdict]) -> str:

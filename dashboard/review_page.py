@@ -1,0 +1,122 @@
+"""Review: one group of verdicts: both motions, where they part, the series, why we are sure, and what to do."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import effects, reading, series, writing
+from dashboard.inbox_page import name, origin
+from dashboard.look import go, grid, heading, part, said, state_html, text, word_html
+from validation.groups import STATES, Group, Member
+from validation.report.groups import entry_words
+from validation.report.hints import again_words
+from validation.store import StoredRun
+from validation.store.errors import StoreError
+
+
+def show() -> None:
+    run = reading.chosen_run()
+    groups = reading.groups(run) if run else []
+    if run is None or not groups:
+        heading("Nothing to review")
+        said(go("./", "Inbox"))
+        return
+    group = asked_group(run, groups)
+    if group is None:
+        heading("This link names no group of this run")
+        said(f"It may be closed, or of another branch. {go(reading.link('./', run=run.number), 'Inbox')}")
+        return
+    member = asked_member(group)
+    writing.told()
+    header(run, groups, group, member)
+    motion(member)
+    left, right = st.columns([3, 2])
+    with left:
+        evidence(run, member)
+    with right:
+        writing.decide(group, member, run.number)
+        part("Reproduce")
+        st.code(f"upright run {again_words([member.verdict.case])}", language="shell")
+    others(run, group, member)
+
+
+def asked_group(run: StoredRun, groups: list[Group]) -> Group | None:
+    asked = st.query_params.get("group", "")
+    if not asked:
+        return groups[0]
+    known = next((group for group in groups if group.key == asked), None)
+    if known:
+        return known
+    try:  # a closed one: links outlive what they are about
+        return reading.store().group(run.number, asked)
+    except StoreError:
+        return None
+
+
+def asked_member(group: Group) -> Member:
+    number = reading.asked_number("case")
+    return next((member for member in group.members if member.number == number), group.worst)
+
+
+def header(run: StoredRun, groups: list[Group], group: Group, member: Member) -> None:
+    keys = [one.key for one in groups]
+    place = keys.index(group.key) if group.key in keys else None
+    steps = [go(reading.link("./", run=run.number), "← Inbox")]
+    if place is not None:
+        steps.append(f"<span style='opacity:.7'>{place + 1} of {len(groups)}</span>")
+        after = groups[(place + 1) % len(groups)]
+        if after is not group:
+            steps.append(go(reading.link("review", group=after.key, run=run.number), "next →"))
+    said(" &nbsp; ".join(steps))
+    heading(name(member))
+    case = go(reading.link("case", case=member.number), "Case")
+    said(f"{word_html(group.kind)} {state_html(group.state, STATES[group.state])} {origin(group)} &nbsp; {case}")
+    means = effects.meaning_of(member.verdict)
+    if means:
+        said(f"<b>{text(means)}</b>", "lead")
+    if group.entry:
+        said(text(entry_words(group.entry)), "soft")
+
+
+def motion(member: Member) -> None:
+    result = reading.result(member.number)
+    baseline = reading.baseline(member.verdict.baseline)
+    tracks = [("now", result)] + ([("accepted", baseline.result)] if baseline else [])
+    page = reading.player(tracks, "Now, and as accepted")
+    if page:
+        st.iframe(page, height="content", alt="the motion now and as accepted, side by side")
+    else:
+        said("No motion is stored of it.", "soft")
+
+
+def evidence(run: StoredRun, member: Member) -> None:
+    verdict = member.verdict
+    part("Why we are sure")
+    said(text(verdict.reason, most=1500))
+    if verdict.divergence:
+        said(f"<b>First divergence:</b> {text(verdict.divergence.told(), most=800)}")
+    effect = effects.effect_of(member)
+    if effect:
+        said(
+            f"<b>{text(effect.metric)}</b>: {text(effect.now)} now, {text(effect.accepted)} accepted; "
+            f"{text(effect.told)}"
+        )
+    metrics = [change.metric for change in verdict.changes] or [d.metric for d in verdict.defects]
+    metric = effect.name if effect else (metrics[0] if metrics else "")
+    if metric:
+        series.show(reading.result(member.number), metric, run, key="review")
+
+
+def others(run: StoredRun, group: Group, member: Member) -> None:
+    if len(group.members) < 2:
+        return
+    part(f"The group: {len(group.members)} cases of one cause")
+    rows = []
+    for one in group.members:
+        effect = effects.effect_of(one)
+        target = reading.link("review", group=group.key, run=run.number, case=one.number)
+        moved = f"{text(effect.metric)} {text(effect.now)}, accepted {text(effect.accepted)}" if effect else ""
+        mark = "&rarr; " if one is member else ""
+        seen = "" if one.seen else f"<small>told in {text(one.sighting.place)}</small>"
+        rows.append((f"{mark}{name(one)}{seen}", moved, state_html(one.state), go(target, "Look")))
+    grid(("case", "worst metric", "state", ""), rows, testid="members")

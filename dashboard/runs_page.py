@@ -1,0 +1,59 @@
+"""Runs: when, of what, on which machine, how long they took, what is missing or crashed, and what is stored."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import reading
+from dashboard.look import age, go, grid, heading, said, text, together, word_html
+from validation.simulation import BROKEN
+from validation.store import StoredRun
+from validation.store.overview import Tally
+from validation.verdict import MEANING
+
+TOLD = ("broken", "defect", "regressed", "missing", "different", "improved")
+
+
+def show() -> None:
+    heading("Runs")
+    runs = reading.store().runs(limit=reading.RECENT)
+    taken, motions = reading.store().size()
+    said(f"{text(reading.store().name)}: {taken / 1e6:.1f} MB, {motions:,} motions", "soft")
+    if not runs:
+        said("No run is stored yet: <code>upright run</code>", "lead")
+        return
+    branches = list(dict.fromkeys(run.branch for run in runs))
+    if len(branches) > 1:
+        branch = st.selectbox("Branch", ["", *branches], format_func=lambda name: name or "all", key="branch")
+        runs = [run for run in runs if not branch or run.branch == branch]
+    tallies = reading.tallies(runs)
+    grid(
+        ("run>", "age", "commit", "cases>", "verdicts", "simulating>", "memory>", "machine", ""),
+        [row(run, tallies[run.number]) for run in runs],
+        testid="runs",
+    )
+    if len(runs) == reading.RECENT:
+        said(f"The latest {reading.RECENT} runs; a link with ?run=NUMBER reaches any.", "soft")
+
+
+def row(run: StoredRun, tally: Tally) -> tuple[str, ...]:
+    info = run.info
+    lost = sum(tally.outcomes.get(outcome, 0) for outcome in BROKEN)
+    undone = run.planned - run.done
+    trouble = [f"{lost} broken" if lost else "", f"{undone} not done" if undone else ""]
+    told = " ".join(
+        word_html(word, str(tally.verdicts[word])) for word in MEANING if word in TOLD and tally.verdicts.get(word)
+    )
+    quiet = sum(count for word, count in tally.verdicts.items() if word not in TOLD)
+    local = " and local changes" if info.dirty else ""
+    return (
+        str(run.number),
+        f"{together(age(info.started))}<small>{together(f'{info.started:%Y-%m-%d %H:%M} UTC')}</small>",
+        f"{together(info.commit[:8])}{local}<small>{text(info.branch, most=60)}</small>",
+        f"{run.done}<small>{', '.join(filter(None, trouble))}</small>",
+        f"{told}<small>{quiet} quiet</small>",
+        f"{tally.wall_time:.1f} s",
+        f"{tally.peak_memory / 2**20:.0f} MiB",
+        f"{text(info.machine, most=60)}<small>Python {text(info.python)}; {text(info.command, most=120)}</small>",
+        f"{go(reading.link('./', run=run.number), 'Inbox')}<br>{go(reading.link('engines', run=run.number), 'Cases')}",
+    )

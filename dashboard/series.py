@@ -1,0 +1,127 @@
+"""A metric of a case over the runs: commits, versions, what is accepted and by whom, steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from dashboard import reading
+from dashboard.look import said, text
+from validation.judge import allowed_move
+from validation.report.names import metric_name
+from validation.report.quantity import NEVER, quantity
+from validation.store import Baseline, StoredResult, StoredRun
+from validation.store.records import Point
+from validation.store.trends import stored_trend
+from validation.trends import Turn
+
+LOOKED_BACK = 400  # runs
+
+
+def show(result: StoredResult, metric: str, run: StoredRun, key: str) -> None:
+    """Chart and words; as seen from a run."""
+    case = result.case
+    points = reading.history(case, metric, run.number, LOOKED_BACK)
+    finite = [point for point in points if math.isfinite(point.value)]
+    turns = turns_of(result, metric, run)
+    if finite:
+        bands = accepted_bands(result, metric, run, finite)
+        st.altair_chart(chart(finite, bands, turns, metric_name(metric, case)), key=f"series-{key}")
+    if turns:
+        said(text(turns[-1][1].told, most=800))
+    without = [
+        f"run {p.run}: {NEVER if p.outcome == 'completed' else p.outcome.replace('_', ' ')}"
+        for p in points
+        if not math.isfinite(p.value)
+    ]
+    if without:
+        said(f"Without a value: {text(', '.join(without))}", "soft")
+
+
+def turns_of(result: StoredResult, metric: str, run: StoredRun) -> list[tuple[int, Turn]]:
+    """Steps and drifts, each with the run that it begins at."""
+    measured = next((m for m in result.measurements if m.metric == metric), None)
+    if measured is None:
+        return []
+    baseline = next(reversed(_accepted(result, run)), None)
+    found = stored_trend(reading.store(), run, result.case, measured, baseline)
+    return [(found.points[turn.shift.start].run, turn) for turn in found.turns]
+
+
+def _accepted(result: StoredResult, run: StoredRun) -> list[Baseline]:
+    known = reading.store().acceptances(result.case.identity.key, run.branch)
+    return [baseline for baseline in known if baseline.run <= run.number]
+
+
+def accepted_bands(result: StoredResult, metric: str, run: StoredRun, points: Sequence[Point]) -> pd.DataFrame:
+    """From each acceptance to the next: the value, what it allows, who and why."""
+    now = next((m for m in result.measurements if m.metric == metric), None)
+    known = _accepted(result, run)
+    first, last = points[0].run, points[-1].run
+    rows = []
+    for i, baseline in enumerate(known):
+        was = next((m for m in baseline.result.measurements if m.metric == metric), None)
+        begin = max(first, baseline.run)
+        end = known[i + 1].run if i + 1 < len(known) else last
+        if was is None or now is None or not math.isfinite(was.value) or end < begin:
+            continue
+        allowed = allowed_move(was, was) if was.noise != "timing" else 0.0
+        rows.append(
+            {
+                "begin": begin,
+                "end": end,
+                "low": was.value - allowed,
+                "high": was.value + allowed,
+                "accepted": quantity(was.value, was.unit),
+                "who": f"{baseline.who} on {baseline.when:%-d %b %Y}"[:100],
+                "why": baseline.reason[:160],
+            }
+        )
+    return pd.DataFrame(rows, columns=["begin", "end", "low", "high", "accepted", "who", "why"])
+
+
+def chart(points: Sequence[Point], bands: pd.DataFrame, turns: Sequence[tuple[int, Turn]], title: str) -> Any:
+    unit = next((f" ({p.unit})" for p in points if p.unit not in ("", "1")), "")
+    frame = pd.DataFrame(
+        {
+            "run": [p.run for p in points],
+            "value": [p.value for p in points],
+            "figure": [quantity(p.value, p.unit) for p in points],
+            "version": [f"{p.engine_label} {p.engine_version}"[:100] for p in points],
+            "commit": [p.commit[:8] for p in points],
+        }
+    )
+    x = alt.X("run:Q", axis=alt.Axis(format="d", tickMinStep=1, title="run"), scale=alt.Scale(zero=False, nice=False))
+    y = alt.Y("value:Q", title=f"{title}{unit}", axis=alt.Axis(format="~g"), scale=alt.Scale(zero=False))
+    colour = alt.Color("version:N", legend=alt.Legend(orient="bottom", title=None, labelLimit=0))
+    several = frame["version"].nunique() > 1
+    base = alt.Chart(frame)
+    layers = [
+        base.mark_line(opacity=0.35).encode(x=x, y=y),
+        base.mark_point(filled=True, size=45 if len(points) < 80 else 14).encode(
+            x=x, y=y, tooltip=["run", "figure", "version", "commit"], **({"color": colour} if several else {})
+        ),
+    ]
+    if len(bands):
+        layers.insert(
+            0,
+            alt.Chart(bands)
+            .mark_rect(color="#2e7d32", opacity=0.2, stroke="#2e7d32", strokeWidth=1)
+            .encode(x=alt.X("begin:Q"), x2="end:Q", y=alt.Y("low:Q"), y2="high:Q", tooltip=["accepted", "who", "why"]),
+        )
+    if turns:
+        steps = pd.DataFrame(
+            {
+                "run": [run for run, _ in turns],
+                "what": [f"{turn.kind}: {turn.move}" for _, turn in turns],
+                "told": [turn.told[:200] for _, turn in turns],
+            }
+        )
+        rules = alt.Chart(steps).mark_rule(color="#c62828", strokeDash=[5, 4])
+        layers.append(rules.encode(x=alt.X("run:Q"), tooltip=["what", "told"]))
+    return alt.layer(*layers).properties(height=260)
