@@ -31,6 +31,7 @@ from validation.report.motion import (
 )
 
 MOST_POINTS = 1500  # of a curve
+MOST_IMPACTS = 400  # of a motion, as marks below the curves
 TOUCH = 1e-3  # of the smallest free body's diameter: a smaller gap is shown as a contact
 DEEP = 1e-2  # of it: a body that is in another by so much is as red as it gets
 
@@ -85,6 +86,7 @@ def _track(scene: Scene, track: Track, times: Array, size: float) -> dict[str, A
         "poses": _float32(poses_at(track.trajectory, times)),
         "forces": [np.round(frame, 5).tolist() for frame in forces_at(scene, track.trajectory, times)],
         "contacts": contacts_at(track, times, TOUCH * size),
+        "impacts": _float32(impact_times(track)),
         "series": {
             name: {"t": _float32(t[few]), "y": _float32(y[few])}
             for name, (t, y) in track.series.items()
@@ -111,6 +113,14 @@ def contacts_at(track: Track, times: Array, touch: float) -> list[list[list[floa
         ]
         for first, last in zip(begin, end)
     ]
+
+
+def impact_times(track: Track) -> Array:
+    """s, as the engine reports them, or as a sample that stands twice says, before and after one."""
+    impacts = track.trajectory.impacts
+    time = np.asarray(track.trajectory.time)
+    found = np.unique(time[1:][np.diff(time) == 0.0]) if impacts is None else np.unique(impacts.time)
+    return np.asarray(found[thin(len(found), MOST_IMPACTS)], dtype=np.float64)
 
 
 def _float32(values: Array) -> str:

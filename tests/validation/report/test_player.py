@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 
@@ -11,7 +12,7 @@ from reference_engine.geometry.proximities import Proximities
 from tests.validation.report.made import HOSTILE
 from tests.validation.store.made import falling, scene
 from validation.report.motion import Track
-from validation.report.player import contacts_at, motion_html
+from validation.report.player import contacts_at, impact_times, motion_html
 from validation.trajectory import PlanarTrajectory
 
 
@@ -76,3 +77,13 @@ def test_curves_are_thinned_and_the_frames_are_thirty_a_second() -> None:
     (track,) = data["tracks"]  # type: ignore[misc]
     assert len(track["series"]["E"]["t"]) * 3 / 4 / 4 <= 1501
     assert len(track["contacts"]) == len(track["forces"]) == 15
+
+
+def test_a_sample_that_stands_twice_is_an_impact() -> None:
+    """One before and one after it, at the same time; what the engine reports itself comes first."""
+    plain = motion()
+    time = np.array(plain.time)
+    time[10] = time[9]
+    track = Track(label="x", trajectory=dataclasses.replace(plain, time=time))
+    assert impact_times(track).tolist() == [time[9]]
+    assert impact_times(Track(label="x", trajectory=plain)).tolist() == []

@@ -1,0 +1,150 @@
+"""Draws the pictures of docs/dashboard.md: a small project with a fault, and every page of its dashboard.
+
+    python -P ci/screenshots.py [FOLDER]        FOLDER of a project made before is used as it is
+
+Needs a Chromium and Playwright (pip install 'upright[test]').
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURES = ROOT / "docs" / "dashboard"
+UPRIGHT = [sys.executable, "-P", "-c", "from validation.cli import main; main()"]
+ENGINE = """from validation.engines.pymunk_engine import Pymunk
+
+ITERATIONS = {iterations}
+
+
+class Solver(Pymunk):
+    name, version = "solver", "1.0"
+
+    def profile(self, name, scene, dt):
+        return super().profile(name, scene, dt) | {{"iterations": ITERATIONS}}
+"""
+CASES = ("stack:n=10", "dominoes", "upright-block", "incline-slide", "pair-at-rest")
+ENGINES = ("-e", "solver.Solver", "-e", "box2d", "-e", "mujoco")
+QUIET = 6  # commits before the fault
+WIDTH, COLOURS = 1280, 128
+
+
+def make(folder: Path) -> None:
+    """A repository whose engine has fewer iterations since its last commit but one."""
+    git(folder, "init", "-q", "-b", "main")
+    (folder / ".gitignore").write_text("upright*\n__pycache__\n")
+    for k in range(QUIET + 2):
+        (folder / "solver.py").write_text(ENGINE.format(iterations=50 if k < QUIET else 4))
+        (folder / "notes.txt").write_text(f"commit {k}\n")
+        git(folder, "add", ".")
+        git(folder, "commit", "-q", "-m", f"commit {k}")
+        upright(folder, "check", *CASES, *ENGINES)
+        if k == 0:
+            upright(folder, "accept", "--reason", "first look", "--who", "R.")
+
+
+def git(folder: Path, *words: str) -> None:
+    who = {f"GIT_{who}_{what}": "r@example" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    subprocess.run(["git", *words], cwd=folder, env=os.environ | who, check=True)
+
+
+def upright(folder: Path, *words: str) -> None:
+    done = subprocess.run([*UPRIGHT, *words], cwd=folder, env=environment(), capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        raise SystemExit(done.stderr)
+
+
+def environment() -> dict[str, str]:
+    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
+    return {**os.environ, "PYTHONPATH": paths, "UPRIGHT_DB": "upright.db"}
+
+
+def shoot(folder: Path) -> None:
+    from playwright.sync_api import sync_playwright
+
+    from validation.store import open_store
+
+    with open_store(folder / "upright.db") as store:
+        last = store.runs()[0].number
+        case = next(r.number for r in store.results(last) if r.case.label == "dominoes")
+    pages = {
+        "inbox": "",
+        "review": f"review?run={last}",
+        "case": f"case?case={case}",
+        "compare": f"compare?a=1&b={last}",
+        "engines": f"engines?run={last}",
+        "baselines": "baselines",
+        "runs": "runs",
+    }
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = ["dashboard", "--no-browser", "--port", str(port), "--accept-as", "R."]
+    server = subprocess.Popen([*UPRIGHT, *words], cwd=folder, env=environment(), stderr=subprocess.DEVNULL)
+    try:
+        address = f"http://127.0.0.1:{port}"
+        wait_for(address)
+        with sync_playwright() as driver:
+            found = shutil.which("chromium") or shutil.which("google-chrome")
+            browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"] if os.getuid() == 0 else [])
+            for look, names in (("light", list(pages)), ("dark", ["inbox", "review"])):
+                size = {"width": WIDTH, "height": 900}
+                page = browser.new_context(viewport=size, color_scheme=look).new_page()
+                for name in names:
+                    page.goto(f"{address}/{pages[name]}")
+                    picture(page, PICTURES / f"{name}{'-dark' if look == 'dark' else ''}.png")
+            browser.close()
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+def picture(page: Any, path: Path) -> None:
+    """All of the page, its replay at rest after a third of the time; few colours, so that it is small."""
+    from PIL import Image
+
+    page.wait_for_selector("h1.page")
+    page.wait_for_timeout(4000)
+    for frame in page.frames[1:]:
+        frame.evaluate("setRunning(false); slider.value = Math.round(slider.max / 3); slider.oninput()")
+    height = page.evaluate("document.querySelector('[data-testid=stMainBlockContainer]').scrollHeight")
+    page.set_viewport_size({"width": WIDTH, "height": max(500, min(2200, height + 20))})
+    page.wait_for_timeout(700)
+    for frame in page.frames[1:]:
+        frame.evaluate("slider.oninput()")
+    path.parent.mkdir(exist_ok=True)
+    page.screenshot(path=str(path))
+    page.set_viewport_size({"width": WIDTH, "height": 900})
+    Image.open(path).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+def wait_for(address: str) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            urllib.request.urlopen(f"{address}/_stcore/health", timeout=2).close()
+            return
+        except OSError:
+            time.sleep(0.2)
+    raise TimeoutError(address)
+
+
+if __name__ == "__main__":
+    sys.path.append(str(ROOT))
+    if len(sys.argv) > 1 and (Path(sys.argv[1]) / "upright.db").exists():
+        shoot(Path(sys.argv[1]))
+    else:
+        with tempfile.TemporaryDirectory() as made:
+            project = Path(sys.argv[1] if len(sys.argv) > 1 else made)
+            project.mkdir(exist_ok=True)
+            make(project)
+            shoot(project)
