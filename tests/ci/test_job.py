@@ -111,9 +111,9 @@ def test_a_pull_request_is_compared_with_what_was_accepted_at_its_merge_base(pro
     (case,) = ElementTree.parse(project.reports / "junit.xml").iter("testcase")
     assert [child.tag for child in case] == ["failure", "system-out"]
 
-    # What main has accepted since the fork does not excuse it.
+    # What main has accepted since the fork does not excuse it: that is another motion.
     project.git("checkout", "-q", "main")
-    project.commit(2, "on purpose")
+    project.commit(3, "on purpose")
     assert project.job().returncode == 1
     project.accept(3, "on purpose")
 
