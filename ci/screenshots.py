@@ -35,7 +35,7 @@ class Solver(Pymunk):
 CASES = ("stack:n=10", "dominoes", "upright-block", "incline-slide", "pair-at-rest")
 ENGINES = ("-e", "solver.Solver", "-e", "box2d", "-e", "mujoco")
 QUIET = 6  # commits before the fault
-WIDTH, COLOURS = 1280, 128
+WIDTH, COLOURS = 1280, 255
 
 
 def make(folder: Path) -> None:

@@ -63,7 +63,7 @@ def effect_of(member: Member) -> Effect | None:
     told = change.evidence or f"allowed {change.allowed}"
     band = None
     if allowed and math.isfinite(change.old):
-        band = (change.old - allowed, change.old + allowed)
+        band = band_of(change.old, allowed)
         if math.isfinite(change.new):
             told = f"{_figure(abs(change.new - change.old) / allowed)} tolerances"
     return Effect(
@@ -74,6 +74,11 @@ def effect_of(member: Member) -> Effect | None:
         told=told,
         band=band,
     )
+
+
+def band_of(value: float, allowed: float) -> tuple[float, float]:
+    """What an accepted value allows; that of something without a sign does not go below 0."""
+    return value - min(allowed, value) if value >= 0.0 else value - allowed, value + allowed
 
 
 def _allowed(member: Member, metric: str) -> float | None:

@@ -92,9 +92,10 @@ def motion(member: Member) -> None:
 def evidence(run: StoredRun, member: Member) -> None:
     verdict = member.verdict
     part("Why we are sure")
-    said(text(verdict.reason, most=1500))
-    if verdict.divergence:
-        said(f"<b>First divergence:</b> {text(verdict.divergence.told(), most=800)}")
+    parting = verdict.divergence.told() if verdict.divergence else ""
+    said(text(verdict.reason.removesuffix(f"; {parting}"), most=1500))
+    if parting:
+        said(f"<b>First divergence:</b> {text(parting.removeprefix('first differs '), most=800)}")
     effect = effects.effect_of(member)
     if effect:
         said(

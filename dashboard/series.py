@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import reading
+from dashboard.effects import band_of
 from dashboard.look import said, text
 from validation.judge import allowed_move
 from validation.report.names import metric_name
@@ -70,13 +71,13 @@ def accepted_bands(result: StoredResult, metric: str, run: StoredRun, points: Se
         end = known[i + 1].run if i + 1 < len(known) else last
         if was is None or now is None or not math.isfinite(was.value) or end < begin:
             continue
-        allowed = allowed_move(was, was) if was.noise != "timing" else 0.0
+        low, high = band_of(was.value, allowed_move(was, was) if was.noise != "timing" else 0.0)
         rows.append(
             {
                 "begin": begin,
                 "end": end,
-                "low": was.value - allowed,
-                "high": was.value + allowed,
+                "low": low,
+                "high": high,
                 "accepted": quantity(was.value, was.unit),
                 "who": f"{baseline.who} on {baseline.when:%-d %b %Y}"[:100],
                 "why": baseline.reason[:160],

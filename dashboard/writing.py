@@ -37,7 +37,7 @@ def decide(group: Group, member: Member, run: int) -> None:
         )
         st.code(commands(group, member, run), language="shell")
         return
-    word = st.segmented_control("Decision", list(ACTS), default="Accept", required=True, key="act")
+    word = st.segmented_control("Decision", list(ACTS), default="Accept", required=True, key="act", wrap=True)
     act = ACTS[word or "Accept"]
     said(text(MEANING[act]), "soft")
     with st.form("decision", border=False):
