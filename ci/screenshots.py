@@ -50,6 +50,7 @@ def make(folder: Path) -> None:
         upright(folder, "check", *CASES, *ENGINES)
         if k == 0:
             upright(folder, "accept", "--reason", "first look", "--who", "R.")
+    upright(folder, "compare", "pymunk:iterations=50", "pymunk:iterations=5", "stack:n=10", "dominoes", "upright-block")
 
 
 def git(folder: Path, *words: str) -> None:

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
 from dashboard import reading
-from dashboard.look import go, grid, heading, said, text, word_html
+from dashboard.look import COLOURS, go, grid, heading, part, said, text, word_html
 from validation.compare import stored_verdict
 from validation.report.meaning import worst_meaning
 from validation.report.names import engine_name, metric_name
 from validation.report.quantity import contrast
 from validation.store import StoredResult, StoredRun
+from validation.store.records import StoredComparison
 from validation.verdict import NOT_MEASURED, Verdict, summary, worst_first
 
 Pair = tuple[StoredResult, Verdict]
 MOST = 300  # rows
+MOST_CHANGES = 3  # of a scenario
+ENGINE, SETTINGS = "the engine is, whatever its settings", "engine and settings are"
 
 
 def show() -> None:
@@ -30,13 +36,15 @@ def show() -> None:
         new = reading.chosen_run("B: after", "b")
     if old is None or new is None:
         said("No run is stored yet.", "lead")
-        return
-    st.query_params.update({"a": str(old.number), "b": str(new.number)})
-    by = st.segmented_control(
-        "Cases are the same where", ["the engine is, whatever its settings", "engine and settings are"],
-        default="the engine is, whatever its settings", required=True, key="by",
-    )  # fmt: skip
-    pairs, only_old, only_new = judged(old, new, with_settings=by == "engine and settings are")
+    else:
+        st.query_params.update({"a": str(old.number), "b": str(new.number)})
+        runs(old, new)
+    versions()
+
+
+def runs(old: StoredRun, new: StoredRun) -> None:
+    by = st.segmented_control("Cases are the same where", [ENGINE, SETTINGS], default=ENGINE, required=True, key="by")
+    pairs, only_old, only_new = judged(old, new, with_settings=by == SETTINGS)
     said(f"<b>{text(summary(verdict for _, verdict, _ in pairs))}</b>", "lead")
     if only_old or only_new:
         said(f"{len(only_old)} only in A, {len(only_new)} only in B; the others are in both.", "soft")
@@ -44,7 +52,9 @@ def show() -> None:
     shown = [pair for pair in pairs if everything or pair[1].word not in ("pass", "declined")]
     if not shown:
         said("Nothing differs by more than its noise.", "lead")
-    grid(("what", "case", "worst metric", "in words", "", ""), [row(*one) for one in shown[:MOST]], testid="compared")
+    else:
+        heads = ("what", "case", "worst metric", "in words", "", "")
+        grid(heads, [row(*one) for one in shown[:MOST]], testid="compared")
     if len(shown) > MOST:
         said(f"{len(shown) - MOST} more are in the export.", "soft")
     if pairs:
@@ -112,3 +122,58 @@ def exported(pairs: Sequence[Judged]) -> str:
 def _cell(value: str) -> str:
     """A spreadsheet takes what begins so for a formula."""
     return f"'{value}" if value[:1] in "=+-@\t\r" else value
+
+
+# --- what `upright compare` found ---------------------------------------------------------------------------------
+
+SIGNS = {"worse": "regressed", "better": "improved", "different": "different"}
+"""A sign -> the verdict's word of the same colour."""
+
+
+def versions() -> None:
+    """Two versions or settings of an engine, as they were compared on the command line."""
+    known = reading.store().comparisons()
+    if not known:
+        return
+    part("Versions of an engine, by upright compare")
+    asked = reading.asked_number("comparison")
+    numbers = [one.number for one in known]
+    start = numbers.index(asked) if asked in numbers else 0
+    chosen = st.selectbox("Comparison", known, index=start, format_func=comparison_title, key="choose-comparison")
+    st.query_params["comparison"] = str(chosen.number)
+    said(", ".join(f"{count} {text(sign)}" for sign, count in chosen.counts.items()), "lead")
+    lines = [json.loads(line) for line in reading.store().comparison_lines(chosen.number)]
+    rows = [version_row(line) for line in lines if line["sign"] in SIGNS]
+    if rows:
+        grid(("what", "scenario", "A to B"), rows[:MOST], testid="versions")
+    said(f"<code>{text(chosen.command)}</code>", "soft")
+
+
+def comparison_title(one: StoredComparison) -> str:
+    return f"{one.names[0][:60]} → {one.names[1][:60]}, {one.when:%Y-%m-%d %H:%M} UTC"
+
+
+def version_row(line: dict[str, Any]) -> Sequence[str]:
+    moved = []
+    for change in line["changes"][:MOST_CHANGES]:
+        a, b = (math.nan if change[side] is None else change[side] for side in ("a", "b"))
+        new, old = contrast(b, a, change["unit"])
+        law = f" <small>by the law: {text(change['law'])}</small>" if change["law"] else ""
+        moved.append(f"{text(change['metric'])}: {text(old)} &rarr; {text(new)}{law}")
+    varied = ", ".join(filter(None, (line.get("b", {}).get("profile", ""), line["variant"])))
+    return (
+        badge(line["sign"]),
+        f"<span class='name'>{text(line['scenario'])}</span><small>{text(parameters(line))}</small>"
+        f"<small>{text(varied)}</small>",
+        "".join(f"<div>{one}</div>" for one in moved)
+        + (f"<small>{text(line['told'])}</small>" if line["told"] else ""),
+    )
+
+
+def badge(sign: str) -> str:
+    background, colour = COLOURS[SIGNS[sign]]
+    return f"<span class='word' style='background:{background};color:{colour}'>{text(sign)}</span>"
+
+
+def parameters(line: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in line["parameters"].items())

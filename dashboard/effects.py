@@ -63,9 +63,9 @@ def effect_of(member: Member) -> Effect | None:
     told = change.evidence or f"allowed {change.allowed}"
     band = None
     if allowed and math.isfinite(change.old):
-        band = band_of(change.old, allowed)
+        band = band_of(*allowed)
         if math.isfinite(change.new):
-            told = f"{_figure(abs(change.new - change.old) / allowed)} tolerances"
+            told = f"{_figure(abs(change.new - change.old) / allowed[1])} tolerances"
     return Effect(
         name=change.metric,
         metric=metric_name(change.metric, verdict.case),
@@ -76,13 +76,14 @@ def effect_of(member: Member) -> Effect | None:
     )
 
 
-def band_of(value: float, allowed: float) -> tuple[float, float]:
-    """What an accepted value allows; that of something without a sign does not go below 0."""
-    return value - min(allowed, value) if value >= 0.0 else value - allowed, value + allowed
+def band_of(was: Measurement, allowed: float) -> tuple[float, float]:
+    """What an accepted value allows; that of a size, of which less is better, does not go below 0."""
+    low = was.value - allowed
+    return max(0.0, low) if was.better == "lower" and was.value >= 0.0 else low, was.value + allowed
 
 
-def _allowed(member: Member, metric: str) -> float | None:
-    """By how much the metric may differ from what was accepted, in its unit."""
+def _allowed(member: Member, metric: str) -> tuple[Measurement, float] | None:
+    """What was accepted, and by how much the metric may differ from it, in its unit."""
     baseline = reading.baseline(member.verdict.baseline)
     if baseline is None:
         return None
@@ -90,7 +91,7 @@ def _allowed(member: Member, metric: str) -> float | None:
     if was is None or now is None or "timing" in (was.noise, now.noise):
         return None
     allowed = allowed_move(was, now)
-    return allowed if math.isfinite(allowed) and allowed > 0.0 else None
+    return (was, allowed) if math.isfinite(allowed) and allowed > 0.0 else None
 
 
 def _measured(result: StoredResult, metric: str) -> Measurement | None:

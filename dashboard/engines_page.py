@@ -37,6 +37,7 @@ from validation.store.records import case_key
 from validation.verdict import Verdict, summary, worst_first
 
 MOST_FAILURES = 50
+LEAST = 1e-16  # an error, on a logarithmic axis
 
 
 def show() -> None:
@@ -75,7 +76,7 @@ def costs(results: Sequence[StoredResult]) -> None:
             "engine": engine_name(r.case)[:80],
             "scenario": r.case.label[:80],
             "cost": 1e6 * r.stepping_time / r.step_count,
-            "error": max(abs(value), 1e-16),
+            "error": max(abs(value), LEAST),
             "figure": quantity(value, unit),
         }
         for r in results
@@ -100,12 +101,18 @@ def costs(results: Sequence[StoredResult]) -> None:
         .encode(
             x=alt.X("cost:Q", scale=alt.Scale(type="log"), title="time of a step (µs), machine not quiet"),
             y=alt.Y("error:Q", scale=alt.Scale(type="log"), title=metric.replace("_", " "), axis=alt.Axis(format="~e")),
-            color=alt.Color("engine:N", legend=alt.Legend(orient="right", title=None, labelLimit=0)),
+            color=alt.Color(
+                "engine:N",
+                scale=alt.Scale(scheme="tableau10"),
+                legend=alt.Legend(orient="right", title=None, labelLimit=0),
+            ),
             tooltip=["scenario", "engine", "figure", alt.Tooltip("cost:Q", format=".3g")],
         )
         .properties(height=280)
     )
     st.altair_chart(chart, key="costs")
+    if (frame["error"] <= LEAST).any():
+        said(f"An error of 0 is drawn at {LEAST:g}.", "soft")
 
 
 def headline(result: StoredResult) -> tuple[float, str]:

@@ -29,6 +29,10 @@ def show() -> None:
     verdicts = reading.verdicts(run)
     heading(text(summary(verdicts.values())), f"at {text(run.info.commit[:8])}" if run.info.commit else "")
     said(against(verdicts), "soft")
+    excused = Counter(member.state for g in groups for member in g.members if member.seen and member.excused)
+    if excused:
+        told = ", ".join(f"{excused[state]} {state}" for state in STATES if excused[state])
+        said(f"Of these, {text(told)}: a check does not fail for them.", "lead")
     if run.done < run.planned:
         said(
             f"{run.planned - run.done} of the {run.planned} cases of this run are not done: it goes on, or was stopped "

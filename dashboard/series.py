@@ -71,7 +71,7 @@ def accepted_bands(result: StoredResult, metric: str, run: StoredRun, points: Se
         end = known[i + 1].run if i + 1 < len(known) else last
         if was is None or now is None or not math.isfinite(was.value) or end < begin:
             continue
-        low, high = band_of(was.value, allowed_move(was, was) if was.noise != "timing" else 0.0)
+        low, high = band_of(was, allowed_move(was, was) if was.noise != "timing" else 0.0)
         rows.append(
             {
                 "begin": begin,

@@ -192,6 +192,7 @@ def test_accepted_with_a_reason_the_inbox_turns(page: Any, address: str, tmp_pat
     settled(page)
     row = page.wait_for_selector("[data-testid=inbox] tbody tr").inner_text()
     assert "accepted" in row
+    page.wait_for_selector("text=Of these, 1 accepted: a check does not fail for them.")
     page.goto(f"{address}/baselines")
     entry = page.wait_for_selector("[data-testid=ledger] tbody tr >> nth=0").inner_text()
     assert "R. Reviewer" in entry and "fewer on purpose" in entry

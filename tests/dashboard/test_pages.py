@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -117,6 +118,25 @@ def test_two_runs_are_compared_and_exported(store: Store) -> None:
     assert "penetration_mean,regressed,0.0004,0.003,m" in exported(pairs)
     told = words(shown("compare", a="1", b=str(new)))
     assert "1 regression" in told and "0.4 mm</bdi> &rarr; <bdi>3 mm" in told
+
+
+def test_what_upright_compare_found_is_shown_with_its_laws(store: Store) -> None:
+    change = {"metric": "penetration_max", "unit": "m", "a": 1e-3, "b": None, "sign": "worse", "law": "no overlap"}
+    line = {
+        **{"scenario": "<b>stack", "parameters": {"n": 3}, "variant": "", "told": "breaks a law", "sign": "worse"},
+        "changes": [change],
+    }
+    store.add_comparison(
+        command="upright compare a b",
+        machine="bench",
+        names=("pymunk 6.11.1", "pymunk 7.3.1"),
+        packages={},
+        lines=[json.dumps(line), json.dumps(line | {"sign": "same", "changes": []})],
+    )
+    told = words(shown("compare", comparison="1"))
+    assert "&lt;b&gt;stack" in told and "no overlap" in told and "1 worse" in told.replace("<bdi>", "")
+    assert "1 mm</bdi> &rarr; <bdi>never" in told
+    assert told.count("breaks a law") == 1, "what is the same is not listed"
 
 
 def test_a_cell_that_a_spreadsheet_would_compute_is_text() -> None:
