@@ -27,8 +27,8 @@ lint: $(VENV)/tested
 dashboard: $(VENV)/installed
 	@$(BIN)/upright dashboard --db $(DB)
 
-# All but contactsim_parity.py DIR, which needs recorded runs.
-BENCHMARKS := $(filter-out %/contactsim_parity.py,$(wildcard ci/benchmarks/*.py))
+# All but those that need a folder of recorded cases.
+BENCHMARKS := $(filter-out %/contactsim_parity.py %/impacts.py,$(wildcard ci/benchmarks/*.py))
 bench: $(VENV)/installed
 	@for b in $(BENCHMARKS); do echo "== $$b"; $(BIN)/python -P $$b || exit 1; done
 

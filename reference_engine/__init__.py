@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from reference_engine.complementarity.errors import ContactForceError as ContactForceError
     from reference_engine.complementarity.friction_forces import FrictionSolution as FrictionSolution
     from reference_engine.complementarity.friction_forces import friction_forces as friction_forces
+    from reference_engine.impacts.effective_mass import inverse_mass as inverse_mass
+    from reference_engine.impacts.effective_mass import inverse_mass_through_joints as inverse_mass_through_joints
+    from reference_engine.impacts.incremental import ImpactError as ImpactError
+    from reference_engine.impacts.laws import Impact as Impact
+    from reference_engine.impacts.laws import impact as impact
     from reference_engine.planar.connectors import Joint as Joint
     from reference_engine.planar.connectors import PathEnd as PathEnd
     from reference_engine.planar.connectors import PathJoint as PathJoint
@@ -112,6 +117,11 @@ _HOME = {
     "friction_forces": "complementarity.friction_forces",
     "FrictionSolution": "complementarity.friction_forces",
     "Solution": "complementarity.contact_forces",
+    "impact": "impacts.laws",
+    "Impact": "impacts.laws",
+    "inverse_mass": "impacts.effective_mass",
+    "inverse_mass_through_joints": "impacts.effective_mass",
+    "ImpactError": "impacts.incremental",
     "WorldError": "planar.errors",
     "UnresolvedContact": "planar.errors",
     "PainleveError": "planar.errors",

@@ -1,0 +1,1 @@
+"""What an impact at one place does, by named laws: `impact` (laws), incremental, algebraic, effective masses."""
