@@ -13,6 +13,7 @@ from typing import Any
 
 from scenarios.scenario import Noise
 from validation.case import Case, CaseResult
+from validation.convergence import ORDER
 from validation.ensembles import EnsembleEvidence
 from validation.evidence.divergence import Divergence
 from validation.measurement import Measurement
@@ -121,6 +122,8 @@ def _changes(old: StoredResult, new: StoredResult, ensemble: EnsembleEvidence | 
         if was.noise == "timing" or decided or metric in of_ensembles:
             continue
         now = after.get(metric)
+        if now is None and metric == ORDER:
+            continue  # measured where it is asked for
         if now is None:
             gone = Change(
                 metric=metric, old=was.value, new=math.nan, unit=was.unit, move="different", allowed=NOT_MEASURED

@@ -38,6 +38,7 @@ def command(options: Options, strict: bool, resume: bool) -> None:
     given = (
         *(options.scenarios, options.engines, options.profile, options.dt, options.limits.timing, options.alias),
         options.ensemble,
+        options.order,
     )
     if resume and any(given):
         raise click.UsageError(

@@ -17,6 +17,7 @@ from validation import kernel_cache
 from validation.case import Case, CaseResult, describe_run
 from validation.cli.environments import commands_of, environments_of
 from validation.cli.progress import progress, step
+from validation.cli.refining import with_orders
 from validation.cli.selection import scenario_in
 from validation.cli.starting import ensembles_of
 from validation.cli.timing import changed_times, confirmed_times, timed_again
@@ -45,6 +46,7 @@ class Options:
     alias: str = ""
     ensemble: int = 0  # perturbed starts of each case that one run tells only roughly
     ensemble_as_accepted: bool = False  # as many as the accepted result has, of the cases that move otherwise now
+    order: bool = False  # also with smaller time steps; likewise
     limits: Limits
     quiet: bool = False  # nothing on standard output but JSON
     database: str = DEFAULT_DB  # as given
@@ -109,6 +111,8 @@ def run_session(store: Store, options: Options, command: str) -> Session:
         with resumable(store, run, options):
             results, totals = _execute(store, pool, run, title, plans, options)
             ensembles, evidence = ensembles_of(store, pool, run, plans, results, options)
+            accepted = store.baselines(store.run(run).branch, options.lineage)
+            results = with_orders(store, pool, run, plans, results, accepted, options)
             scenarios = [plan.scenario for plan in plans]
             session = _judged(store, run, title, results, scenarios, totals, options.lineage, evidence)
             session = replace(_timed_again(session, pool, plans, options), ensembles=ensembles)

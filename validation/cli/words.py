@@ -109,6 +109,7 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
         memory_limit: int,
         as_json: bool,
         ensemble: int | None,
+        order: bool,
         database: str,
         **others: Any,
     ) -> Any:
@@ -124,6 +125,7 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
             quiet=as_json,
             ensemble=ensemble or 0,
             ensemble_as_accepted=ensemble is None,
+            order=order,
             database=database,
         )
         return function(options=options, **others)
@@ -149,6 +151,12 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 metavar="N",
                 help="Also from N starts perturbed by 1e-6, for what one run tells only roughly; 0 for none."
                 "  [default: none; in check as many as accepted, where the motion has changed]",
+            ),
+            click.option(
+                "--order",
+                is_flag=True,
+                help="Also with 1/2 and 1/4 of the time step: by which power of it errors shrink."
+                "  [default: in check where it was accepted with it, and the motion has changed]",
             ),
             click.option("--workers", type=click.IntRange(1, 1024), default=None, help="Processes.  [default: cores]"),
             click.option(

@@ -30,6 +30,7 @@ MEANS = {
     "cone_violation": "reported contact forces leave the friction cone by {new} of their size",
     "joint_gap": "joints come apart by {new}",
     "completed_starts": "{new} of the perturbed starts complete",
+    "convergence_order": "errors shrink with the power {new} of the time step",
     "step_time": "a step takes {new}",
 }
 """By metric; the value with its unit takes the place of {new}."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -122,22 +122,37 @@ def save(connection: Connection, run: int, result: CaseResult, packed: Packed | 
             stepping_time=flat.stepping_time,
         )
     )
-    rows = [
-        {
-            "case_id": number,
-            "position": position,
-            "metric": m.metric,
-            "value": m.value,
-            "unit": m.unit,
-            "better": m.better,
-            "noise": m.noise,
-            "resolution": m.resolution,
-        }
-        for position, m in enumerate(result.measurements)
-    ]
+    rows = [_measurement_row(number, position, m) for position, m in enumerate(result.measurements)]
     if rows:
         connection.execute(insert(models.Measurement), rows)
     return int(number)
+
+
+def _measurement_row(case: int, position: int, m: Measurement) -> dict[str, Any]:
+    names = ("metric", "value", "unit", "better", "noise", "resolution")
+    return {"case_id": case, "position": position} | {name: getattr(m, name) for name in names}
+
+
+def add_measurements(connection: Connection, run: int, found: Mapping[str, Sequence[Measurement]]) -> None:
+    """By case key; after those that a case has. A metric that it has already stays as it is."""
+    require(connection, run)
+    query = select(models.Case.key, models.Case.id).where(
+        models.Case.run_id == run, models.Case.outcome.is_not(None), models.Case.key.in_(found)
+    )
+    numbers = {row.key: row.id for row in connection.execute(query)}
+    alien = next((key for key in found if key not in numbers), None)
+    if alien is not None:
+        raise StoreError(f"run {run}: case {alien[:12]}... is none of its cases that are done; nothing was added")
+    rows = []
+    for key, measurements in found.items():
+        there = connection.execute(
+            select(models.Measurement.metric).where(models.Measurement.case_id == numbers[key])
+        ).scalars()
+        has = set(there)
+        fresh = [m for m in measurements if m.metric not in has]
+        rows += [_measurement_row(numbers[key], len(has) + i, m) for i, m in enumerate(fresh)]
+    if rows:
+        connection.execute(insert(models.Measurement), rows)
 
 
 def _save_trajectory(connection: Connection, packed: Packed) -> None:

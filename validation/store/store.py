@@ -16,6 +16,7 @@ from validation.ensembles import Ensemble
 from validation.groups import Group
 from validation.ledger import Entry, Mark
 from validation.lineage import Lineage
+from validation.measurement import Measurement
 from validation.store import comparisons, ensembles, finds, groups, judgements, ledger, models, overview, runs
 from validation.store.connection import connect, reading, unreachable, writing
 from validation.store.errors import StoreError
@@ -79,6 +80,12 @@ class Store:
         packed = [None if trajectory is None else runs.Packed(trajectory) for trajectory in trajectories]
         with writing(self._engine, self.name) as connection:
             return [runs.save(connection, run, result, part) for result, part in zip(results, packed)]
+
+    def add_measurements(self, run: int, found: Mapping[str, Sequence[Measurement]]) -> None:
+        """To cases of this run that are done, by case key: what was measured beside them. One that a case has already
+        stays as it is."""
+        with writing(self._engine, self.name) as connection:
+            runs.add_measurements(connection, run, found)
 
     def finish_run(self, run: int) -> None:
         with writing(self._engine, self.name) as connection:

@@ -1,0 +1,91 @@
+"""Which cases of a session are run with smaller time steps too, and the order of convergence that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from validation.case import CaseResult
+from validation.cli.progress import progress
+from validation.convergence import ERRORS, ORDER, REFINED, convergence_order
+from validation.engines import engine_of
+from validation.measurement import Measurement
+from validation.processes.pool import Pool
+from validation.runner import Plan, Request, execute, plan_cases
+from validation.store import Baseline, Store, case_key
+
+if TYPE_CHECKING:
+    from validation.cli.session import Options
+
+
+def with_orders(
+    store: Store,
+    pool: Pool,
+    run: int,
+    plans: Sequence[Plan],
+    results: Sequence[CaseResult],
+    baselines: Mapping[str, Baseline],
+    options: Options,
+) -> list[CaseResult]:
+    """The results, those with an order of convergence also with that; it is stored with them.
+
+    Of the cases that have an error, all with `options.order`, else those that were accepted with an order. What moves
+    as the accepted one did, bit for bit, has its order.
+    """
+    if not options.order and not options.ensemble_as_accepted:
+        return list(results)
+    found: dict[str, Measurement] = {}
+    wanted: list[Plan] = []
+    for plan, result in zip(plans, results):
+        motion, baseline = result.simulation.trajectory, baselines.get(plan.case.identity.key)
+        if motion is None or not any(m.metric in ERRORS for m in result.measurements):
+            continue
+        known = [m for m in baseline.result.measurements if m.metric == ORDER] if baseline else []
+        if known and baseline and baseline.result.trajectory_hash == motion.state_hash:
+            found[case_key(plan.case)] = known[0]
+        elif known or options.order:
+            wanted.append(plan)
+    if wanted:
+        found |= _orders(pool, wanted, {case_key(r.case): r for r in results}, options)
+    store.add_measurements(run, {key: [order] for key, order in found.items()})
+    return [
+        replace(result, measurements=(*result.measurements, found[key])) if key in found else result
+        for result in results
+        for key in [case_key(result.case)]
+    ]
+
+
+def _orders(
+    pool: Pool, plans: Sequence[Plan], whole: Mapping[str, CaseResult], options: Options
+) -> dict[str, Measurement]:
+    """By case key; none where a smaller step does not complete, or the error says nothing."""
+    requests = [
+        Request(
+            scenario=plan.scenario,
+            engine=engine_of(plan.case.engine_label),
+            profile=plan.case.identity.profile,
+            dt=plan.case.identity.dt * part,
+            alias=plan.case.identity.alias,
+        )
+        for plan in plans
+        for part in REFINED[1:]
+    ]
+    finer = plan_cases(pool, requests)
+    measured: dict[int, tuple[Measurement, ...]] = {}
+    place = {id(plan.case): i for i, plan in enumerate(finer)}
+    with progress("smaller time steps", len(finer), quiet=options.quiet) as bar:
+
+        def on_result(result: CaseResult) -> None:
+            measured[place[id(result.case)]] = result.measurements
+            bar.advance(f"{result.case.label} × {result.case.engine_label}")
+
+        execute(pool, finer, replace(options.limits, timing=False), on_result)
+    parts = len(REFINED) - 1
+    orders = {}
+    for i, plan in enumerate(plans):
+        key = case_key(plan.case)
+        order = convergence_order([whole[key].measurements, *(measured[parts * i + j] for j in range(parts))])
+        if order is not None:
+            orders[key] = order
+    return orders
