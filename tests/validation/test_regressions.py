@@ -100,6 +100,21 @@ def test_a_part_of_a_group_can_be_marked(upright: Command) -> None:
     assert code == 2 and "'dominoes' is not in group" in err and err.count("\n") == 1
 
 
+def test_a_group_can_be_accepted_as_a_whole_and_nothing_else_with_it(upright: Command) -> None:
+    box = case("stack", "box2d")
+    with open_store("upright.db") as store:
+        good(store, STACK, PILE, box)
+        run = checked(store, "bbbb", *bad(STACK, PILE, box))
+        key = next(group.key for group in store.groups(run) if group.engine == "pymunk")
+    code, out, _ = upright("accept", "--group", key[:6], "--reason", "the new solver")
+    assert code == 0 and "accepted 2 cases of run 2: the new solver" in out
+    with open_store("upright.db") as store:
+        assert {group.engine: group.state for group in store.groups(run)} == {"pymunk": "accepted", "box2d": "new"}
+        assert store.entries(limit=1)[0].scope == f"group {key}: regressed on pymunk since bbbb (run 2)"
+    code, _, err = upright("accept", "stack", "--group", key, "--reason", "x")
+    assert code == 2 and "--group: names its cases itself" in err
+
+
 @pytest.mark.parametrize(
     ("words", "lacking"),
     [

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @click.option("--reason", required=True, help="Why these measurements are right, for whoever asks later.")
 @click.option("--run", "run", type=int, default=None, help="Which run.  [default: the latest finished one]")
 @click.option("--who", default=user_name, help="Who accepts.  [default: $UPRIGHT_USER, else your login]")
+@click.option("--group", default="", metavar="KEY", help="Only the cases of this group (upright regressions).")
 @click.option("--until", type=click.DateTime(["%Y-%m-%d"]), default=None, help="Accept until that day begins, UTC.")
 @database_option
 def command(
@@ -29,6 +30,7 @@ def command(
     reason: str,
     run: int | None,
     who: str,
+    group: str,
     until: datetime | None,
     database: str,
 ) -> None:
@@ -40,6 +42,7 @@ def command(
     \b
     upright accept --reason "first look"
     upright accept stack:n=10 --engine pymunk --run 12 --reason "iterations lowered on purpose, see #31"
+    upright accept --group 3f2a91 --reason "the new solver"
     """
     from validation.cli.selection import selection_of
     from validation.report.hints import again_words
@@ -47,6 +50,8 @@ def command(
 
     if not reason.strip():
         raise click.UsageError("--reason: '' is empty; say why these measurements are right")
+    if group and (scenarios or engines):
+        raise click.UsageError("--group: names its cases itself; leave SCENARIO and --engine out")
     expires = until.replace(tzinfo=UTC) if until else None
     if until and expires and expires <= datetime.now(UTC):
         raise click.UsageError(f"--until: {until:%Y-%m-%d} has begun; allowed: a day to come")
@@ -59,14 +64,20 @@ def command(
         selection = selection_of(store, scenarios, engines)
         require_all(selection, number, store.cases(number))
         chosen = [result for result in store.results(number) if result.case in selection]
-        if engines:
+        if group:
+            found = store.group(number, group)
+            members = {member.number for member in found.members}
+            chosen = [result for result in chosen if result.number in members]
+            if not chosen:
+                raise click.ClickException(f"--group: nothing of {found.key} is in run {number}; nothing was accepted")
+        if engines or group:
             require_one_each(chosen)
         numbers = store.accept(
             number,
             who=who,
             reason=reason,
             cases=[result.number for result in chosen],
-            scope=str(selection),
+            scope=f"group {found.key}: {found.kind} on {found.engine} since {found.since}" if group else str(selection),
             until=expires,
         )
     accepted = [result.case for result in chosen if result.number in numbers]

@@ -46,7 +46,8 @@ def command(run: int | None, everything: bool, as_json: bool, database: str) -> 
             click.echo(render_groups(groups))
             click.echo(f"{states_words(groups)}, as seen from {at}")
             first = groups[0].key[:6]
-            click.echo(f'Next: upright mark acknowledge {first} --reason "..."{place} · upright mark --help')
+            accept = f'upright accept --group {first} --run {number} --reason "..."{place}'
+            click.echo(f'Next: upright mark acknowledge {first} --reason "..."{place} · {accept} · upright mark --help')
         else:
             click.echo(f"nothing is worse, as seen from {at}")
     raise SystemExit(int(any(group.fails for group in groups)))
