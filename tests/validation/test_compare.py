@@ -147,10 +147,12 @@ def test_settings_are_compared_without_any_environment(tmp_path: Path) -> None:
     scene = tmp_path / "mine.json"
     scene.write_text(upright("scenarios", "stack:n=5", "--json", folder=tmp_path).stdout)
     words = ("compare", "pymunk", "pymunk:iterations=1", "--scene", str(scene), "--profile", "fair")
-    done = upright(*words, folder=tmp_path)
+    done = upright(*words, folder=tmp_path, UPRIGHT_DB="")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "mine.json:content=" in done.stdout and "setting iterations: 50 → 1" in done.stdout
-    assert not (tmp_path / "upright.db").exists(), "nothing is stored"
+    with open_store(tmp_path / "upright.db") as store:
+        (kept,) = store.comparisons()
+        assert kept.counts == {"worse": 1} and store.runs() == [], "apart from the runs"
 
 
 def test_an_engine_against_itself_is_the_same_to_the_last_bit(tmp_path: Path) -> None:
