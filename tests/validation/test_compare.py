@@ -23,6 +23,7 @@ from validation.metrics import METRICS
 from validation.report.comparison import counts, render_comparison
 from validation.simulation import Simulation
 from validation.standing_still import standing_still
+from validation.store import open_store
 
 STACK = replace(scenario_of("stack:n=3"), laws={"penetration_max": 0.1})
 
