@@ -133,12 +133,10 @@ def test_an_engine_that_sinks_since_a_commit_is_found_past_those_that_do_not_bui
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    good = project.commit("start", engine_dot_py=ENGINE, depth_dot_txt="0.0", README="a toy")
-    project.commit("tidied", README="a toy engine")
+    good = project.commit("start", engine_dot_py=ENGINE, depth_dot_txt="0.0")
     culprit = project.commit("sinks a little", depth_dot_txt="0.002")
-    project.commit("cannot be imported", engine_dot_py=ENGINE + "\nraise ImportError('half done')\n")
-    project.commit("does not build", engine_dot_py=ENGINE, depth_dot_txt="nothing")
-    project.commit("mended that", depth_dot_txt="0.002")
+    for word in ("one", "two", "three"):
+        project.commit("does not build", depth_dot_txt=word)
     bad = project.commit("sinks more", depth_dot_txt="0.02")
     build = "python3 -c \"print('DEPTH =', float(open('depth.txt').read()))\" > depth.py"
     words = ("bisect", good[:10], bad[:10], "--case", "upright-block", "--engine", "engine.Toy", "--build", build)
@@ -147,8 +145,7 @@ def test_an_engine_that_sinks_since_a_commit_is_found_past_those_that_do_not_bui
     assert done.stdout.startswith(f"first bad commit: {culprit[:8]} sinks a little (Rae, ")
     assert "bodies" in done.stdout and "2 mm" in done.stdout
     told = " ".join(done.stderr.split())
-    assert "cannot be imported (Rae, " in told or "does not build (Rae, " in told, done.stderr
-    assert "skip" in told and ("half done" in told or "could not convert" in told), done.stderr
+    assert "does not build (Rae, " in told and "cannot be built (exit status 1: ValueError: could not" in told, told
     assert project.worktrees() == 1
 
     code, _, err = call(monkeypatch, capsys, "bisect", good, bad, *words[3:], "--repo", str(tmp_path))

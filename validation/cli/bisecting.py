@@ -51,8 +51,6 @@ class Probe:
             found = store.results(number) if number else []
         if len(found) != 1:
             return f"{len(found)} results of {self.word} on {self.engine}; one is needed"
-        if found[0].outcome == "crashed" and not found[0].case.settings:  # the engine itself could not be loaded
-            return f"cannot be run ({found[0].reason})"
         return found[0]
 
     def judged(self, commit: str) -> Verdict | str:
