@@ -76,11 +76,16 @@ def shoot(folder: Path) -> None:
 
     with open_store(folder / "upright.db") as store:
         last = store.runs()[0].number
-        case = next(r.number for r in store.results(last) if r.case.label == "dominoes")
+        results = store.results(last)
+        plane, space = (
+            next(r.number for r in results if r.case.label == label and r.outcome == "completed")
+            for label in ("dominoes", "pair-at-rest")
+        )
     pages = {
         "inbox": "",
         "review": f"review?run={last}",
-        "case": f"case?case={case}",
+        "case": f"case?case={plane}",
+        "case-in-space": f"case?case={space}",
         "compare": f"compare?a=1&b={last}",
         "engines": f"engines?run={last}",
         "baselines": "baselines",

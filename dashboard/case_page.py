@@ -39,7 +39,8 @@ def show() -> None:
     said(f"{step}, {text(reading.run_title(run))}", "soft")
     if verdict:
         said(f"{word_html(verdict.word)} {text(verdict.reason, most=900)}")
-        said(text(MEANING[verdict.word]), "soft")
+        if MEANING[verdict.word] != verdict.reason:
+            said(text(MEANING[verdict.word]), "soft")
     elif result.reason:
         said(f"{result.outcome.replace('_', ' ')}: {text(result.reason)}")
     motion([r for r in reading.results(run) if r.case.label == case.label], result)

@@ -179,7 +179,7 @@ def player(tracks: Sequence[tuple[str, StoredResult]], title: str, *, ghost: boo
     return _player(database(), keys, title, ghost, bare, theme) if keys else ""
 
 
-@st.cache_data(show_spinner=False, max_entries=30)
+@st.cache_data(show_spinner="measuring the motion", max_entries=30)
 def _player(where: str, tracks: tuple[tuple[str, int], ...], title: str, ghost: bool, bare: bool, theme: Theme) -> str:
     from validation.metrics.curves import curves
 
