@@ -35,7 +35,7 @@ def decide(group: Group, member: Member, run: int) -> None:
             "<code>upright dashboard --accept-as NAME</code>.",
             "soft",
         )
-        st.code(commands(group, member, run), language="shell")
+        st.code(commands(group, run), language="shell")
         return
     word = st.segmented_control("Decision", list(ACTS), default="Accept", required=True, key="act", wrap=True)
     act = ACTS[word or "Accept"]
@@ -99,16 +99,16 @@ def told() -> None:
         st.toast(_plain(done))
 
 
-def commands(group: Group, member: Member, run: int) -> str:
-    from validation.report.hints import stored_words
-
-    words = stored_words(member.verdict.case, member.sighting.place.run)
-    database = os.environ.get("UPRIGHT_DB", "upright.db")
+def commands(group: Group, run: int) -> str:
+    """For a shell: what the form does."""
+    database = reading.database()
     place = "" if database == "upright.db" or "://" in database else f" --db {shlex.quote(database)}"
+    words = f"{group.key} --run {run}{place}"
+    day = (datetime.now(UTC) + WEEKS).date()
     return (
-        f'upright accept {words}{place} --reason "..."\n'
-        f'upright mark known {group.key} --run {run}{place} --link "#..." --reason "..."\n'
-        f'upright mark quarantine {group.key} --run {run}{place} --until 2027-01-31 --reason "..."'
+        f'upright accept --group {words} --reason "..."\n'
+        f'upright mark known {words} --link "#..." --reason "..."\n'
+        f'upright mark quarantine {words} --until {day} --reason "..."'
     )
 
 
