@@ -94,7 +94,7 @@ def run(solids, forces, rule, clock, held, found, following, instant, work, log,
         else:
             status, n = look_around(solids, forces, clock, held, found, instant, work, log)
             if status == STRIKES:
-                status = bounce(rule, clock, found, n, instant, work, log, still_of(clock.y))
+                status = bounce(solids, rule, clock, found, n, instant, work, log, still_of(clock.y))
                 if status == GOES_ON:
                     status = strike_all(solids, rule, clock, held, found, n, instant, work, log, IMPACT)
             elif status == SETTLES:

@@ -15,6 +15,7 @@ from reference_engine.complementarity.friction_modes import GRIPPING, SMOOTH
 from reference_engine.complementarity.friction_modes import HELD as PRESSES_ONLY
 from reference_engine.complementarity.friction_modes import JOINT as BILATERAL
 from reference_engine.geometry.kernels import kernel
+from reference_engine.planar.located.islands import divide
 from reference_engine.planar.located.layout import (
     BODY_I,
     BODY_J,
@@ -37,6 +38,7 @@ from reference_engine.planar.located.layout import (
     WHY_J,
 )
 from reference_engine.planar.located.log import note_event
+from reference_engine.planar.located.rows import survey_island
 
 NEWTON = 0  # of settings.IMPACT_LAWS
 SIMULTANEOUS = 0  # of settings.IMPACT_ORDERS
@@ -50,16 +52,16 @@ NOW, LOW, HIGH, TURN = range(4)  # of Instant.factor
 
 @kernel
 def load(found, m, instant, work):
-    """A and the laws of friction of the places instant.of[:m], as rows of the problem."""
+    """A and the laws of friction of the places instant.of[:m], of one island, as rows of the problem."""
     problem = instant.problem
     for r in range(m):
         k = instant.of[r]
         problem.friction[r], problem.static_friction[r] = found.figure[k, FRICTION], found.figure[k, STATIC_FRICTION]
         for c in range(m):
-            q = instant.of[c]
+            own, other = 2 * work.at[k], 2 * work.at[instant.of[c]]
             for s in range(2):
-                problem.A[2 * r + s, 2 * c] = work.A[2 * k + s, 2 * q]
-                problem.A[2 * r + s, 2 * c + 1] = work.A[2 * k + s, 2 * q + 1]
+                problem.A[2 * r + s, 2 * c] = work.A[own + s, other]
+                problem.A[2 * r + s, 2 * c + 1] = work.A[own + s, other + 1]
 
 
 @kernel
@@ -166,11 +168,15 @@ def next_stage(found, m, instant, speed, stage):
 
 
 @kernel
-def choose(rule, found, n, instant, speed):
-    """The places struck together, into instant.of; how many, 0 if none approaches: all, or the fastest, and joints."""
-    k = fastest(found, n, instant, speed)
+def choose(rule, found, s, instant, speed, work):
+    """The places of island s struck together, into instant.of; how many, 0 if none approaches: all, or the fastest,
+
+    and joints.
+    """
+    k = fastest(found, s, instant, speed, work)
     m = np.int64(0)
-    for q in range(n):
+    for p in range(work.first_place[s], work.first_place[s + 1]):
+        q = work.order[p]
         if k >= 0 and (rule.order == SIMULTANEOUS or q == k or found.id[q, ROLE] == JOINT):
             instant.of[m], instant.problem.kind[m] = q, kind_at_impact(found, q)
             m += 1
@@ -178,14 +184,27 @@ def choose(rule, found, n, instant, speed):
 
 
 @kernel
-def bounce(rule, clock, found, n, instant, work, log, still):
+def bounce(solids, rule, clock, found, n, instant, work, log, still):
     """instant.impulse (2 n,) at all touching places; GOES_ON or NO_IMPULSES."""
-    impulse, speed, answer = instant.impulse, instant.acceleration, instant.answer
+    impulse, speed, status = instant.impulse, instant.acceleration, GOES_ON
     for k in range(n):
         impulse[2 * k] = impulse[2 * k + 1] = 0.0
         speed[2 * k], speed[2 * k + 1] = work.geometry[k, RATE], work.geometry[k, SLIP]
-    for _ in range(BLOWS * (n + 1)):
-        m = choose(rule, found, n, instant, speed)
+    for s in range(divide(solids, found, n, work)):
+        if status == GOES_ON and fastest(found, s, instant, speed, work) >= 0:
+            survey_island(solids, found, s, work)
+            status = bounce_island(rule, clock, found, s, instant, work, log, still)
+    return status
+
+
+@kernel
+def bounce_island(rule, clock, found, s, instant, work, log, still):
+    """The part of `bounce` that is for island s."""
+    impulse, speed, answer = instant.impulse, instant.acceleration, instant.answer
+    first = work.first_place[s]
+    own = work.first_place[s + 1] - first
+    for _ in range(BLOWS * (own + 1)):
+        m = choose(rule, found, s, instant, speed, work)
         if m == 0:
             return GOES_ON
         load(found, m, instant, work)
@@ -201,24 +220,27 @@ def bounce(rule, clock, found, n, instant, work, log, still):
                 return refuse(clock, found, instant.of[0], speed)
             if violation > 0.5 * still:  # what it has not stopped is a rate that is none
                 clock.now[SLACK] = max(clock.now[SLACK], violation + still)
-                for k in range(n):
+                for p in range(own):
+                    k = work.order[first + p]
                     instant.slow[k] = max(instant.slow[k], clock.now[SLACK])
             stage = next_stage(found, m, instant, speed, stage)
         for c in range(2 * m):
-            q, j = 2 * instant.of[c // 2] + c % 2, answer.f[c]
-            impulse[q] += j
-            for i in range(2 * n):
-                speed[i] += work.A[i, q] * j
+            k, j = instant.of[c // 2], answer.f[c]
+            impulse[2 * k + c % 2] += j
+            column = 2 * work.at[k] + c % 2
+            for i in range(2 * own):
+                speed[2 * work.order[first + i // 2] + i % 2] += work.A[i, column] * j
         if rule.order == SIMULTANEOUS:
             return GOES_ON
-    return refuse(clock, found, fastest(found, n, instant, speed), speed)
+    return refuse(clock, found, fastest(found, s, instant, speed, work), speed)
 
 
 @kernel
-def fastest(found, n, instant, speed):
-    """The place that approaches fastest (of joints: moves), or -1."""
+def fastest(found, s, instant, speed, work):
+    """The place of island s that approaches fastest (of joints: moves), or -1."""
     at, most = np.int64(-1), 0.0
-    for k in range(n):
+    for p in range(work.first_place[s], work.first_place[s + 1]):
+        k = work.order[p]
         u = -speed[2 * k]
         if found.id[k, ROLE] == JOINT:
             u = abs(u)

@@ -58,6 +58,7 @@ GAP, RATE, NX, NY, U1X, U1Y, U2X, U2Y, SPAN, ACROSS, SLIP, MN1, MN2, MT1, MT2, A
     DONE,
     LOG_FULL,
     PLACES_FULL,
+    BLOCK_FULL,
     OVERLAP,
     NO_STEP,
     STANDSTILL,
@@ -66,7 +67,7 @@ GAP, RATE, NX, NY, U1X, U1Y, U2X, U2Y, SPAN, ACROSS, SLIP, MN1, MN2, MT1, MT2, A
     NO_IMPULSES,
     STRIKES,
     SETTLES,
-) = (np.int64(k) for k in range(12))
+) = (np.int64(k) for k in range(13))
 IMPACT, ACCUMULATION, MADE, BROKEN, STICK, SLIDE, INDETERMINATE, JAMS, INEXACT = (
     np.int64(k) for k in range(9)
 )  # Log.event_ids
@@ -116,13 +117,13 @@ class Places(Structure):
 
 @dataclass(frozen=True, eq=False)
 class Instant(Structure):
-    """Room to solve for the forces or impulses at all touching places, N of them, at an event."""
+    """Room for the forces or impulses at all touching places, N of them, at an event, and to solve for an island's."""
 
     problem: FrictionProblem
     answer: FrictionAnswer
     room: FrictionWork
     lemke_room: LemkeRoom
-    of: Ids  # (N,) the place that is row k of the problem
+    of: Ids  # (N,) the place that is number k of the problem
     slow: Array  # (N,) m/s, a rate that is none
     mode: Ids  # (N,) of all places, as found
     force: Array  # (2 N,) N
@@ -182,12 +183,24 @@ class Rule(Structure):
 
 @dataclass(frozen=True, eq=False)
 class Work(Structure):
-    """Room for the kernels to work in; nothing in it outlives a call but what the call is for. K = 2 N rows."""
+    """Room for the kernels to work in; nothing in it outlives a call but what the call is for.
+
+    K = 2 N rows; matrices have room for the L rows of the largest island, see `islands`.
+    """
 
     geometry: Array  # (N, 17) of the places
-    A: Array  # (K, K) all normals and tangents, 2 k and 2 k + 1 those of place k
-    b: Array  # (K,)
-    M: Array  # (K, K) of the places that are held; its factors
+    A: Array  # (L, L) all normals and tangents of an island, 2 k and 2 k + 1 those of its place k
+    b: Array  # (K,) of all places
+    M: Array  # (L, L) of the places of an island that are held; its factors
+    island: Ids  # (N,) of a place
+    order: Ids  # (N,) places, one island after the other
+    first_place: Ids  # (N + 1,)
+    at: Ids  # (N,) which of its island a place is
+    member: Ids  # (R,) bodies, one island after the other
+    first_member: Ids  # (N + 1,)
+    column: Ids  # (R,) which of its island a body is
+    root: Ids  # (R,)
+    label: Ids  # (R,)
     of: Ids  # (K,) place of a row
     tangent: Ids  # (K,) 1 if it is that of the tangent
     across: Array  # (K, 4) rows of J: direction, moments about I and J
@@ -389,13 +402,23 @@ def room_for_places(capacity: int) -> Places:
     return Places(id=np.zeros((capacity, 14), np.int64), figure=np.zeros((capacity, 8)))
 
 
-def room_to_work(rows: int, capacity: int) -> Work:
+def room_to_work(rows: int, capacity: int, block: int) -> Work:
+    """For so many bodies and places, and islands of so many rows."""
     K = 2 * capacity
     return Work(
         geometry=np.zeros((capacity, 17)),
-        A=np.zeros((K, K)),
+        A=np.zeros((block, block)),
         b=np.zeros(K),
-        M=np.zeros((K, K)),
+        M=np.zeros((block, block)),
+        island=np.zeros(capacity, np.int64),
+        order=np.zeros(capacity, np.int64),
+        first_place=np.zeros(capacity + 1, np.int64),
+        at=np.zeros(capacity, np.int64),
+        member=np.zeros(rows, np.int64),
+        first_member=np.zeros(capacity + 1, np.int64),
+        column=np.zeros(rows, np.int64),
+        root=np.zeros(rows, np.int64),
+        label=np.zeros(rows, np.int64),
         of=np.zeros(K, np.int64),
         tangent=np.zeros(K, np.int64),
         across=np.zeros((K, 4)),
@@ -417,16 +440,17 @@ def room_to_work(rows: int, capacity: int) -> Work:
     )
 
 
-def room_for_instant(capacity: int) -> Instant:
-    answer, room, lemke_room = friction_room(capacity)
-    K = 2 * capacity
+def room_for_instant(capacity: int, block: int) -> Instant:
+    """For so many places, and islands of so many rows."""
+    own = block // 2
+    answer, room, lemke_room = friction_room(own)
     problem = FrictionProblem(
-        A=np.zeros((K, K)),
-        b=np.zeros(K),
-        kind=np.zeros(capacity, np.int64),
-        friction=np.zeros(capacity),
-        static_friction=np.zeros(capacity),
-        base=np.zeros(capacity),
+        A=np.zeros((2 * own, 2 * own)),
+        b=np.zeros(2 * own),
+        kind=np.zeros(own, np.int64),
+        friction=np.zeros(own),
+        static_friction=np.zeros(own),
+        base=np.zeros(own),
     )
     return Instant(
         problem=problem,

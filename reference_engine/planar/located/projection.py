@@ -9,6 +9,7 @@ import numpy as np
 
 from reference_engine.complementarity.elimination import eliminate, substitute
 from reference_engine.geometry.kernels import kernel
+from reference_engine.planar.located.islands import divide
 from reference_engine.planar.located.layout import BODY_I, BODY_J, GAP, JOINT, RATE, ROLE, SLIP
 from reference_engine.planar.located.rows import GRIP, NORMALS, PUSHES, TANGENT, build, gather, measure, push
 
@@ -52,18 +53,19 @@ def kinetic_energy(solids, y, less, other):
 
 
 @kernel
-def write_row(solids, places, k, row, out):
-    """A row of J over the square roots of the masses, for all bodies; returns the square of its length."""
-    for c in range(out.shape[0]):
+def write_row(solids, places, k, row, column, size, out):
+    """A row of J over the square roots of the masses, for the bodies of an island; returns the square of its length."""
+    for c in range(size):
         out[c] = 0.0
     total = 0.0
     for side in range(2):
         i, sign = places.id[k, BODY_J if side else BODY_I], -1.0 if side else 1.0
-        light, lively = sign * np.sqrt(solids.inv_mass[i]), sign * np.sqrt(solids.inv_inertia[i])
-        out[3 * i] += light * row[0]
-        out[3 * i + 1] += light * row[1]
-        out[3 * i + 2] += lively * row[2 + side]
-    for c in range(3 * solids.inv_mass.shape[0]):
+        light, lively, at = sign * np.sqrt(solids.inv_mass[i]), sign * np.sqrt(solids.inv_inertia[i]), 3 * column[i]
+        if at >= 0:
+            out[at] += light * row[0]
+            out[at + 1] += light * row[1]
+            out[at + 2] += lively * row[2 + side]
+    for c in range(size):
         total += out[c] * out[c]
     return total
 
@@ -87,15 +89,17 @@ def take_out(Q, r, skipped, x, size):
 
 
 @kernel
-def least_change(solids, places, m, nothing, work, offset, y):
-    """y[offset:] += M^(-1/2) x for the m gathered rows and work.right.
+def least_change(solids, places, s, m, nothing, work, offset, y):
+    """y[offset:] += M^(-1/2) x for the m gathered rows of island s and work.right.
 
     A row that depends on those before it is left out: where redundant rows contradict each other, those of the lower
     rank are the ones that are not obeyed.
     """
-    Q, x, skipped, size = work.M, work.x, work.skipped, 3 * solids.inv_mass.shape[0]
+    Q, x, skipped, first = work.M, work.x, work.skipped, work.first_member[s]
+    bodies = work.first_member[s + 1] - first
+    size = 3 * bodies
     for r in range(m):
-        whole = write_row(solids, places, work.of[r], work.across[r], Q[r])
+        whole = write_row(solids, places, work.of[r], work.across[r], work.column, size, Q[r])
         x[r] = work.right[r]
         own = take_out(Q, r, skipped, x, size)
         skipped[r] = 0
@@ -107,11 +111,12 @@ def least_change(solids, places, m, nothing, work, offset, y):
             Q[r, i] /= np.sqrt(own)
     for r in range(m):
         if skipped[r] == 0:
-            for i in range(solids.inv_mass.shape[0]):
+            for c in range(bodies):
+                i = work.member[first + c]
                 light, lively = np.sqrt(solids.inv_mass[i]), np.sqrt(solids.inv_inertia[i])
-                y[offset + 3 * i] += light * x[r] * Q[r, 3 * i]
-                y[offset + 3 * i + 1] += light * x[r] * Q[r, 3 * i + 1]
-                y[offset + 3 * i + 2] += lively * x[r] * Q[r, 3 * i + 2]
+                y[offset + 3 * i] += light * x[r] * Q[r, 3 * c]
+                y[offset + 3 * i + 1] += light * x[r] * Q[r, 3 * c + 1]
+                y[offset + 3 * i + 2] += lively * x[r] * Q[r, 3 * c + 2]
 
 
 @kernel
@@ -119,13 +124,15 @@ def close_gaps(solids, y, places, n, work, apart):
     """Gaps of the first n places to zero; if `apart`, only those that are negative and those of joints."""
     for k in range(n):
         measure(solids, y, places, k, work.geometry)
-    m = gather(places, n, NORMALS, work)
-    for r in range(m):
-        k = work.of[r]
-        work.right[r] = -work.geometry[k, GAP]
-        if apart and places.id[k, ROLE] != JOINT:
-            work.right[r] = max(0.0, work.right[r])
-    least_change(solids, places, m, NOTHING * ALLOWANCE * (1.0 + extent(solids, y)), work, 0, y)
+    nothing = NOTHING * ALLOWANCE * (1.0 + extent(solids, y))
+    for s in range(divide(solids, places, n, work)):
+        m = gather(places, s, NORMALS, work)
+        for r in range(m):
+            k = work.of[r]
+            work.right[r] = -work.geometry[k, GAP]
+            if apart and places.id[k, ROLE] != JOINT:
+                work.right[r] = max(0.0, work.right[r])
+        least_change(solids, places, s, m, nothing, work, 0, y)
 
 
 @kernel
@@ -140,9 +147,11 @@ def stop_rates(solids, y, places, n, work):
     """Rates of the first n places, and slips of those that stick, to zero."""
     for k in range(n):
         measure(solids, y, places, k, work.geometry)
-    m = gather(places, n, GRIP, work)
-    aim_at_rest(work, m)
-    least_change(solids, places, m, NOTHING * still_of(y), work, 3 * solids.inv_mass.shape[0], y)
+    nothing = NOTHING * still_of(y)
+    for s in range(divide(solids, places, n, work)):
+        m = gather(places, s, GRIP, work)
+        aim_at_rest(work, m)
+        least_change(solids, places, s, m, nothing, work, 3 * solids.inv_mass.shape[0], y)
 
 
 @kernel
@@ -150,11 +159,12 @@ def stop_by_blows(solids, y, places, n, work):
     """The same by impulses that bring their friction with them."""
     for k in range(n):
         measure(solids, y, places, k, work.geometry)
-    m = build(solids, places, n, PUSHES, work)
-    aim_at_rest(work, m)
-    eliminate(work.M, m, work.pivot, work.skipped, work.size)
-    substitute(work.M, m, work.pivot, work.skipped, work.right, work.x)
-    push(solids, places, m, work.of, work.along, work.x, 3 * solids.inv_mass.shape[0], y)
+    for s in range(divide(solids, places, n, work)):
+        m = build(solids, places, s, PUSHES, work)
+        aim_at_rest(work, m)
+        eliminate(work.M, m, work.pivot, work.skipped, work.size)
+        substitute(work.M, m, work.pivot, work.skipped, work.right, work.x)
+        push(solids, places, m, work.of, work.along, work.x, 3 * solids.inv_mass.shape[0], y)
 
 
 @kernel

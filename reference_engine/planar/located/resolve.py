@@ -11,7 +11,9 @@ from reference_engine.complementarity.friction_modes import (
     STICKS,
 )
 from reference_engine.geometry.kernels import kernel
+from reference_engine.planar.located.islands import divide, largest
 from reference_engine.planar.located.layout import (
+    BLOCK_FULL,
     CONDITION,
     ENERGY,
     EVENTS,
@@ -118,6 +120,8 @@ def look_around(solids, forces, clock, held, found, instant, work, log):
             return OVERLAP, n
         if n > found.id.shape[0]:
             return PLACES_FULL, n
+        if largest(work, divide(solids, found, n, work)) > work.M.shape[0]:
+            return BLOCK_FULL, n
         if turn == 0 and count[STRUCK] == 0:
             separate(solids, y, found, n, work)
     if count[STRUCK] == 0:
@@ -153,7 +157,8 @@ def strike_all(solids, rule, clock, held, found, n, instant, work, log, kind):
     now, y = clock.now, clock.y
     still = still_of(y)
     for k in range(n):
-        blow = instant.impulse[2 * k] * work.A[2 * k, 2 * k]  # what is less is round-off of those not struck
+        # What is less is round-off of those not struck.
+        blow = instant.impulse[2 * k] * stiffness(solids, found, k, work.geometry)
         if blow > still and found.id[k, ROLE] != JOINT:
             note_event(clock, log, kind, now[TIME], y, found, k, work.geometry)
             note_impact(clock, log, now[TIME], y, found, k, work.geometry, instant.impulse)

@@ -14,6 +14,7 @@ from reference_engine.complementarity.elimination import eliminate, substitute
 from reference_engine.complementarity.friction_modes import FULL_MINUS, FULL_PLUS, SLIPS_MINUS, SLIPS_PLUS, STICKS
 from reference_engine.geometry.kernels import kernel, part
 from reference_engine.planar.external import accelerate
+from reference_engine.planar.located.islands import divide
 from reference_engine.planar.located.layout import (
     ACROSS,
     ALONG,
@@ -152,19 +153,21 @@ def rank(places, k, tangent):
 
 
 @kernel
-def gather(places, n, which, work):
-    """The rows of the first n places, in order of rank; returns how many.
+def gather(places, s, which, work):
+    """The rows of the places of island s, in order of rank; returns how many.
 
     Those that carry a force are independent: nothing is asked of what depends on them and comes later.
     """
     m = np.int64(0)
     for turn in range(3):
-        for k in range(n):
+        for p in range(work.first_place[s], work.first_place[s + 1]):
+            k = work.order[p]
             if rank(places, k, NORMAL) == turn:
                 take_row(places, k, NORMAL, which, m, work)
                 m += 1
         if which >= GRIP:
-            for k in range(n):
+            for p in range(work.first_place[s], work.first_place[s + 1]):
+                k = work.order[p]
                 if places.id[k, MODE] == STICKS and rank(places, k, TANGENT) == turn:
                     take_row(places, k, TANGENT, which, m, work)
                     m += 1
@@ -211,9 +214,9 @@ def stiffness(solids, places, k, G):
 
 
 @kernel
-def build(solids, places, n, which, work):
-    """The matrix of the gathered rows; returns how many."""
-    m = gather(places, n, which, work)
+def build(solids, places, s, which, work):
+    """The matrix of the gathered rows of island s; returns how many."""
+    m = gather(places, s, which, work)
     for r in range(m):
         for c in range(m):
             work.M[r, c] = interaction(solids, places, work.of[r], work.across, r, work.of[c], work.along, c)
@@ -277,7 +280,15 @@ def held_rate(solids, forces, time, y, places, n, work, rate_out):
     for k in range(n):
         measure(solids, y, places, k, work.geometry)
         work.force[k, 0] = work.force[k, 1] = 0.0
-    m = build(solids, places, n, PUSHES, work)
+    for s in range(divide(solids, places, n, work)):
+        held_rate_of(solids, y, places, s, work, rate_out)
+
+
+@kernel
+def held_rate_of(solids, y, places, s, work, rate_out):
+    """The part of `held_rate` that is for island s."""
+    R = solids.inv_mass.shape[0]
+    m = build(solids, places, s, PUSHES, work)
     eliminate(work.M, m, work.pivot, work.skipped, work.size)
     for r in range(m):
         work.x[r] = places.figure[work.of[r], FORCE_T if work.tangent[r] == TANGENT else FORCE_N]
@@ -299,14 +310,23 @@ def held_rate(solids, forces, time, y, places, n, work, rate_out):
 
 @kernel
 def survey(solids, y, places, n, work):
-    """Geometry of the first n places, and A of all their normals and tangents."""
+    """Geometry of the first n places, and the rows of all their normals and tangents."""
     for k in range(n):
         measure(solids, y, places, k, work.geometry)
         row_of(work.geometry, k, NORMAL, work.across, 2 * k)
         row_of(work.geometry, k, TANGENT, work.across, 2 * k + 1)
-    for r in range(2 * n):
-        for c in range(r, 2 * n):
-            a = interaction(solids, places, r // 2, work.across, r, c // 2, work.across, c)
+
+
+@kernel
+def survey_island(solids, places, s, work):
+    """A of all normals and tangents of island s, from the last survey."""
+    first = work.first_place[s]
+    size = 2 * (work.first_place[s + 1] - first)
+    for r in range(size):
+        k = work.order[first + r // 2]
+        for c in range(r, size):
+            q = work.order[first + c // 2]
+            a = interaction(solids, places, k, work.across, 2 * k + r % 2, q, work.across, 2 * q + c % 2)
             work.A[r, c] = work.A[c, r] = a
 
 

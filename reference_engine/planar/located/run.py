@@ -10,6 +10,7 @@ from reference_engine.planar.errors import ContactForceError, PainleveError, Unr
 from reference_engine.planar.external import pack_forces
 from reference_engine.planar.located import clock as loop
 from reference_engine.planar.located.layout import (
+    BLOCK_FULL,
     CONTACTS,
     DONE,
     EVENTS,
@@ -56,6 +57,7 @@ from reference_engine.planar.world import World
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
+FIRST_BLOCK = 64  # rows of the largest island that there is room for at first
 JOINED = 1e-9  # m, times 1 + the extent of the scene: how far the ends of a joint may be apart at the start
 
 
@@ -91,16 +93,17 @@ class Run:
         self.clock.tally[[RELEASED, TOUCHED]] = -1
         capacity = 8 + 4 * len(world.bodies) + len(world.connectors)
         self.held = room_for_places(capacity)
-        self.make_room(capacity)
+        self.make_room(capacity, min(2 * capacity, FIRST_BLOCK))
         self.log = room_to_log(rows, len(grid) + 64, 4 * (len(grid) + 64) + 4 * capacity, 64 + 8 * capacity)
         self.refuse_open_joints()
 
-    def make_room(self, capacity: int) -> None:
+    def make_room(self, capacity: int, block: int) -> None:
+        """For so many places, and islands of so many rows."""
         held, count = self.held, self.clock.tally[HELD]
         self.held, self.found, self.following = (room_for_places(capacity) for _ in range(3))
         self.held.id[:count], self.held.figure[:count] = held.id[:count], held.figure[:count]
-        self.instant = room_for_instant(capacity)
-        self.work = room_to_work(len(self.world.bodies) + 1, capacity)
+        self.instant = room_for_instant(capacity, block)
+        self.work = room_to_work(len(self.world.bodies) + 1, capacity, block)
 
     def go_on(self) -> None:
         """To the end of the grid. Raises as `simulate` says."""
@@ -115,7 +118,9 @@ class Run:
             if status == LOG_FULL:
                 self.log = twice_the_room(self.log)
             elif status == PLACES_FULL:
-                self.make_room(2 * len(self.held.id))
+                self.make_room(2 * len(self.held.id), len(self.work.M))
+            elif status == BLOCK_FULL:
+                self.make_room(len(self.held.id), 2 * len(self.work.M))
             else:
                 self.fail(status)
 

@@ -20,6 +20,7 @@ from reference_engine.complementarity.friction_modes import JOINT as BILATERAL
 from reference_engine.geometry.kernels import kernel
 from reference_engine.planar.external import accelerate
 from reference_engine.planar.located.impact import load, solve
+from reference_engine.planar.located.islands import divide
 from reference_engine.planar.located.jam import DIVERGES, jam
 from reference_engine.planar.located.layout import (
     ACCUMULATION,
@@ -81,7 +82,7 @@ from reference_engine.planar.located.projection import (
 )
 from reference_engine.planar.located.release import FORCE
 from reference_engine.planar.located.resolve import between, count_event, show_before, strike_all
-from reference_engine.planar.located.rows import measure, survey_accelerations
+from reference_engine.planar.located.rows import measure, stiffness, survey_accelerations, survey_island
 from reference_engine.planar.located.touching import place_among
 
 GRIP = 4.0  # times the round-off of a rate: a slower slip is none
@@ -106,13 +107,44 @@ def kind_of(found, k, slip, still):
 
 
 @kernel
-def resting(clock, found, n, held, instant, work, log, still, grip, neutral):
+def resting(solids, clock, found, n, held, instant, work, log, still, grip, neutral):
     """Forces at the touching places whose gaps are at rest: instant.mode, force, acceleration; GOES_ON.
 
-    STRIKES where there are none but impulses, or NO_FORCES.
+    STRIKES where there are none but impulses, or NO_FORCES. Of forces that grow without limit, the island with the
+    hardest: impulses for that one.
     """
+    status, diverges = GOES_ON, clock.tally[CONDITION] == DIVERGES
+    worst, most = np.int64(-1), -1.0
+    for s in range(divide(solids, found, n, work)):
+        if status != GOES_ON:
+            return status
+        survey_island(solids, found, s, work)
+        status = resting_island(clock, found, n, s, held, instant, work, log, still, grip, neutral, False)
+        if diverges:
+            push = np.inf
+            if status == GOES_ON:
+                push = 0.0
+                for p in range(work.first_place[s], work.first_place[s + 1]):
+                    k = work.order[p]
+                    push = max(push, instant.force[2 * k] * stiffness(solids, found, k, work.geometry))
+            elif status == NO_FORCES:
+                status = GOES_ON
+            if push > most:
+                worst, most = np.int64(s), push
+    if diverges and status == GOES_ON and worst >= 0:
+        survey_island(solids, found, worst, work)
+        status = resting_island(clock, found, n, worst, held, instant, work, log, still, grip, neutral, True)
+    return status
+
+
+@kernel
+def resting_island(clock, found, n, s, held, instant, work, log, still, grip, neutral, diverges):
+    """The part of `resting` that is for island s; if its forces diverge, impulses are looked for at once."""
     G, problem, answer, m = work.geometry, instant.problem, instant.answer, np.int64(0)
-    for k in range(n):
+    first = work.first_place[s]
+    own = work.first_place[s + 1] - first
+    for p in range(own):
+        k = work.order[first + p]
         instant.mode[k], instant.force[2 * k], instant.force[2 * k + 1] = OPEN, 0.0, 0.0
         role = found.id[k, ROLE]
         if role != JOINT and G[k, RATE] > instant.slow[k]:
@@ -135,7 +167,7 @@ def resting(clock, found, n, held, instant, work, log, still, grip, neutral):
             if problem.A[2 * r, 2 * r] - drag * problem.A[2 * r, 2 * r + 1] <= 0.0:  # Painleve: parting, where it can
                 answer.mode[r] = OPEN
     outcome = NONE
-    if clock.tally[CONDITION] != DIVERGES:
+    if not diverges:
         outcome, _ = solve(clock, found, m, 0.25 * neutral, instant, work, log)
     for r in range(m):
         k = instant.of[r]
@@ -144,16 +176,17 @@ def resting(clock, found, n, held, instant, work, log, still, grip, neutral):
         if outcome == SOLVED and answer.doubt[r] == TWO_MOTIONS:
             note_event(clock, log, INDETERMINATE, clock.now[TIME], clock.y, found, k, G)
     if outcome != SOLVED:
-        if clock.tally[CONDITION] != DIVERGES:
+        if not diverges:
             blame(clock, found, m, instant, work)
             if clock.now[WHY_P] <= 0.0:
                 return NO_FORCES
-        return jam(found, n, m, instant, work, still, clock.tally[CONDITION] == DIVERGES)
-    for i in range(2 * n):
-        a = work.b[i]
-        for j in range(2 * n):
-            a += work.A[i, j] * instant.force[j]
-        instant.acceleration[i] = a
+        return jam(found, n, m, instant, work, still, diverges)
+    for i in range(2 * own):
+        row = 2 * work.order[first + i // 2] + i % 2
+        a = work.b[row]
+        for j in range(2 * own):
+            a += work.A[i, j] * instant.force[2 * work.order[first + j // 2] + j % 2]
+        instant.acceleration[row] = a
     return GOES_ON
 
 
@@ -240,13 +273,13 @@ def settle(solids, forces, rule, clock, held, found, n, following, instant, work
         scale = max(scale, 1.0 + abs(work.b[k]))
     neutral = NEUTRAL * scale
     now[PULL] = RELEASES * neutral
-    status = resting(clock, found, n, held, instant, work, log, still, GRIP * still, neutral)
+    status = resting(solids, clock, found, n, held, instant, work, log, still, GRIP * still, neutral)
     if count[CONDITION] == DIVERGES:
         count[CONDITION] = FORCE
         if status == NO_FORCES:
             return NO_STEP
     elif status == NO_FORCES:
-        status = resting(clock, found, n, held, instant, work, log, still, JAMMED * still, neutral)
+        status = resting(solids, clock, found, n, held, instant, work, log, still, JAMMED * still, neutral)
     if status == STRIKES:
         show_before(solids, forces, clock, held, found, n, work, log)
         return strike_all(solids, rule, clock, held, found, n, instant, work, log, JAMS)
@@ -257,7 +290,7 @@ def settle(solids, forces, rule, clock, held, found, n, following, instant, work
         role, a, rate = found.id[k, ROLE], instant.acceleration[2 * k], G[k, RATE]
         holds = role == JOINT
         if not holds and rate <= instant.slow[k]:
-            press = instant.force[2 * k] * work.A[2 * k, 2 * k]
+            press = instant.force[2 * k] * stiffness(solids, found, k, G)
             holds = (instant.mode[k] != OPEN or a <= neutral) and not parted(clock, found, k, press)
         elif not holds and a < 0.0 and -2.0 * rate / a < rule.cutoff and count[FADED] < MOST_FADES:
             flight = -2.0 * rate / a

@@ -82,7 +82,7 @@ class Scene:
             Body(shape=meeting.second, fixed=True) if fixed else Body(shape=meeting.second, mass=2.0, inertia=0.9),
         )
         self.solids = pack_solids(World(bodies=bodies))
-        self.places, self.geometry = room_for_places(1), room_to_work(3, 1).geometry
+        self.places, self.geometry = room_for_places(1), room_to_work(3, 1, 2).geometry
         ids, first = self.places.id[0], self.solids.first
         ids[[BODY_I, BODY_J, PART_I, PART_J, KIND]] = 0, 1, 0, 1, meeting.kind
         ids[P] = first[0] + meeting.p if meeting.p >= 0 else CENTRE
