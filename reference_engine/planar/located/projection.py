@@ -17,7 +17,7 @@ ROUND_OFF = 1e-12  # m/s, times 1 + the greatest speed: round-off of a rate
 ALLOWANCE = 2e-13  # m, times 1 + the extent of the scene: round-off of a gap
 TOUCH = 1e-12  # m, times the same: a gap that counts as closed when an event is resolved
 DEPENDS = 1e-13  # of a row: what it has of its own, beside those before it
-NEARLY = 1e-4  # the same: it is obeyed only where it is off by more than
+NEARLY = 1e-4  # the same: it is not obeyed where it keeps overlaps apart, and else only where it is off by more than
 NOTHING = 0.25  # of the round-off above; else that would be blown up by one over what it has of its own
 
 
@@ -89,11 +89,11 @@ def take_out(Q, r, skipped, x, size):
 
 
 @kernel
-def least_change(solids, places, s, m, nothing, work, offset, y):
+def least_change(solids, places, s, m, unit, apart, work, offset, y):
     """y[offset:] += M^(-1/2) x for the m gathered rows of island s and work.right.
 
     A row that depends on those before it is left out: where redundant rows contradict each other, those of the lower
-    rank are the ones that are not obeyed.
+    rank are the ones that are not obeyed. unit: round-off of what is to be changed; apart: as in `close_gaps`.
     """
     Q, x, skipped, first = work.M, work.x, work.skipped, work.first_member[s]
     bodies = work.first_member[s + 1] - first
@@ -103,7 +103,8 @@ def least_change(solids, places, s, m, nothing, work, offset, y):
         x[r] = work.right[r]
         own = take_out(Q, r, skipped, x, size)
         skipped[r] = 0
-        if own <= DEPENDS**2 * whole or (own <= NEARLY**2 * whole and abs(x[r]) <= nothing):
+        blown_up = abs(x[r]) <= NOTHING * unit or (apart and places.id[work.of[r], ROLE] != JOINT)
+        if own <= DEPENDS**2 * whole or (own <= NEARLY**2 * whole and blown_up):
             skipped[r] = 1
             continue
         x[r] /= np.sqrt(own)
@@ -124,7 +125,7 @@ def close_gaps(solids, y, places, n, work, apart):
     """Gaps of the first n places to zero; if `apart`, only those that are negative and those of joints."""
     for k in range(n):
         measure(solids, y, places, k, work.geometry)
-    nothing = NOTHING * ALLOWANCE * (1.0 + extent(solids, y))
+    unit = ALLOWANCE * (1.0 + extent(solids, y))
     for s in range(divide(solids, places, n, work)):
         m = gather(places, s, NORMALS, work)
         for r in range(m):
@@ -132,7 +133,7 @@ def close_gaps(solids, y, places, n, work, apart):
             work.right[r] = -work.geometry[k, GAP]
             if apart and places.id[k, ROLE] != JOINT:
                 work.right[r] = max(0.0, work.right[r])
-        least_change(solids, places, s, m, nothing, work, 0, y)
+        least_change(solids, places, s, m, unit, apart, work, 0, y)
 
 
 @kernel
@@ -147,11 +148,11 @@ def stop_rates(solids, y, places, n, work):
     """Rates of the first n places, and slips of those that stick, to zero."""
     for k in range(n):
         measure(solids, y, places, k, work.geometry)
-    nothing = NOTHING * still_of(y)
+    unit = still_of(y)
     for s in range(divide(solids, places, n, work)):
         m = gather(places, s, GRIP, work)
         aim_at_rest(work, m)
-        least_change(solids, places, s, m, nothing, work, 3 * solids.inv_mass.shape[0], y)
+        least_change(solids, places, s, m, unit, False, work, 3 * solids.inv_mass.shape[0], y)
 
 
 @kernel

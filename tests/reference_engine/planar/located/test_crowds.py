@@ -98,3 +98,18 @@ def test_a_block_that_slides_down_a_wall_lands_at_any_tolerance(tolerance):
     coarse = simulate(world, 1.5, 0.1, Settings(tolerance=tolerance)).pose[-1, 2]
     assert abs(coarse[0] - exact[0]) < max(1e-5, 10.0 * tolerance)
     assert coarse[1] == pytest.approx(0.5 * width, abs=1e-12)
+
+
+def test_a_face_across_a_block_and_a_disc_of_equal_height_moves_nothing_sideways():
+    """Its end comes to the top of the disc: a normal all but upright, whose gap is off by round-off, is no lever."""
+    small = box(0.25, 0.25)
+    bodies = (
+        ground(),
+        Body(shape=small, mass=0.1, position=(-0.17, 0.125), velocity=(1.5, 0.0)),
+        Body(shape=small, mass=0.1, position=(-0.0451, 0.375), velocity=(3.0, 0.0)),
+        Body(shape=Disc(0.125), mass=0.1, position=(0.08, 0.125), velocity=(1.5, 0.0)),
+    )
+    motion = simulate(World(bodies=bodies, friction=0.0, restitution=0.0), 0.1, 0.001)
+    assert motion.penetration <= 1e-12
+    np.testing.assert_allclose(motion.pose[:, 1, 0], -0.17 + 1.5 * motion.time, atol=1e-6)
+    np.testing.assert_allclose(motion.pose[:, 3, 0], 0.08 + 1.5 * motion.time, atol=1e-6)
