@@ -13,7 +13,7 @@ import numpy as np
 from reference_engine.geometry.kernels import kernel
 
 NEWTON = 60  # rounds for a slip's root; three or four are needed
-CLOSE = 1e-15
+CLOSE = 1e-12
 
 
 @kernel
@@ -56,12 +56,16 @@ def disc_slip(nn, n1, n2, s11, s12, s22, qn, c1, c2, mu, slip):
 
 
 @kernel
-def polygon_slip(nn, n1, n2, s11, s12, s22, qn, q1, q2, mu, edges):
-    """p of a contact that slips: at a corner of the polygon, or at an edge with the slip across it; the fittest."""
+def polygon_slip(nn, n1, n2, s11, s12, s22, qn, q1, q2, mu, first, edges):
+    """p of a contact that slips: at a corner of the polygon, or at an edge with the slip across it; the fittest.
+
+    Tried from number `first` on; returns the number too.
+    """
     count = edges.shape[0]
     t11, t12, t22 = s11 + n1 * n1 / nn, s12 + n1 * n2 / nn, s22 + n2 * n2 / nn
-    best, p_n, p_1, p_2 = np.inf, 0.0, 0.0, 0.0
-    for j in range(2 * count):
+    best, p_n, p_1, p_2, number = np.inf, 0.0, 0.0, 0.0, 0
+    for offset in range(2 * count):
+        j = (first + offset) % (2 * count)
         x, y = edges[j // 2, 0], edges[j // 2, 1]
         following = (j // 2 + 1) % count
         other_x, other_y = edges[following, 0], edges[following, 1]
@@ -93,10 +97,10 @@ def polygon_slip(nn, n1, n2, s11, s12, s22, qn, q1, q2, mu, edges):
             u_2 = q2 + n2 * a_n + t12 * a_1 + t22 * a_2
             wrong = max((abs(along) - mu * a_n) * ff, (u_1 * e_x + u_2 * e_y) / mu)
         if a_n >= 0.0 and wrong < best:
-            best, p_n, p_1, p_2 = wrong, a_n, a_1, a_2
+            best, p_n, p_1, p_2, number = wrong, a_n, a_1, a_2, j
             if wrong <= 0.0:
                 break
-    return p_n, p_1, p_2
+    return p_n, p_1, p_2, number
 
 
 @kernel
@@ -148,8 +152,8 @@ def solve_contact(nn, n1, n2, s11, s12, s22, qn, q1, q2, mu, slip, edges):
         if in_1 == p_1 and in_2 == p_2:
             return p_n, p_1, p_2, slip
     if edges.shape[0] > 0:
-        p_n, p_1, p_2 = polygon_slip(nn, n1, n2, s11, s12, s22, qn, q1, q2, mu, edges)
-        return p_n, p_1, p_2, slip
+        p_n, p_1, p_2, number = polygon_slip(nn, n1, n2, s11, s12, s22, qn, q1, q2, mu, int(slip), edges)
+        return p_n, p_1, p_2, float(number)
     return disc_slip(nn, n1, n2, s11, s12, s22, qn, c1, c2, mu, slip)
 
 

@@ -69,7 +69,7 @@ def by_lemke(problem: ConeProblem) -> tuple[Array, float, int]:
 
 
 def by_minimum_map(
-    problem: ConeProblem, tolerance: float, rounds: int = 100, *, regular: float = 0.0, guarded: bool = False
+    problem: ConeProblem, tolerance: float, rounds: int = 40, *, regular: float = 0.0, guarded: bool = False
 ) -> tuple[Array, float, int]:
     """(impulses (m, 3), residual, rounds): Newton's method on H(x) = min(x, A x + b), GMRES inside (Oltman & Hur 2017).
 
@@ -96,7 +96,7 @@ def by_minimum_map(
         inner = lcp.A[kept][:, kept]
         product = LinearOperator((len(kept), len(kept)), matvec=lambda v, A=inner, e=extra: A @ v + e * v)
         if len(kept):
-            step[kept], _ = gmres(product, right, rtol=1e-12, atol=0.0, restart=min(60, n), maxiter=20)
+            step[kept], _ = gmres(product, right, rtol=1e-12, atol=0.0, restart=min(60, n), maxiter=4)
         fraction = 1.0
         if guarded:
             while fraction > 1e-3 and not np.linalg.norm(missed(x + fraction * step)[0]) < np.linalg.norm(H):

@@ -249,12 +249,17 @@ class Places:
 
     def begin(self, position: Array, orientation: Array, cutoff: float, ahead: Array) -> None:
         """As `look`, at the poses from which a step starts; its list stays good for both. ahead (B, 3) m: a step."""
-        self.cutoff, self._ahead = cutoff, ahead
+        self.cutoff = cutoff
         place_ellipsoids(self.world.semi_axes, position, orientation, self._table)
+        self.stand(position, ahead)
+        self.look(position, orientation)
+
+    def stand(self, position: Array, ahead: Array) -> None:
+        """A step starts where the last look was."""
         half = np.sqrt(self._table[:, 12:15])
         np.subtract(position, half, out=self._first_low)
         np.add(position, half, out=self._first_high)
-        self.look(position, orientation)
+        self._ahead = ahead
 
     def look(self, position: Array, orientation: Array) -> None:
         """Gaps, normals and points of all places at these poses: `found` (N, 11), see support.write.

@@ -73,7 +73,7 @@ class Stepper:
         )
         gravity = float(np.linalg.norm(world.gravity))
         self.bounce_speed = 2.0 * gravity * dt if given.bounce_speed is None else given.bounce_speed
-        self.margin = 0.05 * float(thin.mean())
+        self.margin = 0.01 * float(thin.mean()) + self.gap_tolerance
         self.edges = corners(given.edges)
         count = len(world.position)
         moving = ~world.fixed
@@ -97,6 +97,7 @@ class Stepper:
         self._room(64)
         self.places.begin(self.position, self.orientation, self.margin, dt * self.twist[:, :3])
         self._first = self.places.found.copy()
+        self._seen = False  # whether `_first` has the gaps of the present poses
         self.report = StepReport()
         deep = int(np.argmin(self.places.found[:, 0])) if len(self.places.found) else -1
         if deep >= 0 and self.places.found[deep, 0] < -self.gap_tolerance:
@@ -171,6 +172,7 @@ class Stepper:
         )  # fmt: skip
         momenta(self._middle, self._inertia, self.bodies.twist, self._momentum)
         self._exchange(h)
+        self._seen = True
         self._kick(0.5 * h if order == 2 else 0.0)
         end_spins(self.orientation, self._momentum, self._inverse_inertia, self.bodies.inverse_inertia, self._free)
         if order == 2 or bouncing:
@@ -178,6 +180,7 @@ class Stepper:
                 self._speeds()
             except UnresolvedStepError:
                 self._exchange(-h)
+                self._seen = False
                 raise
             momenta(self.orientation, self._inertia, self.bodies.twist, self._momentum)
         else:
@@ -194,8 +197,14 @@ class Stepper:
         """The first line: poses whose gaps are as promised, and the speeds that lead there."""
         places, report, barrier = self.places, self.report, self.gap_tolerance
         speed = np.abs(self._free[:-1, :3]).sum(axis=1) + np.abs(self._free[:-1, 3:]).sum(axis=1) * self._longest
-        cutoff = self.margin + 3.0 * h * float(speed.max())
-        self._look_from(cutoff)
+        needed = self.margin + 3.0 * h * float(speed.max())
+        if self._seen and needed <= places.cutoff <= 4.0 * needed:
+            cutoff = places.cutoff
+            places.stand(self.position, h * self._free[:-1, :3])
+        else:
+            cutoff = 1.5 * needed
+            self._look_from(cutoff)
+        self._seen = False
         light = 1.0 / self.world.mass.max()
         pace = 10.0 * h * float(np.linalg.norm(self.world.gravity)) + float(speed.max())
         self._give = 0.05 * self.gap_tolerance / (h * max(pace, 1e-300)) * light
@@ -206,7 +215,7 @@ class Stepper:
             if count < 0:
                 count = self._choose(h, cutoff, barrier)
                 chord, before = 0, np.inf
-            self._solve(count, self._free)
+            self._solve(count, self._free, min(self.speed_tolerance, 0.5 * MISS * barrier / h))
             move(self.position, self.orientation, self.bodies.twist, h, self._next_position, self._next_orientation)
             listed = places.listings
             places.look(self._next_position, self._next_orientation)
@@ -294,27 +303,27 @@ class Stepper:
                 break
             self._room(2 * count)
         prepare_contacts(self.contacts, self.bodies, count)
-        self._solve(count, self._free)
+        self._solve(count, self._free, self.speed_tolerance)
         keep_impulses(self.contacts, self._place, count, places.kept[1])
 
-    def _solve(self, count: int, free: Array) -> None:
+    def _solve(self, count: int, free: Array, tolerance: float) -> None:
         sweeps, residual = sweep_contacts(
-            self.contacts, self.bodies, free, count, self.edges, self.settings.most_sweeps, self.speed_tolerance
+            self.contacts, self.bodies, free, count, self.edges, self.settings.most_sweeps, tolerance
         )
         self.report.sweeps += int(sweeps)
-        if not residual <= self.speed_tolerance:
-            residual = self._solve_large(count, free)
+        if not residual <= tolerance:
+            residual = self._solve_large(count, free, tolerance)
         self.report.residual = max(self.report.residual, float(residual))
 
-    def _solve_large(self, count: int, free: Array) -> float:
+    def _solve_large(self, count: int, free: Array, tolerance: float) -> float:
         """Where Gauss-Seidel's sweeps are too many: the default of `solve_cones`."""
         problem = cone_problem(self.contacts, self.bodies, free, count, self.settings.edges)
         start = self.contacts.impulse[:count]
         try:
-            solution = solve_cones(problem, tolerance=self.speed_tolerance / problem.scale, start=start)
+            solution = solve_cones(problem, tolerance=tolerance / problem.scale, start=start)
         except ContactForceError as error:
             raise UnresolvedStepError(f"t = {self.time:.9g} s: {error}") from None
         self.contacts.impulse[:count] = solution.impulse
         self.report.large += 1
-        _, residual = sweep_contacts(self.contacts, self.bodies, free, count, self.edges, 0, self.speed_tolerance)
+        _, residual = sweep_contacts(self.contacts, self.bodies, free, count, self.edges, 0, tolerance)
         return float(residual)
