@@ -43,6 +43,7 @@ from reference_engine.planar.located.layout import (
     U1Y,
     P,
     Q,
+    part_of,
 )
 from reference_engine.planar.located.parts import BOWL, DISC, HALF_PLANE, HOLLOW, ROUNDED
 from reference_engine.planar.located.rows import measure
@@ -301,7 +302,7 @@ def first_touch(solids, places, n, work, clock, h, allowance):
             if solids.connectors[p - pairs, ROLE] != ROPE:
                 continue
             for k in range(n):
-                if places.id[k, PART_I] == -1 - (p - pairs):
+                if places.id[k, PART_I] == part_of(p - pairs):
                     held += 1
             if held > 0:
                 continue

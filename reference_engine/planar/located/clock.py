@@ -41,6 +41,7 @@ from reference_engine.planar.located.layout import (
     TIME,
     TOUCHED,
     copy,
+    parts_of_pair,
 )
 from reference_engine.planar.located.log import has_room, show
 from reference_engine.planar.located.projection import ALLOWANCE, extent, project, still_of
@@ -173,9 +174,8 @@ def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
     the allowance obeys. A graze without a root stays where it is, and so does one whose root is past another touch.
     """
     now, y, end, held_count = clock.now, clock.y, clock.end, clock.tally[HELD]
-    pairs, R = solids.pairs.shape[0], solids.inv_mass.shape[0]
-    part_i = solids.pairs[pair, 0] if pair < pairs else -1 - (pair - pairs)
-    part_j = solids.pairs[pair, 1] if pair < pairs else -1 - (pair - pairs)
+    R = solids.inv_mass.shape[0]
+    part_i, part_j = parts_of_pair(solids, pair)
     h = whole * part
     dense_state(y, work.dense, part, work.foreseen)
     near, change = NEAR, 0.0

@@ -138,6 +138,7 @@ class Log(Structure):
 
     time: Array  # (S,) s
     state: Array  # (S, 6 R)
+    pull: Array  # (S, 2 C) N, of each connector on its first body, in axes of the world
     first: Ids  # (S + 1,) contacts of sample k are first[k] : first[k + 1]
     contact_pair: Ids  # (C, 2) a, b
     contact: Array  # (C, 7) point, normal, gap, force, friction
@@ -145,6 +146,7 @@ class Log(Structure):
     impact: Array  # (M, 9) time, point, normal, gap, speed, impulse, friction
     event_ids: Ids  # (E, 3) kind, a, b
     event: Array  # (E, 3) time, point
+    instant: Array  # (D,) s
     pose: Array  # (D, 3 R)
 
 
@@ -219,6 +221,29 @@ class Work(Structure):
     dense: Array  # (7, 6 R)
     hull: Array  # (8, 6 R) Bernstein coefficients of the step
     pair: Array  # (3, 9) of one pair in the search for touches
+
+
+def number_of(connector: int) -> int:
+    """The number that a connector has where places have parts; its own inverse."""
+    return -1 - connector
+
+
+part_of = kernel(number_of)
+
+
+@kernel
+def connector_of(places, k):
+    """Of a place that is none of two bodies in touch."""
+    return part_of(places.id[k, PART_I])
+
+
+@kernel
+def parts_of_pair(solids, pair):
+    """(i, j): of a pair that may meet; connectors follow the pairs in number."""
+    pairs = solids.pairs.shape[0]
+    if pair < pairs:
+        return solids.pairs[pair, 0], solids.pairs[pair, 1]
+    return part_of(pair - pairs), part_of(pair - pairs)
 
 
 @kernel
@@ -383,7 +408,14 @@ def pack_connectors(world: World, start: int) -> tuple[Ids, Array, Array, Array,
         arms = np.array([arm(world, connector.first, connector.first_point),
                          arm(world, connector.second, connector.second_point)])  # fmt: skip
         points.append(arms)
-        links[c, [BODY_I, BODY_J, PART_I, PART_J, P, Q]] = a, b, -1 - c, -1 - c, start + 2 * c, start + 2 * c + 1
+        links[c, [BODY_I, BODY_J, PART_I, PART_J, P, Q]] = (
+            a,
+            b,
+            number_of(c),
+            number_of(c),
+            start + 2 * c,
+            start + 2 * c + 1,
+        )
         figures[c, SIGMA] = 1.0
         if isinstance(connector, Joint):
             links[c, [KIND, ROLE]] = LINE if connector.normal_turns else STILL_NORMAL, JOINT
@@ -467,10 +499,11 @@ def room_for_instant(capacity: int, block: int) -> Instant:
     )
 
 
-def room_to_log(rows: int, samples: int, contacts: int, events: int) -> Log:
+def room_to_log(rows: int, connectors: int, samples: int, contacts: int, events: int) -> Log:
     return Log(
         time=np.zeros(samples),
         state=np.zeros((samples, 6 * rows)),
+        pull=np.zeros((samples, 2 * connectors)),
         first=np.zeros(samples + 1, np.int64),
         contact_pair=np.zeros((contacts, 2), np.int64),
         contact=np.zeros((contacts, 7)),
@@ -478,6 +511,7 @@ def room_to_log(rows: int, samples: int, contacts: int, events: int) -> Log:
         impact=np.zeros((events, 9)),
         event_ids=np.zeros((events, 3), np.int64),
         event=np.zeros((events, 3)),
+        instant=np.zeros(events),
         pose=np.zeros((events, 3 * rows)),
     )
 

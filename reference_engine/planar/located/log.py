@@ -23,8 +23,10 @@ from reference_engine.planar.located.layout import (
     ROLE,
     SAMPLES,
     TIME,
+    TOUCHES,
     U1X,
     U1Y,
+    connector_of,
     copy,
 )
 from reference_engine.planar.located.projection import project
@@ -61,10 +63,16 @@ def sample(solids, forces, time, clock, held, work, log, y):
     at, row = count[SAMPLES], count[CONTACTS]
     log.time[at] = time
     copy(y, log.state[at])
+    for c in range(log.pull.shape[1]):
+        log.pull[at, c] = 0.0
     if n > 0:
         held_rate(solids, forces, time, y, held, n, work, work.rate)
         G = work.geometry
         for k in range(n):
+            if held.id[k, ROLE] != TOUCHES:
+                c = 2 * connector_of(held, k)
+                log.pull[at, c] = work.force[k, 0] * G[k, NX]
+                log.pull[at, c + 1] = work.force[k, 0] * G[k, NY]
             if held.id[k, ROLE] == JOINT:
                 continue
             log.contact_pair[row, 0], log.contact_pair[row, 1] = held.id[k, BODY_J], held.id[k, BODY_I]
@@ -117,6 +125,7 @@ def note_impact(clock, log, time, y, places, k, G, impulse):
 @kernel
 def note_instant(clock, log):
     count, size = clock.tally, log.pose.shape[1]
+    log.instant[count[INSTANTS]] = clock.now[TIME]
     for c in range(size):
         log.pose[count[INSTANTS], c] = clock.y[c]
     count[INSTANTS] += 1

@@ -42,6 +42,7 @@ class LocatedMotion(Motion):
     """A Motion whose samples are on the caller's grid and just before and after every impact."""
 
     events: Events
+    connector_force: Array  # (S, C, 2) N, of each joint, rope and rod on its first body, in axes of the world
     penetration: float  # m, the deepest that any two bodies overlap at any event or sample, by separate geometry
     error_estimate: float | None  # m, see `simulate`; None where it was not asked for
     residual: float  # by how many times round-off forces and impulses break the laws at worst; above 1: see "inexact"

@@ -27,6 +27,7 @@ from reference_engine.planar.located.layout import (
     NO_IMPULSES,
     NO_STEP,
     OVERLAP,
+    PART_I,
     PLACES_FULL,
     RELEASED,
     RESIDUAL,
@@ -43,6 +44,7 @@ from reference_engine.planar.located.layout import (
     WHY_P,
     Clock,
     Rule,
+    number_of,
     pack_solids,
     room_for_instant,
     room_for_places,
@@ -94,7 +96,9 @@ class Run:
         capacity = 8 + 4 * len(world.bodies) + len(world.connectors)
         self.held = room_for_places(capacity)
         self.make_room(capacity, min(2 * capacity, FIRST_BLOCK))
-        self.log = room_to_log(rows, len(grid) + 64, 4 * (len(grid) + 64) + 4 * capacity, 64 + 8 * capacity)
+        self.log = room_to_log(
+            rows, len(world.connectors), len(grid) + 64, 4 * (len(grid) + 64) + 4 * capacity, 64 + 8 * capacity
+        )
         self.refuse_open_joints()
 
     def make_room(self, capacity: int, block: int) -> None:
@@ -144,6 +148,10 @@ class Run:
         count = self.clock.tally[EVENTS]
         return self.log.event_ids[:count], self.log.event[:count]
 
+    def event_times(self) -> Array:
+        """(E,) of the same [s]."""
+        return self.log.instant[: self.clock.tally[INSTANTS]]
+
     def event_poses(self) -> Array:
         """(E, B, 3) at all events."""
         poses = self.log.pose[: self.clock.tally[INSTANTS]]
@@ -162,7 +170,7 @@ class Run:
         extent = float(np.abs(self.clock.y[: len(self.clock.y) // 2]).max())
         for k in np.flatnonzero(self.found.id[:n, ROLE] == JOINT):
             if abs(gap := self.work.geometry[k, GAP]) > JOINED * (1.0 + extent):
-                connector = -1 - int(self.found.id[k, 2])
+                connector = number_of(int(self.found.id[k, PART_I]))
                 raise WorldError(f"connectors: the ends of connector {connector} are {gap:.3g} m apart at the start")
 
     def fail(self, status: int) -> NoReturn:

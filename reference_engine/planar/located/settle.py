@@ -70,6 +70,7 @@ from reference_engine.planar.located.layout import (
     WHY_P,
     copy,
     copy_place,
+    parts_of_pair,
 )
 from reference_engine.planar.located.log import note_event, note_instant, sample
 from reference_engine.planar.located.projection import (
@@ -372,10 +373,9 @@ def log_changes(solids, clock, found, held, following, m, instant, work, log, st
 def take_over(solids, clock, held, following, m, n, found, work):
     """What has been decided holds from here on."""
     count = clock.tally
-    pairs, pair, new = solids.pairs.shape[0], count[TOUCHED], False
+    pair, new = count[TOUCHED], False
     if pair >= 0:
-        i = solids.pairs[pair, 0] if pair < pairs else -1 - (pair - pairs)
-        j = solids.pairs[pair, 1] if pair < pairs else -1 - (pair - pairs)
+        i, j = parts_of_pair(solids, pair)
         for k in range(n):
             if between(found.id[k, PART_I], found.id[k, PART_J], i, j):
                 new = new or place_among(held, count[HELD], found, k) < 0

@@ -74,7 +74,8 @@ def simulate_at(
     return LocatedMotion(
         **{field.name: getattr(motion, field.name) for field in dataclasses.fields(Motion)},
         events=event_log(run),
-        penetration=penetration(world, poses),
+        connector_force=run.log.pull[: run.counts()[0]].reshape(len(motion.time), -1, 2),
+        penetration=penetration(world, poses, np.concatenate([motion.time, run.event_times()])),
         error_estimate=estimate,
         residual=run.residual,
         steps=run.steps,
@@ -130,15 +131,18 @@ def reach_of(body: Body) -> float:
     return shape.radius if isinstance(shape, Disc | Bowl) else bounding_radius(shape)
 
 
-def penetration(world: World, poses: Array) -> float:
+def penetration(world: World, poses: Array, times: Array | None = None) -> float:
     """The deepest overlap of any pair in any of the poses (S, B, 3) [m], by the geometry that measures all engines.
+
+    At these times (S,) [s]; without them at 0.
 
     It has no arcs but discs and bowls: pairs with other arcs are measured by `geometry.outline_depth`.
     """
     count, passing = len(world.bodies), passing_pairs(world)
+    times = np.zeros(len(poses)) if times is None else times
     rounded = [isinstance(b.shape, Outline) and any(edge.centre for edge in b.shape.edges) for b in world.bodies]
     plain = [i for i in range(count) if not rounded[i]]
-    overlaps = []
+    overlaps = []  # depth, time, bodies
     if plain:
         shapes = measured.planar_shapes([measured_shape(world.bodies[i]) for i in plain],
                                         [world.bodies[i].fixed for i in plain])  # fmt: skip
@@ -146,18 +150,20 @@ def penetration(world: World, poses: Array) -> float:
         near = planar_proximities(shapes, poses[:, plain], 0.0, ignore or None)
         if len(near.gap):
             k = int(near.gap.argmin())
-            overlaps.append((float(-near.gap[k]), plain[int(near.a[k])], plain[int(near.b[k])]))
+            overlaps.append(
+                (float(-near.gap[k]), float(times[near.sample[k]]), plain[int(near.a[k])], plain[int(near.b[k])])
+            )
     for j in range(count):
         for i in range(j):
             if not (rounded[i] or rounded[j]) or (i, j) in passing or (world.bodies[i].fixed and world.bodies[j].fixed):
                 continue
             depth = deepest(boundary_of(world.bodies[i]), boundary_of(world.bodies[j]), poses[:, i], poses[:, j])
-            overlaps.append((float(depth.max(initial=0.0)), i, j))
-    worst, i, j = max(overlaps, default=(0.0, 0, 0))
+            overlaps.append((float(depth.max(initial=0.0)), float(times[depth.argmax()]), i, j))
+    worst, time, i, j = max(overlaps, default=(0.0, 0.0, 0, 0))
     moving = [k for k, body in enumerate(world.bodies) if not body.fixed]
     if worst > PENETRATION_LIMIT * (1.0 + float(np.abs(poses[:, moving, :2]).max(initial=0.0))):
         names = world.body_name(i), world.body_name(j)
-        raise UnresolvedContact("bodies overlap: a touch was missed", time=math.nan, bodies=names, gap=-worst)
+        raise UnresolvedContact("bodies overlap: a touch was missed", time=time, bodies=names, gap=-worst)
     return max(0.0, worst)
 
 

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from reference_engine import Body, Disc, Settings, World, box, energy, simulate
+from reference_engine import Body, Disc, Settings, UnresolvedContact, World, box, energy, simulate
+from reference_engine.planar.located.simulate import penetration
 from tests.reference_engine.planar.located.arcs import half_disc, lens, loaded_disc, stadium, trough
 from tests.reference_engine.planar.worlds import energy_gained, ground, heap, left_wall
 
@@ -113,3 +114,13 @@ def test_a_face_across_a_block_and_a_disc_of_equal_height_moves_nothing_sideways
     assert motion.penetration <= 1e-12
     np.testing.assert_allclose(motion.pose[:, 1, 0], -0.17 + 1.5 * motion.time, atol=1e-6)
     np.testing.assert_allclose(motion.pose[:, 3, 0], 0.08 + 1.5 * motion.time, atol=1e-6)
+
+
+def test_an_overlap_is_reported_with_the_time_the_bodies_and_the_depth():
+    world = World(bodies=(ground("floor"), Body(shape=Disc(0.5), position=(0.0, 0.5), name="ball")))
+    poses = np.array([[(0.0, 0.0, 0.0), (0.0, height, 0.0)] for height in (0.6, 0.499, 0.5)])
+    with pytest.raises(UnresolvedContact) as failure:
+        penetration(world, poses, np.array([0.0, 0.25, 0.5]))
+    assert failure.value.time == 0.25
+    assert failure.value.bodies == ("floor", "ball")
+    assert failure.value.gap == pytest.approx(-0.001, abs=1e-12)
