@@ -307,7 +307,7 @@ def test_a_wrong_sign_in_its_own_gaps_is_seen_by_its_check_and_without_it_by_the
     settings = resolve_settings(Reference(), "fair", {}, what, DT)
     with pytest.raises(UnresolvedContact, match="overlap"):
         Reference().simulate(what, DT, settings)
-    monkeypatch.setattr("reference_engine.planar.located.simulate.penetration", lambda world, poses: 0.0)
+    monkeypatch.setattr("reference_engine.planar.located.simulate.penetration", lambda world, poses, times: 0.0)
     assert values(what, Reference().simulate(what, DT, settings))["penetration_max"] > law
 
 
