@@ -8,8 +8,10 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from numba.core.compiler import Flags
+from numba.core.targetconfig import ConfigStack
 
-from reference_engine.geometry.compiler import IntermediateCode, stamp_of
+from reference_engine.geometry.compiler import ComparedAtOnce, IntermediateCode, compare_at_once, stamp_of
 from reference_engine.geometry.kernels import entry, kernel
 
 ROOT = Path(__file__).parents[3]
@@ -81,3 +83,22 @@ def test_a_cached_entry_needs_none_of_its_kernels(tmp_path):
         for _ in range(2)
     ]  # fmt: skip
     assert said == [["15.0", "1", "0"], ["15.0", "0", "1"]]
+
+
+def test_flags_are_equal_where_numba_says_so():
+    plain, ours = Flags(), ComparedAtOnce()
+    assert hash(ours) == hash(plain)
+    assert ours == plain and plain == ours
+    ours.fastmath = plain.fastmath  # set, to what it is anyhow
+    assert ours == plain and plain == ours
+    ours.no_compile = not plain.no_compile
+    assert ours != plain and plain != ours
+    plain.no_compile = ours.no_compile
+    assert ours == plain and ours.copy() == plain
+
+
+def test_a_kernel_is_compiled_under_such_flags():
+    assert type(ConfigStack.top_or_none()) is not ComparedAtOnce
+    with ConfigStack().enter(Flags()):
+        compare_at_once()
+        assert type(ConfigStack.top_or_none()) is ComparedAtOnce
