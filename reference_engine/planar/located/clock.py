@@ -9,6 +9,7 @@ import numpy as np
 from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.planar.external import next_knot
 from reference_engine.planar.located.advancement import first_touch
+from reference_engine.planar.located.bands import first_step_on_bands, first_taut
 from reference_engine.planar.located.impact import bounce
 from reference_engine.planar.located.integrator import attempt, dense_state, next_factor
 from reference_engine.planar.located.jam import DIVERGES
@@ -153,13 +154,24 @@ def advance(solids, forces, rule, clock, held, found, work, until):
 
 @kernel
 def integrate(solids, forces, rule, clock, held, work, longest):
-    """A step whose error is within the tolerance; its length [s], or -1 if there is none. The end is in clock.end."""
+    """A step whose error is within the tolerance; its length [s], or -1 if there is none. The end is in clock.end.
+
+    It ends where a slack rubber band gets taut.
+    """
     now, n = clock.now, clock.tally[HELD]
+    if forces.bands.shape[0] > 0:
+        now[STEP] = min(now[STEP], first_step_on_bands(forces, now[TIME], clock.y))
     while True:
         h = min(now[STEP], longest)
         error = attempt(solids, forces, now[TIME], held, n, work, clock.y, h, rule.tolerance, clock.end)
         if error <= 1.0:
             now[STEP] = max(now[STEP], h * next_factor(error)) if h < now[STEP] else h * next_factor(error)
+            part = 2.0
+            if forces.bands.shape[0] > 0:
+                part = first_taut(forces, now[TIME], h, clock.y, work)
+            if part < 1.0:
+                h *= part
+                attempt(solids, forces, now[TIME], held, n, work, clock.y, h, rule.tolerance, clock.end)
             return h
         now[STEP] = h * min(0.9, next_factor(error)) if np.isfinite(error) else 0.1 * h
         if now[STEP] < SHORTEST:

@@ -68,6 +68,8 @@ class Run:
 
     def __init__(self, world: World, settings: Settings, grid: Array) -> None:
         self.world, self.settings, self.grid = world, settings, grid
+        if world.passing_edges:
+            raise WorldError("passing_edges: of single edges only the faithful mode knows; name the pair in `passing`")
         self.solids = pack_solids(world)
         self.forces, self.functions = pack_forces(world, background=True)
         self.rule = Rule(

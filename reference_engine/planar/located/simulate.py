@@ -41,7 +41,8 @@ def simulate(
     Bodies in contact are at gap 0. It has no time step, and none of ContactSim's tolerances.
 
     `estimate_error`: run once more at ten times the tolerance; the greatest difference between the two of any
-    point of any body at any sample of the grid [m] bounds the error of the coarser run, and so of this one.
+    point of any body at any sample of the grid [m] estimates the error of the coarser run, and so bounds that of this
+    one where both found the same events.
 
     Raises WorldError for a world or argument that this mode cannot simulate, ContactForceError where no contact
     forces exist (PainleveError where sliding friction is why), UnresolvedContact where time cannot go on or bodies
