@@ -182,9 +182,10 @@ def contact_forces(
     A (N, N) [1/kg]: acceleration of gap i for a unit of force at contact j; b (N,) [m/s^2]: without contact forces;
     joint (N,): which rows are bilateral. The same problem with impulses has b in m/s and f in N s.
 
-    method "dantzig" is Baraff's, for symmetric positive semi-definite A = J M^-1 J^T: the quick one, which the engine
-    uses. "lemke" takes any A, as friction makes it, and shares no line with it: the second witness. Where one of them
-    ends without a solution, the other is tried, and `Solution.method` says which it was.
+    method "dantzig" is Baraff's, for symmetric positive semi-definite A = J M^-1 J^T: the quick one. The engines have
+    their own, for friction and for ContactSim's bits. "lemke" takes any A, as friction makes it, and shares no line
+    with it: the second witness. Where one of them ends without a solution, the other is tried, and `Solution.method`
+    says which it was.
 
     "solved" means a >= -t, f >= -t, |a f| <= t, and |a| <= t at joints, with t = tolerance max(1, max |b|); a product
     a f above t is let pass where a is no more than the round-off of computing it. Forces of redundant contacts are not
