@@ -66,7 +66,8 @@ def test_another_instance_is_read_anew():
 def test_sizes_do_not_make_another_type():
     fill(oscillator(), np.zeros(3))
     fill(oscillator(4, 4), np.zeros(3))
-    assert len(fill.signatures) == len(stretch.signatures) == 1
+    assert len(fill.signatures) == 1
+    assert len(stretch.signatures) <= 1  # none where what was kept on disk is used
 
 
 @compiled_only
