@@ -15,6 +15,7 @@ A fictitious barrier one gap tolerance high is aimed at, so that no gap is ever 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from reference_engine.complementarity.cone_problem import cone_problem, corners
 from reference_engine.complementarity.cone_solve import solve_cones
 from reference_engine.complementarity.cone_sweeps import Bodies, prepare_contacts, room_for_contacts, sweep_contacts
 from reference_engine.complementarity.errors import ContactForceError
+from reference_engine.geometry.furthest import MOST_POINTS
 from reference_engine.spatial.errors import SpatialWorldError, UnresolvedStepError
 from reference_engine.spatial.places import (
     FLOOR,
@@ -35,9 +37,10 @@ from reference_engine.spatial.places import (
 )
 from reference_engine.spatial.rotation import end_spins, free_spins, momenta, move
 from reference_engine.spatial.settings import SpatialSettings
-from reference_engine.spatial.world import EllipsoidWorld
+from reference_engine.spatial.world import EllipsoidWorld, HalfSpace
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 MISS = 0.2  # of the gap tolerance, by which a gap may end a step off its aim: so that none is below 0
 MOST_HALVINGS = 6  # of a step
@@ -55,6 +58,19 @@ class StepReport:
     residual: float = 0.0  # m/s, the worst of all solves
     gap_error: float = 0.0  # m, of 0 <= gap - barrier perp impulse
     listings: int = 0  # of the pairs, since the beginning
+
+
+class Touching(NamedTuple):
+    """What pressed in a step, K rows, world axes: first with the poses where it began, then with those at its end.
+
+    Of a step that was taken in parts the last.
+    """
+
+    body: Indices  # (K, 2) a and b; B + i is container i
+    point: Array  # (K, 3) m, half-way between the two surfaces
+    normal: Array  # (K, 3) from a to b
+    gap: Array  # (K,) m
+    impulse: Array  # (K, 3) N s on b
 
 
 class Stepper:
@@ -84,6 +100,8 @@ class Stepper:
         self._inverse_inertia = moving[:, None] / world.inertia
         self._inverse_mass = moving / world.mass
         self._longest = world.semi_axes.max(axis=1)
+        rows = [1 if isinstance(container, HalfSpace) else MOST_POINTS for container in world.containers]
+        self._container_ends = count * np.cumsum(rows, dtype=np.int64)
         self.bodies = Bodies(
             twist=np.zeros((count + 1, 6)),
             inverse_mass=np.append(self._inverse_mass, 0.0),
@@ -112,21 +130,21 @@ class Stepper:
         self.contacts, self._place, self.count = room_for_contacts(count), np.zeros(count, np.int64), 0
         self._aim = np.zeros(count)
 
-    def _force(self) -> tuple[Array, Array]:
-        """(B, 3) accelerations, (B, 3) torques, now."""
+    def _force(self, twist: Array) -> tuple[Array, Array]:
+        """(B, 3) accelerations, (B, 3) torques, now; of bodies with these speeds."""
         linear = np.broadcast_to(self.world.gravity, self.position.shape) * (self._inverse_mass > 0.0)[:, None]
         if self.world.force is None:
             return linear, np.zeros((0, 3))
-        own = np.asarray(self.world.force(self.time, self.position, self.orientation, self.twist), np.float64)
+        own = np.asarray(self.world.force(self.time, self.position, self.orientation, twist), np.float64)
         if own.shape != (len(self.position), 6) or not np.isfinite(own).all():
             raise SpatialWorldError(
                 f"force: shape {own.shape} at t = {self.time:.6g} s; ({len(self.position)}, 6), finite"
             )
         return linear + own[:, :3] * self._inverse_mass[:, None], own[:, 3:]
 
-    def _kick(self, h: float) -> None:
-        """Speeds and momenta by the forces of a time h; into `free` and `momentum`."""
-        linear, torque = self._force()
+    def _kick(self, h: float, twist: Array) -> None:
+        """Speeds and momenta by the forces of a time h on bodies so fast; into `free` and `momentum`."""
+        linear, torque = self._force(twist)
         self._free[:-1, :3] = self.twist[:, :3]
         self._free[:-1, :3] += h * linear
         if len(torque):
@@ -146,7 +164,7 @@ class Stepper:
         self._start[:] = self.bodies.twist
         momentum = self._momentum.copy()
         try:
-            self._kick(h if self.settings.order == 1 else 0.5 * h)
+            self._kick(h if self.settings.order == 1 else 0.5 * h, self.twist)
             free_spins(
                 self.orientation, self._momentum, self._inertia, self._inverse_inertia, h, self._middle,
                 self.bodies.inverse_inertia, self._free,
@@ -173,7 +191,8 @@ class Stepper:
         momenta(self._middle, self._inertia, self.bodies.twist, self._momentum)
         self._exchange(h)
         self._seen = True
-        self._kick(0.5 * h if order == 2 else 0.0)
+        ahead = 2.0 * self.twist - self._start[:-1]  # speeds are those of the middle
+        self._kick(0.5 * h if order == 2 else 0.0, ahead)
         end_spins(self.orientation, self._momentum, self._inverse_inertia, self.bodies.inverse_inertia, self._free)
         if order == 2 or bouncing:
             try:
@@ -185,6 +204,7 @@ class Stepper:
             momenta(self.orientation, self._inertia, self.bodies.twist, self._momentum)
         else:
             self.bodies.twist[:] = self._free
+            places.kept[1] = 0.0
 
     def _exchange(self, h: float) -> None:
         """The poses that the step led to become the present, and what was the present is kept; or back, with -h."""
@@ -305,6 +325,20 @@ class Stepper:
         prepare_contacts(self.contacts, self.bodies, count)
         self._solve(count, self._free, self.speed_tolerance)
         keep_impulses(self.contacts, self._place, count, places.kept[1])
+
+    def touching(self) -> Touching:
+        """What pressed in the last step: contacts of both its lines, each with the normals that its impulses had."""
+        places, bodies = self.places, len(self.position)
+        parts = []
+        for kept, found in zip(places.kept, (places.found, self._first)):
+            rows = np.flatnonzero(kept.any(axis=1))
+            body = places.body[rows].copy()
+            of_container = body[:, 1] == bodies
+            container = np.searchsorted(self._container_ends, rows[of_container] - len(places.pairs), "right")
+            body[of_container, 1] += container
+            at = found[rows]
+            parts.append((body, 0.5 * (at[:, 4:7] + at[:, 7:10]), at[:, 1:4], at[:, 0], kept[rows]))
+        return Touching(*(np.concatenate(part) for part in zip(*parts)))
 
     def _solve(self, count: int, free: Array, tolerance: float) -> None:
         sweeps, residual = sweep_contacts(

@@ -13,7 +13,8 @@ import pytest
 
 from scenarios.catalogue import canonical_suite, scenario_of
 from validation.engines.engine import Value, resolve_settings
-from validation.engines.reference import DECLINES, Reference
+from validation.engines.reference import Reference
+from validation.engines.reference_ellipsoids import DECLINES
 from validation.measurement import Measurement
 from validation.metrics import measure
 
@@ -50,6 +51,8 @@ CARRIES = "every face carries the weight above it, to round-off"
 CONE = "friction and normal force from one solution, to round-off"
 SLIDES = "constant acceleration, and the end of slip found on it; round-off"
 ODE = "the integrator's local error, 1e-13, over the motion"
+STEPS = "in space it goes by steps, of second order"
+HOVERS = "gaps are from 0 to twice their tolerance"
 
 BOUNDS = (
     Bound("upright-block:start={touching,at-gap,rock,drop,tilt}", "gap_final", 1e-12, AT_REST, -1e-12, "m"),
@@ -115,6 +118,13 @@ BOUNDS = (
     Bound("dominoes", "truth_error_event_time", 1e-11, ODE, unit="s"),
     Bound("dominoes", "energy_gain", 1e-11, "friction and impacts only take energy; round-off of 13 J", unit="J"),
     Bound("dominoes", "penetration_max", 1e-12, "bodies in touch are at gap 0", unit="m"),
+    Bound("free-tumble:start={even,flip}", "truth_error_angle", 1e-4, STEPS, unit="rad"),
+    Bound("free-tumble:start={even,flip}", "angular_momentum_drift", 1e-11, "kept by the method", unit="kg m^2/s"),
+    Bound("bouncing-ball:restitution=0,space=spatial", "truth_error_position", 2e-9, HOVERS, unit="m"),
+    Bound("slide-to-roll:space=spatial", "truth_error_goal", 1e-12, "5/7 of its speed, whatever the step", unit="m/s"),
+    Bound("slide-to-roll:space=spatial", "truth_error_position", 1e-5, STEPS, unit="m"),
+    Bound("sphere-in-sphere:contact={rolling,sliding},space=spatial", "truth_error_position", 5e-4, STEPS, unit="m"),
+    Bound("sphere-in-sphere:contact={rolling,sliding},space=spatial", "penetration_max", 1e-15, HOVERS, unit="m"),
 )
 
 

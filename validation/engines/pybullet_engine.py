@@ -16,6 +16,8 @@ What makes a comparison unfair, and what is done about it (measured with 3.2.7; 
 - Free bodies have their gyroscopic torque, taken at the start of the step: in 10 s of tumbling about the middle axis
   at 1 rad/s the energy grows by 0.12 % at dt = 1/240, as with MuJoCo's Euler. (Bullet's maximal coordinates have none.)
 - A step first changes the velocity, then moves with it: in free flight the velocity is the true one dt/2 before.
+- An ellipsoid is a mesh inside it: of semi-axes 0.3, 0.2 and 0.1 m that of 642 points is up to 1.3 mm too thin, and
+  rolls over facets.
 - What cannot be read back, the engine's own parameters, is set; what would crash it (NaN, empty or huge numbers) is
   refused by the scene and by the ranges of the settings.
 """
@@ -44,7 +46,6 @@ from validation.trajectory import Trajectory
 Array = NDArray[np.float64]
 
 DECLINES = {
-    "ellipsoid": "Bullet has no ellipsoid; a mesh would be another scene",
     "arc-polygon": "Bullet has no shape with arc edges; a polygon would be another scene",
     "concave-polygon": "a moving Bullet mesh is its convex hull",
     "rod": "Bullet has no joint that keeps a distance",
@@ -72,6 +73,9 @@ SETTINGS: Mapping[str, Setting] = {
         default=256, low=16, high=65_536, doc="facets of a bowl; thinner ones hold a disc up more"
     ),
     "sphere_subdivisions": Setting(default=5, low=0, high=6, doc="a hollow sphere is 20 * 4^n triangles"),
+    "ellipsoid_subdivisions": Setting(
+        default=3, low=0, high=4, doc="an ellipsoid is the hull of 10 * 4^n + 2 of its points"
+    ),
     "deterministic_overlapping_pairs": Setting(default=False, doc="sort the pairs of the broad phase"),
 }
 FAIR: Mapping[str, Value] = {

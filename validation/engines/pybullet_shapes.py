@@ -1,6 +1,7 @@
 """The collision shapes that stand for a body's shape or a boundary in Bullet.
 
-A moving mesh is its convex hull. A fixed one may be concave: a bowl or hollow sphere is a mesh of triangles.
+A moving mesh is its convex hull; that of an ellipsoid has its corners on the surface, and nothing beyond it. A fixed one
+may be concave: a bowl or hollow sphere is a mesh of triangles.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ Array = NDArray[np.float64]
 
 def is_mesh(shape: Any) -> bool:
     """Whether Bullet knows the shape by its vertices alone."""
-    return shape.kind == "convex-mesh" or (shape.kind == "polygon" and rectangle(shape.vertices) is None)
+    return shape.kind in ("convex-mesh", "ellipsoid") or (shape.kind == "polygon" and rectangle(shape.vertices) is None)
 
 
-def body_shape(client: int, shape: Any, center: Array) -> int:
+def body_shape(client: int, shape: Any, center: Array, settings: Settings) -> int:
     """pybullet's number of a shape whose body frame has its origin at `center` (3,) of the frame it is fixed to."""
     at = {"collisionFramePosition": center.tolist()}
     match shape.kind:
@@ -35,6 +36,9 @@ def body_shape(client: int, shape: Any, center: Array) -> int:
             return _make(client, pb.GEOM_CAPSULE, radius=shape.radius, height=shape.length, **at)
         case "cylinder":
             return _make(client, pb.GEOM_CYLINDER, radius=shape.radius, height=shape.length, **at)
+        case "ellipsoid":
+            directions, _ = icosphere(int(settings["ellipsoid_subdivisions"]))
+            return _make(client, pb.GEOM_MESH, vertices=(directions * shape.semi_axes + center).tolist())
         case "convex-mesh":
             return _make(client, pb.GEOM_MESH, vertices=(np.array(shape.points) + center).tolist())
         case "polygon":

@@ -246,7 +246,7 @@ class World:
 
     def _shape(self, i: int, center: Array) -> int:
         body: Any = self._scene.bodies[i]
-        return body_shape(self.client, body.shape, center)
+        return body_shape(self.client, body.shape, center, self._settings)
 
     # --- who meets whom, and how ------------------------------------------------------------------------
 

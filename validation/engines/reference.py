@@ -28,19 +28,17 @@ import reference_engine as library
 from reference_engine import ContactForceError, LocatedMotion, UnresolvedContact, WorldError
 from reference_engine.planar.located.settings import FINEST_TOLERANCE, IMPACT_LAWS, IMPACT_ORDERS
 from reference_engine.planar.located.simulate import penetration
-from scenarios.scene import PlanarScene, Revolute, Scene, features
+from scenarios.scene import PlanarScene, Revolute, Scene, SpatialScene
+from validation.engines import reference_ellipsoids
 from validation.engines.engine import Setting, Settings, Value
 from validation.engines.recorder import BASE_RATE, PAIR_EVERY, report_step_times
 from validation.engines.reference_world import world_of
-from validation.trajectory import Contacts, Impacts, PlanarTrajectory
+from validation.trajectory import Contacts, Impacts, PlanarTrajectory, Trajectory
 from validation.version import __version__
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
-DECLINES = {
-    "spatial": "the reference engine is planar",
-}
 COLLIDING_PIN = "the reference engine lets bodies that a pin holds pass through one another, not so joint {!r}"
 
 OWN = library.Settings()
@@ -58,6 +56,7 @@ SETTINGS = {
         default=OWN.accumulation_cutoff, low=1e-12, high=1e-3, doc="s; shorter bounces are summed up to their limit"
     ),
     "max_events": Setting(default=OWN.max_events, low=1, high=1e9, doc="more of them are an error"),
+    **reference_ellipsoids.SETTINGS,
 }
 ROUND_OFF = 1e-12  # m, which is no overlap to be refused
 MOST_BODIES = 300  # with 0.5 GiB; its matrices are dense, four places for each body
@@ -75,11 +74,8 @@ class Reference:
         return {**FAIR} if name == "fair" else {}
 
     def declines(self, scene: Scene) -> str | None:
-        found = features(scene)
-        for feature, reason in DECLINES.items():
-            if feature in found:
-                return reason
-        assert isinstance(scene, PlanarScene)
+        if isinstance(scene, SpatialScene):
+            return reference_ellipsoids.declines(scene)
         if (count := len(scene.bodies) + len(scene.boundaries)) > MOST_BODIES:
             return TOO_MANY.format(MOST_BODIES, count)
         for joint in scene.joints:
@@ -103,11 +99,13 @@ class Reference:
         slack = library.Rope(first=1, second=2, first_point=(0.0, 0.0), second_point=(0.0, 0.0), length=9.0)
         world = library.World(bodies=bodies, connectors=(slack,))
         library.simulate(world, 0.5, 1.0 / 60.0)
+        reference_ellipsoids.warm_up()
         penetration(world, np.array([[(0.0, 0.0, 0.0), (0.0, 0.5 - ROUND_OFF, 0.0), (0.0, 1.2, 0.0)]]))
 
-    def simulate(self, scene: Scene, dt: float, settings: Settings) -> PlanarTrajectory:
-        """Raises UnresolvedContact or ContactForceError, with the figures, rather than go on wrongly."""
-        assert isinstance(scene, PlanarScene)
+    def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
+        """Raises UnresolvedContact, UnresolvedStepError or ContactForceError, with the figures, or goes on rightly."""
+        if isinstance(scene, SpatialScene):
+            return reference_ellipsoids.simulate(scene, dt, settings)
         given = {field.name: settings[field.name] for field in fields(library.Settings)}
         steps = max(1, round(scene.duration / dt))
         started = time.perf_counter()
