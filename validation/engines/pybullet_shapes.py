@@ -1,7 +1,7 @@
 """The collision shapes that stand for a body's shape or a boundary in Bullet.
 
-A moving mesh is its convex hull; that of an ellipsoid has its corners on the surface, and nothing beyond it. A fixed one
-may be concave: a bowl or hollow sphere is a mesh of triangles.
+A moving mesh is its convex hull; that of an ellipsoid has its corners on the surface, and nothing beyond it. A fixed
+one may be concave: a bowl or hollow sphere is a mesh of triangles.
 """
 
 from __future__ import annotations
