@@ -1,8 +1,9 @@
 """Compiles every kernel that the canonical suite needs, once, into the cache: `python -P -m validation.warm_up`.
 
-The reference engine warms itself up; beside it another process measures one scene for each set of features over three
-samples, on a core of its own. Kernels compile by the types of their arguments, not by the scene's size. What both
-need, the geometry that certifies a motion, the engine needs last, and finds it compiled.
+The planar reference engine warms itself up; beside it another process measures one scene for each set of features over
+three samples, and then warms up the engine for ellipsoids, on a core of its own. Kernels compile by the types of their
+arguments, not by the scene's size. What both need, the geometry that certifies a motion, the engine needs last, and
+finds it compiled.
 """
 
 from __future__ import annotations
@@ -13,20 +14,22 @@ import sys
 
 from scenarios.catalogue import canonical_suite
 from scenarios.scene import features
-from validation.engines.reference import Reference
+from validation.engines import reference_ellipsoids
+from validation.engines.reference import warm_up_plane
 from validation.metrics import measure
 from validation.standing_still import standing_still
 
-METRICS = "metrics"
+BESIDE = "beside"
 
 
 def main() -> None:
     gc.disable()  # a compiler's garbage is little, and looking for it takes a thirtieth of the time
-    if sys.argv[1:] == [METRICS]:
+    if sys.argv[1:] == [BESIDE]:
         measure_every_kind()
+        reference_ellipsoids.warm_up()
         return
-    with subprocess.Popen([sys.executable, "-P", "-m", "validation.warm_up", METRICS]) as beside:
-        Reference().warm_up()
+    with subprocess.Popen([sys.executable, "-P", "-m", "validation.warm_up", BESIDE]) as beside:
+        warm_up_plane()
     if beside.returncode != 0:
         raise SystemExit(beside.returncode)
 

@@ -90,17 +90,8 @@ class Reference:
         return None
 
     def warm_up(self) -> None:
-        """Compile or load every kernel: a box on a ground, a disc that falls on it, a rope; how deep a box overlaps."""
-        bodies = (
-            library.Body(shape=library.HalfPlane(), fixed=True),
-            library.Body(shape=library.box(1.0, 1.0), position=(0.0, 0.505)),
-            library.Body(shape=library.Disc(0.1), position=(0.0, 1.2)),
-        )
-        slack = library.Rope(first=1, second=2, first_point=(0.0, 0.0), second_point=(0.0, 0.0), length=9.0)
-        world = library.World(bodies=bodies, connectors=(slack,))
-        library.simulate(world, 0.5, 1.0 / 60.0)
+        warm_up_plane()
         reference_ellipsoids.warm_up()
-        penetration(world, np.array([[(0.0, 0.0, 0.0), (0.0, 0.5 - ROUND_OFF, 0.0), (0.0, 1.2, 0.0)]]))
 
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
         """Raises UnresolvedContact, UnresolvedStepError or ContactForceError, with the figures, or goes on rightly."""
@@ -113,6 +104,19 @@ class Reference:
         motion = library.simulate_at(world_of(scene), times_read(steps, dt), library.Settings(**given))  # type: ignore[arg-type]
         report_step_times([(time.perf_counter() - started) / steps] * steps)
         return trajectory_of(motion, scene, dt)
+
+
+def warm_up_plane() -> None:
+    """Compile or load every kernel: a box on a ground, a disc that falls on it, a rope; how deep a box overlaps."""
+    bodies = (
+        library.Body(shape=library.HalfPlane(), fixed=True),
+        library.Body(shape=library.box(1.0, 1.0), position=(0.0, 0.505)),
+        library.Body(shape=library.Disc(0.1), position=(0.0, 1.2)),
+    )
+    slack = library.Rope(first=1, second=2, first_point=(0.0, 0.0), second_point=(0.0, 0.0), length=9.0)
+    world = library.World(bodies=bodies, connectors=(slack,))
+    library.simulate(world, 0.5, 1.0 / 60.0)
+    penetration(world, np.array([[(0.0, 0.0, 0.0), (0.0, 0.5 - ROUND_OFF, 0.0), (0.0, 1.2, 0.0)]]))
 
 
 def times_read(steps: int, dt: float) -> Array:
