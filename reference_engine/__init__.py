@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from reference_engine.impacts.incremental import ImpactError as ImpactError
     from reference_engine.impacts.laws import Impact as Impact
     from reference_engine.impacts.laws import impact as impact
+    from reference_engine.impacts.multiple import MultipleImpact as MultipleImpact
+    from reference_engine.impacts.multiple import multiple_impact as multiple_impact
     from reference_engine.planar.connectors import Joint as Joint
     from reference_engine.planar.connectors import PathEnd as PathEnd
     from reference_engine.planar.connectors import PathJoint as PathJoint
@@ -119,6 +121,8 @@ _HOME = {
     "Solution": "complementarity.contact_forces",
     "impact": "impacts.laws",
     "Impact": "impacts.laws",
+    "multiple_impact": "impacts.multiple",
+    "MultipleImpact": "impacts.multiple",
     "inverse_mass": "impacts.effective_mass",
     "inverse_mass_through_joints": "impacts.effective_mass",
     "ImpactError": "impacts.incremental",

@@ -5,6 +5,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
+REDUNDANT = 1e-12  # of the greatest singular value: rows that others say already
+
 
 def inverse_mass(mass: float, inertia: ArrayLike, arm: ArrayLike) -> Array:
     """Of one body at the point `arm` [m] from its centre of mass: (2, 2) in the plane, (3, 3) in space [1/kg].
@@ -38,13 +40,26 @@ def inverse_mass(mass: float, inertia: ArrayLike, arm: ArrayLike) -> Array:
     return np.eye(3) / mass - cross @ np.linalg.solve(about, cross)
 
 
-def inverse_mass_through_joints(mass_matrix: ArrayLike, jacobian: ArrayLike) -> Array:
-    """(D, D) [1/kg] of a place whose velocity is J q' in the generalised velocities q': K = J M^-1 J^T.
+def inverse_mass_through_joints(mass_matrix: ArrayLike, jacobian: ArrayLike, joints: ArrayLike | None = None) -> Array:
+    """K = J M^-1 J^T [1/kg] of places whose velocities are J q' in the generalised velocities q'.
 
-    mass_matrix (Q, Q), jacobian (D, Q): D = 2 in the plane, 3 in space. The impulse then changes q' by M^-1 J^T j.
+    mass_matrix (Q, Q). jacobian (n D, Q), D = 2 in the plane, 3 in space, places one after the other. joints (R, Q):
+    rows G with G q' = 0, which hold through the impact, redundant ones too; M^-1 - M^-1 G^T (G M^-1 G^T)^+ G M^-1 then
+    takes the place of M^-1. The impulses change q' by that, times J^T j.
+
+    Raises ValueError where shapes do not fit or the mass matrix is not symmetric and positive definite.
     """
     M, J = np.asarray(mass_matrix, np.float64), np.asarray(jacobian, np.float64)
     if M.ndim != 2 or M.shape[0] != M.shape[1] or J.ndim != 2 or J.shape[1] != len(M):
-        raise ValueError(f"mass_matrix, jacobian: shapes {M.shape} and {J.shape}; they must be (Q, Q) and (D, Q)")
-    K = J @ np.linalg.solve(M, J.T)
+        raise ValueError(f"mass_matrix, jacobian: shapes {M.shape} and {J.shape}; they must be (Q, Q) and (n D, Q)")
+    if not np.allclose(M, M.T, rtol=1e-9, atol=1e-12 * float(np.abs(M).max())) or not np.linalg.eigvalsh(M)[0] > 0.0:
+        raise ValueError("mass_matrix: it is not symmetric and positive definite")
+    mobile = np.linalg.inv(M)
+    if joints is not None:
+        G = np.asarray(joints, np.float64)
+        if G.ndim != 2 or G.shape[1] != len(M):
+            raise ValueError(f"joints: shape {G.shape}; with this mass matrix it is (R, {len(M)})")
+        half = mobile @ G.T
+        mobile = mobile - half @ np.linalg.pinv(G @ half, rcond=REDUNDANT, hermitian=True) @ half.T
+    K = J @ mobile @ J.T
     return 0.5 * (K + K.T)

@@ -256,7 +256,7 @@ def test_settings_are_checked_by_name_range_and_choice_and_reach_the_engine():
         resolve_settings(engine, "fair", {"impact_law": "stronge"}, what, DT)
     assert resolve_settings(engine, "fair", {"max_events": "7"}, what, DT)["max_events"] == 7
     shared, handed_on = (
-        simulated(engine, what, impact_order=order).velocity[-1, :, 0] for order in ("simultaneous", "propagating")
+        simulated(engine, what, impact_order=order).velocity[-1, :, 0] for order in ("simultaneous", "sequential")
     )
     assert handed_on == pytest.approx([0.0, 0.0, 1.0], abs=1e-12)
     assert shared == pytest.approx([-1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0], abs=1e-12)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from reference_engine.planar.errors import WorldError
 
 IMPACT_LAWS = ("newton", "poisson")
-IMPACT_ORDERS = ("simultaneous", "propagating")
+IMPACT_ORDERS = ("simultaneous", "sequential")
 FINEST_TOLERANCE = 1e-14  # below it round-off decides which steps are taken
 
 
@@ -21,7 +21,7 @@ class Settings:
     poisson        e times the impulse that stops the approach is given back (Glocker & Pfeiffer 1995)
     impact_order, where several touching places are struck at once:
     simultaneous   one complementarity problem over all of them; places that rest do not bounce
-    propagating    one place after the other, the fastest approach first, each with its own e, until none approaches:
+    sequential    one place after the other, the fastest approach first, each with its own e, until none approaches:
                    the limit of small gaps (Newton's cradle: the last ball leaves)
     """
 

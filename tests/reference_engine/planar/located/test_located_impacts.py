@@ -150,12 +150,12 @@ def touching_cradle() -> World:
 
 @pytest.mark.parametrize(
     ("order", "after"),
-    [("propagating", [0.0, 0.0, 0.0, 0.0, 1.0]), ("simultaneous", [-0.6, 0.4, 0.4, 0.4, 0.4])],
+    [("sequential", [0.0, 0.0, 0.0, 0.0, 1.0]), ("simultaneous", [-0.6, 0.4, 0.4, 0.4, 0.4])],
 )
 def test_touching_balls_leave_as_the_named_law_of_impact_says(order, after):
     """Both keep momentum and energy: which one holds is a law of impact, not a result of Newton's at one place.
 
-    propagating: pair by pair. simultaneous: the struck place returns e of its speed, the others stay together.
+    sequential: pair by pair. simultaneous: the struck place returns e of its speed, the others stay together.
     """
     world = touching_cradle()
     motion = simulate(world, 0.5, 0.1, Settings(impact_order=order))
