@@ -80,7 +80,8 @@ def multiple_impact(
     if law not in allowed:
         raise ValueError(f"law: {law!r} is not one of {', '.join(allowed)}, those of {order} places in {D} dimensions")
     K = 0.5 * (K + K.T)
-    after, impulse, blows = u.copy(), np.zeros((n, D)), []
+    after, impulse = u.copy(), np.zeros((n, D))
+    blows: list[tuple[int, ...]] = []
     slow = STOPPED * float(np.maximum(0.0, -u[:, -1]).max())
     while (fastest := fastest_approach(after[:, -1], slow)) is not None:
         if len(blows) == BLOWS * n:
