@@ -10,13 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
 from validation.ledger import Act, Entry
-from validation.verdict import MEANING, Verdict, Word
+from validation.verdict import MEANING, Change, Defect, Verdict, Word
 
 State = Literal["new", "rejected", "acknowledged", "known", "quarantined", "not a fault", "accepted", "fixed"]
 Light = Literal["red", "amber", "green"]
@@ -83,10 +84,51 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """An entry of the ledger on one case of a group, and what that case's fingerprint was then."""
+    """An entry of the ledger on one case of a group, and what was told of that case then."""
 
     entry: Entry
     fingerprint: str
+    changes: tuple[Change, ...] = ()
+    defects: tuple[Defect, ...] = ()
+
+    def covers(self, now: Sighting) -> bool:
+        """Whether it is what was spoken of then that is seen now, and not much worse.
+
+        The very same result always is. A mark that says it is no fault says so of that alone; a known or quarantined
+        one may move by MUCH_WORSE times as far from what is accepted, by each metric that had moved then and by none
+        else. What breaks otherwise is something else.
+        """
+        if self.fingerprint == now.fingerprint:
+            return True
+        if self.entry.act == "not a fault":
+            return False
+        if self.entry.act not in ("known", "quarantine"):
+            return True
+        verdict = now.verdict
+        if verdict.word == "broken":
+            return False
+        moved = {change.metric: change for change in self.changes}
+        broken = {defect.metric: defect for defect in self.defects}
+        return all(
+            change.metric in moved and _far(change) <= MUCH_WORSE * _far(moved[change.metric])
+            for change in verdict.changes
+            if change.move != "improved"
+        ) and all(
+            defect.metric in broken
+            and abs(defect.value) - defect.limit <= MUCH_WORSE * (abs(broken[defect.metric].value) - defect.limit)
+            for defect in verdict.defects
+            if not defect.standing
+        )
+
+
+MUCH_WORSE = 2.0
+"""Times as far from what is accepted as when a mark was set: more is another matter, and fails again."""
+
+
+def _far(change: Change) -> float:
+    """In the metric's unit; infinite where what it is about did not happen in one of the two."""
+    far = abs(change.new - change.old)
+    return math.inf if math.isnan(far) else far
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,13 +205,20 @@ def group_key(branch: str, since: Place, engine: str, kind: Word) -> str:
     return hashlib.sha256(json.dumps([branch, where, engine, kind]).encode()).hexdigest()[:12]
 
 
-def fingerprint(outcome: str, scene_hash: str, trajectory_hash: str) -> str:
-    """What an acceptance holds for: the result, bit for bit."""
-    return f"{outcome}-{scene_hash[:16]}-{trajectory_hash}"
+VARYING = re.compile(r"0x[0-9a-f]+|\d*\.?\d+(e[-+]?\d+)? ?(s|ms|kB|MiB|GiB)\b|\d*\.\d+(e[-+]?\d+)?", re.IGNORECASE)
+"""What differs between two crashes that are the same: addresses, times, amounts."""
+
+
+def fingerprint(outcome: str, scene_hash: str, trajectory_hash: str, reason: str) -> str:
+    """What an acceptance holds for: the result, bit for bit; where nothing moved, what happened instead, in its words
+    without the figures that vary."""
+    what = trajectory_hash or hashlib.sha256(" ".join(VARYING.sub("#", reason).split()).encode()).hexdigest()
+    return f"{outcome}-{scene_hash[:16]}-{what}"
 
 
 def member(sighting: Sighting, said: Sequence[Said], run: int, now: datetime) -> Member:
-    """`said` is what was said of this case in this group; the latest that holds counts. What is gone is gone."""
+    """`said` is what was said of this case in this group; the latest counts that holds and speaks of what is seen now.
+    What is gone is gone."""
 
     def state(word: State, entry: Entry | None = None) -> Member:
         return Member(sighting=sighting, state=word, entry=entry, seen=sighting.place.run == run)
@@ -180,8 +229,7 @@ def member(sighting: Sighting, said: Sequence[Said], run: int, now: datetime) ->
         return state("accepted", sighting.accepted_by) if sighting.rebased else state("fixed")
     for one in sorted(said, key=lambda one: -one.entry.number):
         entry = one.entry
-        others = entry.act == "not a fault" and one.fingerprint != sighting.fingerprint
-        if entry.act in STATE_OF and entry.holds(now) and not others:
+        if entry.act in STATE_OF and entry.holds(now) and one.covers(sighting):
             return state(STATE_OF[entry.act], entry)
     return state("new")
 

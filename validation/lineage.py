@@ -7,6 +7,7 @@ its own earlier commits, which nobody has accepted, nor with what the main branc
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,51 @@ class Lineage:
     base: str  # the branch that the change is for, without its remote
     merge_base: str  # commit
     commits: frozenset[str]  # the merge base and all its ancestors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """What is checked out, and every commit before it."""
+
+    head: str
+    parents: dict[str, tuple[str, ...]]  # of each of them; what comes after stands before
+
+    def generations(self) -> dict[str, int]:
+        """The longest way of each from a first commit: a commit has more than any before it, in whichever history."""
+        found: dict[str, int] = {}
+        for commit in reversed(self.parents):
+            found[commit] = 1 + max((found.get(parent, 0) for parent in self.parents[commit]), default=0)
+        return found
+
+    def nearest(self, known: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """Of the known ones in this history, each with the nearest known before it, in the order of its parents."""
+        found: dict[str, tuple[str, ...]] = {}
+        for commit in reversed(self.parents):
+            found[commit] = tuple(
+                dict.fromkeys(
+                    near
+                    for parent in self.parents[commit]
+                    for near in ((parent,) if parent in known else found.get(parent, ()))
+                )
+            )
+        return {commit: found[commit] for commit in known if commit in found}
+
+
+def history_of(folder: Path | None = None) -> History | None:
+    """Of what is checked out in `folder` (the current one); None outside a repository, before its first commit, and
+    where the clone lacks a part of the history."""
+
+    def git(*words: str) -> str:
+        try:
+            done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True)
+        except OSError:
+            return ""
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    if git("rev-parse", "--is-shallow-repository") != "false":
+        return None
+    lines = [line.split() for line in git("rev-list", "--topo-order", "--parents", "HEAD").splitlines()]
+    return History(head=lines[0][0], parents={one: tuple(before) for one, *before in lines}) if lines else None
 
 
 def lineage_of(base: str, folder: Path | None = None) -> Lineage:

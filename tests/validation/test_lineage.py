@@ -12,7 +12,7 @@ import pytest
 from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stored
 from tests.validation.store.made import case, info, result
 from validation.cli.forge import Forge, forge_of
-from validation.lineage import Lineage, lineage_of
+from validation.lineage import Lineage, history_of, lineage_of
 from validation.report.annotations import MOST, commit_annotations
 from validation.store import Store, open_store
 
@@ -89,6 +89,35 @@ def test_the_remotes_branch_counts_before_a_copy_of_it(tmp_path: Path) -> None:
     found = lineage_of("main", here)
     assert (found.base, found.merge_base, len(found.commits)) == ("main", two, 2)
     assert lineage_of("origin/main", here) == found
+
+
+def test_a_history_tells_what_comes_before_what_and_a_part_of_one_tells_nothing(tmp_path: Path) -> None:
+    who = {f"GIT_{who}_{what}": "r@example" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=tmp_path, env=os.environ | who, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def commit(note: str) -> str:
+        git("commit", "-q", "--allow-empty", "-m", note)
+        return git("rev-parse", "HEAD")
+
+    assert history_of(tmp_path) is None
+    git("init", "-q", "-b", "main")
+    assert history_of(tmp_path) is None
+    a, b = commit("a"), commit("b")
+    git("checkout", "-q", "-b", "side", a)
+    side = commit("side")
+    git("checkout", "-q", "main")
+    git("merge", "-q", "--no-edit", "side")
+    found = history_of(tmp_path)
+    assert found is not None
+    assert found.parents == {found.head: (b, side), b: (a,), side: (a,), a: ()}
+    assert found.generations() == {a: 1, b: 2, side: 2, found.head: 3}
+    assert found.nearest({found.head, a, "elsewhere"}) == {found.head: (a,), a: ()}
+    git("clone", "-q", "--depth", "1", f"file://{tmp_path}", "shallow")
+    assert history_of(tmp_path / "shallow") is None
 
 
 # --- the CI server ------------------------------------------------------------------------------------------------

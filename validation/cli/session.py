@@ -27,7 +27,7 @@ from validation.ensembles import Ensemble, EnsembleEvidence
 from validation.evidence.divergence import Divergence, first_divergence
 from validation.groups import excused
 from validation.judge import Verdict, judge
-from validation.lineage import Lineage
+from validation.lineage import Lineage, history_of
 from validation.processes.pool import Pool
 from validation.runner import STEP, Limits, Plan, Request, Totals, execute, measuring_remotes, plan_cases
 from validation.store import Baseline, Store, StoredResult, case_key
@@ -107,14 +107,16 @@ def run_session(store: Store, options: Options, command: str) -> Session:
             raise click.ClickException(f"nothing could be run: {plans[0].unavailable}")
         scenes = {plan.case.scene_hash: plan.scenario.scene for plan in plans}
         info = describe_run(command, timing=options.limits.timing, branch=options.branch, labels=options.labels)
-        run = store.begin_run(info, [plan.case for plan in plans], scenes.values())
+        run = store.begin_run(
+            info, [plan.case for plan in plans], scenes.values(), lineage=options.lineage, history=history_of()
+        )
         with resumable(store, run, options):
             results, totals = _execute(store, pool, run, title, plans, options)
             ensembles, evidence = ensembles_of(store, pool, run, plans, results, options)
-            accepted = store.baselines(store.run(run).branch, options.lineage)
+            accepted = store.baselines_of(run)
             results = with_orders(store, pool, run, plans, results, accepted, options)
             scenarios = [plan.scenario for plan in plans]
-            session = _judged(store, run, title, results, scenarios, totals, options.lineage, evidence)
+            session = _judged(store, run, title, results, scenarios, totals, evidence)
             session = replace(_timed_again(session, pool, plans, options), ensembles=ensembles)
     return replace(session, typed=typed)
 
@@ -167,7 +169,7 @@ def resume_session(store: Store, options: Options) -> Session:
             _, totals = _execute(store, pool, run, title, plans, options)
             results = store.results(run)
             ordered = [scenarios[result.case.scene_hash + result.case.label] for result in results]
-            session = _judged(store, run, title, results, ordered, totals, options.lineage)
+            session = _judged(store, run, title, results, ordered, totals)
             return _timed_again(session, pool, plans, options)
 
 
@@ -230,14 +232,13 @@ def _judged(
     results: Sequence[CaseResult | StoredResult],
     scenarios: Sequence[Scenario],
     totals: Totals,
-    lineage: Lineage | None,
     evidence: Mapping[str, EnsembleEvidence] | None = None,
 ) -> Session:
     """Against what is accepted on the run's branch; the run is finished with its verdicts.
 
     The verdicts are stored as judged; those handed on say what is known, quarantined or no fault, and do not fail.
     """
-    baselines = store.baselines(store.run(run).branch, lineage)
+    baselines = store.baselines_of(run)
     verdicts = [
         judge(
             baseline,

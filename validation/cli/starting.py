@@ -31,7 +31,7 @@ def ensembles_of(
     """
     if not options.ensemble and not options.ensemble_as_accepted:
         return {}, {}
-    baselines = store.baselines(store.run(run).branch, options.lineage)
+    baselines = store.baselines_of(run)
     before: dict[str, Ensemble] = {}
     wanted: list[tuple[Plan, Starts]] = []
     for plan, result in zip(plans, results):

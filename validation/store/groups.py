@@ -6,31 +6,35 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, or_, select
 from sqlalchemy.orm import aliased
 
 from validation.groups import GONE, Group, Place, Said, Sighting, assemble, fingerprint
-from validation.ledger import Entry
+from validation.ledger import Act, Entry
 from validation.store import judgements, ledger, models, runs
+from validation.store.ancestry import Standpoint, others, standpoint
+from validation.verdict import changes_from_json, defects_from_json
 
 Case, Verdict, Run = models.Case, models.Verdict, models.Run
-PRINTS = (Case.outcome, Case.scene_hash, Case.trajectory_hash)  # what `fingerprint` takes
+PRINTS = (Case.outcome, Case.scene_hash, Case.trajectory_hash, Case.reason)  # what `fingerprint` takes
 
 
-def groups(connection: Connection, run: int, branches: Sequence[str], *, closed: bool = False) -> list[Group]:
-    """As seen from a run, of its branch, the gravest first; baselines are looked for on `branches`.
+def groups(connection: Connection, run: int, *, closed: bool = False) -> list[Group]:
+    """As seen from a run, of its branch, the gravest first.
 
     Without `closed` only those of which something is open, or was told in this very run.
     """
     runs.require(connection, run)
-    branch = connection.execute(select(Run.branch).where(Run.id == run)).scalar_one()
-    told = _told(connection, run, branch)
-    latest = _latest(connection, run, branch, [row.last for row in told])
+    seen_from = standpoint(connection, run)
+    branch, strangers = seen_from.branch, others(connection, run, seen_from)
+    of_branch = (Run.branch == branch, Run.id <= run, Run.id.not_in(strangers))
+    told = _told(connection, run, of_branch)
+    latest = _latest(connection, of_branch, [row.last for row in told])
     told = [row for row in told if _is_still(row, latest[row.last])]
     if not closed:
         open_ = {_group(row) for row in told if latest[row.last].word not in GONE or latest[row.last].id == row.last}
         told = [row for row in told if _group(row) in open_]
-    sightings = _sightings(connection, told, latest, branches)
+    sightings = _sightings(connection, told, latest, seen_from)
     return [
         group
         for group in assemble(branch, sightings, _said(connection, sightings), run, datetime.now(UTC))
@@ -38,18 +42,21 @@ def groups(connection: Connection, run: int, branches: Sequence[str], *, closed:
     ]
 
 
-def carry_over(connection: Connection, run: int, branches: Sequence[str]) -> list[int]:
-    """Accept what was accepted on another branch: the numbers of the new entries.
+def carry_over(connection: Connection, run: int) -> list[int]:
+    """Accept what was accepted elsewhere: the numbers of the entries that were carried over.
 
-    A group is carried over whole or not at all: where an acceptance that holds has every open member of it, and each
-    of them is that very result, bit for bit.
+    A group is carried over whole or not at all: where an acceptance has every open member of it, and each of them is
+    that very result, bit for bit. It must be in effect on its branch still, be no older than what the group was judged
+    against, and nobody may have refused any of these results on this branch.
     """
     made = []
-    for group in groups(connection, run, branches):
+    seen_from = standpoint(connection, run)
+    for group in groups(connection, run):
         here = {(m.verdict.case.identity.key, m.sighting.fingerprint): m.number for m in group.open if m.seen}
-        if not group.open or len(here) < len(group.open):
+        if not group.open or len(here) < len(group.open) or _refused(connection, group.branch, here):
             continue
-        entry = _acceptance_of(connection, group.branch, here)
+        judged_by = _entry_of_baseline(connection, [m.verdict.baseline for m in group.open])
+        entry = _acceptance_of(connection, here, seen_from, after=max(judged_by.values(), default=0))
         if entry is not None:
             made.append(entry.number)
             judgements.accept(
@@ -65,26 +72,54 @@ def carry_over(connection: Connection, run: int, branches: Sequence[str]) -> lis
     return made
 
 
-def _acceptance_of(connection: Connection, branch: str, results: Collection[tuple[str, str]]) -> Entry | None:
-    """The latest that holds on another branch and has all of these (identity, fingerprint)."""
+Results = Collection[tuple[str, str]]
+"""(identity, fingerprint)"""
+
+
+def _acceptance_of(connection: Connection, results: Results, seen_from: Standpoint, *, after: int) -> Entry | None:
+    """The latest, made after that entry, which has all of these and is in effect on its branch."""
+    has = _entries_with(connection, results, "accept")
+    covering = [number for number, found in has.items() if set(results) <= found and number > after]
+    identities = {identity for identity, _ in results}
+    now = datetime.now(UTC)
+    for entry in ledger.entries(connection, models.Entry.id.in_(covering)):
+        if entry.holds(now):
+            there = judgements.newest_on(connection, entry.branch, seen_from)
+            if all(identity in there and there[identity].entry_id == entry.number for identity in identities):
+                return entry
+    return None
+
+
+def _refused(connection: Connection, branch: str, results: Results) -> set[tuple[str, str]]:
+    """Those that were accepted on this branch, and that was taken back; or rejected, and that was not."""
+    accepted = _entries_with(connection, results, "accept", models.Entry.branch == branch)
+    rejected = _entries_with(connection, results, "reject", models.Entry.branch == branch)
+    found = set()
+    for entry in ledger.entries(connection, models.Entry.id.in_({*accepted, *rejected})):
+        if (entry.undone_by is None) == (entry.act == "reject"):
+            found |= (accepted | rejected)[entry.number]
+    return found
+
+
+def _entries_with(connection: Connection, results: Results, act: Act, *where: Any) -> dict[int, set[tuple[str, str]]]:
+    """By the numbers of entries, which of these results they were said of."""
     query = (
         select(models.EntryCase.entry_id, Case.identity_key, *PRINTS)
         .join(Case, Case.id == models.EntryCase.case_id)
         .join(models.Entry, models.Entry.id == models.EntryCase.entry_id)
-        .where(
-            Case.identity_key.in_({identity for identity, _ in results}),
-            models.Entry.act == "accept",
-            models.Entry.branch != branch,
-        )
+        .where(Case.identity_key.in_({identity for identity, _ in results}), models.Entry.act == act, *where)
     )
     has: dict[int, set[tuple[str, str]]] = {}
     for row in connection.execute(query):
-        print_ = fingerprint(row.outcome, row.scene_hash, row.trajectory_hash)
-        has.setdefault(row.entry_id, set()).add((row.identity_key, print_))
-    covering = [number for number, found in has.items() if set(results) <= found]
-    now = datetime.now(UTC)
-    holding = (entry for entry in ledger.entries(connection, models.Entry.id.in_(covering)) if entry.holds(now))
-    return next(holding, None)
+        result = row.identity_key, _print(row)
+        if result in results:
+            has.setdefault(row.entry_id, set()).add(result)
+    return has
+
+
+def _print(row: Any) -> str:
+    """Of a row with the columns PRINTS."""
+    return fingerprint(row.outcome, row.scene_hash, row.trajectory_hash, row.reason)
 
 
 def _group(row: Any) -> tuple[Any, ...]:
@@ -96,12 +131,11 @@ def _is_still(row: Any, latest: Any) -> bool:
     return latest.id == row.last or latest.word in GONE or latest.since_run is None
 
 
-def _told(connection: Connection, run: int, branch: str) -> list[Any]:
+def _told(connection: Connection, run: int, of_branch: Sequence[Any]) -> list[Any]:
     """Each case of each group up to this run, with the number of the latest case that it was told of.
 
     By the index of `since_run`, whose run is of the same branch: `+ 0` keeps SQLite from walking all cases of all runs.
     """
-    of_branch = select(Run.id).where(Run.branch == branch, Run.id <= run)
     query = (
         select(
             Verdict.since_run,
@@ -112,24 +146,23 @@ def _told(connection: Connection, run: int, branch: str) -> list[Any]:
             func.max(Case.id).label("last"),
         )
         .join(Case, Case.id == Verdict.case_id)
-        .where(Verdict.since_run.in_(of_branch), Case.run_id + 0 <= run)
+        .where(Verdict.since_run.in_(select(Run.id).where(*of_branch)), Case.run_id + 0 <= run)
         .group_by(Verdict.since_run, Verdict.word, Case.identity_key, Case.engine_label)
     )
     return list(connection.execute(query))
 
 
-def _latest(connection: Connection, run: int, branch: str, cases: Sequence[int]) -> dict[int, Any]:
+def _latest(connection: Connection, of_branch: Sequence[Any], cases: Sequence[int]) -> dict[int, Any]:
     """By the numbers of cases: the latest judged case of the same history, up to this run and on this branch."""
-    later, judged, its_run = aliased(Case), aliased(Verdict), aliased(Run)
+    later, judged = aliased(Case), aliased(Verdict)
     newest = (
         select(later.id)
         .join(judged, judged.case_id == later.id)
-        .join(its_run, its_run.id == later.run_id)
+        .join(Run, Run.id == later.run_id)
         .where(
             later.identity_key == Case.identity_key,
             later.engine_label == Case.engine_label,
-            later.run_id <= run,
-            its_run.branch == branch,
+            *of_branch,
         )
         .order_by(later.id.desc())
         .limit(1)
@@ -148,25 +181,29 @@ def _latest(connection: Connection, run: int, branch: str, cases: Sequence[int])
 
 
 def _sightings(
-    connection: Connection, told: Sequence[Any], latest: Mapping[int, Any], branches: Sequence[str]
+    connection: Connection, told: Sequence[Any], latest: Mapping[int, Any], seen_from: Standpoint
 ) -> list[Sighting]:
-    more = (Case.id, Case.run_id, Case.identity_key, Case.outcome, Case.trajectory_hash, Case.trajectory_key)
+    more = (Case.id, Case.run_id, Case.identity_key, Case.trajectory_key)
     query = (
         select(*runs.CASE, *judgements.VERDICT, *more)
         .join(Verdict, Verdict.case_id == Case.id)
         .where(Case.id.in_([row.last for row in told]))
     )
     rows: dict[int, Any] = {row.id: row for row in connection.execute(query)}
+    prints_of = _fingerprints(connection, list(rows))
     numbers = {n for row in rows.values() for n in (row.run_id, row.since_run, row.good_run) if n is not None}
     places = _places(connection, numbers)
-    baselines = judgements.in_effect(connection, branches)
+    baselines = judgements.in_effect(connection, seen_from)
     prints = _fingerprints(connection, [row.case_id for row in baselines.values()])
     made_by = {baselines[r.identity_key].entry_id for r in rows.values() if r.identity_key in baselines}
     entries = {entry.number: entry for entry in ledger.entries(connection, models.Entry.id.in_(made_by))}
     rebased = _run_of_baseline(connection, [latest[number].baseline_id for number in rows])
+    judged_by = _entry_of_baseline(connection, [row.baseline_id for row in rows.values()])
     found = []
     for number, row in rows.items():
         since, baseline, newest = row.since_run or row.run_id, baselines.get(row.identity_key), latest[number]
+        if baseline and (baseline.entry_id or 0) < judged_by.get(row.baseline_id, 0):
+            baseline = None  # superseded, as the run knew
         found.append(
             Sighting(
                 verdict=judgements.verdict_of(row),
@@ -174,7 +211,7 @@ def _sightings(
                 place=places[row.run_id],
                 since=places[since],
                 good=places.get(row.good_run),
-                fingerprint=fingerprint(row.outcome, row.scene_hash, row.trajectory_hash),
+                fingerprint=prints_of[number],
                 latest=newest.word,
                 rebased=rebased.get(newest.baseline_id, 0) >= since,
                 accepted=prints[baseline.case_id] if baseline else "",
@@ -193,7 +230,9 @@ def _said(connection: Connection, sightings: Iterable[Sighting]) -> dict[int, li
     }
     query = (
         select(
-            models.EntryCase.entry_id, Verdict.since_run, Verdict.word, Case.identity_key, Case.engine_label, *PRINTS
+            models.EntryCase.entry_id,
+            *(Verdict.since_run, Verdict.word, Verdict.changes, Verdict.defects),
+            *(Case.identity_key, Case.engine_label, *PRINTS),
         )
         .join(Case, Case.id == models.EntryCase.case_id)
         .join(Verdict, Verdict.case_id == Case.id)
@@ -207,8 +246,8 @@ def _said(connection: Connection, sightings: Iterable[Sighting]) -> dict[int, li
     for row in rows:
         number = by_history.get((row.since_run, row.word, row.identity_key, row.engine_label))
         if number is not None:
-            print_ = fingerprint(row.outcome, row.scene_hash, row.trajectory_hash)
-            said.setdefault(number, []).append(Said(entries[row.entry_id], print_))
+            changes, defects = changes_from_json(row.changes), defects_from_json(row.defects)
+            said.setdefault(number, []).append(Said(entries[row.entry_id], _print(row), changes, defects))
     return said
 
 
@@ -222,10 +261,20 @@ def _places(connection: Connection, numbers: Iterable[int]) -> dict[int, Place]:
 
 def _fingerprints(connection: Connection, cases: Sequence[int]) -> dict[int, str]:
     query = select(Case.id, *PRINTS).where(Case.id.in_(cases))
-    return {row.id: fingerprint(row.outcome, row.scene_hash, row.trajectory_hash) for row in connection.execute(query)}
+    return {row.id: _print(row) for row in connection.execute(query)}
 
 
 def _run_of_baseline(connection: Connection, numbers: Iterable[int | None]) -> dict[int, int]:
     query = select(models.Baseline.id, Case.run_id).join(Case, Case.id == models.Baseline.case_id)
     known = {number for number in numbers if number is not None}
     return {row.id: row.run_id for row in connection.execute(query.where(models.Baseline.id.in_(known)))}
+
+
+def _entry_of_baseline(connection: Connection, numbers: Iterable[int | None]) -> dict[int, int]:
+    """By the numbers of baselines: the entry that made each, of those that hold."""
+    undone = ledger.undone_entries(connection)
+    query = select(models.Baseline.id, models.Baseline.entry_id).where(
+        models.Baseline.id.in_({number for number in numbers if number is not None}),
+        or_(models.Baseline.until.is_(None), models.Baseline.until > datetime.now(UTC)),
+    )
+    return {row.id: row.entry_id for row in connection.execute(query) if row.entry_id and row.entry_id not in undone}

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, delete, insert, or_, select
 from validation.evidence.divergence import divergence_from_json, divergence_to_json
 from validation.groups import TELLING
 from validation.store import ledger, models, runs
+from validation.store.ancestry import Standpoint, others, standpoint
 from validation.store.errors import StoreError
 from validation.store.records import Baseline, StoredResult
 from validation.verdict import Verdict, changes_from_json, defects_from_json, to_json
@@ -82,47 +83,43 @@ def _the_one(results: Sequence[StoredResult]) -> StoredResult:
     return plain[0]
 
 
-def in_effect(
-    connection: Connection,
-    branches: Sequence[str],
-    commits: Collection[str] | None = None,
-    *,
-    anywhere: str | None = None,
-) -> dict[str, Any]:
-    """Identity -> the row in effect: of the first of `branches` that has any, the latest not expired, not undone.
+def in_effect(connection: Connection, seen_from: Standpoint) -> dict[str, Any]:
+    """Identity -> the row in effect: of the nearest branch that has any, the newest not expired, not undone."""
+    found: dict[str, Any] = {}
+    rows = _holding(connection, seen_from.branches)
+    for branch in reversed(seen_from.branches):
+        counting = [r for r in rows if r.branch == branch and seen_from.counts(branch, r.commit, dirty=r.dirty)]
+        found |= seen_from.newest(counting)
+    return found
 
-    With `commits` only results of these commits count, but on the branch `anywhere` those of all.
-    """
-    now = datetime.now(UTC)
+
+def newest_on(connection: Connection, branch: str, seen_from: Standpoint) -> dict[str, Any]:
+    """Identity -> the row in effect on a branch, of whichever of its commits."""
+    return seen_from.newest(_holding(connection, [branch]))
+
+
+def _holding(connection: Connection, branches: Sequence[str]) -> list[Any]:
+    """Neither expired nor undone."""
     rows = connection.execute(
-        select(models.Baseline.__table__, models.Run.commit)
+        select(models.Baseline.__table__, models.Run.commit, models.Run.dirty)
         .join(models.Case, models.Case.id == models.Baseline.case_id)
         .join(models.Run, models.Run.id == models.Case.run_id)
         .where(
             models.Baseline.branch.in_(branches),
-            or_(models.Baseline.until.is_(None), models.Baseline.until > now),
+            or_(models.Baseline.until.is_(None), models.Baseline.until > datetime.now(UTC)),
         )
-    ).all()
-    if commits is not None:
-        rows = [row for row in rows if row.branch == anywhere or row.commit in commits]
+    )
     undone = ledger.undone_entries(connection)
-    holding = [row for row in rows if row.entry_id not in undone]
-    return {row.identity_key: row for row in sorted(holding, key=lambda row: (-branches.index(row.branch), row.id))}
+    return [row for row in rows if row.entry_id not in undone]
 
 
-def baselines(
-    connection: Connection,
-    branches: Sequence[str],
-    commits: Collection[str] | None = None,
-    *,
-    anywhere: str | None = None,
-) -> dict[str, Baseline]:
+def baselines(connection: Connection, seen_from: Standpoint) -> dict[str, Baseline]:
     """By identity, those in effect, as `in_effect` has them."""
-    chosen = in_effect(connection, branches, commits, anywhere=anywhere)
+    chosen = in_effect(connection, seen_from)
     if not chosen:
         return {}
     numbers = {row.case_id for row in chosen.values()}
-    accepted = models.Case.id.in_(select(models.Baseline.case_id).where(models.Baseline.branch.in_(branches)))
+    accepted = models.Case.id.in_(select(models.Baseline.case_id).where(models.Baseline.branch.in_(seen_from.branches)))
     results = {result.number: result for result in runs.results(connection, accepted) if result.number in numbers}
     return {identity: baseline_of(row, results[row.case_id]) for identity, row in chosen.items()}
 
@@ -146,11 +143,12 @@ def save_verdicts(connection: Connection, run: int, verdicts: Iterable[Verdict])
     query = select(models.Case.key, models.Case.id).where(models.Case.run_id == run)
     numbers = {row.key: row.id for row in connection.execute(query)}
     branch = connection.execute(select(models.Run.branch).where(models.Run.id == run)).scalar_one()
+    strangers = others(connection, run, standpoint(connection, run))
     rows = []
     for verdict in verdicts:
         if verdict.case_key not in numbers:
             raise StoreError(f"run {run}: {verdict.case.label} × {verdict.case.engine_label} is none of its cases")
-        since, good = _since(connection, run, branch, verdict)
+        since, good = _since(connection, run, branch, strangers, verdict)
         rows.append(
             {
                 "case_id": numbers[verdict.case_key],
@@ -173,9 +171,12 @@ def save_verdicts(connection: Connection, run: int, verdicts: Iterable[Verdict])
         connection.execute(insert(models.Verdict), rows)
 
 
-def _since(connection: Connection, run: int, branch: str, verdict: Verdict) -> tuple[int | None, int | None]:
+def _since(
+    connection: Connection, run: int, branch: str, strangers: Sequence[int], verdict: Verdict
+) -> tuple[int | None, int | None]:
     """Of a verdict that tells: the first run of the branch that has it, and the latest before in which it was not so,
-    or that of the baseline. A case with overrides has a history of its own."""
+    or that of the baseline. A case with overrides has a history of its own. `strangers` are runs of another branch
+    of that name."""
     if verdict.word not in TELLING:
         return None, None
     before = connection.execute(
@@ -187,6 +188,7 @@ def _since(connection: Connection, run: int, branch: str, verdict: Verdict) -> t
             models.Case.engine_label == verdict.case.engine_label,
             models.Case.run_id < run,
             models.Run.branch == branch,
+            models.Run.id.not_in(strangers),
         )
         .order_by(models.Case.id.desc())
         .limit(1)

@@ -83,6 +83,18 @@ class Run(Base):
     command: Mapped[str]
     timing: Mapped[bool]
     labels: Mapped[str]  # JSON: name -> text
+    base: Mapped[str] = mapped_column(server_default="")  # branch that the change is for; "": compared with none
+    merge_base: Mapped[str] = mapped_column(server_default="")
+    asked: Mapped[str] = mapped_column(server_default="{}")  # JSON: what a resumed run has to know of how it was begun
+
+
+class Commit(Base):
+    """Of runs and merge bases, where the whole history was there to look at."""
+
+    __tablename__ = "commits"
+    hash: Mapped[str] = mapped_column(primary_key=True)
+    generation: Mapped[int]  # longest way from a first commit: more than that of any commit before it
+    parents: Mapped[str]  # JSON: the nearest before it that are in this table
 
 
 class Trajectory(Base):

@@ -43,7 +43,15 @@ CASE = [
 # --- writing ------------------------------------------------------------------------------------------------------
 
 
-def begin(connection: Connection, info: RunInfo, planned: Sequence[Case]) -> int:
+def begin(
+    connection: Connection,
+    info: RunInfo,
+    planned: Sequence[Case],
+    *,
+    base: str = "",
+    merge_base: str = "",
+    asked: Mapping[str, Any] | None = None,
+) -> int:
     row = {
         "started": info.started,
         "finished": None,
@@ -57,6 +65,9 @@ def begin(connection: Connection, info: RunInfo, planned: Sequence[Case]) -> int
         "command": info.command,
         "timing": info.timing,
         "labels": json.dumps(dict(info.labels)),
+        "base": base,
+        "merge_base": merge_base,
+        "asked": json.dumps(dict(asked or {})),
     }
     (run,) = connection.execute(insert(models.Run).values(row).returning(models.Run.id)).one()
     rows = {case_key(case): case for case in planned}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Engine, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from scenarios.scene import Scene
@@ -15,9 +15,10 @@ from validation.case import Case, CaseResult, RunInfo
 from validation.ensembles import Ensemble
 from validation.groups import Group
 from validation.ledger import Entry, Mark
-from validation.lineage import Lineage
+from validation.lineage import History, Lineage
 from validation.measurement import Measurement
-from validation.store import comparisons, ensembles, finds, groups, judgements, ledger, models, overview, runs
+from validation.store import ancestry, comparisons, ensembles, finds, groups, judgements, ledger, models, overview, runs
+from validation.store.ancestry import MAIN_BRANCHES, Standpoint
 from validation.store.connection import connect, reading, unreachable, writing
 from validation.store.errors import StoreError
 from validation.store.migration import migrate
@@ -26,9 +27,6 @@ from validation.store.records import Baseline, Point, StoredComparison, StoredFi
 from validation.store.runs import HISTORY
 from validation.trajectory import Trajectory
 from validation.verdict import Verdict
-
-MAIN_BRANCHES = ("main", "master", "")
-"""Where a baseline is looked for when the branch has none of its own; "" is outside a repository."""
 
 
 def open_store(where: str | Path) -> Store:
@@ -68,11 +66,31 @@ class Store:
 
     # --- runs -----------------------------------------------------------------------------------------------------
 
-    def begin_run(self, info: RunInfo, planned: Sequence[Case], scenes: Iterable[Scene] = ()) -> int:
-        """The run's number. The planned cases are written at once, so that a killed run can be resumed."""
+    def begin_run(
+        self,
+        info: RunInfo,
+        planned: Sequence[Case],
+        scenes: Iterable[Scene] = (),
+        *,
+        lineage: Lineage | None = None,
+        history: History | None = None,
+        asked: Mapping[str, Any] | None = None,
+    ) -> int:
+        """The run's number. The planned cases are written at once, so that a killed run can be resumed.
+
+        `lineage` is that of a change which is compared with its merge base. `history` tells which commits come before
+        this one, and so what was accepted on this branch and what on another of its name. `asked` is what a resumed
+        run has to know, as JSON has it.
+        """
+        merge_base = lineage.merge_base if lineage else ""
         with writing(self._engine, self.name) as connection:
             runs.save_scenes(connection, scenes)
-            return runs.begin(connection, info, planned)
+            number = runs.begin(
+                connection, info, planned, base=lineage.base if lineage else "", merge_base=merge_base, asked=asked
+            )
+            if history is not None:
+                ancestry.keep(connection, history, [merge_base] if merge_base else [])
+            return number
 
     def save_results(self, run: int, results: Sequence[CaseResult]) -> list[int]:
         """The cases' numbers. All in one transaction; a case that is done already stays as it is."""
@@ -210,11 +228,21 @@ class Store:
         merge base and of commits before it.
         """
         with reading(self._engine, self.name) as connection:
+            depths = ancestry.generations(connection)
             if lineage is None:
-                return judgements.baselines(connection, list(dict.fromkeys((branch, *MAIN_BRANCHES))))
-            branches = list(dict.fromkeys((branch, lineage.base, *MAIN_BRANCHES)))
-            own = branch if branch != lineage.base else None
-            return judgements.baselines(connection, branches, lineage.commits, anywhere=own)
+                return judgements.baselines(connection, Standpoint(branch=branch, generations=depths))
+            if lineage.merge_base not in depths:  # no run knew its history: all that is known is which comes last
+                depths = dict.fromkeys(lineage.commits, 0) | depths
+                depths[lineage.merge_base] = 1 + max((depths[one] for one in lineage.commits), default=0)
+            seen_from = Standpoint(branch=branch, base=lineage.base, before=lineage.commits, generations=depths)
+            return judgements.baselines(connection, seen_from)
+
+    def baselines_of(self, run: int) -> dict[str, Baseline]:
+        """By identity key, those that a run is compared with, from where it was begun: with its merge base or without,
+        and of its own branch only what was accepted since that was made."""
+        with reading(self._engine, self.name) as connection:
+            runs.require(connection, run)
+            return judgements.baselines(connection, ancestry.standpoint(connection, run))
 
     def baselines_numbered(self, numbers: Collection[int]) -> dict[int, Baseline]:
         """By number, in effect or not."""
@@ -245,7 +273,7 @@ class Store:
         """
         with reading(self._engine, self.name) as connection:
             runs.require(connection, run)
-            return groups.groups(connection, run, self._branches(connection, run), closed=closed)
+            return groups.groups(connection, run, closed=closed)
 
     def group(self, run: int, key: str) -> Group:
         """By the first digits of its key. Raises StoreError where they name none, or several."""
@@ -282,20 +310,16 @@ class Store:
             return ledger.undo(connection, entry, who=who, reason=reason)
 
     def carry_over(self, run: int) -> list[int]:
-        """Accept of a run what was accepted on another branch, where every result of a group is the same bit for bit;
-        numbers of the entries that were carried over."""
+        """Accept of a run what was accepted elsewhere and is in effect there, where every result of a group is the same
+        bit for bit, and nothing newer is accepted here; numbers of the entries that were carried over."""
         with writing(self._engine, self.name) as connection:
             runs.require(connection, run)
-            return groups.carry_over(connection, run, self._branches(connection, run))
+            return groups.carry_over(connection, run)
 
     def entries(self, limit: int | None = None) -> list[Entry]:
         """The ledger, newest first."""
         with reading(self._engine, self.name) as connection:
             return ledger.entries(connection, limit=limit)
-
-    def _branches(self, connection: Connection, run: int) -> list[str]:
-        (stored,) = runs.runs(connection, models.Run.id == run)
-        return list(dict.fromkeys((stored.branch, *MAIN_BRANCHES)))
 
     # --- finds ----------------------------------------------------------------------------------------------------
 

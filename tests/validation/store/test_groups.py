@@ -201,6 +201,39 @@ def test_a_known_issue_holds_over_commits_and_no_fault_only_for_these_very_motio
     assert states == {"stack:n=10": "known", "pile:n=10": "new"}
 
 
+@pytest.mark.parametrize("mark", ["known", "quarantine"])
+def test_a_mark_holds_until_it_gets_much_worse_or_another_metric_moves(mark: str, store: Store) -> None:
+    """Accepted 0.4 mm and marked at 3 mm: 2.6 mm away; up to twice as far is what was spoken of."""
+    good(store, STACK)
+    run = checked(store, "bbbb", *bad(STACK))
+    more = {"link": "#1"} if mark == "known" else {"owner": "B.", "until": SOON}
+    store.mark(mark, [the(store.groups(run)).worst.number], who="A.", reason="so", scope="it", **more)  # type: ignore[arg-type]
+    further = checked(store, "cccc", moved(STACK, 5.5e-3, 5.0))
+    assert not the(store.groups(further)).fails
+    worse = checked(store, "dddd", moved(STACK, 6e-3, 6.0))
+    assert (the(store.groups(worse)).state, the(store.groups(worse)).fails) == ("new", True)
+
+
+def test_a_mark_does_not_cover_another_metric(store: Store) -> None:
+    def of(penetration: float, drift: float, place: float) -> CaseResult:
+        there = moved(STACK, penetration, place)
+        return replace(there, measurements=(*there.measurements, measurement("rest_drift", drift)))
+
+    store.accept(checked(store, "aaaa", of(4e-4, 1e-3, 0.0)), who="R.", reason="first look")
+    run = checked(store, "bbbb", of(3e-3, 1e-3, 1.0))
+    store.mark("known", [the(store.groups(run)).worst.number], who="A.", reason="so", scope="it", link="#1")
+    assert not the(store.groups(checked(store, "cccc", of(3.1e-3, 1e-3, 2.0)))).fails
+    assert the(store.groups(checked(store, "dddd", of(3e-3, 4e-3, 3.0)))).fails
+
+
+def test_a_crash_that_is_known_covers_no_other(store: Store) -> None:
+    good(store, STACK)
+    run = checked(store, "bbbb", failed(STACK, "crashed", "SIGSEGV after 1.3 s"))
+    store.mark("known", [the(store.groups(run)).worst.number], who="A.", reason="so", scope="it", link="#1")
+    assert not the(store.groups(checked(store, "cccc", failed(STACK, "crashed", "SIGSEGV after 2 s")))).fails
+    assert the(store.groups(checked(store, "dddd", failed(STACK, "crashed", "exit status 3 after 2 s")))).fails
+
+
 def test_a_quarantine_ends_on_its_day(store: Store) -> None:
     good(store, STACK)
     run = checked(store, "bbbb", *bad(STACK))

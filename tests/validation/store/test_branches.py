@@ -1,0 +1,223 @@
+"""What is accepted counts by the history of commits: of the merge base, of this life of a branch, the newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from tests.validation.store.made import case, failed, info
+from tests.validation.store.test_groups import moved, the
+from validation.case import CaseResult
+from validation.groups import excused
+from validation.judge import exit_status, judge
+from validation.lineage import History, Lineage
+from validation.store import Store
+
+STACK = case("stack")
+GOOD, BAD = moved(STACK, 4e-4, 0.0), moved(STACK, 3e-3, 1.0)
+LINE = {"d": ("c",), "c": ("b",), "b": ("a",), "a": ()}
+
+
+def history(head: str, parents: dict[str, tuple[str, ...]] | None = None) -> History:
+    """Up to `head`; newest first."""
+    parents = LINE if parents is None else parents
+    names = list(parents)
+    return History(head=head, parents={name: parents[name] for name in names[names.index(head) :]})
+
+
+def since(base: str, at: str, *before: str) -> Lineage:
+    return Lineage(base=base, merge_base=at, commits=frozenset((at, *before)))
+
+
+def checked(
+    store: Store,
+    branch: str,
+    commit: str,
+    *results: CaseResult,
+    lineage: Lineage | None = None,
+    known: History | None = None,
+    dirty: bool = False,
+) -> tuple[int, int]:
+    """As `check` does it, carrying over and all: the run, and the exit status."""
+    run = store.begin_run(
+        info(branch, commit=commit, dirty=dirty), [r.case for r in results], lineage=lineage, history=known
+    )
+    store.save_results(run, results)
+    baselines = store.baselines_of(run)
+    verdicts = [judge(baselines.get(r.case.identity.key), r) for r in store.results(run)]
+    store.save_verdicts(run, verdicts)
+    store.finish_run(run)
+    store.carry_over(run)
+    return run, exit_status(excused(verdicts, store.groups(run), run))
+
+
+def accepted(store: Store, branch: str, commit: str, *results: CaseResult, **more: object) -> int:
+    """The run."""
+    run, _ = checked(store, branch, commit, *results, **more)  # type: ignore[arg-type]
+    store.accept(run, who="R.", reason=f"{branch} at {commit}")
+    return run
+
+
+def in_effect(store: Store, run: int) -> list[int]:
+    return [baseline.run for baseline in store.baselines_of(run).values()]
+
+
+def acts(store: Store) -> list[str]:
+    return [entry.act for entry in store.entries()][::-1]
+
+
+# --- carrying over ------------------------------------------------------------------------------------------------
+
+
+def test_a_change_back_to_what_main_has_superseded_is_worse(store: Store) -> None:
+    accepted(store, "main", "a", BAD)
+    accepted(store, "main", "b", GOOD)
+    run, status = checked(store, "feature", "c", BAD, lineage=since("main", "b", "a"), known=history("c"))
+    assert (status, the(store.groups(run)).state, acts(store)) == (1, "new", ["accept", "accept"])
+
+
+def test_what_is_in_effect_elsewhere_but_older_than_the_baseline_here_is_not_carried_over(store: Store) -> None:
+    accepted(store, "old", "a", BAD)
+    accepted(store, "main", "b", GOOD)
+    assert checked(store, "main", "c", BAD)[1] == 1
+    accepted(store, "old", "a", BAD)
+    assert checked(store, "main", "d", BAD)[1] == 0
+
+
+def test_what_was_superseded_on_its_own_branch_is_not_carried_over(store: Store) -> None:
+    accepted(store, "main", "a", GOOD)
+    accepted(store, "feature", "b", BAD)
+    accepted(store, "feature", "c", moved(STACK, 2e-3, 2.0))
+    assert checked(store, "main", "d", BAD)[1] == 1
+
+
+def test_for_a_base_that_is_not_main_what_main_has_does_not_count(store: Store) -> None:
+    accepted(store, "main", "a", BAD, known=history("a"))
+    accepted(store, "develop", "b", GOOD, known=history("b"))
+    run, status = checked(store, "feature", "c", BAD, lineage=since("develop", "b", "a"), known=history("c"))
+    assert (status, the(store.groups(run)).state) == (1, "new")
+
+
+def test_what_was_carried_over_and_taken_back_is_not_carried_over_again(store: Store) -> None:
+    accepted(store, "main", "a", GOOD)
+    accepted(store, "feature", "b", BAD)
+    assert checked(store, "main", "c", BAD)[1] == 0
+    undo = store.undo(store.entries(1)[0].number, who="M.", reason="not here")
+    run, status = checked(store, "main", "d", BAD)
+    assert (status, the(store.groups(run)).state) == (1, "new")
+    store.undo(undo, who="M.", reason="here too")
+    assert checked(store, "main", "e", BAD)[1] == 0
+
+
+def test_what_was_rejected_here_is_not_carried_over(store: Store) -> None:
+    accepted(store, "main", "a", GOOD)
+    run, _ = checked(store, "main", "b", BAD)
+    numbers = [member.number for member in the(store.groups(run)).members]
+    reject = store.mark("reject", numbers, who="M.", reason="no", scope="it")
+    accepted(store, "feature", "c", BAD)
+    run, status = checked(store, "main", "d", BAD)
+    assert (status, the(store.groups(run)).state) == (1, "rejected")
+    store.undo(reject, who="M.", reason="well")
+    assert checked(store, "main", "e", BAD)[1] == 0
+
+
+def test_an_acceptance_of_one_crash_is_none_of_another(store: Store) -> None:
+    accepted(store, "feature", "z", failed(STACK, "crashed", "SIGSEGV after 1.3 s"))
+    accepted(store, "main", "a", GOOD)
+    again = failed(STACK, "crashed", "SIGSEGV after 2 s")
+    accepted(store, "feature", "z", again)
+    assert checked(store, "main", "b", failed(STACK, "crashed", "SIGABRT after 2 s"))[1] == 1
+    assert checked(store, "main", "c", failed(STACK, "timed_out", "SIGSEGV after 2 s"))[1] == 1
+    assert checked(store, "main", "d", failed(STACK, "crashed", "SIGSEGV after 0.25 s"))[1] == 0
+
+
+# --- which is the newest ------------------------------------------------------------------------------------------
+
+
+def test_a_late_acceptance_of_an_older_commit_replaces_nothing(store: Store) -> None:
+    first, _ = checked(store, "main", "a", BAD, known=history("a"))
+    second = accepted(store, "main", "b", GOOD, known=history("b"))
+    store.accept(first, who="R.", reason="late")
+    change, status = checked(store, "feature", "c", BAD, lineage=since("main", "b", "a"), known=history("c"))
+    assert (in_effect(store, change), status) == ([second], 1)
+    onward, _ = checked(store, "main", "c", GOOD, known=history("c"))
+    assert in_effect(store, onward) == [second]
+
+
+def test_a_commit_whose_history_nobody_knew_counts_as_the_deepest_so_far(store: Store) -> None:
+    accepted(store, "main", "b", GOOD, known=history("b"))
+    shallow = accepted(store, "main", "x", moved(STACK, 5e-4, 4.0))
+    run, _ = checked(store, "main", "y", GOOD)
+    assert in_effect(store, run) == [shallow]
+
+
+def test_what_was_run_with_edits_is_not_what_stands_at_the_merge_base(store: Store) -> None:
+    clean = accepted(store, "main", "a", GOOD, known=history("a"))
+    edited = accepted(store, "main", "b", BAD, known=history("b"), dirty=True)
+    other = moved(STACK, 3e-3, 6.0)
+    change, status = checked(store, "feature", "c", other, lineage=since("main", "b", "a"), known=history("c"))
+    assert (in_effect(store, change), status) == ([clean], 1)
+    onward, _ = checked(store, "main", "c", other, known=history("c"))
+    assert in_effect(store, onward) == [edited], "who works with edits goes on from them"
+
+
+def test_commits_between_those_that_are_known_are_put_in_their_place(store: Store) -> None:
+    accepted(store, "main", "a", GOOD, known=history("a"))
+    checked(store, "main", "c", GOOD, known=history("c"))
+    between = accepted(store, "main", "b", moved(STACK, 5e-4, 4.0), known=history("b"))
+    change, _ = checked(store, "feature", "d", GOOD, lineage=since("main", "c", "b", "a"), known=history("d"))
+    assert in_effect(store, change) == [between]
+
+
+# --- lives of a branch --------------------------------------------------------------------------------------------
+
+FORK = {"m2": ("b", "f2"), "f2": ("f1",), "m1": ("b", "f1"), "f1": ("b",), "o": ("a",), "b": ("a",), "a": ()}
+
+
+def fork(head: str) -> History:
+    """What comes before `head` in FORK."""
+    found: dict[str, tuple[str, ...]] = {}
+
+    def walk(names: Sequence[str]) -> None:
+        for name in names:
+            found.pop(name, None)
+            found[name] = FORK[name]
+            walk(FORK[name])
+
+    walk([head])
+    return History(head=head, parents=found)
+
+
+@pytest.mark.parametrize("branch", ["patch-1", "HEAD"])
+def test_what_was_accepted_on_another_branch_of_the_same_name_does_not_count(branch: str, store: Store) -> None:
+    accepted(store, branch, "o", BAD, known=fork("o"))
+    accepted(store, "main", "b", GOOD, known=fork("b"))
+    assert checked(store, branch, "f1", BAD, lineage=since("main", "b", "a"), known=fork("f1"))[1] == 1
+    assert checked(store, branch, "f1", BAD, known=fork("f1"))[1] == 1
+
+
+def test_what_was_said_on_another_branch_of_the_same_name_does_not_count(store: Store) -> None:
+    main = accepted(store, "main", "a", GOOD, known=fork("a"))
+    old, _ = checked(store, "patch-1", "o", BAD, known=fork("o"))
+    numbers = [member.number for member in the(store.groups(old)).members]
+    store.mark("known", numbers, who="R.", reason="so", scope="it", link="#1")
+    run, status = checked(store, "patch-1", "f1", BAD, known=fork("f1"))
+    group = the(store.groups(run))
+    assert (status, group.state, group.since.run, group.good and group.good.run) == (1, "new", run, main)
+    assert the(store.groups(old)).state == "known"
+
+
+def test_detached_commits_share_nothing_where_no_history_is_known(store: Store) -> None:
+    accepted(store, "main", "a", GOOD)
+    accepted(store, "HEAD", "o", moved(STACK, 3e-3, 2.0))
+    assert checked(store, "HEAD", "f1", BAD)[1] == 1
+
+
+def test_a_merge_that_a_server_made_to_try_a_change_belongs_to_its_branch(store: Store) -> None:
+    """GitHub builds a pull request merged with its base, by a commit that no later one comes after."""
+    accepted(store, "main", "b", GOOD, known=fork("b"))
+    change = since("main", "b", "a")
+    own = accepted(store, "feature", "m1", BAD, lineage=change, known=fork("m1"))
+    run, status = checked(store, "feature", "m2", moved(STACK, 3e-3, 5.0), lineage=change, known=fork("m2"))
+    assert (in_effect(store, run), status) == ([own], 0)

@@ -1,0 +1,147 @@
+"""Which commits come before which, and so which acceptances count where.
+
+Kept are the commits of runs and merge bases, each with the nearest kept ones before it: a few per run, however long the
+project's history is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from validation.lineage import History
+from validation.store import models
+
+Commit, Run = models.Commit, models.Run
+MAIN_BRANCHES = ("main", "master", "")
+"""Where a baseline is looked for when the branch has none of its own; "" is outside a repository. They have one life:
+whatever was accepted on them counts."""
+DETACHED = "HEAD"  # what git calls the branch of a bare commit: shared by all of them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standpoint:
+    """From where it is asked what is accepted."""
+
+    branch: str
+    own: Collection[str] | None = None  # commits of this life of the branch; None: by its name alone
+    base: str = ""  # the branch that the change is for
+    before: Collection[str] | None = None  # commits of the base that count; None: no base
+    generations: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def branches(self) -> list[str]:
+        """Those whose acceptances may count, the nearest first."""
+        bases = () if self.before is None else (self.base,)
+        return list(dict.fromkeys((self.branch, *bases, *MAIN_BRANCHES)))
+
+    def of_this_life(self, commit: str) -> bool:
+        return self.own is None or not commit or commit in self.own
+
+    def counts(self, branch: str, commit: str, *, dirty: bool) -> bool:
+        """Whether an acceptance does that was made on `branch`, of a result of `commit`.
+
+        Edits that were not committed are not what stands at the merge base.
+        """
+        if self.before is not None and (branch != self.branch or branch == self.base):
+            return commit in self.before and not dirty
+        return branch != self.branch or self.of_this_life(commit)
+
+    def newest(self, rows: Iterable[Any]) -> dict[str, Any]:
+        """Of acceptances of one branch, by their ids: identity -> the one in effect.
+
+        The latest; but what is accepted late, of a commit that comes before one accepted already, replaces nothing.
+        A commit of which nothing is known counts as the deepest so far.
+        """
+        found: dict[str, Any] = {}
+        deepest: dict[str, int] = {}
+        for row in sorted(rows, key=lambda row: int(row.id)):
+            before = deepest.get(row.identity_key, 0)
+            depth = self.generations.get(row.commit, before)
+            if depth >= before:
+                found[row.identity_key], deepest[row.identity_key] = row, depth
+        return found
+
+
+def standpoint(connection: Connection, run: int) -> Standpoint:
+    """That of a run, as it was begun."""
+    row = connection.execute(select(Run.branch, Run.commit, Run.base, Run.merge_base).where(Run.id == run)).one()
+    kept = _Kept(connection)
+    before = None
+    if row.base:
+        before = kept.up_to(row.merge_base) or frozenset((row.merge_base,))
+    own: frozenset[str] | None = None
+    if row.branch not in MAIN_BRANCHES:
+        own = kept.life(row.commit, before or frozenset())
+        if own is None and row.branch == DETACHED:
+            own = frozenset((row.commit,))
+    return Standpoint(branch=row.branch, own=own, base=row.base, before=before, generations=kept.generations)
+
+
+def generations(connection: Connection) -> dict[str, int]:
+    """Of the commits that are kept."""
+    return _Kept(connection).generations
+
+
+def others(connection: Connection, run: int, seen_from: Standpoint) -> list[int]:
+    """Earlier runs of a branch of the same name that was another one: deleted and made anew, or rebased."""
+    if seen_from.own is None:
+        return []
+    rows = connection.execute(select(Run.id, Run.commit).where(Run.branch == seen_from.branch, Run.id < run))
+    return [row.id for row in rows if not seen_from.of_this_life(row.commit)]
+
+
+class _Kept:
+    def __init__(self, connection: Connection) -> None:
+        rows = connection.execute(select(Commit.hash, Commit.generation, Commit.parents)).all()
+        self.generations: dict[str, int] = {row.hash: row.generation for row in rows}
+        self._parents: dict[str, Sequence[str]] = {row.hash: json.loads(row.parents) for row in rows}
+
+    def up_to(self, commit: str) -> frozenset[str]:
+        """The commit and those before it; none where nothing is known of it."""
+        found: set[str] = set()
+        waiting = [commit]
+        while waiting:
+            one = waiting.pop()
+            if one in self._parents and one not in found:
+                found.add(one)
+                waiting += self._parents[one]
+        return frozenset(found)
+
+    def life(self, commit: str, base: Collection[str]) -> frozenset[str] | None:
+        """Those before it, and the merges that a CI server made of one of them with the base, to try it: no commit
+        comes after these. None where nothing is known of it."""
+        before = self.up_to(commit)
+        merges = {
+            one
+            for one, parents in self._parents.items()
+            if len(parents) > 1 and parents[-1] in before and parents[-1] not in base
+        }
+        return before | merges if before else None
+
+
+def keep(connection: Connection, history: History, more: Collection[str] = ()) -> None:
+    """The commits of runs in this history, its head and `more`. What comes between those that are kept already is put
+    there."""
+    runs = set(connection.execute(select(Run.commit).distinct()).scalars())
+    kept = {row.hash: row.parents for row in connection.execute(select(Commit.hash, Commit.parents))}
+    wanted = {history.head, *history.parents[history.head], *more, *runs, *kept} & history.parents.keys()
+    if wanted <= kept.keys():
+        return
+    generations = history.generations()
+    for commit, parents in history.nearest(wanted).items():
+        text = json.dumps(parents)
+        if commit not in kept:
+            try:
+                with connection.begin_nested():
+                    row = {"hash": commit, "generation": generations[commit], "parents": text}
+                    connection.execute(insert(Commit), [row])
+            except IntegrityError:  # another process has just kept the same
+                pass
+        elif kept[commit] != text:
+            connection.execute(update(Commit).where(Commit.hash == commit).values(parents=text))
