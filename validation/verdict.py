@@ -120,6 +120,12 @@ class Verdict:
         return case_key(self.case)
 
     @property
+    def standing(self) -> tuple[Defect, ...]:
+        """Laws of physics that it breaks without a check failing for it: it did so when it was accepted, or nothing is
+        accepted yet. Wrong all the same, and so is a baseline that does."""
+        return tuple(defect for defect in self.defects if defect.standing or self.word != "defect")
+
+    @property
     def metric(self) -> str:
         """The one that moved worst; "" where none did."""
         return self.changes[0].metric if self.changes else ""
@@ -165,6 +171,15 @@ def exit_status(verdicts: Iterable[Verdict], *, strict: bool = False) -> int:
 
 def fails(verdict: Verdict, *, strict: bool = False) -> bool:
     return verdict.worse or (strict and verdict.word in ("broken", "missing"))
+
+
+def standing(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """Those with standing defects, what exceeds its limit most first."""
+
+    def excess(verdict: Verdict) -> float:
+        return max(abs(defect.value) / max(defect.limit, FLOOR) for defect in verdict.standing)
+
+    return sorted((verdict for verdict in verdicts if verdict.standing), key=excess, reverse=True)
 
 
 R = TypeVar("R", bound=HasHeadline)

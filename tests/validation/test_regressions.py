@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.validation.command import call
-from tests.validation.store.made import case
-from tests.validation.store.test_groups import bad, checked, good
+from tests.validation.store.made import case, info
+from tests.validation.store.test_groups import bad, checked, good, moved
 from validation.groups import excused
-from validation.judge import exit_status
+from validation.judge import exit_status, judge
 from validation.report.meaning import MEANS, meaning
 from validation.store import Store, open_store
 from validation.verdict import NOT_MEASURED, Change, Defect
@@ -113,6 +113,29 @@ def test_a_group_can_be_accepted_as_a_whole_and_nothing_else_with_it(upright: Co
         assert store.entries(limit=1)[0].scope == f"group {key}: regressed on pymunk since bbbb (run 2)"
     code, _, err = upright("accept", "stack", "--group", key, "--reason", "x")
     assert code == 2 and "--group: names its cases itself" in err
+
+
+def test_what_breaks_a_law_as_it_always_did_is_listed_and_fails_nothing(upright: Command) -> None:
+    """Also a wrong result that was accepted."""
+    cases = [case(f"s{i}") for i in range(5)]
+    with open_store("upright.db") as store:
+        for commit in ("aaaa", "bbbb"):
+            results = [moved(one, 1e-3 * (i + 1), 0.0) for i, one in enumerate(cases)]
+            run = store.begin_run(info(commit=commit), cases)
+            store.save_results(run, results)
+            baselines = store.baselines_of(run)
+            law = {"penetration_mean": 1.5e-3}
+            store.save_verdicts(run, [judge(baselines.get(r.case.identity.key), r, law) for r in results])
+            store.finish_run(run)
+            assert [v.case.identity.scenario for v in store.standing(run)] == ["s4", "s3", "s2", "s1"]
+            store.accept(run, who="R.", reason="first look")
+    code, out, _ = upright("regressions")
+    assert code == 0 and "nothing is worse" in out
+    told = out.splitlines()[1:]
+    assert told[0].startswith("4 standing defects: these break a law of physics")
+    assert told[1] == "  s4:n=10 × pymunk@fair: penetration_mean 5 mm (physics allows 1.5 mm)"
+    assert told[-1] == "  and 1 more: upright regressions --all --run 2" and len(told) == 5
+    assert "s1:n=10" in upright("regressions", "--all")[1]
 
 
 @pytest.mark.parametrize(

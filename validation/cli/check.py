@@ -31,6 +31,7 @@ def command(options: Options, strict: bool, junit: Path | None, markdown: Path |
     upright check stack:n=10 --engine pymunk:iterations=2 --markdown summary.md --junit results.xml
     """
     from validation.cli.session import run_session
+    from validation.cli.standing import standing_lines
     from validation.cli.views import accept_run, show_session, show_verdicts, tell
     from validation.judge import exit_status
     from validation.report.jsonl import case_line
@@ -52,6 +53,9 @@ def command(options: Options, strict: bool, junit: Path | None, markdown: Path |
     show_session(session, options)
     if not options.quiet:
         show_verdicts(session, options)
+        more = f"upright regressions --all --run {session.run}{database_words(options.database)}"
+        for line in standing_lines(session.verdicts, more=more):
+            click.echo(line)
     if not session.baselines:
         tell(f"none of these cases is accepted yet, so none can be worse; accept them: {accept_run(session, options)}")
     raise SystemExit(exit_status(session.verdicts, strict=strict))

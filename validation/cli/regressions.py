@@ -18,12 +18,14 @@ def command(run: int | None, everything: bool, as_json: bool, database: str) -> 
     """List what is worse: verdicts of one cause are one group.
 
     Of a group: its first bad commit and the last good one before it, what was said of it, and of its worst cases
-    metric, old, new, evidence, and what that means. Exit status 1 where a check would fail for one of them.
+    metric, old, new, evidence, and what that means. Then what breaks a law of physics and always did. Exit status 1
+    where a check would fail for one of the groups.
 
     \b
     upright regressions
     upright regressions --run 12 --all --json
     """
+    from validation.cli.standing import MOST, standing_lines
     from validation.report.groups import group_line, render_groups, states_words
     from validation.store import open_store
 
@@ -35,6 +37,7 @@ def command(run: int | None, everything: bool, as_json: bool, database: str) -> 
             raise click.ClickException(f"no run is stored in {where}; run something first: upright check{place}")
         seen_from = store.run(number)
         groups = store.groups(number, closed=everything)
+        wrong = store.standing(number)
     if not everything:
         groups = [group for group in groups if group.open and group.kind != "improved"]
     if as_json:
@@ -50,4 +53,7 @@ def command(run: int | None, everything: bool, as_json: bool, database: str) -> 
             click.echo(f'Next: upright mark acknowledge {first} --reason "..."{place} · {accept} · upright mark --help')
         else:
             click.echo(f"nothing is worse, as seen from {at}")
+        every = f"upright regressions --all --run {number}{place}"
+        for line in standing_lines(wrong, most=len(wrong) if everything else MOST, more=every):
+            click.echo(line)
     raise SystemExit(int(any(group.fails for group in groups)))

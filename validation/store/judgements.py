@@ -211,12 +211,12 @@ VERDICT = [
 ]
 
 
-def verdicts(connection: Connection, run: int) -> list[Verdict]:
-    """Of a run's cases that were judged, in the order of the plan."""
+def verdicts(connection: Connection, run: int, *where: Any) -> list[Verdict]:
+    """Of a run's cases that were judged and meet `where`, in the order of the plan."""
     query = (
         select(*runs.CASE, *VERDICT)
         .join(models.Verdict, models.Verdict.case_id == models.Case.id)
-        .where(models.Case.run_id == run)
+        .where(models.Case.run_id == run, *where)
         .order_by(models.Case.id)
     )
     return [verdict_of(row) for row in connection.execute(query)]

@@ -26,7 +26,7 @@ from validation.store.overview import Tally
 from validation.store.records import Baseline, Point, StoredComparison, StoredFind, StoredResult, StoredRun
 from validation.store.runs import HISTORY
 from validation.trajectory import Trajectory
-from validation.verdict import Verdict
+from validation.verdict import Verdict, standing
 
 
 def open_store(where: str | Path) -> Store:
@@ -263,6 +263,12 @@ class Store:
         with reading(self._engine, self.name) as connection:
             runs.require(connection, run)
             return judgements.verdicts(connection, run)
+
+    def standing(self, run: int) -> list[Verdict]:
+        """Those of a run that break a law of physics without a check failing for it, the worst first."""
+        with reading(self._engine, self.name) as connection:
+            runs.require(connection, run)
+            return standing(judgements.verdicts(connection, run, models.Verdict.defects != "[]"))
 
     # --- groups and the ledger ------------------------------------------------------------------------------------
 
