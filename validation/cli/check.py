@@ -30,6 +30,7 @@ def command(options: Options, strict: bool, junit: Path | None, markdown: Path |
     upright check
     upright check stack:n=10 --engine pymunk:iterations=2 --markdown summary.md --junit results.xml
     """
+    from validation.cli.absent import left_out_line
     from validation.cli.session import run_session
     from validation.cli.standing import standing_lines
     from validation.cli.views import accept_run, show_session, show_verdicts, tell
@@ -54,6 +55,8 @@ def command(options: Options, strict: bool, junit: Path | None, markdown: Path |
     if not options.quiet:
         show_verdicts(session, options)
         more = f"upright regressions --all --run {session.run}{database_words(options.database)}"
+        if session.left_out:
+            click.echo(left_out_line(session.left_out))
         for line in standing_lines(session.verdicts, more=more):
             click.echo(line)
     if not session.baselines:

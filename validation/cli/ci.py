@@ -54,6 +54,7 @@ def command(options: Options, strict: bool, base: str | None, branch: str, repor
     """
     from dataclasses import replace
 
+    from validation.cli.absent import left_out_line
     from validation.cli.forge import forge_of
     from validation.cli.session import run_session
     from validation.cli.views import show_session, show_verdicts, tell
@@ -84,6 +85,8 @@ def command(options: Options, strict: bool, base: str | None, branch: str, repor
     show_session(session, options)
     if not options.quiet:
         show_verdicts(session, options)
+        if session.left_out:
+            click.echo(left_out_line(session.left_out))
     if silent:
         click.echo(f"::{silent}::")
         for line in commit_annotations(list(zip(session.results, session.verdicts)), strict=strict):

@@ -13,10 +13,13 @@ from validation.engines import engine_of
 from validation.measurement import Measurement
 from validation.processes.pool import Pool
 from validation.runner import Plan, Request, execute, plan_cases
-from validation.store import Baseline, Store, case_key
+from validation.store import Baseline, Store, StoredResult, case_key
 
 if TYPE_CHECKING:
     from validation.cli.session import Options
+
+
+Result = CaseResult | StoredResult
 
 
 def with_orders(
@@ -24,10 +27,10 @@ def with_orders(
     pool: Pool,
     run: int,
     plans: Sequence[Plan],
-    results: Sequence[CaseResult],
+    results: Sequence[Result],
     baselines: Mapping[str, Baseline],
     options: Options,
-) -> list[CaseResult]:
+) -> list[Result]:
     """The results, those with an order of convergence also with that; it is stored with them.
 
     Of the cases that have an error, all with `options.order`, else those that were accepted with an order. What moves
@@ -38,11 +41,12 @@ def with_orders(
     found: dict[str, Measurement] = {}
     wanted: list[Plan] = []
     for plan, result in zip(plans, results):
-        motion, baseline = result.simulation.trajectory, baselines.get(plan.case.identity.key)
-        if motion is None or not any(m.metric in ERRORS for m in result.measurements):
+        moved, baseline = StoredResult.of(result).trajectory_hash, baselines.get(plan.case.identity.key)
+        metrics = {m.metric for m in result.measurements}
+        if not moved or ORDER in metrics or not metrics & set(ERRORS):
             continue
         known = [m for m in baseline.result.measurements if m.metric == ORDER] if baseline else []
-        if known and baseline and baseline.result.trajectory_hash == motion.state_hash:
+        if known and baseline and baseline.result.trajectory_hash == moved:
             found[case_key(plan.case)] = known[0]
         elif known or options.order:
             wanted.append(plan)
@@ -56,9 +60,7 @@ def with_orders(
     ]
 
 
-def _orders(
-    pool: Pool, plans: Sequence[Plan], whole: Mapping[str, CaseResult], options: Options
-) -> dict[str, Measurement]:
+def _orders(pool: Pool, plans: Sequence[Plan], whole: Mapping[str, Result], options: Options) -> dict[str, Measurement]:
     """By case key; none where a smaller step does not complete, or the error says nothing."""
     requests = [
         Request(

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import click
 
@@ -15,6 +16,7 @@ from scenarios.catalogue import canonical_suite, scenario_of
 from scenarios.scenario import Scenario
 from validation import kernel_cache
 from validation.case import Case, CaseResult, describe_run
+from validation.cli.absent import absent, words_of
 from validation.cli.environments import commands_of, environments_of
 from validation.cli.progress import progress, step
 from validation.cli.refining import with_orders
@@ -59,11 +61,12 @@ class Options:
 class Session:
     run: int
     title: str
-    results: list[CaseResult | StoredResult]  # in the order of the plan
+    results: list[CaseResult | StoredResult]  # in the order of the plan, then what is missing
     verdicts: list[Verdict]  # likewise
     baselines: list[Baseline]  # those that were compared with
     totals: Totals
     unavailable: dict[str, str]  # engines that are known but absent, and why
+    left_out: list[Case] = field(default_factory=list)  # accepted, and not asked for
     ensembles: dict[str, Ensemble] = field(default_factory=dict)  # by case key; those that were run
     times: list[tuple[Verdict, Turn]] = field(default_factory=list)  # of a step, changed since accepted; confirmed
     doubtful: list[tuple[Verdict, Turn, float]] = field(default_factory=list)  # those that a rerun (s) did not confirm
@@ -108,15 +111,20 @@ def run_session(store: Store, options: Options, command: str) -> Session:
         scenes = {plan.case.scene_hash: plan.scenario.scene for plan in plans}
         info = describe_run(command, timing=options.limits.timing, branch=options.branch, labels=options.labels)
         run = store.begin_run(
-            info, [plan.case for plan in plans], scenes.values(), lineage=options.lineage, history=history_of()
+            info,
+            [plan.case for plan in plans],
+            scenes.values(),
+            lineage=options.lineage,
+            history=history_of(),
+            asked=asked_of(options),
         )
         with resumable(store, run, options):
             results, totals = _execute(store, pool, run, title, plans, options)
             ensembles, evidence = ensembles_of(store, pool, run, plans, results, options)
             accepted = store.baselines_of(run)
-            results = with_orders(store, pool, run, plans, results, accepted, options)
-            scenarios = [plan.scenario for plan in plans]
-            session = _judged(store, run, title, results, scenarios, totals, evidence)
+            measured = with_orders(store, pool, run, plans, results, accepted, options)
+            scenarios = {case_key(plan.case): plan.scenario for plan in plans}
+            session = _judged(store, run, title, measured, scenarios, totals, evidence)
             session = replace(_timed_again(session, pool, plans, options), ensembles=ensembles)
     return replace(session, typed=typed)
 
@@ -139,11 +147,17 @@ def resume_session(store: Store, options: Options) -> Session:
         raise click.ClickException(
             f"no unfinished run is stored; start one with: upright run{database_words(options.database)}"
         )
-    run, cases = found
-    scenarios = {case.scene_hash + case.label: _stored_scenario(store, case) for case in store.cases(run)}
+    run, pending = found
+    options = _as_asked(store, run, options)
+    done = {result.key: result for result in store.results(run)}
+    # What was declined moves no more, and what was missing may be in no catalogue any more.
+    cases = [case for case in store.cases(run) if case_key(case) not in done or done[case_key(case)].trajectory_hash]
+    scenarios = {case_key(case): _stored_scenario(store, case) for case in cases}
+    if not (options.ensemble or options.ensemble_as_accepted or options.order):
+        cases = pending
     requests = [
         Request(
-            scenario=scenarios[case.scene_hash + case.label],
+            scenario=scenarios[case_key(case)],
             engine=engine_of(case.engine_label),
             profile=case.identity.profile,
             dt=case.identity.dt,
@@ -164,13 +178,37 @@ def resume_session(store: Store, options: Options) -> Session:
                 )
         plans = [replace(plan, case=case) for plan, case in zip(plans, cases)]
         title = f"run {run}, resumed"
-        options = replace(options, limits=replace(options.limits, timing=store.run(run).info.timing))
+        owed = [plan for plan in plans if case_key(plan.case) not in done]
         with resumable(store, run, options):
-            _, totals = _execute(store, pool, run, title, plans, options)
-            results = store.results(run)
-            ordered = [scenarios[result.case.scene_hash + result.case.label] for result in results]
-            session = _judged(store, run, title, results, ordered, totals)
-            return _timed_again(session, pool, plans, options)
+            _, totals = _execute(store, pool, run, title, owed, options)
+            results: dict[str, CaseResult | StoredResult] = {result.key: result for result in store.results(run)}
+            again = [results[case_key(plan.case)] for plan in plans]
+            ensembles, evidence = ensembles_of(store, pool, run, plans, again, options)
+            ordered = with_orders(store, pool, run, plans, again, store.baselines_of(run), options)
+            results |= {case_key(result.case): result for result in ordered}
+            session = _judged(store, run, title, list(results.values()), scenarios, totals, evidence)
+            return replace(_timed_again(session, pool, owed, options), ensembles=ensembles)
+
+
+def asked_of(options: Options) -> dict[str, Any]:
+    """What a run keeps of how it was asked for: which cases, and what a resumed one has to measure."""
+    return {
+        "words": words_of(options),
+        "ensemble": options.ensemble,
+        "ensemble_as_accepted": options.ensemble_as_accepted,
+        "order": options.order,
+    }
+
+
+def _as_asked(store: Store, run: int, options: Options) -> Options:
+    asked = store.asked(run)
+    return replace(
+        options,
+        ensemble=asked.get("ensemble", 0),
+        ensemble_as_accepted=asked.get("ensemble_as_accepted", False),
+        order=asked.get("order", False),
+        limits=replace(options.limits, timing=store.run(run).info.timing),
+    )
 
 
 @contextmanager
@@ -230,24 +268,29 @@ def _judged(
     run: int,
     title: str,
     results: Sequence[CaseResult | StoredResult],
-    scenarios: Sequence[Scenario],
+    scenarios: Mapping[str, Scenario],
     totals: Totals,
     evidence: Mapping[str, EnsembleEvidence] | None = None,
 ) -> Session:
-    """Against what is accepted on the run's branch; the run is finished with its verdicts.
+    """Against what is accepted on the run's branch; the run is finished with its verdicts. `scenarios` are by case key;
+    what is missing has none.
 
     The verdicts are stored as judged; those handed on say what is known, quarantined or no fault, and do not fail.
     """
     baselines = store.baselines_of(run)
+    missing, left_out = absent(store, run, baselines, [result.case for result in results])
+    store.save_results(run, missing)
+    results = [*results, *missing]
     verdicts = [
         judge(
             baseline,
             result,
-            scenario.laws,
-            divergence_of(store, baseline, result, scenario),
+            scenario.laws if scenario else None,
+            divergence_of(store, baseline, result, scenario) if scenario else None,
             (evidence or {}).get(case_key(result.case)),
         )
-        for result, scenario in zip(results, scenarios)
+        for result in results
+        for scenario in [scenarios.get(case_key(result.case))]
         for baseline in [baselines.get(result.case.identity.key)]
     ]
     store.save_verdicts(run, verdicts)
@@ -262,6 +305,7 @@ def _judged(
         baselines=[baselines[v.case.identity.key] for v in verdicts if v.baseline is not None],
         totals=totals,
         unavailable=unavailable_engines(),
+        left_out=left_out,
         times=changed_times(store, run, results, verdicts, baselines),
     )
 

@@ -11,7 +11,7 @@ from validation.ensemble_runner import Starts, run_ensembles
 from validation.ensembles import Ensemble, EnsembleEvidence, compare, settled
 from validation.processes.pool import Pool
 from validation.runner import Plan
-from validation.store import Store, case_key
+from validation.store import Store, StoredResult, case_key
 
 if TYPE_CHECKING:
     from validation.cli.session import Options
@@ -23,9 +23,14 @@ Found = tuple[dict[str, Ensemble], dict[str, EnsembleEvidence]]
 
 
 def ensembles_of(
-    store: Store, pool: Pool, run: int, plans: Sequence[Plan], results: Sequence[CaseResult], options: Options
+    store: Store,
+    pool: Pool,
+    run: int,
+    plans: Sequence[Plan],
+    results: Sequence[CaseResult | StoredResult],
+    options: Options,
 ) -> Found:
-    """By case key: the ensembles that were run and are stored now, and what they say against the accepted ones.
+    """By case key: the ensembles of this run, which are stored now, and what they say against the accepted ones.
 
     A case that moves as the accepted one did, bit for bit, is not run again: the store knows its ensemble.
     """
@@ -34,13 +39,13 @@ def ensembles_of(
     baselines = store.baselines_of(run)
     before: dict[str, Ensemble] = {}
     wanted: list[tuple[Plan, Starts]] = []
-    for plan, result in zip(plans, results):
-        motion = result.simulation.trajectory
+    found: dict[str, Ensemble] = {}
+    for plan, result in zip(plans, map(StoredResult.of, results)):
         can_differ = any(not body.fixed for body in plan.scenario.scene.bodies)
-        if motion is None or not can_differ or not any(m.noise in ROUGH for m in result.measurements):
+        if not result.trajectory_hash or not can_differ or not any(m.noise in ROUGH for m in result.measurements):
             continue
         baseline = baselines.get(plan.case.identity.key)
-        same = baseline is not None and baseline.result.trajectory_hash == motion.state_hash
+        same = baseline is not None and baseline.result.trajectory_hash == result.trajectory_hash
         if same and not options.ensemble:
             continue
         known = store.ensemble(baseline.result.number) if baseline else None
@@ -48,11 +53,13 @@ def ensembles_of(
             continue
         if known:
             before[case_key(plan.case)] = known
-        if options.ensemble:
+        own = store.ensemble(result.number) if result.number else None  # of a run that is resumed
+        if own:
+            found[case_key(plan.case)] = own
+        elif options.ensemble:
             wanted.append((plan, Starts(count=options.ensemble)))
         elif known:
             wanted.append((plan, Starts(count=known.starts, seed=known.seed)))
-    found: dict[str, Ensemble] = {}
     if wanted:
         with progress("perturbed starts", len(wanted), quiet=options.quiet) as bar:
 

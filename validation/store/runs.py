@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,6 +21,7 @@ from validation.store.records import Point, StoredResult, StoredRun, case_key
 from validation.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
 
 HISTORY = 1000  # values of a metric that are looked back on
+LIKEWISE = 100  # runs by the same words that are looked at for what one of them should have
 POINT = ("id", "run_id", "engine_label", "engine_version", "outcome", "trajectory_hash")
 NOT_DONE = {
     "outcome": None,
@@ -229,6 +230,20 @@ def _run_of(row: Row[Any], planned: int, done: int) -> StoredRun:
         labels=json.loads(row.labels),
     )
     return StoredRun(number=row.id, info=info, finished=row.finished, planned=planned, done=done)
+
+
+def asked(connection: Connection, run: int) -> dict[str, Any]:
+    found = connection.execute(select(models.Run.asked).where(models.Run.id == run)).scalar_one()
+    return dict(json.loads(found))
+
+
+def asked_likewise(connection: Connection, run: int, identities: Collection[str]) -> set[str]:
+    """Of these identities those that one of the latest runs has had which was asked for by the same words."""
+    words = asked(connection, run).get("words", {})
+    every = select(models.Run.id, models.Run.asked).where(models.Run.id < run).order_by(models.Run.id.desc())
+    alike = [row.id for row in connection.execute(every) if json.loads(row.asked).get("words", {}) == words][:LIKEWISE]
+    had = select(models.Case.identity_key).where(models.Case.run_id.in_(alike)).distinct()
+    return set(connection.execute(had).scalars()) & set(identities)
 
 
 def cases(connection: Connection, run: int, *, pending: bool = False) -> list[Case]:

@@ -143,6 +143,19 @@ class Store:
                 return None
             return found[0].number, runs.cases(connection, found[0].number, pending=True)
 
+    def asked(self, run: int) -> dict[str, Any]:
+        """What `begin_run` was given as `asked`; empty for a run of before it was kept."""
+        with reading(self._engine, self.name) as connection:
+            runs.require(connection, run)
+            return runs.asked(connection, run)
+
+    def asked_likewise(self, run: int, identities: Collection[str]) -> set[str]:
+        """Of these identities those that a run has had whose `asked["words"]` are this one's; of before they were kept
+        any run counts as one of everything. The last 100 such runs are looked at."""
+        with reading(self._engine, self.name) as connection:
+            runs.require(connection, run)
+            return runs.asked_likewise(connection, run, identities)
+
     def cases(self, run: int) -> list[Case]:
         """As planned, done or not."""
         with reading(self._engine, self.name) as connection:
