@@ -81,7 +81,7 @@ def test_a_resumed_run_is_measured_and_compared_as_it_was_asked_for(
     monkeypatch.chdir(tmp_path)
     lineage = Lineage(base="main", merge_base="b", commits=frozenset("ab"))
     options = Options(
-        scenarios=("slide-to-roll",),
+        scenarios=("incline-slide",),
         engines=("pymunk",),
         limits=Limits(workers=1),
         quiet=True,
