@@ -54,7 +54,7 @@ __all__ = [  # noqa: RUF022, for this is the order in which one would teach them
     "Polygon", "Disc", "ArcPolygon", "Sphere", "Box", "Capsule", "Cylinder", "Ellipsoid", "ConvexMesh",
     "PlanarBoundary", "SpatialBoundary", "HalfPlane", "Bowl", "HalfSpace", "HollowSphere",
     "PlanarJoint", "SpatialJoint", "Revolute", "Rod", "Rope", "Ball", "Hinge",
-    "Damping", "Spring", "Thruster", "ContactLaw", "PairLaw", "CombinationRule",
+    "Damping", "Spring", "Thruster", "ContactLaw", "PairLaw", "CombinationRule", "ImpactLaw", "ImpactOrder",
     "parse_scene", "read_scene", "write_scene", "content_hash", "features", "colliding_pairs",
     "masses", "inertias", "planar_start", "spatial_start",
 ]
@@ -64,6 +64,8 @@ FORMAT: Final = 1
 MAX_BODIES = 20_000
 MAX_FILE_BYTES = 64 * 2**20
 
+ImpactLaw = Literal["newton", "poisson"]
+ImpactOrder = Literal["simultaneous", "sequential"]
 CombinationRule = Literal["geometric-mean", "product", "mean", "min", "max"]
 COMBINE: dict[str, Callable[[float, float], float]] = {
     "geometric-mean": lambda p, q: math.sqrt(p * q),
@@ -117,6 +119,11 @@ class Thruster(Data):
         return self
 
 
+def _not_said(value: object) -> bool:
+    """Such a field is left out of the JSON: a scene keeps the identity that it had before there was the field."""
+    return value is None
+
+
 class PairLaw(Data):
     """Friction and restitution of one pair, whatever the combination rule says."""
 
@@ -127,11 +134,19 @@ class PairLaw(Data):
 
 
 class ContactLaw(Data):
-    """How the pair values follow from those of the two sides. Every engine gets the pair's value."""
+    """How the pair values follow from those of the two sides. Every engine gets the pair's value.
+
+    Which law of impact holds is part of the scene where it says so; else it is the engine's own, as it is in any case
+    of engines that have one law only.
+    """
 
     friction_rule: CombinationRule = "geometric-mean"
     restitution_rule: CombinationRule = "max"
     pairs: tuple[PairLaw, ...] = ()
+    impact_law: Annotated[ImpactLaw | None, Field(exclude_if=_not_said)] = None
+    """Restitution of speeds (Newton) or of impulses (Poisson); they differ with friction."""
+    impact_order: Annotated[ImpactOrder | None, Field(exclude_if=_not_said)] = None
+    """Several places in touch struck: one problem over all of them, or one after the other, the fastest first."""
 
     @cached_property
     def laws(self) -> dict[frozenset[str], PairLaw]:

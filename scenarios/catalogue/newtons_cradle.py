@@ -66,7 +66,7 @@ def newtons_cradle(
     Gaps make it a sequence of pair impacts: with balls in touch rigid mechanics gives no single answer. With
     restitution below 1 the first ball catches up again and again: 10 impacts of 5 balls at 0.9, not 4.
     """
-    history = impacts(n, _exact(gap), _exact(speed), _exact(restitution))
+    history = impacts(n, exact_decimal(gap), exact_decimal(speed), exact_decimal(restitution))
     duration = min(LONGEST, round(1.25 * float(history[-1].time) + 0.25, 6))  # engines are late by a step an impact
     history = [impact for impact in history if impact.time < duration]
     bodies = tuple(
@@ -98,7 +98,7 @@ def newtons_cradle(
             pose=poses_in_plane(scene, lambda time: _row(history, n, gap, speed, time)),
             events=_events(history, speed),
             goal=Goal(
-                name="speed of the last ball", unit="m/s", exact=float(history[-1].speeds[-1]), measure=_last_speed
+                name="speed of the last ball", unit="m/s", exact=float(history[-1].speeds[-1]), measure=last_speed
             ),
             invariants=kept,
         ),
@@ -108,7 +108,7 @@ def newtons_cradle(
     )
 
 
-def _exact(number: float) -> Fraction:
+def exact_decimal(number: float) -> Fraction:
     """The decimal number that is meant: 9/10 of 0.9; the difference to the double is round-off."""
     return Fraction(repr(number))
 
@@ -128,7 +128,7 @@ def _events(history: list[Impact], speed: float) -> tuple[Event, ...]:
     """Up to the first that closes slower than SLOW: from there on an engine's own tolerance decides what is one."""
     count: Counter[int] = Counter()
     events: list[Event] = []
-    before = (_exact(speed), *[Fraction(0)] * (len(history[0].speeds) - 1))
+    before = (exact_decimal(speed), *[Fraction(0)] * (len(history[0].speeds) - 1))
     for impact in history:
         if before[impact.i] - before[impact.i + 1] < SLOW * speed:
             break
@@ -139,7 +139,7 @@ def _events(history: list[Impact], speed: float) -> tuple[Event, ...]:
     return tuple(events)
 
 
-def _last_speed(motion: Motion) -> float:
+def last_speed(motion: Motion) -> float:
     """At the end; NaN if the last ball was never struck."""
     speed = motion.velocity[:, -1, 0]
     return float(speed[-1]) if np.any(speed != 0.0) else float("nan")

@@ -97,6 +97,7 @@ BOUNDS = (
         BOUNCES,
         unit="m",
     ),
+    Bound("cradle-in-touch:order={sequential,simultaneous}", "truth_error_goal", 1e-12, BOUNCES, unit="m/s"),
     Bound("newtons-cradle:n=5,gap=0.01,speed=5", "energy_drift", 1e-12, "round-off", unit="J"),
     Bound("rocking-block", "truth_error_angle", 1e-11, ODE, unit="rad"),
     Bound("rocking-block", "truth_error_goal", 1e-11, ODE, unit="s"),

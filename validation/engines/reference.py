@@ -12,7 +12,7 @@ What its user should know:
 - "fair" takes Poisson's law of impact: by Newton's, the default, an impact with friction may make energy (Kane 1984),
   and bodies between others do so again and again. Without friction, and without restitution, the two are the same.
 - Which impulses follow where several places in touch are struck at once is a law (`impact_order`) too, and not a matter
-  of accuracy.
+  of accuracy. A scene that says which laws hold (`contact.impact_law`, `contact.impact_order`) gets them.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 COLLIDING_PIN = "the reference engine lets bodies that a pin holds pass through one another, not so joint {!r}"
+
+NO_CHOICE = "the reference engine has one law of impact in space; this scene names one"
 
 OWN = library.Settings()
 SETTINGS = {
@@ -71,10 +73,14 @@ class Reference:
     profiles = ("default", "fair")
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
-        return {**FAIR} if name == "fair" else {}
+        said = {"impact_law": scene.contact.impact_law, "impact_order": scene.contact.impact_order}
+        own = FAIR if name == "fair" else {}
+        return own | {setting: value for setting, value in said.items() if value is not None}
 
     def declines(self, scene: Scene) -> str | None:
         if isinstance(scene, SpatialScene):
+            if scene.contact.impact_law or scene.contact.impact_order:
+                return NO_CHOICE
             return reference_ellipsoids.declines(scene)
         if (count := len(scene.bodies) + len(scene.boundaries)) > MOST_BODIES:
             return TOO_MANY.format(MOST_BODIES, count)
