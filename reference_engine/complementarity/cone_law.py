@@ -17,10 +17,11 @@ CLOSE = 1e-12
 
 
 @kernel
-def disc_slip(nn, n1, n2, s11, s12, s22, qn, c1, c2, mu, slip):
+def disc_slip(nn, n1, n2, s11, s12, s22, qn, c1, c2, mu, slip, fine):
     """p of a contact that slips, and `slip` > 0 with u_t = -slip p_t: (S + slip) p_t = c, |p_t| = mu p_n.
 
-    mu p_n / |p_t| - 1 rises nearly as a straight line from below 0 to above: Newton's method in a bracket.
+    mu p_n / |p_t| - 1 rises nearly as a straight line from below 0 to above: Newton's method in a bracket, until
+    |p_t| is right to CLOSE, or to what changes a speed by `fine`, m/s.
     """
     low, high = 0.0, np.inf
     scale = s11 + s22
@@ -36,7 +37,7 @@ def disc_slip(nn, n1, n2, s11, s12, s22, qn, c1, c2, mu, slip):
         if length == 0.0:
             break
         excess = mu * p_n / length - 1.0
-        if abs(excess) <= CLOSE:
+        if abs(excess) <= CLOSE or abs(excess) * length * scale <= fine:
             break
         if excess < 0.0:
             low = slip
@@ -134,7 +135,7 @@ def in_friction(x, y, radius, edges):
 
 
 @kernel
-def solve_contact(nn, n1, n2, s11, s12, s22, qn, q1, q2, mu, slip, edges):
+def solve_contact(nn, n1, n2, s11, s12, s22, qn, q1, q2, mu, slip, edges, fine):
     """(p_n, p_1, p_2, slip) of Coulomb's law. W: its normal row, S = W_tt - W_tn W_nt / W_nn; slip: where to start.
 
     Open if nothing approaches; else sticking if that is within the cone; else slipping.
@@ -154,7 +155,7 @@ def solve_contact(nn, n1, n2, s11, s12, s22, qn, q1, q2, mu, slip, edges):
     if edges.shape[0] > 0:
         p_n, p_1, p_2, number = polygon_slip(nn, n1, n2, s11, s12, s22, qn, q1, q2, mu, int(slip), edges)
         return p_n, p_1, p_2, float(number)
-    return disc_slip(nn, n1, n2, s11, s12, s22, qn, c1, c2, mu, slip)
+    return disc_slip(nn, n1, n2, s11, s12, s22, qn, c1, c2, mu, slip, fine)
 
 
 @kernel

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.complementarity.cone_law import off_law, solve_contact
+from reference_engine.complementarity.cone_law import in_polygon, off_law, solve_contact
 from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.geometry.structure import Structure
+
+QUIET = 2.0  # tolerances: what has moved by less is not looked at again, until all is quiet; then by a quarter of it
+FINE = 0.02  # of the tolerance, to which a slipping contact is solved
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +24,8 @@ class Bodies(Structure):
     twist: NDArray[np.float64]  # (B + 1, 6) velocity of the centre of mass, spin; world axes
     inverse_mass: NDArray[np.float64]  # (B + 1,)
     inverse_inertia: NDArray[np.float64]  # (B + 1, 6) world axes: xx, yy, zz, xy, xz, yz
+    ease: NDArray[np.float64]  # (B + 1,) at most so much speed do points of the body get by a unit impulse [1/kg]
+    moved: NDArray[np.float64]  # (B + 1,) bound on the way that their speeds have gone while impulses were sought [m/s]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +41,18 @@ class Contacts(Structure):
     friction: NDArray[np.float64]  # (C,)
     impulse: NDArray[np.float64]  # (C, 3) on b, along the frame [N s]
     slip: NDArray[np.float64]  # (C,) where the search for a slip starts [1/kg]
+    stick: NDArray[np.float64]  # (C, 6) inverse of W at the contact: nn, n1, n2, 11, 12, 22 [kg]
+    seen: NDArray[np.float64]  # (C,) `moved` of both bodies when the contact was last looked at; -inf: look again
+    place: NDArray[np.int64]  # (C,) for who makes the contacts: what each stands for
+    aim: NDArray[np.float64]  # (C,) for the same: the gap that it is to keep [m]
 
 
 def room_for_contacts(count: int) -> Contacts:
     return Contacts(
         body=np.zeros((count, 2), np.int64), frame=np.zeros((count, 9)), arm=np.zeros((count, 6)),
         own=np.zeros((count, 6)), bias=np.zeros((count, 3)), give=np.zeros(count), friction=np.zeros(count),
-        impulse=np.zeros((count, 3)), slip=np.zeros(count),
+        impulse=np.zeros((count, 3)), slip=np.zeros(count), stick=np.zeros((count, 6)), seen=np.zeros(count),
+        place=np.zeros(count, np.int64), aim=np.zeros(count),
     )  # fmt: skip
 
 
@@ -88,40 +98,55 @@ def push(contacts, k, bodies, n, s, t):
 
 
 @kernel
-def angular_share(inertia, i, rx, ry, rz, frame, k, p, q):
-    """(r x e_p) . I^-1 (r x e_q), e the rows of the frame."""
-    x, y, z = frame[k, 3 * p], frame[k, 3 * p + 1], frame[k, 3 * p + 2]
-    ax, ay, az = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
-    x, y, z = frame[k, 3 * q], frame[k, 3 * q + 1], frame[k, 3 * q + 2]
-    bx, by, bz = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
+def turned_by(inertia, i, x, y, z):
+    """I^-1 of the body times a vector."""
     return (
-        ax * (inertia[i, 0] * bx + inertia[i, 3] * by + inertia[i, 4] * bz)
-        + ay * (inertia[i, 3] * bx + inertia[i, 1] * by + inertia[i, 5] * bz)
-        + az * (inertia[i, 4] * bx + inertia[i, 5] * by + inertia[i, 2] * bz)
+        inertia[i, 0] * x + inertia[i, 3] * y + inertia[i, 4] * z,
+        inertia[i, 3] * x + inertia[i, 1] * y + inertia[i, 5] * z,
+        inertia[i, 4] * x + inertia[i, 5] * y + inertia[i, 2] * z,
     )
 
 
 @kernel
-def own_entry(contacts, k, bodies, p, q):
-    """Entry p, q of W at one contact."""
+def prepare_contact(contacts, k, bodies):
+    """`own` of a contact: W there, its tangential part with the normal one eliminated; and `stick`."""
+    frame, arm, inertia, own, stick = contacts.frame, contacts.arm, bodies.inverse_inertia, contacts.own, contacts.stick
     a, b = contacts.body[k, 0], contacts.body[k, 1]
-    arm, inertia = contacts.arm, bodies.inverse_inertia
-    total = angular_share(inertia, a, arm[k, 0], arm[k, 1], arm[k, 2], contacts.frame, k, p, q)
-    total += angular_share(inertia, b, arm[k, 3], arm[k, 4], arm[k, 5], contacts.frame, k, p, q)
-    return total + bodies.inverse_mass[a] + bodies.inverse_mass[b] if p == q else total
+    mass = bodies.inverse_mass[a] + bodies.inverse_mass[b]
+    nn, n1, n2, t11, t12, t22 = mass + contacts.give[k], 0.0, 0.0, mass, 0.0, mass
+    for end in range(2):
+        i = a if end == 0 else b
+        rx, ry, rz = arm[k, 3 * end], arm[k, 3 * end + 1], arm[k, 3 * end + 2]
+        x, y, z = frame[k, 0], frame[k, 1], frame[k, 2]
+        nx, ny, nz = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
+        x, y, z = frame[k, 3], frame[k, 4], frame[k, 5]
+        sx, sy, sz = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
+        x, y, z = frame[k, 6], frame[k, 7], frame[k, 8]
+        tx, ty, tz = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
+        x, y, z = turned_by(inertia, i, nx, ny, nz)
+        nn += nx * x + ny * y + nz * z
+        n1 += sx * x + sy * y + sz * z
+        n2 += tx * x + ty * y + tz * z
+        x, y, z = turned_by(inertia, i, sx, sy, sz)
+        t11 += sx * x + sy * y + sz * z
+        t12 += tx * x + ty * y + tz * z
+        x, y, z = turned_by(inertia, i, tx, ty, tz)
+        t22 += tx * x + ty * y + tz * z
+    over = 1.0 / nn
+    s11, s12, s22 = t11 - n1 * n1 * over, t12 - n1 * n2 * over, t22 - n2 * n2 * over
+    own[k, 0], own[k, 1], own[k, 2], own[k, 3], own[k, 4], own[k, 5] = nn, n1, n2, s11, s12, s22
+    inner = 1.0 / (s11 * s22 - s12 * s12)
+    i11, i12, i22 = s22 * inner, -s12 * inner, s11 * inner
+    x, y = (i11 * n1 + i12 * n2) * over, (i12 * n1 + i22 * n2) * over
+    stick[k, 0] = over + (n1 * x + n2 * y) * over
+    stick[k, 1], stick[k, 2], stick[k, 3], stick[k, 4], stick[k, 5] = -x, -y, i11, i12, i22
 
 
 @entry
 def prepare_contacts(contacts, bodies, count):
-    """`own` of the contacts: W at each, its tangential part with the normal one eliminated."""
-    own = contacts.own
+    """`own` and `stick` of the contacts."""
     for k in range(count):
-        nn, n1 = own_entry(contacts, k, bodies, 0, 0) + contacts.give[k], own_entry(contacts, k, bodies, 0, 1)
-        n2 = own_entry(contacts, k, bodies, 0, 2)
-        own[k, 0], own[k, 1], own[k, 2] = nn, n1, n2
-        own[k, 3] = own_entry(contacts, k, bodies, 1, 1) - n1 * n1 / nn
-        own[k, 4] = own_entry(contacts, k, bodies, 1, 2) - n1 * n2 / nn
-        own[k, 5] = own_entry(contacts, k, bodies, 2, 2) - n2 * n2 / nn
+        prepare_contact(contacts, k, bodies)
 
 
 @kernel
@@ -151,45 +176,87 @@ def residual_of(contacts, bodies, count, edges):
     return worst
 
 
+@kernel
+def visit(contacts, k, bodies, edges, fine):
+    """Give contact k the impulse that solves the law there; returns by how much speeds change there, m/s."""
+    own, impulse, stick = contacts.own, contacts.impulse, contacts.stick
+    u_n, u_1, u_2 = speed_along(contacts, k, bodies.twist)
+    p_n, p_1, p_2 = impulse[k, 0], impulse[k, 1], impulse[k, 2]
+    u_n += contacts.bias[k, 0] + contacts.give[k] * p_n
+    if p_n == 0.0 and u_n >= 0.0:
+        return 0.0
+    u_1, u_2 = u_1 + contacts.bias[k, 1], u_2 + contacts.bias[k, 2]
+    nn, n1, n2, mu = own[k, 0], own[k, 1], own[k, 2], contacts.friction[k]
+    f_n = u_n - nn * p_n - n1 * p_1 - n2 * p_2  # without this contact's impulse
+    if f_n >= 0.0:
+        d_n, d_1, d_2 = -p_n, -p_1, -p_2
+    else:
+        d_n = -(stick[k, 0] * u_n + stick[k, 1] * u_1 + stick[k, 2] * u_2)
+        d_1 = -(stick[k, 1] * u_n + stick[k, 3] * u_1 + stick[k, 4] * u_2)
+        d_2 = -(stick[k, 2] * u_n + stick[k, 4] * u_1 + stick[k, 5] * u_2)
+        x_n, x_1, x_2 = p_n + d_n, p_1 + d_1, p_2 + d_2
+        sticks = mu > 0.0 and x_n >= 0.0 and x_1 * x_1 + x_2 * x_2 <= (mu * x_n) ** 2
+        if sticks and edges.shape[0] > 0:
+            in_1, in_2 = in_polygon(x_1, x_2, mu * x_n, edges)
+            sticks = in_1 == x_1 and in_2 == x_2
+        if not sticks:
+            over = 1.0 / nn
+            s11, s12, s22 = own[k, 3], own[k, 4], own[k, 5]
+            f_1 = u_1 - n1 * p_n - (s11 + n1 * n1 * over) * p_1 - (s12 + n1 * n2 * over) * p_2
+            f_2 = u_2 - n2 * p_n - (s12 + n1 * n2 * over) * p_1 - (s22 + n2 * n2 * over) * p_2
+            x_n, x_1, x_2, contacts.slip[k] = solve_contact(
+                nn, n1, n2, s11, s12, s22, f_n, f_1, f_2, mu, contacts.slip[k], edges, fine
+            )
+            d_n, d_1, d_2 = x_n - p_n, x_1 - p_1, x_2 - p_2
+    size = np.sqrt(d_n * d_n + d_1 * d_1 + d_2 * d_2)
+    if size > 0.0:
+        impulse[k, 0], impulse[k, 1], impulse[k, 2] = p_n + d_n, p_1 + d_1, p_2 + d_2
+        push(contacts, k, bodies, d_n, d_1, d_2)
+        a, b = contacts.body[k, 0], contacts.body[k, 1]
+        bodies.moved[a] += bodies.ease[a] * size
+        bodies.moved[b] += bodies.ease[b] * size
+    return nn * size
+
+
+@kernel
+def seek_impulses(contacts, bodies, count, edges, most_sweeps, tolerance):
+    """Sweeps, there and back, until no speed misses the law by more than `tolerance`, m/s. (sweeps, residual, visits).
+
+    bodies.twist is that of the impulses, before and after. A contact is looked at again only once the speeds of its two
+    points may have changed by a part of the tolerance since it was looked at last: heaps settle here and there, not
+    everywhere at once.
+    """
+    sweeps, visits, body, seen, moved = 0, 0, contacts.body, contacts.seen, bodies.moved
+    quiet, fine, residual = QUIET * tolerance, FINE * tolerance, np.inf
+    while sweeps < most_sweeps:
+        looked = 0
+        for i in range(count):
+            k = i if sweeps % 2 == 0 else count - 1 - i
+            a, b = body[k, 0], body[k, 1]
+            if moved[a] + moved[b] - seen[k] > quiet:
+                visit(contacts, k, bodies, edges, fine)
+                seen[k] = moved[a] + moved[b]
+                looked += 1
+        sweeps += 1
+        visits += looked
+        if looked == 0:
+            residual = residual_of(contacts, bodies, count, edges)
+            if residual <= tolerance:
+                return sweeps, residual, visits
+            quiet, fine = 0.25 * quiet, 0.25 * fine
+    return sweeps, residual_of(contacts, bodies, count, edges), visits
+
+
 @entry
 def sweep_contacts(contacts, bodies, free, count, edges, most_sweeps, tolerance):
-    """Sweeps, there and back, from the impulses given until no speed misses the law by more than `tolerance`, m/s.
-
-    bodies.twist is that of the impulses on return. Returns (sweeps, residual).
-    """
+    """`seek_impulses` from the impulses given and the twists `free` (B + 1, 6) of no impulses. (sweeps, residual)."""
     apply_impulses(contacts, bodies, free, count)
-    residual, sweeps = residual_of(contacts, bodies, count, edges), 0
-    own, impulse, friction, slip = contacts.own, contacts.impulse, contacts.friction, contacts.slip
-    while residual > tolerance and sweeps < most_sweeps:
-        changed = np.inf
-        while changed > tolerance and sweeps < most_sweeps:
-            changed = 0.0
-            for i in range(count):
-                k = i if sweeps % 2 == 0 else count - 1 - i
-                u_n, u_1, u_2 = speed_along(contacts, k, bodies.twist)
-                p_n, p_1, p_2 = impulse[k, 0], impulse[k, 1], impulse[k, 2]
-                u_n += contacts.bias[k, 0] + contacts.give[k] * p_n
-                u_1, u_2 = u_1 + contacts.bias[k, 1], u_2 + contacts.bias[k, 2]
-                if p_n == 0.0 and u_n >= 0.0:
-                    continue
-                nn, n1, n2, s11, s12, s22 = own[k, 0], own[k, 1], own[k, 2], own[k, 3], own[k, 4], own[k, 5]
-                # speeds without this contact's impulse
-                f_n = u_n - nn * p_n - n1 * p_1 - n2 * p_2
-                f_1 = u_1 - n1 * p_n - (s11 + n1 * n1 / nn) * p_1 - (s12 + n1 * n2 / nn) * p_2
-                f_2 = u_2 - n2 * p_n - (s12 + n1 * n2 / nn) * p_1 - (s22 + n2 * n2 / nn) * p_2
-                x_n, x_1, x_2, slip[k] = solve_contact(
-                    nn, n1, n2, s11, s12, s22, f_n, f_1, f_2, friction[k], slip[k], edges
-                )
-                d_n, d_1, d_2 = x_n - p_n, x_1 - p_1, x_2 - p_2
-                change = nn * max(abs(d_n), abs(d_1), abs(d_2))
-                if change > 0.0:
-                    changed = max(changed, change)
-                    impulse[k, 0], impulse[k, 1], impulse[k, 2] = x_n, x_1, x_2
-                    push(contacts, k, bodies, d_n, d_1, d_2)
-            sweeps += 1
-        apply_impulses(contacts, bodies, free, count)
-        residual = residual_of(contacts, bodies, count, edges)
-    return sweeps, residual
+    for i in range(bodies.moved.shape[0]):
+        bodies.moved[i] = 0.0
+    for k in range(count):
+        contacts.seen[k] = -np.inf
+    sweeps, residual, visits = seek_impulses(contacts, bodies, count, edges, most_sweeps, tolerance)
+    return sweeps, residual, visits
 
 
 @kernel
@@ -229,7 +296,7 @@ def sweep_blocks(first, column, block, b, own, friction, edges, impulse, slip, m
                 f_1 = u_1 - n1 * p_n - (s11 + n1 * n1 / nn) * p_1 - (s12 + n1 * n2 / nn) * p_2
                 f_2 = u_2 - n2 * p_n - (s12 + n1 * n2 / nn) * p_1 - (s22 + n2 * n2 / nn) * p_2
                 impulse[k, 0], impulse[k, 1], impulse[k, 2], slip[k] = solve_contact(
-                    nn, n1, n2, s11, s12, s22, f_n, f_1, f_2, friction[k], slip[k], edges
+                    nn, n1, n2, s11, s12, s22, f_n, f_1, f_2, friction[k], slip[k], edges, 0.0
                 )
                 change = max(abs(impulse[k, 0] - p_n), abs(impulse[k, 1] - p_1), abs(impulse[k, 2] - p_2))
                 changed = max(changed, nn * change)

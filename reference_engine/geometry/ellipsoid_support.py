@@ -14,25 +14,30 @@ from reference_engine.geometry.kernels import entry, kernel
 COLUMNS = 19
 
 
+@kernel
+def place_ellipsoid(semi_axes, position, orientation, i, body):
+    w, x, y, z = orientation[i, 0], orientation[i, 1], orientation[i, 2], orientation[i, 3]
+    a, b, c = semi_axes[i, 0], semi_axes[i, 1], semi_axes[i, 2]
+    t = 2.0 / (w * w + x * x + y * y + z * z) if a != b or b != c else 0.0
+    body[i, 3], body[i, 4] = a * (1.0 - t * (y * y + z * z)), b * t * (x * y - w * z)
+    body[i, 5], body[i, 6] = c * t * (x * z + w * y), a * t * (x * y + w * z)
+    body[i, 7], body[i, 8] = b * (1.0 - t * (x * x + z * z)), c * t * (y * z - w * x)
+    body[i, 9], body[i, 10] = a * t * (x * z - w * y), b * t * (y * z + w * x)
+    body[i, 11] = c * (1.0 - t * (x * x + y * y))
+    for k in range(3):
+        p, q = 3 + 3 * k, 3 + 3 * ((k + 1) % 3)
+        body[i, k] = position[i, k]
+        body[i, 12 + k] = body[i, p] ** 2 + body[i, p + 1] ** 2 + body[i, p + 2] ** 2
+        product = body[i, p] * body[i, q] + body[i, p + 1] * body[i, q + 1] + body[i, p + 2] * body[i, q + 2]
+        body[i, 15 if k == 0 else (17 if k == 1 else 16)] = product
+    body[i, 18] = max(a, b, c)
+
+
 @entry
 def place_ellipsoids(semi_axes, position, orientation, body):
     """One row of `body` for each; quaternions w, x, y, z, body to world, of any length but zero."""
     for i in range(position.shape[0]):
-        w, x, y, z = orientation[i, 0], orientation[i, 1], orientation[i, 2], orientation[i, 3]
-        a, b, c = semi_axes[i, 0], semi_axes[i, 1], semi_axes[i, 2]
-        t = 2.0 / (w * w + x * x + y * y + z * z) if a != b or b != c else 0.0
-        body[i, 3], body[i, 4] = a * (1.0 - t * (y * y + z * z)), b * t * (x * y - w * z)
-        body[i, 5], body[i, 6] = c * t * (x * z + w * y), a * t * (x * y + w * z)
-        body[i, 7], body[i, 8] = b * (1.0 - t * (x * x + z * z)), c * t * (y * z - w * x)
-        body[i, 9], body[i, 10] = a * t * (x * z - w * y), b * t * (y * z + w * x)
-        body[i, 11] = c * (1.0 - t * (x * x + y * y))
-        for k in range(3):
-            p, q = 3 + 3 * k, 3 + 3 * ((k + 1) % 3)
-            body[i, k] = position[i, k]
-            body[i, 12 + k] = body[i, p] ** 2 + body[i, p + 1] ** 2 + body[i, p + 2] ** 2
-            product = body[i, p] * body[i, q] + body[i, p + 1] * body[i, q + 1] + body[i, p + 2] * body[i, q + 2]
-            body[i, 15 if k == 0 else (17 if k == 1 else 16)] = product
-        body[i, 18] = max(a, b, c)
+        place_ellipsoid(semi_axes, position, orientation, i, body)
 
 
 @kernel

@@ -1,0 +1,193 @@
+"""A step, compiled: first poses, then speeds; see stepper.py for the equations.
+
+Each part ends with what it needs from outside, and is called again when it has that: a new list of pairs, more room
+for contacts, the solver for large heaps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reference_engine.complementarity.cone_sweeps import apply_impulses, seek_impulses
+from reference_engine.geometry.ellipsoid_support import place_ellipsoid
+from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.spatial.contacts import (
+    choose_contacts,
+    correct_biases,
+    keep_impulses,
+    note_bounces,
+    touching_contacts,
+)
+from reference_engine.spatial.gaps import has_left, look_ahead, look_now
+from reference_engine.spatial.layout import (
+    AGAIN,
+    BEFORE,
+    BEGIN,
+    CHORD,
+    COUNT,
+    DONE,
+    GIVE,
+    LIST,
+    LOOK,
+    REPEATS,
+    RESIDUAL,
+    ROOM,
+    SOLVED,
+    SWEEPS,
+    UNRESOLVED,
+    UNSOLVED,
+    VISITS,
+    WORST,
+)
+from reference_engine.spatial.rotation import end_spin, free_spin, momentum_of, move
+
+GIVES = 0.05  # of the barrier: by which a contact gives way under the impulses of a step
+FRESH = 3  # repeats that hardly helped, until frames and arms are those of the poses ahead
+
+
+@kernel
+def kick(scene, rules, flow, bodies, time):
+    """Forces act for a time: on twists into `free`, and on the angular momentum."""
+    for i in range(scene.semi_axes.shape[0]):
+        for k in range(3):
+            flow.free[i, k] = bodies.twist[i, k] + time * flow.linear[i, k]
+            flow.momentum[i, k] += time * flow.torque[i, k]
+
+
+@kernel
+def begin(scene, rules, listed, now, flow, bodies, progress):
+    kick(scene, rules, flow, bodies, rules.kick)
+    fastest = 0.0
+    for i in range(scene.semi_axes.shape[0]):
+        free_spin(
+            now.orientation, flow.momentum, scene.inverse_inertia, i, rules.h, flow.middle, bodies.inverse_inertia,
+            flow.free,
+        )  # fmt: skip
+        free = flow.free[i]
+        speed = np.sqrt(free[0] * free[0] + free[1] * free[1] + free[2] * free[2])
+        flow.reach[i] = speed + np.sqrt(free[3] ** 2 + free[4] ** 2 + free[5] ** 2) * scene.longest[i]
+        fastest = max(fastest, flow.reach[i])
+        bodies.moved[i] = 0.0
+    for i in range(listed.chosen.shape[0]):
+        listed.chosen[i] = 0
+    progress.measure[GIVE] = GIVES * rules.barrier / (rules.h * max(rules.pace + fastest, 1e-300) * rules.heaviest)
+
+
+@kernel
+def go(scene, rules, now, ahead, flow, bodies):
+    """The poses to which the twists lead, and how far each body's points have got."""
+    for i in range(scene.semi_axes.shape[0]):
+        move(now.position, now.orientation, bodies.twist, i, rules.h, ahead.position, ahead.orientation)
+        place_ellipsoid(scene.semi_axes, ahead.position, ahead.orientation, i, ahead.table)
+        v = bodies.twist[i]
+        speed = np.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+        speed += np.sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5]) * scene.longest[i]
+        flow.travel[i] = 1.000001 * rules.h * speed  # for round-off
+
+
+@kernel
+def solve(rules, contacts, bodies, edges, progress, tolerance):
+    """Whether Gauss-Seidel gets there."""
+    count = progress.count
+    sweeps, residual, visits = seek_impulses(contacts, bodies, count[COUNT], edges, rules.most_sweeps, tolerance)
+    count[SWEEPS] += sweeps
+    count[VISITS] += visits
+    if residual <= tolerance:
+        progress.measure[RESIDUAL] = max(progress.measure[RESIDUAL], residual)
+        return True
+    return False
+
+
+@kernel
+def start_contacts(contacts, bodies, free, count):
+    """Twists of the impulses that the contacts have; all are to be looked at."""
+    apply_impulses(contacts, bodies, free, count)
+    for k in range(count):
+        contacts.seen[k] = -np.inf
+
+
+@entry
+def seek_poses(stage, scene, rules, listed, now, ahead, flow, contacts, bodies, edges, progress):
+    """Poses whose gaps are as promised, and the twists that lead there; how it ended.
+
+    stage LOOK: at all gaps, no step; BEGIN: a step; AGAIN: after a new listing or more room; SOLVED: from impulses that
+    another solver has found.
+    """
+    if stage == LOOK:
+        for i in range(scene.semi_axes.shape[0]):
+            place_ellipsoid(scene.semi_axes, now.position, now.orientation, i, now.table)
+        if has_left(listed, now.table, 0.5 * rules.margin):
+            return LIST
+        look_now(scene, rules, listed, now, flow.reach, True)
+        return DONE
+    count, measure = progress.count, progress.measure
+    if stage == BEGIN:
+        begin(scene, rules, listed, now, flow, bodies, progress)
+        count[REPEATS], count[SWEEPS], count[VISITS], measure[RESIDUAL] = 0, 0, 0, 0.0
+    if stage != SOLVED:
+        look_now(scene, rules, listed, now, flow.reach, False)
+        if not choose_contacts(rules, listed, now, flow, contacts, bodies, progress, False):
+            return ROOM
+        start_contacts(contacts, bodies, flow.free, count[COUNT])
+        count[CHORD], measure[BEFORE] = 0, np.inf
+    solved = stage == SOLVED
+    while count[REPEATS] < rules.most_repeats:
+        if not solved:
+            count[REPEATS] += 1
+            if not solve(rules, contacts, bodies, edges, progress, rules.tolerance):
+                return UNSOLVED
+        solved = False
+        go(scene, rules, now, ahead, flow, bodies)
+        if has_left(listed, ahead.table, 0.5 * rules.margin):
+            return LIST
+        look_ahead(scene, rules, listed, now, ahead, flow.travel)
+        fresh = count[CHORD] >= FRESH
+        missed = correct_biases(rules, listed, ahead, contacts, bodies, progress, fresh)
+        worst = measure[WORST]
+        if missed == 0 and worst <= rules.miss:
+            keep_impulses(listed, contacts, count[COUNT], 0)
+            note_bounces(rules, listed, now, flow, contacts, progress)
+            for i in range(scene.semi_axes.shape[0]):
+                momentum_of(flow.middle, scene.inertia, bodies.twist, i, flow.momentum)
+            return DONE
+        if missed > 0:
+            before = count[COUNT]
+            look_now(scene, rules, listed, now, flow.reach, False)
+            if not choose_contacts(rules, listed, now, flow, contacts, bodies, progress, True):
+                return ROOM
+            measure[BEFORE] = np.inf
+            for k in range(before, count[COUNT]):  # whose impulses are none of the twists' yet
+                contacts.impulse[k, 0], contacts.impulse[k, 1], contacts.impulse[k, 2] = 0.0, 0.0, 0.0
+        else:
+            if worst > 0.25 * measure[BEFORE] and not fresh:
+                count[CHORD] += 1
+            measure[BEFORE] = worst
+        if fresh:
+            start_contacts(contacts, bodies, flow.free, count[COUNT])
+    return UNRESOLVED
+
+
+@entry
+def seek_speeds(stage, scene, rules, listed, now, flow, contacts, bodies, edges, progress, resolve):
+    """Twists at the end of a step, when `now` is where it led; with `resolve` those that contacts let go on."""
+    count = progress.count
+    if stage == BEGIN:
+        kick(scene, rules, flow, bodies, rules.h - rules.kick)
+        for i in range(scene.semi_axes.shape[0]):
+            end_spin(now.orientation, flow.momentum, scene.inverse_inertia, i, bodies.inverse_inertia, flow.free)
+    if not resolve:
+        for i in range(scene.semi_axes.shape[0]):
+            for k in range(6):
+                bodies.twist[i, k] = flow.free[i, k]
+        return DONE
+    if stage != SOLVED:
+        look_now(scene, rules, listed, now, flow.reach, False)
+        if not touching_contacts(rules, listed, now, contacts, bodies, progress):
+            return ROOM
+        start_contacts(contacts, bodies, flow.free, count[COUNT])
+        if not solve(rules, contacts, bodies, edges, progress, rules.last_tolerance):
+            return UNSOLVED
+    keep_impulses(listed, contacts, count[COUNT], 1)
+    for i in range(scene.semi_axes.shape[0]):
+        momentum_of(now.orientation, scene.inertia, bodies.twist, i, flow.momentum)
+    return DONE
