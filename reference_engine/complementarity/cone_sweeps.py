@@ -28,30 +28,63 @@ class Bodies(Structure):
     moved: NDArray[np.float64]  # (B + 1,) bound on the way that their speeds have gone while impulses were sought [m/s]
 
 
+# Columns of a contact's row: all that is read together lies together
+FRAME = 0  # normal from a to b, two tangents
+ARM = 9  # from the centre of a to its point, from that of b to its point [m]
+OWN = 15  # of W at the contact: nn with the give, n1, n2, and S = 11, 12, 22 without the normal [1/kg]
+STICK = 21  # inverse of W at the contact: nn, n1, n2, 11, 12, 22 [kg]
+BIAS = 27  # three, added to the speeds along the frame [m/s]
+GIVE = 30  # normal speed that a normal impulse adds to the law, as a stiff spring does [1/kg]
+FRICTION = 31
+IMPULSE = 32  # three, on b, along the frame [N s]
+SLIP = 35  # where the search for a slip starts [1/kg]
+COLUMNS = 36
+
+
 @dataclass(frozen=True, eq=False)
 class Contacts(Structure):
     """Room for C contacts between bodies a and b."""
 
     body: NDArray[np.int64]  # (C, 2) a, b; B for what nothing moves
-    frame: NDArray[np.float64]  # (C, 9) normal from a to b, two tangents
-    arm: NDArray[np.float64]  # (C, 6) from the centre of a to its point, from that of b to its point [m]
-    own: NDArray[np.float64]  # (C, 6) of W at the contact: nn with the give, n1, n2, and S = 11, 12, 22 [1/kg]
-    bias: NDArray[np.float64]  # (C, 3) added to the speeds along the frame [m/s]
-    give: NDArray[np.float64]  # (C,) normal speed that a normal impulse adds to the law, as a stiff spring does [1/kg]
-    friction: NDArray[np.float64]  # (C,)
-    impulse: NDArray[np.float64]  # (C, 3) on b, along the frame [N s]
-    slip: NDArray[np.float64]  # (C,) where the search for a slip starts [1/kg]
-    stick: NDArray[np.float64]  # (C, 6) inverse of W at the contact: nn, n1, n2, 11, 12, 22 [kg]
+    row: NDArray[np.float64]  # (C, 36)
     seen: NDArray[np.float64]  # (C,) `moved` of both bodies when the contact was last looked at; -inf: look again
     place: NDArray[np.int64]  # (C,) for who makes the contacts: what each stands for
     aim: NDArray[np.float64]  # (C,) for the same: the gap that it is to keep [m]
 
+    @property
+    def frame(self) -> NDArray[np.float64]:
+        """(C, 9)"""
+        return self.row[:, FRAME:ARM]
+
+    @property
+    def arm(self) -> NDArray[np.float64]:
+        """(C, 6)"""
+        return self.row[:, ARM:OWN]
+
+    @property
+    def bias(self) -> NDArray[np.float64]:
+        """(C, 3)"""
+        return self.row[:, BIAS:GIVE]
+
+    @property
+    def give(self) -> NDArray[np.float64]:
+        """(C,)"""
+        return self.row[:, GIVE]
+
+    @property
+    def friction(self) -> NDArray[np.float64]:
+        """(C,)"""
+        return self.row[:, FRICTION]
+
+    @property
+    def impulse(self) -> NDArray[np.float64]:
+        """(C, 3)"""
+        return self.row[:, IMPULSE:SLIP]
+
 
 def room_for_contacts(count: int) -> Contacts:
     return Contacts(
-        body=np.zeros((count, 2), np.int64), frame=np.zeros((count, 9)), arm=np.zeros((count, 6)),
-        own=np.zeros((count, 6)), bias=np.zeros((count, 3)), give=np.zeros(count), friction=np.zeros(count),
-        impulse=np.zeros((count, 3)), slip=np.zeros(count), stick=np.zeros((count, 6)), seen=np.zeros(count),
+        body=np.zeros((count, 2), np.int64), row=np.zeros((count, COLUMNS)), seen=np.zeros(count),
         place=np.zeros(count, np.int64), aim=np.zeros(count),
     )  # fmt: skip
 
@@ -59,16 +92,15 @@ def room_for_contacts(count: int) -> Contacts:
 @kernel
 def speed_along(contacts, k, twist):
     """(u_n, u_1, u_2) of b's point against a's, along the frame."""
-    a, b = contacts.body[k, 0], contacts.body[k, 1]
-    arm, frame = contacts.arm, contacts.frame
-    ax, ay, az, bx, by, bz = arm[k, 0], arm[k, 1], arm[k, 2], arm[k, 3], arm[k, 4], arm[k, 5]
+    a, b, c = contacts.body[k, 0], contacts.body[k, 1], contacts.row[k]
+    ax, ay, az, bx, by, bz = c[ARM], c[ARM + 1], c[ARM + 2], c[ARM + 3], c[ARM + 4], c[ARM + 5]
     x = twist[b, 0] + twist[b, 4] * bz - twist[b, 5] * by - twist[a, 0] - twist[a, 4] * az + twist[a, 5] * ay
     y = twist[b, 1] + twist[b, 5] * bx - twist[b, 3] * bz - twist[a, 1] - twist[a, 5] * ax + twist[a, 3] * az
     z = twist[b, 2] + twist[b, 3] * by - twist[b, 4] * bx - twist[a, 2] - twist[a, 3] * ay + twist[a, 4] * ax
     return (
-        frame[k, 0] * x + frame[k, 1] * y + frame[k, 2] * z,
-        frame[k, 3] * x + frame[k, 4] * y + frame[k, 5] * z,
-        frame[k, 6] * x + frame[k, 7] * y + frame[k, 8] * z,
+        c[FRAME] * x + c[FRAME + 1] * y + c[FRAME + 2] * z,
+        c[FRAME + 3] * x + c[FRAME + 4] * y + c[FRAME + 5] * z,
+        c[FRAME + 6] * x + c[FRAME + 7] * y + c[FRAME + 8] * z,
     )
 
 
@@ -88,13 +120,13 @@ def strike(inverse_mass, inverse_inertia, i, rx, ry, rz, x, y, z, twist):
 @kernel
 def push(contacts, k, bodies, n, s, t):
     """The impulse n, s, t along the frame of a contact, on b, and its opposite on a."""
-    frame, arm = contacts.frame, contacts.arm
-    x = frame[k, 0] * n + frame[k, 3] * s + frame[k, 6] * t
-    y = frame[k, 1] * n + frame[k, 4] * s + frame[k, 7] * t
-    z = frame[k, 2] * n + frame[k, 5] * s + frame[k, 8] * t
+    c = contacts.row[k]
+    x = c[FRAME] * n + c[FRAME + 3] * s + c[FRAME + 6] * t
+    y = c[FRAME + 1] * n + c[FRAME + 4] * s + c[FRAME + 7] * t
+    z = c[FRAME + 2] * n + c[FRAME + 5] * s + c[FRAME + 8] * t
     m, inertia, twist = bodies.inverse_mass, bodies.inverse_inertia, bodies.twist
-    strike(m, inertia, contacts.body[k, 0], arm[k, 0], arm[k, 1], arm[k, 2], -x, -y, -z, twist)
-    strike(m, inertia, contacts.body[k, 1], arm[k, 3], arm[k, 4], arm[k, 5], x, y, z, twist)
+    strike(m, inertia, contacts.body[k, 0], c[ARM], c[ARM + 1], c[ARM + 2], -x, -y, -z, twist)
+    strike(m, inertia, contacts.body[k, 1], c[ARM + 3], c[ARM + 4], c[ARM + 5], x, y, z, twist)
 
 
 @kernel
@@ -110,18 +142,17 @@ def turned_by(inertia, i, x, y, z):
 @kernel
 def prepare_contact(contacts, k, bodies):
     """`own` of a contact: W there, its tangential part with the normal one eliminated; and `stick`."""
-    frame, arm, inertia, own, stick = contacts.frame, contacts.arm, bodies.inverse_inertia, contacts.own, contacts.stick
-    a, b = contacts.body[k, 0], contacts.body[k, 1]
+    c, inertia, a, b = contacts.row[k], bodies.inverse_inertia, contacts.body[k, 0], contacts.body[k, 1]
     mass = bodies.inverse_mass[a] + bodies.inverse_mass[b]
-    nn, n1, n2, t11, t12, t22 = mass + contacts.give[k], 0.0, 0.0, mass, 0.0, mass
+    nn, n1, n2, t11, t12, t22 = mass + c[GIVE], 0.0, 0.0, mass, 0.0, mass
     for end in range(2):
         i = a if end == 0 else b
-        rx, ry, rz = arm[k, 3 * end], arm[k, 3 * end + 1], arm[k, 3 * end + 2]
-        x, y, z = frame[k, 0], frame[k, 1], frame[k, 2]
+        rx, ry, rz = c[ARM + 3 * end], c[ARM + 3 * end + 1], c[ARM + 3 * end + 2]
+        x, y, z = c[FRAME], c[FRAME + 1], c[FRAME + 2]
         nx, ny, nz = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
-        x, y, z = frame[k, 3], frame[k, 4], frame[k, 5]
+        x, y, z = c[FRAME + 3], c[FRAME + 4], c[FRAME + 5]
         sx, sy, sz = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
-        x, y, z = frame[k, 6], frame[k, 7], frame[k, 8]
+        x, y, z = c[FRAME + 6], c[FRAME + 7], c[FRAME + 8]
         tx, ty, tz = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
         x, y, z = turned_by(inertia, i, nx, ny, nz)
         nn += nx * x + ny * y + nz * z
@@ -134,12 +165,12 @@ def prepare_contact(contacts, k, bodies):
         t22 += tx * x + ty * y + tz * z
     over = 1.0 / nn
     s11, s12, s22 = t11 - n1 * n1 * over, t12 - n1 * n2 * over, t22 - n2 * n2 * over
-    own[k, 0], own[k, 1], own[k, 2], own[k, 3], own[k, 4], own[k, 5] = nn, n1, n2, s11, s12, s22
+    c[OWN], c[OWN + 1], c[OWN + 2], c[OWN + 3], c[OWN + 4], c[OWN + 5] = nn, n1, n2, s11, s12, s22
     inner = 1.0 / (s11 * s22 - s12 * s12)
     i11, i12, i22 = s22 * inner, -s12 * inner, s11 * inner
     x, y = (i11 * n1 + i12 * n2) * over, (i12 * n1 + i22 * n2) * over
-    stick[k, 0] = over + (n1 * x + n2 * y) * over
-    stick[k, 1], stick[k, 2], stick[k, 3], stick[k, 4], stick[k, 5] = -x, -y, i11, i12, i22
+    c[STICK] = over + (n1 * x + n2 * y) * over
+    c[STICK + 1], c[STICK + 2], c[STICK + 3], c[STICK + 4], c[STICK + 5] = -x, -y, i11, i12, i22
 
 
 @entry
@@ -157,7 +188,7 @@ def apply_impulses(contacts, bodies, free, count):
         for j in range(6):
             twist[i, j] = free[i, j]
     for k in range(count):
-        p_n, p_1, p_2 = contacts.impulse[k, 0], contacts.impulse[k, 1], contacts.impulse[k, 2]
+        p_n, p_1, p_2 = contacts.row[k, IMPULSE], contacts.row[k, IMPULSE + 1], contacts.row[k, IMPULSE + 2]
         if p_n != 0.0 or p_1 != 0.0 or p_2 != 0.0:
             push(contacts, k, bodies, p_n, p_1, p_2)
 
@@ -167,55 +198,53 @@ def residual_of(contacts, bodies, count, edges):
     """The largest miss of the law, m/s."""
     worst = 0.0
     for k in range(count):
+        c = contacts.row[k]
         u_n, u_1, u_2 = speed_along(contacts, k, bodies.twist)
-        p_n, p_1, p_2 = contacts.impulse[k, 0], contacts.impulse[k, 1], contacts.impulse[k, 2]
-        u_n += contacts.bias[k, 0] + contacts.give[k] * p_n
-        u_1, u_2 = u_1 + contacts.bias[k, 1], u_2 + contacts.bias[k, 2]
-        missed = off_law(p_n, p_1, p_2, u_n, u_1, u_2, contacts.own[k, 0], contacts.friction[k], edges)
+        p_n, p_1, p_2 = c[IMPULSE], c[IMPULSE + 1], c[IMPULSE + 2]
+        u_n, u_1, u_2 = u_n + c[BIAS] + c[GIVE] * p_n, u_1 + c[BIAS + 1], u_2 + c[BIAS + 2]
+        missed = off_law(p_n, p_1, p_2, u_n, u_1, u_2, c[OWN], c[FRICTION], edges)
         worst = max(worst, missed) if missed == missed else np.inf
     return worst
 
 
 @kernel
 def visit(contacts, k, bodies, edges, fine):
-    """Give contact k the impulse that solves the law there; returns by how much speeds change there, m/s."""
-    own, impulse, stick = contacts.own, contacts.impulse, contacts.stick
+    """Give contact k the impulse that solves the law there, the others held; what slips to `fine`, m/s."""
+    c = contacts.row[k]
     u_n, u_1, u_2 = speed_along(contacts, k, bodies.twist)
-    p_n, p_1, p_2 = impulse[k, 0], impulse[k, 1], impulse[k, 2]
-    u_n += contacts.bias[k, 0] + contacts.give[k] * p_n
+    p_n, p_1, p_2 = c[IMPULSE], c[IMPULSE + 1], c[IMPULSE + 2]
+    u_n += c[BIAS] + c[GIVE] * p_n
     if p_n == 0.0 and u_n >= 0.0:
-        return 0.0
-    u_1, u_2 = u_1 + contacts.bias[k, 1], u_2 + contacts.bias[k, 2]
-    nn, n1, n2, mu = own[k, 0], own[k, 1], own[k, 2], contacts.friction[k]
+        return
+    u_1, u_2 = u_1 + c[BIAS + 1], u_2 + c[BIAS + 2]
+    nn, n1, n2, mu = c[OWN], c[OWN + 1], c[OWN + 2], c[FRICTION]
     f_n = u_n - nn * p_n - n1 * p_1 - n2 * p_2  # without this contact's impulse
     if f_n >= 0.0:
         d_n, d_1, d_2 = -p_n, -p_1, -p_2
     else:
-        d_n = -(stick[k, 0] * u_n + stick[k, 1] * u_1 + stick[k, 2] * u_2)
-        d_1 = -(stick[k, 1] * u_n + stick[k, 3] * u_1 + stick[k, 4] * u_2)
-        d_2 = -(stick[k, 2] * u_n + stick[k, 4] * u_1 + stick[k, 5] * u_2)
+        d_n = -(c[STICK] * u_n + c[STICK + 1] * u_1 + c[STICK + 2] * u_2)
+        d_1 = -(c[STICK + 1] * u_n + c[STICK + 3] * u_1 + c[STICK + 4] * u_2)
+        d_2 = -(c[STICK + 2] * u_n + c[STICK + 4] * u_1 + c[STICK + 5] * u_2)
         x_n, x_1, x_2 = p_n + d_n, p_1 + d_1, p_2 + d_2
         sticks = mu > 0.0 and x_n >= 0.0 and x_1 * x_1 + x_2 * x_2 <= (mu * x_n) ** 2
         if sticks and edges.shape[0] > 0:
             in_1, in_2 = in_polygon(x_1, x_2, mu * x_n, edges)
             sticks = in_1 == x_1 and in_2 == x_2
         if not sticks:
-            over = 1.0 / nn
-            s11, s12, s22 = own[k, 3], own[k, 4], own[k, 5]
+            over, s11, s12, s22 = 1.0 / nn, c[OWN + 3], c[OWN + 4], c[OWN + 5]
             f_1 = u_1 - n1 * p_n - (s11 + n1 * n1 * over) * p_1 - (s12 + n1 * n2 * over) * p_2
             f_2 = u_2 - n2 * p_n - (s12 + n1 * n2 * over) * p_1 - (s22 + n2 * n2 * over) * p_2
-            x_n, x_1, x_2, contacts.slip[k] = solve_contact(
-                nn, n1, n2, s11, s12, s22, f_n, f_1, f_2, mu, contacts.slip[k], edges, fine
+            x_n, x_1, x_2, c[SLIP] = solve_contact(
+                nn, n1, n2, s11, s12, s22, f_n, f_1, f_2, mu, c[SLIP], edges, fine
             )
             d_n, d_1, d_2 = x_n - p_n, x_1 - p_1, x_2 - p_2
     size = np.sqrt(d_n * d_n + d_1 * d_1 + d_2 * d_2)
     if size > 0.0:
-        impulse[k, 0], impulse[k, 1], impulse[k, 2] = p_n + d_n, p_1 + d_1, p_2 + d_2
+        c[IMPULSE], c[IMPULSE + 1], c[IMPULSE + 2] = p_n + d_n, p_1 + d_1, p_2 + d_2
         push(contacts, k, bodies, d_n, d_1, d_2)
         a, b = contacts.body[k, 0], contacts.body[k, 1]
         bodies.moved[a] += bodies.ease[a] * size
         bodies.moved[b] += bodies.ease[b] * size
-    return nn * size
 
 
 @kernel

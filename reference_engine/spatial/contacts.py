@@ -4,31 +4,50 @@ from __future__ import annotations
 
 import numpy as np
 
-from reference_engine.complementarity.cone_sweeps import prepare_contact, speed_along
+from reference_engine.complementarity.cone_sweeps import (
+    ARM,
+    BIAS,
+    FRAME,
+    FRICTION,
+    GIVE,
+    IMPULSE,
+    OWN,
+    SLIP,
+    prepare_contact,
+    speed_along,
+)
 from reference_engine.geometry.ellipsoid_support import tangents
 from reference_engine.geometry.kernels import kernel
 from reference_engine.spatial.gaps import NEAR
-from reference_engine.spatial.layout import BOUNCING, COUNT, GIVE, WORST
+from reference_engine.spatial.layout import BOUNCING, COUNT, SOFT, WORST
+
+
+@kernel
+def world_impulse(contacts, k):
+    c = contacts.row[k]
+    n, s, t = c[IMPULSE], c[IMPULSE + 1], c[IMPULSE + 2]
+    return (
+        c[FRAME] * n + c[FRAME + 3] * s + c[FRAME + 6] * t,
+        c[FRAME + 1] * n + c[FRAME + 4] * s + c[FRAME + 7] * t,
+        c[FRAME + 2] * n + c[FRAME + 5] * s + c[FRAME + 8] * t,
+    )
 
 
 @kernel
 def put_frame(found, i, position, contacts, k):
     """Frame and arms of contact k, from place i; its impulse keeps its direction in the world."""
-    frame, impulse, arm = contacts.frame, contacts.impulse, contacts.arm
-    a, b = contacts.body[k, 0], contacts.body[k, 1]
+    c, a, b = contacts.row[k], contacts.body[k, 0], contacts.body[k, 1]
     for j in range(3):
-        arm[k, j] = found[i, 4 + j] - position[a, j] if a < position.shape[0] else 0.0
-        arm[k, 3 + j] = found[i, 7 + j] - position[b, j] if b < position.shape[0] else 0.0
-    x = frame[k, 0] * impulse[k, 0] + frame[k, 3] * impulse[k, 1] + frame[k, 6] * impulse[k, 2]
-    y = frame[k, 1] * impulse[k, 0] + frame[k, 4] * impulse[k, 1] + frame[k, 7] * impulse[k, 2]
-    z = frame[k, 2] * impulse[k, 0] + frame[k, 5] * impulse[k, 1] + frame[k, 8] * impulse[k, 2]
-    frame[k, 0], frame[k, 1], frame[k, 2] = found[i, 1], found[i, 2], found[i, 3]
+        c[ARM + j] = found[i, 4 + j] - position[a, j] if a < position.shape[0] else 0.0
+        c[ARM + 3 + j] = found[i, 7 + j] - position[b, j] if b < position.shape[0] else 0.0
+    x, y, z = world_impulse(contacts, k)
+    c[FRAME], c[FRAME + 1], c[FRAME + 2] = found[i, 1], found[i, 2], found[i, 3]
     t = tangents(found[i, 1], found[i, 2], found[i, 3])
     for j in range(6):
-        frame[k, 3 + j] = t[j]
+        c[FRAME + 3 + j] = t[j]
     for j in range(3):
-        impulse[k, j] = frame[k, 3 * j] * x + frame[k, 3 * j + 1] * y + frame[k, 3 * j + 2] * z
-    impulse[k, 0] = max(0.0, impulse[k, 0])
+        c[IMPULSE + j] = c[FRAME + 3 * j] * x + c[FRAME + 3 * j + 1] * y + c[FRAME + 3 * j + 2] * z
+    c[IMPULSE] = max(0.0, c[IMPULSE])
 
 
 @kernel
@@ -60,15 +79,14 @@ def approach(found, i, a, b, position, twist):
 def make_contact(found, i, listed, position, which, give, bias, contacts, k):
     """Contact k of place i, with the impulse that `which` of the two solves of the last step found there."""
     contacts.body[k, 0], contacts.body[k, 1] = listed.body[i, 0], listed.body[i, 1]
-    contacts.friction[k] = listed.law[i, 0]
-    contacts.slip[k] = 0.0
+    c = contacts.row[k]
+    c[FRICTION], c[SLIP], c[GIVE] = listed.law[i, 0], 0.0, give
+    c[BIAS], c[BIAS + 1], c[BIAS + 2] = bias, 0.0, 0.0
     for j in range(9):
-        contacts.frame[k, j] = 1.0 if j % 4 == 0 else 0.0
+        c[FRAME + j] = 1.0 if j % 4 == 0 else 0.0
     for j in range(3):
-        contacts.impulse[k, j] = listed.kept[which, i, j]
+        c[IMPULSE + j] = listed.kept[which, i, j]
     put_frame(found, i, position, contacts, k)
-    contacts.bias[k, 0], contacts.bias[k, 1], contacts.bias[k, 2] = bias, 0.0, 0.0
-    contacts.give[k] = give
     contacts.seen[k] = -np.inf
     contacts.place[k] = i
 
@@ -97,7 +115,7 @@ def choose_contacts(rules, listed, now, flow, contacts, bodies, progress, added)
             return False
         aim = min(rules.barrier, max(gap, 2.0 * rules.floor))
         make_contact(
-            found, i, listed, now.position, np.int64(0), progress.measure[GIVE], (gap - aim) / h, contacts, k
+            found, i, listed, now.position, np.int64(0), progress.measure[SOFT], (gap - aim) / h, contacts, k
         )
         contacts.aim[k] = aim
         prepare_contact(contacts, k, bodies)
@@ -116,30 +134,30 @@ def correct_biases(rules, listed, ahead, contacts, bodies, progress, fresh):
     places that were not looked at are below the floor; these are chosen now.
     """
     worst, missed, twist, h = 0.0, 0, bodies.twist, rules.h
-    bias, frame, found = contacts.bias, contacts.frame, ahead.found
+    found = ahead.found
     for k in range(progress.count[COUNT]):
-        i = contacts.place[k]
-        gap, p_n = found[i, 0] - contacts.aim[k], contacts.impulse[k, 0]
-        miss = abs(min(gap + h * contacts.give[k] * p_n, h * contacts.own[k, 0] * p_n))
+        i, c = contacts.place[k], contacts.row[k]
+        gap, p_n = found[i, 0] - contacts.aim[k], c[IMPULSE]
+        miss = abs(min(gap + h * c[GIVE] * p_n, h * c[OWN] * p_n))
         worst = max(worst, miss) if miss == miss else np.inf
         if found[i, 0] == np.inf:  # a hollow sphere's second point that is there no more
             continue
-        before = bias[k, 0]
+        before = c[BIAS]
         if fresh:
             put_frame(found, i, ahead.position, contacts, k)
-            bias[k, 1], bias[k, 2] = 0.0, 0.0
+            c[BIAS + 1], c[BIAS + 2] = 0.0, 0.0
             prepare_contact(contacts, k, bodies)
         u_n, u_1, u_2 = speed_along(contacts, k, twist)
-        bias[k, 0] = gap / h - u_n
-        if fresh or abs(bias[k, 0] - before) > 0.1 * rules.tolerance:
+        c[BIAS] = gap / h - u_n
+        if fresh or abs(c[BIAS] - before) > 0.1 * rules.tolerance:
             contacts.seen[k] = -np.inf
-        if rules.middle and not fresh and p_n > 0.0 and contacts.friction[k] > 0.0:
+        if rules.middle and not fresh and p_n > 0.0 and c[FRICTION] > 0.0:
             u, v, w = parting(found, i, contacts.body[k, 0], contacts.body[k, 1], ahead.position, twist)
             for j in range(1, 3):
-                further = frame[k, 3 * j] * u + frame[k, 3 * j + 1] * v + frame[k, 3 * j + 2] * w
+                further = c[FRAME + 3 * j] * u + c[FRAME + 3 * j + 1] * v + c[FRAME + 3 * j + 2] * w
                 shift = 0.5 * (further - (u_1 if j == 1 else u_2))
-                worst = max(worst, h * abs(shift - bias[k, j]))
-                bias[k, j] = shift
+                worst = max(worst, h * abs(shift - c[BIAS + j]))
+                c[BIAS + j] = shift
                 contacts.seen[k] = -np.inf
     for i in range(found.shape[0]):
         if listed.chosen[i] == 0 and found[i, 0] < rules.floor:
@@ -152,14 +170,12 @@ def correct_biases(rules, listed, ahead, contacts, bodies, progress, fresh):
 @kernel
 def keep_impulses(listed, contacts, count, which):
     """Of all places, world axes."""
-    frame, impulse, kept = contacts.frame, contacts.impulse, listed.kept
+    kept = listed.kept
     for i in range(kept.shape[1]):
         kept[which, i, 0], kept[which, i, 1], kept[which, i, 2] = 0.0, 0.0, 0.0
     for k in range(count):
-        for j in range(3):
-            kept[which, contacts.place[k], j] = (
-                frame[k, j] * impulse[k, 0] + frame[k, 3 + j] * impulse[k, 1] + frame[k, 6 + j] * impulse[k, 2]
-            )
+        i = contacts.place[k]
+        kept[which, i, 0], kept[which, i, 1], kept[which, i, 2] = world_impulse(contacts, k)
 
 
 @kernel
@@ -170,7 +186,7 @@ def note_bounces(rules, listed, now, flow, contacts, progress):
         bounce[i] = 0.0
     for k in range(progress.count[COUNT]):
         i = contacts.place[k]
-        if listed.law[i, 1] > 0.0 and contacts.impulse[k, 0] > 0.0:
+        if listed.law[i, 1] > 0.0 and contacts.row[k, IMPULSE] > 0.0:
             speed = approach(now.found, i, listed.body[i, 0], listed.body[i, 1], now.position, flow.start)
             if speed < -rules.bounce_speed:
                 bounce[i] = -listed.law[i, 1] * speed

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.complementarity.cone_sweeps import Bodies, Contacts
 from reference_engine.geometry.structure import Structure
 
 Array = NDArray[np.float64]
@@ -104,8 +105,24 @@ class Progress(Structure):
     measure: Array  # see below
 
 
+@dataclass(frozen=True, eq=False)
+class Step(Structure):
+    """All of it: one argument, because numba asks for the type of each at every call."""
+
+    scene: Scene
+    rules: Rules
+    listed: Listed
+    now: Poses
+    ahead: Poses
+    flow: Flow
+    contacts: Contacts
+    bodies: Bodies
+    edges: Array  # (2 l, 2) corners of the friction polygon, or none
+    progress: Progress
+
+
 COUNT, REPEATS, CHORD, SWEEPS, VISITS, BOUNCING = range(6)  # of Progress.count
-GIVE, WORST, BEFORE, RESIDUAL = range(4)  # of Progress.measure
+SOFT, WORST, BEFORE, RESIDUAL = range(4)  # of Progress.measure
 
 # What a part of the step was to do next, or how it ended
 LOOK, BEGIN, AGAIN, SOLVED = range(4)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reference_engine.complementarity.cone_sweeps import apply_impulses, seek_impulses
+from reference_engine.complementarity.cone_sweeps import IMPULSE, apply_impulses, seek_impulses
 from reference_engine.geometry.ellipsoid_support import place_ellipsoid
 from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.spatial.contacts import (
@@ -26,12 +26,12 @@ from reference_engine.spatial.layout import (
     CHORD,
     COUNT,
     DONE,
-    GIVE,
     LIST,
     LOOK,
     REPEATS,
     RESIDUAL,
     ROOM,
+    SOFT,
     SOLVED,
     SWEEPS,
     UNRESOLVED,
@@ -70,7 +70,7 @@ def begin(scene, rules, listed, now, flow, bodies, progress):
         bodies.moved[i] = 0.0
     for i in range(listed.chosen.shape[0]):
         listed.chosen[i] = 0
-    progress.measure[GIVE] = GIVES * rules.barrier / (rules.h * max(rules.pace + fastest, 1e-300) * rules.heaviest)
+    progress.measure[SOFT] = GIVES * rules.barrier / (rules.h * max(rules.pace + fastest, 1e-300) * rules.heaviest)
 
 
 @kernel
@@ -107,12 +107,14 @@ def start_contacts(contacts, bodies, free, count):
 
 
 @entry
-def seek_poses(stage, scene, rules, listed, now, ahead, flow, contacts, bodies, edges, progress):
+def seek_poses(stage, step):
     """Poses whose gaps are as promised, and the twists that lead there; how it ended.
 
     stage LOOK: at all gaps, no step; BEGIN: a step; AGAIN: after a new listing or more room; SOLVED: from impulses that
     another solver has found.
     """
+    scene, rules, listed, now, ahead, flow = step.scene, step.rules, step.listed, step.now, step.ahead, step.flow
+    contacts, bodies, edges, progress = step.contacts, step.bodies, step.edges, step.progress
     if stage == LOOK:
         for i in range(scene.semi_axes.shape[0]):
             place_ellipsoid(scene.semi_axes, now.position, now.orientation, i, now.table)
@@ -157,7 +159,8 @@ def seek_poses(stage, scene, rules, listed, now, ahead, flow, contacts, bodies, 
                 return ROOM
             measure[BEFORE] = np.inf
             for k in range(before, count[COUNT]):  # whose impulses are none of the twists' yet
-                contacts.impulse[k, 0], contacts.impulse[k, 1], contacts.impulse[k, 2] = 0.0, 0.0, 0.0
+                for j in range(3):
+                    contacts.row[k, IMPULSE + j] = 0.0
         else:
             if worst > 0.25 * measure[BEFORE] and not fresh:
                 count[CHORD] += 1
@@ -168,8 +171,10 @@ def seek_poses(stage, scene, rules, listed, now, ahead, flow, contacts, bodies, 
 
 
 @entry
-def seek_speeds(stage, scene, rules, listed, now, flow, contacts, bodies, edges, progress, resolve):
+def seek_speeds(stage, step, resolve):
     """Twists at the end of a step, when `now` is where it led; with `resolve` those that contacts let go on."""
+    scene, rules, listed, now, flow = step.scene, step.rules, step.listed, step.now, step.flow
+    contacts, bodies, edges, progress = step.contacts, step.bodies, step.edges, step.progress
     count = progress.count
     if stage == BEGIN:
         kick(scene, rules, flow, bodies, rules.h - rules.kick)

@@ -51,6 +51,7 @@ from reference_engine.spatial.layout import (
     Progress,
     Rules,
     Scene,
+    Step,
 )
 from reference_engine.spatial.loop import seek_poses, seek_speeds
 from reference_engine.spatial.places import Places
@@ -124,6 +125,7 @@ class Stepper:
         )  # fmt: skip
         self._progress = Progress(count=np.zeros(6, np.int64), measure=np.zeros(4))
         self._rules: dict[float, Rules] = {}
+        self._steps: dict[tuple[float, int], Step] = {}
         self.places = Places(world, 0.3 * float(thin.mean()) if given.skin is None else given.skin)
         table = np.empty((count, COLUMNS))
         self._now = self.places.poses(world.position.copy(), world.orientation.copy(), table)
@@ -132,6 +134,7 @@ class Stepper:
         self.report = StepReport()
         self._run(LOOK, dt)
         self._ahead = self.places.poses(world.position.copy(), world.orientation.copy(), table.copy())
+        self._steps = {}
         found = self._now.found[:, 0]
         deep = int(np.argmin(found)) if len(found) else -1
         if deep >= 0 and found[deep] < -self.gap_tolerance:
@@ -163,6 +166,17 @@ class Stepper:
 
     def _room(self, count: int) -> None:
         self.contacts = room_for_contacts(count)
+        self._steps = {}
+
+    def _step(self, rules: Rules) -> Step:
+        """Made once for each of both roles of the poses, until a list or the room changes."""
+        key = rules.h, id(self._now)
+        if key not in self._steps:
+            self._steps[key] = Step(
+                scene=self._scene, rules=rules, listed=self.places.listed, now=self._now, ahead=self._ahead,
+                flow=self._flow, contacts=self.contacts, bodies=self.bodies, edges=self.edges, progress=self._progress,
+            )  # fmt: skip
+        return self._steps[key]
 
     def _rules_of(self, h: float) -> Rules:
         if h not in self._rules:
@@ -234,16 +248,8 @@ class Stepper:
         """The poses of a step, or its speeds; with what those ask for on their way."""
         rules, progress, report = self._rules_of(h), self._progress, self.report
         while True:
-            if resolve < 0:
-                ended = seek_poses(
-                    stage, self._scene, rules, self.places.listed, self._now, self._ahead, self._flow, self.contacts,
-                    self.bodies, self.edges, progress,
-                )  # fmt: skip
-            else:
-                ended = seek_speeds(
-                    stage, self._scene, rules, self.places.listed, self._now, self._flow, self.contacts, self.bodies,
-                    self.edges, progress, resolve,
-                )  # fmt: skip
+            step = self._step(rules)
+            ended = seek_poses(stage, step) if resolve < 0 else seek_speeds(stage, step, resolve)
             if ended == DONE:
                 break
             if ended == LIST:
@@ -251,6 +257,7 @@ class Stepper:
                 for name in ("_now", "_ahead"):
                     old = getattr(self, name)
                     setattr(self, name, self.places.poses(old.position, old.orientation, old.table))
+                self._steps = {}
             elif ended == ROOM:
                 self._room(2 * len(self.contacts.place))
             elif ended == UNSOLVED:
