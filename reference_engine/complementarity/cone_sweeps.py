@@ -234,9 +234,7 @@ def visit(contacts, k, bodies, edges, fine):
             over, s11, s12, s22 = 1.0 / nn, c[OWN + 3], c[OWN + 4], c[OWN + 5]
             f_1 = u_1 - n1 * p_n - (s11 + n1 * n1 * over) * p_1 - (s12 + n1 * n2 * over) * p_2
             f_2 = u_2 - n2 * p_n - (s12 + n1 * n2 * over) * p_1 - (s22 + n2 * n2 * over) * p_2
-            x_n, x_1, x_2, c[SLIP] = solve_contact(
-                nn, n1, n2, s11, s12, s22, f_n, f_1, f_2, mu, c[SLIP], edges, fine
-            )
+            x_n, x_1, x_2, c[SLIP] = solve_contact(nn, n1, n2, s11, s12, s22, f_n, f_1, f_2, mu, c[SLIP], edges, fine)
             d_n, d_1, d_2 = x_n - p_n, x_1 - p_1, x_2 - p_2
     size = np.sqrt(d_n * d_n + d_1 * d_1 + d_2 * d_2)
     if size > 0.0:

@@ -105,4 +105,4 @@ def overlapping_boxes(low: Array, high: Array) -> Indices:
             break
         capacity = total
     pairs = pairs[:total]
-    return np.ascontiguousarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
+    return np.ascontiguousarray(pairs[np.argsort(pairs[:, 0] * count + pairs[:, 1])])

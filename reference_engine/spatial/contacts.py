@@ -101,8 +101,7 @@ def choose_contacts(rules, listed, now, flow, contacts, bodies, progress, added)
     """
     found, h = now.found, rules.h
     k = progress.count[COUNT] if added else 0
-    for j in range(listed.order.shape[0]):
-        i = listed.order[j]
+    for i in range(listed.body.shape[0]):
         if now.sharp[i] == 0 or (added and listed.chosen[i] != 2):
             continue
         gap, a, b = found[i, 0], listed.body[i, 0], listed.body[i, 1]
@@ -114,9 +113,7 @@ def choose_contacts(rules, listed, now, flow, contacts, bodies, progress, added)
         if k == contacts.place.shape[0]:
             return False
         aim = min(rules.barrier, max(gap, 2.0 * rules.floor))
-        make_contact(
-            found, i, listed, now.position, np.int64(0), progress.measure[SOFT], (gap - aim) / h, contacts, k
-        )
+        make_contact(found, i, listed, now.position, np.int64(0), progress.measure[SOFT], (gap - aim) / h, contacts, k)
         contacts.aim[k] = aim
         prepare_contact(contacts, k, bodies)
         listed.chosen[i] = 1
@@ -198,8 +195,7 @@ def note_bounces(rules, listed, now, flow, contacts, progress):
 def touching_contacts(rules, listed, now, contacts, bodies, progress):
     """Contacts of the places whose gaps are as a contact's may be, where no speed is to be below their bounce."""
     k = 0
-    for j in range(listed.order.shape[0]):
-        i = listed.order[j]
+    for i in range(listed.body.shape[0]):
         if now.sharp[i] == 1 and now.found[i, 0] <= NEAR * rules.barrier:
             if k == contacts.place.shape[0]:
                 return False

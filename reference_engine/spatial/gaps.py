@@ -62,7 +62,14 @@ def look_at_rows(scene, poses, c, i, k, rows):
         half_space_gap(poses.table, i, scene.point[c], scene.normal[c], found[0])
     else:
         _, points = hollow_sphere_gap(
-            scene.semi_axes, poses.table, i, scene.point[c], scene.radius[c], TIE * scene.radius[c], scene.scratch, found
+            scene.semi_axes,
+            poses.table,
+            i,
+            scene.point[c],
+            scene.radius[c],
+            TIE * scene.radius[c],
+            scene.scratch,
+            found,
         )
         settle_rows(poses.table, i, points, found)
     for row in range(k, k + rows):

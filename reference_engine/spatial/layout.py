@@ -64,7 +64,9 @@ class Poses(Structure):
     position: Array  # (B, 3) m
     orientation: Array  # (B, 4) unit
     table: Array  # (B, 19), see ellipsoid_support
-    found: Array  # (N, 11) gaps, normals, points, see support.write; of what is not sharp a lower bound of the gap alone
+    found: (
+        Array  # (N, 11) gaps, normals, points, see support.write; of what is not sharp a lower bound of the gap alone
+    )
     sharp: Indices  # (N,) 1 where `found` is all there
 
 
@@ -88,7 +90,6 @@ class Listed(Structure):
 
     body: Indices  # (N, 2)
     law: Array  # (N, 2) friction, restitution
-    order: Indices  # (N,) in which contacts are made of them
     low: Array  # (B, 3) m, corners of the box in which the list is good for a body
     high: Array  # (B, 3) m
     normal: Array  # (P, 3) where the search for a gap starts

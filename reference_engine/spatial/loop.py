@@ -20,7 +20,6 @@ from reference_engine.spatial.contacts import (
 )
 from reference_engine.spatial.gaps import has_left, look_ahead, look_now
 from reference_engine.spatial.layout import (
-    AGAIN,
     BEFORE,
     BEGIN,
     CHORD,

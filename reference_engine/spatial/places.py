@@ -66,20 +66,20 @@ class Places:
             was, is_ = before @ (bodies, 1), pairs @ (bodies, 1)
             at = np.minimum(np.searchsorted(was, is_), len(was) - 1)
             same = np.flatnonzero(was[at] == is_)
-            normal[same], kept[:, same], chosen[same] = old.normal[at[same]], old.kept[:, at[same]], old.chosen[at[same]]
+            normal[same], kept[:, same], chosen[same] = (
+                old.normal[at[same]],
+                old.kept[:, at[same]],
+                old.chosen[at[same]],
+            )
         self.pairs = pairs
-        self._lay_out(kept, normal, chosen, now.position)
+        self._lay_out(kept, normal, chosen)
         self.listings += 1
 
-    def _lay_out(self, kept: Array, normal: Array, chosen: Indices, position: Array | None = None) -> None:
+    def _lay_out(self, kept: Array, normal: Array, chosen: Indices) -> None:
         count = len(self._with)
         body = np.concatenate([self.pairs, np.stack([self._with, np.full(count, len(self.world.position))], axis=1)])
-        order = np.arange(len(body))
-        if position is not None and self.world.gravity.any():  # weights add up downward: sweeps go along with them
-            height = -(position @ self.world.gravity)
-            order = np.argsort(np.concatenate([height[self.pairs].sum(axis=1), 2.0 * height[self._with] - 1e-9]))
         self.kept = kept
         self.listed = Listed(
-            body=body, law=np.concatenate([self.world.laws_of(self.pairs), self._law]), order=order, low=self._low,
+            body=body, law=np.concatenate([self.world.laws_of(self.pairs), self._law]), low=self._low,
             high=self._high, normal=normal, chosen=chosen, kept=kept, bounce=np.zeros(len(body)),
         )  # fmt: skip

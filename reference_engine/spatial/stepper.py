@@ -126,7 +126,7 @@ class Stepper:
         self._progress = Progress(count=np.zeros(6, np.int64), measure=np.zeros(4))
         self._rules: dict[float, Rules] = {}
         self._steps: dict[tuple[float, int], Step] = {}
-        self.places = Places(world, 0.3 * float(thin.mean()) if given.skin is None else given.skin)
+        self.places = Places(world, 0.4 * float(thin.mean()) if given.skin is None else given.skin)
         table = np.empty((count, COLUMNS))
         self._now = self.places.poses(world.position.copy(), world.orientation.copy(), table)
         self._ahead = self.places.poses(world.position.copy(), world.orientation.copy(), table)
