@@ -107,9 +107,9 @@ def choose_contacts(rules, listed, now, flow, contacts, bodies, progress, added)
         gap, a, b = found[i, 0], listed.body[i, 0], listed.body[i, 1]
         if gap == np.inf:
             continue
-        if listed.chosen[i] == 0 and gap > rules.margin:
-            if gap + 1.5 * h * approach(found, i, a, b, now.position, flow.free) > rules.margin:
-                continue
+        far = listed.chosen[i] == 0 and gap > rules.margin
+        if far and gap + 1.5 * h * approach(found, i, a, b, now.position, flow.free) > rules.margin:
+            continue
         if k == contacts.place.shape[0]:
             return False
         aim = min(rules.barrier, max(gap, 2.0 * rules.floor))

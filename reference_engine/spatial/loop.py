@@ -183,6 +183,7 @@ def seek_speeds(stage, step, resolve):
         for i in range(scene.semi_axes.shape[0]):
             for k in range(6):
                 bodies.twist[i, k] = flow.free[i, k]
+        keep_impulses(listed, contacts, 0, 1)
         return DONE
     if stage != SOLVED:
         look_now(scene, rules, listed, now, flow.reach, False)

@@ -15,7 +15,7 @@ A fictitious barrier one gap tolerance high is aimed at, so that no gap is ever 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,7 @@ from reference_engine.spatial.settings import SpatialSettings
 from reference_engine.spatial.world import EllipsoidWorld, HalfSpace
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 FLOOR = 0.4  # of the barrier: gaps below it are opened again
 MISS = 0.2  # of the gap tolerance, by which a gap may end a step off its aim: so that none is below 0
@@ -81,6 +82,19 @@ class StepReport:
     listings: int = 0  # of the pairs, since the beginning
 
 
+class Touching(NamedTuple):
+    """What pressed in a step, K rows, world axes: first with the poses where it began, then with those at its end.
+
+    Of a step that was taken in parts the last.
+    """
+
+    body: Indices  # (K, 2) a and b; B + i is container i
+    point: Array  # (K, 3) m, half-way between the two surfaces
+    normal: Array  # (K, 3) from a to b
+    gap: Array  # (K,) m
+    impulse: Array  # (K, 3) N s on b
+
+
 class Stepper:
     """A world in motion. Arrays of the present: position (B, 3), orientation (B, 4), twist (B, 6), places, reports."""
 
@@ -101,6 +115,8 @@ class Stepper:
         self.edges = corners(given.edges)
         count, moving = len(world.position), ~world.fixed
         self._inverse_mass = moving / world.mass
+        rows = [1 if isinstance(container, HalfSpace) else MOST_POINTS for container in world.containers]
+        self._container_ends = count * np.cumsum(rows, dtype=np.int64)
         inverse_inertia = moving[:, None] / world.inertia
         longest = world.semi_axes.max(axis=1)
         self._scene = Scene(
@@ -192,11 +208,11 @@ class Stepper:
             )  # fmt: skip
         return self._rules[h]
 
-    def _forces(self) -> None:
-        """Accelerations and torques, now."""
+    def _forces(self, twist: Array) -> None:
+        """Accelerations and torques, now, of bodies so fast."""
         if self.world.force is None:
             return
-        own = np.asarray(self.world.force(self.time, self.position, self.orientation, self.twist), np.float64)
+        own = np.asarray(self.world.force(self.time, self.position, self.orientation, twist), np.float64)
         if own.shape != (len(self.position), 6) or not np.isfinite(own).all():
             raise SpatialWorldError(
                 f"force: shape {own.shape} at t = {self.time:.6g} s; ({len(self.position)}, 6), finite"
@@ -220,14 +236,14 @@ class Stepper:
         flow.start[:] = self.bodies.twist
         momentum, seen = flow.momentum.copy(), False
         try:
-            self._forces()
+            self._forces(self.twist)
             self._run(BEGIN, h)
             self.report.contacts = self.count
             self._exchange(h)
             seen = True
             bouncing = self._progress.count[BOUNCING] > 0
             if self.settings.order == 2:
-                self._forces()
+                self._forces(2.0 * self.twist - flow.start[:-1])  # speeds are those of the middle
             self._run(BEGIN, h, int(self.settings.order == 2 or bouncing))
         except UnresolvedStepError:
             if seen:
@@ -275,6 +291,20 @@ class Stepper:
         report.visits += int(progress.count[VISITS])
         report.residual = max(report.residual, float(progress.measure[RESIDUAL]))
         progress.count[SWEEPS] = progress.count[VISITS] = 0
+
+    def touching(self) -> Touching:
+        """What pressed in the last step: contacts of both its lines, each with the normals that its impulses had."""
+        places, bodies = self.places, len(self.position)
+        parts = []
+        for kept, poses in zip(places.kept, (self._ahead, self._now)):
+            rows = np.flatnonzero(kept.any(axis=1))
+            body = places.body[rows].copy()
+            of_container = body[:, 1] == bodies
+            container = np.searchsorted(self._container_ends, rows[of_container] - len(places.pairs), "right")
+            body[of_container, 1] += container
+            at = poses.found[rows]
+            parts.append((body, 0.5 * (at[:, 4:7] + at[:, 7:10]), at[:, 1:4], at[:, 0], kept[rows]))
+        return Touching(*(np.concatenate(part) for part in zip(*parts)))
 
     def _solve_large(self, tolerance: float) -> None:
         """Where Gauss-Seidel's sweeps are too many: the default of `solve_cones`."""
