@@ -1,0 +1,1 @@
+"""Rigid bodies held by joints, in the plane and in space: mechanisms, with two ways to keep the joints closed."""

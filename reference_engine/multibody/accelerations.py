@@ -1,0 +1,86 @@
+"""Joints held by accelerations: the index-reduced equations, an error-controlled step, then a projection.
+
+J a + gamma = 0 alone holds the second derivative of the gaps; errors of integration let them drift. `projection` closes
+gaps and their rates after every step (Lubich 1991: it does not lower the order); `baumgarte` adds 2 alpha g' + alpha^2 g
+instead; `none` lets them drift. Steps: Dormand and Prince's method of order 8, with dense output (Hairer, Norsett &
+Wanner 1993, "Solving Ordinary Differential Equations I", II.5 and II.6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import DOP853
+
+from reference_engine.multibody.dynamics import System
+from reference_engine.multibody.errors import JointError
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Stabilise = Literal["projection", "baumgarte", "none"]
+FINEST = 2.3e-14  # relative tolerance that doubles can meet
+
+
+class ByAccelerations:
+    """Steps of one set of active rows. `gap_moved` [m] and `energy_moved` [J] are what projection had to do so far."""
+
+    def __init__(
+        self, system: System, time: float, y: Array, active: Flags, tolerance: float, stabilise: Stabilise, alpha: float
+    ) -> None:
+        self.system, self.active, self.stabilise = system, active, stabilise
+        self.alpha = alpha if stabilise == "baumgarte" else 0.0
+        self.time, self.y = time, y
+        self.energy_moved = self.gap_moved = 0.0
+        self._solver = DOP853(
+            self._rate, time, y, np.inf, rtol=max(FINEST, tolerance), atol=tolerance * system.scales(time, y, active)
+        )
+
+    def _rate(self, time: float, y: Array) -> Array:
+        q, v = self.system.split(y)
+        a = self.system.accelerations(time, y, self.active, self.alpha)[0]
+        return np.concatenate([self.system.poses.rate(q, v).ravel(), a.ravel()])
+
+    def step(self, until: float) -> Callable[[float], Array]:
+        """One step, or a part of one to `until`; gives the states of it as a function of time, until the next step.
+
+        Raises JointError.
+        """
+        solver = self._solver
+        if self.y is not solver.y:
+            solver.y, solver.f = self.y, self._rate(self.time, self.y)
+        solver.t_bound, solver.status, asked = until, "running", solver.h_abs
+        message = solver.step()
+        if solver.status == "failed":
+            raise JointError(f"t = {solver.t:.9g} s: {message}")
+        if solver.t == until:
+            solver.h_abs = max(solver.h_abs, asked)  # a step cut short says nothing of the next
+        self.time, raw = solver.t, solver.y
+        self.y = self._settled(raw)
+        self._measure(raw, self.y)
+        dense: list[Callable[[float], Array]] = []
+
+        def at(time: float) -> Array:
+            if time == self.time:
+                return self.y
+            if not dense:
+                dense.append(solver.dense_output())
+            return self._settled(dense[0](time))
+
+        return at
+
+    def _settled(self, raw: Array) -> Array:
+        if self.stabilise == "projection":
+            return self.system.close(raw, self.active)
+        q, v = self.system.split(raw)
+        return np.concatenate([self.system.poses.tidy(q).ravel(), v.ravel()])
+
+    def _measure(self, raw: Array, y: Array) -> None:
+        """What projection has to do, and what it does to the energy."""
+        if self.stabilise == "projection":
+            q, _ = self.system.split(raw)
+            gap = self.system.rows.place(*self.system.poses.placed(q)).gap[self.active]
+            self.gap_moved = max(self.gap_moved, float(np.abs(gap).max(initial=0.0)))
+            self.energy_moved += abs(self.system.energy(y) - self.system.energy(raw))

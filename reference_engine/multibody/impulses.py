@@ -1,0 +1,146 @@
+"""Joints held by impulses: a free motion, an impulse that closes the gaps at its end, one that stops their rates.
+
+The base step of length h, at poses q and momenta p = M v:
+
+    p += h/2 f(q) + J(q)^T j        j such that the free motion of p over h ends with g(q1) = 0
+    q1 = the free motion: straight on, turning with the angular momentum kept
+    p += h/2 f(q1) + J(q1)^T j1     j1 such that J(q1) v = 0
+
+j = K^-1 (-g / h), K = J M^-1 J^T, repeated with the gap that is left: the lesson's correction by d / dt, with K of the
+rows alone, linear and angular ones together. With the second impulse it is symmetric in time and of order 2 (RATTLE:
+Andersen 1983, J. Comp. Phys. 52; Hairer, Lubich & Wanner 2006, "Geometric Numerical Integration", VII.1.4). Asymmetric
+bodies turn by exact turns about the momentum and their principal axes (Dullweber, Leimkuhler & McLachlan 1997).
+
+Errors of a symmetric method go with even powers of h, so that results of H in 2, 4, 6, ... base steps extrapolate to
+order 4, 6, 8, ... (Gragg 1965; Hairer, Norsett & Wanner II.9): that is how impulses come to the tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.multibody.dynamics import Held, System
+from reference_engine.multibody.errors import JointError, MechanismError
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+COLUMNS = 8  # of the extrapolation: order 16
+FEWEST = 3  # that an estimate rests on
+CORRECTIONS = 60  # of a base step's impulse
+GROWTH, SHRINK = 1.6, 0.5
+SHORTEST = 1e-9  # of the first step: below, no step comes to the tolerance
+
+
+def base_step(system: System, held: Held, y: Array, f: Array, time: float, h: float) -> tuple[Array, Held, Array]:
+    """y after h, the factor there, and the forces there: order 2 (the symmetric step above). Raises JointError."""
+    q, v = system.split(y)
+    root = held.U / held.s**2 @ held.U.T if len(held.s) else np.zeros((0, 0))  # K^+
+    half = v + 0.5 * h * system.accelerated(f, held.rotation)
+    active, J, poses = held.active, held.jacobian, system.poses
+    aim = 1e-16 * system.size
+    last = np.inf
+    for _ in range(CORRECTIONS):
+        q1, v1 = system.free_flight(q, half, held.rotation, h)
+        if not len(root):
+            break
+        gap = system.rows.place(*poses.placed(q1)).gap[active]
+        worst = float(np.abs(gap).max())
+        if worst <= aim or (worst < 1e4 * aim and worst >= 0.5 * last):
+            break
+        if not worst < 10.0 * last:
+            raise JointError(f"t = {time:.9g} s: the impulse that closes the joints is not found in a step of {h:.3e} s")
+        last = worst
+        half = half + system.kicked(J, active, root @ (-gap / h), held.rotation)
+    else:
+        raise JointError(f"t = {time:.9g} s: the impulse that closes the joints is not found in a step of {h:.3e} s")
+    end = system.hold(q1, active)
+    f1 = system.position_forces(time + h, q1, end.rotation)
+    v1 = v1 + 0.5 * h * system.accelerated(f1, end.rotation)
+    v1 = v1 + system.unscaled(end.least(-system.rates(end, v1)[active]), end.rotation)
+    return np.concatenate([q1.ravel(), v1.ravel()]), end, f1
+
+
+class ByImpulses:
+    """Extrapolated steps of one set of active rows; see ByAccelerations, whose fields these are."""
+
+    def __init__(self, system: System, time: float, y: Array, active: Flags, tolerance: float) -> None:
+        if system.depends_on_speed:
+            raise MechanismError("load, springs[].damping: forces by velocity; joints held by impulses take none, "
+                                 "hold='accelerations' does")  # fmt: skip
+        self.system, self.active, self.time, self.y = system, active, time, y
+        self.energy_moved = self.gap_moved = 0.0
+        self._allowed = tolerance * system.scales(time, y, active)
+        self._tolerance = tolerance
+        a = system.accelerations(time, y, active)[0]
+        self._first = self._h = 0.2 * float(np.sqrt(1.0 / max(1e-12, np.abs(a).max() / system.size)))
+
+    def step(self, until: float) -> Callable[[float], Array]:
+        start, y = self.time, self.y
+        while True:
+            h = min(self._h, until - start)
+            found = self._extrapolated(start, y, h)
+            if found is not None:
+                break
+            self._h = SHRINK * h
+            if self._h < SHORTEST * self._first:
+                raise JointError(f"t = {start:.9g} s: no step of impulses comes to {self._tolerance:.1e}")
+        raw, columns = found
+        if h == self._h or columns == COLUMNS:
+            self._h = h * (0.8 if columns == COLUMNS else GROWTH if columns < COLUMNS - 1 else 1.0)
+        self.time = until if h == until - start else start + h
+        self.y = self._settled(raw, measure=True)
+        ended = self.time
+
+        def at(time: float) -> Array:
+            if time == ended:
+                return self.y
+            if time == start:
+                return y
+            again = self._extrapolated(start, y, time - start)
+            if again is None:
+                raise JointError(f"t = {time:.9g} s: no step of impulses comes to {self._tolerance:.1e}")
+            return self._settled(again[0], measure=False)
+
+        return at
+
+    def _extrapolated(self, time: float, y: Array, H: float) -> tuple[Array, int] | None:  # noqa: N803  the source's
+        """y after H and how many columns it took, or None where they do not come to the tolerance."""
+        system = self.system
+        q, _ = system.split(y)
+        held = system.hold(q, self.active)
+        f = system.position_forces(time, q, held.rotation)
+        rows: list[Array] = []
+        scale = self._allowed + self._tolerance * np.abs(y)
+        for k in range(1, COLUMNS + 1):
+            n = 2 * k
+            state, now, force = y, held, f
+            try:
+                for i in range(n):
+                    state, now, force = base_step(system, now, state, force, time + i * H / n, H / n)
+            except JointError:
+                if k < 3:
+                    return None
+                raise
+            following = [state]
+            for i, before in enumerate(rows):
+                ratio = (n / (2.0 * (k - 1 - i))) ** 2
+                following.append(following[-1] + (following[-1] - before) / (ratio - 1.0))
+            if k >= FEWEST:
+                off = (following[-1] - following[-2]) / scale
+                if float(np.sqrt(off @ off / len(off))) <= 1.0:
+                    return following[-1], k
+            rows = following
+        return None
+
+    def _settled(self, raw: Array, *, measure: bool) -> Array:
+        y = self.system.close(raw, self.active)
+        if measure:
+            q, _ = self.system.split(raw)
+            gap = self.system.rows.place(*self.system.poses.placed(q)).gap[self.active]
+            self.gap_moved = max(self.gap_moved, float(np.abs(gap).max(initial=0.0)))
+            self.energy_moved += abs(self.system.energy(y) - self.system.energy(raw))
+        return y

@@ -1,0 +1,161 @@
+"""What holds links together: joints of 0 to 3 linear and 0 to 3 angular degrees of freedom, rods and ropes, rolling.
+
+Points and axes are in the frame of the link that they are of; link -1 is the world. In the plane there are 0 to 2 linear
+and 0 or 1 angular degrees of freedom. What the angular ones hold is the relative orientation at the start.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reference_engine.multibody.errors import MechanismError
+from reference_engine.multibody.links import GROUND, vector
+
+PARALLEL = 1e-6  # rad, between axes of an angular joint of two: nearer, they are one axis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coupling:
+    """Leaves so many linear and angular degrees of freedom between two links.
+
+    linear   0: the second's point stays on the first's. 1: on the line through it along `axis`. 2: on the plane
+             through it with normal `axis`. 3: anywhere. In the plane, 1 is the line and 2 is anywhere.
+    angular  0: no relative turning. 1: about `turn_axis` alone. 2: about `turn_axis` of the first and `second_axis`
+             of the second, whose angle stays. 3: any. In the plane, 1 is any.
+
+    With `one_sided` (linear 2 in space, 1 in the plane; nothing else held), the second's point may leave to the side
+    that `axis` points to (in the plane: the left of `axis`), and comes back with `restitution`.
+    """
+
+    first: int
+    second: int
+    linear: int
+    angular: int
+    first_point: ArrayLike | None = None  # m [the centre of mass]
+    second_point: ArrayLike | None = None  # m [the centre of mass]
+    axis: ArrayLike | None = None  # in the first's frame, of any length
+    turn_axis: ArrayLike | None = None  # in the first's frame [axis]
+    second_axis: ArrayLike | None = None  # in the second's frame
+    one_sided: bool = False
+    restitution: float = 0.0  # of a one-sided joint that closes
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        what = f"joint {self.name!r}" if self.name else "joint"
+        check_ends(what, self.first, self.second)
+        if self.linear not in (0, 1, 2, 3) or self.angular not in (0, 1, 2, 3):
+            raise MechanismError(f"{what}: linear {self.linear!r}, angular {self.angular!r}; each 0, 1, 2 or 3")
+        for field in ("first_point", "second_point", "axis", "turn_axis", "second_axis"):
+            value = getattr(self, field)
+            if value is None:
+                continue
+            value = vector(what, field, value, (2, 3))
+            if field.endswith("axis"):
+                if math.hypot(*value) < 1e-9:
+                    raise MechanismError(f"{what}: {field} {value.tolist()} has no direction")
+                value = value / math.hypot(*value)
+            object.__setattr__(self, field, value)
+        check_bounce(what, self.one_sided, self.restitution)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distance:
+    """Keeps two points `length` apart; as a `rope`, no further than that, and with `restitution` when it gets taut."""
+
+    first: int
+    second: int
+    length: float  # m
+    first_point: ArrayLike | None = None  # m [the centre of mass]
+    second_point: ArrayLike | None = None  # m [the centre of mass]
+    rope: bool = False
+    restitution: float = 0.0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        what = f"{'rope' if self.rope else 'rod'} {self.name!r}" if self.name else "rope" if self.rope else "rod"
+        check_ends(what, self.first, self.second)
+        if not (math.isfinite(self.length) and self.length > 0.0):
+            raise MechanismError(f"{what}: length {self.length!r} m is not positive and finite")
+        for field in ("first_point", "second_point"):
+            if (value := getattr(self, field)) is not None:
+                object.__setattr__(self, field, vector(what, field, value, (2, 3)))
+        check_bounce(what, self.rope, self.restitution)
+
+
+Joint = Coupling | Distance
+
+
+def check_ends(what: str, first: int, second: int) -> None:
+    if first == second or min(first, second) < GROUND:
+        raise MechanismError(f"{what}: links {first} and {second}; it needs two, -1 being the world")
+
+
+def check_bounce(what: str, one_sided: bool, restitution: float) -> None:
+    if not 0.0 <= restitution <= 1.0:
+        raise MechanismError(f"{what}: restitution {restitution!r}; from 0 to 1")
+    if restitution and not one_sided:
+        raise MechanismError(f"{what}: restitution {restitution!r} is for what closes from one side alone")
+
+
+def weld(first: int, second: int, **points: ArrayLike) -> Coupling:
+    """No relative motion."""
+    return Coupling(first=first, second=second, linear=0, angular=0, **points)  # type: ignore[arg-type]
+
+
+def hinge(first: int, second: int, axis: ArrayLike, **points: ArrayLike) -> Coupling:
+    """Turning about one axis, in space."""
+    return Coupling(first=first, second=second, linear=0, angular=1, axis=axis, **points)  # type: ignore[arg-type]
+
+
+def slider(first: int, second: int, axis: ArrayLike, **points: ArrayLike) -> Coupling:
+    """Moving along one axis, turning about none; in the plane, a prismatic joint."""
+    return Coupling(first=first, second=second, linear=1, angular=0, axis=axis, **points)  # type: ignore[arg-type]
+
+
+def ball(first: int, second: int, **points: ArrayLike) -> Coupling:
+    """Points together, turning free."""
+    return Coupling(first=first, second=second, linear=0, angular=3, **points)  # type: ignore[arg-type]
+
+
+def universal(first: int, second: int, axis: ArrayLike, second_axis: ArrayLike, **points: ArrayLike) -> Coupling:
+    """Points together; turning about an axis of each link, at the angle that they have at the start."""
+    return Coupling(
+        first=first, second=second, linear=0, angular=2, turn_axis=axis, second_axis=second_axis, **points
+    )  # type: ignore[arg-type]
+
+
+def cylindrical(first: int, second: int, axis: ArrayLike, **points: ArrayLike) -> Coupling:
+    """Moving along and turning about one axis."""
+    return Coupling(first=first, second=second, linear=1, angular=1, axis=axis, **points)  # type: ignore[arg-type]
+
+
+def planar_pair(first: int, second: int, axis: ArrayLike, **points: ArrayLike) -> Coupling:
+    """Moving in the plane with normal `axis`, turning about it."""
+    return Coupling(first=first, second=second, linear=2, angular=1, axis=axis, **points)  # type: ignore[arg-type]
+
+
+def point_on_line(first: int, second: int, axis: ArrayLike, **points: ArrayLike) -> Coupling:
+    """The second's point on a line of the first, turning free; in the plane, a pin in a slot."""
+    return Coupling(first=first, second=second, linear=1, angular=3, axis=axis, **points)  # type: ignore[arg-type]
+
+
+def point_on_plane(first: int, second: int, axis: ArrayLike, **points: ArrayLike) -> Coupling:
+    """The second's point on a plane of the first, turning free."""
+    return Coupling(first=first, second=second, linear=2, angular=3, axis=axis, **points)  # type: ignore[arg-type]
+
+
+def revolute(first: int, second: int, **points: ArrayLike) -> Coupling:
+    """Points together in the plane."""
+    return Coupling(first=first, second=second, linear=0, angular=1, **points)  # type: ignore[arg-type]
+
+
+def across(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two unit vectors that stand on a unit vector and on each other."""
+    helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
+    u = np.cross(axis, helper)
+    u /= np.linalg.norm(u)
+    return u, np.cross(axis, u)

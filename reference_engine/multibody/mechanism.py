@@ -1,0 +1,124 @@
+"""A mechanism: links, what joins them, what acts on them. Checked when built."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reference_engine.multibody.errors import MechanismError
+from reference_engine.multibody.joints import Coupling, Joint
+from reference_engine.multibody.links import GROUND, Link, vector
+
+Array = NDArray[np.float64]
+Load = Callable[[float, Array, Array, Array], ArrayLike]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkSpring:
+    """Pulls two points together with stiffness (distance - length) + damping d(distance)/dt. [N]"""
+
+    first: int
+    second: int
+    stiffness: float  # N/m
+    length: float = 0.0  # m, at rest
+    first_point: ArrayLike | None = None  # m [the centre of mass]
+    second_point: ArrayLike | None = None  # m [the centre of mass]
+    damping: float = 0.0  # kg/s
+
+    def __post_init__(self) -> None:
+        if self.first == self.second or min(self.first, self.second) < GROUND:
+            raise MechanismError(f"spring: links {self.first} and {self.second}; it needs two, -1 being the world")
+        for name in ("stiffness", "length", "damping"):
+            if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0.0):
+                raise MechanismError(f"spring: {name} {getattr(self, name)!r} is not finite and at least 0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkTorque:
+    """A constant torque on a link: one number in the plane, (3,) in world axes in space. [N m]"""
+
+    link: int
+    torque: ArrayLike
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Mechanism:
+    """Links and joints; gravity (2,) or (3,) m/s^2, downward in the plane along y and in space along z.
+
+    `load(time, position (B, D), rotation (B, 3, 3), twist (B, 6))` gives (B, 6) forces [N] and torques [N m] in world
+    axes beside those of gravity, springs and torques; in the plane components x, y and the last count. It may be asked
+    ahead of the time, and depends on nothing but its arguments.
+
+    Raises MechanismError, naming what is wrong.
+    """
+
+    links: tuple[Link, ...]
+    joints: tuple[Joint, ...] = ()
+    gravity: ArrayLike | None = None
+    springs: tuple[LinkSpring, ...] = ()
+    torques: tuple[LinkTorque, ...] = ()
+    load: Load | None = None
+    dimension: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        if not any(not link.fixed for link in self.links):
+            raise MechanismError("links: none can move; a mechanism needs one that is not fixed")
+        sizes = {len(np.atleast_1d(link.position)) for link in self.links}
+        if len(sizes) > 1:
+            raise MechanismError("links: some are planar and some spatial, by their positions; all of one kind")
+        set_ = object.__setattr__
+        set_(self, "dimension", dimension := sizes.pop())
+        down = np.zeros(dimension)
+        down[-1] = -9.81
+        gravity = down if self.gravity is None else self.gravity
+        set_(self, "gravity", vector("mechanism", "gravity", gravity, (dimension,)))
+        for i, joint in enumerate(self.joints):
+            self._check_joint(f"joints[{i}]", joint)
+        for i, spring in enumerate(self.springs):
+            self._check_ends(f"springs[{i}]", spring.first, spring.second)
+            for name in ("first_point", "second_point"):
+                if getattr(spring, name) is not None:
+                    vector(f"springs[{i}]", name, getattr(spring, name), (dimension,))
+        for i, torque in enumerate(self.torques):
+            if not 0 <= torque.link < len(self.links):
+                raise MechanismError(f"torques[{i}].link: {torque.link}; there are {len(self.links)} links")
+            vector(f"torques[{i}]", "torque", torque.torque, (0,) if dimension == 2 else (3,))
+
+    def _check_ends(self, path: str, *ends: int) -> None:
+        if max(ends) >= len(self.links):
+            raise MechanismError(f"{path}: link {max(ends)}; there are {len(self.links)} links")
+
+    def _check_joint(self, path: str, joint: Joint) -> None:
+        self._check_ends(path, joint.first, joint.second)
+        if not any(i != GROUND and not self.links[i].fixed for i in (joint.first, joint.second)):
+            raise MechanismError(f"{path}: neither of links {joint.first} and {joint.second} can move")
+        for name in ("first_point", "second_point", "axis", "turn_axis", "second_axis"):
+            value = getattr(joint, name, None)
+            if value is not None and len(value) != self.dimension:
+                raise MechanismError(f"{path}.{name}: {value.tolist()} in {self.dimension} dimensions")
+        for i, point in ((joint.first, joint.first_point), (joint.second, joint.second_point)):
+            is_point = i != GROUND and not self.links[i].fixed and not np.any(self.links[i].inertia)
+            turns = self.dimension == 2 and getattr(joint, "angular", 3) >= 1 or getattr(joint, "angular", 3) == 3
+            if is_point and ((point is not None and np.any(point)) or not turns):
+                raise MechanismError(f"{path}: link {i} is a point mass (inertia 0); join it at its centre, free to turn")
+        if isinstance(joint, Coupling):
+            self._check_axes(path, joint)
+
+    def _check_axes(self, path: str, joint: Coupling) -> None:
+        planar = self.dimension == 2
+        if joint.linear in ((1,) if planar else (1, 2)) and joint.axis is None:
+            raise MechanismError(f"{path}.axis: none is given; a joint of linear {joint.linear} needs one")
+        if not planar and joint.angular in (1, 2) and joint.turn_axis is None and joint.axis is None:
+            raise MechanismError(f"{path}.turn_axis: none is given; a joint of angular {joint.angular} needs one")
+        if not planar and joint.angular == 2 and joint.second_axis is None:
+            raise MechanismError(f"{path}.second_axis: none is given; a joint of angular 2 needs one")
+        free = (joint.linear == 1 and joint.angular >= 1) if planar else (joint.linear == 2 and joint.angular == 3)
+        if joint.one_sided and not free:
+            raise MechanismError(
+                f"{path}.one_sided: of linear {joint.linear}, angular {joint.angular}; allowed where one row is held: "
+                f"{'linear 1, angular 1' if planar else 'linear 2, angular 3'}"
+            )

@@ -1,0 +1,39 @@
+"""What a mechanism did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointEvent:
+    """A one-sided joint or rope closed with an impulse, came to hold, or let go."""
+
+    time: float  # s
+    joint: int
+    kind: str  # "impact", "holds", "lets go"
+    impulse: float = 0.0  # N s, of an impact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MechanismMotion:
+    """S samples of B links; D = 2 in the plane, 3 in space. SI, world axes."""
+
+    time: Array  # (S,) s
+    position: Array  # (S, B, D) m, centres of mass
+    orientation: Array  # (S, B) rad, not wrapped, in the plane; (S, B, 4) unit quaternion w x y z, body to world
+    velocity: Array  # (S, B, D) m/s
+    spin: Array  # (S, B) or (S, B, 3) rad/s
+    energy: Array  # (S,) J, kinetic, of gravity (0 at the origin) and of springs
+    joint_gap: Array  # (S,) m, the worst of the joints; angles times the mechanism's size
+    reaction: Array  # (S, N) N and N m per size, the multipliers of the joints' rows; 0 of those that do not hold
+    row_joint: Array  # (N,) which joint a row is of
+    events: tuple[JointEvent, ...]
+    steps: int
+    gap_moved: float  # m, the widest gap that a projection had to close
+    energy_moved: float  # J, sum over all projections of what each changed of the energy, without sign

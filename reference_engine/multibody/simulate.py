@@ -1,0 +1,189 @@
+"""A mechanism, simulated from its start: the joints held by accelerations or by impulses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+
+from reference_engine.multibody.accelerations import ByAccelerations, Stabilise
+from reference_engine.multibody.closing import holding, struck
+from reference_engine.multibody.dynamics import System
+from reference_engine.multibody.errors import JointError, MechanismError
+from reference_engine.multibody.impulses import ByImpulses
+from reference_engine.multibody.mechanism import Mechanism
+from reference_engine.multibody.motion import JointEvent, MechanismMotion
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Hold = Literal["accelerations", "impulses"]
+
+HOLDS = ("accelerations", "impulses")
+STABILISES = ("projection", "baumgarte", "none")
+LOOKS = 8  # at one-sided joints, in a step
+SLACK = 1e-14  # of the size: an open row that is closed by less goes on
+MOST_EVENTS = 2000
+
+
+def simulate_mechanism(
+    mechanism: Mechanism,
+    times: ArrayLike,
+    *,
+    hold: Hold = "accelerations",
+    tolerance: float = 1e-13,
+    stabilise: Stabilise = "projection",
+    alpha: float = 20.0,
+) -> MechanismMotion:
+    """States at `times` [s], ascending from 0 or later, of a mechanism that starts at time 0.
+
+    hold: "accelerations" solves the index-reduced equations, "impulses" closes the joints after free motions. Both keep
+    `tolerance` a step, relative. stabilise (of accelerations): "projection", or, to be compared with it, "baumgarte" with
+    alpha [1/s], or "none".
+
+    Raises MechanismError for what cannot be simulated, JointError where a step does not come to its tolerance.
+    """
+    at = np.array(times, np.float64)
+    if at.ndim != 1 or not len(at) or not np.isfinite(at).all() or at[0] < 0.0 or (np.diff(at) < 0.0).any():
+        raise MechanismError("times: they must be finite, ascending and not below 0, at least one")
+    for name, value, allowed in (("hold", hold, HOLDS), ("stabilise", stabilise, STABILISES)):
+        if value not in allowed:
+            raise MechanismError(f"{name}: {value!r}; allowed: {', '.join(allowed)}")
+    if not 1e-15 < tolerance < 0.1:
+        raise MechanismError(f"tolerance: {tolerance!r}; between 1e-15 and 0.1")
+    run = _Run(System(mechanism), hold, float(tolerance), stabilise, float(alpha))
+    for time in at:
+        run.to(float(time))
+    return run.motion(at)
+
+
+class _Run:
+    def __init__(self, system: System, hold: Hold, tolerance: float, stabilise: Stabilise, alpha: float) -> None:
+        self.system, self.hold, self.tolerance, self.stabilise, self.alpha = system, hold, tolerance, stabilise, alpha
+        self.bilateral: Flags = ~system.rows.one_sided
+        system.check_start(self.bilateral)
+        self.time, self.events, self.steps = 0.0, list[JointEvent](), 0
+        self.gap_moved = self.energy_moved = 0.0
+        self.samples: list[tuple[Array, Flags]] = []
+        self.active = self.bilateral
+        y = system.close(system.start, self.bilateral)
+        self._resume(self._met(y))
+
+    def to(self, time: float) -> None:
+        """On to the time, and a sample there."""
+        while self.stepper.time < time:
+            # Impulses land on the samples: a state inside a step costs them the step again.
+            self._advance(time if self.hold == "impulses" else np.inf)
+        y = self.stepper.y if self._at is None else self._at(time)
+        self.samples.append((y, self.active))
+
+    def _advance(self, limit: float) -> None:
+        start, before = self.stepper.time, self.stepper.y
+        at = self.stepper.step(limit)
+        self.steps += 1
+        self._at = at
+        if not self.system.rows.one_sided.any():
+            return
+        time = self._first_change(start, before, self.stepper.time, at)
+        if time is None:
+            return
+        y = at(time)
+        if len(self.events) > MOST_EVENTS:
+            raise JointError(f"t = {time:.9g} s: more than {MOST_EVENTS} events of one-sided joints")
+        self.time = time
+        self._resume(self._met(y))
+
+    def _met(self, y: Array) -> Array:
+        """y after what one-sided joints do at this instant, and which hold from here on."""
+        if not self.system.rows.one_sided.any():
+            return y
+        y, impulse = struck(self.system, y, self.bilateral)
+        for row in np.flatnonzero((impulse != 0.0) & ~self.bilateral):
+            self._tell(int(row), "impact", float(impulse[row]))
+        before, self.active = self.active, holding(self.system, self.time, y, self.bilateral)
+        for row in np.flatnonzero(before != self.active):
+            self._tell(int(row), "holds" if self.active[row] else "lets go")
+        return y
+
+    def _tell(self, row: int, kind: str, impulse: float = 0.0) -> None:
+        joint = int(self.system.rows.joint[row])
+        self.events.append(JointEvent(time=self.time, joint=joint, kind=kind, impulse=impulse))
+
+    def _resume(self, y: Array) -> None:
+        if hasattr(self, "stepper"):
+            self.gap_moved = max(self.gap_moved, self.stepper.gap_moved)
+            self.energy_moved += self.stepper.energy_moved
+        y = self.system.close(y, self.active)
+        self._at: Callable[[float], Array] | None = None
+        if self.hold == "impulses":
+            self.stepper: ByImpulses | ByAccelerations = ByImpulses(
+                self.system, self.time, y, self.active, self.tolerance
+            )
+        else:
+            self.stepper = ByAccelerations(
+                self.system, self.time, y, self.active, self.tolerance, self.stabilise, self.alpha
+            )
+
+    # --- events --------------------------------------------------------------------------------------
+
+    def _margins(self, time: float, y: Array) -> Array:
+        """Of one-sided rows: the gap of those that are open [m], the multiplier of those that hold. (O,)"""
+        system, one = self.system, self.system.rows.one_sided
+        q, _ = system.split(y)
+        gap = system.rows.place(*system.poses.placed(q)).gap + SLACK * system.size
+        if (self.active & one).any():
+            _, held, z = system.accelerations(time, y, self.active)
+            force = np.zeros(system.rows.count)
+            force[self.active] = held.multipliers(z)
+            gap = np.where(self.active, force, gap)
+        found: Array = gap[one]
+        return found
+
+    def _first_change(self, start: float, y: Array, end: float, at: Callable[[float], Array]) -> float | None:
+        """When the first margin falls below 0, or None."""
+        low, before = start, self._margins(start, y)
+        for time in np.linspace(start, end, LOOKS + 1)[1:]:
+            now = self._margins(float(time), at(float(time)))
+            falls = np.flatnonzero(now < 0.0)
+            if len(falls):
+                return min(self._root(int(k), low, float(time), float(before[k]), at) for k in falls)
+            low, before = float(time), now
+        return None
+
+    def _root(self, k: int, low: float, high: float, above: float, at: Callable[[float], Array]) -> float:
+        """Where margin k, `above` 0 at low, falls to 0."""
+        if above <= 0.0:
+            return low
+
+        def margin(time: float) -> float:
+            return above if time == low else float(self._margins(time, at(time))[k])
+
+        return float(brentq(margin, low, high, xtol=1e-15, rtol=1e-15, maxiter=100))
+
+    # --- the result ----------------------------------------------------------------------------------
+
+    def motion(self, times: Array) -> MechanismMotion:
+        system, links = self.system, self.system.mechanism.links
+        S, B, D, moving = len(times), len(links), self.system.mechanism.dimension, self.system.moving
+        poses = np.tile([np.concatenate([link.position, np.atleast_1d(link.orientation)]) for link in links], (S, 1, 1))
+        twists = np.zeros((S, B, system.poses.twist))
+        energy, gap = np.empty(S), np.zeros(S)
+        reaction = np.zeros((S, system.rows.count))
+        for i, (y, active) in enumerate(self.samples):
+            q, v = system.split(y)
+            poses[i, moving], twists[i, moving] = q, v
+            energy[i] = system.energy(y)
+            _, held, z = system.accelerations(float(times[i]), y, active)
+            reaction[i, active] = held.multipliers(z)
+            off = np.where(active, np.abs(held.placed.gap), np.maximum(0.0, -held.placed.gap))
+            gap[i] = float(off.max(initial=0.0))
+        flat = D == 2
+        return MechanismMotion(
+            time=times, position=poses[..., :D].copy(), orientation=poses[..., 2] if flat else poses[..., 3:],
+            velocity=twists[..., :D].copy(), spin=twists[..., 2] if flat else twists[..., 3:],
+            energy=energy, joint_gap=gap, reaction=reaction, row_joint=system.rows.joint, events=tuple(self.events),
+            steps=self.steps, gap_moved=max(self.gap_moved, self.stepper.gap_moved),
+            energy_moved=self.energy_moved + self.stepper.energy_moved,
+        )  # fmt: skip
