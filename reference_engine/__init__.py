@@ -15,6 +15,8 @@ Bodies in touch are at gap 0.
 
 `simulate_ellipsoids` is for ellipsoids in space, on planes and in hollow spheres, by time steps.
 
+`simulate_mechanism` is for bodies held by joints, in the plane and in space, to 1e-10 and better.
+
 `faithful_simulate` is ContactSim, the algorithm of the myPhysicsLab pages, run for run, with outlines of straight edges
 and arcs; there bodies hover at 5 mm.
 """
@@ -38,6 +40,18 @@ if TYPE_CHECKING:
     from reference_engine.impacts.laws import impact as impact
     from reference_engine.impacts.multiple import MultipleImpact as MultipleImpact
     from reference_engine.impacts.multiple import multiple_impact as multiple_impact
+    from reference_engine.multibody.errors import JointError as JointError
+    from reference_engine.multibody.errors import MechanismError as MechanismError
+    from reference_engine.multibody.joints import Coupling as Coupling
+    from reference_engine.multibody.joints import Distance as Distance
+    from reference_engine.multibody.links import Link as Link
+    from reference_engine.multibody.mechanism import LinkSpring as LinkSpring
+    from reference_engine.multibody.mechanism import LinkTorque as LinkTorque
+    from reference_engine.multibody.mechanism import Mechanism as Mechanism
+    from reference_engine.multibody.motion import JointEvent as JointEvent
+    from reference_engine.multibody.motion import MechanismMotion as MechanismMotion
+    from reference_engine.multibody.motion import mechanism_at as mechanism_at
+    from reference_engine.multibody.simulate import simulate_mechanism as simulate_mechanism
     from reference_engine.planar.connectors import Joint as Joint
     from reference_engine.planar.connectors import PathEnd as PathEnd
     from reference_engine.planar.connectors import PathJoint as PathJoint
@@ -140,6 +154,18 @@ _HOME = {
     "Stepper": "spatial.stepper",
     "SpatialWorldError": "spatial.errors",
     "UnresolvedStepError": "spatial.errors",
+    "Link": "multibody.links",
+    "Mechanism": "multibody.mechanism",
+    "Coupling": "multibody.joints",
+    "Distance": "multibody.joints",
+    "LinkSpring": "multibody.mechanism",
+    "LinkTorque": "multibody.mechanism",
+    "simulate_mechanism": "multibody.simulate",
+    "MechanismMotion": "multibody.motion",
+    "JointEvent": "multibody.motion",
+    "mechanism_at": "multibody.motion",
+    "MechanismError": "multibody.errors",
+    "JointError": "multibody.errors",
     "ConeProblem": "complementarity.cone_problem",
     "solve_cones": "complementarity.cone_solve",
     "ConeSolution": "complementarity.cone_solve",

@@ -1,9 +1,9 @@
 """Joints held by accelerations: the index-reduced equations, an error-controlled step, then a projection.
 
-J a + gamma = 0 alone holds the second derivative of the gaps; errors of integration let them drift. `projection` closes
-gaps and their rates after every step (Lubich 1991: it does not lower the order); `baumgarte` adds 2 alpha g' + alpha^2 g
-instead; `none` lets them drift. Steps: Dormand and Prince's method of order 8, with dense output (Hairer, Norsett &
-Wanner 1993, "Solving Ordinary Differential Equations I", II.5 and II.6).
+J a + gamma = 0 alone holds the second derivative of the gaps; errors of integration let them drift. `projection`
+closes gaps and their rates after every step (Lubich 1991: it does not lower the order); `baumgarte` adds
+2 alpha g' + alpha^2 g instead; `none` lets them drift. Steps: Dormand and Prince's method of order 8, with dense output
+(Hairer, Norsett & Wanner 1993, "Solving Ordinary Differential Equations I", II.5 and II.6).
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     M a = f + J^T lambda,   J a = -gamma
 
 With W = M^(-1) and z = M^(1/2) (a - W f): S z = -(gamma + J W f), solved by the singular values of S, the smallest z
-(Gauss 1829: the constrained accelerations are the nearest ones). Singular values below RANK of the largest count as none:
-rows that repeat others change nothing, and the multipliers lambda = (S^T)^+ z are the smallest that do the work.
+(Gauss 1829: the constrained accelerations are the nearest ones). Singular values below RANK of the largest count as
+none: rows that repeat others change nothing, and lambda = (S^T)^+ z are the smallest multipliers that do the work.
 The same factor projects velocities (z = -S^+ J v) and, repeatedly, positions.
 """
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from reference_engine.multibody.errors import JointError, MechanismError
 from reference_engine.multibody.kinematics import PlanarPoses, Poses, SpatialPoses, rotated, turned_freely
-from reference_engine.multibody.links import GROUND
+from reference_engine.multibody.links import GROUND, numbers
 from reference_engine.multibody.mechanism import Mechanism
 from reference_engine.multibody.rows import Placed, Rows, lifted
 
@@ -67,14 +67,14 @@ class System:
         number[self.moving] = np.arange(self.links)
         self.number = number
         every: Poses = PlanarPoses(len(links)) if planar else SpatialPoses(len(links))
-        start_q = np.array([np.concatenate([link.position, np.atleast_1d(link.orientation)]) for link in links])
-        start_v = np.array([np.concatenate([link.velocity, np.atleast_1d(link.spin)]) for link in links])
+        start_q = np.array([np.concatenate([numbers(link.position), numbers(link.orientation)]) for link in links])
+        start_v = np.array([np.concatenate([numbers(link.velocity), numbers(link.spin)]) for link in links])
         position, rotation = every.placed(start_q)
         self.start = np.concatenate([start_q[self.moving].ravel(), start_v[self.moving].ravel()])
         self._fixed = position, rotation
         self.gravity = lifted(mechanism.gravity) if planar else np.asarray(mechanism.gravity)
         self.mass = np.array([links[i].mass for i in self.moving])
-        inertia = np.array([np.atleast_1d(links[i].inertia) for i in self.moving])  # (F, 1 or 3)
+        inertia = np.array([numbers(links[i].inertia) for i in self.moving])  # (F, 1 or 3)
         self.inertia = inertia
         with np.errstate(divide="ignore"):
             self.inverse_inertia = np.where(inertia > 0.0, 1.0 / inertia, 0.0)
@@ -86,7 +86,7 @@ class System:
         self._torque = np.zeros((self.links, 6))
         for given in mechanism.torques:
             if number[given.link] < self.links:
-                self._torque[number[given.link], 3:] += np.array([0.0, 0.0, 1.0]) * given.torque
+                self._torque[number[given.link], 3:] += np.array([0.0, 0.0, 1.0]) * numbers(given.torque)
         self.depends_on_speed = mechanism.load is not None or any(spring.damping for spring in mechanism.springs)
         self._split = self.links * self.poses.pose
 
@@ -151,7 +151,9 @@ class System:
         twist[self.moving] = np.concatenate([velocity[:-1], spin[:-1]], axis=1)
         given = np.asarray(self.mechanism.load(time, place[:, : self.mechanism.dimension], turn, twist), np.float64)
         if given.shape != twist.shape or not np.isfinite(given).all():
-            raise MechanismError(f"load: at t = {time:.9g} s it gave shape {given.shape}; ({len(place)}, 6), all finite")
+            raise MechanismError(
+                f"load: at t = {time:.9g} s it gave shape {given.shape}; ({len(place)}, 6), all finite"
+            )
         return given[self.moving]
 
     def freely(self, f: Array, rotation: Array, spin: Array) -> Array:
@@ -192,9 +194,16 @@ class System:
         rest = np.zeros((self.links + 1, 3))
         return self.freely(f, rotation, rest)[:, self.poses.columns]
 
-    def kicked(self, J: Array, active: Flags, impulse: Array, rotation: Array) -> Array:
-        """Change of twists (F, twist) by impulses (A,) of the active rows."""
-        return self.accelerated(np.einsum("fni,n->fi", J[:-1][:, active], impulse), rotation)
+    def kicks(self, held: Held) -> Array:
+        """M^(-1) J^T (F * twist, A): what a unit of impulse of each active row does to the twists."""
+        scaled = ((held.U * held.s) @ held.Vt).reshape(-1, self.links, self.poses.twist)  # S, row by row
+        linear = 2 if self.poses.twist == 3 else 3
+        scaled[:, :, :linear] *= self._root_mass[:, None]
+        if self.poses.twist == 3:
+            scaled[:, :, 2:] *= self._root_inertia
+        else:
+            scaled[:, :, 3:] = np.einsum("fij,afj->afi", held.rotation[:-1], scaled[:, :, 3:] * self._root_inertia)
+        return scaled.reshape(len(scaled), -1).T
 
     def free_flight(self, q: Array, v: Array, rotation: Array, h: float) -> tuple[Array, Array]:
         """Poses and twists after h without forces: straight on, turning freely."""
@@ -324,9 +333,13 @@ class System:
         for k in range(self.rows.count):
             joint, gap = int(self.rows.joint[k]), float(held.placed.gap[k])
             if (abs(gap) if bilateral[k] else -gap) > OPEN * self.size:
-                raise MechanismError(f"joints[{joint}]: open by {gap:.3e} m at the start; close it to {OPEN:g} of the size")
+                raise MechanismError(
+                    f"joints[{joint}]: open by {gap:.3e} m at the start; close it to {OPEN:g} of the size"
+                )
             if bilateral[k] and rate[k] > OPEN * speed:
-                raise MechanismError(f"joints[{joint}]: opens with {rate[k]:.3e} m/s at the start; give twists that fit")
+                raise MechanismError(
+                    f"joints[{joint}]: opens with {rate[k]:.3e} m/s at the start; give twists that fit"
+                )
 
 
 def spring_points(ends: tuple[int, int, Array, Array], position: Array, rotation: Array) -> tuple[Array, Array, Array]:

@@ -38,30 +38,44 @@ SHORTEST = 1e-9  # of the first step: below, no step comes to the tolerance
 def base_step(system: System, held: Held, y: Array, f: Array, time: float, h: float) -> tuple[Array, Held, Array]:
     """y after h, the factor there, and the forces there: order 2 (the symmetric step above). Raises JointError."""
     q, v = system.split(y)
-    root = held.U / held.s**2 @ held.U.T if len(held.s) else np.zeros((0, 0))  # K^+
-    half = v + 0.5 * h * system.accelerated(f, held.rotation)
-    active, J, poses = held.active, held.jacobian, system.poses
-    aim = 1e-16 * system.size
-    last = np.inf
-    for _ in range(CORRECTIONS):
-        q1, v1 = system.free_flight(q, half, held.rotation, h)
-        if not len(root):
-            break
-        gap = system.rows.place(*poses.placed(q1)).gap[active]
-        worst = float(np.abs(gap).max())
-        if worst <= aim or (worst < 1e4 * aim and worst >= 0.5 * last):
-            break
-        if not worst < 10.0 * last:
-            raise JointError(f"t = {time:.9g} s: the impulse that closes the joints is not found in a step of {h:.3e} s")
-        last = worst
-        half = half + system.kicked(J, active, root @ (-gap / h), held.rotation)
-    else:
-        raise JointError(f"t = {time:.9g} s: the impulse that closes the joints is not found in a step of {h:.3e} s")
-    end = system.hold(q1, active)
+    q1, v1 = closing_flight(system, held, q, v + 0.5 * h * system.accelerated(f, held.rotation), time, h)
+    end = system.hold(q1, held.active)
     f1 = system.position_forces(time + h, q1, end.rotation)
     v1 = v1 + 0.5 * h * system.accelerated(f1, end.rotation)
-    v1 = v1 + system.unscaled(end.least(-system.rates(end, v1)[active]), end.rotation)
+    v1 = v1 + system.unscaled(end.least(-system.rates(end, v1)[held.active]), end.rotation)
     return np.concatenate([q1.ravel(), v1.ravel()]), end, f1
+
+
+def closing_flight(system: System, held: Held, q: Array, v: Array, time: float, h: float) -> tuple[Array, Array]:
+    """Poses and twists after a free motion that begins with twists v and the impulse that closes the joints at its end.
+
+    j = K^-1 (-g / h), again and again; K^-1 learns from what each did to the gaps (Broyden 1965, Math. Comp. 19).
+    """
+    active, rows, poses = held.active, system.rows, system.poses
+    q1, v1 = system.free_flight(q, v, held.rotation, h)
+    if not len(held.U):
+        return q1, v1
+    inverse = held.U / (h * held.s**2) @ held.U.T
+    kicks = system.kicks(held)  # twists for a unit of impulse of each row
+    aim, last = 1e-16 * system.size, np.inf
+    gap = rows.place(*poses.placed(q1)).gap[active]
+    for _ in range(CORRECTIONS):
+        worst = float(np.abs(gap).max())
+        if worst <= aim or (worst < 1e4 * aim and worst >= 0.5 * last):
+            return q1, v1
+        if not worst < 100.0 * last:
+            break
+        last = worst
+        j = -(inverse @ gap)
+        v = v + (kicks @ j).reshape(v.shape)
+        q1, v1 = system.free_flight(q, v, held.rotation, h)
+        following = rows.place(*poses.placed(q1)).gap[active]
+        learnt = inverse @ (following - gap)
+        along = float(j @ learnt)
+        if abs(along) > 1e-3 * float(j @ j) > 0.0:
+            inverse = inverse + np.outer((j - learnt) / along, j @ inverse)
+        gap = following
+    raise JointError(f"t = {time:.9g} s: the impulse that closes the joints is not found in a step of {h:.3e} s")
 
 
 class ByImpulses:
@@ -107,7 +121,7 @@ class ByImpulses:
 
         return at
 
-    def _extrapolated(self, time: float, y: Array, H: float) -> tuple[Array, int] | None:  # noqa: N803  the source's
+    def _extrapolated(self, time: float, y: Array, H: float) -> tuple[Array, int] | None:
         """y after H and how many columns it took, or None where they do not come to the tolerance."""
         system = self.system
         q, _ = system.split(y)
@@ -122,9 +136,7 @@ class ByImpulses:
                 for i in range(n):
                     state, now, force = base_step(system, now, state, force, time + i * H / n, H / n)
             except JointError:
-                if k < 3:
-                    return None
-                raise
+                return None
             following = [state]
             for i, before in enumerate(rows):
                 ratio = (n / (2.0 * (k - 1 - i))) ** 2

@@ -1,7 +1,7 @@
-"""What holds links together: joints of 0 to 3 linear and 0 to 3 angular degrees of freedom, rods and ropes, rolling.
+"""What holds links together: joints of 0 to 3 linear and 0 to 3 angular degrees of freedom, rods and ropes.
 
-Points and axes are in the frame of the link that they are of; link -1 is the world. In the plane there are 0 to 2 linear
-and 0 or 1 angular degrees of freedom. What the angular ones hold is the relative orientation at the start.
+Points and axes are in the frame of the link that they are of; link -1 is the world. In the plane there are 0 to 2
+linear and 0 or 1 angular degrees of freedom. What the angular ones hold is the relative orientation at the start.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Coupling:
     """Leaves so many linear and angular degrees of freedom between two links.
 
     linear   0: the second's point stays on the first's. 1: on the line through it along `axis`. 2: on the plane
-             through it with normal `axis`. 3: anywhere. In the plane, 1 is the line and 2 is anywhere.
+             through it with normal `axis`. 3: anywhere. In the plane, 1 is the line, 2 and 3 are anywhere.
     angular  0: no relative turning. 1: about `turn_axis` alone. 2: about `turn_axis` of the first and `second_axis`
-             of the second, whose angle stays. 3: any. In the plane, 1 is any.
+             of the second, whose angle stays. 3: any. In the plane, 1 and more are any.
 
     With `one_sided` (linear 2 in space, 1 in the plane; nothing else held), the second's point may leave to the side
     that `axis` points to (in the plane: the left of `axis`), and comes back with `restitution`.
@@ -123,9 +123,7 @@ def ball(first: int, second: int, **points: ArrayLike) -> Coupling:
 
 def universal(first: int, second: int, axis: ArrayLike, second_axis: ArrayLike, **points: ArrayLike) -> Coupling:
     """Points together; turning about an axis of each link, at the angle that they have at the start."""
-    return Coupling(
-        first=first, second=second, linear=0, angular=2, turn_axis=axis, second_axis=second_axis, **points
-    )  # type: ignore[arg-type]
+    return Coupling(first=first, second=second, linear=0, angular=2, turn_axis=axis, second_axis=second_axis, **points)  # type: ignore[arg-type]
 
 
 def cylindrical(first: int, second: int, axis: ArrayLike, **points: ArrayLike) -> Coupling:

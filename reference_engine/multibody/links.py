@@ -38,8 +38,8 @@ class Link:
         planar = len(place) == 2
         set_ = object.__setattr__
         set_(self, "position", place)
-        set_(self, "velocity", vector(what, "velocity", np.zeros(len(place)) if self.velocity is None else self.velocity,
-                                      (len(place),)))  # fmt: skip
+        speed = np.zeros(len(place)) if self.velocity is None else self.velocity
+        set_(self, "velocity", vector(what, "velocity", speed, (len(place),)))
         turned = (0.0 if planar else (1.0, 0.0, 0.0, 0.0)) if self.orientation is None else self.orientation
         turned = vector(what, "orientation", turned, (0,) if planar else (4,))
         if not planar:
@@ -47,8 +47,10 @@ class Link:
                 raise MechanismError(f"{what}: orientation (0, 0, 0, 0) is no rotation; a quaternion w x y z")
             turned = turned / np.linalg.norm(turned)
         set_(self, "orientation", turned)
-        spin = (0.0 if planar else np.zeros(3)) if self.spin is None else self.spin
-        set_(self, "spin", vector(what, "spin", spin, (0,) if planar else (3,)))
+        spin = vector(
+            what, "spin", (0.0 if planar else np.zeros(3)) if self.spin is None else self.spin, (0,) if planar else (3,)
+        )
+        set_(self, "spin", spin)
         inertia = np.asarray(self.inertia, np.float64)
         if not planar and inertia.ndim == 0:
             inertia = np.repeat(inertia, 3)
@@ -60,8 +62,13 @@ class Link:
             raise MechanismError(f"{what}: mass {self.mass!r} kg is not positive and finite")
         if not ((inertia > 0.0).all() or (inertia == 0.0).all()):
             raise MechanismError(f"{what}: inertia {inertia.tolist()} kg m^2; positive, or 0 throughout for a point")
-        if not inertia.any() and self.spin.any():
-            raise MechanismError(f"{what}: spin {self.spin.tolist()} rad/s of a point mass (inertia 0); it has none")
+        if not inertia.any() and spin.any():
+            raise MechanismError(f"{what}: spin {spin.tolist()} rad/s of a point mass (inertia 0); it has none")
+
+
+def numbers(value: ArrayLike | None) -> Array:
+    """(n,) of what a field holds, one number as one of a kind."""
+    return np.atleast_1d(np.asarray(value, np.float64))
 
 
 def vector(what: str, field: str, value: ArrayLike, lengths: tuple[int, ...]) -> Array:

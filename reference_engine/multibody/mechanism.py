@@ -102,9 +102,11 @@ class Mechanism:
                 raise MechanismError(f"{path}.{name}: {value.tolist()} in {self.dimension} dimensions")
         for i, point in ((joint.first, joint.first_point), (joint.second, joint.second_point)):
             is_point = i != GROUND and not self.links[i].fixed and not np.any(self.links[i].inertia)
-            turns = self.dimension == 2 and getattr(joint, "angular", 3) >= 1 or getattr(joint, "angular", 3) == 3
+            turns = (self.dimension == 2 and getattr(joint, "angular", 3) >= 1) or getattr(joint, "angular", 3) == 3
             if is_point and ((point is not None and np.any(point)) or not turns):
-                raise MechanismError(f"{path}: link {i} is a point mass (inertia 0); join it at its centre, free to turn")
+                raise MechanismError(
+                    f"{path}: link {i} is a point mass (inertia 0); join it at its centre, free to turn"
+                )
         if isinstance(joint, Coupling):
             self._check_axes(path, joint)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+
+from reference_engine.multibody.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 
@@ -32,8 +34,23 @@ class MechanismMotion:
     energy: Array  # (S,) J, kinetic, of gravity (0 at the origin) and of springs
     joint_gap: Array  # (S,) m, the worst of the joints; angles times the mechanism's size
     reaction: Array  # (S, N) N and N m per size, the multipliers of the joints' rows; 0 of those that do not hold
-    row_joint: Array  # (N,) which joint a row is of
+    row_joint: NDArray[np.int64]  # (N,) which joint a row is of
     events: tuple[JointEvent, ...]
     steps: int
     gap_moved: float  # m, the widest gap that a projection had to close
     energy_moved: float  # J, sum over all projections of what each changed of the energy, without sign
+
+
+def mechanism_at(mechanism: Mechanism, motion: MechanismMotion, sample: int) -> Mechanism:
+    """The mechanism as it is at a sample of its motion, to go on from there; its time begins anew at 0."""
+    links = tuple(
+        replace(
+            link,
+            position=motion.position[sample, i],
+            orientation=motion.orientation[sample, i],
+            velocity=motion.velocity[sample, i],
+            spin=motion.spin[sample, i],
+        )
+        for i, link in enumerate(mechanism.links)
+    )
+    return replace(mechanism, links=links)

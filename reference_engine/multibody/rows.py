@@ -123,7 +123,7 @@ class Rows:
         gap = np.empty(N)
         if self.spans:
             length = np.sqrt(dot(d[S:], d[S:]))
-            n[S:] = d[S:] * (self._sign / length)[:, None]
+            n[S:] = d[S:] * (self._sign / positive(length))[:, None]
             gap[S:P] = self._sign * (length - self._value)
         gap[:S] = dot(n[:S], d[:S])
         gap[P:] = self.size * (dot(u, w) - self._cosine)
@@ -165,7 +165,7 @@ class Rows:
             if self.spans:
                 n, d_rate = placed.n[S:], rate_d[S:]
                 aside = dot(d_rate, d_rate) - dot(n, d_rate) ** 2
-                gamma[S:P] += self._sign * aside / np.sqrt(dot(placed.d[S:], placed.d[S:]))
+                gamma[S:P] += self._sign * aside / positive(np.sqrt(dot(placed.d[S:], placed.d[S:])))
         if self.turns:
             of_a, of_b = spin[self.a[P:]], spin[self.b[P:]]
             u_rate, w_rate = cross(of_a, placed.u), cross(of_b, placed.w)
@@ -173,6 +173,11 @@ class Rows:
                 dot(cross(of_a, u_rate), placed.w) + 2.0 * dot(u_rate, w_rate) + dot(placed.u, cross(of_b, w_rate))
             )
         return gamma
+
+
+def positive(length: Array) -> Array:
+    """Lengths to divide by: a rope may have its ends together, and then has no direction."""
+    return np.where(length > 0.0, length, np.inf)
 
 
 def held_directions(joint: Coupling, *, planar: bool) -> list[Array]:

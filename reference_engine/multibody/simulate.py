@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from reference_engine.multibody.closing import holding, struck
 from reference_engine.multibody.dynamics import System
 from reference_engine.multibody.errors import JointError, MechanismError
 from reference_engine.multibody.impulses import ByImpulses
+from reference_engine.multibody.links import numbers
 from reference_engine.multibody.mechanism import Mechanism
 from reference_engine.multibody.motion import JointEvent, MechanismMotion
 
@@ -23,7 +24,7 @@ Hold = Literal["accelerations", "impulses"]
 
 HOLDS = ("accelerations", "impulses")
 STABILISES = ("projection", "baumgarte", "none")
-LOOKS = 8  # at one-sided joints, in a step
+LOOKS = 4  # at one-sided joints, in a step
 SLACK = 1e-14  # of the size: an open row that is closed by less goes on
 MOST_EVENTS = 2000
 
@@ -40,8 +41,8 @@ def simulate_mechanism(
     """States at `times` [s], ascending from 0 or later, of a mechanism that starts at time 0.
 
     hold: "accelerations" solves the index-reduced equations, "impulses" closes the joints after free motions. Both keep
-    `tolerance` a step, relative. stabilise (of accelerations): "projection", or, to be compared with it, "baumgarte" with
-    alpha [1/s], or "none".
+    `tolerance` a step, relative. stabilise (of accelerations): "projection", or, to be compared with it, "baumgarte"
+    with alpha [1/s], or "none".
 
     Raises MechanismError for what cannot be simulated, JointError where a step does not come to its tolerance.
     """
@@ -68,6 +69,7 @@ class _Run:
         self.gap_moved = self.energy_moved = 0.0
         self.samples: list[tuple[Array, Flags]] = []
         self.active = self.bilateral
+        self._at: Callable[[float], Array] | None = None
         y = system.close(system.start, self.bilateral)
         self._resume(self._met(y))
 
@@ -116,7 +118,7 @@ class _Run:
             self.gap_moved = max(self.gap_moved, self.stepper.gap_moved)
             self.energy_moved += self.stepper.energy_moved
         y = self.system.close(y, self.active)
-        self._at: Callable[[float], Array] | None = None
+        self._at = None
         if self.hold == "impulses":
             self.stepper: ByImpulses | ByAccelerations = ByImpulses(
                 self.system, self.time, y, self.active, self.tolerance
@@ -167,7 +169,8 @@ class _Run:
     def motion(self, times: Array) -> MechanismMotion:
         system, links = self.system, self.system.mechanism.links
         S, B, D, moving = len(times), len(links), self.system.mechanism.dimension, self.system.moving
-        poses = np.tile([np.concatenate([link.position, np.atleast_1d(link.orientation)]) for link in links], (S, 1, 1))
+        start = [np.concatenate([numbers(link.position), numbers(link.orientation)]) for link in links]
+        poses = np.tile(start, (S, 1, 1))
         twists = np.zeros((S, B, system.poses.twist))
         energy, gap = np.empty(S), np.zeros(S)
         reaction = np.zeros((S, system.rows.count))
