@@ -2,25 +2,33 @@
 
 A difference between versions has no sign of its own: a fix, a decision and a regression look alike. Each metric that
 moved by more than its noise is signed by the law that it measures, better or worse; what measures none is different.
-Pure: two results in, a comparison out. Arithmetic and noise are the judge's.
+Arithmetic and noise are the judge's.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from scenarios.scenario import Scenario
-from validation.case import CaseResult
+from scenarios.scenario import Noise, ParameterError, Scenario
+from validation.case import Case, CaseResult
+from validation.ensembles import EnsembleEvidence, settled
+from validation.ensembles import compare as compare_ensembles
 from validation.evidence.divergence import Divergence, first_divergence
 from validation.judge import judge
+from validation.measurement import Measurement
+from validation.policy import MEDIANS
 from validation.simulation import BROKEN
 from validation.store.records import Baseline, StoredResult
-from validation.verdict import Change, Defect, Move, Verdict
+from validation.verdict import FLOOR, Change, Defect, Move, Verdict
+
+if TYPE_CHECKING:
+    from validation.store import Store
 
 Sign = Literal["worse", "better", "different", "same", "declined"]
 
@@ -43,6 +51,8 @@ LAWS: dict[str, str] = {
     "joint_gap": "joints hold",
 }
 """Metric -> the law or invariant that it measures, for every metric of which less is better."""
+ROUGH: tuple[Noise, ...] = ("chaotic", "step")
+"""Noise classes of the metrics that one run of each side tells only roughly."""
 SIGNS: dict[Move, Sign] = {"regressed": "worse", "improved": "better", "different": "different"}
 
 
@@ -75,11 +85,13 @@ class Comparison:
         return bool(hashes[0]) and hashes[0] == hashes[1]
 
 
-def compare(scenario: Scenario, old: CaseResult, new: CaseResult) -> Comparison:
-    """Of one scenario; `old` and `new` are its cases on the two sides."""
+def compare(
+    scenario: Scenario, old: CaseResult, new: CaseResult, ensemble: EnsembleEvidence | None = None
+) -> Comparison:
+    """Of one scenario; `old` and `new` are its cases on the two sides, `ensemble` what perturbed starts of both say."""
     before, after = old.simulation, new.simulation
     if before.outcome == "completed" == after.outcome and old.measurements and new.measurements:
-        return _moved(scenario, old, new)
+        return _moved(scenario, old, new, ensemble)
     outcomes = f"{_outcome(old)} \N{RIGHTWARDS ARROW} {_outcome(new)}"
     if before.outcome == after.outcome == "declined":
         return Comparison(scenario=scenario, old=old, new=new, sign="declined", told=after.reason)
@@ -98,8 +110,69 @@ def stored_verdict(old: StoredResult, new: StoredResult) -> Verdict:
     return judge(_as_baseline(old), new)
 
 
-def _moved(scenario: Scenario, old: CaseResult, new: CaseResult) -> Comparison:
-    verdict = judge(_as_baseline(old), new, scenario.laws)
+def told_roughly(comparison: Comparison) -> bool:
+    """Whether it takes perturbed starts to say what changed: a metric moved that one run of each side tells only
+    roughly, or a chaotic one that a law signs is apart by as much as ensembles can tell, which one run cannot."""
+    before = {m.metric: m for m in comparison.old.measurements}
+    after = {m.metric: m for m in comparison.new.measurements}
+    moved = any(after[s.change.metric].noise in ROUGH for s in comparison.changes if s.change.metric in after)
+    return moved or any(
+        m.noise == "chaotic" and metric in LAWS and metric in before and _apart(before[metric], m)
+        for metric, m in after.items()
+    )
+
+
+def _apart(was: Measurement, now: Measurement) -> bool:
+    old, new = abs(was.value), abs(now.value)
+    if math.isnan(old) or math.isnan(new):
+        return math.isnan(old) != math.isnan(new)
+    least = max(FLOOR, was.resolution or 0.0, now.resolution or 0.0)
+    return abs(new - old) > max(least, (MEDIANS - 1.0) * min(old, new))
+
+
+def stored_verdicts(store: Store, pairs: Sequence[tuple[StoredResult, StoredResult]]) -> list[Verdict]:
+    """The judge's on stored results (old, new), as if the old ones were accepted: with the laws of their scenarios, and
+    the ensembles that the store has of both, settled together."""
+    compared = {}
+    for i, (old, new) in enumerate(pairs):
+        same = old.trajectory_hash == new.trajectory_hash or not (old.trajectory_hash and new.trajectory_hash)
+        if same or not any(m.noise in ROUGH for m in new.measurements):
+            continue
+        sides = [store.ensemble(side.number) for side in (old, new)]
+        if sides[0] and sides[1]:
+            compared[i] = compare_ensembles(sides[0], sides[1])
+    evidence = settled(compared)
+    laws: dict[tuple[str, str], Mapping[str, float]] = {}
+    for _, new in pairs:
+        which = new.case.label, new.case.scene_hash
+        if which not in laws and new.measurements:
+            laws[which] = _laws_of(store, new.case)
+    return [
+        judge(_as_baseline(old), new, laws.get((new.case.label, new.case.scene_hash)), ensemble=evidence.get(i))
+        for i, (old, new) in enumerate(pairs)
+    ]
+
+
+def stored_scenario(store: Store, case: Case) -> Scenario:
+    """Of the catalogue by its label; of a scene file from the stored scene, for the file may be gone. Raises
+    ParameterError where the catalogue has it no more."""
+    from scenarios.catalogue import scenario_of
+    from scenarios.catalogue.scene_file import scenario_from_scene
+
+    if "content" in json.loads(case.identity.parameters):
+        return scenario_from_scene(case.identity.scenario, store.scene(case.scene_hash))
+    return scenario_of(case.label)
+
+
+def _laws_of(store: Store, case: Case) -> Mapping[str, float]:
+    try:
+        return stored_scenario(store, case).laws
+    except ParameterError:  # a scenario that there is no more has no laws either
+        return {}
+
+
+def _moved(scenario: Scenario, old: CaseResult, new: CaseResult, ensemble: EnsembleEvidence | None) -> Comparison:
+    verdict = judge(_as_baseline(old), new, scenario.laws, ensemble=ensemble)
     broken = {defect.metric for defect in verdict.defects}
     fresh = [defect for defect in verdict.defects if not defect.standing]
     mended = [defect for defect in judge(None, old, scenario.laws).defects if defect.metric not in broken]

@@ -53,6 +53,14 @@ class History:
         return {commit: found[commit] for commit in known if commit in found}
 
 
+def in_repository(folder: Path | None = None) -> bool:
+    try:
+        done = subprocess.run(["git", "rev-parse", "--git-dir"], cwd=folder, capture_output=True)
+    except OSError:
+        return False
+    return done.returncode == 0
+
+
 def history_of(folder: Path | None = None) -> History | None:
     """Of what is checked out in `folder` (the current one); None outside a repository, before its first commit, and
     where the clone lacks a part of the history."""

@@ -13,9 +13,10 @@ import pytest
 from scenarios.catalogue import scenario_of
 from tests.validation import wheels
 from tests.validation.command import upright
-from tests.validation.store.made import case, measurement
+from tests.validation.store.made import case, falling, info, measurement, result
+from tests.validation.test_ensembles import ensemble, evidence, series, spread
 from validation.case import CaseResult
-from validation.compare import LAWS, compare, settings_apart
+from validation.compare import LAWS, compare, settings_apart, stored_verdicts, told_roughly
 from validation.engines import present_engines
 from validation.kernel_cache import cache_root
 from validation.measurement import Measurement
@@ -23,8 +24,9 @@ from validation.metrics import METRICS
 from validation.report.comparison import counts, render_comparison
 from validation.simulation import Simulation
 from validation.standing_still import standing_still
-from validation.store import open_store
+from validation.store import case_key, open_store
 
+STACK_LAWS = scenario_of("stack:n=3").laws
 STACK = replace(scenario_of("stack:n=3"), laws={"penetration_max": 0.1})
 
 
@@ -64,6 +66,42 @@ def test_one_run_of_a_chaotic_motion_tells_neither_better_nor_worse() -> None:
         STACK, side(measurement(value=1e-3, noise="chaotic")), side(measurement(value=1.0, noise="chaotic"))
     )
     assert found.sign == "different" and found.changes[0].law == ""
+
+
+def test_perturbed_starts_of_both_sides_tell_which_chaotic_motion_is_worse() -> None:
+    sides = [side(measurement(value=value, noise="chaotic")) for value in (1e-3, 2e-3)]
+    assert told_roughly(compare(STACK, *sides)) and not told_roughly(
+        compare(STACK, side(depth(1e-3)), side(depth(1.0)))
+    )
+    found = compare(STACK, *sides, evidence(ensemble(series(spread(1e-3))), ensemble(series(spread(2e-3)))))
+    assert found.sign == "worse" and [change.law for change in found.changes] == ["no overlap"]
+    same = compare(STACK, *sides, evidence(ensemble(series(spread(1e-3))), ensemble(series(spread(1e-3, seed=1)))))
+    assert same.sign == "same"
+
+
+def test_stored_runs_are_compared_with_the_laws_and_ensembles_that_are_stored(tmp_path: Path) -> None:
+    limit = STACK_LAWS["penetration_max"]
+    of = case("stack", parameters={"n": 3})
+    rough = [
+        result(of, measurement(value=value, noise="chaotic"), measurement("penetration_max", depth))
+        for value, depth in ((1e-3, 0.5 * limit), (2e-3, 2.0 * limit))
+    ]
+    sides = [
+        replace(one, simulation=replace(one.simulation, trajectory=replace(falling(), state_hash=name)))
+        for one, name in zip(rough, "ab")
+    ]
+    with open_store(tmp_path / "x.db") as store:
+        for one, middle in zip(sides, (1e-3, 2e-3)):
+            run = store.begin_run(info(), [of])
+            store.save_results(run, [one])
+            store.save_ensembles(run, {case_key(of): ensemble(series(spread(middle)))})
+        pair = store.results(1)[0], store.results(2)[0]
+        (verdict,) = stored_verdicts(store, [pair])
+        assert verdict.word == "defect" and [defect.metric for defect in verdict.defects] == ["penetration_max"]
+        moves = {change.metric: change.move for change in verdict.changes}
+        assert moves == {"penetration_mean": "regressed", "penetration_max": "regressed"}
+        (back,) = stored_verdicts(store, [pair[::-1]])
+        assert back.word == "improved" and back.standing == ()
 
 
 def test_worse_in_one_metric_and_better_in_another_is_worse_and_shows_both() -> None:
@@ -147,10 +185,11 @@ def test_a_version_that_no_longer_sinks_is_better_and_the_way_back_worse(tmp_pat
 def test_settings_are_compared_without_any_environment(tmp_path: Path) -> None:
     scene = tmp_path / "mine.json"
     scene.write_text(upright("scenarios", "stack:n=5", "--json", folder=tmp_path).stdout)
-    words = ("compare", "pymunk", "pymunk:iterations=1", "--scene", str(scene), "--profile", "fair")
+    words = ("compare", "pymunk", "pymunk:iterations=1", "--scene", str(scene), "--profile", "fair", "--ensemble", "10")
     done = upright(*words, folder=tmp_path, UPRIGHT_DB="")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "mine.json:content=" in done.stdout and "setting iterations: 50 → 1" in done.stdout
+    assert "perturbed starts: 2/2" in done.stderr, "a heap is no matter of one run"
     with open_store(tmp_path / "upright.db") as store:
         (kept,) = store.comparisons()
         assert kept.counts == {"worse": 1} and store.runs() == [], "apart from the runs"

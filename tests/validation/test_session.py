@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from tests.validation.store.made import case, info, result
 from validation.case import Case, Identity, platform_class
+from validation.cli import pytest_session
 from validation.cli import session as sessions
 from validation.cli.absent import absent, left_out_line
 from validation.cli.session import Options, resume_session, run_session
@@ -106,3 +108,31 @@ def test_a_resumed_run_is_measured_and_compared_as_it_was_asked_for(
         (ensemble,) = found.ensembles.values()
         kept = store.ensemble(one.number)
         assert ensemble.starts == 10 and kept and len(kept.series) == len(ensemble.series) > 0
+
+
+def test_a_users_tests_are_judged_as_a_pull_request_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the ensembles that were accepted, and against the merge base that the server tells of."""
+    who = {f"GIT_{who}_{what}": "r@example" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    asked: list[Options] = []
+
+    def seen(store: Store, options: Options, command: str) -> None:
+        asked.append(options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pytest_session, "run_session", seen)
+    for name in ("GITLAB_CI", "GITHUB_EVENT_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    told = {"GITHUB_ACTIONS": "true", "GITHUB_BASE_REF": "main", "GITHUB_HEAD_REF": "lower"}
+    for name, value in (who | told).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    request = {"scenarios": ["pile"], "engines": ["pymunk"], "profile": None, "database": "x.db"}
+    with pytest.raises(KeyboardInterrupt):
+        pytest_session.answer(request)
+    for words in (["init", "-q", "-b", "main"], ["commit", "-q", "--allow-empty", "-m", "one"]):
+        subprocess.run(["git", *words], check=True)
+    with pytest.raises(KeyboardInterrupt):
+        pytest_session.answer(request)
+    outside, inside = asked
+    assert outside.lineage is None and outside.ensemble_as_accepted
+    assert inside.lineage and inside.lineage.base == "main" and inside.branch == "lower"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from validation.cli.words import (
+    StartCount,
     Within,
     command_line,
     complete_engine,
@@ -13,6 +14,7 @@ from validation.cli.words import (
     time_step,
     without_password,
 )
+from validation.policy import STARTS
 
 
 @click.command()
@@ -25,6 +27,14 @@ from validation.cli.words import (
     "--options", is_flag=True, help="Also with each other choice of each setting: integrators, cones, solvers."
 )
 @click.option("--dt", default=None, metavar="SECONDS", help="Time step, a number or a fraction.  [default: 1/240]")
+@click.option(
+    "--ensemble",
+    type=StartCount(),
+    default=STARTS,
+    show_default=True,
+    metavar="N",
+    help="Perturbed starts on both sides, of what moved by a metric that one run tells only roughly; 0 for none.",
+)
 @click.option("--workers", type=click.IntRange(1, 1024), default=None, help="Processes.  [default: cores]")
 @click.option("--time-limit", type=Within(0.01, 86400), default=60.0, show_default=True, help="s for one simulation.")
 @click.option("--all", "everything", is_flag=True, help="List every change, and what is the same.")
@@ -38,6 +48,7 @@ def command(
     profile: str | None,
     options: bool,
     dt: str | None,
+    ensemble: int,
     workers: int | None,
     time_limit: float,
     everything: bool,
@@ -47,9 +58,9 @@ def command(
     """Compare two versions or settings of an engine: what changed from A to B, for better or worse.
 
     A version that is not installed gets an environment of its own, made once and kept in the cache folder; yours is not
-    touched. Each change is signed by the law that its metric measures; what measures none is different. Without a
-    SCENARIO or --scene the canonical suite and every pair of shapes. What is found is stored (upright results
-    comparisons), apart from the runs.
+    touched. Each change is signed by the law that its metric measures; what measures none is different. Chaotic motions
+    are compared by perturbed starts on both sides. Without a SCENARIO or --scene the canonical suite and every pair of
+    shapes. What is found is stored (upright results comparisons), apart from the runs.
     Exit status 0: nothing worse. 1: something is worse in B. 2: could not run.
 
     \b
@@ -71,6 +82,7 @@ def command(
             dt=time_step(dt),
             limits=make_limits(workers, time_limit, 2048, timing=False),
             options=options,
+            starts=ensemble,
             quiet=as_json,
         )
         lines = [comparison_line(comparison) for comparison in done.comparisons]

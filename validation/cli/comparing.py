@@ -13,8 +13,12 @@ from validation.case import CaseResult
 from validation.cli.environments import commands_of, environments_of, packages_apart
 from validation.cli.progress import progress
 from validation.cli.session import warm_kernels
-from validation.compare import Comparison, compare
+from validation.compare import Comparison, compare, told_roughly
 from validation.engines import EngineChoice, distribution_of, engine_of
+from validation.ensemble_runner import Starts, run_ensembles
+from validation.ensembles import Ensemble, EnsembleEvidence, settled
+from validation.ensembles import compare as compare_ensembles
+from validation.policy import STARTS
 from validation.processes.pool import Pool
 from validation.report.names import with_profile
 from validation.runner import STEP, Limits, Plan, Request, engine_remotes, execute, measuring_remotes, plan_cases
@@ -38,9 +42,12 @@ def compare_engines(
     dt: float | None,
     limits: Limits,
     options: bool = False,
+    starts: int = STARTS,
     quiet: bool = False,
 ) -> Compared:
     """Every scenario on both engines, at the same time on the same machine; the comparison suite where none is named.
+    What moved by a metric that one run tells only roughly is run from so many perturbed `starts` on both sides, and
+    judged by these; 0 for none.
 
     `options`: also with each other choice of each setting that both sides have, one at a time.
 
@@ -75,19 +82,47 @@ def compare_engines(
                 bar.advance(f"{result.case.label} × {result.case.engine_label}")
 
             execute(pool, plans, limits, on_result)
-    found = [results[id(plan.case)] for plan in plans]
+        sides_of = [(results[id(old.case)], results[id(new.case)]) for old, new in pairs]
+        comparisons = [compare(old.scenario, *of) for (old, _), of in zip(pairs, sides_of)]
+        evidence = _by_starts(pool, pairs, comparisons, limits, starts, quiet=quiet)
+        for i, told in evidence.items():
+            comparisons[i] = compare(pairs[i][0].scenario, *sides_of[i], told)
+    found = sides_of[0]
     several = found[0].case.identity.profile != found[1].case.identity.profile
     return Compared(
         names=(_name(found[0], profile=several), _name(found[1], profile=several)),
         comparisons=[
-            replace(compare(old.scenario, *found[2 * i : 2 * i + 2]), variant=_variant(old, sides[0]))
-            for i, (old, _) in enumerate(pairs)
+            replace(comparison, variant=_variant(old, sides[0])) for comparison, (old, _) in zip(comparisons, pairs)
         ],
         packages=packages_apart(
             (environments.get(sides[0].word), environments.get(sides[1].word)),
             {(distribution_of(side) or "").casefold() for side in sides},
         ),
     )
+
+
+def _by_starts(
+    pool: Pool,
+    pairs: Sequence[tuple[Plan, Plan]],
+    comparisons: Sequence[Comparison],
+    limits: Limits,
+    count: int,
+    *,
+    quiet: bool,
+) -> dict[int, EnsembleEvidence]:
+    """By the place of the pair, what the ensembles of both sides say; of all that are compared settled together."""
+    rough = [i for i, comparison in enumerate(comparisons) if told_roughly(comparison)] if count else []
+    if not rough:
+        return {}
+    made: dict[int, Ensemble] = {}
+    with progress("perturbed starts", 2 * len(rough), quiet=quiet) as bar:
+
+        def on_done(plan: Plan, ensemble: Ensemble) -> None:
+            made[id(plan)] = ensemble
+            bar.advance(f"{plan.case.label} × {plan.case.engine_label}")
+
+        run_ensembles(pool, [(plan, Starts(count=count)) for i in rough for plan in pairs[i]], limits, on_done)
+    return settled({i: compare_ensembles(*(made[id(plan)] for plan in pairs[i])) for i in rough})
 
 
 def _variants(pool: Pool, sides: Sequence[EngineChoice]) -> list[dict[str, str]]:

@@ -19,11 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from validation.cli import one_line
+from validation.cli.forge import forge_of
 from validation.cli.motion_files import motion_files
 from validation.cli.selection import selection_of
 from validation.cli.session import Options, Session, run_session
 from validation.cli.words import database_words, user_name
 from validation.judge import Verdict
+from validation.lineage import in_repository, lineage_of
 from validation.report.hints import again_words
 from validation.report.jsonl import finite
 from validation.report.names import engine_word
@@ -38,12 +40,17 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         from scenarios.catalogue import canonical_suite
 
         return {"scenarios": [scenario.label for scenario in canonical_suite()]}
+    forge = forge_of(os.environ)
     options = Options(
         scenarios=tuple(request["scenarios"]),
         engines=tuple(request["engines"]),
         profile=request["profile"],
         limits=Limits(),
+        ensemble_as_accepted=True,
         database=request["database"],
+        branch=forge.branch,
+        lineage=lineage_of(forge.base) if forge.base and in_repository() else None,
+        labels=forge.labels,
     )
     with open_store(options.database) as store:
         session = run_session(store, options, "pytest")

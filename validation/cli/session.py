@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import Any
 
 import click
 
-from scenarios.catalogue import canonical_suite, scenario_of
+from scenarios.catalogue import canonical_suite
 from scenarios.scenario import Scenario
 from validation import kernel_cache
 from validation.case import Case, CaseResult, describe_run
@@ -24,6 +23,7 @@ from validation.cli.selection import scenario_in
 from validation.cli.starting import ensembles_of
 from validation.cli.timing import changed_times, confirmed_times, timed_again
 from validation.cli.words import DEFAULT_DB, database_words
+from validation.compare import stored_scenario
 from validation.engines import engine_of, present_engines, unavailable_engines
 from validation.ensembles import Ensemble, EnsembleEvidence
 from validation.evidence.divergence import Divergence, first_divergence
@@ -152,7 +152,7 @@ def resume_session(store: Store, options: Options) -> Session:
     done = {result.key: result for result in store.results(run)}
     # What was declined moves no more, and what was missing may be in no catalogue any more.
     cases = [case for case in store.cases(run) if case_key(case) not in done or done[case_key(case)].trajectory_hash]
-    scenarios = {case_key(case): _stored_scenario(store, case) for case in cases}
+    scenarios = {case_key(case): stored_scenario(store, case) for case in cases}
     if not (options.ensemble or options.ensemble_as_accepted or options.order):
         cases = pending
     requests = [
@@ -334,15 +334,6 @@ def _timed_again(session: Session, pool: Pool, plans: Sequence[Plan], options: O
     again = timed_again(pool, plans, options.limits, quiet=options.quiet)
     told, dropped = confirmed_times(session.times, again)
     return replace(session, times=told, doubtful=dropped)
-
-
-def _stored_scenario(store: Store, case: Case) -> Scenario:
-    """Of the catalogue by its label; of a scene file from the stored scene, for the file may be gone."""
-    from scenarios.catalogue.scene_file import scenario_from_scene
-
-    if "content" in json.loads(case.identity.parameters):
-        return scenario_from_scene(case.identity.scenario, store.scene(case.scene_hash))
-    return scenario_of(case.label)
 
 
 def make_limits(workers: int | None, time_limit: float, memory_mib: int, *, timing: bool) -> Limits:

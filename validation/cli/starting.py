@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from validation.case import CaseResult
 from validation.cli.progress import progress
+from validation.compare import ROUGH
 from validation.ensemble_runner import Starts, run_ensembles
 from validation.ensembles import Ensemble, EnsembleEvidence, compare, settled
 from validation.processes.pool import Pool
@@ -15,9 +16,6 @@ from validation.store import Store, StoredResult, case_key
 
 if TYPE_CHECKING:
     from validation.cli.session import Options
-
-ROUGH = ("chaotic", "step")
-"""Noise classes of the metrics for whose sake a case is run from perturbed starts."""
 
 Found = tuple[dict[str, Ensemble], dict[str, EnsembleEvidence]]
 
