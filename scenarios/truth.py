@@ -40,6 +40,8 @@ class Motion(Protocol):
     @property
     def angle(self) -> Array: ...  # (S, B) rad, unwrapped; planar only
     @property
+    def orientation(self) -> Array: ...  # (S, B, 4) w-x-y-z, body to world; spatial only
+    @property
     def spin(self) -> Array: ...  # (S, B) or (S, B, 3) rad/s
 
 

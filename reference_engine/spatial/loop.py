@@ -39,6 +39,7 @@ from reference_engine.spatial.layout import (
     WORST,
 )
 from reference_engine.spatial.rotation import end_spin, free_spin, momentum_of, move
+from reference_engine.spatial.slipping import undo_turn
 
 GIVES = 0.05  # of the barrier: by which a contact gives way under the impulses of a step
 FRESH = 3  # repeats that hardly helped, until frames and arms are those of the poses ahead
@@ -189,6 +190,8 @@ def seek_speeds(stage, step, resolve):
         look_now(scene, rules, listed, now, flow.reach, False)
         if not touching_contacts(rules, listed, now, contacts, bodies, progress):
             return ROOM
+        if rules.middle:
+            undo_turn(count[COUNT], step.ahead, now, flow, contacts, bodies)
         start_contacts(contacts, bodies, flow.free, count[COUNT])
         if not solve(rules, contacts, bodies, edges, progress, rules.last_tolerance):
             return UNSOLVED

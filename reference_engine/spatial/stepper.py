@@ -83,9 +83,9 @@ class StepReport:
 
 
 class Touching(NamedTuple):
-    """What pressed in a step, K rows, world axes: first with the poses where it began, then with those at its end.
+    """What pressed in a step, K rows, world axes: first by the poses where it began, then by those at its end.
 
-    Of a step that was taken in parts the last.
+    Of a step that was taken in parts the last. Points are those of the end.
     """
 
     body: Indices  # (K, 2) a and b; B + i is container i
@@ -296,14 +296,16 @@ class Stepper:
         """What pressed in the last step: contacts of both its lines, each with the normals that its impulses had."""
         places, bodies = self.places, len(self.position)
         parts = []
-        for kept, poses in zip(places.kept, (self._ahead, self._now)):
+        for kept, poses in zip(places.kept, (self._ahead, self._now)):  # `_ahead` is where the step began
             rows = np.flatnonzero(kept.any(axis=1))
             body = places.body[rows].copy()
             of_container = body[:, 1] == bodies
+            moved = self.position - poses.position
+            carried = 0.5 * (moved[body[:, 0]] + moved[np.where(of_container, body[:, 0], body[:, 1])])
             container = np.searchsorted(self._container_ends, rows[of_container] - len(places.pairs), "right")
             body[of_container, 1] += container
             at = poses.found[rows]
-            parts.append((body, 0.5 * (at[:, 4:7] + at[:, 7:10]), at[:, 1:4], at[:, 0], kept[rows]))
+            parts.append((body, 0.5 * (at[:, 4:7] + at[:, 7:10]) + carried, at[:, 1:4], at[:, 0], kept[rows]))
         return Touching(*(np.concatenate(part) for part in zip(*parts)))
 
     def _solve_large(self, tolerance: float) -> None:

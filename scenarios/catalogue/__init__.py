@@ -19,17 +19,24 @@ from scenarios.catalogue import (
     cradle_in_touch,
     dominoes,
     double_pendulum,
+    ellipsoid_drop,
+    ellipsoid_lattice,
+    ellipsoids_in_sphere,
     free_tumble,
     incline_slide,
     newtons_cradle,
     overlapped_start,
     pair_at_rest,
     pile,
+    rising_egg,
     rocking_block,
+    rocking_ellipsoid,
     slide_to_roll,
     sphere_in_sphere,
     stack,
+    three_ellipsoids,
     thrown_box,
+    thrown_sphere,
     upright_block,
 )
 from scenarios.catalogue.scene_file import scenario_from_file
@@ -59,6 +66,13 @@ FAMILIES: dict[str, Family] = {
         Family("break", break_rack.break_rack, break_rack.CANONICAL),
         Family("dominoes", dominoes.dominoes, dominoes.CANONICAL),
         Family("pile", pile.pile, pile.CANONICAL),
+        Family("thrown-sphere", thrown_sphere.thrown_sphere, thrown_sphere.CANONICAL),
+        Family("ellipsoid-drop", ellipsoid_drop.ellipsoid_drop, ellipsoid_drop.CANONICAL),
+        Family("rocking-ellipsoid", rocking_ellipsoid.rocking_ellipsoid, rocking_ellipsoid.CANONICAL),
+        Family("rising-egg", rising_egg.rising_egg, rising_egg.CANONICAL),
+        Family("three-ellipsoids", three_ellipsoids.three_ellipsoids, three_ellipsoids.CANONICAL),
+        Family("ellipsoids-in-sphere", ellipsoids_in_sphere.ellipsoids_in_sphere, ellipsoids_in_sphere.CANONICAL),
+        Family("ellipsoid-lattice", ellipsoid_lattice.ellipsoid_lattice, ellipsoid_lattice.CANONICAL),
     )
 }
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import fields
 
 import numpy as np
@@ -74,8 +75,10 @@ class Reference:
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         said = {"impact_law": scene.contact.impact_law, "impact_order": scene.contact.impact_order}
-        own = FAIR if name == "fair" else {}
-        return own | {setting: value for setting, value in said.items() if value is not None}
+        own: Mapping[str, Value] = {}
+        if name == "fair":
+            own = reference_ellipsoids.profile(scene) if isinstance(scene, SpatialScene) else FAIR
+        return {**own} | {setting: value for setting, value in said.items() if value is not None}
 
     def declines(self, scene: Scene) -> str | None:
         if isinstance(scene, SpatialScene):

@@ -1,0 +1,149 @@
+"""An ellipsoid that rocks on a plane about one of its axes, rolling or without friction: an ellipse in the plane.
+
+theta is the tilt, h(theta) = sqrt(a^2 sin^2 + c^2 cos^2) the height of the centre, which the point of touch leaves by
+-h' along the plane. With I its moment, per unit of mass
+    M = I + h'^2  sliding, straight up and down;   M = I + h'^2 + h^2  rolling,  x' = -h theta'
+    M theta'' + M' theta'^2 / 2 + g h' = 0
+so 1/2 M theta'^2 = g (h_0 - h) and the period is a quadrature. For small tilts, rho = a^2 / c the radius of curvature,
+    omega^2 = g (rho - c) / (I + c^2)  rolling,  g (rho - c) / I  sliding.
+Sources: Newton and Euler's laws with the no-slip condition; the support function of the ellipse.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+
+from scenarios.catalogue.bodies import Array, G, poses_in_plane, scene_of
+from scenarios.catalogue.chebyshev import DenseSolution
+from scenarios.catalogue.ground import ground as lay_ground
+from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
+from scenarios.catalogue.readings import crossings
+from scenarios.scenario import Scenario, Value, Within
+from scenarios.scene import Ellipsoid, SpatialBody
+from scenarios.truth import Goal, Motion, Truth
+
+SEMI_AXES = {"long": (0.3, 0.2, 0.1), "middle": (0.2, 0.3, 0.1)}  # m; it rocks about the second
+FRICTION = 1.0
+"""Rolling with a tilt of 0.5 rad needs at most 0.6957 over the long axis, 0.4693 over the middle one."""
+PERIODS = 3.2
+NODES = 64
+
+Contact = Literal["rolling", "sliding"]
+Over = Literal["long", "middle"]
+
+
+class Ellipse(NamedTuple):
+    """Of semi-axes a along, c upright while level, m; per unit of mass."""
+
+    a: float
+    c: float
+    rolling: bool = True
+
+    @property
+    def inertia(self) -> float:
+        """m^2, of the uniform ellipsoid about its third axis."""
+        return 0.2 * (self.a**2 + self.c**2)
+
+    def height(self, tilt: Array) -> tuple[Array, Array, Array]:
+        """h, h', h'' at tilts."""
+        k, s, c = self.a**2 - self.c**2, np.sin(tilt), np.cos(tilt)
+        h = np.sqrt(self.a**2 * s**2 + self.c**2 * c**2)
+        slope = k * s * c / h
+        return h, slope, (k * (c**2 - s**2) - slope**2) / h
+
+    def turning(self, tilt: Array, rate: Array) -> Array:
+        """theta'' while it touches."""
+        h, slope, bend = self.height(tilt)
+        mass = self.inertia + slope**2 + (h**2 if self.rolling else 0.0)
+        growth = 2.0 * slope * (bend + (h if self.rolling else 0.0))
+        return -(0.5 * growth * rate**2 + G * slope) / mass
+
+    def period(self, amplitude: float) -> float:
+        """s. With theta = theta_0 sin(u) the integrand is smooth and periodic: equal steps are exact."""
+        u = (np.arange(NODES) + 0.5) * 0.5 * math.pi / NODES
+        tilt = amplitude * np.sin(u)
+        short = 2.0 * amplitude * np.sin(0.5 * (0.5 * math.pi - u)) ** 2  # theta_0 - theta, with all its digits
+        h, slope, _ = self.height(tilt)
+        highest = float(self.height(np.array([amplitude]))[0][0])
+        # h_0 - h = (h_0^2 - h^2) / (h_0 + h)
+        fall = (self.a**2 - self.c**2) * np.sin(short) * np.sin(amplitude + tilt) / (highest + h)
+        mass = self.inertia + slope**2 + (h**2 if self.rolling else 0.0)
+        steps = amplitude * np.cos(u) * np.sqrt(mass / (2.0 * G * fall))
+        return float(4.0 * 0.5 * math.pi / NODES * np.sum(steps))
+
+    def small_period(self) -> float:
+        """s, of tilts that are small."""
+        inertia = self.inertia + (self.c**2 if self.rolling else 0.0)
+        return 2.0 * math.pi / math.sqrt(G * (self.a**2 / self.c - self.c) / inertia)
+
+
+@lru_cache(maxsize=8)
+def rocking(ellipse: Ellipse, amplitude: float) -> DenseSolution:
+    """(theta, theta', x) over one period from rest."""
+
+    def rate(time: Array, state: Array) -> Array:
+        tilt, turn, _ = state
+        along = -ellipse.height(tilt)[0] * turn if ellipse.rolling else np.zeros_like(tilt)
+        return np.array([turn, ellipse.turning(tilt, turn), along])
+
+    return DenseSolution(rate, np.array([amplitude, 0.0, 0.0]), 0.0, ellipse.period(amplitude))
+
+
+def rocking_ellipsoid(
+    *,
+    contact: Contact = "rolling",
+    over: Over = "long",
+    amplitude: Annotated[float, Within(0.01, 0.5)] = 0.5,
+) -> Scenario:
+    """Rocking ellipsoid: let go tilted, it rocks on a plane, rolling or without friction; its period"""
+    axes, friction = SEMI_AXES[over], FRICTION if contact == "rolling" else 0.0
+    ellipse = Ellipse(axes[0], axes[2], contact == "rolling")
+    T, half = ellipse.period(amplitude), 0.5 * amplitude
+    body = SpatialBody(
+        name="ellipsoid",
+        shape=Ellipsoid(semi_axes=axes),
+        mass=1.0,
+        position=(0.0, 0.0, float(ellipse.height(np.array([amplitude]))[0][0])),
+        orientation=(math.cos(half), 0.0, -math.sin(half), 0.0),
+        friction=friction,
+    )
+    duration = PERIODS * T
+    title = f"Rocking ellipsoid, {contact}"
+    scene = scene_of("spatial", (body,), lay_ground("spatial", "plane", friction), title=title, duration=duration)
+
+    def motion(time: Array) -> Array:
+        tilt, _, x = rocking(ellipse, amplitude)(time % T)
+        return np.stack([x, ellipse.height(tilt)[0], tilt], axis=-1)[:, None]
+
+    def measure(motion: Motion) -> float:
+        turns = crossings(motion.time, motion.spin[:, 0, 1], 0.0, rising=False)
+        return (turns[-1] - turns[0]) / (len(turns) - 1) if len(turns) > 1 else math.nan
+
+    return Scenario(
+        name="rocking-ellipsoid",
+        title=title,
+        probes="curved contact that moves over the body: period, energy, rolling without slip",
+        regime=contact,
+        scene=scene,
+        truth=Truth(
+            kind="exact ODE",
+            source="an ellipse on a line, Newton and Euler with the no-slip condition; the period by quadrature",
+            span=(0.0, duration),
+            error=1e-11,
+            pose=poses_in_plane(scene, motion),
+            goal=Goal(name="period", unit="s", exact=T, measure=measure),
+            invariants=frozenset({"energy"}),
+        ),
+        headline="truth_error_goal",
+        noise={"truth_error_angle": "step", "impact_count": "chaotic"},
+        meaningless=frozenset({"jitter_velocity", "jitter_position", "rest_drift", "rest_time"}),
+        laws=contact_laws(scene, share=MOVING_SHARE),
+    )
+
+
+CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"contact": "sliding"}, {"over": "middle"})
