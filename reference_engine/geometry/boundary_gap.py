@@ -6,7 +6,7 @@ import numpy as np
 
 from reference_engine.geometry.furthest import furthest_on_ellipsoid
 from reference_engine.geometry.kernels import kernel
-from reference_engine.geometry.spatial_shapes import BOX, CAPSULE, CYLINDER, ELLIPSOID, MESH
+from reference_engine.geometry.spatial_shapes import BOX, CAPSULE, CONE, CYLINDER, ELLIPSOID, MESH
 from reference_engine.geometry.support import support, to_body, to_world, write
 
 
@@ -32,6 +32,12 @@ def hollow_sphere(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found):
         across = np.sqrt(cx * cx + cy * cy)
         ux, uy = (cx / across, cy / across) if across > 0.0 else (-1.0, 0.0)
         x, y, z = -a * ux, -a * uy, (-b if cz > 0.0 else b)
+    elif kind[p] == CONE:
+        across = np.sqrt(cx * cx + cy * cy)
+        ux, uy = (cx / across, cy / across) if across > 0.0 else (-1.0, 0.0)
+        x, y, z = -a * ux, -a * uy, -0.25 * b
+        if (across + a) ** 2 + (cz + 0.25 * b) ** 2 < across * across + (cz - 0.75 * b) ** 2:
+            x, y, z = 0.0, 0.0, 0.75 * b
     elif kind[p] == ELLIPSOID:
         x, y, z = furthest_on_ellipsoid((a, b, c), cx, cy, cz)
     elif kind[p] == MESH:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from reference_engine.geometry.kernels import kernel
-from reference_engine.geometry.spatial_shapes import CYLINDER, ELLIPSOID
+from reference_engine.geometry.spatial_shapes import CONE, CYLINDER, ELLIPSOID
 from reference_engine.geometry.support import support_difference, write
 
 MOST_POINTS = 256
@@ -187,7 +187,8 @@ def depth(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plan
     a part of the true face that no face of the polytope covers yet.
     """
     extent = body[p, 16] + body[q, 16]
-    curved = kind[p] == CYLINDER or kind[p] == ELLIPSOID or kind[q] == CYLINDER or kind[q] == ELLIPSOID
+    curved = kind[p] == CYLINDER or kind[p] == ELLIPSOID or kind[p] == CONE
+    curved = curved or kind[q] == CYLINDER or kind[q] == ELLIPSOID or kind[q] == CONE
     relative = RELATIVE_TOLERANCE if curved else 0.0
     on_face = False
     first_tetrahedron(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plane)

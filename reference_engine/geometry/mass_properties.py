@@ -133,6 +133,12 @@ def cylinder_mass(radius: float, half_length: float) -> SpatialMass:
     return diagonal(2.0 * np.pi * radius**2 * half_length, across, across, half_length**2 / 3.0)
 
 
+def cone_mass(radius: float, height: float) -> SpatialMass:
+    """Axis z; about the centroid, a quarter of the height above the flat end."""
+    across = 3.0 * radius**2 / 20.0
+    return diagonal(np.pi * radius**2 * height / 3.0, across, across, 3.0 * height**2 / 80.0)
+
+
 def capsule_mass(radius: float, half_length: float) -> SpatialMass:
     """Axis z; `half_length` is that of the straight part, so the whole is 2 (half_length + radius) long.
 

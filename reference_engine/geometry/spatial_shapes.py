@@ -12,7 +12,7 @@ from scipy.spatial import ConvexHull
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-SPHERE, CAPSULE, BOX, CYLINDER, ELLIPSOID, MESH, HALF_SPACE, HOLLOW_SPHERE = range(8)
+SPHERE, CAPSULE, BOX, CYLINDER, ELLIPSOID, MESH, CONE, HALF_SPACE, HOLLOW_SPHERE = range(9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,14 @@ class Cylinder:
 
 
 @dataclass(frozen=True, slots=True)
+class Cone:
+    """Axis z; the tip at +3/4 of the height, the flat end at -1/4, so that the origin is the centroid."""
+
+    radius: float  # m
+    height: float  # m
+
+
+@dataclass(frozen=True, slots=True)
 class Ellipsoid:
     semi_axes: ArrayLike  # (3,) m
 
@@ -68,7 +76,7 @@ class HollowSphere:
     radius: float  # m
 
 
-SpatialShape = Sphere | Capsule | Box | Cylinder | Ellipsoid | ConvexMesh | HalfSpace | HollowSphere
+SpatialShape = Sphere | Capsule | Box | Cylinder | Cone | Ellipsoid | ConvexMesh | HalfSpace | HollowSphere
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +89,7 @@ class SpatialShapes:
 
     kind: Indices  # (B,) SPHERE ... HOLLOW_SPHERE
     static: NDArray[np.bool_]  # (B,) two of these are never a pair
-    size: Array  # (B, 3) m; box half extents, ellipsoid semi-axes, (radius, half length, 0)
+    size: Array  # (B, 3) m; box half extents, ellipsoid semi-axes, (radius, half length or height, 0)
     margin: Array  # (B,) m, of sphere and capsule, else 0
     reach: Array  # (B,) m, furthest point from the origin; infinite if unbounded
     point: Array  # (B, 3) m, on the plane of a half-space
@@ -113,6 +121,8 @@ def spatial_shapes(shapes: Sequence[SpatialShape], static: Sequence[bool]) -> Sp
                 reach[i] = np.linalg.norm(size[i])
             case Cylinder(r, h):
                 kind[i], size[i, :2], reach[i] = CYLINDER, (r, h), np.hypot(r, h)
+            case Cone(r, h):
+                kind[i], size[i, :2], reach[i] = CONE, (r, h), max(0.75 * h, np.hypot(r, 0.25 * h))
             case Ellipsoid(axes):
                 kind[i], size[i] = ELLIPSOID, axes
                 reach[i] = size[i].max()

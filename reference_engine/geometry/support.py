@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reference_engine.geometry.kernels import kernel
-from reference_engine.geometry.spatial_shapes import BOX, CAPSULE, CYLINDER, ELLIPSOID, MESH
+from reference_engine.geometry.spatial_shapes import BOX, CAPSULE, CONE, CYLINDER, ELLIPSOID, MESH
 
 COLUMNS = 23
 
@@ -63,6 +63,12 @@ def support(kind, vertex_start, vertex, body, i, nx, ny, nz):
         across = np.sqrt(x * x + y * y)
         scale = a / across if across > 0.0 else 0.0
         x, y, z = scale * x, scale * y, (b if z >= 0.0 else -b)
+    elif kind[i] == CONE:
+        across = np.sqrt(x * x + y * y)
+        if b * z >= a * across:
+            x, y, z = 0.0, 0.0, 0.75 * b
+        else:
+            x, y, z = a * x / across, a * y / across, -0.25 * b
     elif kind[i] == ELLIPSOID:
         scale = 1.0 / np.sqrt(a * a * x * x + b * b * y * y + c * c * z * z)
         x, y, z = scale * a * a * x, scale * b * b * y, scale * c * c * z

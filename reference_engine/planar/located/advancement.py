@@ -14,6 +14,7 @@ method where it is near, also where a gap is not concave. Bounds come from the B
 
 import numpy as np
 
+from reference_engine.dop853 import dense_value, enclose
 from reference_engine.geometry.kernels import kernel
 from reference_engine.planar.located.approach import (
     OF_I,
@@ -26,7 +27,6 @@ from reference_engine.planar.located.approach import (
     safe_inside,
     safe_rounded,
 )
-from reference_engine.planar.located.integrator import dense_value, enclose
 from reference_engine.planar.located.layout import (
     BODY_I,
     BODY_J,

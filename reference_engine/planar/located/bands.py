@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from reference_engine.dop853 import dense_state, enclose
 from reference_engine.geometry.kernels import kernel
 from reference_engine.planar.external import (
     FIRST,
@@ -15,7 +16,6 @@ from reference_engine.planar.external import (
     UY,
     stretch_of,
 )
-from reference_engine.planar.located.integrator import dense_state, enclose
 
 AT_LENGTH = 1e-10  # m, times 1 + the band's length: a band that is neither slack nor taut
 REACHED = 1e-12  # likewise, where the search for the place ends

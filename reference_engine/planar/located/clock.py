@@ -6,12 +6,13 @@ where it was.
 
 import numpy as np
 
+from reference_engine.dop853 import dense_state, next_factor
 from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.planar.external import next_knot
 from reference_engine.planar.located.advancement import first_touch
 from reference_engine.planar.located.bands import first_step_on_bands, first_taut
 from reference_engine.planar.located.impact import bounce
-from reference_engine.planar.located.integrator import attempt, dense_state, next_factor
+from reference_engine.planar.located.integrator import attempt
 from reference_engine.planar.located.jam import DIVERGES
 from reference_engine.planar.located.layout import (
     CONDITION,

@@ -1,42 +1,10 @@
-"""One step of DOP853 with its dense output.
-
-Hairer, Norsett & Wanner 1993, Solving Ordinary Differential Equations I, sec. II.5 and II.6: order 8 with an error
-estimate from orders 5 and 3, dense output of order 7. The coefficients are those that scipy carries.
-"""
-
-from math import comb
+"""One step of DOP853 with its dense output, of bodies whose places hold."""
 
 import numpy as np
-from scipy.integrate._ivp import dop853_coefficients as dop853
 
+from reference_engine.dop853 import STAGES, C, error_of, stage, write_dense
 from reference_engine.geometry.kernels import kernel
 from reference_engine.planar.located.rows import held_rate
-
-STAGES = np.int64(12)  # a plain literal would be a signature of its own
-A = np.ascontiguousarray(dop853.A)  # (16, 16); row 12 is the step itself, 13 to 15 serve the dense output
-C = np.ascontiguousarray(dop853.C)  # (16,)
-E3 = np.ascontiguousarray(dop853.E3)
-E5 = np.ascontiguousarray(dop853.E5)
-D = np.ascontiguousarray(dop853.D)  # (4, 16)
-
-SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
-
-
-def bernstein_of_dense() -> np.ndarray:
-    """(8, 7) Bernstein coefficients of degree 7 of the dense output's basis.
-
-    y = y0 + x (F0 + (1 - x)(F1 + x (F2 + (1 - x)(F3 + ...)))): the factor of F_k is x^a (1 - x)^c, with
-    coefficients C(7 - a - c, j - a) / C(7, j).
-    """
-    W = np.zeros((8, 7))
-    for k in range(7):
-        a, c = k // 2 + 1, (k + 1) // 2
-        for j in range(a, 8 - c):
-            W[j, k] = comb(7 - a - c, j - a) / comb(7, j)
-    return W
-
-
-BERNSTEIN = bernstein_of_dense()
 
 
 @kernel
@@ -45,86 +13,18 @@ def attempt(solids, forces, time, places, n, work, y, h, tolerance, y_out):
 
     Leaves the dense output in work.dense.
     """
-    size, K = y.shape[0], work.stages
+    K = work.stages
     held_rate(solids, forces, time, y, places, n, work, K[0])
     for s in range(1, STAGES):
         stage(y, h, s, K, work.state)
         held_rate(solids, forces, time + C[s] * h, work.state, places, n, work, K[s])
     stage(y, h, STAGES, K, y_out)
     held_rate(solids, forces, time + h, y_out, places, n, work, K[STAGES])
-    fifth = third = 0.0
-    for c in range(size):
-        e5 = e3 = 0.0
-        for s in range(STAGES + 1):
-            e5 += E5[s] * K[s, c]
-            e3 += E3[s] * K[s, c]
-        scale = tolerance * (1.0 + abs(y[c]))  # not of the end: a step that runs away would excuse itself
-        fifth += (e5 / scale) ** 2
-        third += (e3 / scale) ** 2
-    total = fifth + 0.01 * third
-    if not total < 1e300:
-        return np.inf
-    error = 0.0
-    if total > 1e-200:  # below it the quotient would be one of underflows
-        error = h * fifth / np.sqrt(total * size)
+    error = error_of(K, y, h, tolerance, 1.0)
+    if error == np.inf:
+        return error
     for s in range(STAGES + 1, 16):
         stage(y, h, s, K, work.state)
         held_rate(solids, forces, time + C[s] * h, work.state, places, n, work, K[s])
-    F = work.dense
-    for c in range(size):
-        change = y_out[c] - y[c]
-        F[0, c] = change
-        F[1, c] = h * K[0, c] - change
-        F[2, c] = 2.0 * change - h * (K[STAGES, c] + K[0, c])
-        for k in range(4):
-            total = 0.0
-            for s in range(16):
-                total += D[k, s] * K[s, c]
-            F[3 + k, c] = h * total
+    write_dense(K, y, y_out, h, work.dense)
     return error
-
-
-@kernel
-def stage(y, h, row, K, out):
-    for c in range(y.shape[0]):
-        total = 0.0
-        for s in range(row):
-            total += A[row, s] * K[s, c]
-        out[c] = y[c] + h * total
-
-
-@kernel
-def dense_value(y, F, x, c):
-    """Component c of the dense output at the part x of the step."""
-    rest = F[6, c] * x
-    rest = (F[5, c] + rest) * (1.0 - x)
-    rest = (F[4, c] + rest) * x
-    rest = (F[3, c] + rest) * (1.0 - x)
-    rest = (F[2, c] + rest) * x
-    rest = (F[1, c] + rest) * (1.0 - x)
-    return y[c] + (F[0, c] + rest) * x
-
-
-@kernel
-def dense_state(y, F, x, out):
-    for c in range(y.shape[0]):
-        out[c] = dense_value(y, F, x, c)
-
-
-@kernel
-def enclose(y, F, hull_out):
-    """Bernstein coefficients of the step: each component lies between the least and the greatest of its eight."""
-    for c in range(y.shape[0]):
-        for j in range(8):
-            total = 0.0
-            for k in range(7):
-                total += BERNSTEIN[j, k] * F[k, c]
-            hull_out[j, c] = y[c] + total
-
-
-@kernel
-def next_factor(error):
-    """By how much the next step may be longer (or has to be shorter)."""
-    if error == 0.0:
-        return MOST_FACTOR
-    return min(MOST_FACTOR, max(LEAST_FACTOR, SAFETY * error**-0.125))

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from reference_engine.dop853 import dense_state
 from reference_engine.geometry.kernels import kernel
-from reference_engine.planar.located.integrator import dense_state
 from reference_engine.planar.located.layout import (
     BODY_I,
     BODY_J,

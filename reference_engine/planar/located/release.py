@@ -3,9 +3,9 @@
 import numpy as np
 
 from reference_engine.complementarity.friction_modes import FULL_PLUS, SLIPS_PLUS, STICKS
+from reference_engine.dop853 import dense_value
 from reference_engine.geometry.kernels import kernel
 from reference_engine.planar.located.features import OVER_END, room_to_end
-from reference_engine.planar.located.integrator import dense_value
 from reference_engine.planar.located.layout import (
     JOINT,
     MODE,

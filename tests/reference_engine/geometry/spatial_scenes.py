@@ -6,6 +6,7 @@ from reference_engine.geometry.spatial_proximity import spatial_proximities
 from reference_engine.geometry.spatial_shapes import (
     Box,
     Capsule,
+    Cone,
     ConvexMesh,
     Cylinder,
     Ellipsoid,
@@ -15,7 +16,7 @@ from reference_engine.geometry.spatial_shapes import (
     spatial_shapes,
 )
 
-BOUNDED = ("sphere", "capsule", "box", "cylinder", "ellipsoid", "mesh")
+BOUNDED = ("sphere", "capsule", "box", "cylinder", "ellipsoid", "mesh", "cone")
 
 
 def shape_of(name, rng, size=1.0):
@@ -29,6 +30,8 @@ def shape_of(name, rng, size=1.0):
             return Box((a, b, c))
         case "cylinder":
             return Cylinder(a, b)
+        case "cone":
+            return Cone(a, b + c)
         case "ellipsoid":
             return Ellipsoid((a, b, c))
         case "mesh":

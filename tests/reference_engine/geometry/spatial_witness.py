@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 from reference_engine.geometry.spatial_shapes import (
     Box,
     Capsule,
+    Cone,
     ConvexMesh,
     Cylinder,
     Ellipsoid,
@@ -34,6 +35,8 @@ def support_function(shape, n):
             return abs(n) @ half
         case Cylinder(r, h):
             return r * across + h * abs(n[:, 2])
+        case Cone(r, h):
+            return np.maximum(0.75 * h * n[:, 2], r * across - 0.25 * h * n[:, 2])
         case Ellipsoid(axes):
             return np.linalg.norm(n * axes, axis=1)
         case ConvexMesh(points):
@@ -52,6 +55,9 @@ def outside_by(shape, x):
             return (abs(x) - half).max()
         case Cylinder(r, h):
             return max(np.hypot(x[0], x[1]) - r, abs(x[2]) - h)
+        case Cone(r, h):
+            beside = (h * np.hypot(x[0], x[1]) + r * (x[2] - 0.75 * h)) / np.hypot(r, h)
+            return max(beside, -0.25 * h - x[2])
         case Ellipsoid(axes):
             return (np.linalg.norm(x / axes) - 1.0) * min(axes)
         case ConvexMesh(points):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from reference_engine import Body, Disc, Edge, Outline, Settings, World, WorldError, box, simulate
+from reference_engine.dop853 import BERNSTEIN
 from reference_engine.planar.located import (
     advancement,
     approach,
@@ -28,7 +29,6 @@ from reference_engine.planar.located import (
     settle,
     touching,
 )
-from reference_engine.planar.located.integrator import BERNSTEIN
 from tests.reference_engine.planar.worlds import dropped, ground, heap
 
 ROOT = Path(__file__).parents[4]

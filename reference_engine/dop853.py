@@ -1,0 +1,120 @@
+"""The tables of DOP853, its stages, dense output and step control; what is integrated is the caller's.
+
+Hairer, Norsett & Wanner 1993, Solving Ordinary Differential Equations I, sec. II.5 and II.6: order 8 with an error
+estimate from orders 5 and 3, dense output of order 7. The coefficients are those that scipy carries.
+"""
+
+from math import comb
+
+import numpy as np
+from scipy.integrate._ivp import dop853_coefficients as dop853
+
+from reference_engine.geometry.kernels import kernel
+
+STAGES = np.int64(12)  # a plain literal would be a signature of its own
+A = np.ascontiguousarray(dop853.A)  # (16, 16); row 12 is the step itself, 13 to 15 serve the dense output
+C = np.ascontiguousarray(dop853.C)  # (16,)
+E3 = np.ascontiguousarray(dop853.E3)
+E5 = np.ascontiguousarray(dop853.E5)
+D = np.ascontiguousarray(dop853.D)  # (4, 16)
+
+SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
+
+
+def bernstein_of_dense() -> np.ndarray:
+    """(8, 7) Bernstein coefficients of degree 7 of the dense output's basis.
+
+    y = y0 + x (F0 + (1 - x)(F1 + x (F2 + (1 - x)(F3 + ...)))): the factor of F_k is x^a (1 - x)^c, with
+    coefficients C(7 - a - c, j - a) / C(7, j).
+    """
+    W = np.zeros((8, 7))
+    for k in range(7):
+        a, c = k // 2 + 1, (k + 1) // 2
+        for j in range(a, 8 - c):
+            W[j, k] = comb(7 - a - c, j - a) / comb(7, j)
+    return W
+
+
+BERNSTEIN = bernstein_of_dense()
+
+
+@kernel
+def stage(y, h, row, K, out):
+    for c in range(y.shape[0]):
+        total = 0.0
+        for s in range(row):
+            total += A[row, s] * K[s, c]
+        out[c] = y[c] + h * total
+
+
+@kernel
+def error_of(K, y, h, tolerance, floor):
+    """Of the step in units of tolerance (floor + |y|), from its thirteen rates; infinite where it ran away."""
+    fifth = third = 0.0
+    for c in range(y.shape[0]):
+        e5 = e3 = 0.0
+        for s in range(STAGES + 1):
+            e5 += E5[s] * K[s, c]
+            e3 += E3[s] * K[s, c]
+        scale = tolerance * (floor + abs(y[c]))  # not of the end: a step that runs away would excuse itself
+        fifth += (e5 / scale) ** 2
+        third += (e3 / scale) ** 2
+    total = fifth + 0.01 * third
+    if not total < 1e300:
+        return np.inf
+    error = 0.0
+    if total > 1e-200:  # below it the quotient would be one of underflows
+        error = h * fifth / np.sqrt(total * y.shape[0])
+    return error
+
+
+@kernel
+def write_dense(K, y, y_out, h, F):
+    """The dense output of the step, from its sixteen rates."""
+    for c in range(y.shape[0]):
+        change = y_out[c] - y[c]
+        F[0, c] = change
+        F[1, c] = h * K[0, c] - change
+        F[2, c] = 2.0 * change - h * (K[STAGES, c] + K[0, c])
+        for k in range(4):
+            total = 0.0
+            for s in range(16):
+                total += D[k, s] * K[s, c]
+            F[3 + k, c] = h * total
+
+
+@kernel
+def dense_value(y, F, x, c):
+    """Component c of the dense output at the part x of the step."""
+    rest = F[6, c] * x
+    rest = (F[5, c] + rest) * (1.0 - x)
+    rest = (F[4, c] + rest) * x
+    rest = (F[3, c] + rest) * (1.0 - x)
+    rest = (F[2, c] + rest) * x
+    rest = (F[1, c] + rest) * (1.0 - x)
+    return y[c] + (F[0, c] + rest) * x
+
+
+@kernel
+def dense_state(y, F, x, out):
+    for c in range(y.shape[0]):
+        out[c] = dense_value(y, F, x, c)
+
+
+@kernel
+def enclose(y, F, hull_out):
+    """Bernstein coefficients of the step: each component lies between the least and the greatest of its eight."""
+    for c in range(y.shape[0]):
+        for j in range(8):
+            total = 0.0
+            for k in range(7):
+                total += BERNSTEIN[j, k] * F[k, c]
+            hull_out[j, c] = y[c] + total
+
+
+@kernel
+def next_factor(error):
+    """By how much the next step may be longer (or has to be shorter)."""
+    if error == 0.0:
+        return MOST_FACTOR
+    return min(MOST_FACTOR, max(LEAST_FACTOR, SAFETY * error**-0.125))

@@ -1,0 +1,246 @@
+"""Minkowski portal refinement: the gap of any two convex bodies, by the ray between their centres.
+
+Snethen 2008 (Game Programming Gems 7, "XenoCollide"); Neumayr & Otter 2017 (12th International Modelica Conference).
+With both bodies moved to one centre, P - Q is one convex body around 0. The ray from 0 along d = centre Q - centre P
+leaves it through a portal, a triangle of support points; the support point across the portal makes a smaller one,
+until none lies beyond it. Its normal n parts P and Q by g(n) = n . d - h(n): below the gap, with its sign, and equal to
+it where they touch. From there `finish` goes uphill to the gap itself: Newton's method for two smooth bodies, else the
+nearest points of the bodies moved apart along n.
+
+What often goes wrong is decided here by what it means: a ray through a support point needs no portal, that point's own
+plane is exact; which part of a portal has the ray is asked of the ray alone, with no tolerance; a portal too thin to
+have a normal ends the search with the best plane so far; the end is by how far P - Q reaches beyond, in metres.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.geometry.ellipsoid_ascent import ascend
+from reference_engine.geometry.ellipsoid_gap import conclude
+from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.geometry.separation import APART, separation
+from reference_engine.geometry.spatial_shapes import ELLIPSOID, SPHERE
+from reference_engine.geometry.structure import Structure
+from reference_engine.geometry.support import COLUMNS, place, support, write
+
+FOUND, COINCIDENT = range(2)
+ONE_CENTRE = 1e-12  # of the two reaches: centres nearer than this are one
+ON_RAY = 1e-15  # of the two reaches: a support point this near to the ray is on it
+NEAR_ENOUGH = 1e-5  # of the two reaches beyond the portal: Newton's method goes on from there
+ROUND = 1e-15  # of the two reaches: gaps are not told apart below
+UNSURE = 1e-11  # of the two reaches: by how much nearest points may miss the widest slab
+THIN = 1e-15  # area over squared sides: a portal without a normal
+FLAT = 1e-14  # of the two reaches, likewise where nothing else follows
+PARTED = 1e-3  # of the two reaches: how far apart bodies are whose nearest points are asked for
+MOST_TURNS, MOST_ROUNDS, MOST_PARTINGS = 1000, 400, 4
+
+
+@dataclass(frozen=True, eq=False)
+class PortalWork(Structure):
+    """Scratch of B bodies."""
+
+    body: NDArray[np.float64]  # (B, 23)
+    portal: NDArray[np.float64]  # (4, 6) corners in rows 0 to 2, the newest point in row 3
+    points: NDArray[np.float64]  # (4, 9)
+    weight: NDArray[np.float64]  # (4,)
+    pair: NDArray[np.float64]  # (2, 19)
+
+
+def portal_work(bodies: int) -> PortalWork:
+    return PortalWork(np.empty((bodies, COLUMNS)), np.empty((4, 6)), np.empty((4, 9)), np.empty(4), np.zeros((2, 19)))
+
+
+@kernel
+def corner(kind, vertex_start, vertex, body, p, q, nx, ny, nz, row, portal):
+    """portal[row]: the support point of P - Q along the unit vector n, both about 0, and that of P. Returns h(n)."""
+    ax, ay, az = support(kind, vertex_start, vertex, body, p, nx, ny, nz)
+    bx, by, bz = support(kind, vertex_start, vertex, body, q, -nx, -ny, -nz)
+    a, b = body[p, 15], body[q, 15]
+    ax, ay, az = ax + a * nx, ay + a * ny, az + a * nz
+    wx, wy, wz = ax - bx + b * nx, ay - by + b * ny, az - bz + b * nz
+    portal[row, 0], portal[row, 1], portal[row, 2] = wx, wy, wz
+    portal[row, 3], portal[row, 4], portal[row, 5] = ax, ay, az
+    return nx * wx + ny * wy + nz * wz
+
+
+@kernel
+def turn(portal, i, j, x, y, z):
+    """(x, y, z) . (row i x row j): above 0 where rows i, j turn left as seen against the ray."""
+    ax, ay, az, bx, by, bz = portal[i, 0], portal[i, 1], portal[i, 2], portal[j, 0], portal[j, 1], portal[j, 2]
+    return x * (ay * bz - az * by) + y * (az * bx - ax * bz) + z * (ax * by - ay * bx)
+
+
+@kernel
+def across_pair(portal, i, j):
+    """row i x row j, of unit length."""
+    ax, ay, az, bx, by, bz = portal[i, 0], portal[i, 1], portal[i, 2], portal[j, 0], portal[j, 1], portal[j, 2]
+    x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+    scale = 1.0 / np.sqrt(x * x + y * y + z * z)
+    return x * scale, y * scale, z * scale
+
+
+@kernel
+def replace(portal, i, j):
+    for c in range(6):
+        portal[i, c] = portal[j, c]
+
+
+@kernel
+def first_portal(kind, vertex_start, vertex, body, p, q, rx, ry, rz, extent, portal):
+    """Rows 0 to 2: three support points, turning left, with the ray r between them. False: row 0 is on the ray."""
+    h = corner(kind, vertex_start, vertex, body, p, q, rx, ry, rz, 1, portal)
+    ox, oy, oz = portal[1, 0] - h * rx, portal[1, 1] - h * ry, portal[1, 2] - h * rz  # off the ray
+    off = np.sqrt(ox * ox + oy * oy + oz * oz)
+    if off <= ON_RAY * extent:
+        replace(portal, 0, 1)
+        return False
+    ox, oy, oz = ox / off, oy / off, oz / off
+    corner(
+        kind, vertex_start, vertex, body, p, q, oy * rz - oz * ry, oz * rx - ox * rz, ox * ry - oy * rx, 0, portal
+    )  # fmt: skip
+    for _ in range(MOST_TURNS):
+        nx, ny, nz = across_pair(portal, 0, 1)
+        corner(kind, vertex_start, vertex, body, p, q, nx, ny, nz, 2, portal)
+        if turn(portal, 1, 2, rx, ry, rz) < 0.0:
+            replace(portal, 0, 2)
+        elif turn(portal, 2, 0, rx, ry, rz) < 0.0:
+            replace(portal, 1, 2)
+        else:
+            break
+    return True
+
+
+@kernel
+def refine(kind, vertex_start, vertex, body, p, q, dx, dy, dz, enough, portal, found):
+    """found: the best g(n) and its n, where the ray leaves P; column 10: how far P - Q reaches beyond the portal."""
+    distance = np.sqrt(dx * dx + dy * dy + dz * dz)
+    rx, ry, rz = dx / distance, dy / distance, dz / distance
+    extent = body[p, 16] + body[q, 16]
+    if not first_portal(kind, vertex_start, vertex, body, p, q, rx, ry, rz, extent, portal):
+        gap = distance - (rx * portal[0, 0] + ry * portal[0, 1] + rz * portal[0, 2])
+        write(found, gap, rx, ry, rz, portal[0, 3], portal[0, 4], portal[0, 5], 0.0, 0.0, 0.0, 0.0)
+        return
+    found[0] = -np.inf
+    for _ in range(MOST_ROUNDS):
+        ux, uy, uz = portal[1, 0] - portal[0, 0], portal[1, 1] - portal[0, 1], portal[1, 2] - portal[0, 2]
+        vx, vy, vz = portal[2, 0] - portal[0, 0], portal[2, 1] - portal[0, 1], portal[2, 2] - portal[0, 2]
+        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        area = np.sqrt(nx * nx + ny * ny + nz * nz)
+        if not area > THIN * (ux * ux + uy * uy + uz * uz + vx * vx + vy * vy + vz * vz):
+            break
+        nx, ny, nz = nx / area, ny / area, nz / area
+        h = corner(kind, vertex_start, vertex, body, p, q, nx, ny, nz, 3, portal)
+        gap = nx * dx + ny * dy + nz * dz - h
+        beyond = h - (nx * portal[0, 0] + ny * portal[0, 1] + nz * portal[0, 2])
+        if gap > found[0]:
+            a, b, c = turn(portal, 1, 2, rx, ry, rz), turn(portal, 2, 0, rx, ry, rz), turn(portal, 0, 1, rx, ry, rz)
+            a, b, c = a / (a + b + c), b / (a + b + c), c / (a + b + c)
+            write(
+                found, gap, nx, ny, nz,
+                a * portal[0, 3] + b * portal[1, 3] + c * portal[2, 3],
+                a * portal[0, 4] + b * portal[1, 4] + c * portal[2, 4],
+                a * portal[0, 5] + b * portal[1, 5] + c * portal[2, 5],
+                0.0, 0.0, 0.0, beyond,
+            )  # fmt: skip
+        if beyond <= enough * extent:
+            break
+        a, b, c = turn(portal, 0, 3, rx, ry, rz), turn(portal, 1, 3, rx, ry, rz), turn(portal, 2, 3, rx, ry, rz)
+        replace(portal, 2 if b >= 0.0 >= a else (0 if c >= 0.0 >= b else 1), 3)
+
+
+@kernel
+def as_ellipsoid(kind, body, i, row, pair):
+    """A sphere or ellipsoid about 0 as a row of ellipsoid_support's table."""
+    for k in range(3):
+        for c in range(3):
+            if kind[i] == ELLIPSOID:
+                pair[row, 3 + 3 * k + c] = body[i, 3 + 3 * k + c] * body[i, 12 + c]
+            else:
+                pair[row, 3 + 3 * k + c] = body[i, 15] if k == c else 0.0
+    for k in range(3):
+        a, b = 3 + 3 * k, 3 + 3 * ((k + 1) % 3)
+        pair[row, 12 + k] = pair[row, a] ** 2 + pair[row, a + 1] ** 2 + pair[row, a + 2] ** 2
+        column = 15 if k == 0 else (17 if k == 1 else 16)
+        pair[row, column] = 0.0
+        for c in range(3):
+            pair[row, column] += pair[row, a + c] * pair[row, b + c]
+    pair[row, 18] = body[i, 16]
+
+
+@kernel
+def uphill(kind, body, p, q, dx, dy, dz, pair, found):
+    """Two smooth bodies: from the portal's normal to the nearest maximum of g, which apart is the distance."""
+    as_ellipsoid(kind, body, p, 0, pair)
+    as_ellipsoid(kind, body, q, 1, pair)
+    size = np.sqrt(dx * dx + dy * dy + dz * dz) + body[p, 16] + body[q, 16]
+    x, y, z, _ = ascend(pair, 0, 1, dx, dy, dz, found[1], found[2], found[3], size, np.inf)
+    conclude(pair, 0, 1, dx, dy, dz, x, y, z, size, 0.0, found)
+
+
+@kernel
+def parted(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, points, weight, found):
+    """Bodies with edges, corners or flat sides: the nearest points of the two moved apart along n, while g grows."""
+    extent, margin = body[p, 16] + body[q, 16], body[p, 15] + body[q, 15]
+    gap, nx, ny, nz, open_ = found[0], found[1], found[2], found[3], found[10]
+    px, py, pz = found[4], found[5], found[6]
+    for _ in range(MOST_PARTINGS):
+        shift = max(0.0, PARTED * extent - gap - margin)
+        sx, sy, sz = dx + shift * nx, dy + shift * ny, dz + shift * nz
+        if separation(kind, vertex_start, vertex, body, p, q, sx, sy, sz, np.inf, points, weight, found) != APART:
+            break
+        x, y, z = found[1], found[2], found[3]
+        wider = x * dx + y * dy + z * dz - corner(kind, vertex_start, vertex, body, p, q, x, y, z, 3, portal)
+        if wider < gap - UNSURE * extent:
+            break
+        is_last = shift == 0.0 or wider <= gap + ROUND * extent
+        if wider >= gap:
+            gap, nx, ny, nz, open_ = wider, x, y, z, found[10]
+        a = body[p, 15]
+        px, py, pz = found[4] + a * x, found[5] + a * y, found[6] + a * z
+        if is_last:
+            break
+    write(found, gap, nx, ny, nz, px, py, pz, px + gap * nx, py + gap * ny, pz + gap * nz, open_)
+
+
+@kernel
+def portal_pair(kind, vertex_start, vertex, body, p, q, portal, points, weight, pair, found):
+    """`found` (support.write) of two bounded bodies, points from the centre of p; or COINCIDENT, and nothing."""
+    dx, dy, dz = body[q, 0] - body[p, 0], body[q, 1] - body[p, 1], body[q, 2] - body[p, 2]
+    distance = np.sqrt(dx * dx + dy * dy + dz * dz)
+    if not distance > ONE_CENTRE * (body[p, 16] + body[q, 16]):
+        return COINCIDENT
+    if kind[p] == SPHERE and kind[q] == SPHERE:
+        x, y, z, a, b = dx / distance, dy / distance, dz / distance, body[p, 15], body[q, 15]
+        write(found, distance - a - b, x, y, z, a * x, a * y, a * z, dx - b * x, dy - b * y, dz - b * z, 0.0)
+        return FOUND
+    smooth = (kind[p] == SPHERE or kind[p] == ELLIPSOID) and (kind[q] == SPHERE or kind[q] == ELLIPSOID)
+    enough = NEAR_ENOUGH if smooth else FLAT
+    refine(kind, vertex_start, vertex, body, p, q, dx, dy, dz, enough, portal, found)
+    if smooth:
+        uphill(kind, body, p, q, dx, dy, dz, pair, found)
+    else:
+        parted(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, points, weight, found)
+    return FOUND
+
+
+@entry
+def portal_gaps(
+    kind, size, margin, reach, point, axis, vertex_start, vertex, position, orientation, pairs, work, found
+):
+    """found (P, 11) of the pairs (P, 2), points from the world's origin. The number of a coincident pair, or -1."""
+    body, portal, points, weight, pair = work.body, work.portal, work.points, work.weight, work.pair
+    place(position, orientation, size, margin, reach, point, axis, body)
+    for k in range(pairs.shape[0]):
+        p = pairs[k, 0]
+        state = portal_pair(
+            kind, vertex_start, vertex, body, p, pairs[k, 1], portal, points, weight, pair, found[k]
+        )  # fmt: skip
+        if state == COINCIDENT:
+            return k
+        for c in range(6):
+            found[k, 4 + c] += body[p, c % 3]
+    return -1

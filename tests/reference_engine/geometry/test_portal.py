@@ -1,0 +1,105 @@
+"""Minkowski portal refinement against distances in long double, and against the search that measures engines."""
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities
+from reference_engine.geometry.portal_proximity import portal_proximities
+from reference_engine.geometry.spatial_shapes import (
+    Box,
+    ConvexMesh,
+    Cylinder,
+    Ellipsoid,
+    HalfSpace,
+    Sphere,
+    spatial_shapes,
+)
+from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies, twos
+from tests.reference_engine.geometry.ellipsoid_witness import distance, pair, slab
+from tests.reference_engine.geometry.spatial_scenes import BOUNDED, attitude, gap, proximity, shape_of
+
+UPRIGHT = (1.0, 0.0, 0.0, 0.0)
+
+
+def portal(p, q, d, q_p=UPRIGHT, q_q=UPRIGHT):
+    return portal_proximities(spatial_shapes([p, q], [False, False]), [(0, 0, 0), d], [q_p, q_q], [(0, 1)])
+
+
+@pytest.mark.parametrize("aspect", [1.0, 5.0, 20.0])
+def test_ellipsoids_that_touch_are_as_far_apart_as_in_long_double(aspect):
+    rng = np.random.default_rng(7)
+    axes, turned = random_bodies(rng, 300, aspect)
+    position, n = facing(rng, axes, turned, rng.choice([0.0, 1e-12, 1e-9, 1e-6], 300))
+    near = portal_proximities(
+        spatial_shapes([Ellipsoid(a) for a in axes], [False] * 600), position, turned, twos(300)
+    )  # fmt: skip
+    at_least, at_most = distance(pair(axes, position, turned), n)
+    extent = axes.max(axis=1).reshape(-1, 2).sum(axis=1)
+    assert (np.abs(near.gap - at_least).astype(float) <= near.uncertainty + (at_most - at_least).astype(float)).all()
+    assert (np.abs(near.gap - at_least) <= 1e-13 * extent).all()
+    assert (near.uncertainty <= 1e-12 * extent).all()
+
+
+def test_deep_ellipsoids_are_parted_by_the_slab_that_is_found():
+    rng = np.random.default_rng(8)
+    axes, turned = random_bodies(rng, 300, 20.0)
+    thin = axes.reshape(-1, 6).min(axis=1)
+    position, _ = facing(rng, axes, turned, -thin * rng.uniform(0.1, 3.0, 300))
+    near = portal_proximities(
+        spatial_shapes([Ellipsoid(a) for a in axes], [False] * 600), position, turned, twos(300)
+    )  # fmt: skip
+    width, _ = slab(pair(axes, position, turned, float), near.normal)
+    assert_allclose(near.gap, width, atol=1e-13)
+    least = ellipsoid_proximities(axes, position, turned, twos(300))
+    assert (near.gap <= least.gap + least.uncertainty + 1e-13).all()
+    assert np.mean(near.gap < least.gap - 1e-9) < 0.1  # the nearest of several minima is not always the least
+    assert_allclose(near.point_b - near.point_a, near.gap[:, None] * near.normal, atol=1e-12)
+
+
+@pytest.mark.parametrize("names", list(itertools.combinations_with_replacement(BOUNDED, 2)))
+def test_every_pair_of_shapes_touches_where_the_search_that_measures_says(names):
+    rng = np.random.default_rng([9, *map(ord, "".join(names))])
+    for _ in range(3):
+        p, q = (through_its_origin(shape_of(name, rng)) for name in names)
+        q_p, q_q, away, u = attitude(rng), attitude(rng), 3.0, rng.normal(size=3)
+        u /= np.linalg.norm(u)
+        for _ in range(8):  # along u until they touch
+            away -= gap(p, q, away * u, q_p, q_q)
+        for further in (1e-4, -1e-4, 0.3):
+            d = (away + further) * u
+            measured, near = proximity(p, q, d, q_p, q_q), portal(p, q, d, q_p, q_q)
+            assert near.gap[0] == pytest.approx(measured.gap[0], abs=1e-10 + measured.uncertainty[0])
+            assert_allclose(near.point_b[0] - near.point_a[0], near.gap[0] * near.normal[0], atol=1e-14)
+
+
+def through_its_origin(shape):
+    """A random mesh need not have its origin inside; a body's centre of mass is."""
+    return ConvexMesh(np.concatenate([shape.points, -shape.points])) if isinstance(shape, ConvexMesh) else shape
+
+
+def test_a_ray_through_a_corner_an_edge_or_a_face_needs_no_luck():
+    cube, brick = Box((1.0, 1.0, 1.0)), Box((0.5, 0.5, 0.5))
+    assert portal(cube, brick, (1.6, 0.0, 0.0)).gap[0] == pytest.approx(0.1, abs=1e-15)
+    assert portal(cube, brick, (1.4, 0.0, 0.0)).gap[0] == pytest.approx(-0.1, abs=1e-15)
+    assert portal(cube, brick, (1.6, 1.6, 0.0)).gap[0] == pytest.approx(np.hypot(0.1, 0.1), abs=1e-15)
+    assert portal(cube, brick, (1.6, 1.6, 1.6)).gap[0] == pytest.approx(np.sqrt(0.03), abs=1e-15)
+    assert portal(cube, Sphere(0.5), (0.0, 0.0, -1.25)).gap[0] == pytest.approx(-0.25, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        ((Sphere(1.0), Sphere(2.0)), r"pairs\[0\]: \[0, 1\] have one centre; no direction parts them"),
+        ((Sphere(1.0), Box((1.0, 1.0, 0.0))), r"shapes\[1\]: 0 m from its origin .* a flat body has no inside"),
+        ((Cylinder(1.0, 1e-9), Sphere(1.0)), r"shapes\[0\]: 1e-09 m from its origin"),
+        ((Sphere(1.0), ConvexMesh(np.eye(4, 3))), r"shapes\[1\]: -?0 m from its origin"),
+        ((Sphere(1.0), HalfSpace((0, 0, 0), (0, 0, 1))), r"pairs\[0\]: \[0, 1\]; bodies that are bounded"),
+    ],
+)
+def test_what_has_no_portal_is_named(shapes, message):
+    still = [isinstance(shape, HalfSpace) for shape in shapes]
+    with pytest.raises(ValueError, match=message):
+        portal_proximities(spatial_shapes(shapes, still), np.zeros((2, 3)), [UPRIGHT] * 2, [(0, 1)])
