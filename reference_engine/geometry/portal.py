@@ -23,14 +23,16 @@ from reference_engine.geometry.ellipsoid_ascent import ascend
 from reference_engine.geometry.ellipsoid_gap import conclude
 from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.geometry.separation import APART, separation
-from reference_engine.geometry.spatial_shapes import ELLIPSOID, SPHERE
+from reference_engine.geometry.spatial_shapes import BOX, CONE, CYLINDER, ELLIPSOID, SPHERE
 from reference_engine.geometry.structure import Structure
-from reference_engine.geometry.support import COLUMNS, place, support, write
+from reference_engine.geometry.support import COLUMNS, place, support, to_body, to_world, write
 
 FOUND, COINCIDENT = range(2)
 ONE_CENTRE = 1e-12  # of the two reaches: centres nearer than this are one
 ON_RAY = 1e-15  # of the two reaches: a support point this near to the ray is on it
 NEAR_ENOUGH = 1e-5  # of the two reaches beyond the portal: Newton's method goes on from there
+ACROSS = 1.0 - 1e-6  # cosine: a normal this near to that of a flat side may be it
+ACROSS_SLACK = 1e-9  # of the two reaches
 ROUND = 1e-15  # of the two reaches: gaps are not told apart below
 UNSURE = 1e-11  # of the two reaches: by how much nearest points may miss the widest slab
 THIN = 1e-15  # area over squared sides: a portal without a normal
@@ -182,6 +184,68 @@ def uphill(kind, body, p, q, dx, dy, dz, pair, found):
 
 
 @kernel
+def facing_side(kind, body, i, x, y, z):
+    """Of body i's flat sides the one that faces along n most nearly: its outward normal; or 0.
+
+    Normals of meshes are not asked: their portals are in their faces, exactly.
+    """
+    u, v, w = to_body(body, i, x, y, z)
+    if kind[i] == BOX:
+        if abs(u) >= abs(v) and abs(u) >= abs(w):
+            u, v, w = (1.0 if u > 0.0 else -1.0), 0.0, 0.0
+        elif abs(v) >= abs(w):
+            u, v, w = 0.0, (1.0 if v > 0.0 else -1.0), 0.0
+        else:
+            u, v, w = 0.0, 0.0, (1.0 if w > 0.0 else -1.0)
+    elif kind[i] == CYLINDER:
+        u, v, w = 0.0, 0.0, (1.0 if w > 0.0 else -1.0)
+    elif kind[i] == CONE:
+        u, v, w = 0.0, 0.0, -1.0
+    else:
+        return 0.0, 0.0, 0.0
+    return to_world(body, i, u, v, w)
+
+
+@kernel
+def is_over_side(kind, body, i, x, y, z, nx, ny, nz):
+    """Is the point (x, y, z) from the centre of body i over its flat side with the normal n?"""
+    u, v, w = to_body(body, i, x, y, z)
+    if kind[i] == BOX:
+        a, b, c = to_body(body, i, nx, ny, nz)
+        on_a, on_b, on_c = abs(u) <= body[i, 12], abs(v) <= body[i, 13], abs(w) <= body[i, 14]
+        return (on_a or abs(a) > 0.5) and (on_b or abs(b) > 0.5) and (on_c or abs(c) > 0.5)
+    return u * u + v * v <= body[i, 12] ** 2
+
+
+@kernel
+def against_side(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, found):
+    """The flat side that n is nearly across, if the other body's point is over it: then its normal is n, exactly."""
+    extent = body[p, 16] + body[q, 16]
+    for turned in range(2):
+        i = q if turned == 1 else p
+        sign = -1.0 if turned == 1 else 1.0
+        x, y, z = facing_side(kind, body, i, sign * found[1], sign * found[2], sign * found[3])
+        x, y, z = sign * x, sign * y, sign * z
+        if x * found[1] + y * found[2] + z * found[3] < ACROSS:
+            continue
+        gap = x * dx + y * dy + z * dz - corner(kind, vertex_start, vertex, body, p, q, x, y, z, 3, portal)
+        if gap < found[0] - ACROSS_SLACK * extent:
+            continue
+        px, py, pz = portal[3, 3], portal[3, 4], portal[3, 5]
+        qx, qy, qz = px - portal[3, 0], py - portal[3, 1], pz - portal[3, 2]  # from the centre of q
+        if turned == 1:
+            over = is_over_side(kind, body, q, px - dx, py - dy, pz - dz, x, y, z)
+        else:
+            over = is_over_side(kind, body, p, qx + dx, qy + dy, qz + dz, x, y, z)
+        if over:
+            if turned == 0:
+                px, py, pz = qx + dx - gap * x, qy + dy - gap * y, qz + dz - gap * z
+            write(found, gap, x, y, z, px, py, pz, px + gap * x, py + gap * y, pz + gap * z, 0.0)
+            return True
+    return False
+
+
+@kernel
 def parted(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, points, weight, found):
     """Bodies with edges, corners or flat sides: the nearest points of the two moved apart along n, while g grows."""
     extent, margin = body[p, 16] + body[q, 16], body[p, 15] + body[q, 15]
@@ -222,7 +286,7 @@ def portal_pair(kind, vertex_start, vertex, body, p, q, portal, points, weight, 
     refine(kind, vertex_start, vertex, body, p, q, dx, dy, dz, enough, portal, found)
     if smooth:
         uphill(kind, body, p, q, dx, dy, dz, pair, found)
-    else:
+    elif not against_side(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, found):
         parted(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, points, weight, found)
     return FOUND
 

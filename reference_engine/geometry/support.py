@@ -68,7 +68,8 @@ def support(kind, vertex_start, vertex, body, i, nx, ny, nz):
         if b * z >= a * across:
             x, y, z = 0.0, 0.0, 0.75 * b
         else:
-            x, y, z = a * x / across, a * y / across, -0.25 * b
+            scale = a / across if across > 0.0 else 0.0
+            x, y, z = scale * x, scale * y, -0.25 * b
     elif kind[i] == ELLIPSOID:
         scale = 1.0 / np.sqrt(a * a * x * x + b * b * y * y + c * c * z * z)
         x, y, z = scale * a * a * x, scale * b * b * y, scale * c * c * z

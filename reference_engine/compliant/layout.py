@@ -1,0 +1,170 @@
+"""The arrays that the kernels share, and a world packed into them.
+
+State y of B bodies, 13 B + 1 numbers: of each body position (3), quaternion (4, w x y z, body to world), velocity (3)
+and angular momentum over the greatest moment of inertia (3, rad/s), in world axes; last, the energy that contacts have
+taken out [J]. A rate has the same places.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.compliant.errors import CompliantError
+from reference_engine.compliant.world import CompliantWorld
+from reference_engine.geometry.portal import PortalWork, portal_work
+from reference_engine.geometry.spatial_gap import FIELDS
+from reference_engine.geometry.spatial_shapes import HALF_SPACE, spatial_shapes
+from reference_engine.geometry.structure import Structure
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+PLACES = 13  # of a body in the state
+Q, V, SPIN = 3, 7, 10  # where they begin
+# law (P, 7) of a pair
+STIFFNESS, FRICTION, ROLLING, V_SMALL, W_SMALL, RESTITUTION, MOST_DAMPING = range(7)
+APPROACH, DAMPING, COEFFICIENT = range(3)  # touch[:, ...]
+TIME, STEP = range(2)  # now: s, and the step to try
+STEPS, REFUSED, EVENTS, SAMPLES = range(4)  # tally
+KINDS = ("contact", "separation")
+DONE, FULL, STUCK, ONE_CENTRE, TOO_MANY = range(5)
+FIGURES = 11  # of an event: time, point (3), normal (3), gap, approach, coefficient, damping
+
+
+@dataclass(frozen=True, eq=False)
+class Solids(Structure):
+    """B bodies, P pairs; what does not change."""
+
+    kind: Ids  # (B,), and so on: see geometry.spatial_shapes.SpatialShapes
+    size: Array
+    margin: Array
+    reach: Array
+    point: Array
+    axis: Array
+    vertex_start: Ids
+    vertex: Array
+    mass: Array  # (B,) kg; infinite if fixed
+    inertia: Array  # (B, 3) over the greatest of them: 1 / that is what turns the state into a spin
+    greatest: Array  # (B,) kg m^2, the greatest moment; infinite if fixed
+    gravity: Array  # (3,) m/s^2
+    pair: Ids  # (P, 2); a half-space is the second
+    law: Array  # (P, 7)
+    hysteresis: float  # m
+
+
+@dataclass(frozen=True, eq=False)
+class Touching(Structure):
+    """Of every pair: whether it is in contact, frozen between events, and what was stored when it came to be."""
+
+    member: Ids  # (P,) 0 or 1
+    touch: Array  # (P, 3) approach velocity [m/s], damping coefficient [s/m], coefficient of restitution
+
+
+@dataclass(frozen=True, eq=False)
+class Work(Structure):
+    """Scratch; n numbers in a state."""
+
+    portal: PortalWork
+    position: Array  # (B, 3)
+    orientation: Array  # (B, 4)
+    spin: Array  # (B, 3) rad/s
+    found: Array  # (11,)
+    gap: Array  # (P,) m, or less: of boxes around the bodies
+    box: Array  # (B, 6) m, least and greatest x, y, z
+    stages: Array  # (16, n)
+    state: Array  # (n,)
+    end: Array  # (n,)
+    dense: Array  # (7, n)
+    hull: Array  # (8, n)
+    speed: Array  # (B,) m/s, that no point of the body exceeds in a step
+
+
+@dataclass(frozen=True, eq=False)
+class Log(Structure):
+    """Samples at the caller's times, and events."""
+
+    time: Array  # (S,) s
+    state: Array  # (S, n)
+    elastic: Array  # (S,) J
+    event_ids: Ids  # (E, 2) kind, pair
+    event: Array  # (E, 11)
+
+
+def pack(world: CompliantWorld, hysteresis: float) -> Solids:
+    """Raises CompliantError for a pair without a law or without a radius of contact."""
+    bodies, fixed = world.bodies, [body.fixed for body in world.bodies]
+    shapes = spatial_shapes([body.shape for body in bodies], fixed)
+    pairs, laws = [], []
+    for i in range(len(bodies)):
+        for j in range(i + 1, len(bodies)):
+            if fixed[i] and fixed[j]:
+                continue
+            pairs.append((j, i) if shapes.kind[i] == HALF_SPACE else (i, j))
+            laws.append(law_of(world, i, j))
+    moments = [np.full(3, math.inf) if body.fixed else body.principal_inertia() for body in bodies]
+    greatest = np.array([moment.max() for moment in moments])
+    return Solids(
+        kind=shapes.kind, size=shapes.size, margin=shapes.margin, reach=shapes.reach, point=shapes.point,
+        axis=shapes.axis, vertex_start=shapes.vertex_start, vertex=shapes.vertex,
+        mass=np.array([math.inf if body.fixed else body.mass for body in bodies]),
+        inertia=np.array([np.ones(3) if body.fixed else m / m.max() for body, m in zip(bodies, moments)]),
+        greatest=greatest,
+        gravity=np.array(world.gravity, np.float64),
+        pair=np.array(pairs, np.int64).reshape(-1, 2),
+        law=np.array(laws, np.float64).reshape(-1, 7),
+        hysteresis=hysteresis,
+    )  # fmt: skip
+
+
+def law_of(world: CompliantWorld, i: int, j: int) -> tuple[float, ...]:
+    """Hertz: 4/3 sqrt(r) c, with 1/r = 1/r_i + 1/r_j and 1/c = 1/c_i + 1/c_j, c_i = E_i / (1 - nu_i^2)."""
+    a, b = world.bodies[i], world.bodies[j]
+    law = world.materials.law(a.material, b.material)
+    c_i, c_j = (world.materials.material(body.material).plane_modulus for body in (a, b))
+    curvature = 1.0 / a.radius_of_contact() + 1.0 / b.radius_of_contact()
+    if curvature == 0.0:
+        raise CompliantError(
+            f"contact_radius: {world.body_name(i)} and {world.body_name(j)} are both flat; give one of them a radius, m"
+        )
+    r = 1.0 / curvature
+    stiffness = 4.0 / 3.0 * math.sqrt(r) * c_i * c_j / (c_i + c_j)
+    return (
+        stiffness, law.sliding_friction, law.rolling_resistance * r, law.v_small, law.w_small, law.restitution,
+        world.most_damping,
+    )  # fmt: skip
+
+
+def start_state(world: CompliantWorld, solids: Solids) -> Array:
+    y = np.zeros(PLACES * len(world.bodies) + 1)
+    for i, body in enumerate(world.bodies):
+        row = y[PLACES * i : PLACES * (i + 1)]
+        q = np.array(body.orientation, np.float64)
+        row[:3], row[Q:V], row[V:SPIN] = body.position, q / np.linalg.norm(q), body.velocity
+        R = rotation(row[Q:V])
+        row[SPIN:] = R @ (solids.inertia[i] * (R.T @ np.array(body.spin, np.float64)))
+    return y
+
+
+def rotation(q: Array) -> Array:
+    """R_wb (..., 3, 3) of unit quaternions (..., 4)."""
+    w, x, y, z = np.moveaxis(q, -1, 0)
+    rows = (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+        (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+        (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+    )
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def new_work(bodies: int, pairs: int) -> Work:
+    n = PLACES * bodies + 1
+    return Work(
+        portal=portal_work(bodies), position=np.empty((bodies, 3)), orientation=np.empty((bodies, 4)),
+        spin=np.empty((bodies, 3)), found=np.empty(FIELDS), gap=np.empty(pairs), box=np.empty((bodies, 6)),
+        stages=np.empty((16, n)), state=np.empty(n), end=np.empty(n), dense=np.empty((7, n)), hull=np.empty((8, n)),
+        speed=np.empty(bodies),
+    )  # fmt: skip

@@ -1,0 +1,152 @@
+"""What is simulated: solid bodies in space, of materials, under gravity."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.compliant.errors import CompliantError
+from reference_engine.compliant.materials import Materials
+from reference_engine.geometry.mass_properties import (
+    box_mass,
+    capsule_mass,
+    cone_mass,
+    convex_mesh_mass,
+    cylinder_mass,
+    ellipsoid_mass,
+    sphere_mass,
+)
+from reference_engine.geometry.portal_proximity import check_solid
+from reference_engine.geometry.spatial_shapes import (
+    Box,
+    Capsule,
+    Cone,
+    ConvexMesh,
+    Cylinder,
+    Ellipsoid,
+    HalfSpace,
+    Sphere,
+    spatial_shapes,
+)
+
+Array = NDArray[np.float64]
+Vector = tuple[float, float, float]
+Solid = Sphere | Capsule | Box | Cylinder | Cone | Ellipsoid | ConvexMesh | HalfSpace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompliantBody:
+    """One body, its centre of mass at the origin of its frame; world axes unless said.
+
+    Without `inertia` (principal, about the body's axes) the density is even. `contact_radius` is the radius of
+    curvature that Hertz's law is given; without it that of a sphere or capsule, the radius of a cylinder, a quarter of
+    a cone's, the geometric mean of an ellipsoid's semi-axes; boxes, meshes and half-spaces are flat. A fixed body stays
+    where it is. Raises CompliantError, naming what is wrong.
+    """
+
+    shape: Solid
+    material: str
+    position: Vector = (0.0, 0.0, 0.0)  # m
+    orientation: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)  # w x y z, body to world
+    velocity: Vector = (0.0, 0.0, 0.0)  # m/s
+    spin: Vector = (0.0, 0.0, 0.0)  # rad/s
+    mass: float = 1.0  # kg
+    inertia: Vector | None = None  # kg m^2
+    contact_radius: float | None = None  # m
+    fixed: bool = False
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        def refuse(what: str) -> CompliantError:
+            return CompliantError(f"body {self.name!r}: {what}")
+
+        if not isinstance(self.shape, Solid):
+            raise refuse(f"shape: {self.shape!r}; one of {', '.join(kind.__name__ for kind in Solid.__args__)}")
+        for name, length in (("position", 3), ("orientation", 4), ("velocity", 3), ("spin", 3)):
+            value = getattr(self, name)
+            if len(value) != length or not all(math.isfinite(x) for x in value):
+                raise refuse(f"{name}: {value!r}; {length} finite numbers")
+        if not any(self.orientation):
+            raise refuse("orientation: a quaternion of length 0; any other")
+        if isinstance(self.shape, HalfSpace) and not self.fixed:
+            raise refuse("a half-space has no mass; use fixed=True")
+        if self.fixed and (any(self.velocity) or any(self.spin)):
+            raise refuse("a fixed body has no velocity and no spin")
+        if not (math.isfinite(self.mass) and self.mass > 0.0):
+            raise refuse(f"mass: {self.mass!r} kg; above 0 and finite")
+        if self.inertia is not None and not all(0.0 < x < math.inf for x in self.inertia):
+            raise refuse(f"inertia: {self.inertia!r} kg m^2; three numbers above 0")
+        if self.contact_radius is not None and not self.contact_radius > 0.0:
+            raise refuse(f"contact_radius: {self.contact_radius!r} m; above 0, inf for a flat one")
+        try:
+            check_solid(spatial_shapes([self.shape], [True]))
+        except ValueError as error:
+            raise refuse(str(error)) from None
+        except Exception as error:  # qhull's own, of points in one plane: a page long
+            raise refuse(f"shape: points without a hull of some volume ({str(error).splitlines()[0]})") from None
+
+    def principal_inertia(self) -> Array:
+        """(3,) kg m^2, about the body's axes."""
+        if self.inertia is not None:
+            return np.array(self.inertia, np.float64)
+        moments = {
+            Sphere: lambda s: sphere_mass(s.radius),
+            Capsule: lambda s: capsule_mass(s.radius, s.half_length),
+            Box: lambda s: box_mass(s.half_extents),
+            Cylinder: lambda s: cylinder_mass(s.radius, s.half_length),
+            Cone: lambda s: cone_mass(s.radius, s.height),
+            Ellipsoid: lambda s: ellipsoid_mass(s.semi_axes),
+            ConvexMesh: lambda s: convex_mesh_mass(s.points),
+        }
+        solid = moments[type(self.shape)](self.shape)
+        reach = np.sqrt(np.trace(solid.second_moments))
+        mixed = solid.second_moments - np.diag(np.diag(solid.second_moments))
+        if np.abs(solid.centroid).max() > 1e-9 * reach or np.abs(mixed).max() > 1e-9 * reach**2:
+            raise CompliantError(
+                f"body {self.name!r}: not about its centroid in its principal axes; move the mesh, or give inertia"
+            )
+        xx, yy, zz = np.diag(solid.second_moments)
+        return self.mass * np.array([yy + zz, xx + zz, xx + yy])
+
+    def radius_of_contact(self) -> float:
+        """m; infinite where it is flat."""
+        if self.contact_radius is not None:
+            return self.contact_radius
+        match self.shape:
+            case Sphere(r) | Capsule(r, _) | Cylinder(r, _):
+                return float(r)
+            case Cone(r, _):
+                return float(r) / 4.0
+            case Ellipsoid(axes):
+                return float(np.prod(np.asarray(axes)) ** (1.0 / 3.0))
+        return math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompliantWorld:
+    """Bodies, what holds between their materials, gravity.
+
+    `most_damping` bounds the damping coefficient of a contact, which grows without limit as its approach gets slow.
+    """
+
+    bodies: tuple[CompliantBody, ...]
+    materials: Materials
+    gravity: Vector = (0.0, 0.0, -9.81)  # m/s^2
+    most_damping: float = 2000.0  # s/m
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bodies", tuple(self.bodies))
+        if not self.bodies:
+            raise CompliantError("bodies: none; at least one")
+        if len(self.gravity) != 3 or not all(math.isfinite(x) for x in self.gravity):
+            raise CompliantError(f"gravity: {self.gravity!r}; three finite numbers, m/s^2")
+        if not 0.0 < self.most_damping < math.inf:
+            raise CompliantError(f"most_damping: {self.most_damping!r} s/m; above 0 and finite")
+        for body in self.bodies:
+            self.materials.material(body.material)
+
+    def body_name(self, index: int) -> str:
+        return self.bodies[index].name or f"bodies[{index}]"
