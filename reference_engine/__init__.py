@@ -16,6 +16,7 @@ Bodies in touch are at gap 0.
 `simulate_ellipsoids` is for ellipsoids in space, on planes and in hollow spheres, by time steps.
 
 `simulate_mechanism` is for bodies held by joints, in the plane and in space, to 1e-10 and better.
+`simulate_compliant` is for solids in space that touch by elastic, damped contact (Hertz), events located.
 
 `faithful_simulate` is ContactSim, the algorithm of the myPhysicsLab pages, run for run, with outlines of straight edges
 and arcs; there bodies hover at 5 mm.
@@ -33,6 +34,16 @@ if TYPE_CHECKING:
     from reference_engine.complementarity.errors import ContactForceError as ContactForceError
     from reference_engine.complementarity.friction_forces import FrictionSolution as FrictionSolution
     from reference_engine.complementarity.friction_forces import friction_forces as friction_forces
+    from reference_engine.compliant.errors import CompliantError as CompliantError
+    from reference_engine.compliant.materials import Material as Material
+    from reference_engine.compliant.materials import Materials as Materials
+    from reference_engine.compliant.materials import PairLaw as PairLaw
+    from reference_engine.compliant.simulate import CompliantMotion as CompliantMotion
+    from reference_engine.compliant.simulate import CompliantSettings as CompliantSettings
+    from reference_engine.compliant.simulate import ContactEvents as ContactEvents
+    from reference_engine.compliant.simulate import simulate_compliant as simulate_compliant
+    from reference_engine.compliant.world import CompliantBody as CompliantBody
+    from reference_engine.compliant.world import CompliantWorld as CompliantWorld
     from reference_engine.impacts.effective_mass import inverse_mass as inverse_mass
     from reference_engine.impacts.effective_mass import inverse_mass_through_joints as inverse_mass_through_joints
     from reference_engine.impacts.incremental import ImpactError as ImpactError
@@ -166,6 +177,16 @@ _HOME = {
     "mechanism_at": "multibody.motion",
     "MechanismError": "multibody.errors",
     "JointError": "multibody.errors",
+    "CompliantWorld": "compliant.world",
+    "CompliantBody": "compliant.world",
+    "Material": "compliant.materials",
+    "PairLaw": "compliant.materials",
+    "Materials": "compliant.materials",
+    "simulate_compliant": "compliant.simulate",
+    "CompliantMotion": "compliant.simulate",
+    "ContactEvents": "compliant.simulate",
+    "CompliantSettings": "compliant.simulate",
+    "CompliantError": "compliant.errors",
     "ConeProblem": "complementarity.cone_problem",
     "solve_cones": "complementarity.cone_solve",
     "ConeSolution": "complementarity.cone_solve",
