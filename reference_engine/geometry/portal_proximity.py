@@ -22,7 +22,8 @@ def portal_proximities(
     position (B, 3) m; orientation (B, 4), w x y z, body to world, of any length but zero; pairs (P, 2) bodies.
 
     gap: apart the distance; touching or a little in one another minus the least translation that parts the two, to
-    1e-14 of the pair's reach where both are spheres or ellipsoids, else to 1e-11 of it. Deep in one another minus a
+    1e-14 of the pair's reach where both are spheres or ellipsoids, 1e-9 where the rims of cylinders and cones overlap,
+    else 1e-11. Deep in one another minus a
     translation that parts them, the least near the line of centres. `uncertainty`: as `ellipsoid_proximities` has it
     for spheres and ellipsoids, but of the nearest local minimum; else how far the search was from its end.
 
