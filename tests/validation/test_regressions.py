@@ -10,6 +10,8 @@ import pytest
 
 from tests.validation.command import call
 from tests.validation.store.made import case, info
+from tests.validation.store.test_branches import checked as on
+from tests.validation.store.test_branches import history
 from tests.validation.store.test_groups import bad, checked, good, moved
 from validation.groups import excused
 from validation.judge import exit_status, judge
@@ -113,6 +115,15 @@ def test_a_group_can_be_accepted_as_a_whole_and_nothing_else_with_it(upright: Co
         assert store.entries(limit=1)[0].scope == f"group {key}: regressed on pymunk since bbbb (run 2)"
     code, _, err = upright("accept", "stack", "--group", key, "--reason", "x")
     assert code == 2 and "--group: names its cases itself" in err
+
+
+def test_who_accepts_an_older_commit_late_is_told_that_it_changes_nothing(upright: Command) -> None:
+    with open_store("upright.db") as store:
+        first, _ = on(store, "main", "a", *bad(STACK), known=history("a"))
+        second, _ = on(store, "main", "b", *bad(STACK), known=history("b"))
+    assert "change nothing" not in upright("accept", "--run", str(second), "--reason", "x")[1]
+    code, out, _ = upright("accept", "--run", str(first), "--reason", "late")
+    assert code == 0 and "1 of them change nothing, for what was accepted at a later commit stays in effect" in out
 
 
 def test_what_breaks_a_law_as_it_always_did_is_listed_and_fails_nothing(upright: Command) -> None:

@@ -80,9 +80,15 @@ def command(
             scope=f"group {found.key}: {found.kind} on {found.engine} since {found.since}" if group else str(selection),
             until=expires,
         )
+        holds = {baseline.result.number for baseline in store.baselines_of(number).values()}
     accepted = [result.case for result in chosen if result.number in numbers]
     rest = len(chosen) - len(accepted)
     others = f"; {rest} with settings of their own left out, name one by --engine to accept it instead" if rest else ""
+    late = len(set(numbers) - holds)
+    if late:
+        others += (
+            f"; {late} of them change nothing, for what was accepted at a later commit stays in effect (upright undo)"
+        )
     cases = "1 case" if len(accepted) == 1 else f"{len(accepted)} cases"
     check = " ".join(filter(None, ("upright check", again_words(accepted)))) + place
     click.echo(f"accepted {cases} of run {number}: {reason}   ({who}){others}   Next: {check}")
