@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import streamlit as st
 
 from dashboard import reading
@@ -48,9 +50,10 @@ def row(entry: Entry) -> tuple[str, ...]:
     )
 
 
-def holds(entry: Entry) -> str:
+def holds(entry: Entry, now: datetime | None = None) -> str:
     if entry.undone_by is not None:
         return f"undone by entry {entry.undone_by}"
     if entry.until is None:
         return "for good"
-    return f"until {entry.until:%-d %b %Y}"
+    day = f"{entry.until:%-d %b %Y}"
+    return f"until {day}" if entry.until > (now or datetime.now(UTC)) else f"expired on {day}"

@@ -7,8 +7,9 @@ import json
 import streamlit as st
 
 from dashboard import reading, series
-from dashboard.look import go, grid, heading, part, said, text, word_html
+from dashboard.look import go, grid, heading, law_html, part, said, text, word_html
 from validation.report.hints import again_words
+from validation.report.meaning import meaning
 from validation.report.names import engine_name, metric_name
 from validation.report.quantity import quantity, time_step
 from validation.store import StoredResult, StoredRun
@@ -35,14 +36,22 @@ def show() -> None:
     verdict = reading.verdicts(run).get(result.key)
     said(go(reading.link("engines", run=run.number), "← all scenarios and engines"))
     heading(f"{text(case.label)} on {text(engine_name(case))}")
-    step = f"version {text(case.engine_version)}, time step {time_step(case.identity.dt)}"
-    said(f"{step}, {text(reading.run_title(run))}", "soft")
+    step = f"version {case.engine_version}, time step {time_step(case.identity.dt)}"
+    said(f"{text(step)}, {text(reading.run_title(run))}", "soft")
     if verdict:
         said(f"{word_html(verdict.word)} {text(verdict.reason, most=900)}")
         if MEANING[verdict.word] != verdict.reason:
             said(text(MEANING[verdict.word]), "soft")
+        for defect in verdict.standing:
+            said(f"{law_html(defect.metric)} {text(meaning(defect, case))}")
+        if verdict.standing:
+            by = reading.baseline(verdict.baseline)
+            so = f"accepted so by {text(by.who)} on {by.when:%-d %b %Y}" if by else "nothing is accepted yet"
+            said(
+                f"A standing defect: wrong by physics whatever the baseline says; {so}. No check fails for it.", "soft"
+            )
     elif result.reason:
-        said(f"{result.outcome.replace('_', ' ')}: {text(result.reason)}")
+        said(f"{text(result.outcome.replace('_', ' '))}: {text(result.reason)}")
     motion([r for r in reading.results(run) if r.case.label == case.label], result)
     left, right = st.columns([2, 3])
     with left:
@@ -86,7 +95,7 @@ def figures(result: StoredResult, verdict: Verdict | None) -> None:
     rows = []
     for m in result.measurements:
         change = changes.get(m.metric)
-        moved = f"<small>{text(change.move)}, was {quantity(change.old, m.unit)}</small>" if change else ""
+        moved = f"<small>{text(f'{change.move}, was {quantity(change.old, m.unit)}')}</small>" if change else ""
         value = text(quantity(m.value, m.unit, resolution=m.resolution))
         rows.append((text(metric_name(m.metric, result.case)), f"{value}{moved}", text(f"{m.better}, {m.noise}")))
     grid(("metric", "value", "better, noise"), rows, testid="figures")
@@ -102,8 +111,7 @@ def history(result: StoredResult, run: StoredRun) -> None:
     start = metrics.index(result.headline) if result.headline in metrics else 0
     called = {metric: metric_name(metric, result.case) for metric in metrics}
     metric = st.selectbox("Metric", metrics, index=start, key="metric", format_func=called.__getitem__)
-    newest = reading.runs()
-    series.show(result, metric, newest[0] if newest and newest[0].branch == run.branch else run, key="case")
+    series.show(result, metric, run, key="case", later=series.LOOKED_BACK // 4)
 
 
 def motion(results: list[StoredResult], chosen: StoredResult) -> None:

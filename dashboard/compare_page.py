@@ -31,9 +31,9 @@ def show() -> None:
     heading("Compare two runs")
     left, right = st.columns(2)
     with left:
-        old = reading.chosen_run("A: before", "a")
+        old = reading.run_of(None, label="A: before", key="a", latest=1)
     with right:
-        new = reading.chosen_run("B: after", "b")
+        new = reading.run_of(None, label="B: after", key="b")
     if old is None or new is None:
         said("No run is stored yet.", "lead")
     else:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 import altair as alt
@@ -19,6 +19,7 @@ from dashboard.look import (
     MEANING_HERE,
     NOT_DONE,
     breakable,
+    go,
     grid,
     heading,
     law_html,
@@ -29,12 +30,13 @@ from dashboard.look import (
 )
 from validation.case import Case
 from validation.report.hints import again_words
+from validation.report.meaning import meaning
 from validation.report.names import engine_name, metric_name
 from validation.report.quantity import quantity, time_step
 from validation.simulation import BROKEN
 from validation.store import StoredResult, StoredRun
 from validation.store.records import case_key
-from validation.verdict import Verdict, summary, worst_first
+from validation.verdict import Verdict, standing, summary, worst_first
 
 MOST_FAILURES = 50
 LEAST = 1e-16  # an error, on a logarithmic axis
@@ -65,8 +67,26 @@ def show() -> None:
     with st.expander("What the words mean"):
         for word in words:
             said(f"{word_html(word)} {text(MEANING_HERE[word])}")
+    laws(verdicts.values(), {result.key: result.number for result in results})
     costs(results)
     failures(results)
+
+
+def laws(verdicts: Iterable[Verdict], numbers: Mapping[str, int]) -> None:
+    """Standing defects, the gravest excess first: what each engine gets wrong whatever its baseline says."""
+    wrong = standing(verdicts)
+    if not wrong:
+        return
+    part(f"Standing defects: {len(wrong)} cases break a law, as before")
+    rows = [
+        (
+            f"{text(verdict.case.label)} on {text(engine_name(verdict.case))}",
+            "".join(f"<div>{text(meaning(defect, verdict.case))}</div>" for defect in verdict.standing),
+            go(reading.link("case", case=numbers[verdict.case_key]), "Case"),
+        )
+        for verdict in wrong[:MOST_FAILURES]
+    ]
+    grid(("case", "what physics says", ""), rows, testid="laws")
 
 
 def costs(results: Sequence[StoredResult]) -> None:

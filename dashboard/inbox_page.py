@@ -8,18 +8,25 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from dashboard import effects, reading
-from dashboard.look import age, go, grid, heading, said, spark, state_html, text, together, word_html
+from dashboard.look import age, go, grid, heading, part, said, spark, state_html, text, together, word_html
 from validation.groups import STATES, Group, Member
+from validation.report.effect import Effect
+from validation.report.meaning import meaning
 from validation.report.names import engine_word
 from validation.store import Baseline, StoredRun
-from validation.verdict import MEANING, Verdict, summary
+from validation.verdict import MEANING, Verdict, standing, summary, times
 
 MOST = 25  # groups shown at once
+MOST_LAWS = 10  # standing defects
+STANDING = "standing defect"
 SPARK = 40  # runs of a sparkline
 
 
 def show() -> None:
-    run = reading.chosen_run()
+    top = st.container()
+    left, right = st.columns([3, 4])
+    with left:
+        run = reading.chosen_run()
     if run is None:
         heading("Nothing is stored yet")
         said("Make a run with <code>upright run</code>, then reload this page.", "lead")
@@ -27,30 +34,38 @@ def show() -> None:
         return
     groups = reading.groups(run)
     verdicts = reading.verdicts(run)
-    heading(text(summary(verdicts.values())), f"at {text(run.info.commit[:8])}" if run.info.commit else "")
+    wrong = standing(verdicts.values())
+    with top:
+        sentence(run, verdicts)
+    with right:
+        kept, of_laws = filtered(groups, wrong)
+    if groups and kept:
+        first(run, kept[0], verdicts)
+        table(run, kept[:MOST])
+        if len(kept) > MOST:
+            said(f"{len(kept) - MOST} more; filter, or <code>upright regressions</code> lists them all.", "soft")
+    elif groups and not of_laws:
+        said("None of these.", "soft")
+    elif not groups:
+        said("Nothing to look at: as accepted, or nothing is accepted to compare with.", "lead")
+        said(f"{go(reading.link('engines', run=run.number), 'All scenarios and engines')}", "said")
+    if of_laws:
+        laws(run, wrong)
+
+
+def sentence(run: StoredRun, verdicts: Mapping[str, Verdict]) -> None:
+    """The verdict in one line; against what; whether that is all."""
+    at = f"at {text(run.info.commit[:8])}" if run.info.commit else ""
+    heading(text(summary(verdicts.values())), at, f"on {text(run.branch, most=40)}" if run.branch else "")
     said(against(verdicts), "soft")
-    excused = Counter(member.state for g in groups for member in g.members if member.seen and member.excused)
-    if excused:
-        told = ", ".join(f"{excused[state]} {state}" for state in STATES if excused[state])
-        said(f"Of these, {text(told)}: a check does not fail for them.", "lead")
+    if any(verdict.excuse for verdict in verdicts.values()):
+        said("What is known, quarantined, accepted or no fault fails no check.", "soft")
     if run.done < run.planned:
         said(
             f"{run.planned - run.done} of the {run.planned} cases of this run are not done: it goes on, or was stopped "
             "(<code>upright run --resume</code> finishes it).",
             "alarm",
         )
-    if not groups:
-        said("Nothing to look at: as accepted, or nothing is accepted to compare with.", "lead")
-        said(f"{go(reading.link('engines', run=run.number), 'All scenarios and engines')}", "said")
-        return
-    kept = filtered(groups)
-    if kept:
-        first(run, kept[0])
-        table(run, kept[:MOST])
-        if len(kept) > MOST:
-            said(f"{len(kept) - MOST} more; filter, or <code>upright regressions</code> lists them all.", "soft")
-    else:
-        said("None of these.", "soft")
 
 
 def against(verdicts: Mapping[str, Verdict]) -> str:
@@ -65,38 +80,71 @@ def against(verdicts: Mapping[str, Verdict]) -> str:
     )
 
 
-def filtered(groups: Sequence[Group]) -> list[Group]:
-    """By kind and state, counted on the tiles."""
+def filtered(groups: Sequence[Group], wrong: Sequence[Verdict]) -> tuple[list[Group], bool]:
+    """By kind and state, counted on the tiles; and whether standing defects are among what is wanted."""
     kinds = Counter(group.kind for group in groups)
     states = Counter(group.state for group in groups)
-    tiles = [f"{kind} {kinds[kind]}" for kind in MEANING if kinds[kind]]
-    tiles += [f"{state} {states[state]}" for state in STATES if states[state]]
-    names = [*(kind for kind in MEANING if kinds[kind]), *(state for state in STATES if states[state])]
-    wanted = st.pills(
-        "Show only", range(len(tiles)), selection_mode="multi", format_func=tiles.__getitem__, key="tiles"
+    counts: dict[str, int] = {kind: kinds[kind] for kind in MEANING if kinds[kind]}
+    counts |= {state: states[state] for state in STATES if states[state]}
+    counts |= {STANDING: len(wrong)} if wrong else {}
+    names = list(counts)
+    tiles = [f"{name} {count}" for name, count in counts.items()]
+    wanted = (
+        st.pills("Show only", range(len(tiles)), selection_mode="multi", format_func=tiles.__getitem__, key="tiles")
+        if tiles
+        else []
     )
-    asked = {names[i] for i in wanted or ()}
+    asked = {names[i] for i in wanted or () if i < len(names)}
     of_kind, of_state = asked & set(kinds), asked & set(states)
-    return [g for g in groups if (not of_kind or g.kind in of_kind) and (not of_state or g.state in of_state)]
+    if asked == {STANDING}:
+        return [], True
+    kept = [g for g in groups if (not of_kind or g.kind in of_kind) and (not of_state or g.state in of_state)]
+    return kept, bool(wrong) and (not asked or STANDING in asked)
 
 
-def first(run: StoredRun, group: Group) -> None:
-    """The gravest, in a sentence and moving: now and as accepted, over each other."""
+def first(run: StoredRun, group: Group, verdicts: Mapping[str, Verdict]) -> None:
+    """The gravest: what it means, by how much, since when, why we are sure; and moving, over what was accepted."""
     member = group.worst
+    verdict, effect = member.verdict, effects.effect_of(member)
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
-        means = effects.meaning_of(member.verdict)
         target = reading.link("review", group=group.key, run=run.number)
         said(f"{word_html(group.kind)} {state_html(group.state, STATES[group.state])} {name(member)}", "lead")
-        said(f"<b>{text(means or member.verdict.reason)}</b>", "lead")
-        said(text(member.verdict.reason, most=420), "soft")
-        said(f"{origin(group)} &nbsp; {go(target, 'Review')}")
+        said(text(effects.meaning_of(member) or verdict.reason), "big")
+        said(f"<b>Since</b> {origin(group).removeprefix('since ')}")
+        if effect:
+            said(f"<b>By</b> {by_how_much(effect)}")
+        said(f"<b>Sure, because</b> {sure(member, verdicts)}")
+        said(go(target, "Review: before and after, and decide →"))
     with right:
-        page = ghost(member, reading.baseline(member.verdict.baseline))
+        page = ghost(member, reading.baseline(verdict.baseline))
         if page:
             st.iframe(page, height="content", alt="the motion now, and as accepted, over each other")
         else:
             said("No motion is stored of it.", "soft")
+
+
+def by_how_much(effect: Effect) -> str:
+    """HTML: the metric, now and accepted, the ratio, and that in units of what is allowed."""
+    more = "; ".join(text(part) for part in (effect.ratio, effect.told) if part)
+    return f"{text(effect.metric)}: {text(effect.now)} now, {text(effect.accepted)} accepted ({more})"
+
+
+def sure(member: Member, verdicts: Mapping[str, Verdict]) -> str:
+    """HTML: evidence, where the motions first part, and how much of the same run is as it was."""
+    verdict = member.verdict
+    if not verdict.changes and not verdict.defects:
+        return text(verdict.reason, most=300)
+    told = [change.evidence for change in verdict.changes[:1] if change.evidence]
+    if not told and verdict.changes:
+        told = [f"it is more than is allowed ({verdict.changes[0].allowed})"]
+    if verdict.word == "defect":
+        told = ["a law is broken that the accepted motion kept"]
+    if verdict.divergence and verdict.divergence.first:
+        told.append(f"the motion first differs at {verdict.divergence.first.told()}")
+    same = sum(one.reason.startswith("bit-identical") for one in verdicts.values())
+    told += [f"{same} other case{' moves' if same == 1 else 's move'} as accepted, bit for bit"] if same else []
+    return "; ".join(text(one, most=300) for one in told)
 
 
 def ghost(member: Member, baseline: Baseline | None) -> str:
@@ -113,13 +161,13 @@ def table(run: StoredRun, groups: Sequence[Group]) -> None:
         more = f"<small>and {len(group.members) - 1} more</small>" if len(group.members) > 1 else ""
         now = (
             f"<span class='name'>{text(effect.metric)}</span><small>{text(effect.now)}, accepted "
-            f"{text(effect.accepted)}</small>"
+            f"{text(effect.accepted)}</small><small>{text(effect.means)}</small>"
             if effect
             else f"<small>{text(member.verdict.reason)}</small>"
         )
         curve = ""
         if effect:
-            points = reading.history(member.verdict.case, effect.name, run.number, SPARK)
+            points = reading.history(member.verdict.case, effect.name, run, SPARK)
             curve = spark([point.value for point in points], effect.band)
         target = reading.link("review", group=group.key, run=run.number)
         rows.append(
@@ -127,13 +175,43 @@ def table(run: StoredRun, groups: Sequence[Group]) -> None:
                 f"{word_html(group.kind)}<small>{state_html(group.state, STATES[group.state])}</small>",
                 f"{name(member)}{more}",
                 now,
-                text(effect.told) if effect else "",
+                f"{text(effect.ratio)}<small>{text(effect.told)}</small>" if effect else "",
                 curve,
                 f"{together(age(group.since.when))}<small>{together(group.since)}</small>",
                 go(target, "Review"),
             )
         )
     grid(("what", "case", "worst metric", "effect", "history", "since", ""), rows, testid="inbox")
+
+
+def laws(run: StoredRun, wrong: Sequence[Verdict]) -> None:
+    """What is wrong whatever the baseline says: as before, so that no check fails for it; who accepted it so."""
+    part("Standing defects: a law is broken, as it was when accepted")
+    numbers = {result.key: result for result in reading.results(run)}
+    rows = []
+    for verdict in wrong[:MOST_LAWS]:
+        result = numbers[verdict.case_key]
+        baseline = reading.baseline(verdict.baseline)
+        defect = verdict.standing[0]
+        points = reading.history(verdict.case, defect.metric, run, SPARK)
+        more = f"<small>and {len(verdict.standing) - 1} more laws</small>" if len(verdict.standing) > 1 else ""
+        by = "<small>nothing is accepted yet</small>"
+        if baseline:
+            by = f"{text(baseline.who, most=60)}<small>{baseline.when:%-d %b %Y}, run {baseline.run}</small>"
+        rows.append(
+            (
+                f"<span class='name'>{text(verdict.case.label)}</span> on {text(engine_word(verdict.case))}",
+                f"{text(meaning(defect, verdict.case))}{more}",
+                f"{text(times(abs(defect.value / defect.limit)))}<small>the limit</small>" if defect.limit else "",
+                spark([point.value for point in points], (-abs(defect.limit), abs(defect.limit))),
+                by,
+                go(reading.link("case", case=result.number), "Case"),
+            )
+        )
+    grid(("case", "what physics says", "size", "history", "accepted by", ""), rows, testid="standing")
+    if len(wrong) > MOST_LAWS:
+        all_ = go(reading.link("engines", run=run.number), "Engines")
+        said(f"{len(wrong) - MOST_LAWS} more, marked on {all_}.", "soft")
 
 
 def name(member: Member) -> str:

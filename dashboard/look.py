@@ -68,12 +68,14 @@ bdi { overflow-wrap: anywhere; }
 h1.page { font-size: 1.7rem; font-weight: 650; margin: 0; padding: 0; line-height: 1.3; }
 h2.part { font-size: 1.1rem; font-weight: 650; margin: 0.4rem 0 0; padding: 0; }
 p.soft { opacity: 0.72; margin: 0; font-size: 0.92rem; }
+p.big { font-size: 1.3rem; font-weight: 650; line-height: 1.35; margin: 0; }
 p.lead { font-size: 1.05rem; margin: 0; }
 a.go { font-weight: 600; text-decoration: none; white-space: nowrap; }
 a.go:hover { text-decoration: underline; }
 img.spark { display: block; max-width: none; }
 .alarm { border-left: 4px solid #c62828; padding: 6px 12px; margin: 0; background: rgba(198, 40, 40, 0.08); }
 [data-testid="stMultiSelect"] [data-tag] { background-color: #2f6f9f; }
+@media (max-width: 800px) { .grid.wide table { min-width: 780px; } }
 </style>
 """
 
@@ -107,7 +109,7 @@ def part(title: str) -> None:
     st.html(f"<h2 class='part'>{text(title)}</h2>")
 
 
-def said(markup: str, kind: Literal["said", "soft", "lead", "alarm"] = "said") -> None:
+def said(markup: str, kind: Literal["said", "soft", "lead", "big", "alarm"] = "said") -> None:
     """A paragraph, of HTML."""
     st.html(f"<p class='{kind}'>{markup}</p>")
 

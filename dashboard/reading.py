@@ -11,7 +11,7 @@ import streamlit as st
 
 from scenarios.scene import Scene
 from validation.case import Case
-from validation.groups import Group
+from validation.groups import TELLING, Group, excused
 from validation.metrics.observation import MismatchError
 from validation.report.motion import Track
 from validation.report.player import Theme, motion_html
@@ -19,6 +19,7 @@ from validation.store import Baseline, Store, StoredResult, StoredRun, open_stor
 from validation.store.errors import StoreError
 from validation.store.overview import Tally
 from validation.store.records import Point
+from validation.store.store import MAIN_BRANCHES
 from validation.verdict import Verdict
 
 RECENT = 100  # runs to choose from
@@ -41,9 +42,9 @@ def store() -> Store:
 # --- runs ---------------------------------------------------------------------------------------------------------
 
 
-def runs() -> list[StoredRun]:
-    """Newest first; those with at least one case done."""
-    return [run for run in store().runs(limit=RECENT) if run.done]
+def runs(branch: str | None = None) -> list[StoredRun]:
+    """Newest first, of a branch or of all; those with at least one case done."""
+    return [run for run in store().runs(limit=RECENT, branch=branch) if run.done]
 
 
 def run(number: int) -> StoredRun | None:
@@ -60,21 +61,54 @@ def asked_number(name: str) -> int | None:
     return int(given) if given.isascii() and given.isdecimal() and len(given) < 16 else None
 
 
-def chosen_run(label: str = "Run", key: str = "run") -> StoredRun | None:
-    """That of the link, or else the latest finished one; the link follows the choice, so that it can be passed on."""
-    known = runs()
+def chosen_run() -> StoredRun | None:
+    """Of the link's run or branch, or else of the main branch the latest finished one."""
+    asked = asked_number("run")
+    of_link = run(asked) if asked is not None else None
+    known = store().branches()
+    if len(known) < 2:
+        return run_of(None, label="Run", key="run")
+    left, right = st.columns([1, 2])
+    with left:
+        branch = chosen_branch(known, of_link.branch if of_link else st.query_params.get("branch"))
+    with right:
+        return run_of(branch, label="Run", key="run")
+
+
+def chosen_branch(known: list[str], asked: str | None) -> str:
+    """The one asked for, or else the main one, or the one with the newest run."""
+    main = next((branch for branch in MAIN_BRANCHES if branch in known), known[0])
+    start = known.index(asked if asked in known else main)
+    branch: str = st.selectbox("Branch", known, index=start, format_func=branch_title, key="choose-branch")
+    if branch != main or "branch" in st.query_params:
+        st.query_params["branch"] = branch
+    return branch
+
+
+def run_of(branch: str | None, *, label: str, key: str, latest: int = 0) -> StoredRun | None:
+    """That of the link, or else the latest finished one (or the nth before it); the link follows the choice, so that
+    it can be passed on."""
+    known = {run.number: run for run in runs(branch)}
+    asked = asked_number(key)
+    older = run(asked) if asked is not None and asked not in known else None
+    if older and branch in (None, older.branch):
+        known[older.number] = older
     if not known:
         return None
-    asked = asked_number(key)
-    numbers = [run.number for run in known]
-    if asked is not None and asked not in numbers and (older := run(asked)):
-        known, numbers = [*known, older], [*numbers, older.number]
-    latest = next((i for i, one in enumerate(known) if one.finished), 0)
-    start = numbers.index(asked) if asked in numbers else latest
-    chosen: StoredRun = st.selectbox(label, known, index=start, format_func=run_title, key=f"choose-{key}")
-    if asked is not None or chosen is not known[latest]:
-        st.query_params[key] = str(chosen.number)
-    return chosen
+    finished = [number for number, run in known.items() if run.finished] or list(known)
+    usual = finished[min(latest, len(finished) - 1)]
+    start = list(known).index(asked if asked in known else usual)
+    # Numbers, not runs: a run that grows stays the one that was chosen.
+    chosen: int = st.selectbox(
+        label, list(known), index=start, format_func=lambda n: run_title(known[n]), key=f"choose-{key}-{branch}"
+    )
+    if asked is not None or chosen != usual:
+        st.query_params[key] = str(chosen)
+    return known[chosen]
+
+
+def branch_title(branch: str) -> str:
+    return branch[:80] or "outside a repository"
 
 
 def run_title(run: StoredRun) -> str:
@@ -106,8 +140,10 @@ def _planned(where: str, run: int) -> list[Case]:
 
 
 def verdicts(run: StoredRun) -> dict[str, Verdict]:
-    """By case key."""
-    return {verdict.case_key: verdict for verdict in store().verdicts(run.number)}
+    """By case key; with what is said of them, as a check has them."""
+    told = store().verdicts(run.number)
+    quiet = not any(verdict.word in TELLING for verdict in told)
+    return {verdict.case_key: verdict for verdict in (told if quiet else excused(told, groups(run), run.number))}
 
 
 @st.cache_data(show_spinner=False, max_entries=20, ttl=FRESH)
@@ -157,15 +193,36 @@ def baseline(number: int | None) -> Baseline | None:
     return None if number is None else _baseline(database(), number)
 
 
-def history(case: Case, metric: str, latest_run: int, limit: int) -> list[Point]:
-    """Of the case with its overrides, up to a run, oldest first."""
-    found = _history(database(), case.identity.key, metric, limit, latest_run)
-    return [p for p in found if p.engine_label == case.engine_label and p.run <= latest_run]
+def history(case: Case, metric: str, run: StoredRun, limit: int, *, later: int = 0) -> list[Point]:
+    """Of the case with its overrides, on the run's branch and the main ones, oldest first: at most so many up to the
+    run, and so many behind it."""
+    branches = tuple(dict.fromkeys((run.branch, *MAIN_BRANCHES)))
+    # What is behind a run grows as long as runs come.
+    grown = last_run() if later else run.done
+    return _history(database(), case.identity.key, metric, limit, case.engine_label, branches, run.number, later, grown)
 
 
 @st.cache_data(show_spinner=False, max_entries=500)
-def _history(where: str, identity: str, metric: str, limit: int, latest_run: int) -> list[Point]:
-    return _store(where).history(identity, metric, limit)
+def _history(
+    where: str,
+    identity: str,
+    metric: str,
+    limit: int,
+    engine: str,
+    branches: tuple[str, ...],
+    up_to: int,
+    later: int,
+    grown: tuple[int, int] | int,
+) -> list[Point]:
+    return _store(where).history(
+        identity, metric, limit, engine_label=engine, branches=branches, up_to=up_to, later=later
+    )
+
+
+def last_run() -> tuple[int, int]:
+    """Number and cases done of the newest run."""
+    newest = store().runs(limit=1)
+    return (newest[0].number, newest[0].done) if newest else (0, 0)
 
 
 # --- motion -------------------------------------------------------------------------------------------------------

@@ -32,9 +32,9 @@ def show() -> None:
     motion(member)
     left, right = st.columns([3, 2])
     with left:
-        evidence(run, member)
+        evidence(run, group, member)
     with right:
-        writing.decide(group, member, run.number)
+        writing.decide(groups, group, member, run.number)
         part("Reproduce")
         st.code(f"upright run {again_words([member.verdict.case])}", language="shell")
     others(run, group, member)
@@ -43,6 +43,8 @@ def show() -> None:
 def asked_group(run: StoredRun, groups: list[Group]) -> Group | None:
     asked = st.query_params.get("group", "")
     if not asked:
+        # Named in the link from now on: another group may come first by the time that something is decided.
+        st.query_params.update({"run": str(run.number), "group": groups[0].key})
         return groups[0]
     known = next((group for group in groups if group.key == asked), None)
     if known:
@@ -54,8 +56,11 @@ def asked_group(run: StoredRun, groups: list[Group]) -> Group | None:
 
 
 def asked_member(group: Group) -> Member:
+    """That of the link, or the worst; the link names it from now on, for another may be the worst soon."""
     number = reading.asked_number("case")
-    return next((member for member in group.members if member.number == number), group.worst)
+    member = next((member for member in group.members if member.number == number), group.worst)
+    st.query_params["case"] = str(member.number)
+    return member
 
 
 def header(run: StoredRun, groups: list[Group], group: Group, member: Member) -> None:
@@ -71,9 +76,9 @@ def header(run: StoredRun, groups: list[Group], group: Group, member: Member) ->
     heading(name(member))
     case = go(reading.link("case", case=member.number), "Case")
     said(f"{word_html(group.kind)} {state_html(group.state, STATES[group.state])} {origin(group)} &nbsp; {case}")
-    means = effects.meaning_of(member.verdict)
+    means = effects.meaning_of(member)
     if means:
-        said(f"<b>{text(means)}</b>", "lead")
+        said(text(means), "big")
     if group.entry:
         said(text(entry_words(group.entry)), "soft")
 
@@ -89,19 +94,30 @@ def motion(member: Member) -> None:
         said("No motion is stored of it.", "soft")
 
 
-def evidence(run: StoredRun, member: Member) -> None:
+def evidence(run: StoredRun, group: Group, member: Member) -> None:
     verdict = member.verdict
     part("Why we are sure")
     parting = verdict.divergence.told() if verdict.divergence else ""
-    said(text(verdict.reason.removesuffix(f"; {parting}"), most=1500))
-    if parting:
-        said(f"<b>First divergence:</b> {text(parting.removeprefix('first differs '), most=800)}")
     effect = effects.effect_of(member)
     if effect:
-        said(
-            f"<b>{text(effect.metric)}</b>: {text(effect.now)} now, {text(effect.accepted)} accepted; "
-            f"{text(effect.told)}"
-        )
+        changed = verdict.changes[0] if verdict.changes and verdict.word != "defect" else None
+        rows = [
+            ("metric", text(effect.metric)),
+            ("now", text(effect.now)),
+            ("accepted", text(effect.accepted)),
+            ("ratio", text(effect.ratio)),
+            ("effect", text(effect.told)),
+            ("allowed", text(changed.allowed) if changed else ""),
+            ("evidence", text(changed.evidence) if changed else ""),
+            ("first bad commit", text(group.since)),
+            ("last good commit", text(group.good) if group.good else "none is known"),
+            ("first divergence", text(parting.removeprefix("first differs "), most=800)),
+            ("what it means", text(effect.means)),
+        ]
+        grid(("", ""), [(f"<b>{name}</b>", value) for name, value in rows if value != text("")], testid="evidence")
+    elif parting:
+        said(f"<b>First divergence:</b> {text(parting.removeprefix('first differs '), most=800)}")
+    said(text(verdict.reason.removesuffix(f"; {parting}"), most=1500), "soft" if effect else "said")
     metrics = [change.metric for change in verdict.changes] or [d.metric for d in verdict.defects]
     metric = effect.name if effect else (metrics[0] if metrics else "")
     if metric:

@@ -11,9 +11,9 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import reading
-from dashboard.effects import band_of
 from dashboard.look import said, text
 from validation.judge import allowed_move
+from validation.report.effect import band_of
 from validation.report.names import metric_name
 from validation.report.quantity import NEVER, quantity
 from validation.store import Baseline, StoredResult, StoredRun
@@ -24,15 +24,18 @@ from validation.trends import Turn
 LOOKED_BACK = 400  # runs
 
 
-def show(result: StoredResult, metric: str, run: StoredRun, key: str) -> None:
-    """Chart and words; as seen from a run."""
+def show(result: StoredResult, metric: str, run: StoredRun, key: str, *, later: int = 0) -> None:
+    """Chart and words; as seen from a run, and of so many runs behind it."""
     case = result.case
-    points = reading.history(case, metric, run.number, LOOKED_BACK)
+    points = reading.history(case, metric, run, LOOKED_BACK, later=later)
     finite = [point for point in points if math.isfinite(point.value)]
     turns = turns_of(result, metric, run)
     if finite:
         bands = accepted_bands(result, metric, run, finite)
-        st.altair_chart(chart(finite, bands, turns, metric_name(metric, case)), key=f"series-{key}")
+        at = run.number if later and finite[-1].run > run.number else None
+        st.altair_chart(chart(finite, bands, turns, metric_name(metric, case), at), key=f"series-{key}")
+        if at is not None:
+            said(f"Blue line: run {at}, which this page is of; what came after it is on the right.", "soft")
     if turns:
         said(text(turns[-1][1].told, most=800))
     without = [
@@ -54,16 +57,17 @@ def turns_of(result: StoredResult, metric: str, run: StoredRun) -> list[tuple[in
     return [(found.points[turn.shift.start].run, turn) for turn in found.turns]
 
 
-def _accepted(result: StoredResult, run: StoredRun) -> list[Baseline]:
+def _accepted(result: StoredResult, run: StoredRun, last: int | None = None) -> list[Baseline]:
+    """Of runs up to this one, or up to the `last`."""
     known = reading.store().acceptances(result.case.identity.key, run.branch)
-    return [baseline for baseline in known if baseline.run <= run.number]
+    return [baseline for baseline in known if baseline.run <= (run.number if last is None else last)]
 
 
 def accepted_bands(result: StoredResult, metric: str, run: StoredRun, points: Sequence[Point]) -> pd.DataFrame:
     """From each acceptance to the next: the value, what it allows, who and why."""
     now = next((m for m in result.measurements if m.metric == metric), None)
-    known = _accepted(result, run)
     first, last = points[0].run, points[-1].run
+    known = _accepted(result, run, max(run.number, last))
     rows = []
     for i, baseline in enumerate(known):
         was = next((m for m in baseline.result.measurements if m.metric == metric), None)
@@ -86,7 +90,14 @@ def accepted_bands(result: StoredResult, metric: str, run: StoredRun, points: Se
     return pd.DataFrame(rows, columns=["begin", "end", "low", "high", "accepted", "who", "why"])
 
 
-def chart(points: Sequence[Point], bands: pd.DataFrame, turns: Sequence[tuple[int, Turn]], title: str) -> Any:
+def chart(
+    points: Sequence[Point],
+    bands: pd.DataFrame,
+    turns: Sequence[tuple[int, Turn]],
+    title: str,
+    at: int | None = None,
+) -> Any:
+    """`at` is the run to mark."""
     unit = next((f" ({p.unit})" for p in points if p.unit not in ("", "1")), "")
     frame = pd.DataFrame(
         {
@@ -115,6 +126,8 @@ def chart(points: Sequence[Point], bands: pd.DataFrame, turns: Sequence[tuple[in
             .mark_rect(color="#2e7d32", opacity=0.2, stroke="#2e7d32", strokeWidth=1)
             .encode(x=alt.X("begin:Q"), x2="end:Q", y=alt.Y("low:Q"), y2="high:Q", tooltip=["accepted", "who", "why"]),
         )
+    if at is not None:
+        layers.append(alt.Chart(pd.DataFrame({"run": [at]})).mark_rule(color="#2f6f9f").encode(x=alt.X("run:Q")))
     if turns:
         steps = pd.DataFrame(
             {

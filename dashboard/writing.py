@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 import streamlit as st
 
 from dashboard import reading
 from dashboard.look import part, said, text
-from validation.groups import Group, Member
+from validation.groups import CLOSED, Group, Member
 from validation.ledger import MARKS, MEANING, Act, LedgerError
+from validation.report.names import engine_word
 from validation.store.errors import StoreError
 
 WHO = "UPRIGHT_ACCEPT_AS"
@@ -26,7 +28,60 @@ def who() -> str:
     return os.environ.get(WHO, "").strip()
 
 
-def decide(group: Group, member: Member, run: int) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What a decision is of: open cases, and how the ledger calls them."""
+
+    label: str  # in the form
+    words: str  # in the ledger
+    members: tuple[Member, ...]
+
+    @property
+    def numbers(self) -> list[int]:
+        return [member.number for member in self.members]
+
+
+def scopes(groups: Sequence[Group], group: Group, member: Member) -> list[Scope]:
+    """From the one case to all that is alike on its engine or in its scenario; only what is open, each set once.
+
+    Alike is what is worse too, or else what is of the same kind.
+    """
+    case = member.verdict.case
+    open_ = [one for other in groups for one in other.open if other.kind == group.kind or _both_worse(one, member)]
+    mine = (member,) if member.state not in CLOSED else ()
+    of_engine = tuple(one for one in open_ if one.verdict.case.engine_label == case.engine_label)
+    of_scenario = tuple(one for one in open_ if one.verdict.case.label == case.label)
+    since = f"{group.kind} on {group.engine} since {group.since}"
+    offered = [
+        Scope(label="this case", words=f"{case.label} on {engine_word(case)}", members=mine),
+        Scope(label=f"this group ({_count(group.open)})", words=f"group {group.key}: {since}", members=group.open),
+        Scope(
+            label=f"{case.engine_label}, whatever the scenario ({_count(of_engine)})",
+            words=f"every open case on {case.engine_label}: {_count(of_engine)}",
+            members=of_engine,
+        ),
+        Scope(
+            label=f"{case.label}, whatever the engine ({_count(of_scenario)})",
+            words=f"every open case of {case.label}: {_count(of_scenario)}",
+            members=of_scenario,
+        ),
+    ]
+    kept: dict[frozenset[int], Scope] = {}
+    for scope in offered:
+        if scope.members:
+            kept.setdefault(frozenset(scope.numbers), scope)
+    return list(kept.values())
+
+
+def _both_worse(one: Member, other: Member) -> bool:
+    return one.verdict.worse and other.verdict.worse
+
+
+def _count(members: Sequence[Member]) -> str:
+    return "1 case" if len(members) == 1 else f"{len(members)} cases"
+
+
+def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> None:
     """The form, or the commands that do the same."""
     part("Decide")
     if not who():
@@ -37,12 +92,23 @@ def decide(group: Group, member: Member, run: int) -> None:
         )
         st.code(commands(group, run), language="shell")
         return
+    offered = scopes(groups, group, member)
+    if not offered:
+        said("Nothing of it is open: fixed, or accepted. <code>upright undo</code> takes a decision back.", "soft")
+        return
+    # The form acts on what was shown when it was filled in, whatever has come since.
+    known = f"{group.key}-{member.number}"
+    now = [scope.numbers for scope in offered]
+    shown = st.session_state.get("shown", {}).get(known, now)
+    st.session_state["shown"] = {known: now}
     word = st.segmented_control("Decision", list(ACTS), default="Accept", required=True, key="act", wrap=True)
     act = ACTS[word or "Accept"]
     said(text(MEANING[act]), "soft")
-    with st.form("decision", border=False):
+    with st.form(f"decision-{known}", border=False):
         reason = st.text_input("Reason", key="reason", placeholder="for whoever asks later")
-        scope = st.radio("Scope", ["this case", "the whole group"], index=1, horizontal=True, key="scope")
+        labels = [_plain(scope.label) for scope in offered]
+        usual = next((i for i, scope in enumerate(offered) if scope.members == group.open), 0)
+        chosen = st.radio("Scope", range(len(offered)), index=usual, format_func=labels.__getitem__, key="scope")
         link = st.text_input("Issue", key="link", placeholder="#31, or its address") if act == "known" else ""
         owner = st.text_input("Owner", key="owner", placeholder="who mends it") if act == "quarantine" else ""
         today = datetime.now(UTC).date()
@@ -55,9 +121,11 @@ def decide(group: Group, member: Member, run: int) -> None:
         sent = st.form_submit_button(f"{word} as {_plain(who())}", type="primary")
     if sent:
         until = datetime(day.year, day.month, day.day, tzinfo=UTC) if day else None
-        chosen = [member] if scope == "this case" else list(group.members)
+        if shown != now:
+            said("What is open has changed since this page was shown; nothing was written. Look again.", "alarm")
+            return
         try:
-            done = say(act, group, chosen, reason=reason, link=link, owner=owner, until=until)
+            done = say(act, offered[chosen], reason=reason, link=link, owner=owner, until=until)
         except (LedgerError, StoreError) as error:
             said(text(error), "alarm")
             return
@@ -67,8 +135,7 @@ def decide(group: Group, member: Member, run: int) -> None:
 
 def say(
     act: Act,
-    group: Group,
-    members: Sequence[Member],
+    scope: Scope,
     *,
     reason: str,
     link: str = "",
@@ -77,19 +144,14 @@ def say(
 ) -> str:
     """What was done, in words. Raises LedgerError and StoreError where something is lacking."""
     store = reading.store()
-    scope = f"group {group.key}: {group.kind} on {group.engine} since {group.since}"
     if act == "accept":
-        by_run: dict[int, list[int]] = {}
-        for member in members:
-            by_run.setdefault(member.sighting.place.run, []).append(member.number)
-        for run, cases in by_run.items():
-            store.accept(run, who=who(), reason=reason, cases=cases, scope=scope, until=until)
+        store.accept_cases(scope.numbers, who=who(), reason=reason, scope=scope.words, until=until)
     else:
         mark = next(mark for mark in MARKS if mark == act)
-        cases = [member.number for member in members]
-        store.mark(mark, cases, who=who(), reason=reason, scope=scope, until=until, owner=owner, link=link)
-    count = "1 case" if len(members) == 1 else f"{len(members)} cases"
-    return f"{act}: {count} on {group.engine}, by {who()}: {reason}"
+        store.mark(
+            mark, scope.numbers, who=who(), reason=reason, scope=scope.words, until=until, owner=owner, link=link
+        )
+    return f"{act}: {_count(scope.members)}, by {who()}: {reason}"
 
 
 def told() -> None:

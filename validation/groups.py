@@ -39,8 +39,9 @@ CLOSED: frozenset[State] = frozenset(("accepted", "fixed"))
 
 TELLING: tuple[Word, ...] = ("broken", "defect", "regressed", "missing", "different", "improved")
 """The kinds of verdicts that make groups, the gravest first."""
-GONE: tuple[Word, ...] = ("pass", "improved", "declined")
-"""Verdicts after which what was told before is gone. `new` is none: there is nothing to compare with any more."""
+GONE: tuple[Word, ...] = ("pass", "improved")
+"""Verdicts after which what was told before is gone. `new` is none: there is nothing to compare with any more. Nor is
+`declined`: what an engine refuses is not mended; where that was accepted since, it is accepted."""
 STATE_OF: dict[Act, State] = {
     "reject": "rejected",
     "acknowledge": "acknowledged",
@@ -225,6 +226,8 @@ def member(sighting: Sighting, said: Sequence[Said], run: int, now: datetime) ->
 
     if sighting.accepted == sighting.fingerprint:
         return state("accepted", sighting.accepted_by)
+    if sighting.latest == "declined" and sighting.rebased:
+        return state("accepted", sighting.accepted_by)
     if sighting.latest in GONE and sighting.latest != sighting.verdict.word:
         return state("accepted", sighting.accepted_by) if sighting.rebased else state("fixed")
     for one in sorted(said, key=lambda one: -one.entry.number):
@@ -265,18 +268,18 @@ def assemble(
 
 def excused(verdicts: Iterable[Verdict], groups: Iterable[Group], run: int) -> list[Verdict]:
     """The verdicts of this run; those for which a check does not fail are no longer `worse`, and say by whose word."""
-    words = {
-        member.verdict.case_key: f"{member.state}, by {member.entry.who}: {member.entry.reason}"
+    said = {
+        member.verdict.case_key: (member.state, f"[{member.state}, by {member.entry.who}: {member.entry.reason}]")
         for group in groups
         for member in group.members
         if member.excused and member.entry and member.sighting.place.run == run
     }
-    return [
-        replace(verdict, worse=False, reason=f"{verdict.reason} [{words[verdict.case_key]}]")
-        if verdict.case_key in words
-        else verdict
-        for verdict in verdicts
-    ]
+
+    def told(verdict: Verdict) -> Verdict:
+        state, words = said.get(verdict.case_key, ("", ""))
+        return replace(verdict, worse=False, excuse=state, reason=f"{verdict.reason} {words}") if state else verdict
+
+    return [told(verdict) for verdict in verdicts]
 
 
 def _gravity(one: Member) -> tuple[int, float, int]:

@@ -6,10 +6,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from validation.cli.ci import marker
+from validation.cli.forge import Forge
+from validation.cli.session import Options
+from validation.runner import Limits
 from validation.store import open_store
 
 ROOT = Path(__file__).parents[2]
@@ -102,7 +107,13 @@ def test_a_pull_request_is_compared_with_what_was_accepted_at_its_merge_base(pro
         f"**Upright: 1 regression** (against the baseline at the merge base {begin[:8]} accepted by R. on "
         f"{project.comment[0].partition(' on ')[2]}"
     )
-    assert project.comment[4].startswith("| stack:n=5 on solver.Solver: jitter&#95;position | 2.7e-05 ± ")
+    assert project.comment[4].startswith(
+        "| stack:n=5 on solver.Solver: jitter&#95;position<br>**the stack of 5 trembles by "
+    )
+    assert " | 2.7e-05 ± " in project.comment[4] and "first differs at t = " in project.comment[4]
+    assert project.comment[4].endswith(
+        f" | {project.git('rev-parse', 'HEAD')[:8]} &#40;run 2&#41;, not in {begin[:8]} &#40;run 1&#41; |"
+    )
     assert "upright run stack:n=5 --engine solver.Solver@fair" in project.comment[6]
     assert 'upright accept stack:n=5 --engine solver.Solver@fair --run 2 --reason "..."' in project.comment[7]
     summary = (project.reports / "summary.md").read_text()
@@ -168,6 +179,26 @@ def test_what_is_accepted_later_only_is_no_baseline_and_the_job_says_so(project:
         f"nothing is accepted at the merge base {begin[:8]} or before it, only of later commits of main" in done.stderr
     )
     assert "Next: rebase, or merge main" in project.comment[2]
+
+
+def test_two_jobs_have_two_comments_and_each_push_replaces_its_own() -> None:
+    def mark(*, name: str = "", job: str = "", run: str = "1", **given: Any) -> str:
+        labels = {"job": f"https://forge.example/actions/runs/{run}"}
+        return marker(name, Forge(job=job, branch=run, labels=labels), Options(limits=Limits(), **given))
+
+    assert mark(job="physics") == mark(job="physics", run="2"), "the next push replaces it"
+    jobs = [
+        mark(job="physics"),
+        mark(job="nightly"),
+        mark(job="physics", engines=("pymunk",)),
+        mark(job="physics", engines=("mujoco",)),
+        mark(job="physics", scenarios=("stack",)),
+        mark(name="mine", job="physics"),
+    ]
+    assert len(set(jobs)) == len(jobs)
+    assert mark(name="mine", engines=("a",)) == mark(name="mine", engines=("b",)), "a name says which it is"
+    hostile = mark(name="--> <script>alert(1)</script>\n")
+    assert hostile.count("-->") == 1 and "script" not in hostile and "\n" not in hostile
 
 
 def test_what_git_does_not_tell_is_one_line_and_status_2(

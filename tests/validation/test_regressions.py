@@ -52,7 +52,7 @@ def test_a_group_is_told_with_figures_commits_and_what_it_means(upright: Command
     assert code == 1
     assert "since bbbb (run 2), not in aaaa (run 1): new" in told
     assert "stack:n=10 × pymunk@fair: penetration_mean 3 mm, was 0.4 mm (7.5 times" in told
-    assert "bodies sink 3 mm into one another on average, 0.4 mm before" in told
+    assert "the stack of 10 sinks 3 mm on average, 0.4 mm before" in told
     assert "1 new, as seen from run 2 at bbbb" in told
 
 
@@ -180,22 +180,28 @@ def changed(metric: str, old: float, new: float, unit: str = "m", allowed: str =
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (changed("penetration_mean", 5e-4, 2.1e-3), "bodies sink 2.1 mm into one another on average, 0.5 mm before"),
+        (changed("penetration_mean", 5e-4, 2.1e-3), "the stack of 10 sinks 2.1 mm on average, 0.5 mm before"),
         (changed("rest_time", 1.5, math.nan, "s"), "bodies do not come to rest any more"),
         (
             changed("rest_time", math.nan, 1.5, "s"),
-            "bodies come to rest after 1.5 s; before, bodies do not come to rest",
+            "the stack of 10 comes to rest after 1.5 s; before, bodies do not come to rest",
         ),
         (changed("energy_drift", 1.0, 1.0, "J", NOT_MEASURED), "energy_drift can no longer be measured"),
         (changed("wobble", 1.0, 2.0), "wobble is 2 m, 1 m before"),
         (
             Defect(metric="energy_gain", value=2.0, limit=0.1, unit="J", standing=False),
-            "2 J of energy come from nowhere; physics allows 0.1 J",
+            "the stack of 10 gains 2 J of energy from nowhere; physics allows 0.1 J",
         ),
     ],
 )
 def test_what_a_change_means_is_said_in_words(change: Change | Defect, told: str) -> None:
     assert meaning(change, STACK) == told
+
+
+def test_of_a_users_own_scene_bodies_are_told() -> None:
+    own = case("my_scene.json", parameters={})
+    told = meaning(changed("penetration_mean", 5e-4, 2.1e-3), own, allowed="up to 0.55 mm")
+    assert told == "bodies sink 2.1 mm into one another on average, 0.5 mm before; allowed up to 0.55 mm"
 
 
 def test_every_metric_has_words() -> None:

@@ -42,12 +42,15 @@ def command(options: Options, strict: bool, junit: Path | None, markdown: Path |
 
     with open_store(options.database) as store:
         session = run_session(store, options, command_line())
+        groups = store.groups(session.run) if markdown else []
     pairs = list(zip(session.results, session.verdicts))
     if junit:
         junit.write_text(junit_xml(pairs, strict=strict), encoding="utf-8")
     if markdown:
         place = database_words(options.database)
-        summary = markdown_summary(pairs, session.baselines, run=session.run, typed=session.typed, options=place)
+        summary = markdown_summary(
+            pairs, session.baselines, run=session.run, typed=session.typed, options=place, groups=groups
+        )
         markdown.write_text(summary, encoding="utf-8")
     if json_file:
         json_file.write_text("".join(f"{case_line(session.run, *pair)}\n" for pair in pairs), encoding="utf-8")

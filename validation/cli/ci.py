@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import secrets
 from pathlib import Path
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from validation.cli.session import Options, Session
     from validation.store import Store
 
-MARKER = "<!-- upright: one comment, replaced by each run -->"
-"""By this line the comment is found again."""
 MOST_PICTURES = 3
 MOTION = "motion"  # folder in that of the reports
 
@@ -35,13 +35,19 @@ MOTION = "motion"  # folder in that of the reports
     "--branch", default="", metavar="NAME", help="The branch of this run.  [default: the CI server's, else git's]"
 )
 @click.option(
+    "--name",
+    default="",
+    help="Of this job: its comment is replaced by its own runs only.  [default: the CI server's job, and the words "
+    "that say what is run]",
+)
+@click.option(
     "--reports",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("upright-reports"),
     show_default=True,
     help="Folder of what is written.",
 )
-def command(options: Options, strict: bool, base: str | None, branch: str, reports: Path) -> None:
+def command(options: Options, strict: bool, base: str | None, branch: str, name: str, reports: Path) -> None:
     """What a CI job runs on each commit: check, against the baseline at the merge base, with reports as files.
 
     Written to --reports: summary.md (with pictures of the worst), comment.md (for one comment on the pull request),
@@ -79,7 +85,7 @@ def command(options: Options, strict: bool, base: str | None, branch: str, repor
     with open_store(options.database) as store:
         session = run_session(store, options, command_line())
         advice = "" if session.baselines else what_to_do(store, session, options)
-        write_reports(store, session, options, forge, reports, advice, strict=strict)
+        write_reports(store, session, options, forge, reports, advice, name, strict=strict)
     if silent:  # no name of a scene annotates anything
         click.echo(f"::stop-commands::{silent}")
     show_session(session, options)
@@ -122,7 +128,15 @@ def what_to_do(store: Store, session: Session, options: Options) -> str:
 
 
 def write_reports(
-    store: Store, session: Session, options: Options, forge: Forge, reports: Path, advice: str, *, strict: bool
+    store: Store,
+    session: Session,
+    options: Options,
+    forge: Forge,
+    reports: Path,
+    advice: str,
+    name: str,
+    *,
+    strict: bool,
 ) -> None:
     from validation.report.jsonl import case_line
     from validation.report.junit import junit_xml
@@ -131,6 +145,7 @@ def write_reports(
     pairs = list(zip(session.results, session.verdicts))
     pictures = write_motions(store, session, reports)
     merge_base = options.lineage.merge_base if options.lineage else ""
+    groups = store.groups(session.run)
     place = database_words(options.database, elsewhere=True)
 
     def markdown(pictures: dict[str, str]) -> str:
@@ -143,12 +158,14 @@ def write_reports(
             merge_base=merge_base,
             advice=advice,
             pictures=pictures,
+            groups=groups,
+            name=name,
         )
 
     stored = f"Run {session.run} in {without_password(options.database)}."
     summary = f"{markdown(pictures)}\n{stored}\n"
     (reports / "summary.md").write_text(summary, encoding="utf-8")
-    (reports / "comment.md").write_text(f"{MARKER}\n{markdown({})}", encoding="utf-8")
+    (reports / "comment.md").write_text(f"{marker(name, forge, options)}\n{markdown({})}", encoding="utf-8")
     (reports / "junit.xml").write_text(junit_xml(pairs, strict=strict), encoding="utf-8")
     lines = "".join(f"{case_line(session.run, *pair)}\n" for pair in pairs)
     (reports / "upright.jsonl").write_text(lines, encoding="utf-8")
@@ -157,6 +174,16 @@ def write_reports(
         kept = f"\nMotion of the worst: {', '.join(sorted(pictures.values()))} in the reports.\n" if pictures else ""
         with forge.summary.open("a", encoding="utf-8") as file:
             file.write(f"{markdown({})}{kept}\n{stored}\n")
+
+
+def marker(name: str, forge: Forge, options: Options) -> str:
+    """The line by which the comment is found again: another one for each job, the same for each push.
+
+    A matrix runs one job with several words: so they count too.
+    """
+    words = [name] if name else [forge.job, *options.scenarios, *options.engines, options.profile or "", options.alias]
+    digest = hashlib.sha256(json.dumps(words).encode()).hexdigest()[:12]
+    return f"<!-- upright {digest}: one comment, replaced by each run -->"
 
 
 def write_motions(store: Store, session: Session, reports: Path) -> dict[str, str]:

@@ -16,6 +16,7 @@ class Forge:
     name: str = ""
     branch: str = ""
     base: str = ""  # of a pull request: the branch that it is for
+    job: str = ""  # what the workflow calls it: the same in each of its runs
     labels: Mapping[str, str] = field(default_factory=dict)  # of the run
     summary: Path | None = None  # a file to which a summary in Markdown is appended
     annotations: bool = False  # whether lines of standard output annotate the commit
@@ -31,7 +32,7 @@ def forge_of(environment: Mapping[str, str]) -> Forge:
         if base and environment.get("CI_MERGE_REQUEST_SOURCE_PROJECT_ID") != environment.get("CI_PROJECT_ID"):
             branch = f"{environment.get('CI_MERGE_REQUEST_SOURCE_PROJECT_PATH', 'fork')}:{branch}"
         labels = _told({"change": environment.get("CI_MERGE_REQUEST_IID"), "job": environment.get("CI_JOB_URL")})
-        return Forge(name="GitLab", branch=branch, base=base, labels=labels)
+        return Forge(name="GitLab", branch=branch, base=base, job=environment.get("CI_JOB_NAME", ""), labels=labels)
     return Forge()
 
 
@@ -52,6 +53,7 @@ def _github(environment: Mapping[str, str]) -> Forge:
         name="GitHub",
         branch=branch,
         base=base,
+        job="/".join(environment.get(name, "") for name in ("GITHUB_WORKFLOW", "GITHUB_JOB")),
         labels=labels,
         summary=Path(summary) if summary else None,
         annotations=True,

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
 from validation.case import Case, CaseResult
+from validation.groups import Group
 from validation.lineage import SHORT
+from validation.report.effect import effect_of
 from validation.report.hints import again_words, stored_words
 from validation.report.names import metric_name
-from validation.report.quantity import contrast, quantity
+from validation.report.quantity import quantity
 from validation.store.records import Baseline, StoredResult
-from validation.verdict import Change, Verdict, summary, times, worst_first
+from validation.verdict import Change, Verdict, standing, summary, worst_first
 
 MOST_ROWS = 3
-SPECIAL = re.compile(r"[&<>|`*_\[\]()@#\\~!$]")
-"""What Markdown, HTML or a forge (mentions, issue numbers) would make something of."""
+MOST_STANDING = 10
+LONGEST = 600  # characters of a text from the database
+SPECIAL = re.compile(r"[&<>|`*_\[\]()\\~!$]|(?P<forge>[@#]|:(?=[\w+-]+:|//)|(?<=www)\.)", re.IGNORECASE)
+"""What Markdown or HTML would make something of; and what a forge does, after that is read: mentions, issues, emoji,
+addresses. An entity keeps the former from it, a space without width behind it the latter."""
+ZERO_WIDTH = "&#8203;"
 
 Pair = tuple[CaseResult | StoredResult, Verdict]
 
@@ -30,35 +37,41 @@ def markdown_summary(
     merge_base: str = "",
     advice: str = "",
     pictures: Mapping[str, str] | None = None,
+    groups: Iterable[Group] = (),
+    name: str = "",
 ) -> str:
     """`baselines` are those that were compared with; the sentence says who accepted the latest, and when.
 
     `run` is where the results are stored, `options` say in which database, `typed` are the words of the scenarios by
     label: the summary is read where the files are and the database may be not. `merge_base` is the commit that a pull
     request is compared with; `advice` is Markdown that stands below the sentence; `pictures` are addresses of moving
-    pictures by case key.
+    pictures by case key. `groups` are those of the run: they know since which commit it is so. `name` is that of the
+    job, where there are several.
     """
     accepted = {baseline.number: baseline for baseline in baselines}
     telling = [
         (StoredResult.of(result), verdict)
         for result, verdict in worst_first(pairs)
-        if verdict.worse or verdict.word in ("missing", "different", "improved", "broken")
+        if verdict.worse or verdict.excuse or verdict.word in ("missing", "different", "improved", "broken")
     ]
     worse = [pair for pair in telling if pair[1].worse]  # they come first
-    lines = [f"**Upright: {summary(verdict for _, verdict in pairs)}**{_against(accepted.values(), merge_base)}"]
+    since = {m.verdict.case_key: _since(group) for group in groups for m in group.members if m.seen}
+    title = f"Upright ({escape(name)})" if name else "Upright"
+    lines = [f"**{title}: {summary(verdict for _, verdict in pairs)}**{_against(accepted.values(), merge_base)}"]
     lines += ["", advice] if advice else []
-    rows = [_row(*pair, accepted.get(pair[1].baseline or 0)) for pair in worse[:MOST_ROWS]]
+    rows = [_row(*pair, accepted.get(pair[1].baseline or 0), since) for pair in worse[:MOST_ROWS]]
     if rows:
-        lines += ["", "| what | now | accepted | evidence |", "|---|---|---|---|", *rows]
+        lines += ["", "| what | now | accepted | evidence | since |", "|---|---|---|---|---|", *rows]
     rest = [verdict for _, verdict in telling[len(rows) :]]
     if rest:
         lines += ["", f"<details><summary>{len(rest)} more</summary>", ""]
-        lines += [f"- {verdict.word}: {_name(verdict)}: {escape(verdict.reason)}" for verdict in rest]
-        better = next((verdict for verdict in rest if verdict.word == "improved"), None)
+        lines += [f"- {verdict.excuse or verdict.word}: {_name(verdict)}: {escape(verdict.reason)}" for verdict in rest]
+        better = next((verdict for verdict in rest if verdict.word == "improved" and not verdict.excuse), None)
         if better:
             keep = f'upright accept {stored_words(better.case, run)}{options} --reason "..."'
             lines += ["", f"Keep what is better, or its loss will not be told: {code(keep)}"]
         lines += ["", "</details>"]
+    lines += _standing([verdict for _, verdict in pairs], accepted)
     for _, verdict in worse[:MOST_ROWS]:
         if address := (pictures or {}).get(verdict.case_key):
             lines += ["", f"{_name(verdict)}, now and as accepted:", "", f"![{_name(verdict)}]({address})"]
@@ -78,53 +91,75 @@ def _against(baselines: Iterable[Baseline], merge_base: str) -> str:
     return f" (against the baseline{at} accepted by {escape(latest.who)} on {latest.when:%d %b %Y}, run {latest.run})"
 
 
-def _row(result: StoredResult, verdict: Verdict, baseline: Baseline | None) -> str:
-    now: str = verdict.word
-    accepted, evidence = "", escape(verdict.reason)
-    what = _name(verdict)
-    fresh = [defect for defect in verdict.defects if not defect.standing]
-    if verdict.word == "defect" and fresh:
-        defect = fresh[0]
-        now, limit = contrast(defect.value, defect.limit, defect.unit, (_resolution(result, defect.metric), None))
-        what += f": {escape(metric_name(defect.metric, verdict.case))}"
-        accepted = f"kept the law: at most {limit}"
-    elif verdict.changes:
-        change = verdict.changes[0]
-        before = baseline.result if baseline else None
-        resolutions = _resolution(result, change.metric), _resolution(before, change.metric)
-        now, accepted = contrast(change.new, change.old, change.unit, resolutions)
-        what += f": {escape(metric_name(change.metric, verdict.case))}"
-        evidence = f"{_ratio(change)}allowed {escape(change.allowed)}"
+def _row(result: StoredResult, verdict: Verdict, baseline: Baseline | None, since: Mapping[str, str]) -> str:
+    what, now, accepted = _name(verdict), str(verdict.word), ""
+    evidence = [escape(verdict.reason)]
+    effect = effect_of(verdict, result, baseline)
+    if effect and (verdict.changes or verdict.word == "defect"):
+        what += f": {escape(effect.metric)}<br>**{escape(effect.means)}**"
+        now, accepted = escape(effect.now), escape(effect.accepted)
+        evidence = [escape(effect.ratio)] if effect.ratio else []
+        if verdict.word == "defect":
+            accepted = f"kept the law: {accepted}"
+        else:
+            change = verdict.changes[0]
+            sure = f"; {change.evidence}" if change.evidence else ""
+            evidence = [*evidence, escape(f"allowed {change.allowed}{sure}")]
         others = [_short(other, verdict.case) for other in verdict.changes[1:] if other.move == "regressed"]
-        evidence += f"; also {', '.join(others[:2])}" if others else ""
-    return f"| {what} | {now} | {accepted} | {evidence} |"
+        evidence += [f"also {', '.join(others[:2])}"] if others else []
+        if verdict.divergence and verdict.divergence.first:
+            evidence += [f"first differs at {escape(verdict.divergence.first.told())}"]
+    return f"| {what} | {now} | {accepted} | {'; '.join(evidence)} | {since.get(verdict.case_key, '')} |"
 
 
-def _resolution(result: StoredResult | None, metric: str) -> float | None:
-    found = [m.resolution for m in result.measurements if m.metric == metric] if result else []
-    return found[0] if found else None
+def _since(group: Group) -> str:
+    """The first commit that has it, and the last that has it not."""
+    good = f", not in {escape(str(group.good))}" if group.good else ""
+    return f"{escape(str(group.since))}{good}"
+
+
+def _standing(verdicts: Sequence[Verdict], accepted: Mapping[int, Baseline]) -> list[str]:
+    """Folded: what is wrong whatever the baseline says, and who accepted it so."""
+    found = standing(verdicts)
+    if not found:
+        return []
+    count = "1 standing defect" if len(found) == 1 else f"{len(found)} standing defects"
+    lines = ["", f"<details><summary>{count}: a law is broken, as before; fails nothing</summary>", ""]
+    for verdict in found[:MOST_STANDING]:
+        baseline = accepted.get(verdict.baseline or 0)
+        by = f"; accepted so by {baseline.who} on {baseline.when:%d %b %Y}" if baseline else "; nothing is accepted yet"
+        lines.append(
+            f"- {_name(verdict)}: {escape('; '.join(defect.told(verdict.case) for defect in verdict.standing) + by)}"
+        )
+    lines += [f"- and {len(found) - MOST_STANDING} more"] if len(found) > MOST_STANDING else []
+    return [*lines, "", "</details>"]
 
 
 def _short(change: Change, case: Case) -> str:
     return escape(f"{metric_name(change.metric, case)} {quantity(change.new, change.unit)}")
 
 
-def _ratio(change: Change) -> str:
-    return "" if not change.ratio else f"{times(change.ratio)}, "
-
-
 def _name(verdict: Verdict) -> str:
-    return escape(f"{verdict.case.label} on {verdict.case.engine_label}")
+    return escape(f"{verdict.case.label} on {verdict.case.engine_label}", most=120)
 
 
-def escape(text: str) -> str:
-    """As it stands, whatever it holds, on one line."""
-    return SPECIAL.sub(lambda found: f"&#{ord(found.group())};", " ".join(text.split()))
+def escape(text: str, *, most: int = LONGEST) -> str:
+    """As it stands, whatever it holds, on one line, and not into what is around it; cut where it is very long."""
+    text = _printable(text)
+    text = text if len(text) <= most else f"{text[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
+    isolated = any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
+    text = SPECIAL.sub(lambda found: f"&#{ord(found.group())};{ZERO_WIDTH if found['forge'] else ''}", text)
+    return f"&#8296;{text}&#8297;" if isolated else text
+
+
+def _printable(text: str) -> str:
+    """On one line; without what moves a cursor or turns the direction of what follows."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split()))
 
 
 def code(text: str) -> str:
     """A code span, also of text with backticks."""
-    text = " ".join(text.split())
+    text = _printable(text)
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if longest else ""

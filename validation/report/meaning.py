@@ -1,11 +1,12 @@
-"""What a change of a metric means for the bodies: "bodies sink 3.1 mm into one another on average, 0.4 mm before"."""
+"""What a change of a metric means for the bodies: the stack of 10 sinks 3.1 mm on average, 0.4 mm before; allowed up to
+0.44 mm."""
 
 from __future__ import annotations
 
 import math
 
 from validation.case import Case
-from validation.report.names import metric_name
+from validation.report.names import metric_name, parameters_of
 from validation.report.quantity import contrast
 from validation.verdict import NOT_MEASURED, Change, Defect, Verdict
 
@@ -34,6 +35,42 @@ MEANS = {
     "step_time": "a step takes {new}",
 }
 """By metric; the value with its unit takes the place of {new}."""
+SUBJECTS = {
+    "upright-block": "the upright block",
+    "stack": "the stack of {n}",
+    "bouncing-ball": "the ball",
+    "bouncing-block": "the block",
+    "free-tumble": "the tumbling body",
+    "incline-slide": "the block on the incline",
+    "thrown-box": "the thrown box",
+    "slide-to-roll": "the ball",
+    "newtons-cradle": "the row of {n} balls",
+    "rocking-block": "the rocking block",
+    "overlapped-start": "the overlapped pair",
+    "pair-at-rest": "the pair at rest",
+    "block-against-wall": "the block at the wall",
+    "double-pendulum": "the double pendulum",
+    "sphere-in-sphere": "the rolling ball",
+    "break": "the rack of balls",
+    "dominoes": "the row of dominoes",
+    "pile": "the pile of {n}",
+}
+"""What a scene of the catalogue is of, by its name; its parameters take their places. Of others: bodies."""
+OF_SUBJECT = {
+    "truth_error_position": "{subject} is up to {new} from where it has to be",
+    "truth_error_angle": "{subject} is turned by up to {new} from how it has to be",
+    "energy_drift": "the energy of {subject} departs by {new} from what it was",
+    "energy_gain": "{subject} gains {new} of energy from nowhere",
+    "penetration_mean": "{subject} sinks {new} on average",
+    "penetration_max": "{subject} sinks by up to {new}",
+    "penetration_final": "at the end {subject} has sunk by {new}",
+    "rest_time": "{subject} comes to rest after {new}",
+    "rest_drift": "{subject} creeps by {new} at rest",
+    "jitter_velocity": "{subject} trembles at {new} when at rest",
+    "jitter_position": "{subject} trembles by {new} when at rest",
+    "joint_gap": "{subject} comes apart by {new} at its joints",
+}
+"""As MEANS, where it is known what the scene is of."""
 NEVER = {
     "rest_time": "bodies do not come to rest",
     "rest_drift": "bodies do not come to rest",
@@ -46,8 +83,9 @@ NEVER = {
 """Where it is not a number."""
 
 
-def meaning(change: Change | Defect, case: Case) -> str:
-    """One sentence without its stop; both values, with the digits that it takes to tell them apart."""
+def meaning(change: Change | Defect, case: Case, *, allowed: str = "") -> str:
+    """One sentence without its stop; both values, with the digits that it takes to tell them apart. `allowed` is the
+    value that would have been, in words."""
     if isinstance(change, Defect):
         value, limit = contrast(change.value, change.limit, change.unit)
         return f"{_means(change.metric, change.value, value, case)}; physics allows {limit}"
@@ -59,7 +97,7 @@ def meaning(change: Change | Defect, case: Case) -> str:
     now = _means(change.metric, change.new, new, case)
     if math.isnan(change.old):
         return f"{now}; before, {NEVER.get(change.metric, 'it was no number')}"
-    return f"{now}, {old} before"
+    return f"{now}, {old} before" + (f"; allowed {allowed}" if allowed else "")
 
 
 def worst_meaning(verdict: Verdict) -> str:
@@ -73,4 +111,14 @@ def _means(metric: str, value: float, text: str, case: Case) -> str:
     if math.isnan(value):
         return NEVER.get(metric, f"{metric_name(metric, case)} is no number")
     name = metric_name(metric, case).removeprefix("truth error of ")
-    return MEANS.get(metric, "{name} is {new}").format(name=name, new=text)
+    subject = _subject(case)
+    means = OF_SUBJECT[metric] if subject and metric in OF_SUBJECT else MEANS.get(metric, "{name} is {new}")
+    return means.format(name=name, new=text, subject=subject)
+
+
+def _subject(case: Case) -> str:
+    """ "" where the scene is a user's own, or a parameter is not known."""
+    try:
+        return SUBJECTS.get(case.identity.scenario, "").format_map(parameters_of(case.identity.parameters))
+    except KeyError:
+        return ""

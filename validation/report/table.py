@@ -44,6 +44,8 @@ STYLES: dict[Word, str] = {
     "different": "magenta",
     "improved": "green",
 }
+EXCUSED, STANDING = "yellow", "yellow"  # styles
+LAW = "\N{REFERENCE MARK}"  # beside a figure that breaks a law, as before
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 LISTED: tuple[Word, ...] = ("broken", "defect", "regressed", "missing", "different", "improved")
 """Verdicts that are told one by one; the others are counted."""
@@ -83,6 +85,7 @@ def render_table(
     legend = [f"{DECLINED} declined"] if any(result.outcome == "declined" for result in found) else []
     used = {verdict.word for verdict in words.values()}
     legend += [f"{MARKS[word]} {word}" for word in MEANING if word in used and word in MARKS]
+    legend += [f"{LAW} breaks a law, as before"] if any(verdict.standing for verdict in words.values()) else []
     told += ["   ".join(legend)] if legend else []
     return text_of(*lines, *(Text(line, style="dim") for line in told), width=width)
 
@@ -194,7 +197,9 @@ def _cell(result: StoredResult, verdicts: Mapping[str, Verdict], notes: dict[str
     if result.reason:
         text += _superscript(notes.setdefault(_note(result), len(notes) + 1))
     if word in MARKS and not (word == "broken" and verdict and not verdict.worse):
-        text, style = f"{text} {MARKS[word]}", STYLES[word]
+        text, style = f"{text} {MARKS[word]}", EXCUSED if verdict and verdict.excuse else STYLES[word]
+    if verdict and verdict.standing:
+        text, style = f"{text} {LAW}", style or STANDING
     return Text(text, style=style)
 
 
@@ -220,7 +225,8 @@ def render_verdicts(pairs: Sequence[tuple[CaseResult | StoredResult, Verdict]], 
     listed = [verdict for _, verdict in worst_first(pairs) if verdict.word in LISTED]
     for verdict in listed:
         what = f"{verdict.case.label} × {engine_name(verdict.case, profile=len(profiles) > 1)}"
-        table.add_row(Text(verdict.word, style=STYLES[verdict.word]), f"{what}: {one_line(verdict.reason)}")
+        word = Text(verdict.excuse, style=EXCUSED) if verdict.excuse else Text(verdict.word, STYLES[verdict.word])
+        table.add_row(word, Text(one_line(f"{what}: {verdict.reason}")))
     lines: list[RenderableType] = [Text(f"Upright: {summary(verdict for _, verdict in pairs)}", style="bold")]
     return text_of(*([table] if listed else []), *lines, width=width)
 

@@ -56,6 +56,13 @@ def tallies(connection: Connection, numbers: Collection[int]) -> dict[int, Tally
     return found
 
 
+def branches(connection: Connection) -> list[str]:
+    """The one with the newest run first."""
+    newest = func.max(models.Run.id)
+    query = select(models.Run.branch).group_by(models.Run.branch).order_by(newest.desc())
+    return list(connection.execute(query).scalars())
+
+
 def baselines_numbered(connection: Connection, numbers: Collection[int]) -> dict[int, Baseline]:
     """By number, in effect or not."""
     rows = connection.execute(select(models.Baseline.__table__).where(models.Baseline.id.in_(numbers))).all()

@@ -254,6 +254,18 @@ def cases(connection: Connection, run: int, *, pending: bool = False) -> list[Ca
     return [case_of(row) for row in connection.execute(query)]
 
 
+def by_run(connection: Connection, numbers: Collection[int]) -> dict[int, list[int]]:
+    """Run -> those of these cases that are of it. Raises StoreError where one is not in this database."""
+    query = select(models.Case.id, models.Case.run_id).where(models.Case.id.in_(numbers)).order_by(models.Case.id)
+    found: dict[int, list[int]] = {}
+    for row in connection.execute(query):
+        found.setdefault(row.run_id, []).append(row.id)
+    alien = sorted(set(numbers) - {number for those in found.values() for number in those})
+    if alien:
+        raise StoreError(f"case {alien[0]}: not in this database; nothing was written")
+    return found
+
+
 def case_of(row: Row[Any]) -> Case:
     return Case(
         identity=Identity(**{name: getattr(row, name) for name in Identity.__dataclass_fields__}),
@@ -330,9 +342,34 @@ def labelled(connection: Connection, label: str) -> list[tuple[str, str]]:
     return [(row.scenario, row.scene_hash) for row in connection.execute(query)]
 
 
-def history(connection: Connection, identity_key: str, metric: str, limit: int = HISTORY) -> list[Point]:
-    """Oldest first; the latest ones."""
-    query = (
+def history(
+    connection: Connection,
+    identity_key: str,
+    metric: str,
+    limit: int = HISTORY,
+    *,
+    engine_label: str | None = None,
+    branches: Collection[str] | None = None,
+    up_to: int | None = None,
+    later: int = 0,
+) -> list[Point]:
+    """Oldest first; the latest ones. With `up_to` those up to that run, and the first `later` ones behind it."""
+    query = _history(identity_key, metric)
+    if engine_label is not None:
+        query = query.where(models.Case.engine_label == engine_label)
+    if branches is not None:
+        query = query.where(models.Run.branch.in_(branches))
+    newest_first = query.order_by(models.Case.id.desc()).limit(limit)
+    behind: Sequence[Row[Any]] = ()
+    if up_to is not None:
+        newest_first = newest_first.where(models.Case.run_id <= up_to)
+        following = query.where(models.Case.run_id > up_to).order_by(models.Case.id).limit(later)
+        behind = connection.execute(following).all() if later else ()
+    return [_point(row) for row in (*reversed(connection.execute(newest_first).all()), *behind)]
+
+
+def _history(identity_key: str, metric: str) -> Select[Any]:
+    return (
         select(*(getattr(models.Case, name) for name in POINT))
         .add_columns(models.Run.started, models.Run.commit, models.Run.branch, models.Run.machine)
         .add_columns(models.Measurement.value, models.Measurement.unit)
@@ -342,23 +379,21 @@ def history(connection: Connection, identity_key: str, metric: str, limit: int =
             (models.Measurement.case_id == models.Case.id) & (models.Measurement.metric == metric),
         )
         .where(models.Case.identity_key == identity_key, models.Case.outcome.is_not(None))
-        .order_by(models.Case.id.desc())
-        .limit(limit)
     )
-    return [
-        Point(
-            run=row.run_id,
-            case=row.id,
-            started=row.started,
-            commit=row.commit,
-            branch=row.branch,
-            machine=row.machine,
-            engine_label=row.engine_label,
-            engine_version=row.engine_version,
-            outcome=row.outcome,
-            value=row.value,
-            unit=row.unit or "",
-            trajectory_hash=row.trajectory_hash,
-        )
-        for row in reversed(connection.execute(query).all())
-    ]
+
+
+def _point(row: Row[Any]) -> Point:
+    return Point(
+        run=row.run_id,
+        case=row.id,
+        started=row.started,
+        commit=row.commit,
+        branch=row.branch,
+        machine=row.machine,
+        engine_label=row.engine_label,
+        engine_version=row.engine_version,
+        outcome=row.outcome,
+        value=row.value,
+        unit=row.unit or "",
+        trajectory_hash=row.trajectory_hash,
+    )

@@ -114,10 +114,16 @@ class Store:
             runs.require(connection, number)
             return runs.runs(connection, models.Run.id == number)[0]
 
-    def runs(self, limit: int | None = None) -> list[StoredRun]:
-        """Newest first."""
+    def runs(self, limit: int | None = None, *, branch: str | None = None) -> list[StoredRun]:
+        """Newest first; of a branch, or of all."""
+        where = [] if branch is None else [models.Run.branch == branch]
         with reading(self._engine, self.name) as connection:
-            return runs.runs(connection, limit=limit)
+            return runs.runs(connection, *where, limit=limit)
+
+    def branches(self) -> list[str]:
+        """Those that have runs, the one with the newest run first."""
+        with reading(self._engine, self.name) as connection:
+            return overview.branches(connection)
 
     def latest_run(self) -> int | None:
         """The latest finished one."""
@@ -195,10 +201,33 @@ class Store:
             name, scene_hash = found[0]
             return name, runs.scene(connection, scene_hash)
 
-    def history(self, identity_key: str, metric: str, limit: int = HISTORY) -> list[Point]:
-        """A metric of an identity over runs, oldest first, at most so many of the latest; overrides are among them."""
+    def history(
+        self,
+        identity_key: str,
+        metric: str,
+        limit: int = HISTORY,
+        *,
+        engine_label: str | None = None,
+        branches: Collection[str] | None = None,
+        up_to: int | None = None,
+        later: int = 0,
+    ) -> list[Point]:
+        """A metric of an identity over runs, oldest first, at most so many of the latest; overrides are among them.
+
+        Only of an engine as typed, and of these branches, where those are given. With `up_to` those up to that run, and
+        the first `later` ones behind it.
+        """
         with reading(self._engine, self.name) as connection:
-            return runs.history(connection, identity_key, metric, limit)
+            return runs.history(
+                connection,
+                identity_key,
+                metric,
+                limit,
+                engine_label=engine_label,
+                branches=branches,
+                up_to=up_to,
+                later=later,
+            )
 
     # --- ensembles ------------------------------------------------------------------------------------------------
 
@@ -233,6 +262,18 @@ class Store:
         with writing(self._engine, self.name) as connection:
             runs.require(connection, run)
             return judgements.accept(connection, run, who=who, reason=reason, cases=cases, scope=scope, until=until)
+
+    def accept_cases(
+        self, cases: Collection[int], *, who: str, reason: str, scope: str, until: datetime | None = None
+    ) -> list[int]:
+        """As `accept`, for cases of whichever runs: all of them, or where one is refused none."""
+        with writing(self._engine, self.name) as connection:
+            accepted = []
+            for run, numbers in sorted(runs.by_run(connection, cases).items()):
+                accepted += judgements.accept(
+                    connection, run, who=who, reason=reason, cases=numbers, scope=scope, until=until
+                )
+        return accepted
 
     def baselines(self, branch: str, lineage: Lineage | None = None) -> dict[str, Baseline]:
         """By identity key, those in effect on a branch: its own, and a main branch's where it has none.

@@ -11,12 +11,15 @@ from validation.trends import Trend, trend
 
 def stored_trend(store: Store, run: StoredRun, case: Case, now: Measurement, baseline: Baseline | None) -> Trend:
     """Of a case's metric up to this run, on the run's branch and the main ones; `baseline` is the one in effect."""
-    history = [point for point in store.history(case.identity.key, now.metric) if point.run <= run.number]
+    branches = {run.branch, *MAIN_BRANCHES}
+    history = store.history(
+        case.identity.key, now.metric, engine_label=case.engine_label, branches=branches, up_to=run.number
+    )
     return trend(
         history,
         now,
         engine_label=case.engine_label,
-        branches={run.branch, *MAIN_BRANCHES},
+        branches=branches,
         machine=run.info.machine,
         accepted_run=baseline.run if baseline else 0,
     )

@@ -168,7 +168,7 @@ def test_the_sentence_stands_first_then_three_rows_then_the_rest_folded() -> Non
     assert lines[0].startswith("**Upright: 2 broken, 1 defect, 3 regressions, ")
     rows = [line for line in lines if line.startswith("|")][2:]
     assert [row.split("|")[1].split(" on ")[0].strip() for row in rows] == ["breaking", "defective", "regressing"]
-    assert all(line.count("|") == 5 for line in lines if line.startswith("|"))
+    assert all(line.count("|") == 6 for line in lines if line.startswith("|"))
     folded = lines[lines.index("<details><summary>6 more</summary>") : lines.index("</details>")]
     assert [line.split(":")[0] for line in folded if line.startswith("- ")] == [
         *("- regressed", "- regressed", "- broken", "- missing", "- different", "- improved")
@@ -179,7 +179,8 @@ def test_a_row_has_now_accepted_and_evidence() -> None:
     text = markdown_summary([pair(stored(value=3.2e-3), stored(value=0.4e-3))], [baseline(stored())], run=7)
     assert "(against the baseline accepted by R&#46; " not in text, "only what Markdown would misread is escaped"
     assert "(against the baseline accepted by R. on 03 Nov 2026, run 0)" in text
-    assert "penetration&#95;mean | 3.2 mm | 0.4 mm | 8 times, allowed 10 % |" in text
+    means = "the stack of 10 sinks 3.2 mm on average, 0.4 mm before; allowed up to 0.44 mm"
+    assert f"penetration&#95;mean<br>**{means}** | 3.2 mm | 0.4 mm | 8 times; allowed 10 % |" in text
     assert "`upright run stack:n=10 --engine pymunk@fair`" in text
     assert '`upright accept stack:n=10 --engine pymunk@fair --run 7 --reason "..."`' in text
 
@@ -199,7 +200,7 @@ def test_a_row_has_the_resolution_behind_each_value() -> None:
 
     now, before = at(32e-3, 1 / 240), at(4e-3, 1 / 480)
     text = markdown_summary([pair(now, before)], [baseline(before)], run=7)
-    assert "| 32 ± 4.2 ms | 4 ± 2.1 ms | 8 times, allowed 10 % or by 4.2 ms |" in text
+    assert "| 32 ± 4.2 ms | 4 ± 2.1 ms | 8 times; allowed 10 % or by 4.2 ms |" in text
     broken_law = markdown_summary([pair(now, at(1e-3, 1 / 480), {"truth_error_event_time": 2e-3})], run=7)
     assert "| 32 ± 4.2 ms | kept the law: at most 2 ms |" in broken_law
 
@@ -208,7 +209,7 @@ def test_markdown_makes_nothing_of_an_engines_words() -> None:
     of = case(f"st{HOSTILE}", "p`y", parameters={})
     text = markdown_summary([pair(broken(of, reason=HOSTILE), stored(of))], run=7)
     (row,) = [line for line in text.splitlines() if line.startswith("| st")]
-    assert row.count("|") == 5
+    assert row.count("|") == 6
     assert not re.search(r"[<>`@*]|(?<!&)#|\]\(", row)
     assert "\n#" not in text
 

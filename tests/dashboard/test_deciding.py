@@ -1,0 +1,194 @@
+"""What the pages say of groups and defects, and what they write: of what was shown, all of it or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from dashboard import reading, writing
+from dashboard.baselines_page import holds
+from tests.dashboard.test_pages import shown, words
+from tests.validation.store.made import case, falling, info, measurement, result, scene
+from validation.judge import judge
+from validation.ledger import Entry
+from validation.store import Store, open_store
+from validation.store.errors import StoreError
+
+GOOD, BAD, WORSE = 4e-4, 3e-3, 9e-3
+LAWS = {"penetration_mean": 0.1}
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    monkeypatch.setenv("UPRIGHT_DB", str(tmp_path / "x.db"))
+    monkeypatch.setenv("UPRIGHT_ACCEPT_AS", "R. Reviewer")
+    return open_store(tmp_path / "x.db")
+
+
+def checked(store: Store, values: dict[str, float], *, branch: str = "main", engine: str = "pymunk") -> int:
+    """A run of scenarios with these values, judged; another value is another motion."""
+    cases = {name: case(name, engine) for name in values}
+    run = store.begin_run(info(branch, commit=f"c{values}"), list(cases.values()), [scene()])
+    found = []
+    for name, value in values.items():
+        motion = falling(bodies=1)
+        moved = replace(motion, pose=motion.pose + value, state_hash="")
+        found.append(result(cases[name], measurement(value=value, noise="tolerance"), trajectory=moved))
+    store.save_results(run, found)
+    accepted = store.baselines(branch)
+    store.save_verdicts(run, [judge(accepted.get(one.case.identity.key), one, LAWS) for one in found])
+    store.finish_run(run)
+    return run
+
+
+def accepted(store: Store, values: dict[str, float]) -> int:
+    run = checked(store, values)
+    store.accept(run, who="R.", reason="first look")
+    return run
+
+
+def by_scenario(store: Store) -> dict[str, float]:
+    return {b.result.case.identity.scenario: b.result.measurements[0].value for b in store.baselines("main").values()}
+
+
+def test_what_is_fixed_is_not_accepted_with_its_group(store: Store) -> None:
+    accepted(store, {"stack": GOOD, "pile": GOOD})
+    checked(store, {"stack": BAD, "pile": BAD})
+    run = checked(store, {"stack": BAD, "pile": GOOD})
+    (group,) = store.groups(run)
+    (whole,) = [s for s in writing.scopes([group], group, group.worst) if s.members == group.open]
+    writing.say("accept", whole, reason="on purpose")
+    assert by_scenario(store) == {"stack": BAD, "pile": GOOD}
+
+
+def test_a_group_is_accepted_as_a_whole_or_not_at_all(store: Store) -> None:
+    accepted(store, {"stack": GOOD, "pile": GOOD})
+    first = checked(store, {"stack": BAD, "pile": BAD})
+    numbers = [r.number for r in store.results(first)]
+    stopped = store.begin_run(info(), [case("stack"), case("pile")], [])
+    store.save_results(stopped, [result(case("stack"), measurement(value=BAD))])
+    other = store.results(stopped)[0].number
+    with pytest.raises(StoreError, match="are not done"):
+        store.accept_cases([*numbers, other], who="R.", reason="x", scope="x")
+    assert by_scenario(store) == {"stack": GOOD, "pile": GOOD} and len(store.entries()) == 1
+    with pytest.raises(StoreError, match="case 999: not in this database"):
+        store.accept_cases([numbers[0], 999], who="R.", reason="x", scope="x")
+    assert sorted(store.accept_cases(numbers, who="R.", reason="x", scope="x")) == sorted(numbers)
+
+
+def test_a_decision_is_of_the_scope_that_was_chosen_and_the_ledger_says_which(store: Store) -> None:
+    both = {"stack": GOOD, "pile": GOOD}
+    for engine in ("pymunk", "box2d"):
+        store.accept(checked(store, both, engine=engine), who="R.", reason="x")
+    cases = [case(name, engine) for engine in ("pymunk", "box2d") for name in both]
+    run = store.begin_run(info(), cases, [scene()])
+    found = [result(one, measurement(value=BAD, noise="tolerance"), trajectory=falling(bodies=1)) for one in cases]
+    store.save_results(run, found)
+    baselines = store.baselines("main")
+    store.save_verdicts(run, [judge(baselines[one.case.identity.key], one) for one in found])
+    store.finish_run(run)
+    groups = store.groups(run)
+    group = next(g for g in groups if g.engine == "pymunk")
+    offered = writing.scopes(groups, group, group.worst)
+    label = group.worst.verdict.case.label
+    assert [(s.label, len(s.members)) for s in offered] == [
+        ("this case", 1),
+        ("this group (2 cases)", 2),
+        (f"{label}, whatever the engine (2 cases)", 2),
+    ], "what is the same set of cases is offered once"
+    writing.say("known", offered[2], reason="the solver", link="#31")
+    assert store.entries(1)[0].scope == f"every open case of {label}: 2 cases"
+    app = shown("review", run=str(run), group=group.key, case=str(group.worst.number))
+    app.radio(key="scope").set_value(0)
+    app.text_input(key="reason").set_value("on purpose")
+    app.button[0].click().run()
+    assert store.entries(1)[0].scope == f"{label} on pymunk@fair" and len(store.entries(1)[0].cases) == 1
+
+
+def test_the_form_acts_on_the_group_that_was_shown(store: Store) -> None:
+    accepted(store, {"stack": GOOD, "pile": GOOD})
+    run = checked(store, {"stack": BAD, "pile": GOOD})
+    app = shown("review")
+    assert "stack:n=10" in words(app)
+    later = checked(store, {"stack": GOOD, "pile": WORSE})  # of another group, that comes first now
+    app.text_input(key="reason").set_value("on purpose")
+    app.button[0].click().run()
+    assert not app.exception
+    entry = store.entries(1)[0]
+    assert (entry.reason, entry.cases) == ("on purpose", (store.results(run)[0].number,))
+    assert store.groups(later)[0].state == "new"
+
+
+def test_what_somebody_else_decided_meanwhile_is_not_decided_again(store: Store) -> None:
+    accepted(store, {"stack": GOOD, "pile": GOOD})
+    run = checked(store, {"stack": BAD, "pile": BAD})
+    app = shown("review")
+    store.accept(run, who="M.", reason="mine", cases=[store.results(run)[0].number])
+    app.text_input(key="reason").set_value("on purpose")
+    app.button[0].click().run()
+    assert "has changed since this page was shown" in words(app) and store.entries(1)[0].who == "M."
+
+
+def test_what_is_excused_is_no_regression_on_any_page(store: Store) -> None:
+    accepted(store, {"stack": GOOD, "pile": GOOD})
+    run = checked(store, {"stack": BAD, "pile": GOOD})
+    (group,) = store.groups(run)
+    store.mark("known", [m.number for m in group.members], who="R.", reason="x", scope="x", link="#31")
+    for page in ("inbox", "engines"):
+        assert "0 new regressions, 1 known issue, 1 unchanged" in words(shown(page)), page
+
+
+def test_a_standing_defect_is_shown_with_who_accepted_it(store: Store) -> None:
+    accepted(store, {"stack": 0.2, "pile": GOOD})
+    run = checked(store, {"stack": 0.2, "pile": GOOD})
+    inbox = shown("inbox")
+    assert "2 unchanged; 1 standing defect" in words(inbox)
+    assert "the stack of 10 sinks 200 mm on average; physics allows 100 mm" in words(inbox)
+    assert "R.</bdi><small>" in words(inbox), "who accepted it"
+    assert "standing defect 1" in [option.content for option in inbox.get("button_group")[0].proto.options]
+    assert "physics allows 100 mm" in words(shown("engines"))
+    number = next(r.number for r in store.results(run) if r.case.identity.scenario == "stack")
+    assert "A standing defect" in words(shown("case", case=str(number)))
+    assert "physics allows 100 mm" in words(shown("case", case=str(number)))
+
+
+def test_the_inbox_is_of_the_main_branch_unless_another_is_asked_for(store: Store) -> None:
+    main = accepted(store, {"stack": GOOD})
+    change = checked(store, {"stack": BAD}, branch="a-change")
+    assert "1 unchanged" in words(shown("inbox")) or "1 new" in words(shown("inbox"))
+    inbox = shown("inbox")
+    assert [box.label for box in inbox.selectbox] == ["Branch", "Run"]
+    assert inbox.selectbox[0].value == "main" and inbox.selectbox[1].value == main
+    inbox.selectbox[0].set_value("a-change").run()
+    assert inbox.selectbox[1].value == change and "1 regression" in words(inbox)
+    assert shown("inbox", branch="a-change").selectbox[1].value == change
+    assert shown("inbox", run=str(change)).selectbox[0].value == "a-change", "a link to a run is to its branch"
+
+
+def test_the_history_of_an_older_run_is_what_was_around_it(store: Store) -> None:
+    for k in range(12):
+        checked(store, {"stack": GOOD * (1.0 + 0.01 * k)})
+        checked(store, {"stack": 1.0}, branch="a-change")
+    one = store.run(5)
+    points = reading.history(case("stack"), "penetration_mean", one, 2, later=3)
+    assert [p.run for p in points] == [3, 5, 7, 9, 11], "of its branch, up to the run and behind it"
+    assert [p.run for p in reading.history(case("stack"), "penetration_mean", one, 2)] == [3, 5]
+
+
+def test_an_acceptance_that_has_run_out_is_told_to_have() -> None:
+    now = datetime(2026, 11, 22, tzinfo=UTC)
+    entry = Entry(number=1, act="known", when=now, who="R.", reason="x", scope="x", branch="main", link="#1")
+    assert holds(replace(entry, until=now + timedelta(days=2)), now) == "until 24 Nov 2026"
+    assert holds(replace(entry, until=now), now) == "expired on 22 Nov 2026"
+
+
+def test_the_review_page_has_all_that_a_verdict_is_made_of(store: Store) -> None:
+    accepted(store, {"stack": GOOD})
+    checked(store, {"stack": BAD})
+    told = words(shown("review"))
+    for name in ("metric", "now", "accepted", "ratio", "allowed", "first bad commit", "last good commit"):
+        assert f"<b>{name}</b>" in told, name
+    assert "7.5 times" in told and "the stack of 10 sinks 3 mm on average, 0.4 mm before; allowed up to 0.44 mm" in told

@@ -1,0 +1,141 @@
+"""What the judge found of one case, as every report shows it: metric, now and accepted, by how much, and what it means.
+
+One home for the row of a summary, of a comment on a pull request and of a page.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from validation.judge import allowed_move
+from validation.measurement import Measurement
+from validation.report.meaning import meaning
+from validation.report.names import metric_name
+from validation.report.quantity import contrast, quantity
+from validation.store.records import Baseline, StoredResult
+from validation.verdict import NOT_MEASURED, Change, Defect, Verdict, times
+
+Band = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    name: str  # the metric's own
+    metric: str  # as people call it in this case
+    now: str
+    accepted: str
+    ratio: str  # 8 times; "" where that says nothing
+    told: str  # 12 tolerances; the evidence of ensembles
+    means: str  # for the bodies: the stack of 10 sinks 3.1 mm ..., 0.4 mm before; allowed up to 0.44 mm
+    band: Band | None  # what the accepted value allows
+
+
+def effect_of(verdict: Verdict, result: StoredResult | None, baseline: Baseline | None) -> Effect | None:
+    """Of the law that is newly broken, else of the change that is told first, else of a law that was broken already;
+    None where there is none of these. `result` is the case's, `baseline` what it was compared with."""
+    fresh = [defect for defect in verdict.defects if not defect.standing]
+    if verdict.word == "defect" and fresh:
+        return _of_law(fresh[0], verdict, result, baseline)
+    if verdict.changes:
+        return _of_change(verdict.changes[0], verdict, result, baseline)
+    return _of_law(verdict.standing[0], verdict, result, baseline) if verdict.standing else None
+
+
+def _of_law(defect: Defect, verdict: Verdict, result: StoredResult | None, baseline: Baseline | None) -> Effect:
+    now, limit = contrast(defect.value, defect.limit, defect.unit, (_resolution(result, defect.metric), None))
+    size = abs(defect.value / defect.limit) if defect.limit else math.inf
+    was = _measured(baseline.result if baseline else None, defect.metric)
+    accepted = f"at most {limit}"
+    if was is not None and math.isfinite(was.value):
+        accepted = f"{quantity(was.value, was.unit, resolution=was.resolution)}, {accepted}"
+    return Effect(
+        name=defect.metric,
+        metric=metric_name(defect.metric, verdict.case),
+        now=now,
+        accepted=accepted,
+        ratio=f"{times(size)} the limit" if math.isfinite(size) else "",
+        told=f"{times(size)} what physics allows" if math.isfinite(size) else "beyond what physics allows",
+        means=meaning(defect, verdict.case),
+        band=(-abs(defect.limit), abs(defect.limit)),
+    )
+
+
+def _of_change(change: Change, verdict: Verdict, result: StoredResult | None, baseline: Baseline | None) -> Effect:
+    name = metric_name(change.metric, verdict.case)
+    before = baseline.result if baseline else None
+    if change.allowed == NOT_MEASURED:
+        accepted = quantity(change.old, change.unit)
+        means = meaning(change, verdict.case)
+        return Effect(
+            name=change.metric,
+            metric=name,
+            now=NOT_MEASURED,
+            accepted=accepted,
+            ratio="",
+            told="no longer measured",
+            means=means,
+            band=None,
+        )
+    resolutions = _resolution(result, change.metric), _resolution(before, change.metric)
+    now, accepted = contrast(change.new, change.old, change.unit, resolutions)
+    allowed = None if change.evidence else _allowed(before, result, change.metric)
+    told = change.evidence or f"allowed {change.allowed}"
+    band = None
+    most = ""
+    if allowed and math.isfinite(change.old):
+        band = band_of(*allowed)
+        if math.isfinite(change.new):
+            told = f"{_figure(abs(change.new - change.old) / allowed[1])} tolerances"
+            most = _most(change, allowed[0], band)
+    return Effect(
+        name=change.metric,
+        metric=name,
+        now=now,
+        accepted=accepted,
+        ratio=_ratio(change),
+        told=told,
+        means=meaning(change, verdict.case, allowed=most),
+        band=band,
+    )
+
+
+def band_of(was: Measurement, allowed: float) -> Band:
+    """What an accepted value allows; that of a size, of which less is better, does not go below 0."""
+    low = was.value - allowed
+    return max(0.0, low) if was.better == "lower" and was.value >= 0.0 else low, was.value + allowed
+
+
+def _most(change: Change, was: Measurement, band: Band) -> str:
+    """The nearest value that would have been allowed: up to 0.44 mm, down to 2.3 s."""
+    if change.move == "improved":
+        return ""
+    up = change.new > change.old
+    edge = quantity(band[1] if up else band[0], was.unit)
+    return f"up to {edge}" if up else f"down to {edge}"
+
+
+def _ratio(change: Change) -> str:
+    return times(change.ratio) if change.ratio and change.new * change.old > 0.0 else ""
+
+
+def _allowed(before: StoredResult | None, result: StoredResult | None, metric: str) -> tuple[Measurement, float] | None:
+    """What was accepted, and by how much the metric may differ from it, in its unit."""
+    was, now = _measured(before, metric), _measured(result, metric)
+    if was is None or now is None or "timing" in (was.noise, now.noise):
+        return None
+    allowed = allowed_move(was, now)
+    return (was, allowed) if math.isfinite(allowed) and allowed > 0.0 else None
+
+
+def _measured(result: StoredResult | None, metric: str) -> Measurement | None:
+    return next((m for m in result.measurements if m.metric == metric), None) if result else None
+
+
+def _resolution(result: StoredResult | None, metric: str) -> float | None:
+    found = _measured(result, metric)
+    return found.resolution if found else None
+
+
+def _figure(value: float) -> str:
+    return f"{value:.0f}" if 10.0 <= value < 1e5 else f"{value:.2g}"
