@@ -7,6 +7,7 @@ Needs a Chromium and Playwright (pip install 'upright[test]').
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -32,14 +33,16 @@ class Solver(Pymunk):
     def profile(self, name, scene, dt):
         return super().profile(name, scene, dt) | {{"iterations": ITERATIONS}}
 """
-CASES = ("stack:n=10", "dominoes", "upright-block", "incline-slide", "pair-at-rest")
-ENGINES = ("-e", "solver.Solver", "-e", "box2d", "-e", "mujoco")
+SPACE = "sphere-in-sphere:space=spatial"
+CASES = ("stack:n=10", "dominoes", "incline-slide", "bouncing-ball:restitution=1", SPACE)
+ENGINES = ("-e", "solver.Solver", "-e", "reference", "-e", "box2d", "-e", "mujoco")
 QUIET = 6  # commits before the fault
+CHANGE = "a-change"  # a branch that somebody works on
 WIDTH, COLOURS = 1280, 255
 
 
 def make(folder: Path) -> None:
-    """A repository whose engine has fewer iterations since its last commit but one."""
+    """A repository whose engine has fewer iterations since its last commit but one; one fault of it is known."""
     git(folder, "init", "-q", "-b", "main")
     (folder / ".gitignore").write_text("upright*\n__pycache__\n")
     for k in range(QUIET + 2):
@@ -50,6 +53,15 @@ def make(folder: Path) -> None:
         upright(folder, "check", *CASES, *ENGINES)
         if k == 0:
             upright(folder, "accept", "--reason", "first look", "--who", "R.")
+    with_key = upright(folder, "regressions", "--json")
+    known = [json.loads(line) for line in with_key.splitlines()]
+    mild = next(group["group"] for group in known if group["kind"] == "different")
+    words = ("--link", "#31", "--reason", "rests a sample earlier", "--who", "R.")
+    upright(folder, "mark", "known", mild, *words)
+    git(folder, "checkout", "-q", "-b", CHANGE)
+    (folder / "solver.py").write_text(ENGINE.format(iterations=2))
+    git(folder, "commit", "-q", "-am", "fewer still")
+    upright(folder, "check", *CASES, *ENGINES)
     upright(folder, "compare", "pymunk:iterations=50", "pymunk:iterations=5", "stack:n=10", "dominoes", "upright-block")
 
 
@@ -58,10 +70,11 @@ def git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *words], cwd=folder, env=os.environ | who, check=True)
 
 
-def upright(folder: Path, *words: str) -> None:
+def upright(folder: Path, *words: str) -> str:
     done = subprocess.run([*UPRIGHT, *words], cwd=folder, env=environment(), capture_output=True, text=True)
     if done.returncode not in (0, 1):
         raise SystemExit(done.stderr)
+    return done.stdout
 
 
 def environment() -> dict[str, str]:
@@ -75,11 +88,11 @@ def shoot(folder: Path) -> None:
     from validation.store import open_store
 
     with open_store(folder / "upright.db") as store:
-        last = store.runs()[0].number
+        last = store.runs(branch="main")[0].number
         results = store.results(last)
         plane, space = (
             next(r.number for r in results if r.case.label == label and r.outcome == "completed")
-            for label in ("dominoes", "pair-at-rest")
+            for label in ("dominoes", SPACE)
         )
     pages = {
         "inbox": "",

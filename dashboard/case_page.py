@@ -12,11 +12,12 @@ from validation.report.hints import again_words
 from validation.report.meaning import meaning
 from validation.report.names import engine_name, metric_name
 from validation.report.quantity import quantity, time_step
-from validation.store import StoredResult, StoredRun
+from validation.store import Baseline, StoredResult, StoredRun
 from validation.store.errors import StoreError
 from validation.verdict import MEANING, Verdict
 
 MOST_TRACKS = 6
+REFERENCE = "reference"  # the engine that the others are held against
 
 
 def show() -> None:
@@ -52,7 +53,8 @@ def show() -> None:
             )
     elif result.reason:
         said(f"{text(result.outcome.replace('_', ' '))}: {text(result.reason)}")
-    motion([r for r in reading.results(run) if r.case.label == case.label], result)
+    accepted = reading.baseline(verdict.baseline) if verdict else None
+    motion([r for r in reading.results(run) if r.case.label == case.label], result, accepted)
     left, right = st.columns([2, 3])
     with left:
         figures(result, verdict)
@@ -114,10 +116,14 @@ def history(result: StoredResult, run: StoredRun) -> None:
     series.show(result, metric, run, key="case", later=series.LOOKED_BACK // 4)
 
 
-def motion(results: list[StoredResult], chosen: StoredResult) -> None:
-    """This engine first, then the others that completed the same scenario in this run, in lock-step."""
+def motion(results: list[StoredResult], chosen: StoredResult, accepted: Baseline | None) -> None:
+    """This engine first, then the reference and the others that completed the same scenario in this run, in lock-step;
+    and what is accepted, where it moves otherwise."""
     part("Motion")
-    names = {engine_name(r.case): r for r in results if r.trajectory_key}
+    moving = sorted((r for r in results if r.trajectory_key), key=lambda r: r.case.identity.engine != REFERENCE)
+    names = {engine_name(r.case): r for r in moving}
+    if accepted and accepted.result.trajectory_key not in ("", chosen.trajectory_key):
+        names[f"{engine_name(chosen.case)} as accepted in run {accepted.run}"] = accepted.result
     if not names:
         said("No engine completed it in this run.")
         return

@@ -25,6 +25,7 @@ from dashboard.look import (
     law_html,
     part,
     said,
+    state_html,
     text,
     word_html,
 )
@@ -77,7 +78,7 @@ def laws(verdicts: Iterable[Verdict], numbers: Mapping[str, int]) -> None:
     wrong = standing(verdicts)
     if not wrong:
         return
-    part(f"Standing defects: {len(wrong)} cases break a law, as before")
+    part(f"Standing defects: {'1 case breaks' if len(wrong) == 1 else f'{len(wrong)} cases break'} a law, as before")
     rows = [
         (
             f"{text(verdict.case.label)} on {text(engine_name(verdict.case))}",
@@ -228,6 +229,8 @@ def cell(case: Case | None, done: Mapping[str, StoredResult], verdicts: Mapping[
 
 def judged(verdict: Verdict) -> str:
     """The word, with the metric that moved worst and by how much, or the law that is newly broken; else laws apart."""
+    if verdict.excuse:
+        return state_html(verdict.excuse, f"{verdict.word}, and said so")
     if verdict.changes:
         ratio = verdict.changes[0].ratio
         moved = metric_name(verdict.metric, verdict.case) + (f" × {ratio:.3g}" if ratio is not None else "")

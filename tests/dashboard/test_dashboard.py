@@ -14,7 +14,10 @@ from typing import Any
 
 import pytest
 
+from scenarios.scene import content_hash
 from tests.validation.command import AS_COMMAND, upright
+from tests.validation.store.made import case, falling, info, measurement, result, scene
+from validation.judge import judge
 from validation.store import open_store
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -26,12 +29,42 @@ LONG = "n" + "o" * 150 + "t"
 RIGHT_TO_LEFT = "كومة"
 REASON = f"{MARKUP} {RIGHT_TO_LEFT} \u202eturned round"
 WHO = f"{MARKUP} **R.** [x](javascript:alert(1))"
+READER = "R. Reviewer :smile: $x^2$ <i>it</i> [x](javascript:alert(2))"
+WORDS = f"{MARKUP} :smile: $x^2$ a|b **c** [x](javascript:alert(3)) <img"
+EVERYTHING = f"{WORDS} src=x onerror=alert(4)> {RIGHT_TO_LEFT}\u202e"
+NAMED = f"scene {EVERYTHING}\nnext"
 PAGES = ("", "review", "case?case=1", "compare?a=1&b=2", "engines?run=1", "baselines", "runs")
+OF_HOSTILE_RUN = ("?run={run}", "review?run={run}", "case?case={case}", "engines?run={run}", "compare?a={run}&b={old}")
+OF_HOSTILE_RUN += ("runs", "baselines", "case?run={run}")
+
+
+def hostile_runs(folder: Path) -> tuple[int, int, int]:
+    """Numbers of an accepted run and of a worse one, and of a case of it, all of whose words are hostile."""
+    of = case(NAMED, EVERYTHING, parameters={}, version=EVERYTHING, scene_hash=content_hash(scene()))
+    told = info(f"branch {EVERYTHING} {LONG}", commit=EVERYTHING, machine=EVERYTHING, command=EVERYTHING)
+    with open_store(folder / "upright.db") as store:
+        numbers = []
+        for value, samples in ((4e-4, 30), (3e-3, 40)):
+            run = store.begin_run(told, [of], [scene()])
+            moved = result(
+                of, measurement(value=value, noise="tolerance"), trajectory=falling(bodies=1, samples=samples)
+            )
+            store.save_results(run, [moved])
+            baseline = store.baselines(told.branch).get(of.identity.key)
+            store.save_verdicts(run, [judge(baseline, moved, {"penetration_mean": 1e-4})])
+            store.finish_run(run)
+            if baseline is None:
+                store.accept(run, who=EVERYTHING, reason=EVERYTHING, scope=EVERYTHING)
+            numbers.append(run)
+        cases = [store.results(numbers[1])[0].number]
+        store.mark("known", cases, who=EVERYTHING, reason=EVERYTHING, scope=EVERYTHING, link="javascript:alert(5)")
+    return numbers[0], numbers[1], cases[0]
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Of a dashboard on two runs, the first of them accepted; scenes, who and why have hostile names."""
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, dict[str, int]]]:
+    """A dashboard on two runs, the first of them accepted; scenes, who and why have hostile names. Then numbers of two
+    runs on another branch of which every word is hostile."""
     folder = tmp_path_factory.mktemp("dashboard")
     scene = upright("scenarios", "bouncing-ball", "--json", folder=folder).stdout
     hostile = [folder / f"{name}.json" for name in (MARKUP.replace("/", ""), LONG, RIGHT_TO_LEFT)]
@@ -42,21 +75,27 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     assert upright("run", *words, *engines, folder=folder).returncode == 0
     assert upright("accept", "--reason", REASON, "--who", WHO, folder=folder).returncode == 0
     assert upright("check", "stack:n=3", "--engine", "pymunk:iterations=1", folder=folder).returncode == 1
+    old, run, number = hostile_runs(folder)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     server = subprocess.Popen(
-        [*AS_COMMAND, "dashboard", "--no-browser", "--port", str(port), "--accept-as", "R. Reviewer"],
+        [*AS_COMMAND, "dashboard", "--no-browser", "--port", str(port), "--accept-as", READER],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     try:
         wait_for(f"http://127.0.0.1:{port}")
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}", {"old": old, "run": run, "case": number}
     finally:
         server.terminate()
         server.wait(10)
+
+
+@pytest.fixture(scope="module")
+def address(served: tuple[str, dict[str, int]]) -> str:
+    return served[0]
 
 
 def wait_for(address: str) -> None:
@@ -146,20 +185,24 @@ def test_the_engines_page_has_verdict_and_figure_of_every_case(page: Any, addres
     assert "pymunk:iterations=1" in page.inner_text("[data-testid=matrix]")
 
 
-@pytest.mark.parametrize("where", PAGES)
-def test_what_the_database_holds_is_text_on_every_page(page: Any, address: str, where: str) -> None:
+@pytest.mark.parametrize("where", [*PAGES, *OF_HOSTILE_RUN])
+def test_what_the_database_holds_is_text_on_every_page(
+    page: Any, served: tuple[str, dict[str, int]], where: str
+) -> None:
+    address, numbers = served
     dialogs: list[str] = []
     page.once("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
-    page.goto(f"{address}/{where}")
+    page.goto(f"{address}/{where.format(**numbers)}")
     settled(page)
     page.wait_for_selector("[data-testid=stHtml] >> nth=1")
     assert dialogs == []
-    found = page.evaluate(
-        "[...document.querySelectorAll('script')].filter(s => s.textContent.includes('alert')).length"
-        " + document.querySelectorAll('a[href^=javascript]').length"
-    )
-    assert found == 0
+    made = "script:not([src]), a[href^=javascript], img[src=x], main i, main em, main strong, .katex"
+    made = ", ".join(f"[data-testid=stMainBlockContainer] {one}" for one in made.split(", "))
+    assert page.evaluate(f"document.querySelectorAll({made!r}).length") == 0
+    assert "\N{SMILING FACE WITH OPEN MOUTH AND SMILING EYES}" not in page.inner_text("body")
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "a long name breaks no page"
+    if where in OF_HOSTILE_RUN:
+        assert WORDS.partition(":smile")[2] in page.inner_text("body")
 
 
 def test_hostile_names_are_read_as_they_are_written(page: Any, address: str) -> None:
@@ -181,12 +224,13 @@ def test_links_to_what_is_not_there_say_so(page: Any, address: str) -> None:
 def test_accepted_with_a_reason_the_inbox_turns(page: Any, address: str, tmp_path_factory: Any) -> None:
     page.goto(f"{address}/review?run=2")
     settled(page)
-    page.wait_for_selector("text=Accept as R. Reviewer")
-    page.click("text=Accept as R. Reviewer")
+    button = page.wait_for_selector("button:has-text('Accept as R. Reviewer')")
+    assert READER in button.inner_text()
+    button.click()
     page.wait_for_selector("text=say why, for whoever asks later")
     page.fill("input[aria-label=Reason]", "fewer on purpose")
     page.press("input[aria-label=Reason]", "Tab")
-    page.click("text=Accept as R. Reviewer")
+    page.click("button:has-text('Accept as R. Reviewer')")
     page.wait_for_selector(".word.state:has-text('accepted')")
     page.goto(address)
     settled(page)
@@ -195,7 +239,7 @@ def test_accepted_with_a_reason_the_inbox_turns(page: Any, address: str, tmp_pat
     assert page.inner_text("h1.page").startswith("0 new regressions, 1 accepted")
     page.goto(f"{address}/baselines")
     entry = page.wait_for_selector("[data-testid=ledger] tbody tr >> nth=0").inner_text()
-    assert "R. Reviewer" in entry and "fewer on purpose" in entry
+    assert READER in entry and "fewer on purpose" in entry
     folder = next(Path(tmp_path_factory.getbasetemp()).glob("dashboard*"))
     with open_store(folder / "upright.db") as store:
-        assert [entry.who for entry in store.entries()] == ["R. Reviewer", WHO]
+        assert [entry.who for entry in store.entries()] == [READER, EVERYTHING, EVERYTHING, WHO]

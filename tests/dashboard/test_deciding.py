@@ -11,7 +11,7 @@ import pytest
 from dashboard import reading, writing
 from dashboard.baselines_page import holds
 from tests.dashboard.test_pages import shown, words
-from tests.validation.store.made import case, falling, info, measurement, result, scene
+from tests.validation.store.made import case, failed, falling, info, measurement, result, scene
 from validation.judge import judge
 from validation.ledger import Entry
 from validation.store import Store, open_store
@@ -176,6 +176,25 @@ def test_the_history_of_an_older_run_is_what_was_around_it(store: Store) -> None
     points = reading.history(case("stack"), "penetration_mean", one, 2, later=3)
     assert [p.run for p in points] == [3, 5, 7, 9, 11], "of its branch, up to the run and behind it"
     assert [p.run for p in reading.history(case("stack"), "penetration_mean", one, 2)] == [3, 5]
+
+
+def test_what_an_engine_refuses_is_fixed_only_where_that_is_accepted(store: Store) -> None:
+    def run(*, refuses: bool) -> int:
+        one = (
+            failed(case(), "declined", "no such shape") if refuses else failed(case(), "crashed", "SIGSEGV after 1.3 s")
+        )
+        number = store.begin_run(info(), [case()], [])
+        store.save_results(number, [one])
+        store.save_verdicts(number, [judge(store.baselines("main").get(case().identity.key), one)])
+        store.finish_run(number)
+        return number
+
+    run(refuses=False)
+    refused = run(refuses=True)
+    assert [group.state for group in store.groups(refused)] == ["new"]
+    store.accept(refused, who="R.", reason="it never could")
+    later = run(refuses=True)
+    assert store.groups(later) == [] and store.groups(later, closed=True)[0].state == "accepted"
 
 
 def test_an_acceptance_that_has_run_out_is_told_to_have() -> None:
