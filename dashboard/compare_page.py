@@ -13,7 +13,7 @@ import streamlit as st
 
 from dashboard import reading
 from dashboard.look import COLOURS, go, grid, heading, part, said, text, word_html
-from validation.compare import stored_verdict
+from validation.compare import stored_verdicts
 from validation.report.meaning import worst_meaning
 from validation.report.names import engine_name, metric_name
 from validation.report.quantity import contrast
@@ -68,7 +68,8 @@ Judged = tuple[StoredResult, Verdict, StoredResult]
 def judged(
     old: StoredRun, new: StoredRun, *, with_settings: bool
 ) -> tuple[list[Judged], list[StoredResult], list[StoredResult]]:
-    """(result in B, the verdict as if A were accepted, result in A), the worst first; then what is in one only."""
+    """(result in B, the verdict as if A were accepted, result in A), the worst first; then what is in one only. By the
+    laws of the scenarios and the ensembles that are stored, as a check judges."""
 
     def key(result: StoredResult) -> tuple[str, str]:
         return result.case.identity.key, result.case.engine_label if with_settings else ""
@@ -78,7 +79,8 @@ def judged(
         before.setdefault(key(result), result)
     after = reading.results(new)
     both = [(result, before[key(result)]) for result in after if key(result) in before]
-    verdicts = {result.number: stored_verdict(was, result) for result, was in both}
+    told = stored_verdicts(reading.store(), [(was, result) for result, was in both])
+    verdicts = {result.number: verdict for (result, _), verdict in zip(both, told)}
     was_of = {result.number: was for result, was in both}
     ordered = worst_first([(result, verdicts[result.number]) for result, _ in both])
     seen = {key(result) for result in after}

@@ -105,11 +105,6 @@ def compare(
     return Comparison(scenario=scenario, old=old, new=new, sign=sign, told=outcomes)
 
 
-def stored_verdict(old: StoredResult, new: StoredResult) -> Verdict:
-    """The judge's, as if the old one were accepted; laws are not asked."""
-    return judge(_as_baseline(old), new)
-
-
 def told_roughly(comparison: Comparison) -> bool:
     """Whether it takes perturbed starts to say what changed: a metric moved that one run of each side tells only
     roughly, or a chaotic one that a law signs is apart by as much as ensembles can tell, which one run cannot."""

@@ -10,6 +10,8 @@ import pytest
 
 from dashboard import reading, writing
 from dashboard.baselines_page import holds
+from dashboard.compare_page import judged
+from scenarios.catalogue import scenario_of
 from tests.dashboard.test_pages import shown, words
 from tests.validation.store.made import case, failed, falling, info, measurement, result, scene
 from validation.judge import judge
@@ -211,3 +213,22 @@ def test_the_review_page_has_all_that_a_verdict_is_made_of(store: Store) -> None
     for name in ("metric", "now", "accepted", "ratio", "allowed", "first bad commit", "last good commit"):
         assert f"<b>{name}</b>" in told, name
     assert "7.5 times" in told and "the stack of 10 sinks 3 mm on average, 0.4 mm before; allowed up to 0.44 mm" in told
+
+
+def test_two_runs_are_compared_by_the_laws_of_their_scenarios(store: Store) -> None:
+    laws = scenario_of("stack:n=10").laws
+    metric, limit = next(iter(laws.items()))
+    runs = []
+    for value in (0.5 * limit, 2.0 * limit):
+        motion = falling(bodies=1)
+        moved = replace(motion, pose=motion.pose + value, state_hash="")
+        one = result(case(), measurement(metric, value, "m", noise="tolerance"), trajectory=moved)
+        run = store.begin_run(info(), [case()], [scene()])
+        store.save_results(run, [one])
+        store.finish_run(run)
+        runs.append(run)
+    pairs, _, _ = judged(store.run(runs[0]), store.run(runs[1]), with_settings=True)
+    ((_, verdict, _),) = pairs
+    assert verdict.word == "defect" and [defect.metric for defect in verdict.defects] == [metric]
+    told = words(shown("compare", a=str(runs[0]), b=str(runs[1])))
+    assert "1 defect" in told and "physics allows" in told

@@ -142,11 +142,11 @@ def test_what_upright_compare_found_is_shown_with_its_laws(store: Store) -> None
 def test_a_cell_that_a_spreadsheet_would_compute_is_text() -> None:
     of = case("=HYPERLINK(1)", parameters={})
     new, was = (result(of, measurement(value=value), trajectory=None) for value in (3e-3, 4e-4))
-    from validation.compare import stored_verdict
+    from tests.validation.report.made import baseline
     from validation.store import StoredResult
 
     flat = StoredResult.of(new)
-    line = exported([(flat, stored_verdict(StoredResult.of(was), flat), StoredResult.of(was))]).splitlines()[1]
+    line = exported([(flat, judge(baseline(StoredResult.of(was)), flat), StoredResult.of(was))]).splitlines()[1]
     assert ",'=HYPERLINK(1)," in line
 
 
