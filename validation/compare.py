@@ -24,6 +24,7 @@ from validation.judge import judge
 from validation.measurement import Measurement
 from validation.policy import MEDIANS
 from validation.simulation import BROKEN
+from validation.store.errors import StoreError
 from validation.store.records import Baseline, StoredResult
 from validation.verdict import FLOOR, Change, Defect, Move, Verdict
 
@@ -151,18 +152,20 @@ def stored_verdicts(store: Store, pairs: Sequence[tuple[StoredResult, StoredResu
 def stored_scenario(store: Store, case: Case) -> Scenario:
     """Of the catalogue by its label; of a scene file from the stored scene, for the file may be gone. Raises
     ParameterError where the catalogue has it no more."""
-    from scenarios.catalogue import scenario_of
+    from scenarios.catalogue import FAMILIES, scenario_of
     from scenarios.catalogue.scene_file import scenario_from_scene
 
     if "content" in json.loads(case.identity.parameters):
         return scenario_from_scene(case.identity.scenario, store.scene(case.scene_hash))
+    if case.label.partition(":")[0] not in FAMILIES:  # no file is read because a database names it
+        raise ParameterError(f"{case.label}: no scenario of the catalogue")
     return scenario_of(case.label)
 
 
 def _laws_of(store: Store, case: Case) -> Mapping[str, float]:
     try:
         return stored_scenario(store, case).laws
-    except ParameterError:  # a scenario that there is no more has no laws either
+    except (ParameterError, StoreError):  # a scenario or scene that there is no more has no laws either
         return {}
 
 

@@ -232,3 +232,14 @@ def test_two_runs_are_compared_by_the_laws_of_their_scenarios(store: Store) -> N
     assert verdict.word == "defect" and [defect.metric for defect in verdict.defects] == [metric]
     told = words(shown("compare", a=str(runs[0]), b=str(runs[1])))
     assert "1 defect" in told and "physics allows" in told
+
+
+def test_no_file_is_read_because_a_database_names_it(store: Store, tmp_path: Path) -> None:
+    of = case(f"{tmp_path}/scene.json", parameters={})
+    runs = []
+    for _ in range(2):
+        runs.append(store.begin_run(info(), [of], [scene()]))
+        store.save_results(runs[-1], [result(of)])
+        store.finish_run(runs[-1])
+    pairs, _, _ = judged(store.run(runs[0]), store.run(runs[1]), with_settings=True)
+    assert [verdict.word for _, verdict, _ in pairs] == ["pass"]
