@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from reference_engine.planar.world import World as World
     from reference_engine.spatial.errors import SpatialWorldError as SpatialWorldError
     from reference_engine.spatial.errors import UnresolvedStepError as UnresolvedStepError
+    from reference_engine.spatial.mobility import MobilityStepper as MobilityStepper
     from reference_engine.spatial.settings import SpatialSettings as SpatialSettings
     from reference_engine.spatial.simulate import EllipsoidMotion as EllipsoidMotion
     from reference_engine.spatial.simulate import ellipsoid_energy as ellipsoid_energy
@@ -163,6 +164,7 @@ _HOME = {
     "ellipsoid_energy": "spatial.simulate",
     "SpatialSettings": "spatial.settings",
     "Stepper": "spatial.stepper",
+    "MobilityStepper": "spatial.mobility",
     "SpatialWorldError": "spatial.errors",
     "UnresolvedStepError": "spatial.errors",
     "Link": "multibody.links",

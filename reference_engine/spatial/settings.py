@@ -30,6 +30,9 @@ class SpatialSettings:
     bounce_speed: float | None = None
     """m/s of approach below which nothing bounces; what gravity gives in two steps."""
 
+    located: bool = False
+    """Impacts are found at their own time, inside steps: for few bodies, as each costs some ten steps."""
+
     def __post_init__(self) -> None:
         if self.order not in (1, 2):
             raise SpatialWorldError(f"order: {self.order}; 1 or 2")

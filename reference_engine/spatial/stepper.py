@@ -53,6 +53,7 @@ from reference_engine.spatial.layout import (
     Scene,
     Step,
 )
+from reference_engine.spatial.located import advance_located
 from reference_engine.spatial.loop import seek_poses, seek_speeds
 from reference_engine.spatial.places import Places
 from reference_engine.spatial.settings import SpatialSettings
@@ -76,6 +77,7 @@ class StepReport:
     sweeps: int = 0  # of Gauss-Seidel, of all solves
     visits: int = 0  # of contacts in them
     halvings: int = 0  # of the step, where one was too long
+    impacts: int = 0  # located in it
     large: int = 0  # solves that the solver for large heaps finished
     residual: float = 0.0  # m/s, the worst of all solves
     gap_error: float = 0.0  # m, of 0 <= gap - barrier perp impulse
@@ -208,6 +210,11 @@ class Stepper:
             )  # fmt: skip
         return self._rules[h]
 
+    def forget(self) -> None:
+        """What was made for steps of other lengths, and for poses that are not there any more."""
+        self._rules = {h: rules for h, rules in self._rules.items() if h == self.dt}
+        self._steps = {}
+
     def _forces(self, twist: Array) -> None:
         """Accelerations and torques, now, of bodies so fast."""
         if self.world.force is None:
@@ -227,7 +234,11 @@ class Stepper:
         Raises UnresolvedStepError, if those do not help; the world is at the last time that was reached.
         """
         self.report = StepReport()
-        self._advance(self.dt, 0)
+        if self.settings.located:
+            advance_located(self, self.dt)
+            self.forget()
+        else:
+            self._advance(self.dt, 0)
         self.report.listings = self.places.listings
         return self.report
 

@@ -52,6 +52,7 @@ CONE = "friction and normal force from one solution, to round-off"
 SLIDES = "constant acceleration, and the end of slip found on it; round-off"
 ODE = "the integrator's local error, 1e-13, over the motion"
 STEPS = "in space it goes by steps, of second order"
+FOUND = "parabolas, and impacts found to a few times the tolerance of gaps, 1e-9 m"
 HOVERS = "gaps are from 0 to twice their tolerance"
 
 BOUNDS = (
@@ -128,6 +129,11 @@ BOUNDS = (
     Bound("rocking-ellipsoid:contact={rolling,sliding}", "energy_gain", 5e-3, STEPS, unit="J"),
     Bound("rising-egg", "truth_error_position", 1e-3, STEPS, unit="m"),
     Bound("rising-egg", "truth_error_angle", 0.02, STEPS, unit="rad"),
+    Bound("ellipsoid-drop", "truth_error_position", 2e-3, STEPS, unit="m"),
+    Bound("ellipsoid-drop:tilt=0.1,restitution=0.5", "truth_error_position", 1e-8, FOUND, unit="m"),
+    Bound("ellipsoid-drop:tilt=0.1,restitution=0.5", "truth_error_angle", 1e-7, FOUND, unit="rad"),
+    Bound("bouncing-ball:restitution=0.5,space=spatial", "truth_error_goal", 1e-8, FOUND, unit="m"),
+    Bound("newtons-cradle:space=spatial", "truth_error_position", 5e-8, FOUND, unit="m"),
     Bound("ellipsoid-drop", "truth_error_event_time", 1e-12, "the first gap is that of a parabola", unit="s"),
     Bound("three-ellipsoids", "penetration_max", 1e-15, HOVERS, unit="m"),
     Bound("ellipsoids-in-sphere:friction={0,0.4}", "penetration_max", 1e-15, HOVERS, unit="m"),

@@ -40,10 +40,12 @@ SETTINGS = {
     "gap_tolerance": Setting(
         default=1e-7, low=1e-12, high=1e-2, doc="in space: m, no gap below 0, none in touch above twice this"
     ),
+    "located": Setting(default=False, doc="in space: each impact at its own time, at the price of some ten steps"),
     "edges": Setting(default=0, low=0, high=64, doc="in space: of the friction pyramid, even, from 4 on; 0: the cone"),
 }
-FEW = 3
-FAIR_FEW: dict[str, Value] = {"gap_tolerance": 1e-9}  # of a heap the impulses cannot be found so exactly
+FEW = 6  # bodies
+FAIR_FEW: dict[str, Value] = {"gap_tolerance": 1e-9, "located": True}
+"""Of a heap the impulses cannot be found so exactly, and impacts are too many."""
 
 
 def profile(scene: SpatialScene) -> dict[str, Value]:
@@ -130,6 +132,7 @@ def simulate(scene: Scene, dt: float, settings: Settings) -> Trajectory:
     given = library.SpatialSettings(
         gap_tolerance=float(settings["gap_tolerance"]),
         edges=int(settings["edges"]),
+        located=bool(settings["located"]),
     )
     stepper = Stepper(world_of(scene), dt, given)
     recorder = Recorder(scene, dt, velocity_lag=0.0)
