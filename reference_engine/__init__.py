@@ -62,7 +62,10 @@ if TYPE_CHECKING:
     from reference_engine.multibody.motion import JointEvent as JointEvent
     from reference_engine.multibody.motion import MechanismMotion as MechanismMotion
     from reference_engine.multibody.motion import mechanism_at as mechanism_at
+    from reference_engine.multibody.rolling import Rolling as Rolling
     from reference_engine.multibody.simulate import simulate_mechanism as simulate_mechanism
+    from reference_engine.multibody.striking import Struck as Struck
+    from reference_engine.multibody.striking import strike as strike
     from reference_engine.planar.connectors import Joint as Joint
     from reference_engine.planar.connectors import PathEnd as PathEnd
     from reference_engine.planar.connectors import PathJoint as PathJoint
@@ -177,6 +180,9 @@ _HOME = {
     "MechanismMotion": "multibody.motion",
     "JointEvent": "multibody.motion",
     "mechanism_at": "multibody.motion",
+    "Rolling": "multibody.rolling",
+    "strike": "multibody.striking",
+    "Struck": "multibody.striking",
     "MechanismError": "multibody.errors",
     "JointError": "multibody.errors",
     "CompliantWorld": "compliant.world",

@@ -37,6 +37,7 @@ class Held:
     placed: Placed
     jacobian: Array  # (F + 1, N, 6) of all rows
     rotation: Array  # (F + 1, 3, 3)
+    drift: Array | None  # (N,) m/s, g' at rest; None where it is 0
     active: Flags  # (N,)
     U: Array  # (A, R)
     s: Array  # (R,)
@@ -194,6 +195,19 @@ class System:
         rest = np.zeros((self.links + 1, 3))
         return self.freely(f, rotation, rest)[:, self.poses.columns]
 
+    def mass_matrix(self, rotation: Array) -> Array:
+        """M (F * twist, F * twist) in world axes; the spins of point masses, which nothing turns, count 1."""
+        width = self.poses.twist
+        M = np.zeros((self.links, width, self.links, width))
+        inertia = np.where(self.inertia > 0.0, self.inertia, 1.0)
+        for i in range(self.links):
+            if width == 3:
+                M[i, :, i, :] = np.diag([self.mass[i], self.mass[i], inertia[i, 0]])
+            else:
+                M[i, :3, i, :3] = self.mass[i] * np.eye(3)
+                M[i, 3:, i, 3:] = rotation[i] * inertia[i] @ rotation[i].T
+        return M.reshape(self.links * width, -1)
+
     def kicks(self, held: Held) -> Array:
         """M^(-1) J^T (F * twist, A): what a unit of impulse of each active row does to the twists."""
         scaled = ((held.U * held.s) @ held.Vt).reshape(-1, self.links, self.poses.twist)  # S, row by row
@@ -239,13 +253,14 @@ class System:
         position, rotation = self.poses.placed(q)
         placed = self.rows.place(position, rotation)
         J = self.rows.jacobian(placed)
+        drift = self.rows.drift(placed, position) if self.rows.rolling else None
         S = self.scaled(J, rotation, active)
         if not len(S):
             none = np.zeros((0, 0))
-            return Held(placed, J, rotation, active, none, np.zeros(0), np.zeros((0, S.shape[1])))
+            return Held(placed, J, rotation, drift, active, none, np.zeros(0), np.zeros((0, S.shape[1])))
         U, s, Vt = np.linalg.svd(S, full_matrices=False)
         rank = int(np.count_nonzero(s > RANK * s[0]))
-        return Held(placed, J, rotation, active, U[:, :rank], s[:rank], Vt[:rank])
+        return Held(placed, J, rotation, drift, active, U[:, :rank], s[:rank], Vt[:rank])
 
     def scaled(self, J: Array, rotation: Array, active: Flags) -> Array:
         """S (A, F * twist)."""
@@ -275,7 +290,7 @@ class System:
         if self.poses.twist == 3:
             J = J[:, :, [0, 1, 5]]
         g_rate: Array = np.einsum("fni,fi->n", J, v)
-        return g_rate
+        return g_rate if held.drift is None else g_rate + held.drift
 
     def accelerations(self, time: float, y: Array, active: Flags, alpha: float = 0.0) -> tuple[Array, Held, Array]:
         """Accelerations (F, twist), the factor, and z; alpha [1/s] > 0 adds Baumgarte's terms (1972)."""
@@ -299,7 +314,9 @@ class System:
         position[:-1, :linear] = q[:, :linear]
         velocity, spin = self.poses.moving(v)
         free = self.freely(self.forces(time, position, held.rotation, velocity, spin), held.rotation, spin)
-        return free, self.rows.bias(held.placed, velocity, spin) + np.einsum("fni,fi->n", held.jacobian[:-1], free)
+        return free, self.rows.bias(held.placed, held.rotation, velocity, spin) + np.einsum(
+            "fni,fi->n", held.jacobian[:-1], free
+        )
 
     def close(self, y: Array, active: Flags) -> Array:
         """y with the active rows closed, position and rate: the least move that does it, by kinetic energy.
@@ -357,6 +374,7 @@ def size_of(mechanism: Mechanism, position: Array) -> float:
                   ((joint.first, joint.first_point), (joint.second, joint.second_point))
                   if p is not None and i != GROUND]  # fmt: skip
         found.append(getattr(joint, "length", 0.0))
+        found.append(float(np.max(getattr(joint, "semi_axes", 0.0))))
     for link in mechanism.links:
         if not link.fixed:
             found.append(float(np.sqrt(np.max(link.inertia) / link.mass)))

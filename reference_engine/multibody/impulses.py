@@ -85,6 +85,8 @@ class ByImpulses:
         if system.depends_on_speed:
             raise MechanismError("load, springs[].damping: forces by velocity; joints held by impulses take none, "
                                  "hold='accelerations' does")  # fmt: skip
+        if system.rows.rolling:
+            raise MechanismError("joints: one is Rolling, a condition of velocities; hold='accelerations' takes it")
         self.system, self.active, self.time, self.y = system, active, time, y
         self.energy_moved = self.gap_moved = 0.0
         self._allowed = tolerance * system.scales(time, y, active)

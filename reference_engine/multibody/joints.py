@@ -1,4 +1,4 @@
-"""What holds links together: joints of 0 to 3 linear and 0 to 3 angular degrees of freedom, rods and ropes.
+"""What holds links together: joints of 0 to 3 linear and 0 to 3 angular freedoms, rods and ropes, rolling.
 
 Points and axes are in the frame of the link that they are of; link -1 is the world. In the plane there are 0 to 2
 linear and 0 or 1 angular degrees of freedom. What the angular ones hold is the relative orientation at the start.
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.links import GROUND, vector
+from reference_engine.multibody.rolling import Rolling
 
 PARALLEL = 1e-6  # rad, between axes of an angular joint of two: nearer, they are one axis
 
@@ -86,7 +87,7 @@ class Distance:
         check_bounce(what, self.rope, self.restitution)
 
 
-Joint = Coupling | Distance
+Joint = Coupling | Distance | Rolling
 
 
 def check_ends(what: str, first: int, second: int) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.joints import Coupling, Joint
 from reference_engine.multibody.links import GROUND, Link, vector
+from reference_engine.multibody.rolling import Rolling
 
 Array = NDArray[np.float64]
 Load = Callable[[float, Array, Array, Array], ArrayLike]
@@ -94,6 +95,8 @@ class Mechanism:
 
     def _check_joint(self, path: str, joint: Joint) -> None:
         self._check_ends(path, joint.first, joint.second)
+        if isinstance(joint, Rolling) and (self.dimension == 2 or not np.any(self.links[joint.link].inertia)):
+            raise MechanismError(f"{path}: link {joint.link} is planar or a point mass; bodies of space roll")
         if not any(i != GROUND and not self.links[i].fixed for i in (joint.first, joint.second)):
             raise MechanismError(f"{path}: neither of links {joint.first} and {joint.second} can move")
         for name in ("first_point", "second_point", "axis", "turn_axis", "second_axis"):

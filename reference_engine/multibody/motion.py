@@ -54,3 +54,12 @@ def mechanism_at(mechanism: Mechanism, motion: MechanismMotion, sample: int) -> 
         for i, link in enumerate(mechanism.links)
     )
     return replace(mechanism, links=links)
+
+
+def with_states(mechanism: Mechanism, moving: NDArray[np.int64], q: Array, v: Array) -> Mechanism:
+    """The mechanism with poses (F, 3 or 7) and twists (F, 3 or 6) of its moving links."""
+    links, D = list(mechanism.links), mechanism.dimension
+    for k, i in enumerate(moving):
+        turned, spin = (q[k, 2], v[k, 2]) if D == 2 else (q[k, 3:], v[k, 3:])
+        links[i] = replace(links[i], position=q[k, :D], orientation=turned, velocity=v[k, :D], spin=spin)
+    return replace(mechanism, links=tuple(links))

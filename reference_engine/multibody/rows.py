@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.joints import PARALLEL, Coupling, Distance, Joint, across
 from reference_engine.multibody.kinematics import cross
+from reference_engine.multibody.rolling import Rolling, RollingRows
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -41,6 +42,7 @@ class Placed:
     arm_b: Array  # (P + D, 3) m
     u: Array  # (Q, 3)
     w: Array  # (Q, 3)
+    rolling: tuple[tuple[Array, Array, float], ...]  # rho, n, gap of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,12 @@ class Rows:
         points: list[Row] = []
         distances: list[Row] = []
         angles: list[Row] = []
+        rolling: list[tuple[int, RollingRows]] = []
         for k, joint in enumerate(joints):
             a, b = int(number[joint.first]), int(number[joint.second])
+            if isinstance(joint, Rolling):
+                rolling.append((k, RollingRows(joint, b)))
+                continue
 
             def seen(link: int, local: Array, *, at: bool) -> Array:
                 """In the frame of what the rows take the link for: its own, or the world's."""
@@ -95,11 +101,14 @@ class Rows:
                 angles.append(Row(k, a, b, seen(joint.first, u, at=False), np.zeros(3),
                                   seen(joint.second, w, at=False), c))  # fmt: skip
         rows = [*points, *distances, *angles]
-        self.count, self.pulls, self.spans = len(rows), len(points) + len(distances), len(distances)
+        self.dots, self.pulls, self.spans = len(rows), len(points) + len(distances), len(distances)
         self.first_span, self.turns = len(points), len(angles)
-        self.joint = np.array([row.joint for row in rows], np.int64)
-        self.one_sided = np.array([row.one_sided for row in rows], bool)
-        self.restitution = np.array([getattr(joints[row.joint], "restitution", 0.0) for row in rows])
+        self.rolling = tuple(row for _, row in rolling)
+        self.joint = np.array([row.joint for row in rows] + [k for k, _ in rolling for _ in range(4)], np.int64)
+        self.count = len(self.joint)
+        self.one_sided = np.zeros(self.count, bool)
+        self.one_sided[: self.dots] = [row.one_sided for row in rows]
+        self.restitution = np.array([getattr(joints[k], "restitution", 0.0) for k in self.joint])
         self.a = np.array([row.a for row in rows], np.int64)
         self.b = np.array([row.b for row in rows], np.int64)
         self._value = np.array([row.value for row in distances])
@@ -109,25 +118,28 @@ class Rows:
         vectors = [row.on_a for row in rows] + [row.point_a for row in rows[: self.pulls]] + [r.point_b for r in rows]
         self._local = np.array(vectors).reshape(-1, 3, 1)
         self._owner = np.concatenate([self.a, self.a[: self.pulls], self.b])
-        self._of_row = np.arange(self.count)
+        self._of_row = np.arange(self.dots)
         p = slice(0, self.pulls)
         self._ends = np.concatenate([self.a[p], self.b[p]])
 
     def place(self, position: Array, rotation: Array) -> Placed:
         """position (F + 1, 3), rotation (F + 1, 3, 3), the world last."""
-        N, P, S = self.count, self.pulls, self.first_span
+        N, P, S = self.dots, self.pulls, self.first_span
         turned = (rotation[self._owner] @ self._local)[:, :, 0]
         arm_a, arm_b = turned[N : N + P], turned[N + P : N + 2 * P]
         d = position[self.b[:P]] + arm_b - position[self.a[:P]] - arm_a
         n, u, w = turned[:P], turned[P:N], turned[N + 2 * P :]
-        gap = np.empty(N)
+        gap = np.zeros(self.count)
         if self.spans:
             length = np.sqrt(dot(d[S:], d[S:]))
             n[S:] = d[S:] * (self._sign / positive(length))[:, None]
             gap[S:P] = self._sign * (length - self._value)
         gap[:S] = dot(n[:S], d[:S])
-        gap[P:] = self.size * (dot(u, w) - self._cosine)
-        return Placed(gap, n, d, arm_a, arm_b, u, w)
+        gap[P:N] = self.size * (dot(u, w) - self._cosine)
+        rolling = tuple(row.place(position, rotation) for row in self.rolling)
+        for i, (_, _, off) in enumerate(rolling):
+            gap[N + 4 * i] = off
+        return Placed(gap, n, d, arm_a, arm_b, u, w, rolling)
 
     def jacobian(self, placed: Placed) -> Array:
         """(F + 1, N, 6): by link, so that g' = sum over links of J[link] @ (velocity, spin)."""
@@ -144,9 +156,20 @@ class Rows:
             k = self._of_row[P:]
             axis = self.size * cross(placed.w, placed.u)
             J[self.a[P:], k, 3:], J[self.b[P:], k, 3:] = -axis, axis
+        for i, row in enumerate(self.rolling):
+            first = self.dots + 4 * i
+            J[row.link, first : first + 4] = row.jacobian(placed.rolling[i])
         return J
 
-    def bias(self, placed: Placed, velocity: Array, spin: Array) -> Array:
+    def drift(self, placed: Placed, position: Array) -> Array:
+        """What g' is at rest (N,): of planes that turn."""
+        moved = np.zeros(self.count)
+        for i, row in enumerate(self.rolling):
+            first = self.dots + 4 * i
+            moved[first : first + 4] = row.drift(placed.rolling[i], position)
+        return moved
+
+    def bias(self, placed: Placed, rotation: Array, velocity: Array, spin: Array) -> Array:
         """gamma (N,): what g'' is without acceleration. velocity, spin (F + 1, 3), of the world 0."""
         P, S = self.pulls, self.first_span
         gamma = np.zeros(self.count)
@@ -169,9 +192,12 @@ class Rows:
         if self.turns:
             of_a, of_b = spin[self.a[P:]], spin[self.b[P:]]
             u_rate, w_rate = cross(of_a, placed.u), cross(of_b, placed.w)
-            gamma[P:] = self.size * (
+            gamma[P : self.dots] = self.size * (
                 dot(cross(of_a, u_rate), placed.w) + 2.0 * dot(u_rate, w_rate) + dot(placed.u, cross(of_b, w_rate))
             )
+        for i, row in enumerate(self.rolling):
+            first = self.dots + 4 * i
+            gamma[first : first + 4] = row.bias(placed.rolling[i], rotation, velocity, spin)
         return gamma
 
 

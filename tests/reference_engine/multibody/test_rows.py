@@ -65,7 +65,7 @@ def check_derivatives(system: System) -> None:
         return system.rows.place(*system.poses.placed(system.poses.moved(q, t * v))).gap
 
     held = system.hold(q, np.ones(system.rows.count, bool))
-    bias = system.rows.bias(held.placed, *system.poses.moving(v))
+    bias = system.rows.bias(held.placed, held.rotation, *system.poses.moving(v))
     h = 1e-3
     samples = [gap(k * h) for k in range(-3, 4)]
     first = sum(c * s for c, s in zip((-1, 9, -45, 0, 45, -9, 1), samples)) / (60.0 * h)

@@ -1,0 +1,123 @@
+"""Rolling without slip: a link's ball, ellipsoid or disc on a plane, or its ball inside a hollow sphere.
+
+The link's point at the contact has the velocity of what it rolls on: three rows of velocities beside that of the gap,
+
+    u = v + omega x rho - Omega x (x + rho - p) = 0,      u' = v' + omega' x rho + omega x rho' - Omega x (v + rho')
+
+with rho from the centre of mass to the contact, p a point of the axis about which the plane turns with Omega. On a
+plane with normal n, A = R diag(semi-axes^2) R^T and h = sqrt(n . A n) give rho = -A n / h, and
+
+    rho' = -(omega x (A n) - A (omega x n)) / h - rho h' / h,      h' = n . (omega x (A n)) / h.
+
+In a hollow sphere n points from the centre of the ball to that of the sphere, rho = -r n.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reference_engine.multibody.errors import MechanismError
+from reference_engine.multibody.links import GROUND, vector
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rolling:
+    """A link that rolls on the world, in space. It never leaves: whether a contact could pull so is not asked.
+
+    semi_axes: one radius, or three along the link's axes about its centre of mass, one of which may be 0 (a disc).
+    The plane goes through `point` with `normal` towards the link, and turns about it there with `turning`. With a
+    `hollow` radius, a ball rolls inside the sphere about `point`.
+    """
+
+    link: int
+    semi_axes: ArrayLike  # m
+    point: ArrayLike = (0.0, 0.0, 0.0)  # m
+    normal: ArrayLike = (0.0, 0.0, 1.0)  # of any length
+    turning: float = 0.0  # rad/s
+    hollow: float | None = None  # m
+    name: str = ""
+    first = property(lambda self: GROUND)
+    second = property(lambda self: self.link)
+    first_point = property(lambda self: None)
+    second_point = property(lambda self: None)
+
+    def __post_init__(self) -> None:
+        what = f"rolling {self.name!r}" if self.name else "rolling"
+        axes = vector(what, "semi_axes", self.semi_axes, (0, 3))
+        axes = np.repeat(axes, 3) if axes.ndim == 0 else axes
+        if not ((axes >= 0.0).all() and np.count_nonzero(axes) >= 2):
+            raise MechanismError(f"{what}: semi_axes {axes.tolist()} m; positive, of a disc one of them 0")
+        normal = vector(what, "normal", self.normal, (3,))
+        if not normal.any():
+            raise MechanismError(f"{what}: normal (0, 0, 0) has no direction")
+        if self.hollow is not None:
+            if not (math.isfinite(self.hollow) and self.hollow > axes.max()):
+                raise MechanismError(
+                    f"{what}: hollow {self.hollow!r} m; finite and more than the ball's {axes.max():g}"
+                )
+            if axes.min() < axes.max() or self.turning:
+                raise MechanismError(f"{what}: inside a hollow sphere, which does not turn, rolls a ball alone")
+        object.__setattr__(self, "semi_axes", axes)
+        object.__setattr__(self, "normal", normal / np.linalg.norm(normal))
+        object.__setattr__(self, "point", vector(what, "point", self.point, (3,)))
+
+
+class RollingRows:
+    """The rows of one rolling link: the gap, then u along x, y and z."""
+
+    def __init__(self, joint: Rolling, link: int) -> None:
+        self.link, self._point, self._hollow = link, np.asarray(joint.point), joint.hollow
+        self._squares, self._normal = np.asarray(joint.semi_axes) ** 2, np.asarray(joint.normal)
+        self._radius = float(np.max(joint.semi_axes))
+        self._turn = joint.turning * self._normal
+
+    def place(self, position: Array, rotation: Array) -> tuple[Array, Array, float]:
+        """rho (3,), n (3,) and the gap, of a pose of all links."""
+        x = position[self.link]
+        if self._hollow is not None:
+            inward = self._point - x
+            far = float(np.linalg.norm(inward))
+            n = inward / far if far > 0.0 else self._normal
+            return -self._radius * n, n, self._hollow - self._radius - far
+        R = rotation[self.link]
+        on = R @ (self._squares * (R.T @ self._normal))  # A n
+        h = math.sqrt(float(on @ self._normal))
+        return -on / h, self._normal, float(self._normal @ (x - self._point)) - h
+
+    def jacobian(self, placed: tuple[Array, Array, float]) -> Array:
+        """(4, 6) for (v, omega): e . u for e = n, x, y, z."""
+        rho, n, _ = placed
+        J = np.zeros((4, 6))
+        J[0, :3], J[1:, :3] = n, np.eye(3)
+        J[0, 3:] = np.cross(rho, n)  # e . (omega x rho) = omega . (rho x e)
+        J[1:, 3:] = np.cross(rho, np.eye(3))
+        return J
+
+    def drift(self, placed: tuple[Array, Array, float], position: Array) -> Array:
+        """(4,) m/s: what u is at rest, because the plane turns."""
+        rho, n, _ = placed
+        of_plane = np.cross(self._turn, position[self.link] + rho - self._point)
+        return -np.array([n @ of_plane, *of_plane])
+
+    def bias(self, placed: tuple[Array, Array, float], rotation: Array, velocity: Array, spin: Array) -> Array:
+        """gamma (4,): u' without accelerations."""
+        rho, n, gap = placed
+        v, w = velocity[self.link], spin[self.link]
+        if self._hollow is not None:
+            far = self._hollow - self._radius - gap
+            n_rate = (n * float(n @ v) - v) / far
+            rate = -self._radius * n_rate
+            return np.array([n @ np.cross(w, rate) + n_rate @ (v + np.cross(w, rho)), *np.cross(w, rate)])
+        R = rotation[self.link]
+        on = R @ (self._squares * (R.T @ n))
+        h = math.sqrt(float(on @ n))
+        turned = np.cross(w, on)
+        rate = -(turned - R @ (self._squares * (R.T @ np.cross(w, n)))) / h - rho * float(n @ turned) / h**2
+        gamma = np.cross(w, rate) - np.cross(self._turn, v + rate)
+        return np.array([n @ gamma, *gamma])
