@@ -72,7 +72,7 @@ class System:
         start_v = np.array([np.concatenate([numbers(link.velocity), numbers(link.spin)]) for link in links])
         position, rotation = every.placed(start_q)
         self.start = np.concatenate([start_q[self.moving].ravel(), start_v[self.moving].ravel()])
-        self._fixed = position, rotation
+        self._fixed, self._every = (position, rotation), start_q
         self.gravity = lifted(mechanism.gravity) if planar else np.asarray(mechanism.gravity)
         self.mass = np.array([links[i].mass for i in self.moving])
         inertia = np.array([numbers(links[i].inertia) for i in self.moving])  # (F, 1 or 3)
@@ -119,8 +119,11 @@ class System:
 
     # --- forces --------------------------------------------------------------------------------------
 
-    def forces(self, time: float, position: Array, rotation: Array, velocity: Array, spin: Array) -> Array:
+    def forces(self, time: float, q: Array, rotation: Array, velocity: Array, spin: Array) -> Array:
         """(F, 6) N and N m in world axes, of what the mechanism states; not those of its joints."""
+        position = np.zeros((self.links + 1, 3))
+        linear = 2 if self.poses.twist == 3 else 3
+        position[:-1, :linear] = q[:, :linear]
         f = self._torque.copy()
         f[:, :3] += self.mass[:, None] * self.gravity
         for spring, (a, b, on_a, on_b) in zip(self.mechanism.springs, self._springs):
@@ -140,17 +143,17 @@ class System:
                     f[link, :3] += towards
                     f[link, 3:] += np.cross(arm, towards)
         if self.mechanism.load is not None:
-            f += self._loads(time, position, rotation, velocity, spin)
+            f += self._loads(time, q, velocity, spin)
         return f
 
-    def _loads(self, time: float, position: Array, rotation: Array, velocity: Array, spin: Array) -> Array:
+    def _loads(self, time: float, q: Array, velocity: Array, spin: Array) -> Array:
         """What the caller's function says of all links, of those that move."""
         assert self.mechanism.load is not None
-        place, turn = self._fixed[0][:-1].copy(), self._fixed[1][:-1].copy()
-        twist = np.zeros((len(place), 6))
-        place[self.moving], turn[self.moving] = position[:-1], rotation[:-1]
+        place, twist, D = self._every.copy(), np.zeros((len(self._every), 6)), self.mechanism.dimension
+        place[self.moving] = q
         twist[self.moving] = np.concatenate([velocity[:-1], spin[:-1]], axis=1)
-        given = np.asarray(self.mechanism.load(time, place[:, : self.mechanism.dimension], turn, twist), np.float64)
+        turned = place[:, 2] if D == 2 else place[:, 3:]
+        given = np.asarray(self.mechanism.load(time, place[:, :D], turned, twist), np.float64)
         if given.shape != twist.shape or not np.isfinite(given).all():
             raise MechanismError(
                 f"load: at t = {time:.9g} s it gave shape {given.shape}; ({len(place)}, 6), all finite"
@@ -185,10 +188,8 @@ class System:
 
     def position_forces(self, time: float, q: Array, rotation: Array) -> Array:
         """Forces (F, 6) of links at rest: what does not hang on velocities."""
-        position = np.zeros((self.links + 1, 3))
-        position[:-1, : 2 if self.poses.twist == 3 else 3] = q[:, : 2 if self.poses.twist == 3 else 3]
         rest = np.zeros((self.links + 1, 3))
-        return self.forces(time, position, rotation, rest, rest)
+        return self.forces(time, q, rotation, rest, rest)
 
     def accelerated(self, f: Array, rotation: Array) -> Array:
         """M^(-1) f as accelerations (F, twist), without the gyroscopic torque: what impulses do."""
@@ -309,11 +310,8 @@ class System:
     def _free(self, time: float, y: Array, held: Held) -> tuple[Array, Array]:
         """Accelerations (F, 6) and g'' (N,) without joints."""
         q, v = self.split(y)
-        position = np.zeros((self.links + 1, 3))
-        linear = 2 if self.poses.twist == 3 else 3
-        position[:-1, :linear] = q[:, :linear]
         velocity, spin = self.poses.moving(v)
-        free = self.freely(self.forces(time, position, held.rotation, velocity, spin), held.rotation, spin)
+        free = self.freely(self.forces(time, q, held.rotation, velocity, spin), held.rotation, spin)
         return free, self.rows.bias(held.placed, held.rotation, velocity, spin) + np.einsum(
             "fni,fi->n", held.jacobian[:-1], free
         )

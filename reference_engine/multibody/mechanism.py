@@ -50,9 +50,9 @@ class LinkTorque:
 class Mechanism:
     """Links and joints; gravity (2,) or (3,) m/s^2, downward in the plane along y and in space along z.
 
-    `load(time, position (B, D), rotation (B, 3, 3), twist (B, 6))` gives (B, 6) forces [N] and torques [N m] in world
-    axes beside those of gravity, springs and torques; in the plane components x, y and the last count. It may be asked
-    ahead of the time, and depends on nothing but its arguments.
+    `load(time, position (B, D), orientation (B,) or (B, 4), twist (B, 6))` gives forces [N] and torques [N m], (B, 6),
+    in world axes beside those of gravity, springs and torques; in the plane components x, y and the last count. It may
+    be asked ahead of the time, and depends on nothing but its arguments.
 
     Raises MechanismError, naming what is wrong.
     """

@@ -51,6 +51,8 @@ CARRIES = "every face carries the weight above it, to round-off"
 CONE = "friction and normal force from one solution, to round-off"
 SLIDES = "constant acceleration, and the end of slip found on it; round-off"
 ODE = "the integrator's local error, 1e-13, over the motion"
+JOINED = "in space, where bodies touch nothing: the integrator's local error, 1e-12, over the motion"
+CLOSED = "joints in space are closed after every step and in every sample"
 STEPS = "in space it goes by steps, of second order"
 FOUND = "parabolas, and impacts found to a few times the tolerance of gaps, 1e-9 m"
 HOVERS = "gaps are from 0 to twice their tolerance"
@@ -138,8 +140,15 @@ BOUNDS = (
     Bound("three-ellipsoids", "penetration_max", 1e-15, HOVERS, unit="m"),
     Bound("ellipsoids-in-sphere:friction={0,0.4}", "penetration_max", 1e-15, HOVERS, unit="m"),
     Bound("ellipsoids-in-sphere:friction=0", "truth_error_goal", 1e-12, "kept by the method", unit="kg m^2/s"),
-    Bound("free-tumble:start={even,flip}", "truth_error_angle", 1e-4, STEPS, unit="rad"),
-    Bound("free-tumble:start={even,flip}", "angular_momentum_drift", 1e-11, "kept by the method", unit="kg m^2/s"),
+    Bound("free-tumble:start={even,flip}", "truth_error_angle", 1e-9, JOINED, unit="rad"),
+    Bound("free-tumble:start={even,flip}", "angular_momentum_drift", 1e-9, JOINED, unit="kg m^2/s"),
+    Bound("pendulum", "truth_error_angle", 1e-11, ODE, unit="rad"),
+    Bound("pendulum:space=spatial", "truth_error_angle", 1e-9, JOINED, unit="rad"),
+    Bound("four-bar", "truth_error_angle", 1e-11, ODE, unit="rad"),
+    Bound("four-bar:space=spatial", "truth_error_angle", 1e-9, JOINED, unit="rad"),
+    Bound("four-bar:space=spatial", "joint_gap", 1e-14, CLOSED, unit="m"),
+    Bound("heavy-top", "truth_error_angle", 1e-9, JOINED, unit="rad"),
+    Bound("heavy-top", "joint_gap", 1e-14, CLOSED, unit="m"),
     Bound("bouncing-ball:restitution=0,space=spatial", "truth_error_position", 2e-9, HOVERS, unit="m"),
     Bound("slide-to-roll:space=spatial", "truth_error_goal", 1e-12, "5/7 of its speed, whatever the step", unit="m/s"),
     Bound("slide-to-roll:space=spatial", "truth_error_position", 1e-5, STEPS, unit="m"),

@@ -29,8 +29,8 @@ import reference_engine as library
 from reference_engine import ContactForceError, LocatedMotion, UnresolvedContact, WorldError
 from reference_engine.planar.located.settings import FINEST_TOLERANCE, IMPACT_LAWS, IMPACT_ORDERS
 from reference_engine.planar.located.simulate import penetration
-from scenarios.scene import PlanarScene, Revolute, Scene, SpatialScene
-from validation.engines import reference_ellipsoids
+from scenarios.scene import PlanarScene, Revolute, Scene, SpatialScene, colliding_pairs
+from validation.engines import reference_ellipsoids, reference_mechanisms
 from validation.engines.engine import Setting, Settings, Value
 from validation.engines.recorder import BASE_RATE, PAIR_EVERY, report_step_times
 from validation.engines.reference_world import world_of
@@ -60,6 +60,7 @@ SETTINGS = {
     ),
     "max_events": Setting(default=OWN.max_events, low=1, high=1e9, doc="more of them are an error"),
     **reference_ellipsoids.SETTINGS,
+    **reference_mechanisms.SETTINGS,
 }
 ROUND_OFF = 1e-12  # m, which is no overlap to be refused
 MOST_BODIES = 300  # with 0.5 GiB; its matrices are dense, four places for each body
@@ -84,7 +85,7 @@ class Reference:
         if isinstance(scene, SpatialScene):
             if scene.contact.impact_law or scene.contact.impact_order:
                 return NO_CHOICE
-            return reference_ellipsoids.declines(scene)
+            return (reference_mechanisms if takes_joints(scene) else reference_ellipsoids).declines(scene)
         if (count := len(scene.bodies) + len(scene.boundaries)) > MOST_BODIES:
             return TOO_MANY.format(MOST_BODIES, count)
         for joint in scene.joints:
@@ -103,8 +104,11 @@ class Reference:
         reference_ellipsoids.warm_up()
 
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
-        """Raises UnresolvedContact, UnresolvedStepError or ContactForceError, with the figures, or goes on rightly."""
+        """Raises UnresolvedContact, UnresolvedStepError, JointError, ContactForceError, with figures, or goes on rightly."""
         if isinstance(scene, SpatialScene):
+            if takes_joints(scene):
+                steps = max(1, round(scene.duration / dt))
+                return reference_mechanisms.simulate(scene, times_read(steps, dt), dt, settings)
             return reference_ellipsoids.simulate(scene, dt, settings)
         given = {field.name: settings[field.name] for field in fields(library.Settings)}
         steps = max(1, round(scene.duration / dt))
@@ -113,6 +117,11 @@ class Reference:
         motion = library.simulate_at(world_of(scene), times_read(steps, dt), library.Settings(**given))  # type: ignore[arg-type]
         report_step_times([(time.perf_counter() - started) / steps] * steps)
         return trajectory_of(motion, scene, dt)
+
+
+def takes_joints(scene: SpatialScene) -> bool:
+    """Whether it goes to the engine for joints: it has some, or nothing that could touch, which needs no steps."""
+    return bool(scene.joints) or not colliding_pairs(scene)
 
 
 def warm_up_plane() -> None:

@@ -30,7 +30,6 @@ Array = NDArray[np.float64]
 ANY = (1.0, 1.0, 1.0)  # m
 ONLY = "the reference engine's bodies in space are spheres and ellipsoids; this scene has {}"
 DECLINES = {
-    "joints": "the reference engine has no joints in space",
     "groups": "the reference engine lets no bodies in space pass through one another, not even those of one group",
 }
 TAKES = frozenset({"spatial", "sphere", "ellipsoid", "half-space", "hollow-sphere"})
@@ -55,8 +54,6 @@ def profile(scene: SpatialScene) -> dict[str, Value]:
 
 def declines(scene: SpatialScene) -> str | None:
     found = features(scene)
-    if scene.joints:
-        return DECLINES["joints"]
     if "groups" in found:
         return DECLINES["groups"]
     if (others := found - TAKES - LAWS) and colliding_pairs(scene):

@@ -1,0 +1,176 @@
+"""A four-bar linkage: crank, coupler and rocker of uniform rods, 1 kg a metre, on a ground that closes the loop.
+
+With the crank's angle t as the one coordinate, the angles of the others from the loop
+
+    a e(t) + b e(u) = d + c e(v):   b u' p(u) - c v' p(v) = -a p(t),   p(u) = e'(u),   ' = d/dt of the crank
+
+and once more for u'', v''; d'Alembert's principle along t then gives the crank's acceleration. In space the pins are
+hinges: 20 conditions on 18 numbers, of which 17 are independent. Source: Haug 1989, "Computer Aided Kinematics and
+Dynamics of Mechanical Systems", ch. 3 (loop closure).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated
+
+import numpy as np
+
+from scenarios.catalogue.bodies import Array, Body, G, block, poses_in_plane, scene_of
+from scenarios.catalogue.chebyshev import DenseSolution
+from scenarios.catalogue.ground import Space
+from scenarios.catalogue.laws import gain_law
+from scenarios.catalogue.readings import value_at
+from scenarios.scenario import Scenario, Value, Within
+from scenarios.scene import Hinge, Revolute
+from scenarios.truth import Goal, Motion, Truth
+
+CRANK, COUPLER, ROCKER, GROUND = 0.5, 1.2, 0.9, 1.1  # m; the crank can turn round
+THICKNESS = 0.04  # m, for the eye: the inertia is that of slender rods
+ANGLE = 1.0  # rad, of the crank at the start
+DURATION = 2.0  # s
+GOAL_TIME = 1.5  # s
+GAIN_SHARE = 0.2  # as of the double pendulum
+RODS = (("crank", CRANK), ("coupler", COUPLER), ("rocker", ROCKER))
+
+
+def assembled(angle: float) -> tuple[float, float]:
+    """Angles of coupler and rocker, the rocker's pin above."""
+    pin = CRANK * np.array([math.cos(angle), math.sin(angle)])
+    reach = np.array([GROUND, 0.0]) - pin
+    far = float(np.hypot(*reach))
+    opening = math.acos((far**2 + COUPLER**2 - ROCKER**2) / (2.0 * far * COUPLER))
+    lean = math.atan2(reach[1], reach[0]) + opening
+    x, y = pin + COUPLER * np.array([math.cos(lean), math.sin(lean)]) - [GROUND, 0.0]
+    return lean, math.atan2(y, x)
+
+
+def along_the_crank(t: Array, u: Array, v: Array) -> tuple[Array, Array, Array, Array]:
+    """u', v', u'', v'' for a unit of crank speed, of angles (N,)."""
+    det = -COUPLER * ROCKER * np.sin(v - u)
+
+    def solve(x: Array, y: Array) -> tuple[Array, Array]:
+        """(h, k) with b h p(u) - c k p(v) = (x, y)."""
+        h = (-ROCKER * np.cos(v) * x - ROCKER * np.sin(v) * y) / det
+        k = (-COUPLER * np.cos(u) * x - COUPLER * np.sin(u) * y) / det
+        return h, k
+
+    h, k = solve(CRANK * np.sin(t), -CRANK * np.cos(t))
+    inward = [
+        CRANK * f(t) + COUPLER * h**2 * f(u) - ROCKER * k**2 * f(v) for f in (np.cos, np.sin)
+    ]  # what b u'' p(u) - c v'' p(v) makes up for
+    return (h, k, *solve(*inward))
+
+
+def _rate(time: Array, y: Array) -> Array:
+    t, u, v, w = y
+    h, k, h2, k2 = along_the_crank(t, u, v)
+    one, none = np.ones_like(t), np.zeros_like(t)
+
+    def e(angle: Array) -> Array:
+        return np.array([np.cos(angle), np.sin(angle)])
+
+    def p(angle: Array) -> Array:
+        return np.array([-np.sin(angle), np.cos(angle)])
+
+    inertia, force = none, none
+    for (_, length), angle, first, second, carried in zip(
+        RODS, (t, u, v), (one, h, k), (none, h2, k2), (0.0, CRANK, 0.0)
+    ):
+        r1 = carried * p(t) + 0.5 * length * first * p(angle)
+        r2 = -carried * e(t) + 0.5 * length * (second * p(angle) - first**2 * e(angle))
+        about = length**2 / 12.0
+        inertia = inertia + length * ((r1 * r1).sum(axis=0) + about * first**2)
+        force = force - length * (((r1 * r2).sum(axis=0) + about * first * second) * w**2 + G * r1[1])
+    return np.array([w, h * w, k * w, force / inertia])
+
+
+@lru_cache(maxsize=4)
+def motion(spin: float) -> DenseSolution:
+    """(t, u, v, t') from ANGLE with a spin of the crank."""
+    return DenseSolution(_rate, np.array([ANGLE, *assembled(ANGLE), spin]), 0.0, DURATION, window=0.1)
+
+
+def poses(angles: Array) -> Array:
+    """(S, 3, 3) of angles (3, S)."""
+    t, u, v = angles
+
+    def at(x: Array | float, y: Array | float, half: float, angle: Array) -> Array:
+        return np.stack([x + half * np.cos(angle), y + half * np.sin(angle), angle], axis=-1)
+
+    pin = CRANK * np.cos(t), CRANK * np.sin(t)
+    return np.stack(
+        [at(0.0, 0.0, 0.5 * CRANK, t), at(*pin, 0.5 * COUPLER, u), at(GROUND, 0.0, 0.5 * ROCKER, v)], axis=1
+    )
+
+
+def four_bar(*, spin: Annotated[float, Within(-20.0, 20.0)] = 6.0, space: Space = "planar") -> Scenario:
+    """Four-bar linkage: a crank that is thrown round drives a rocker; in space its hinges hold more than they need"""
+    exact = motion(spin)
+    (pose,) = poses(exact(np.zeros(1))[:3])
+    angles = exact(np.zeros(1))[:3, 0]
+    h, k, _, _ = along_the_crank(*(np.array([angle]) for angle in angles))
+    rates = (spin, float(h[0]) * spin, float(k[0]) * spin)
+    pin_speed = CRANK * spin * np.array([-math.sin(ANGLE), math.cos(ANGLE)])
+    bodies: list[Body] = []
+    for i, ((name, length), (x, y, angle), rate) in enumerate(zip(RODS, pose, rates)):
+        speed = 0.5 * length * rate * np.array([-math.sin(angle), math.cos(angle)]) + (pin_speed if i == 1 else 0.0)
+        rod = block(
+            space, name, size=(length, THICKNESS), depth=THICKNESS, x=float(x), y=float(y), angle=float(angle),
+            velocity=(float(speed[0]), float(speed[1])), spin=rate, mass=length,
+        )  # fmt: skip
+        slender = length**3 / 12.0
+        inertia = slender if space == "planar" else (length * THICKNESS**2 / 6.0, slender, slender)
+        bodies.append(rod.model_copy(update={"inertia": inertia, "group": 1}))
+    ends = {name: length / 2.0 for name, length in RODS}
+    pairs = (
+        ("crank pin", "crank", None, -ends["crank"], 0.0),
+        ("crank to coupler", "crank", "coupler", ends["crank"], -ends["coupler"]),
+        ("coupler to rocker", "coupler", "rocker", ends["coupler"], ends["rocker"]),
+        ("rocker pin", "rocker", None, -ends["rocker"], GROUND),
+    )
+    joints: list[Revolute | Hinge] = []
+    for name, a, b, on_a, on_b in pairs:
+        if space == "planar":
+            joints.append(Revolute(name=name, a=a, b=b, anchor_a=(on_a, 0.0), anchor_b=(on_b, 0.0)))
+        else:
+            joints.append(
+                Hinge(name=name, a=a, b=b, anchor_a=(on_a, 0.0, 0.0), anchor_b=(on_b, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+            )
+    scene = scene_of(
+        space, tuple(bodies), title=f"Four-bar linkage, crank at {spin:g} rad/s", duration=DURATION,
+        joints=tuple(joints),
+    )  # fmt: skip
+    goal = float(poses(exact(np.array([GOAL_TIME]))[:3])[0, 1, 1])
+    return Scenario(
+        name="four-bar",
+        title=scene.title,
+        probes="joints that close a loop: gap, energy; in space conditions that are redundant",
+        regime="joints",
+        scene=scene,
+        truth=Truth(
+            kind="exact ODE",
+            source="the linkage's one equation, by loop closure and d'Alembert's principle, in Chebyshev series",
+            span=(0.0, DURATION),
+            error=1e-11,
+            pose=poses_in_plane(scene, lambda time: poses(exact(time)[:3])),
+            goal=Goal(name="height of the coupler at 1.5 s", unit="m", exact=goal, measure=_height),
+            invariants=frozenset({"energy"}),
+        ),
+        headline="energy_drift",
+        meaningless=frozenset(
+            {"jitter_velocity", "jitter_position", "rest_drift", "rest_time", "momentum_drift", "impact_count"}
+            | {"penetration_max", "penetration_mean", "penetration_final", "gap_final", "cone_violation"}
+            | {"angular_momentum_drift"}
+        ),
+        laws=gain_law(scene, GAIN_SHARE) | {"joint_gap": 0.05 * CRANK},
+    )
+
+
+def _height(seen: Motion) -> float:
+    return value_at(seen.time, seen.position[:, 1, -1], GOAL_TIME)
+
+
+CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"space": "spatial"})

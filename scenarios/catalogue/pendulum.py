@@ -1,0 +1,98 @@
+"""A uniform rod of 1 m and 1 kg that swings about its end: by a pin in the plane, by a hinge in space.
+
+    theta'' = -(3 g / 2 L) sin theta,   T = 4 K(sin^2(theta_0 / 2)) / p,   p^2 = 3 g / (2 L)
+
+K(m) by the arithmetic-geometric mean. Source: Whittaker, Analytical Dynamics, ch. 4 (by elliptic functions).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated
+
+import numpy as np
+
+from scenarios.catalogue.bodies import Array, Body, G, block, poses_in_plane, scene_of
+from scenarios.catalogue.chebyshev import DenseSolution
+from scenarios.catalogue.ground import Space
+from scenarios.catalogue.laws import gain_law
+from scenarios.catalogue.readings import crossings
+from scenarios.scenario import Scenario, Value, Within
+from scenarios.scene import Hinge, Revolute
+from scenarios.truth import Goal, Motion, Truth
+
+LENGTH, THICKNESS = 1.0, 0.05  # m; the thickness is for the eye: the inertia is that of a slender rod
+DURATION = 4.0  # s
+GAIN_SHARE = 0.2  # as of the double pendulum
+
+
+@lru_cache(maxsize=4)
+def motion(amplitude: float) -> DenseSolution:
+    """(theta, theta') from rest."""
+    rate = 1.5 * G / LENGTH
+    return DenseSolution(
+        lambda time, y: np.array([y[1], -rate * np.sin(y[0])]), np.array([amplitude, 0.0]), 0.0, DURATION, window=0.3
+    )
+
+
+def period(amplitude: float) -> float:
+    """s. K(m) = pi / (2 agm(1, sqrt(1 - m)))."""
+    a, b = 1.0, math.cos(0.5 * amplitude)
+    for _ in range(8):  # it converges quadratically
+        a, b = 0.5 * (a + b), math.sqrt(a * b)
+    return 2.0 * math.pi / (math.sqrt(1.5 * G / LENGTH) * a)
+
+
+def poses(angle: Array) -> Array:
+    """(S, 1, 3) of angles (S,)."""
+    return np.stack([0.5 * LENGTH * np.sin(angle), -0.5 * LENGTH * np.cos(angle), angle], axis=-1)[:, None, :]
+
+
+def pendulum(*, amplitude: Annotated[float, Within(0.01, 3.0)] = 1.2, space: Space = "planar") -> Scenario:
+    """Pendulum: a rod swings about its end, let go at `amplitude` from straight down"""
+    x, y, _ = poses(np.array([amplitude]))[0, 0]
+    rod: Body = block(space, "rod", size=(THICKNESS, LENGTH), depth=THICKNESS, x=float(x), y=float(y), angle=amplitude)
+    inertia = LENGTH**2 / 12.0
+    end = 0.5 * LENGTH
+    if space == "planar":
+        joint: Revolute | Hinge = Revolute(name="pin", a="rod", anchor_a=(0.0, end), anchor_b=(0.0, 0.0))
+        rod = rod.model_copy(update={"inertia": inertia})
+    else:
+        joint = Hinge(name="hinge", a="rod", anchor_a=(0.0, 0.0, end), anchor_b=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+        rod = rod.model_copy(update={"inertia": (inertia, inertia, THICKNESS**2 / 6.0)})
+    scene = scene_of(space, (rod,), title=f"Pendulum from {amplitude:g} rad", duration=DURATION, joints=(joint,))
+    exact = motion(amplitude)
+    return Scenario(
+        name="pendulum",
+        title=scene.title,
+        probes="joints: a period, gap, energy of the integrator",
+        regime="joints",
+        scene=scene,
+        truth=Truth(
+            kind="exact ODE",
+            source="the pendulum's equation in Chebyshev series; its period by the complete elliptic integral",
+            span=(0.0, DURATION),
+            error=1e-13,
+            pose=poses_in_plane(scene, lambda time: poses(exact(time)[0])),
+            goal=Goal(name="period", unit="s", exact=period(amplitude), measure=_period),
+            invariants=frozenset({"energy"}),
+        ),
+        headline="truth_error_goal",
+        meaningless=frozenset(
+            {"jitter_velocity", "jitter_position", "rest_drift", "rest_time", "momentum_drift", "impact_count"}
+            | {"penetration_max", "penetration_mean", "penetration_final", "gap_final", "cone_violation"}
+            | {"angular_momentum_drift"}
+        ),
+        laws=gain_law(scene, GAIN_SHARE) | {"joint_gap": 0.05 * LENGTH},
+    )
+
+
+def _period(seen: Motion) -> float:
+    """Mean time between the swings through the lowest point towards +x."""
+    found = crossings(seen.time, seen.position[:, 0, 0], 0.0, rising=True)
+    return (found[-1] - found[0]) / (len(found) - 1) if len(found) > 1 else math.nan
+
+
+CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"space": "spatial"})
