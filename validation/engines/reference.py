@@ -104,7 +104,7 @@ class Reference:
         reference_ellipsoids.warm_up()
 
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
-        """Raises UnresolvedContact, UnresolvedStepError, JointError, ContactForceError, with figures, or goes on rightly."""
+        """Raises UnresolvedContact, UnresolvedStepError, JointError or ContactForceError, with the figures."""
         if isinstance(scene, SpatialScene):
             if takes_joints(scene):
                 steps = max(1, round(scene.duration / dt))
