@@ -75,7 +75,7 @@ a.go:hover { text-decoration: underline; }
 img.spark { display: block; max-width: none; }
 .alarm { border-left: 4px solid #c62828; padding: 6px 12px; margin: 0; background: rgba(198, 40, 40, 0.08); }
 [data-testid="stMultiSelect"] [data-tag] { background-color: #2f6f9f; }
-@media (max-width: 800px) { .grid.wide table { min-width: 780px; } }
+@media (max-width: 800px) { .grid.wide:not([data-testid="evidence"]) table { min-width: 780px; } }
 </style>
 """
 
