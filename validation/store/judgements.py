@@ -175,12 +175,18 @@ def _since(
     connection: Connection, run: int, branch: str, strangers: Sequence[int], verdict: Verdict
 ) -> tuple[int | None, int | None]:
     """Of a verdict that tells: the first run of the branch that has it, and the latest before in which it was not so,
-    or that of the baseline. A case with overrides has a history of its own. `strangers` are runs of another branch
-    of that name."""
+    or that of the baseline. What was told before the baseline was made is another matter; of a baseline that is newer
+    than that, the first run after it with the very result of this one. A case with overrides has a history of its own.
+    `strangers` are runs of another branch of that name."""
     if verdict.word not in TELLING:
         return None, None
-    before = connection.execute(
-        select(models.Case.run_id, models.Verdict.word, models.Verdict.since_run, models.Verdict.good_run)
+    accepted = connection.execute(
+        select(models.Case.run_id)
+        .join(models.Baseline, models.Baseline.case_id == models.Case.id)
+        .where(models.Baseline.id == verdict.baseline)
+    ).scalar()
+    history = (
+        select(models.Case.run_id, models.Case.trajectory_hash, *_TOLD)
         .join(models.Verdict, models.Verdict.case_id == models.Case.id)
         .join(models.Run, models.Run.id == models.Case.run_id)
         .where(
@@ -191,18 +197,26 @@ def _since(
             models.Run.id.not_in(strangers),
         )
         .order_by(models.Case.id.desc())
-        .limit(1)
-    ).one_or_none()
-    if before is not None and before.word == verdict.word:
-        return before.since_run, before.good_run
-    if before is not None:
-        return run, before.run_id
-    accepted = (
-        select(models.Case.run_id)
-        .join(models.Baseline, models.Baseline.case_id == models.Case.id)
-        .where(models.Baseline.id == verdict.baseline)
     )
-    return run, connection.execute(accepted).scalar()
+    before = connection.execute(history.limit(1)).one_or_none()
+    if before is None:
+        return run, accepted
+    if before.word != verdict.word:
+        return run, before.run_id
+    if accepted is None or before.since_run is None or accepted < before.since_run:
+        return before.since_run, before.good_run
+    now = connection.execute(
+        select(models.Case.trajectory_hash).where(models.Case.run_id == run, models.Case.key == verdict.case_key)
+    ).scalar_one()
+    first = run
+    for earlier in connection.execute(history.where(models.Case.run_id > accepted)):
+        if not now or earlier.trajectory_hash != now:
+            return first, earlier.run_id if earlier.word != verdict.word else accepted
+        first = earlier.run_id
+    return first, accepted
+
+
+_TOLD = (models.Verdict.word, models.Verdict.since_run, models.Verdict.good_run)
 
 
 VERDICT = [

@@ -77,6 +77,27 @@ def test_the_first_bad_commit_stays_while_it_lasts_and_the_key_with_it(store: St
     assert group.worst.number == store.results(later)[0].number
 
 
+def test_what_is_accepted_ends_what_was_told_before_it_and_what_was_said_of_that(store: Store) -> None:
+    good(store, STACK)
+    worse = checked(store, "bbbb", *bad(STACK))
+    store.mark("known", [the(store.groups(worse)).worst.number], who="R.", reason="slop", scope="group", link="#31")
+    store.accept(worse, who="R.", reason="the new normal")
+    worse_still = checked(store, "cccc", moved(STACK, 5e-2, 2.0))
+    group = the(store.groups(worse_still))
+    assert (group.since.commit, group.good and group.good.commit, group.state) == ("cccc", "bbbb", "new")
+    assert group.fails
+
+
+def test_what_came_before_an_acceptance_of_an_older_run_keeps_its_commit(store: Store) -> None:
+    good(store, STACK)
+    worse = checked(store, "bbbb", *bad(STACK))
+    checked(store, "cccc", moved(STACK, 5e-2, 2.0))
+    store.accept(worse, who="R.", reason="the new normal")
+    again = checked(store, "dddd", moved(STACK, 5e-2, 2.0))
+    group = the(store.groups(again))
+    assert (group.since.commit, group.good and group.good.commit) == ("cccc", "bbbb")
+
+
 def test_a_case_that_is_bad_since_another_commit_is_another_group(store: Store) -> None:
     good(store, STACK, PILE)
     checked(store, "bbbb", *bad(STACK), moved(PILE, 4e-4, 0.0))
