@@ -26,7 +26,7 @@ SIZES = (0.08, 0.2)  # m, semi-axes
 CELL = 0.42  # m, for one body: none meets another however they are turned
 DENSITY = 100.0  # kg/m^3 of the box a b c
 TURN = 1.0  # rad/s, about the upright axis
-DURATION = 1.0  # s
+DURATION = 0.7  # s
 
 
 def cells(n: int) -> Array:
