@@ -213,7 +213,8 @@ def figures(data: dict[str, Any], case: Case) -> Iterator[tuple[str, Array, Arra
     """(what, times, values (S, C), columns, limit) of every table of states in the file."""
     if isinstance(data.get("t"), list) and "y" in data:
         times, values = np.array(data["t"], float), np.array(data["y"], float)
-        own = 10.0 * np.broadcast_to(np.array(data.get("self_convergence_per_t", 0.0), float), times.shape)
+        own = 10.0 * np.atleast_1d(np.array(data.get("self_convergence_per_t", 0.0), float))
+        own = own if own.shape == times.shape else np.full(times.shape, own.max())
         sure = own <= case.limit
         if sure.any():
             yield "states", times[sure], values[sure], case.columns, case.limit
