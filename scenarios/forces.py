@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scenarios.scene import PlanarScene, Scene, SpatialScene, Spring
+from scenarios.scene import Damping, PlanarScene, Scene, SpatialScene, Spring
 
 Array = NDArray[np.float64]
 
 
 def has_applied_forces(scene: Scene) -> bool:
-    return bool(scene.springs or scene.thrusters or scene.damping.linear or scene.damping.angular)
+    return bool(scene.springs or scene.thrusters or scene.damping != Damping())
 
 
 def planar_wrenches(scene: PlanarScene, time: float, pose: Array, twist: Array) -> Array:
     """(B, 3): force in world axes (N) and torque about the centre of mass (N m) on each body."""
     wrench = np.zeros_like(pose)
     free = np.array([not body.fixed for body in scene.bodies])
-    wrench[free, :2] -= scene.damping.linear * twist[free, :2]
+    wrench[free, :2] -= _drag(scene, twist[free, :2])
     wrench[free, 2] -= scene.damping.angular * twist[free, 2]
 
     def turn(i: int, v: Array) -> Array:
@@ -47,7 +47,7 @@ def spatial_wrenches(
 ) -> tuple[Array, Array]:
     """Force (B, 3) and torque about the centre of mass (B, 3), world axes."""
     free = np.array([not body.fixed for body in scene.bodies])
-    force = np.where(free[:, None], -scene.damping.linear * velocity, 0.0)
+    force = np.where(free[:, None], -_drag(scene, velocity), 0.0)
     torque = np.where(free[:, None], -scene.damping.angular * spin, 0.0)
 
     def turn(i: int, v: Array) -> Array:
@@ -130,6 +130,14 @@ def _spring_force(spring: Spring, along: Array, closing: Array) -> Array:
     if spring.tension_only and stretch < 0.0:
         return np.zeros_like(along)
     return (spring.stiffness * stretch + spring.damping * float(closing @ direction)) * direction
+
+
+def _drag(scene: Scene, velocity: Array) -> Array:
+    """(B, 2 or 3) N, against the velocities."""
+    damping = scene.damping
+    if damping.quadratic == 0.0:
+        return damping.linear * velocity
+    return (damping.linear + damping.quadratic * np.linalg.norm(velocity, axis=1, keepdims=True)) * velocity
 
 
 def _turn(angle: float, v: Array) -> Array:

@@ -29,6 +29,7 @@ class Forces(Structure):
     mass: Array  # (B, 3) kg, kg, kg m^2; infinite if fixed
     weight: Array  # (B, 3) m/s^2 and 0: gravity
     drag: Array  # (3,) kg/s, kg/s, kg m^2/s, at most 0: minus the damping
+    air: float  # kg/m, the quadratic damping
     ids: Ids  # (F, 5)
     row: Array  # (F, 9)
     knots: Array  # (K, 2) s and factor, profile after profile
@@ -75,6 +76,7 @@ def pack_forces(world: World, *, background: bool = False) -> tuple[Forces, Func
         mass=masses,
         weight=np.array([weight[i] if moves else (0.0,) * 3 for i, moves in enumerate(free)], np.float64),
         drag=np.array([-world.damping, -world.damping, -world.rotational_damping], np.float64),
+        air=float(world.quadratic_damping),
         ids=np.array(ids, np.int64).reshape(-1, 5),
         row=np.array(rows, np.float64).reshape(-1, 9),
         knots=np.array(knots, np.float64).reshape(-1, 2),
@@ -138,6 +140,12 @@ def accelerate(forces, time, y, B, rate_out):
         for c in range(3):
             at = 3 * (B + i) + c
             rate_out[at] = rate_out[at] + forces.drag[c] * y[at] / forces.mass[i, c] + forces.weight[i, c]
+    if forces.air != 0.0:
+        for i in range(B):
+            at = 3 * (B + i)
+            drag = forces.air * np.sqrt(y[at] * y[at] + y[at + 1] * y[at + 1])
+            rate_out[at] -= drag * y[at] / forces.mass[i, 0]
+            rate_out[at + 1] -= drag * y[at + 1] / forces.mass[i, 1]
     if forces.function != 0:
         call_function(forces.function, time, y, rate_out)  # type: ignore[call-arg]  # numba adds the first
 

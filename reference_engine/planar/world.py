@@ -63,7 +63,8 @@ class Body:
 class World:
     """Bodies, forces, restitution and friction.
 
-    Damping is force -damping v and torque -rotational_damping omega; in the original k and 0.15 k.
+    Damping is force -damping v - quadratic_damping |v| v and torque -rotational_damping omega; in the original k, 0 and
+    0.15 k.
     `restitution` and `friction` are one number for every pair or a symmetric matrix (B, B). Coulomb: places that
     slide have `friction`, those that stick stay so up to `static_friction` (None: the same, else no less). The
     faithful mode has no friction.
@@ -73,6 +74,7 @@ class World:
     gravity: tuple[float, float] = (0.0, -9.81)  # m/s^2
     damping: float = 0.0  # kg/s
     rotational_damping: float = 0.0  # kg m^2/s
+    quadratic_damping: float = 0.0  # kg/m, the drag of air on the centre of mass
     restitution: ArrayLike = 0.8
     forces: tuple[Force, ...] = ()
     connectors: tuple[Connector, ...] = ()
@@ -97,7 +99,7 @@ class World:
                 raise WorldError(f"{what}: there is no body {index} among {len(bodies)}")
         if not all(math.isfinite(x) for x in self.gravity) or len(self.gravity) != 2:
             raise WorldError(f"gravity: {self.gravity!r} is not a finite vector of two components")
-        for name in ("damping", "rotational_damping"):
+        for name in ("damping", "rotational_damping", "quadratic_damping"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0.0):
                 raise WorldError(f"{name}: {value!r} is not a finite number >= 0")

@@ -12,6 +12,7 @@ import difflib
 from pathlib import Path
 
 from scenarios.catalogue import (
+    ball_with_drag,
     block_against_wall,
     bouncing_ball,
     bouncing_block,
@@ -53,6 +54,7 @@ FAMILIES: dict[str, Family] = {
         Family("upright-block", upright_block.upright_block, upright_block.CANONICAL),
         Family("stack", stack.stack, stack.CANONICAL),
         Family("bouncing-ball", bouncing_ball.bouncing_ball, bouncing_ball.CANONICAL),
+        Family("ball-with-drag", ball_with_drag.ball_with_drag, ball_with_drag.CANONICAL),
         Family("bouncing-block", bouncing_block.bouncing_block, bouncing_block.CANONICAL),
         Family("free-tumble", free_tumble.free_tumble, free_tumble.CANONICAL),
         Family("incline-slide", incline_slide.incline_slide, incline_slide.CANONICAL),

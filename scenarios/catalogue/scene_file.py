@@ -7,7 +7,7 @@ from pathlib import Path
 
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws, flight_laws
 from scenarios.scenario import Scenario
-from scenarios.scene import Scene, colliding_pairs, content_hash, read_scene
+from scenarios.scene import Damping, Scene, colliding_pairs, content_hash, read_scene
 from scenarios.truth import Invariant, Truth
 
 LABEL = re.compile(r"[^/]+:content=[0-9a-f]{8}")
@@ -56,11 +56,11 @@ def invariants_of(scene: Scene) -> frozenset[Invariant]:
     """What must hold of a scene whatever its bodies do."""
     found: set[Invariant] = {"no-overlap"}
     if not scene.thrusters:
-        damped = scene.damping.linear or scene.damping.angular or any(spring.damping for spring in scene.springs)
+        damped = scene.damping != Damping() or any(spring.damping for spring in scene.springs)
         lossless = not damped and not may_touch(scene)
         found.add("energy" if lossless else "energy-not-gained")
     tied = any(joint.b is None for joint in scene.joints) or any(spring.b is None for spring in scene.springs)
-    resisted = scene.damping.linear or scene.damping.angular
+    resisted = scene.damping != Damping()
     touched = scene.boundaries or any(body.fixed for body in scene.bodies)
     if not (tied or resisted or touched or scene.thrusters):
         found |= {"momentum", "angular-momentum"}

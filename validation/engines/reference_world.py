@@ -44,6 +44,7 @@ def world_of(scene: PlanarScene) -> library.World:
         gravity=scene.gravity,
         damping=scene.damping.linear,
         rotational_damping=scene.damping.angular,
+        quadratic_damping=scene.damping.quadratic,
         friction=law[..., 0],
         restitution=law[..., 1],
         forces=tuple(forces_of(scene)),

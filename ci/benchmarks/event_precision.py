@@ -1,0 +1,243 @@
+"""What exact events cost: errors against wall time of this engine, of scipy's event location, and of every peer.
+
+    python -P ci/benchmarks/event_precision.py
+
+Two planar scenes. A ball that bounces in air with quadratic drag (e = 0.8): 40 times of impact in closed form. A block
+1 x 0.5 m that falls on a corner (e = 0.5, no friction) and comes to rest through two accumulations of impacts; there
+the reference is this engine at its finest tolerance, and scipy's finest run, whose equations and impact law are in
+tests/reference_engine/planar/located/tumbling_witness.py, has to agree with its time of rest to 1e-6 s.
+
+scipy: solve_ivp (DOP853) with a terminal event an impact, restarted. This engine: `simulate_at`, world to result. Both
+are compared by the times of events. Peers run as Upright runs them with their fair settings at dt = 1/120 to 1/1920 s
+and are compared by the positions of all samples (50 to 60 a second), their time being that of their steps alone. Least
+of several runs in turn. Exits 1 unless, at every peer's every wall time, this engine is 100 times as accurate, and 50
+times as fast as scipy where it is as accurate.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+
+from validation.kernel_cache import use_kernel_cache
+
+if TYPE_CHECKING:
+    from reference_engine import LocatedMotion, World
+    from scenarios.scene import Scene
+
+Array = NDArray[np.float64]
+
+G = 9.81
+MORE_ACCURATE, FASTER = 100.0, 50.0
+RATE = 60  # samples a second
+STEPS = (120, 240, 480, 960, 1920)  # a second, of peers
+TOLERANCES = tuple(10.0**-k for k in range(5, 14))
+SCIPY = tuple(10.0**-k for k in range(4, 14))
+REPEATS, SCIPY_REPEATS = 15, 3
+ROUND_OFF = 1e-16
+DRAG, BOUNCE, DROP, IMPACTS = 0.1, 0.8, 2.0, 40
+AGREE = 1e-6  # s, of the two times of rest
+
+
+class Point(NamedTuple):
+    wall: float  # s
+    error: float  # s or m
+
+
+# --- scipy ----------------------------------------------------------------------------------------
+
+
+def scipy_ball(rtol: float) -> Array:
+    """Times of the first impacts."""
+
+    def rate(_: float, y: Array) -> tuple[float, float]:
+        return y[1], -G - DRAG * abs(y[1]) * y[1]
+
+    def ground(_: float, y: Array) -> float:
+        return y[0]
+
+    ground.terminal, ground.direction = True, -1  # type: ignore[attr-defined]  # as solve_ivp wants it
+    now, y, times = 0.0, [DROP, 0.0], []
+    while len(times) < IMPACTS:
+        found = solve_ivp(rate, (now, now + 10.0), y, "DOP853", rtol=rtol, atol=rtol, events=ground)
+        now, y = found.t[-1], [0.0, -BOUNCE * found.y[1, -1]]
+        times.append(now)
+    return np.array(times)
+
+
+# --- ours and the peers -----------------------------------------------------------------------------
+
+
+def ball_scene() -> Scene:
+    from scenarios.catalogue import scenario_of
+
+    return scenario_of(f"ball-with-drag:drag={DRAG},restitution={BOUNCE},height={DROP}").scene
+
+
+def block_scene() -> Scene:
+    from scenarios.catalogue.bodies import block, scene_of
+    from scenarios.catalogue.ground import ground
+    from tests.reference_engine.planar.located.tumbling_witness import BACK, FALL, HIGH, TILT, WIDE
+
+    body = block("planar", "block", size=(WIDE, HIGH), y=FALL, angle=TILT, restitution=BACK)
+    slab = ground("planar", "plane", restitution=BACK)
+    return scene_of("planar", (body,), slab, title="Tumbling block", duration=2.0)
+
+
+def located(world: World, times: Array, tolerance: float) -> LocatedMotion:
+    from reference_engine import Settings, simulate_at
+
+    return simulate_at(world, times, Settings(tolerance=tolerance))
+
+
+def ball_times(motion: LocatedMotion) -> Array:
+    return motion.impacts.time[:IMPACTS]
+
+
+def block_times(motion: LocatedMotion) -> Array:
+    return motion.events.times("accumulation")
+
+
+def positions(motion: LocatedMotion, grid: Array) -> Array:
+    return motion.pose[np.searchsorted(motion.time, grid - 1e-9), 0, :2]
+
+
+def peer_points(scene: Scene, exact: Callable[[Array], Array]) -> dict[tuple[str, str], Point | str]:
+    """Of every peer that takes the scene: time of its steps, and its worst position at any sample."""
+    from validation.engines import engine_of, load_engine
+    from validation.engines.engine import resolve_settings
+    from validation.engines.recorder import step_clock
+
+    points: dict[tuple[str, str], Point | str] = {}
+    for name in ("pymunk", "box2d", "pybullet", "mujoco"):
+        engine = load_engine(engine_of(name))
+        reason = engine.declines(scene)
+        if reason:
+            points[name, ""] = reason
+            continue
+        for rate in STEPS:
+            settings = resolve_settings(engine, "fair", {}, scene, 1.0 / rate)
+            for _ in range(3):
+                with step_clock() as times:
+                    path: Any = engine.simulate(scene, 1.0 / rate, settings)
+                error = float(np.hypot(*(path.pose[:, 0, :2] - exact(path.time)).T).max())
+                known = points.get((name, f"dt 1/{rate}"))
+                wall = min(sum(times), known.wall if isinstance(known, Point) else math.inf)
+                points[name, f"dt 1/{rate}"] = Point(wall, error)
+    return points
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+def timed(run: Callable[[], Any], repeats: int) -> tuple[float, Any]:
+    """The least of several wall times, s, and what came out."""
+    least, result = math.inf, None
+    for _ in range(repeats):
+        began = time.perf_counter()
+        result = run()
+        least = min(least, time.perf_counter() - began)
+    return least, result
+
+
+def error_at(wall: float, curve: list[Point]) -> float:
+    """The least error that has been had in so much time; infinite where none has."""
+    return min((point.error for point in curve if point.wall <= wall), default=math.inf)
+
+
+def wall_for(error: float, curve: list[Point]) -> float:
+    """The least time in which an error no greater has been had; infinite where none has."""
+    return min((point.wall for point in curve if point.error <= error), default=math.inf)
+
+
+def line(engine: str, setting: str, point: Point, unit: str) -> None:
+    print(f"  {engine:10}{setting:18}{1e3 * point.wall:10.2f} ms{point.error:12.1e} {unit}", flush=True)
+
+
+def events_table(
+    world: World, until: float, read: Callable[[Any], Array], exact: Array, scipy_run: Callable[[float], Array]
+) -> float:
+    """Prints the times of events; returns by how many times this engine is faster where it is as accurate, at least."""
+    ours, theirs = [], []
+    for tolerance in TOLERANCES:
+        wall, motion = timed(lambda t=tolerance: located(world, np.array([0.0, until]), t), REPEATS)
+        ours.append(Point(wall, max(float(np.abs(read(motion) - exact).max()), ROUND_OFF)))
+        line("this", f"tolerance {tolerance:.0e}", ours[-1], "s")
+    for rtol in SCIPY:
+        wall, found = timed(lambda r=rtol: scipy_run(r), SCIPY_REPEATS)
+        theirs.append(Point(wall, max(float(np.abs(found - exact).max()), ROUND_OFF)))
+        line("scipy", f"rtol {rtol:.0e}", theirs[-1], "s")
+    return min(point.wall / wall_for(point.error, ours) for point in theirs)
+
+
+def positions_table(world: World, scene: Scene, until: float, exact: Callable[[Array], Array]) -> float:
+    """Prints the positions; returns by how many times this engine is more accurate, at least."""
+    grid, ours = np.arange(round(until * RATE) + 1) / RATE, []
+    for tolerance in TOLERANCES:
+        wall, motion = timed(lambda t=tolerance: located(world, grid, t), REPEATS)
+        error = float(np.hypot(*(positions(motion, grid) - exact(grid)).T).max())
+        ours.append(Point(wall, max(error, ROUND_OFF)))
+        line("this", f"tolerance {tolerance:.0e}", ours[-1], "m")
+    least = math.inf
+    for (name, setting), point in peer_points(scene, exact).items():
+        if isinstance(point, str):
+            print(f"  {name:10}declines: {point}")
+            continue
+        line(name, setting, point, "m")
+        least = min(least, point.error / error_at(point.wall, ours))
+    return least
+
+
+def main() -> int:
+    use_kernel_cache()
+    from scenarios.catalogue.ball_with_drag import Flights
+    from validation.engines.reference_world import world_of
+
+    flights = Flights(DROP, BOUNCE, DRAG)
+    from tests.reference_engine.planar.located.tumbling_witness import rest_times
+
+    faster, better = [], []
+
+    ball = ball_scene()
+    world = world_of(ball)
+    print(f"ball with drag: the times of {IMPACTS} impacts")
+    last = float(flights.impacts[IMPACTS]) - 1e-5
+    faster.append(events_table(world, last, ball_times, flights.impacts[:IMPACTS], scipy_ball))
+    print(f"ball with drag: positions over {ball.duration:g} s")
+
+    def ball_path(at: Array) -> Array:
+        return np.stack([np.zeros_like(at), 0.5 + flights.height(at)], axis=1)
+
+    better.append(positions_table(world, ball, ball.duration, ball_path))
+
+    block = block_scene()
+    world = world_of(block)
+    finest = located(world, np.arange(round(block.duration * 1920) + 1) / 1920, 1e-14)
+    rest = block_times(finest)
+    off = float(np.abs(rest_times(1e-13) - rest).max())
+    print(f"tumbling block: at rest at {rest[1]:.9f} s, after a first accumulation at {rest[0]:.9f} s")
+    print(f"  scipy's finest run is {off:.1e} s off; deepest overlap {finest.penetration:.1e} m")
+    faster.append(events_table(world, block.duration, block_times, rest, rest_times))
+    print(f"tumbling block: positions over {block.duration:g} s")
+
+    def block_path(at: Array) -> Array:
+        return positions(finest, at)
+
+    better.append(positions_table(world, block, block.duration, block_path))
+    met = min(better) >= MORE_ACCURATE and min(faster) >= FASTER and off <= AGREE and finest.penetration <= 1e-12
+    print(
+        f"\nat equal wall time {min(better):.0f} times as accurate as any peer (target {MORE_ACCURATE:g}); at equal "
+        f"accuracy {min(faster):.0f} times as fast as scipy (target {FASTER:g}): {'met' if met else 'MISSED'}"
+    )
+    return int(not met)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
