@@ -46,6 +46,7 @@ AT_REST = "forces balance to round-off"
 LANDS = "the impact and the last touch are found on the solution; round-off"
 SETTLES = "it rattles, the series is summed up, and it stands: no gap is left"
 BOUNCES = "the fall is a parabola, each impact is found on it; round-off of up to a hundred"
+FLIES = "each flight by steps of DOP853, each impact found on it"
 STACKS = "stack:n={3,5,10,20},mass_ratio={1,1000},friction={0,0.5}"
 CARRIES = "every face carries the weight above it, to round-off"
 CONE = "friction and normal force from one solution, to round-off"
@@ -71,6 +72,8 @@ BOUNDS = (
     Bound(STACKS, "truth_error_position", 1e-12, CARRIES, unit="m"),
     Bound(STACKS, "penetration_max", 1e-12, CARRIES, unit="m"),
     Bound(STACKS, "jitter_velocity", 1e-12, CARRIES, unit="m/s"),
+    Bound("ball-with-drag", "truth_error_event_time", 1e-11, FLIES, unit="s"),
+    Bound("ball-with-drag", "truth_error_position", 1e-10, FLIES, unit="m"),
     Bound("bouncing-{ball,block}:restitution={0,0.5,0.9,1}", "truth_error_event_time", 1e-11, BOUNCES, unit="s"),
     Bound("bouncing-{ball,block}:restitution={0,0.5,0.9,1}", "truth_error_position", 1e-11, BOUNCES, unit="m"),
     Bound("bouncing-{ball,block}:restitution={0,0.5,0.9,1}", "energy_gain", 1e-12, BOUNCES, unit="J"),
