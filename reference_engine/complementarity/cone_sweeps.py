@@ -50,6 +50,7 @@ class Contacts(Structure):
     seen: NDArray[np.float64]  # (C,) `moved` of both bodies when the contact was last looked at; -inf: look again
     place: NDArray[np.int64]  # (C,) for who makes the contacts: what each stands for
     aim: NDArray[np.float64]  # (C,) for the same: the gap that it is to keep [m]
+    usual: NDArray[np.float64]  # (C,) for the same: the normal impulse under which it does not give way [N s]
 
     @property
     def frame(self) -> NDArray[np.float64]:
@@ -85,7 +86,7 @@ class Contacts(Structure):
 def room_for_contacts(count: int) -> Contacts:
     return Contacts(
         body=np.zeros((count, 2), np.int64), row=np.zeros((count, COLUMNS)), seen=np.zeros(count),
-        place=np.zeros(count, np.int64), aim=np.zeros(count),
+        place=np.zeros(count, np.int64), aim=np.zeros(count), usual=np.zeros(count),
     )  # fmt: skip
 
 

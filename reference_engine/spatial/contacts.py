@@ -81,12 +81,13 @@ def make_contact(found, i, listed, position, which, give, bias, contacts, k):
     contacts.body[k, 0], contacts.body[k, 1] = listed.body[i, 0], listed.body[i, 1]
     c = contacts.row[k]
     c[FRICTION], c[SLIP], c[GIVE] = listed.law[i, 0], 0.0, give
-    c[BIAS], c[BIAS + 1], c[BIAS + 2] = bias, 0.0, 0.0
     for j in range(9):
         c[FRAME + j] = 1.0 if j % 4 == 0 else 0.0
     for j in range(3):
         c[IMPULSE + j] = listed.kept[which, i, j]
     put_frame(found, i, position, contacts, k)
+    contacts.usual[k] = c[IMPULSE]
+    c[BIAS], c[BIAS + 1], c[BIAS + 2] = bias - give * c[IMPULSE], 0.0, 0.0
     contacts.seen[k] = -np.inf
     contacts.place[k] = i
 
@@ -112,7 +113,7 @@ def choose_contacts(rules, listed, now, flow, contacts, bodies, progress, added)
             continue
         if k == contacts.place.shape[0]:
             return False
-        aim = min(rules.barrier, max(gap, 2.0 * rules.floor))
+        aim = min(rules.barrier, gap if gap >= rules.floor else 2.0 * rules.floor)
         make_contact(found, i, listed, now.position, np.int64(0), progress.measure[SOFT], (gap - aim) / h, contacts, k)
         contacts.aim[k] = aim
         prepare_contact(contacts, k, bodies)
@@ -135,7 +136,8 @@ def correct_biases(rules, listed, ahead, contacts, bodies, progress, fresh):
     for k in range(progress.count[COUNT]):
         i, c = contacts.place[k], contacts.row[k]
         gap, p_n = found[i, 0] - contacts.aim[k], c[IMPULSE]
-        miss = abs(min(gap + h * c[GIVE] * p_n, h * c[OWN] * p_n))
+        given = c[GIVE] * (p_n - contacts.usual[k])
+        miss = abs(min(gap + h * given, h * c[OWN] * p_n))
         worst = max(worst, miss) if miss == miss else np.inf
         if found[i, 0] == np.inf:  # a hollow sphere's second point that is there no more
             continue
@@ -145,7 +147,7 @@ def correct_biases(rules, listed, ahead, contacts, bodies, progress, fresh):
             c[BIAS + 1], c[BIAS + 2] = 0.0, 0.0
             prepare_contact(contacts, k, bodies)
         u_n, u_1, u_2 = speed_along(contacts, k, twist)
-        c[BIAS] = gap / h - u_n
+        c[BIAS] = gap / h - u_n - c[GIVE] * contacts.usual[k]
         if fresh or abs(c[BIAS] - before) > 0.1 * rules.tolerance:
             contacts.seen[k] = -np.inf
         if rules.middle and not fresh and p_n > 0.0 and c[FRICTION] > 0.0:
