@@ -5,8 +5,9 @@
 The same bodies, gravity, friction 0.4 and dt 0.005 s in one run, each engine on one thread, times of the processor.
 Depth is measured by our own geometry on either's poses. The two solve different models: ours asks for Coulomb's cone
 and gaps of at least 0 at the end of each step, and what presses may hover by up to twice the gap tolerance; MuJoCo's
-contacts give way as springs and dampers do, and its friction is softened with them. Exits 1 where a target is missed: at no more than 10 % of MuJoCo's depth as many steps a second
-at N = 64 and twice as many above; at no more than 1 % of it, as many.
+contacts give way as springs and dampers do, and its friction is softened with them. Exits 1 where a target is missed:
+at no more than 10 % of MuJoCo's depth as many steps a second at N = 64 and twice as many above; at no more than 1 % of
+it, as many.
 """
 
 from __future__ import annotations

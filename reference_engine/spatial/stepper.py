@@ -14,7 +14,7 @@ A fictitious barrier one gap tolerance high is aimed at, so that no gap is ever 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -227,6 +227,14 @@ class Stepper:
         moving = (self._inverse_mass > 0.0)[:, None]
         self._flow.linear[:] = self.world.gravity * moving + own[:, :3] * self._inverse_mass[:, None]
         self._flow.torque[:] = own[:, 3:] * moving
+
+    def tighten(self, speed_tolerance: float) -> None:
+        """From the next step on contacts may miss Coulomb's law by so much, m/s; the impulses found so far are kept.
+
+        Raises SpatialWorldError for what is not positive and finite.
+        """
+        replace(self.settings, speed_tolerance=speed_tolerance)  # looks at it
+        self.speed_tolerance, self._rules, self._steps = float(speed_tolerance), {}, {}
 
     def step(self) -> StepReport:
         """On by dt, in shorter steps where one does not come to within the tolerances.

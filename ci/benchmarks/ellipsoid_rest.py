@@ -1,0 +1,161 @@
+"""Two things that a step with friction must get right: a thrown sphere rolls, and a heap that has settled rests.
+
+    python -P ci/benchmarks/ellipsoid_rest.py [--spheres 1000] [--bodies 500] [--seed 0]
+
+Spheres with random speeds (0.1 to 10 m/s), frictions (0.02 to 1) and steps (1 to 100 ms) are thrown along a plane: none
+gets below it, and each ends at 5/7 of its speed, to 1e-6. Then ellipsoids fall from a lattice into a hollow sphere,
+friction 0.5, in air that slows them down as e^(-4 t / s) (without it they would rock for ever), and settle:
+first with speeds to 1 cm/s, at last to 1e-8 m/s. Of a second at rest: the energy gained, of what was lost in the fall,
+at most 1e-9; the deepest overlap, of all pairs by the geometry itself, at most 1e-6 of the size; the largest speed, and
+what the poses show of it, at most 1e-6 m/s; weights against the forces of the wall, to 1e-6. Exits 1 where one fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from validation.kernel_cache import use_kernel_cache
+
+G, DT, SHAPE, AIR = 9.81, 0.005, np.array((0.1, 0.08, 0.06)), 4.0
+LOOSE, CALM, FINAL = 1e-2, 2e-3, 1e-8  # m/s: tolerances of the law of friction, and when the last one is taken
+MOST_TIME = 12.0  # s, until then nothing may move faster
+
+
+def thrown(count: int, seed: int) -> tuple[float, float]:
+    """(the lowest height above the plane in m, the worst final speed against 5/7 of the first)."""
+    from reference_engine import EllipsoidWorld, HalfSpace, Stepper
+
+    rng, lowest, worst = np.random.default_rng(seed), np.inf, 0.0
+    for _ in range(count):
+        v, mu, dt = 10.0 ** rng.uniform(-1, 1), 10.0 ** rng.uniform(np.log10(0.02), 0), 10.0 ** rng.uniform(-3, -1)
+        way = rng.uniform(0.0, 2.0 * np.pi)
+        world = EllipsoidWorld(
+            [[0.1] * 3], [[0.0, 0.0, 0.1]], velocity=[[v * np.cos(way), v * np.sin(way), 0.0]],
+            containers=(HalfSpace(),), friction=mu,
+        )  # fmt: skip
+        stepper = Stepper(world, dt)
+        for _ in range(int(2.0 / 7.0 * v / (mu * G * dt)) + 5):
+            stepper.step()
+            lowest = min(lowest, stepper.position[0, 2] - 0.1)
+        worst = max(worst, abs(float(np.hypot(*stepper.twist[0, :2])) / v - 5.0 / 7.0))
+    return lowest, worst
+
+
+def heap(count: int, seed: int) -> dict[str, float]:
+    """Of the last second at rest: energy gained, overlap, speeds, momentum; each with what it is compared to."""
+    from reference_engine import EllipsoidWorld, HollowSphere, SpatialSettings, Stepper
+    from reference_engine.geometry.ellipsoid_neighbours import EllipsoidNeighbours
+    from reference_engine.geometry.ellipsoid_proximity import hollow_sphere_proximities
+
+    rng, side, i = np.random.default_rng(seed), int(np.ceil(count ** (1 / 3))), np.arange(count)
+    place = np.stack([i % side, i // side % side, i // side**2], axis=1) * 0.21
+    place -= place.mean(axis=0)
+    radius = 0.21 * side * 0.5 * 3**0.5 + 0.15
+    moments = 0.2 * ((SHAPE**2).sum() - SHAPE**2)
+
+    def air(t: float, position: np.ndarray, orientation: np.ndarray, twist: np.ndarray) -> np.ndarray:
+        return -AIR * twist * np.repeat((1.0, moments.mean()), 3)
+
+    axes = np.tile(SHAPE, (count, 1))
+    world = EllipsoidWorld(
+        axes,
+        place,
+        orientation=rng.normal(size=(count, 4)),
+        containers=(HollowSphere(radius),),
+        friction=0.5,
+        force=air,
+    )
+    settings = SpatialSettings(gap_tolerance=1e-4, speed_tolerance=LOOSE, most_sweeps=20_000)
+    stepper = Stepper(world, DT, settings)
+
+    def energy() -> float:
+        w, x, y, z = stepper.orientation.T
+        across = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), 2 * (x * y + w * z),
+                           1 - 2 * (x * x + z * z), 2 * (y * z - w * x), 2 * (x * z - w * y), 2 * (y * z + w * x),
+                           1 - 2 * (x * x + y * y)]).T.reshape(-1, 3, 3)  # fmt: skip
+        own = np.einsum("bij,bi->bj", across, stepper.twist[:, 3:])
+        kinetic = 0.5 * (stepper.twist[:, :3] ** 2).sum() + 0.5 * (moments * own**2).sum()
+        return float(kinetic + G * stepper.position[:, 2].sum())
+
+    first, began = energy(), time.process_time()
+
+    def go(steps: int) -> float:
+        """The largest speed on the way, after the first step."""
+        largest = 0.0
+        for k in range(steps):
+            stepper.step()
+            largest = max(largest, fastest()) if k else 0.0
+        return largest
+
+    def fastest() -> float:
+        return float(max(np.abs(stepper.twist[:, :3]).max(), SHAPE[0] * np.abs(stepper.twist[:, 3:]).max()))
+
+    go(600)
+    while fastest() > CALM and stepper.time < MOST_TIME:
+        stepper.tighten(0.1 * LOOSE)
+        go(40)
+    print(
+        f"  {stepper.time:.2f} s simulated, {time.process_time() - began:.1f} s, fastest {fastest():.1e} m/s",
+        flush=True,
+    )
+    for tolerance in np.geomspace(1e-4, FINAL, 5):
+        stepper.tighten(float(tolerance))
+        go(40)
+        print(f"  to {tolerance:.0e} m/s: {time.process_time() - began:.1f} s, fastest {fastest():.1e} m/s", flush=True)
+    while go(40) > 1e-7 and stepper.time < MOST_TIME:
+        pass
+    before, lowest, gained, jitter = stepper.position.copy(), energy(), 0.0, 0.0
+    for _ in range(200):
+        report = stepper.step()
+        now = energy()
+        gained, lowest, jitter = max(gained, now - lowest), min(lowest, now), max(jitter, fastest())
+    near = EllipsoidNeighbours(axes, cutoff=0.0)
+    near.update(stepper.position, stepper.orientation)
+    wall = hollow_sphere_proximities(axes, stepper.position, stepper.orientation, radius=radius).near.gap
+    walls = stepper.places.kept[:, len(stepper.places.pairs) :].sum(axis=(0, 1))
+    borne = walls + np.array((0.0, 0.0, count * G * DT))
+    spent = time.process_time() - began
+    print(f"  {report.contacts} contacts, {stepper.time:.2f} s simulated, {spent:.1f} s of the processor")
+    return {
+        "energy gained, of what was lost": gained / (first - lowest),
+        "overlap, of the shortest semi-axis": max(0.0, -float(min(near_gap(near), wall.min()))) / SHAPE[2],
+        "largest speed, m/s": jitter,
+        "the same by the poses, m/s": float(np.abs(stepper.position - before).max()) / 1.0,
+        "weights less the wall's forces": float(np.abs(borne).max()) / (count * G * DT),
+    }
+
+
+def near_gap(near: object) -> float:
+    return float(near.found[:, 0].min(initial=0.0))  # type: ignore[attr-defined]
+
+
+LIMITS = (1e-9, 1e-6, 1e-6, 1e-6, 1e-6)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--spheres", type=int, default=1000)
+    parser.add_argument("--bodies", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    chosen = parser.parse_args()
+    use_kernel_cache()
+    lowest, worst = thrown(chosen.spheres, chosen.seed)
+    good = lowest >= 0.0 and worst <= 1e-6
+    print(f"{chosen.spheres} thrown spheres: never lower than {lowest:.1e} m above the plane, wanted 0;"
+          f" 5/7 of the speed to {worst:.1e}, wanted 1e-6", flush=True)  # fmt: skip
+    print(f"a heap of {chosen.bodies} in a hollow sphere:")
+    for (name, value), limit in zip(heap(chosen.bodies, chosen.seed).items(), LIMITS):
+        print(f"{name}: {value:.1e}, wanted {limit:.0e}")
+        good = good and value <= limit
+    print("all well" if good else "missed")
+    return not good
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    sys.exit(main())
