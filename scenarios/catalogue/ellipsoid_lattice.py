@@ -37,7 +37,7 @@ def ellipsoid_lattice(
     friction: Annotated[float, Within(0.0, 1.0)] = FRICTION,
     seed: Annotated[int, Within(0, 1_000_000)] = 1,
 ) -> Scenario:
-    """Ellipsoid lattice: n ellipsoids fall onto a plane as a cube or in four layers; source of a scaling study"""
+    """Ellipsoid lattice: n ellipsoids, turned at random, fall onto a plane as a cube or in four layers"""
     side = math.ceil(round(n ** (1.0 / 3.0), 9)) if heap == "cube" else math.ceil(math.sqrt(n / LAYERS))
     random = np.random.default_rng(seed)
     turned = random.normal(size=(n, 4))
