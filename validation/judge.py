@@ -102,11 +102,14 @@ def judge(
 # --- metric by metric ---------------------------------------------------------------------------------------------
 
 GRAVITY_OF: dict[Move, int] = {"regressed": 0, "different": 1, "improved": 2}
+NO_WORSE = 3
+"""Different, but of a metric that has no worse side, or roughly to its better side: what improves comes first."""
 TRUST: dict[Noise, int] = {"exact": 0, "tolerance": 0, "step": 0, "round-off": 1, "chaotic": 2, "timing": 3}
 
 
 def _changes(old: StoredResult, new: StoredResult, ensemble: EnsembleEvidence | None = None) -> list[Change]:
-    """The worst first: regressed before different before improved, in each the headline, then what repeats best.
+    """The worst first: regressed before different before improved before different and no worse; in each the headline,
+    then what repeats best.
 
     Of a metric that ensembles and single runs tell of, the ensembles are told.
     """
@@ -116,7 +119,9 @@ def _changes(old: StoredResult, new: StoredResult, ensemble: EnsembleEvidence | 
     of_ensembles = {change.metric: change for change in ensemble.changes} if ensemble else {}
     for metric, change in of_ensembles.items():
         size = abs(math.log(change.ratio)) if change.ratio else math.inf
-        found.append(((GRAVITY_OF[change.move], metric != new.headline, 0, -size), change))
+        neutral = metric in before and before[metric].better == "neither"
+        gravity = NO_WORSE if neutral else GRAVITY_OF[change.move]
+        found.append(((gravity, metric != new.headline, 0, -size), change))
     for metric, was in before.items():
         decided = ensemble is not None and ensemble.decides(metric, was.noise)
         if was.noise == "timing" or decided or metric in of_ensembles:
@@ -142,7 +147,9 @@ def _changes(old: StoredResult, new: StoredResult, ensemble: EnsembleEvidence | 
             allowed=ALLOWANCES[now.noise].words(_floor(was, now), now.unit),
         )
         size = abs(math.log(change.ratio)) if change.ratio else math.inf
-        found.append(((GRAVITY_OF[move], metric != new.headline, TRUST[now.noise], -size), change))
+        no_worse = move == "different" and (now.better == "neither" or _direction(was, now) == "improved")
+        gravity = NO_WORSE if no_worse else GRAVITY_OF[move]
+        found.append(((gravity, metric != new.headline, TRUST[now.noise], -size), change))
     return [change for _, change in sorted(found, key=lambda pair: pair[0])]
 
 

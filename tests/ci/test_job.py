@@ -28,6 +28,7 @@ class Solver(Pymunk):
     def profile(self, name, scene, dt):
         return super().profile(name, scene, dt) | {"iterations": ITERATIONS}
 """
+UPRIGHT = "from validation.cli import main; main()"
 COMMITTER = {f"GIT_{who}_{what}": "r@example" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
 
@@ -154,7 +155,7 @@ def test_a_pull_request_is_compared_with_what_was_accepted_at_its_merge_base(pro
     assert project.comment[0].startswith(
         f"**Upright: 1 improvement** (against the baseline at the merge base {begin[:8]}"
     )
-    assert project.comment[2] == "<details><summary>1 more</summary>" and project.comment[-1] == "</details>"
+    assert project.comment[2] == "<details><summary>1 more</summary>" and "</details>" in project.comment
     assert "jitter&#95;" in project.comment[4]
     assert not list((project.reports / "motion").iterdir()), "pictures of an earlier run are gone"
 
@@ -179,6 +180,19 @@ def test_what_is_accepted_later_only_is_no_baseline_and_the_job_says_so(project:
         f"nothing is accepted at the merge base {begin[:8]} or before it, only of later commits of main" in done.stderr
     )
     assert "Next: rebase, or merge main" in project.comment[2]
+
+
+def test_what_was_accepted_with_edits_that_are_not_committed_is_no_baseline_and_both_say_so(project: Project) -> None:
+    solver = project.folder / "solver.py"
+    solver.write_text(solver.read_text() + "# an edit\n")
+    assert project.job().returncode == 0
+    done = project.call("-c", UPRIGHT, "accept", "--reason", "in a hurry")
+    assert done.returncode == 0 and "no pull request is compared with it" in done.stdout, done.stderr
+    project.git("checkout", "-q", "solver.py")
+    project.branch("lower", "main")
+    project.commit(2)
+    assert project.job("--base", "main").returncode == 0
+    assert "accepted on main, had edits that were not committed" in project.comment[2]
 
 
 def test_two_jobs_have_two_comments_and_each_push_replaces_its_own() -> None:

@@ -107,6 +107,23 @@ def test_another_motion_with_the_same_measurements_passes_and_says_so() -> None:
     assert verdict.word == "pass" and verdict.reason.startswith("the motion differs")
 
 
+def test_what_improves_is_an_improvement_though_what_has_no_worse_side_moved_too() -> None:
+    def motion(penetration: float, gained: float, came_to_rest: float, **given: Any) -> StoredResult:
+        return of(
+            measurement("penetration_mean", penetration, "m", noise="step"),
+            measurement("energy_gain", gained, "J", noise="chaotic"),
+            measurement("rest_time", came_to_rest, "s", noise="tolerance", better="neither"),
+            **given,
+        )
+
+    before = accepted(motion(1e-2, 1.0, 0.5))
+    verdict = judge(before, motion(1e-3, 0.01, 0.1, **MOVED))
+    assert (verdict.word, verdict.metric) == ("improved", "penetration_mean")
+    assert judge(before, motion(1e-3, 100.0, 0.1, **MOVED)).word == "different"  # a rough metric may have got worse
+    assert judge(before, motion(1e-1, 0.01, 0.1, **MOVED)).word == "regressed"
+    assert judge(before, motion(1e-2, 0.01, 0.1, **MOVED)).word == "different"
+
+
 # --- metric by metric ---------------------------------------------------------------------------------------------
 
 

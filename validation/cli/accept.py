@@ -80,6 +80,7 @@ def command(
             scope=f"group {found.key}: {found.kind} on {found.engine} since {found.since}" if group else str(selection),
             until=expires,
         )
+        edited = store.run(number).info.dirty
         holds = {baseline.result.number for baseline in store.baselines_of(number).values()}
     accepted = [result.case for result in chosen if result.number in numbers]
     rest = len(chosen) - len(accepted)
@@ -88,6 +89,10 @@ def command(
     if late:
         others += (
             f"; {late} of them change nothing, for what was accepted at a later commit stays in effect (upright undo)"
+        )
+    if edited:
+        others += (
+            "; it had edits that are not committed and stands for no commit, so no pull request is compared with it"
         )
     cases = "1 case" if len(accepted) == 1 else f"{len(accepted)} cases"
     check = " ".join(filter(None, ("upright check", again_words(accepted)))) + place

@@ -85,7 +85,8 @@ def command(options: Options, strict: bool, base: str | None, branch: str, name:
     with open_store(options.database) as store:
         session = run_session(store, options, command_line())
         advice = "" if session.baselines else what_to_do(store, session, options)
-        write_reports(store, session, options, forge, reports, advice, name, strict=strict)
+        note = roughly_judged(session)
+        write_reports(store, session, options, forge, reports, advice, note, name, strict=strict)
     if silent:  # no name of a scene annotates anything
         click.echo(f"::stop-commands::{silent}")
     show_session(session, options)
@@ -98,8 +99,8 @@ def command(options: Options, strict: bool, base: str | None, branch: str, name:
         for line in commit_annotations(list(zip(session.results, session.verdicts)), strict=strict):
             click.echo(line)
     tell(f"Reports: {reports}/summary.md, comment.md, junit.xml, upright.jsonl")
-    if advice:
-        tell(advice.replace("`", ""))
+    for words in filter(None, (advice, note)):
+        tell(words.replace("`", ""))
     raise SystemExit(exit_status(session.verdicts, strict=strict))
 
 
@@ -116,7 +117,14 @@ def what_to_do(store: Store, session: Session, options: Options) -> str:
     at = f"the merge base {lineage.merge_base[:SHORT]} or before it"
     base, branch = escape(lineage.base), escape(store.run(session.run).branch)
     keys = {verdict.case.identity.key for verdict in session.verdicts}
-    if keys & store.baselines(lineage.base).keys():
+    elsewhere = [baseline for key, baseline in store.baselines(lineage.base).items() if key in keys]
+    if elsewhere and all(store.run(baseline.run).info.dirty for baseline in elsewhere):
+        return (
+            f"Of these cases nothing is accepted at {at}: run {elsewhere[0].run}, accepted on {base}, had edits that "
+            "were not committed, and stands for no commit. So nothing can be worse. Next: run `upright ci` on a clean "
+            f"checkout of {base}, and accept that run"
+        )
+    if elsewhere:
         return (
             f"Of these cases nothing is accepted at {at}, only of later commits of {base}, so nothing can be worse. "
             f"Next: rebase, or merge {base}"
@@ -127,6 +135,34 @@ def what_to_do(store: Store, session: Session, options: Options) -> str:
     )
 
 
+def roughly_judged(session: Session) -> str:
+    """Where motions have changed of which one run tells some metrics only roughly, and no perturbed starts were run."""
+    from validation.policy import ENSEMBLE_JUDGES, MEDIANS, STARTS
+    from validation.verdict import FLOOR
+
+    accepted = {baseline.number: baseline.result for baseline in session.baselines}
+    rough = 0
+    for result, verdict in zip(session.results, session.verdicts):
+        before = accepted.get(verdict.baseline or 0)
+        if before is None or verdict.worse or verdict.case_key in session.ensembles:
+            continue
+        was = {m.metric: m.value for m in before.measurements if m.noise in ENSEMBLE_JUDGES}
+        told = {change.metric for change in verdict.changes}
+        rough += any(
+            m.metric in was
+            and m.metric not in told
+            and abs(m.value - was[m.metric]) > max(FLOOR, (MEDIANS - 1.0) * abs(was[m.metric]))
+            for m in result.measurements
+        )
+    if not rough:
+        return ""
+    cases = "1 case moves" if rough == 1 else f"{rough} cases move"
+    return (
+        f"{cases} otherwise than accepted in metrics that one run tells only roughly; for a verdict on these, "
+        f"accept and run with perturbed starts: `--ensemble {STARTS}`"
+    )
+
+
 def write_reports(
     store: Store,
     session: Session,
@@ -134,6 +170,7 @@ def write_reports(
     forge: Forge,
     reports: Path,
     advice: str,
+    note: str,
     name: str,
     *,
     strict: bool,
@@ -157,6 +194,7 @@ def write_reports(
             options=place,
             merge_base=merge_base,
             advice=advice,
+            note=note,
             pictures=pictures,
             groups=groups,
             name=name,

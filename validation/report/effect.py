@@ -77,7 +77,9 @@ def _of_change(change: Change, verdict: Verdict, result: StoredResult | None, ba
             means=means,
             band=None,
         )
-    resolutions = _resolution(result, change.metric), _resolution(before, change.metric)
+    # Medians of ensembles are known better than one run resolves: its resolution is not theirs.
+    one_run = not change.evidence
+    resolutions = (_resolution(result, change.metric), _resolution(before, change.metric)) if one_run else (None, None)
     now, accepted = contrast(change.new, change.old, change.unit, resolutions)
     allowed = None if change.evidence else _allowed(before, result, change.metric)
     told = change.evidence or f"allowed {change.allowed}"

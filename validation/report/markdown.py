@@ -36,6 +36,7 @@ def markdown_summary(
     options: str = "",
     merge_base: str = "",
     advice: str = "",
+    note: str = "",
     pictures: Mapping[str, str] | None = None,
     groups: Iterable[Group] = (),
     name: str = "",
@@ -44,9 +45,9 @@ def markdown_summary(
 
     `run` is where the results are stored, `options` say in which database, `typed` are the words of the scenarios by
     label: the summary is read where the files are and the database may be not. `merge_base` is the commit that a pull
-    request is compared with; `advice` is Markdown that stands below the sentence; `pictures` are addresses of moving
-    pictures by case key. `groups` are those of the run: they know since which commit it is so. `name` is that of the
-    job, where there are several.
+    request is compared with; `advice` is Markdown that stands below the sentence, `note` at the end; `pictures` are
+    addresses of moving pictures by case key. `groups` are those of the run: they know since which commit it is so.
+    `name` is that of the job, where there are several.
     """
     accepted = {baseline.number: baseline for baseline in baselines}
     telling = [
@@ -80,6 +81,7 @@ def markdown_summary(
         again = f"upright run {again_words([case], typed)}"
         accept = f'upright accept {stored_words(case, run)}{options} --reason "..."'
         lines += ["", f"Reproduce: {code(again)}", f"Next: mend it, or accept it with a reason: {code(accept)}"]
+    lines += ["", note] if note else []
     return "\n".join(lines) + "\n"
 
 
