@@ -105,21 +105,25 @@ class Said:
             return False
         if self.entry.act not in ("known", "quarantine"):
             return True
-        verdict = now.verdict
-        if verdict.word == "broken":
-            return False
-        moved = {change.metric: change for change in self.changes}
-        broken = {defect.metric: defect for defect in self.defects}
-        return all(
-            change.metric in moved and _far(change) <= MUCH_WORSE * _far(moved[change.metric])
-            for change in verdict.changes
-            if change.move != "improved"
-        ) and all(
-            defect.metric in broken
-            and abs(defect.value) - defect.limit <= MUCH_WORSE * (abs(broken[defect.metric].value) - defect.limit)
-            for defect in verdict.defects
-            if not defect.standing
-        )
+        return is_what_was_told(self.changes, self.defects, now.verdict)
+
+
+def is_what_was_told(changes: Sequence[Change], defects: Sequence[Defect], now: Verdict) -> bool:
+    """Whether these are what is told now, by each metric, and that is not much worse. Of a crash they say nothing."""
+    if now.word == "broken":
+        return False
+    moved = {change.metric: change for change in changes}
+    broken = {defect.metric: defect for defect in defects}
+    return all(
+        change.metric in moved and _far(change) <= MUCH_WORSE * _far(moved[change.metric])
+        for change in now.changes
+        if change.move != "improved"
+    ) and all(
+        defect.metric in broken
+        and abs(defect.value) - defect.limit <= MUCH_WORSE * (abs(broken[defect.metric].value) - defect.limit)
+        for defect in now.defects
+        if not defect.standing
+    )
 
 
 MUCH_WORSE = 2.0

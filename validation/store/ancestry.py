@@ -96,6 +96,52 @@ def others(connection: Connection, run: int, seen_from: Standpoint) -> list[int]
     return [row.id for row in rows if not seen_from.of_this_life(row.commit)]
 
 
+def comes_after(connection: Connection, run: int, other: int) -> bool:
+    """Whether a run is of the commit of the other, or of one after it."""
+    rows = connection.execute(select(Run.id, Run.commit).where(Run.id.in_((run, other))))
+    commits = {row.id: row.commit for row in rows}
+    return commits[other] in _Kept(connection).up_to(commits[run])
+
+
+def late(connection: Connection, seen_from: Standpoint) -> dict[int, float]:
+    """Runs of a commit that comes before that of an earlier run: done again, or ended late. With the place of each
+    among the numbers of the others, which are in order. On main and the base, which have one life, the generation
+    tells; where nothing is known of a commit, numbers do."""
+    branches = [seen_from.branch] if seen_from.before is None else seen_from.branches
+    query = select(Run.id, Run.commit, Run.branch).where(Run.branch.in_(branches)).order_by(Run.id)
+    kept, deepest = None, 0
+    line: list[tuple[Any, int]] = []  # runs, with the generations of their commits
+    found: set[int] = set()
+    for run in connection.execute(query).all():
+        depth = seen_from.generations.get(run.commit, deepest)
+        at = len(line)
+        if depth < deepest:
+            kept = kept or _Kept(connection)
+            after = kept.after(run.commit)
+            one_life = seen_from.own is None or run.branch != seen_from.branch
+            at = next(
+                (
+                    i
+                    for i, (other, deep) in enumerate(line)
+                    if other.commit in after or (one_life and other.branch == run.branch and deep > depth)
+                ),
+                at,
+            )
+        if at < len(line):
+            found.add(run.id)
+        line.insert(at, (run, depth))
+        deepest = max(deepest, depth)
+    places: dict[int, float] = {}
+    anchor, behind = 0, 0
+    for run, _ in reversed(line):
+        if run.id in found:
+            behind += 1
+            places[run.id] = anchor - behind / (len(found) + 1)
+        else:
+            anchor, behind = run.id, 0
+    return places
+
+
 class _Kept:
     def __init__(self, connection: Connection) -> None:
         rows = connection.execute(select(Commit.hash, Commit.generation, Commit.parents)).all()
@@ -112,6 +158,20 @@ class _Kept:
                 found.add(one)
                 waiting += self._parents[one]
         return frozenset(found)
+
+    def after(self, commit: str) -> set[str]:
+        """Those that come after it."""
+        children: dict[str, list[str]] = {}
+        for one, parents in self._parents.items():
+            for parent in parents:
+                children.setdefault(parent, []).append(one)
+        found: set[str] = set()
+        waiting = [commit]
+        while waiting:
+            more = [child for child in children.get(waiting.pop(), ()) if child not in found]
+            found.update(more)
+            waiting += more
+        return found
 
     def life(self, commit: str, base: Collection[str]) -> frozenset[str] | None:
         """Those before it, and the merges that a CI server made of one of them with the base, to try it: no commit

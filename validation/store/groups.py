@@ -9,14 +9,14 @@ from typing import Any
 from sqlalchemy import Connection, func, or_, select
 from sqlalchemy.orm import aliased
 
-from validation.groups import GONE, Group, Place, Said, Sighting, assemble, fingerprint
+from validation.groups import GONE, Group, Place, Said, Sighting, assemble
 from validation.ledger import Act, Entry
 from validation.store import judgements, ledger, models, runs
-from validation.store.ancestry import Standpoint, others, standpoint
+from validation.store.ancestry import Standpoint, late, others, standpoint
+from validation.store.since import PRINTS, fingerprint_of
 from validation.verdict import changes_from_json, defects_from_json
 
 Case, Verdict, Run = models.Case, models.Verdict, models.Run
-PRINTS = (Case.outcome, Case.scene_hash, Case.trajectory_hash, Case.reason)  # what `fingerprint` takes
 
 
 def groups(connection: Connection, run: int, *, closed: bool = False) -> list[Group]:
@@ -28,16 +28,22 @@ def groups(connection: Connection, run: int, *, closed: bool = False) -> list[Gr
     seen_from = standpoint(connection, run)
     branch, strangers = seen_from.branch, others(connection, run, seen_from)
     of_branch = (Run.branch == branch, Run.id <= run, Run.id.not_in(strangers))
-    told = _told(connection, run, of_branch)
-    latest = _latest(connection, of_branch, [row.last for row in told])
+    told = _told(connection, of_branch, seen_from)
+    late_runs = late(connection, seen_from)
+    latest = _latest(connection, of_branch, [row.last for row in told], late_runs)
     told = [row for row in told if _is_still(row, latest[row.last])]
     if not closed:
-        open_ = {_group(row) for row in told if latest[row.last].word not in GONE or latest[row.last].id == row.last}
+        open_ = {
+            _group(row)
+            for row in told
+            if row.last_run == run or latest[row.last].word not in GONE or _is_latest(row, latest[row.last])
+        }
         told = [row for row in told if _group(row) in open_]
-    sightings = _sightings(connection, told, latest, seen_from)
+    sightings = _sightings(connection, told, latest, seen_from, late_runs)
+    said = _said(connection, sightings, seen_from, strangers)
     return [
         group
-        for group in assemble(branch, sightings, _said(connection, sightings), run, datetime.now(UTC))
+        for group in assemble(branch, sightings, said, run, datetime.now(UTC))
         if closed or group.open or any(member.seen for member in group.members)
     ]
 
@@ -111,30 +117,35 @@ def _entries_with(connection: Connection, results: Results, act: Act, *where: An
     )
     has: dict[int, set[tuple[str, str]]] = {}
     for row in connection.execute(query):
-        result = row.identity_key, _print(row)
+        result = row.identity_key, fingerprint_of(row)
         if result in results:
             has.setdefault(row.entry_id, set()).add(result)
     return has
-
-
-def _print(row: Any) -> str:
-    """Of a row with the columns PRINTS."""
-    return fingerprint(row.outcome, row.scene_hash, row.trajectory_hash, row.reason)
 
 
 def _group(row: Any) -> tuple[Any, ...]:
     return row.since_run, row.engine_label, row.word
 
 
+def _is_latest(row: Any, latest: Any) -> bool:
+    return bool(latest.since_run == row.since_run and latest.word == row.word)
+
+
 def _is_still(row: Any, latest: Any) -> bool:
     """Not where the case has become something else of which another group tells."""
-    return latest.id == row.last or latest.word in GONE or latest.since_run is None
+    return _is_latest(row, latest) or latest.word in GONE or latest.since_run is None
 
 
-def _told(connection: Connection, run: int, of_branch: Sequence[Any]) -> list[Any]:
-    """Each case of each group up to this run, with the number of the latest case that it was told of.
+def _spoken_on(seen_from: Standpoint) -> list[str]:
+    """The branches whose groups may go on here."""
+    return [seen_from.branch] if seen_from.before is None else seen_from.branches
 
-    By the index of `since_run`, whose run is of the same branch: `+ 0` keeps SQLite from walking all cases of all runs.
+
+def _told(connection: Connection, of_branch: Sequence[Any], seen_from: Standpoint) -> list[Any]:
+    """Each case of each group on these runs, with the number of the latest case that it was told of.
+
+    By the index of `since_run`, whose run is of the same branch or of the base: `+ 0` keeps SQLite from walking all
+    cases of all runs.
     """
     query = (
         select(
@@ -144,18 +155,25 @@ def _told(connection: Connection, run: int, of_branch: Sequence[Any]) -> list[An
             Case.identity_key,
             Case.engine_label,
             func.max(Case.id).label("last"),
+            func.max(Case.run_id).label("last_run"),
         )
         .join(Case, Case.id == Verdict.case_id)
-        .where(Verdict.since_run.in_(select(Run.id).where(*of_branch)), Case.run_id + 0 <= run)
+        .where(
+            Verdict.since_run.in_(select(Run.id).where(Run.branch.in_(_spoken_on(seen_from)))),
+            (Case.run_id + 0).in_(select(Run.id).where(*of_branch)),
+        )
         .group_by(Verdict.since_run, Verdict.word, Case.identity_key, Case.engine_label)
     )
     return list(connection.execute(query))
 
 
-def _latest(connection: Connection, of_branch: Sequence[Any], cases: Sequence[int]) -> dict[int, Any]:
-    """By the numbers of cases: the latest judged case of the same history, up to this run and on this branch."""
+def _latest(
+    connection: Connection, of_branch: Sequence[Any], cases: Sequence[int], late_runs: Mapping[int, float]
+) -> dict[int, Any]:
+    """By the numbers of cases: the latest judged case of the same history, by the order of commits, up to this run and
+    on this branch."""
     later, judged = aliased(Case), aliased(Verdict)
-    newest = (
+    same = (
         select(later.id)
         .join(judged, judged.case_id == later.id)
         .join(Run, Run.id == later.run_id)
@@ -164,24 +182,40 @@ def _latest(connection: Connection, of_branch: Sequence[Any], cases: Sequence[in
             later.engine_label == Case.engine_label,
             *of_branch,
         )
-        .order_by(later.id.desc())
-        .limit(1)
         .correlate(Case)
-        .scalar_subquery()
-        .label("newest")
     )
-    found = {row.id: row.newest for row in connection.execute(select(Case.id, newest).where(Case.id.in_(cases)))}
+    newest = same.where(Run.id.not_in(late_runs)).order_by(later.id.desc()).limit(1).scalar_subquery().label("newest")
+    found = {row.id: {row.newest} for row in connection.execute(select(Case.id, newest).where(Case.id.in_(cases)))}
+    if late_runs:
+        pairs = (
+            select(Case.id, later.id.label("late"))
+            .join(later, (later.identity_key == Case.identity_key) & (later.engine_label == Case.engine_label))
+            .join(judged, judged.case_id == later.id)
+            .join(Run, Run.id == later.run_id)
+            .where(Case.id.in_(cases), Run.id.in_(late_runs), *of_branch)
+        )
+        for row in connection.execute(pairs):
+            found[row.id].add(row.late)
     words = (
-        select(Case.id, Verdict.word, Verdict.since_run, Verdict.baseline_id)
+        select(Case.id, Case.run_id, Verdict.word, Verdict.since_run, Verdict.baseline_id)
         .join(Verdict, Verdict.case_id == Case.id)
-        .where(Case.id.in_(set(found.values())))
+        .where(Case.id.in_({number for numbers in found.values() for number in numbers if number is not None}))
     )
     by_number = {row.id: row for row in connection.execute(words)}
-    return {number: by_number[newest] for number, newest in found.items()}
+
+    def place(number: int) -> tuple[float, int]:
+        run = by_number[number].run_id
+        return late_runs.get(run, run), number
+
+    return {case: by_number[max((n for n in numbers if n in by_number), key=place)] for case, numbers in found.items()}
 
 
 def _sightings(
-    connection: Connection, told: Sequence[Any], latest: Mapping[int, Any], seen_from: Standpoint
+    connection: Connection,
+    told: Sequence[Any],
+    latest: Mapping[int, Any],
+    seen_from: Standpoint,
+    late_runs: Mapping[int, float],
 ) -> list[Sighting]:
     more = (Case.id, Case.run_id, Case.identity_key, Case.trajectory_key)
     query = (
@@ -200,6 +234,10 @@ def _sightings(
     rebased = _run_of_baseline(connection, [latest[number].baseline_id for number in rows])
     judged_by = _entry_of_baseline(connection, [row.baseline_id for row in rows.values()])
     found = []
+
+    def place(one: int) -> float:
+        return late_runs.get(one, one)
+
     for number, row in rows.items():
         since, baseline, newest = row.since_run or row.run_id, baselines.get(row.identity_key), latest[number]
         if baseline and (baseline.entry_id or 0) < judged_by.get(row.baseline_id, 0):
@@ -213,7 +251,7 @@ def _sightings(
                 good=places.get(row.good_run),
                 fingerprint=prints_of[number],
                 latest=newest.word,
-                rebased=rebased.get(newest.baseline_id, 0) >= since,
+                rebased=place(rebased.get(newest.baseline_id, 0)) >= place(since),
                 accepted=prints[baseline.case_id] if baseline else "",
                 accepted_by=entries.get(baseline.entry_id) if baseline else None,
                 trajectory_key=row.trajectory_key or "",
@@ -222,8 +260,11 @@ def _sightings(
     return found
 
 
-def _said(connection: Connection, sightings: Iterable[Sighting]) -> dict[int, list[Said]]:
-    """By the number of a sighting's case: what was said of that case in that group, at whichever run of it."""
+def _said(
+    connection: Connection, sightings: Iterable[Sighting], seen_from: Standpoint, strangers: Sequence[int]
+) -> dict[int, list[Said]]:
+    """By the number of a sighting's case: what was said of that case in that group, at whichever run of it on this
+    branch or its base."""
     by_history = {
         (s.since.run, s.verdict.word, s.verdict.case.identity.key, s.verdict.case.engine_label): s.number
         for s in sightings
@@ -236,7 +277,12 @@ def _said(connection: Connection, sightings: Iterable[Sighting]) -> dict[int, li
         )
         .join(Case, Case.id == models.EntryCase.case_id)
         .join(Verdict, Verdict.case_id == Case.id)
-        .where(Verdict.since_run.in_({key[0] for key in by_history}))
+        .join(Run, Run.id == Case.run_id)
+        .where(
+            Verdict.since_run.in_({key[0] for key in by_history}),
+            Run.branch.in_(_spoken_on(seen_from)),
+            Run.id.not_in(strangers),
+        )
     )
     rows = list(connection.execute(query))
     entries = {
@@ -247,7 +293,7 @@ def _said(connection: Connection, sightings: Iterable[Sighting]) -> dict[int, li
         number = by_history.get((row.since_run, row.word, row.identity_key, row.engine_label))
         if number is not None:
             changes, defects = changes_from_json(row.changes), defects_from_json(row.defects)
-            said.setdefault(number, []).append(Said(entries[row.entry_id], _print(row), changes, defects))
+            said.setdefault(number, []).append(Said(entries[row.entry_id], fingerprint_of(row), changes, defects))
     return said
 
 
@@ -261,7 +307,7 @@ def _places(connection: Connection, numbers: Iterable[int]) -> dict[int, Place]:
 
 def _fingerprints(connection: Connection, cases: Sequence[int]) -> dict[int, str]:
     query = select(Case.id, *PRINTS).where(Case.id.in_(cases))
-    return {row.id: _print(row) for row in connection.execute(query)}
+    return {row.id: fingerprint_of(row) for row in connection.execute(query)}
 
 
 def _run_of_baseline(connection: Connection, numbers: Iterable[int | None]) -> dict[int, int]:

@@ -9,11 +9,11 @@ from typing import Any
 from sqlalchemy import Connection, delete, insert, or_, select
 
 from validation.evidence.divergence import divergence_from_json, divergence_to_json
-from validation.groups import TELLING
 from validation.store import ledger, models, runs
-from validation.store.ancestry import Standpoint, others, standpoint
+from validation.store.ancestry import Standpoint, standpoint
 from validation.store.errors import StoreError
 from validation.store.records import Baseline, StoredResult
+from validation.store.since import FirstCommits
 from validation.verdict import Verdict, changes_from_json, defects_from_json, to_json
 
 
@@ -142,13 +142,12 @@ def save_verdicts(connection: Connection, run: int, verdicts: Iterable[Verdict])
     runs.require(connection, run)
     query = select(models.Case.key, models.Case.id).where(models.Case.run_id == run)
     numbers = {row.key: row.id for row in connection.execute(query)}
-    branch = connection.execute(select(models.Run.branch).where(models.Run.id == run)).scalar_one()
-    strangers = others(connection, run, standpoint(connection, run))
+    first = FirstCommits(connection, run, standpoint(connection, run))
     rows = []
     for verdict in verdicts:
         if verdict.case_key not in numbers:
             raise StoreError(f"run {run}: {verdict.case.label} × {verdict.case.engine_label} is none of its cases")
-        since, good = _since(connection, run, branch, strangers, verdict)
+        since, good = first.of(verdict)
         rows.append(
             {
                 "case_id": numbers[verdict.case_key],
@@ -169,54 +168,6 @@ def save_verdicts(connection: Connection, run: int, verdicts: Iterable[Verdict])
     if rows:
         connection.execute(delete(models.Verdict).where(models.Verdict.case_id.in_([row["case_id"] for row in rows])))
         connection.execute(insert(models.Verdict), rows)
-
-
-def _since(
-    connection: Connection, run: int, branch: str, strangers: Sequence[int], verdict: Verdict
-) -> tuple[int | None, int | None]:
-    """Of a verdict that tells: the first run of the branch that has it, and the latest before in which it was not so,
-    or that of the baseline. What was told before the baseline was made is another matter; of a baseline that is newer
-    than that, the first run after it with the very result of this one. A case with overrides has a history of its own.
-    `strangers` are runs of another branch of that name."""
-    if verdict.word not in TELLING:
-        return None, None
-    accepted = connection.execute(
-        select(models.Case.run_id)
-        .join(models.Baseline, models.Baseline.case_id == models.Case.id)
-        .where(models.Baseline.id == verdict.baseline)
-    ).scalar()
-    history = (
-        select(models.Case.run_id, models.Case.trajectory_hash, *_TOLD)
-        .join(models.Verdict, models.Verdict.case_id == models.Case.id)
-        .join(models.Run, models.Run.id == models.Case.run_id)
-        .where(
-            models.Case.identity_key == verdict.case.identity.key,
-            models.Case.engine_label == verdict.case.engine_label,
-            models.Case.run_id < run,
-            models.Run.branch == branch,
-            models.Run.id.not_in(strangers),
-        )
-        .order_by(models.Case.id.desc())
-    )
-    before = connection.execute(history.limit(1)).one_or_none()
-    if before is None:
-        return run, accepted
-    if before.word != verdict.word:
-        return run, before.run_id
-    if accepted is None or before.since_run is None or accepted < before.since_run:
-        return before.since_run, before.good_run
-    now = connection.execute(
-        select(models.Case.trajectory_hash).where(models.Case.run_id == run, models.Case.key == verdict.case_key)
-    ).scalar_one()
-    first = run
-    for earlier in connection.execute(history.where(models.Case.run_id > accepted)):
-        if not now or earlier.trajectory_hash != now:
-            return first, earlier.run_id if earlier.word != verdict.word else accepted
-        first = earlier.run_id
-    return first, accepted
-
-
-_TOLD = (models.Verdict.word, models.Verdict.since_run, models.Verdict.good_run)
 
 
 VERDICT = [

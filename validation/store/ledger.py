@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert, or_, select
 
 from validation.ledger import Act, Entry, check_entry, undone
 from validation.store import models
@@ -106,3 +106,11 @@ def undone_entries(connection: Connection) -> dict[int, int]:
     """Entry -> the entry that took it back and holds."""
     query = select(models.Entry.id, models.Entry.refers_to).where(models.Entry.act == "undo")
     return undone((row.id, row.refers_to) for row in connection.execute(query))
+
+
+def lapsed_baselines(connection: Connection) -> set[int]:
+    """Numbers of those that count no more: their day has come, or they were taken back."""
+    taken_back = undone_entries(connection)
+    over = models.Baseline.until <= datetime.now(UTC)
+    query = select(models.Baseline.id).where(or_(over, models.Baseline.entry_id.in_(taken_back)))
+    return set(connection.execute(query).scalars())

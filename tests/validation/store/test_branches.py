@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -168,6 +170,110 @@ def test_commits_between_those_that_are_known_are_put_in_their_place(store: Stor
     between = accepted(store, "main", "b", moved(STACK, 5e-4, 4.0), known=history("b"))
     change, _ = checked(store, "feature", "d", GOOD, lineage=since("main", "c", "b", "a"), known=history("d"))
     assert in_effect(store, change) == [between]
+
+
+# --- the first bad commit -----------------------------------------------------------------------------------------
+
+CHANGE = {"f2": ("f1",), "f1": ("b",), "b": ("a",), "a": ()}
+FROM_B = since("main", "b", "a")
+FAR = moved(STACK, 9e-3, 7.0)
+
+
+def on_change(store: Store, commit: str, result: CaseResult) -> tuple[int, int]:
+    return checked(store, "feature", commit, result, lineage=FROM_B, known=history(commit, CHANGE))
+
+
+def first_and_good(store: Store, run: int) -> tuple[str, str]:
+    group = the(store.groups(run))
+    return group.since.commit, group.good.commit if group.good else ""
+
+
+def known_on_main(store: Store, commit: str = "b") -> None:
+    accepted(store, "main", "a", GOOD, known=history("a"))
+    run, _ = checked(store, "main", commit, BAD, known=history(commit))
+    mark_known(store, run)
+
+
+def mark_known(store: Store, run: int) -> None:
+    numbers = [member.number for member in the(store.groups(run)).members]
+    store.mark("known", numbers, who="R.", reason="slop", scope="it", link="#31")
+
+
+@pytest.mark.parametrize("result", [BAD, moved(STACK, 3.1e-3, 6.0)], ids=["same bits", "not much worse"])
+def test_what_is_known_of_the_base_is_known_of_a_change_that_is_built_on_it(result: CaseResult, store: Store) -> None:
+    known_on_main(store)
+    for commit in ("f1", "f2"):
+        run, status = on_change(store, commit, result)
+        assert (status, the(store.groups(run)).state, first_and_good(store, run)) == (0, "known", ("b", "a"))
+
+
+def test_a_change_is_not_the_first_bad_commit_of_what_the_base_has_done(store: Store) -> None:
+    accepted(store, "main", "a", GOOD, known=history("a"))
+    early, _ = on_change(store, "f1", BAD)
+    assert first_and_good(store, early) == ("f1", "a")
+    late, _ = checked(store, "main", "b", BAD, known=history("b"))
+    run, status = on_change(store, "f2", BAD)
+    assert (status, first_and_good(store, run), first_and_good(store, early)) == (1, ("b", "a"), ("b", "a"))
+    mark_known(store, run)
+    assert the(store.groups(late)).state == "new", "what a change says of itself is not said of main"
+
+
+def test_what_gets_much_worse_than_the_base_is_the_change_s_own(store: Store) -> None:
+    known_on_main(store)
+    run, status = on_change(store, "f1", FAR)
+    assert (status, the(store.groups(run)).state, first_and_good(store, run)[0]) == (1, "new", "f1")
+
+
+def test_what_a_change_has_mended_and_lost_again_is_its_own(store: Store) -> None:
+    known_on_main(store)
+    assert on_change(store, "f1", GOOD)[1] == 0
+    run, status = on_change(store, "f2", BAD)
+    assert (status, first_and_good(store, run)) == (1, ("f2", "f1"))
+
+
+def test_what_the_base_has_done_since_is_not_in_a_change(store: Store) -> None:
+    accepted(store, "main", "a", GOOD, known=history("a"))
+    checked(store, "main", "c", BAD, known=history("c"))
+    run, status = on_change(store, "f1", BAD)
+    assert (status, first_and_good(store, run)) == (1, ("f1", "a"))
+
+
+def test_an_older_good_commit_that_is_run_again_mends_nothing(store: Store) -> None:
+    known_on_main(store, "c")
+    late, status = checked(store, "main", "b", GOOD, known=history("b"))
+    assert (status, the(store.groups(late)).state, first_and_good(store, late)) == (0, "known", ("c", "a"))
+    run, status = checked(store, "main", "d", BAD, known=history("d"))
+    assert (status, the(store.groups(run)).state, first_and_good(store, run)) == (0, "known", ("c", "a"))
+
+
+def test_an_older_bad_commit_that_is_run_again_is_the_first_and_what_was_said_holds(store: Store) -> None:
+    known_on_main(store, "d")
+    for commit in ("c", "b", "d"):
+        run, status = checked(store, "main", commit, BAD, known=history(commit))
+        first = "b" if commit == "d" else commit
+        assert (status, the(store.groups(run)).state, first_and_good(store, run)) == (0, "known", (first, "a"))
+
+
+def test_an_older_bad_commit_that_is_run_after_the_mend_fails_and_is_told_as_mended(store: Store) -> None:
+    accepted(store, "main", "a", GOOD, known=history("a"))
+    checked(store, "main", "c", GOOD, known=history("c"))
+    run, status = checked(store, "main", "b", BAD, known=history("b"))
+    assert (status, the(store.groups(run)).state, first_and_good(store, run)) == (1, "fixed", ("b", "a"))
+
+
+@pytest.mark.parametrize("how", ["undone", "run out"])
+def test_a_pass_by_a_baseline_that_counts_no_more_is_no_good_commit(how: str, store: Store) -> None:
+    accepted(store, "main", "a", GOOD, known=history("a"))
+    bad, _ = checked(store, "main", "b", BAD, known=history("b"))
+    until = datetime.now(UTC) + timedelta(seconds=0.3) if how == "run out" else None
+    store.accept(bad, who="R.", reason="for now", until=until)
+    checked(store, "main", "c", BAD, known=history("c"))
+    if until is None:
+        store.undo(store.entries(1)[0].number, who="R.", reason="no")
+    else:
+        time.sleep(max(0.0, (until - datetime.now(UTC)).total_seconds()))
+    run, status = checked(store, "main", "d", BAD, known=history("d"))
+    assert (status, first_and_good(store, run)) == (1, ("b", "a"))
 
 
 # --- lives of a branch --------------------------------------------------------------------------------------------

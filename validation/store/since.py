@@ -1,0 +1,156 @@
+"""Since which run a case is as it is: the first bad commit, by the order of commits where that is known."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, select, update
+
+from validation.groups import TELLING, fingerprint, is_what_was_told
+from validation.store import ledger, models
+from validation.store.ancestry import Standpoint, comes_after, late, others
+from validation.verdict import Verdict, changes_from_json, defects_from_json
+
+Case, Run, Told = models.Case, models.Run, models.Verdict
+PRINTS = (Case.outcome, Case.scene_hash, Case.trajectory_hash, Case.reason)
+COLUMNS = (Told.word, Told.baseline_id, Told.since_run, Told.good_run, Told.changes, Told.defects)
+
+
+def fingerprint_of(row: Any) -> str:
+    """Of a row with the columns PRINTS."""
+    return fingerprint(row.outcome, row.scene_hash, row.trajectory_hash, row.reason)
+
+
+class FirstCommits:
+    """As seen from a run whose cases are judged."""
+
+    def __init__(self, connection: Connection, run: int, seen_from: Standpoint) -> None:
+        self._connection, self._run, self._seen_from = connection, run, seen_from
+        self._late = late(connection, seen_from)
+        self._own = (Run.branch == seen_from.branch, Run.id.not_in(others(connection, run, seen_from)))
+        self._lapsed = ledger.lapsed_baselines(connection)
+
+    def of(self, verdict: Verdict) -> tuple[int | None, int | None]:
+        """Of a verdict that tells: the first run that has it, and the latest before in which it was not so, or that of
+        the baseline.
+
+        What was told before the baseline was made is another matter; of a baseline that is newer than that, the first
+        run after it with the very result of this one. A pass by a baseline that counts no more is not good where it was
+        this very result. What the base of a change had already, and in the same way, is the base's. A case with
+        overrides has a history of its own.
+        """
+        if verdict.word not in TELLING:
+            return None, None
+        here = _Here(self._connection, self._run, verdict)
+        since, good, following = self._on_branch(here)
+        theirs = self._on_base(here, since, good)
+        if theirs is not None:
+            if since != self._run:
+                self._move(verdict, since, *theirs)
+            since, good = theirs
+        if following is not None:
+            self._move(verdict, following.since_run, since, good)
+        return since, good
+
+    def _on_branch(self, here: _Here) -> tuple[int, int | None, Any]:
+        """With the next run of the branch, by commit, where that is taken to be the first by mistake."""
+        first, good, following, stale = self._run, here.accepted, None, False
+        for row in self._judged(here.verdict, *self._own):
+            if self._place(row.run_id) > self._place(self._run):
+                following = row
+                continue
+            told, same = row.word == here.verdict.word, fingerprint_of(row) == here.fingerprint
+            if told and not self._is_stale(row, here):
+                first, good = row.since_run, row.good_run
+                break
+            stale = stale or told
+            if stale and self._place(row.run_id) <= self._place(here.accepted):
+                break
+            if not same or not (stale or (row.word == "pass" and row.baseline_id in self._lapsed)):
+                good = here.accepted if told else row.run_id
+                break
+            first = row.run_id
+        if following is not None and (
+            following.word != here.verdict.word
+            or following.baseline_id != here.verdict.baseline
+            or self._place(following.since_run) <= self._place(self._run)
+        ):
+            following = None
+        return first, good, following
+
+    def _on_base(self, here: _Here, since: int, good: int | None) -> tuple[int, int | None] | None:
+        """Where the base was so already, before the branch, which has not been without it since."""
+        seen_from = self._seen_from
+        if seen_from.before is None or seen_from.base == seen_from.branch:
+            return None
+        theirs = (Run.branch == seen_from.base, Run.commit.in_(seen_from.before), Run.dirty.is_(False))
+        row = next(self._judged(here.verdict, *theirs), None)
+        if row is None or row.word != here.verdict.word or row.since_run is None or self._is_stale(row, here):
+            return None
+        if self._place(row.since_run) >= self._place(since):
+            return None
+        if good is not None and good != row.good_run and comes_after(self._connection, good, row.run_id):
+            return None
+        same = fingerprint_of(row) == here.fingerprint or is_what_was_told(
+            changes_from_json(row.changes), defects_from_json(row.defects), here.verdict
+        )
+        return (row.since_run, row.good_run) if same else None
+
+    def _is_stale(self, row: Any, here: _Here) -> bool:
+        """Told before the baseline was made that counts now."""
+        return (
+            here.accepted is not None
+            and row.since_run is not None
+            and self._place(here.accepted) >= self._place(row.since_run)
+        )
+
+    def _judged(self, verdict: Verdict, *where: Any) -> Iterator[Any]:
+        """Of the same case on these runs, but for this one; newest first."""
+        query = (
+            select(Case.run_id, *PRINTS, *COLUMNS)
+            .join(Told, Told.case_id == Case.id)
+            .join(Run, Run.id == Case.run_id)
+            .where(
+                Case.identity_key == verdict.case.identity.key,
+                Case.engine_label == verdict.case.engine_label,
+                Case.run_id != self._run,
+                *where,
+            )
+            .order_by(Case.run_id.desc())
+        )
+        in_place = self._connection.execute(query.where(Case.run_id.not_in(self._late)))
+        if not self._late:
+            return iter(in_place)
+        put_back = self._connection.execute(query.where(Case.run_id.in_(self._late))).all()
+        ordered = sorted(put_back, key=lambda row: -self._place(row.run_id))
+        return heapq.merge(in_place, ordered, key=lambda row: -self._place(row.run_id))
+
+    def _move(self, verdict: Verdict, old: int, since: int, good: int | None) -> None:
+        """What was told since a later commit is told since this one: what was said of it holds on."""
+        of_case = select(Case.id).where(
+            Case.identity_key == verdict.case.identity.key, Case.engine_label == verdict.case.engine_label
+        )
+        moved = update(Told).where(Told.since_run == old, Told.word == verdict.word, Told.case_id.in_(of_case))
+        self._connection.execute(moved.values(since_run=since, good_run=good))
+
+    def _place(self, run: int | None) -> float:
+        return 0.0 if run is None else self._late.get(run, float(run))
+
+
+@dataclass(init=False)
+class _Here:
+    """What is judged now."""
+
+    verdict: Verdict
+    accepted: int | None  # run of the baseline
+    fingerprint: str
+
+    def __init__(self, connection: Connection, run: int, verdict: Verdict) -> None:
+        self.verdict = verdict
+        baseline = select(Case.run_id).join(models.Baseline, models.Baseline.case_id == Case.id)
+        self.accepted = connection.execute(baseline.where(models.Baseline.id == verdict.baseline)).scalar()
+        result = select(*PRINTS).where(Case.run_id == run, Case.key == verdict.case_key)
+        self.fingerprint = fingerprint_of(connection.execute(result).one())
