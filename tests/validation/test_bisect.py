@@ -143,7 +143,7 @@ def test_an_engine_that_sinks_since_a_commit_is_found_past_those_that_do_not_bui
     done = upright(*words, "--repo", str(project.folder), folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"first bad commit: {culprit[:8]} sinks a little (Rae, ")
-    assert "bodies" in done.stdout and "2 mm" in done.stdout
+    assert "the upright block is up to" in done.stdout and "2 mm" in done.stdout
     told = " ".join(done.stderr.split())
     assert "does not build (Rae, " in told and "cannot be built (exit status 1: ValueError: could not" in told, told
     assert project.worktrees() == 1
