@@ -187,8 +187,8 @@ class Group:
 
     @property
     def fails(self) -> bool:
-        """A check fails for it."""
-        return any(member.verdict.worse and not member.excused for member in self.members)
+        """A check fails for it; not where nothing is accepted any more that it would be worse than."""
+        return any(m.verdict.worse and not m.excused and m.sighting.latest != "new" for m in self.members)
 
     @property
     def light(self) -> Light:

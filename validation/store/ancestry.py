@@ -100,7 +100,12 @@ def comes_after(connection: Connection, run: int, other: int) -> bool:
     """Whether a run is of the commit of the other, or of one after it."""
     rows = connection.execute(select(Run.id, Run.commit).where(Run.id.in_((run, other))))
     commits = {row.id: row.commit for row in rows}
-    return commits[other] in _Kept(connection).up_to(commits[run])
+    return comes_before(connection, commits[other], commits[run])
+
+
+def comes_before(connection: Connection, commit: str, other: str) -> bool:
+    """Whether it is that commit or one before it; False where nothing is known of it."""
+    return commit in _Kept(connection).up_to(other)
 
 
 def late(connection: Connection, seen_from: Standpoint) -> dict[int, float]:

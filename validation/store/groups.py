@@ -13,6 +13,7 @@ from validation.groups import GONE, Group, Place, Said, Sighting, assemble
 from validation.ledger import Act, Entry
 from validation.store import judgements, ledger, models, runs
 from validation.store.ancestry import Standpoint, late, others, standpoint
+from validation.store.errors import StoreError
 from validation.store.since import PRINTS, fingerprint_of
 from validation.verdict import changes_from_json, defects_from_json
 
@@ -76,6 +77,21 @@ def carry_over(connection: Connection, run: int) -> list[int]:
                 carries=entry.number,
             )
     return made
+
+
+def check_rejected(connection: Connection, cases: Collection[int]) -> None:
+    """Raises StoreError where one of them is accepted: no rejection would change that."""
+    query = select(Case.id, Case.run_id, Case.identity_key, Case.label, *PRINTS).where(Case.id.in_(cases))
+    in_effect: dict[int, dict[str, Any]] = {}
+    for row in connection.execute(query.order_by(Case.id)).all():
+        if row.run_id not in in_effect:
+            in_effect[row.run_id] = judgements.in_effect(connection, standpoint(connection, row.run_id))
+        baseline = in_effect[row.run_id].get(row.identity_key)
+        if baseline and _fingerprints(connection, [baseline.case_id])[baseline.case_id] == fingerprint_of(row):
+            raise StoreError(
+                f"case {row.id}: {row.label} is accepted, by {baseline.who} ({baseline.reason}); take that back first: "
+                f"upright undo {baseline.entry_id}; nothing was written"
+            )
 
 
 Results = Collection[tuple[str, str]]

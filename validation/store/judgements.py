@@ -10,7 +10,7 @@ from sqlalchemy import Connection, delete, insert, or_, select
 
 from validation.evidence.divergence import divergence_from_json, divergence_to_json
 from validation.store import ledger, models, runs
-from validation.store.ancestry import Standpoint, standpoint
+from validation.store.ancestry import Standpoint, comes_before, standpoint
 from validation.store.errors import StoreError
 from validation.store.records import Baseline, StoredResult
 from validation.store.since import FirstCommits
@@ -84,13 +84,31 @@ def _the_one(results: Sequence[StoredResult]) -> StoredResult:
 
 
 def in_effect(connection: Connection, seen_from: Standpoint) -> dict[str, Any]:
-    """Identity -> the row in effect: of the nearest branch that has any, the newest not expired, not undone."""
+    """Identity -> the row in effect: of the nearest branch that has any, the newest not expired, not undone. But what a
+    change has accepted itself is replaced by what its base accepts later, once the change is built on that."""
     found: dict[str, Any] = {}
     rows = _holding(connection, seen_from.branches)
     for branch in reversed(seen_from.branches):
         counting = [r for r in rows if r.branch == branch and seen_from.counts(branch, r.commit, dirty=r.dirty)]
-        found |= seen_from.newest(counting)
+        newest = seen_from.newest(counting)
+        if branch == seen_from.branch and seen_from.before is not None and branch != seen_from.base:
+            newest = {key: row for key, row in newest.items() if not _replaced(connection, row, found.get(key), rows)}
+        found |= newest
     return found
+
+
+def _replaced(connection: Connection, own: Any, theirs: Any, rows: Sequence[Any]) -> bool:
+    """The later counts; but one of a commit that comes before the other's replaces nothing, nor does the base say
+    anything new by the very result that it had accepted before."""
+    if theirs is None or comes_before(connection, theirs.commit, own.commit):
+        return False
+    if comes_before(connection, own.commit, theirs.commit):
+        return True
+    return theirs.id > own.id and not any(
+        row.id < own.id and row.trajectory_hash and row.trajectory_hash == theirs.trajectory_hash
+        for row in rows
+        if row.branch == theirs.branch and row.identity_key == theirs.identity_key
+    )
 
 
 def newest_on(connection: Connection, branch: str, seen_from: Standpoint) -> dict[str, Any]:
@@ -101,7 +119,7 @@ def newest_on(connection: Connection, branch: str, seen_from: Standpoint) -> dic
 def _holding(connection: Connection, branches: Sequence[str]) -> list[Any]:
     """Neither expired nor undone."""
     rows = connection.execute(
-        select(models.Baseline.__table__, models.Run.commit, models.Run.dirty)
+        select(models.Baseline.__table__, models.Run.commit, models.Run.dirty, models.Case.trajectory_hash)
         .join(models.Case, models.Case.id == models.Baseline.case_id)
         .join(models.Run, models.Run.id == models.Case.run_id)
         .where(

@@ -358,8 +358,11 @@ class Store:
         link: str = "",
     ) -> int:
         """Say something of cases of a group, by their numbers; the number of the entry. `scope` says in words which
-        they are. Raises LedgerError where a name, a reason, or what this mark needs is lacking."""
+        they are. Raises LedgerError where a name, a reason, or what this mark needs is lacking, and StoreError where
+        what is accepted is rejected."""
         with writing(self._engine, self.name) as connection:
+            if mark == "reject":
+                groups.check_rejected(connection, cases)
             return ledger.add(
                 connection, mark, cases, who=who, reason=reason, scope=scope, until=until, owner=owner, link=link
             )

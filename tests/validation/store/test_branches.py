@@ -172,6 +172,32 @@ def test_commits_between_those_that_are_known_are_put_in_their_place(store: Stor
     assert in_effect(store, change) == [between]
 
 
+APART = {"f2": ("f1", "b"), "f1": ("a",), "b": ("a",), "a": ()}
+ALONE = {"f1": ("a",), "a": ()}
+
+
+def accepted_apart(store: Store, on_main: CaseResult) -> tuple[int, int]:
+    """Accepted on a change, then on main beside it, then both merged: the run of the merge, and its exit status."""
+    accepted(store, "main", "a", GOOD, known=history("a"))
+    trade = moved(STACK, 5e-4, 3.0)
+    accepted(store, "feature", "f1", trade, lineage=since("main", "a"), known=history("f1", ALONE))
+    accepted(store, "main", "b", on_main, known=history("b"))
+    return checked(store, "feature", "f2", trade, lineage=FROM_B, known=history("f2", APART))
+
+
+def test_what_the_base_has_accepted_since_replaces_what_the_change_had_accepted(store: Store) -> None:
+    run, status = accepted_apart(store, moved(STACK, 1e-5, 4.0))
+    assert (in_effect(store, run), status) == ([3], 1)
+    store.accept(run, who="R.", reason="the trade is worth it")
+    again, status = checked(store, "feature", "f2", moved(STACK, 5e-4, 3.0), lineage=FROM_B, known=history("f2", APART))
+    assert (in_effect(store, again), status) == ([run], 0)
+
+
+def test_the_same_result_accepted_again_on_the_base_replaces_nothing_of_a_change(store: Store) -> None:
+    run, status = accepted_apart(store, GOOD)
+    assert (in_effect(store, run), status) == ([2], 0)
+
+
 # --- the first bad commit -----------------------------------------------------------------------------------------
 
 CHANGE = {"f2": ("f1",), "f1": ("b",), "b": ("a",), "a": ()}

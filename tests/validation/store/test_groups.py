@@ -321,6 +321,28 @@ def test_what_is_not_there_cannot_be_marked_or_undone(store: Store) -> None:
         store.group(run, "12")
 
 
+def test_what_is_accepted_cannot_be_rejected_until_that_is_undone(store: Store) -> None:
+    good(store, STACK)
+    run = checked(store, "bbbb", *bad(STACK))
+    number = the(store.groups(run)).worst.number
+    store.accept(run, who="R.", reason="so")
+    with pytest.raises(StoreError, match=r"case 2: stack:n=10 is accepted, by R\. \(so\); .* upright undo 2"):
+        store.mark("reject", [number], who="A.", reason="no", scope="it")
+    store.undo(2, who="A.", reason="no")
+    store.mark("reject", [number], who="A.", reason="no", scope="it")
+    assert the(store.groups(run)).state == "rejected"
+
+
+def test_nothing_fails_where_the_only_baseline_is_undone(store: Store) -> None:
+    good(store, STACK)
+    checked(store, "bbbb", *bad(STACK))
+    store.undo(1, who="R.", reason="wrong")
+    run = checked(store, "cccc", *bad(STACK))
+    group = the(store.groups(run))
+    assert [verdict.word for verdict in store.verdicts(run)] == ["new"]
+    assert (group.state, group.fails, group.light) == ("new", False, "amber")
+
+
 def test_an_acceptance_carries_over_to_a_merge_only_where_every_result_is_the_same(store: Store) -> None:
     good(store, STACK, PILE)
     branch = checked(store, "bbbb", *bad(STACK, PILE), branch="feature")
