@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
+from functools import cache, partial
 from typing import Any
 
 from sqlalchemy import Connection, delete, insert, or_, select
@@ -88,21 +89,22 @@ def in_effect(connection: Connection, seen_from: Standpoint) -> dict[str, Any]:
     change has accepted itself is replaced by what its base accepts later, once the change is built on that."""
     found: dict[str, Any] = {}
     rows = _holding(connection, seen_from.branches)
+    before = cache(partial(comes_before, connection))
     for branch in reversed(seen_from.branches):
         counting = [r for r in rows if r.branch == branch and seen_from.counts(branch, r.commit, dirty=r.dirty)]
         newest = seen_from.newest(counting)
         if branch == seen_from.branch and seen_from.before is not None and branch != seen_from.base:
-            newest = {key: row for key, row in newest.items() if not _replaced(connection, row, found.get(key), rows)}
+            newest = {key: row for key, row in newest.items() if not _replaced(row, found.get(key), rows, before)}
         found |= newest
     return found
 
 
-def _replaced(connection: Connection, own: Any, theirs: Any, rows: Sequence[Any]) -> bool:
+def _replaced(own: Any, theirs: Any, rows: Sequence[Any], before: Callable[[str, str], bool]) -> bool:
     """The later counts; but one of a commit that comes before the other's replaces nothing, nor does the base say
     anything new by the very result that it had accepted before."""
-    if theirs is None or comes_before(connection, theirs.commit, own.commit):
+    if theirs is None or before(theirs.commit, own.commit):
         return False
-    if comes_before(connection, own.commit, theirs.commit):
+    if before(own.commit, theirs.commit):
         return True
     return theirs.id > own.id and not any(
         row.id < own.id and row.trajectory_hash and row.trajectory_hash == theirs.trajectory_hash

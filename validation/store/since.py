@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 from sqlalchemy import Connection, select, update
@@ -30,6 +31,7 @@ class FirstCommits:
     def __init__(self, connection: Connection, run: int, seen_from: Standpoint) -> None:
         self._connection, self._run, self._seen_from = connection, run, seen_from
         self._late = late(connection, seen_from)
+        self._comes_after = cache(partial(comes_after, connection))
         self._own = (Run.branch == seen_from.branch, Run.id.not_in(others(connection, run, seen_from)))
         self._lapsed = ledger.lapsed_baselines(connection)
 
@@ -92,7 +94,7 @@ class FirstCommits:
             return None
         if self._place(row.since_run) >= self._place(since):
             return None
-        if good is not None and good != row.good_run and comes_after(self._connection, good, row.run_id):
+        if good is not None and good != row.good_run and self._comes_after(good, row.run_id):
             return None
         same = fingerprint_of(row) == here.fingerprint or is_what_was_told(
             changes_from_json(row.changes), defects_from_json(row.defects), here.verdict
@@ -119,7 +121,7 @@ class FirstCommits:
                 Case.run_id != self._run,
                 *where,
             )
-            .order_by(Case.run_id.desc())
+            .order_by(Case.id.desc())  # as the index has them: no more are read than looked at
         )
         in_place = self._connection.execute(query.where(Case.run_id.not_in(self._late)))
         if not self._late:
