@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -13,16 +13,32 @@ from sqlalchemy import Connection, select, update
 from validation.groups import TELLING, fingerprint, is_what_was_told
 from validation.store import ledger, models
 from validation.store.ancestry import Standpoint, comes_after, late, others
-from validation.verdict import Verdict, changes_from_json, defects_from_json
+from validation.verdict import Change, Defect, Verdict, Word, changes_from_json, defects_from_json
 
 Case, Run, Told = models.Case, models.Run, models.Verdict
 PRINTS = (Case.outcome, Case.scene_hash, Case.trajectory_hash, Case.reason)
+SILENT: tuple[Word, ...] = ("broken", "missing")
+"""Words of results that say nothing of any metric."""
 COLUMNS = (Told.word, Told.baseline_id, Told.since_run, Told.good_run, Told.changes, Told.defects)
 
 
 def fingerprint_of(row: Any) -> str:
     """Of a row with the columns PRINTS."""
     return fingerprint(row.outcome, row.scene_hash, row.trajectory_hash, row.reason)
+
+
+def is_told_alike(row: Any, now: Verdict) -> bool:
+    """By the same word, and of one metric at least."""
+    if row.word != now.word or now.word in SILENT:
+        return bool(row.word == now.word)
+    then = _told_of(now.word, changes_from_json(row.changes), defects_from_json(row.defects))
+    return not then or bool(then & _told_of(now.word, now.changes, now.defects))
+
+
+def _told_of(word: Word, changes: Sequence[Change], defects: Sequence[Defect]) -> set[str]:
+    if word == "defect":
+        return {defect.metric for defect in defects if not defect.standing}
+    return {change.metric for change in changes if change.move == word}
 
 
 class FirstCommits:
@@ -39,8 +55,9 @@ class FirstCommits:
         """Of a verdict that tells: the first run that has it, and the latest before in which it was not so, or that of
         the baseline.
 
-        What was told before the baseline was made is another matter; of a baseline that is newer than that, the first
-        run after it with the very result of this one. A pass by a baseline that counts no more is not good where it was
+        What is told of other metrics alone is another matter, and a crash says nothing of any. What was told before
+        the baseline was made is another matter too; of a baseline that is newer than that, the first run after it with
+        the very result of this one. A pass by a baseline that counts no more is not good where it was
         this very result. What the base of a change had already, and in the same way, is the base's. A case with
         overrides has a history of its own.
         """
@@ -64,7 +81,9 @@ class FirstCommits:
             if self._place(row.run_id) > self._place(self._run):
                 following = row
                 continue
-            told, same = row.word == here.verdict.word, fingerprint_of(row) == here.fingerprint
+            if row.word in SILENT and here.verdict.word not in SILENT:
+                continue
+            told, same = is_told_alike(row, here.verdict), fingerprint_of(row) == here.fingerprint
             if told and not self._is_stale(row, here):
                 first, good = row.since_run, row.good_run
                 break
@@ -90,7 +109,7 @@ class FirstCommits:
             return None
         theirs = (Run.branch == seen_from.base, Run.commit.in_(seen_from.before), Run.dirty.is_(False))
         row = next(self._judged(here.verdict, *theirs), None)
-        if row is None or row.word != here.verdict.word or row.since_run is None or self._is_stale(row, here):
+        if row is None or not is_told_alike(row, here.verdict) or row.since_run is None or self._is_stale(row, here):
             return None
         if self._place(row.since_run) >= self._place(since):
             return None

@@ -88,6 +88,27 @@ def test_what_is_accepted_ends_what_was_told_before_it_and_what_was_said_of_that
     assert group.fails
 
 
+def test_another_metric_that_gets_worse_has_a_first_commit_of_its_own(store: Store) -> None:
+    def both(one: float, other: float, place: float) -> CaseResult:
+        motion = falling()
+        pose = motion.pose + np.array([place, 0.0, 0.0])
+        values = measurement(value=one), measurement("penetration_max", other)
+        return result(STACK, *values, trajectory=replace(motion, pose=pose, state_hash=""))
+
+    store.accept(checked(store, "aaaa", both(4e-4, 4e-4, 0.0)), who="R.", reason="first look")
+    checked(store, "bbbb", both(3e-3, 4e-4, 1.0))
+    group = the([g for g in store.groups(checked(store, "cccc", both(4e-4, 3e-3, 2.0))) if g.open and g.fails])
+    assert (group.since.commit, group.good and group.good.commit) == ("cccc", "bbbb")
+
+
+def test_a_crash_in_between_neither_ends_what_was_told_nor_is_good(store: Store) -> None:
+    accepted = good(store, STACK)
+    first = checked(store, "bbbb", *bad(STACK))
+    checked(store, "cccc", failed(STACK, "crashed", "SIGSEGV"))
+    group = the([g for g in store.groups(checked(store, "dddd", *bad(STACK))) if g.kind == "regressed"])
+    assert (group.since.run, group.good and group.good.run) == (first, accepted)
+
+
 def test_what_came_before_an_acceptance_of_an_older_run_keeps_its_commit(store: Store) -> None:
     good(store, STACK)
     worse = checked(store, "bbbb", *bad(STACK))
