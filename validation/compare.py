@@ -13,6 +13,8 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from scenarios.scenario import Noise, ParameterError, Scenario
@@ -152,18 +154,34 @@ def stored_verdicts(store: Store, pairs: Sequence[tuple[StoredResult, StoredResu
 def stored_scenario(store: Store, case: Case) -> Scenario:
     """Of the catalogue by its label; of a scene file from the stored scene, for the file may be gone. Raises
     ParameterError where the catalogue has it no more."""
-    from scenarios.catalogue import FAMILIES, scenario_of
+    from scenarios.catalogue import scenario_of
     from scenarios.catalogue.scene_file import scenario_from_scene
 
     if "content" in json.loads(case.identity.parameters):
         return scenario_from_scene(case.identity.scenario, store.scene(case.scene_hash))
-    if case.label.partition(":")[0] not in FAMILIES:  # no file is read because a database names it
+    if not _is_of_catalogue(case):  # no file is read because a database names it
         raise ParameterError(f"{case.label}: no scenario of the catalogue")
     return scenario_of(case.label)
 
 
+def _is_of_catalogue(case: Case) -> bool:
+    from scenarios.catalogue import FAMILIES
+
+    return "content" not in json.loads(case.identity.parameters) and case.label.partition(":")[0] in FAMILIES
+
+
+@lru_cache(maxsize=4096)
+def _catalogue_laws(label: str) -> Mapping[str, float]:
+    """Kept: a page that compares runs asks for a hundred scenarios each time, and building them is most of its work."""
+    from scenarios.catalogue import scenario_of
+
+    return MappingProxyType(dict(scenario_of(label).laws))
+
+
 def _laws_of(store: Store, case: Case) -> Mapping[str, float]:
     try:
+        if _is_of_catalogue(case):
+            return _catalogue_laws(case.label)
         return stored_scenario(store, case).laws
     except (ParameterError, StoreError):  # a scenario or scene that there is no more has no laws either
         return {}
