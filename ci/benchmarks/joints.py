@@ -298,16 +298,18 @@ def reversed_by(mechanism: Mechanism, back: float, way: Any) -> Mechanism:
 
 
 def turn_round(mechanism: Mechanism) -> Mechanism:
-    links = tuple(replace(link, velocity=-link.velocity, spin=-link.spin) for link in mechanism.links)  # type: ignore[operator]
+    links = tuple(
+        replace(link, velocity=np.negative(link.velocity), spin=np.negative(link.spin)) for link in mechanism.links
+    )
     return replace(mechanism, links=links)
 
 
 def energy_scale(mechanism: Mechanism, motion: MechanismMotion) -> float:
     """J: half of sum m v^2 at its greatest, with rotation, and m g times the heights that were passed."""
     mass = np.array([link.mass for link in mechanism.links])
-    inertia = np.array([float(link.inertia) for link in mechanism.links])  # type: ignore[arg-type]
+    inertia = np.array([link.inertia for link in mechanism.links], np.float64)
     kinetic = 0.5 * (mass * (motion.velocity**2).sum(axis=2) + inertia * motion.spin**2).sum(axis=1).max()
-    g = float(np.linalg.norm(mechanism.gravity))  # type: ignore[arg-type]
+    g = float(np.linalg.norm(np.asarray(mechanism.gravity, np.float64)))
     return float(kinetic + g * (mass * np.ptp(motion.position[:, :, 1], axis=0)).sum())
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import QhullError
 
 from reference_engine.compliant.errors import CompliantError
 from reference_engine.compliant.materials import Materials
@@ -85,7 +86,7 @@ class CompliantBody:
             check_solid(spatial_shapes([self.shape], [True]))
         except ValueError as error:
             raise refuse(str(error)) from None
-        except Exception as error:  # qhull's own, of points in one plane: a page long
+        except QhullError as error:  # of points in one plane: a page long
             raise refuse(f"shape: points without a hull of some volume ({str(error).splitlines()[0]})") from None
 
     def principal_inertia(self) -> Array:

@@ -18,6 +18,7 @@ from scenarios.catalogue.bodies import Array, G, ball, poses_in_plane, scene_of
 from scenarios.catalogue.ground import Space
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
+from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.scene import Damping
 from scenarios.truth import Event, Goal, Motion, Truth
@@ -112,9 +113,7 @@ def ball_with_drag(
             invariants=frozenset({"momentum-x", "energy-not-gained"}),
         ),
         headline="truth_error_goal",
-        meaningless=frozenset(
-            {"rest_time", "rest_drift", "jitter_velocity", "jitter_position", "penetration_final", "gap_final"}
-        ),
+        meaningless=OF_REST | AT_THE_END,
         laws=contact_laws(scene, share=MOVING_SHARE),
     )
 

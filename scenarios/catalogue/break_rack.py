@@ -13,6 +13,7 @@ from typing import Annotated
 from scenarios.catalogue.bodies import ball, scene_of
 from scenarios.catalogue.ground import Space
 from scenarios.catalogue.laws import MOMENTUM_SHARE, MOVING_SHARE, contact_laws
+from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.truth import Event, Invariant, Truth
 
@@ -21,7 +22,6 @@ RADIUS = 0.1  # m
 RUN_UP = 0.5  # m, between the cue ball and the first of the rack
 DURATION = 1.0  # s
 DEEPEST = 0.01  # m per m/s of the cue: a step of 1/240 s takes it 0.004 m into the first ball
-OF_REST = frozenset({"gap_final", "penetration_final", "jitter_velocity", "jitter_position", "rest_drift", "rest_time"})
 
 
 def break_rack(
@@ -72,7 +72,7 @@ def break_rack(
         ),
         headline="energy_drift" if restitution == 1.0 else "energy_gain",
         noise={"penetration_max": "chaotic", "penetration_mean": "chaotic", "impact_count": "chaotic"},
-        meaningless=OF_REST if restitution == 1.0 else OF_REST | {"energy_drift"},
+        meaningless=OF_REST | AT_THE_END | (frozenset() if restitution == 1.0 else {"energy_drift"}),
         laws=contact_laws(scene, share=MOVING_SHARE)
         | {"momentum_drift": MOMENTUM_SHARE * speed, "penetration_max": DEEPEST * speed},
     )

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from scenarios.catalogue.bodies import ball, poses_in_plane, scene_of
 from scenarios.catalogue.laws import MOMENTUM_SHARE, MOVING_SHARE, contact_laws
-from scenarios.catalogue.newtons_cradle import OF_REST, RADIUS, exact_decimal, last_speed
+from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
+from scenarios.catalogue.newtons_cradle import RADIUS, exact_decimal, last_speed
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.scene import ContactLaw, ImpactOrder
 from scenarios.truth import Event, Goal, Invariant, Truth
@@ -88,7 +89,7 @@ def cradle_in_touch(
         ),
         headline="truth_error_goal",
         laws=contact_laws(scene, share=MOVING_SHARE) | {"momentum_drift": MOMENTUM_SHARE * speed},
-        meaningless=OF_REST | (frozenset() if restitution == 1.0 else {"energy_drift"}),
+        meaningless=OF_REST | AT_THE_END | (frozenset() if restitution == 1.0 else {"energy_drift"}),
     )
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from scenarios.catalogue.bodies import Array, G
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.laws import gain_law
+from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
 from scenarios.catalogue.readings import value_at
 from scenarios.scenario import Scenario, Value
 from scenarios.scene import PlanarBody, PlanarScene, Polygon, Revolute
@@ -111,10 +112,7 @@ def double_pendulum(*, start: Start = "mild") -> Scenario:
         ),
         headline="energy_drift",
         noise={"energy_drift": "chaotic", "energy_gain": "chaotic", "joint_gap": "chaotic"} if start == "level" else {},
-        meaningless=frozenset(
-            {"jitter_velocity", "jitter_position", "rest_drift", "rest_time", "momentum_drift", "impact_count"}
-            | {"penetration_max", "penetration_mean", "penetration_final", "gap_final", "cone_violation"}
-        ),
+        meaningless=OF_REST | OF_TOUCH | {"momentum_drift"},
         laws=gain_law(scene, GAIN_SHARE) | {"joint_gap": 0.05 * LENGTH},
     )
 

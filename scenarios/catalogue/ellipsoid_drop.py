@@ -20,6 +20,7 @@ from scenarios.catalogue.bodies import Array, G, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution, falling_root
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
+from scenarios.catalogue.meaningless import OF_REST
 from scenarios.catalogue.rocking_ellipsoid import SEMI_AXES, Ellipse
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.scene import Ellipsoid, SpatialBody
@@ -131,7 +132,7 @@ def ellipsoid_drop(
         ),
         headline="truth_error_angle",
         noise={"truth_error_angle": "step", "truth_error_position": "step"},
-        meaningless=frozenset({"energy_drift", "jitter_velocity", "jitter_position", "rest_drift", "rest_time"}),
+        meaningless=OF_REST | {"energy_drift"},
         laws=contact_laws(scene, share=MOVING_SHARE),
     )
 

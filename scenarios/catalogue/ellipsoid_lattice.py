@@ -16,7 +16,8 @@ import numpy as np
 from scenarios.catalogue.bodies import scene_of
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.catalogue.three_ellipsoids import CHAOTIC, OF_REST
+from scenarios.catalogue.meaningless import OF_REST
+from scenarios.catalogue.three_ellipsoids import CHAOTIC
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.scene import Ellipsoid, SpatialBody
 from scenarios.truth import Truth

@@ -17,7 +17,8 @@ import numpy as np
 from scenarios.catalogue.bodies import Array, scene_of
 from scenarios.catalogue.ground import Ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.catalogue.three_ellipsoids import CHAOTIC, OF_REST
+from scenarios.catalogue.meaningless import OF_REST
+from scenarios.catalogue.three_ellipsoids import CHAOTIC
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.scene import Ellipsoid, HollowSphere, Scene, SpatialBody, inertias, masses
 from scenarios.truth import Goal, Motion, Truth

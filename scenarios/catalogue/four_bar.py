@@ -22,6 +22,7 @@ from scenarios.catalogue.bodies import Array, Body, G, block, poses_in_plane, sc
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.ground import Space
 from scenarios.catalogue.laws import gain_law
+from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
 from scenarios.catalogue.readings import value_at
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.scene import Hinge, Revolute
@@ -160,11 +161,7 @@ def four_bar(*, spin: Annotated[float, Within(-20.0, 20.0)] = 6.0, space: Space 
             invariants=frozenset({"energy"}),
         ),
         headline="energy_drift",
-        meaningless=frozenset(
-            {"jitter_velocity", "jitter_position", "rest_drift", "rest_time", "momentum_drift", "impact_count"}
-            | {"penetration_max", "penetration_mean", "penetration_final", "gap_final", "cone_violation"}
-            | {"angular_momentum_drift"}
-        ),
+        meaningless=OF_REST | OF_TOUCH | {"momentum_drift", "angular_momentum_drift"},
         laws=gain_law(scene, GAIN_SHARE) | {"joint_gap": 0.05 * CRANK},
     )
 

@@ -16,6 +16,7 @@ import numpy as np
 from scenarios.catalogue.bodies import Array, Body, block, poses_in_plane, scene_of
 from scenarios.catalogue.ground import Space
 from scenarios.catalogue.laws import flight_laws
+from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
 from scenarios.catalogue.tumbling import attitude
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.scene import Box, SpatialBody
@@ -91,12 +92,7 @@ def free_tumble(
             invariants=frozenset({"energy", "momentum", "angular-momentum"}),
         ),
         headline="energy_drift",
-        meaningless=frozenset(
-            {
-                *("penetration_max", "penetration_mean", "penetration_final", "gap_final", "cone_violation"),
-                *("jitter_velocity", "jitter_position", "rest_drift", "rest_time", "impact_count"),
-            }
-        ),
+        meaningless=OF_REST | OF_TOUCH,
         laws=flight_laws(scene),
     )
 

@@ -20,6 +20,7 @@ import numpy as np
 from scenarios.catalogue.bodies import Array, G
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.laws import gain_law
+from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
 from scenarios.catalogue.readings import value_at
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.scene import Ball, Cylinder, SpatialBody, SpatialScene
@@ -106,11 +107,7 @@ def heavy_top(
             invariants=frozenset({"energy"}),
         ),
         headline="truth_error_goal",
-        meaningless=frozenset(
-            {"jitter_velocity", "jitter_position", "rest_drift", "rest_time", "momentum_drift", "impact_count"}
-            | {"penetration_max", "penetration_mean", "penetration_final", "gap_final", "cone_violation"}
-            | {"angular_momentum_drift"}
-        ),
+        meaningless=OF_REST | OF_TOUCH | {"momentum_drift", "angular_momentum_drift"},
         laws=gain_law(scene, GAIN_SHARE) | {"joint_gap": 0.05 * ARM},
     )
 

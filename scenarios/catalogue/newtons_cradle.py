@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scenarios.catalogue.bodies import ball, poses_in_plane, scene_of
 from scenarios.catalogue.ground import Space
 from scenarios.catalogue.laws import MOMENTUM_SHARE, MOVING_SHARE, contact_laws
+from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.truth import Event, Goal, Invariant, Motion, Truth
 
@@ -21,7 +22,6 @@ Array = NDArray[np.float64]
 RADIUS = 0.5  # m
 LONGEST = 5.0  # s; close to restitution 1 the last impact is minutes later, and metres away
 SLOW = 0.02  # of the speed of the throw
-OF_REST = frozenset({"gap_final", "penetration_final", "jitter_velocity", "jitter_position", "rest_drift", "rest_time"})
 
 
 class Impact(NamedTuple):
@@ -104,7 +104,7 @@ def newtons_cradle(
         ),
         headline="truth_error_goal",
         laws=contact_laws(scene, share=MOVING_SHARE) | {"momentum_drift": MOMENTUM_SHARE * speed},
-        meaningless=OF_REST | (frozenset() if restitution == 1.0 else {"energy_drift"}),
+        meaningless=OF_REST | AT_THE_END | (frozenset() if restitution == 1.0 else {"energy_drift"}),
     )
 
 

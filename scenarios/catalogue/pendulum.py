@@ -18,6 +18,7 @@ from scenarios.catalogue.bodies import Array, Body, G, block, poses_in_plane, sc
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.ground import Space
 from scenarios.catalogue.laws import gain_law
+from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
 from scenarios.catalogue.readings import crossings
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.scene import Hinge, Revolute
@@ -80,11 +81,7 @@ def pendulum(*, amplitude: Annotated[float, Within(0.01, 3.0)] = 1.2, space: Spa
             invariants=frozenset({"energy"}),
         ),
         headline="truth_error_goal",
-        meaningless=frozenset(
-            {"jitter_velocity", "jitter_position", "rest_drift", "rest_time", "momentum_drift", "impact_count"}
-            | {"penetration_max", "penetration_mean", "penetration_final", "gap_final", "cone_violation"}
-            | {"angular_momentum_drift"}
-        ),
+        meaningless=OF_REST | OF_TOUCH | {"momentum_drift", "angular_momentum_drift"},
         laws=gain_law(scene, GAIN_SHARE) | {"joint_gap": 0.05 * LENGTH},
     )
 

@@ -15,6 +15,7 @@ from scenarios.catalogue.bodies import Body, ball, block, scene_of
 from scenarios.catalogue.ground import GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
+from scenarios.catalogue.meaningless import OF_REST
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.scene import HalfPlane, HalfSpace, PlanarBoundary, SpatialBody, SpatialBoundary
 from scenarios.truth import Truth
@@ -31,8 +32,6 @@ CHAOTIC = (
     *("penetration_max", "penetration_mean", "penetration_final", "gap_final"),
     *("impact_count", "cone_violation", "energy_gain"),
 )
-OF_REST = ("jitter_velocity", "jitter_position", "rest_drift", "rest_time")
-"""Say nothing: a disc may roll on long after all the others lie."""
 DURATION = 3.0  # s
 DEEPEST = 0.25 * SIZES[0]  # m, a quarter of the thinnest body; the highest come down with 9 m/s, 0.04 m a step
 
@@ -70,7 +69,7 @@ def pile(
         ),
         headline="penetration_mean",
         noise=dict.fromkeys(CHAOTIC, "chaotic"),
-        meaningless=frozenset({"energy_drift", "momentum_drift", *OF_REST}),
+        meaningless=OF_REST | {"energy_drift", "momentum_drift"},  # a disc may roll on long after all others lie
         laws=contact_laws(scene, share=MOVING_SHARE) | {"penetration_max": DEEPEST},
     )
 

@@ -22,6 +22,7 @@ from scenarios.catalogue.bodies import Array, G, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
+from scenarios.catalogue.meaningless import OF_REST
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.scene import Ellipsoid, SpatialBody
 from scenarios.truth import Truth
@@ -154,7 +155,7 @@ def rising_egg(*, friction: Annotated[float, Within(0.02, 0.2)] = 0.2) -> Scenar
         ),
         headline="truth_error_angle",
         noise={"impact_count": "chaotic"},
-        meaningless=frozenset({"energy_drift", "jitter_velocity", "jitter_position", "rest_drift", "rest_time"}),
+        meaningless=OF_REST | {"energy_drift"},
         laws=contact_laws(scene, share=MOVING_SHARE),
     )
 

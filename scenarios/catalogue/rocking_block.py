@@ -23,6 +23,7 @@ from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.ground import GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import RESTING_SHARE, contact_laws
+from scenarios.catalogue.meaningless import OF_REST
 from scenarios.catalogue.readings import BEFORE, crossings
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.truth import Goal, Motion, Truth
@@ -135,7 +136,7 @@ def rocking_block(
             invariants=frozenset({"energy-not-gained"}),
         ),
         headline="truth_error_goal",
-        meaningless=frozenset({"energy_drift", "jitter_velocity", "jitter_position", "rest_drift", "rest_time"}),
+        meaningless=OF_REST | {"energy_drift"},
         laws=contact_laws(scene, share=RESTING_SHARE),
     )
 

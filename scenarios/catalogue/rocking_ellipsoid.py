@@ -22,6 +22,7 @@ from scenarios.catalogue.bodies import Array, G, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
+from scenarios.catalogue.meaningless import OF_REST
 from scenarios.catalogue.readings import crossings
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.scene import Ellipsoid, SpatialBody
@@ -141,7 +142,7 @@ def rocking_ellipsoid(
         ),
         headline="truth_error_goal",
         noise={"truth_error_angle": "step", "impact_count": "chaotic"},
-        meaningless=frozenset({"jitter_velocity", "jitter_position", "rest_drift", "rest_time"}),
+        meaningless=OF_REST,
         laws=contact_laws(scene, share=MOVING_SHARE),
     )
 

@@ -16,6 +16,7 @@ from scenarios.catalogue.bodies import Array, G, ball, poses_in_plane, scene_of
 from scenarios.catalogue.ground import WIDTH, GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
+from scenarios.catalogue.meaningless import OF_REST
 from scenarios.scenario import ParameterError, Scenario, Value, Within
 from scenarios.truth import Goal, Motion, Truth
 
@@ -112,7 +113,7 @@ def slide_to_roll(
         ),
         headline="truth_error_goal",
         noise={"truth_error_goal": "round-off", "energy_gain": "step", "impact_count": "chaotic"},
-        meaningless=frozenset({"jitter_velocity", "jitter_position", "rest_drift", "rest_time"}),
+        meaningless=OF_REST,
         laws=contact_laws(scene, share=MOVING_SHARE),
     )
 

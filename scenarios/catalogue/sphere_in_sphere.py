@@ -21,6 +21,7 @@ from scenarios.catalogue.bodies import Array, G
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.ground import Space
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
+from scenarios.catalogue.meaningless import OF_REST
 from scenarios.catalogue.readings import crossings
 from scenarios.scenario import Scenario, Value
 from scenarios.scene import Bowl, Disc, HollowSphere, PlanarBody, PlanarScene, Scene, SpatialBody, SpatialScene, Sphere
@@ -113,7 +114,7 @@ def sphere_in_sphere(*, contact: Contact = "rolling", space: Space = "planar", s
         truth=Truth(**truth, span=(0.0, DURATION), error=1e-11, invariants=lossless),
         headline="truth_error_goal",
         noise={"truth_error_angle": "step"},
-        meaningless=frozenset({"jitter_velocity", "jitter_position", "rest_drift", "rest_time"}),
+        meaningless=OF_REST,
         laws=contact_laws(scene, share=MOVING_SHARE),
     )
 

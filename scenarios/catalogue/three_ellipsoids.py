@@ -16,6 +16,7 @@ import numpy as np
 from scenarios.catalogue.bodies import G, scene_of
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
+from scenarios.catalogue.meaningless import OF_REST
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.scene import Ellipsoid, SpatialBody
 from scenarios.truth import Event, Truth
@@ -27,7 +28,6 @@ AROUND = 0.5  # m, of the centres from the middle
 INWARD = 0.5  # m/s
 DURATION = 1.5  # s
 CHAOTIC = ("penetration_max", "penetration_mean", "penetration_final", "gap_final", "impact_count", "energy_gain")
-OF_REST = frozenset({"jitter_velocity", "jitter_position", "rest_drift", "rest_time"})
 
 
 def three_ellipsoids(*, friction: Annotated[float, Within(0.0, 1.0)] = 0.4) -> Scenario:

@@ -17,6 +17,7 @@ import numpy as np
 from scenarios.catalogue.bodies import Array, G, scene_of
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
+from scenarios.catalogue.meaningless import OF_REST
 from scenarios.scenario import ParameterError, Scenario, Value, Within
 from scenarios.scene import SpatialBody, Sphere
 from scenarios.truth import Goal, Motion, Truth
@@ -86,7 +87,7 @@ def thrown_sphere(
         ),
         headline="truth_error_position",
         noise={"truth_error_goal": "round-off", "energy_gain": "step", "impact_count": "chaotic"},
-        meaningless=frozenset({"energy_drift", "jitter_velocity", "jitter_position", "rest_drift", "rest_time"}),
+        meaningless=OF_REST | {"energy_drift"},
         laws=contact_laws(scene, share=MOVING_SHARE),
     )
 

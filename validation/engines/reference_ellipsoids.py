@@ -59,7 +59,7 @@ def declines(scene: SpatialScene) -> str | None:
     if (others := found - TAKES - LAWS) and colliding_pairs(scene):
         return ONLY.format(" and ".join(sorted(others)))
     try:
-        Stepper(world_of(scene), 1.0, library.SpatialSettings(gap_tolerance=SETTINGS["gap_tolerance"].default))  # type: ignore[arg-type]
+        Stepper(world_of(scene), 1.0, library.SpatialSettings(gap_tolerance=float(SETTINGS["gap_tolerance"].default)))
     except SpatialWorldError as error:
         return str(error)
     return None

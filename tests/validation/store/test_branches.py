@@ -56,7 +56,7 @@ def checked(
 
 def accepted(store: Store, branch: str, commit: str, *results: CaseResult, **more: object) -> int:
     """The run."""
-    run, _ = checked(store, branch, commit, *results, **more)  # type: ignore[arg-type]
+    run, _ = checked(store, branch, commit, *results, **more)  # type: ignore[arg-type]  # any of the words of checked
     store.accept(run, who="R.", reason=f"{branch} at {commit}")
     return run
 
