@@ -18,9 +18,9 @@ Array = NDArray[np.float64]
 
 ORDERS = ("simultaneous", "sequential", "grouped")
 TOGETHER = ("newton", "poisson")  # the laws that a complementarity problem can say
-STOPPED = 1e-13  # of the fastest approach: a slower one is none
 BLOWS = 1000  # for each place
 ACCURACY = 1e-12  # of complementarity problems, of the greatest speed
+STOPPED = 4.0 * ACCURACY  # of the greatest speed: a slower approach is what such a problem leaves
 TIE = 1e-12  # approaches that differ by less are equal, and the first is struck first
 
 
@@ -82,7 +82,7 @@ def multiple_impact(
     K = 0.5 * (K + K.T)
     after, impulse = u.copy(), np.zeros((n, D))
     blows: list[tuple[int, ...]] = []
-    slow = STOPPED * float(np.maximum(0.0, -u[:, -1]).max())
+    slow = STOPPED * float(np.abs(u).max())
     while (fastest := fastest_approach(after[:, -1], slow)) is not None:
         if len(blows) == BLOWS * n:
             raise ImpactError(f"{len(blows)} blows at {n} places, and {-after[:, -1].min():g} m/s still approach")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from reference_engine import ImpactError, impact, inverse_mass_through_joints, multiple_impact
+from reference_engine import impact, inverse_mass_through_joints, multiple_impact
 from reference_engine.impacts.multiple import ORDERS
 
 unit = st.floats(0.0, 1.0)
@@ -76,11 +76,7 @@ def random_places(seed: int, n: int, D: int):
 @given(seeds, st.integers(1, 4), st.sampled_from([2, 3]), st.sampled_from(ORDERS), unit, st.floats(0.0, 2.0))
 def test_all_impulses_are_in_coulomb_s_cone_and_no_place_approaches_afterwards(seed, n, D, order, e, mu):
     K, u = random_places(seed, n, D)
-    try:
-        found = multiple_impact(K, u, friction=mu, restitution=e, order=order)
-    except ImpactError:  # one place after the other may have no end, with friction
-        assert order != "simultaneous"
-        return
+    found = multiple_impact(K, u, friction=mu, restitution=e, order=order)
     scale = float(np.abs(found.impulse).max())
     assert (found.impulse[:, -1] >= -1e-12 * scale).all()
     assert (np.linalg.norm(found.impulse[:, :-1], axis=1) <= mu * found.impulse[:, -1] + 1e-10 * scale).all()
