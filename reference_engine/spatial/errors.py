@@ -7,3 +7,11 @@ class SpatialWorldError(ValueError):
 
 class UnresolvedStepError(RuntimeError):
     """A step that does not come to within the tolerances; the figures say by how much it failed. Nothing was moved."""
+
+
+def overlap_at_start(a: int, b: int, bodies: int, depth: float, allowed: float) -> SpatialWorldError:
+    """Of body a with b, a container from number `bodies` on; depths in m."""
+    other = "a container" if b >= bodies else f"body {b}"
+    return SpatialWorldError(
+        f"position: body {a} and {other} overlap by {depth:.3g} m at the start; at most {allowed:.3g} m"
+    )

@@ -5,15 +5,17 @@
     poses moved by h u
 
 Anitescu & Potra 1997 (Nonlinear Dynamics 14); Oltman & Hur 2017, (17) and (54) to (60), with the barrier's sign of
-(55). Gaps are made linear again about the poses that come out until none is off its aim by a fifth of the tolerance;
-with `once` they are not, as in Oltman & Hur. Without `friction_torque` friction has no moment and slip no spin in it,
-as in their (50) to (53): a thrown sphere then stops dead instead of rolling. No gyroscopic term, as in their (12):
-of a mobility of one's own no moment of momentum is known.
+(55). Gaps are made linear again about the poses that come out until none is off its aim by a fifth of the tolerance,
+and what has come too near there unseen becomes a contact; with `once` neither, as in Oltman & Hur. Without
+`friction_torque` friction has no moment and slip no spin in it, as in their (50) to (53): a thrown sphere then stops
+dead instead of rolling. No gyroscopic term, as in their (12): of a mobility of one's own no moment of momentum is
+known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -30,7 +32,9 @@ from reference_engine.geometry.ellipsoid_proximity import (
     half_space_proximities,
     hollow_sphere_proximities,
 )
-from reference_engine.spatial.errors import SpatialWorldError, UnresolvedStepError
+from reference_engine.geometry.proximities import Proximities
+from reference_engine.spatial.errors import SpatialWorldError, UnresolvedStepError, overlap_at_start
+from reference_engine.spatial.settings import SpatialSettings
 from reference_engine.spatial.world import EllipsoidWorld, HalfSpace
 
 Array = NDArray[np.float64]
@@ -41,16 +45,35 @@ Mobility = Any
 axes; or a function of position (B, 3) and orientation (B, 4) that gives such a matrix or a function that applies it."""
 
 MISS = 0.2  # of the gap tolerance, by which a gap may end a step off its aim
+FLOOR = 0.4  # of the gap tolerance: gaps below it are opened again
 NEAR = 0.2  # of the shortest semi-axis: gaps below it are contacts, whatever approaches
 MOST_REPEATS = 30
+MOST_HALVINGS = 6  # of a step
 SOLVED = 1e-12  # of the law, over the largest speed: the finest that is asked for
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """C places where bodies touch, or may soon."""
+
+    body: Indices  # (C, 2) a and b; B + i is container i
+    gap: Array  # (C,) m
+    frame: Array  # (C, 3, 3) the normal from a to b and two tangents, rows
+    arm: Array  # (C, 2, 3) m, from the bodies' centres to the two points
+    friction: Array  # (C,)
+
+    def of(self, rows: Indices | NDArray[np.bool_]) -> Near:
+        return Near(*(value[rows] for value in vars(self).values()))
+
+    def and_also(self, other: Near) -> Near:
+        return Near(*(np.concatenate(two) for two in zip(vars(self).values(), vars(other).values())))
 
 
 class MobilityStepper:
     """A world in motion: time, position (B, 3), orientation (B, 4), twist (B, 6).
 
-    Of the last step: repeats, of the linearisation; body (C, 2), its contacts, B + i for container i; impulse (C, 3)
-    N s on the second, world axes.
+    Of the last step, or of its last part where it was taken in parts: repeats, of the linearisation; body (C, 2), its
+    contacts, B + i for container i; impulse (C, 3) N s on the second, world axes.
     """
 
     def __init__(
@@ -77,74 +100,99 @@ class MobilityStepper:
             raise SpatialWorldError(f"of: {of!r}; 'forces' or 'impulses'")
         if mobility is None and of == "forces":
             raise SpatialWorldError("mobility: None of forces; rigid bodies' own is of impulses, give one")
-        if edges and (edges < 4 or edges % 2):
-            raise SpatialWorldError(f"edges: {edges}; 0, or an even number from 4 on")
         if world.restitution.any():
             raise SpatialWorldError(f"restitution: {world.restitution.max()}; 0, speeds here come with the poses")
-        if gap_tolerance is not None and not 0.0 < gap_tolerance < np.inf:
-            raise SpatialWorldError(f"gap_tolerance: {gap_tolerance} m; positive and finite")
+        settings = SpatialSettings(order=1, edges=edges, gap_tolerance=gap_tolerance)  # looks at them
         self.world, self.dt, self.time = world, float(dt), 0.0
-        self.edges, self.once, self.friction_torque = edges, once, friction_torque
+        self.edges, self.once, self.friction_torque = settings.edges, once, friction_torque
         self.gap_tolerance = 1e-4 * float(world.semi_axes.min()) if gap_tolerance is None else float(gap_tolerance)
         self.position, self.orientation = world.position.copy(), world.orientation.copy()
         self.twist = np.hstack([world.velocity, world.spin])
         self.of = of
         self._given = mobility
         self._moving = np.repeat(~world.fixed, 6)
+        self._held = np.append(world.fixed, [True] * len(world.containers))
         self.body, self.impulse, self.repeats = np.zeros((0, 2), np.int64), np.zeros((0, 3)), 0
+        overlaps = self._near(self.position, self.orientation, -self.gap_tolerance)
+        if len(overlaps.gap):
+            deep = int(np.argmin(overlaps.gap))
+            a, b = overlaps.body[deep]
+            raise overlap_at_start(a, b, len(world.position), -overlaps.gap[deep], self.gap_tolerance)
         self._apply()  # raises for a wrong shape at once
 
     def step(self) -> None:
-        """On by dt. Raises UnresolvedStepError where gaps or impulses do not come to within their tolerances."""
-        h, world = self.dt, self.world
-        apply = self._apply()
+        """On by dt, in shorter steps where one does not come to within its tolerances.
+
+        Raises UnresolvedStepError, if those do not help; the world is at the last time that was reached.
+        """
+        self._advance(self.dt, 0)
+
+    def _advance(self, h: float, halvings: int) -> None:
+        try:
+            self._take(h)
+        except UnresolvedStepError:
+            if halvings == MOST_HALVINGS or self.once:
+                raise
+            self._advance(0.5 * h, halvings + 1)
+            self._advance(0.5 * h, halvings + 1)
+
+    def _take(self, h: float) -> None:
+        """On by h, or nothing happens but an UnresolvedStepError."""
+        apply, barrier = self._apply(), self.gap_tolerance
         free = apply(self._loads()[:, None])[:, 0]
         if self.of == "impulses":
             free = self.twist.ravel() + h * free
         per_impulse = (lambda loads: apply(loads) / h) if self.of == "forces" else apply
-        gap, frame, arm, self.body, law = self._contacts(free)
-        barrier = self.gap_tolerance
-        aim = np.minimum(barrier, np.maximum(gap, 0.4 * barrier)) if not self.once else np.full(len(gap), barrier)
-        J = jacobian(frame, arm, self.body, len(world.position), self.friction_torque)
-        pushed = per_impulse(J.T.toarray()) if len(gap) else np.zeros(J.T.shape)
-        W = sparse.csr_array(J @ pushed)
-        if len(gap) and not (W.diagonal() > 0.0).all():
-            k = int(np.argmin(W.diagonal())) // 3
-            raise SpatialWorldError(
-                f"mobility: gives bodies {self.body[k].tolist()} no speed from an impulse between them"
-            )
-        W = 0.5 * (W + W.T)
-        u = (J @ free).reshape(-1, 3)
-        bias, impulse, twist = (gap - aim) / h, np.zeros_like(u), free
+        near = self._near(self.position, self.orientation, self._reach(free, h))
+        aim = np.minimum(barrier, np.maximum(near.gap, FLOOR * barrier)) if not self.once else barrier + 0.0 * near.gap
+        bias, impulse, twist = (near.gap - aim) / h, np.zeros((len(aim), 3)), free
+        J, pushed, W = self._problem(near, per_impulse)
         for self.repeats in range(1, MOST_REPEATS + 1):
-            if len(gap):
-                b = u.copy()
+            if len(aim):
+                b = (J @ free).reshape(-1, 3)
                 b[:, 0] += bias
-                problem = ConeProblem(W, b, law, self.edges)
+                problem = ConeProblem(W, b, near.friction, self.edges)
                 tolerance = max(SOLVED, min(1e-10, 0.1 * MISS * barrier / h / problem.scale))
                 try:
                     impulse = solve_cones(problem, tolerance=tolerance, start=impulse).impulse
                 except ContactForceError as error:
                     raise UnresolvedStepError(f"t = {self.time:.9g} s: {error}") from None
                 twist = free + pushed @ impulse.ravel()
-            position, orientation = moved(self.position, self.orientation, twist.reshape(-1, 6), h)
-            if self.once or not len(gap):
+            ahead = moved(self.position, self.orientation, twist.reshape(-1, 6), h)
+            if self.once:
                 break
-            found = self._gaps_of(frame[:, 0], position, orientation)
-            missed = np.abs(np.minimum(found - aim, h * W.diagonal()[::3] * impulse[:, 0])).max()
-            if missed <= MISS * barrier:
+            found, missed = self._look(near, *ahead)
+            off = np.abs(np.minimum(found - aim, h * W.diagonal()[::3] * impulse[:, 0])).max(initial=0.0)
+            if off <= MISS * barrier and not len(missed.gap):
                 break
+            if len(missed.gap):
+                near = near.and_also(missed)
+                found, aim = np.append(found, missed.gap), np.append(aim, np.full(len(missed.gap), FLOOR * barrier))
+                impulse = np.concatenate([impulse, np.zeros((len(missed.gap), 3))])
+                J, pushed, W = self._problem(near, per_impulse)
             bias = (found - aim) / h - (J @ twist).reshape(-1, 3)[:, 0]
         else:
             raise UnresolvedStepError(
-                f"t = {self.time:.9g} s: gaps are off by {missed:.3g} m after {MOST_REPEATS} repeats; "
+                f"t = {self.time:.9g} s: gaps are off by {off:.3g} m after {MOST_REPEATS} repeats; "
                 f"promised: {MISS * barrier:.3g} m"
             )
-        self.impulse = np.einsum("ci,cij->cj", impulse, frame) if len(gap) else np.zeros((0, 3))
-        self.position, self.orientation = position, orientation
+        self.body, self.impulse = near.body, np.einsum("ci,cij->cj", impulse, near.frame)
+        self.position, self.orientation = ahead
         self.twist, self.time = twist.reshape(-1, 6), self.time + h
 
     # --- what a step is made of ---
+
+    def _problem(self, near: Near, per_impulse: Apply) -> tuple[sparse.csr_array, Array, sparse.csr_array]:
+        """J (3 C, 6 B), the speeds (6 B, 3 C) that impulses along its rows give, and W = J M J^T."""
+        J = jacobian(near, len(self.position), self.friction_torque)
+        pushed = per_impulse(J.T.toarray()) if len(near.gap) else np.zeros(J.T.shape)
+        W = sparse.csr_array(J @ pushed)
+        if not (W.diagonal() > 0.0).all():
+            k = int(np.argmin(W.diagonal())) // 3
+            raise SpatialWorldError(
+                f"mobility: gives bodies {near.body[k].tolist()} no speed from an impulse between them"
+            )
+        return J, pushed, 0.5 * (W + W.T)
 
     def _loads(self) -> Array:
         """(6 B,) N, N m: gravity and the world's own force."""
@@ -187,36 +235,34 @@ class MobilityStepper:
             raise SpatialWorldError(f"mobility: {shape}; ({size}, {size}) for {size // 6} bodies, or a function")
         return lambda loads: moving * checked(given @ (moving * loads), loads)
 
-    def _contacts(self, free: Array) -> tuple[Array, Array, Array, Indices, Array]:
-        """Gap (C,), frame (C, 3, 3), arms (C, 2, 3), bodies (C, 2), friction (C,) of what may touch in the step."""
-        world, count = self.world, len(self.position)
+    def _reach(self, free: Array, h: float) -> float:
+        """m: gaps that count as contacts from the start; what comes from further away `_look` finds."""
         v = free.reshape(-1, 6)
-        reach = np.linalg.norm(v[:, :3], axis=1) + np.linalg.norm(v[:, 3:], axis=1) * world.semi_axes.max(axis=1)
-        cutoff = NEAR * float(world.semi_axes.min()) + 3.0 * self.dt * float(reach.max())
-        around = world.semi_axes.max(axis=1, keepdims=True) + 0.5 * cutoff
-        pairs = overlapping_boxes(
-            np.ascontiguousarray(self.position - around), np.ascontiguousarray(self.position + around)
-        )
-        pairs = pairs[~world.fixed[pairs].all(axis=1)]
-        parts = [(self._pair_rows(pairs, self.position, self.orientation), world.laws_of(pairs)[:, 0], pairs)]
+        reach = np.linalg.norm(v[:, :3], axis=1) + np.linalg.norm(v[:, 3:], axis=1) * self.world.semi_axes.max(axis=1)
+        return NEAR * float(self.world.semi_axes.min()) + 3.0 * h * float(reach.max())
+
+    def _near(self, position: Array, orientation: Array, cutoff: float) -> Near:
+        """All places with gaps below the cutoff, m, but those of two that are fixed."""
+        world, count = self.world, len(position)
+        around = world.semi_axes.max(axis=1, keepdims=True) + max(0.0, 0.5 * cutoff)
+        pairs = overlapping_boxes(np.ascontiguousarray(position - around), np.ascontiguousarray(position + around))
+        parts = [(ellipsoid_proximities(world.semi_axes, position, orientation, pairs), pairs, world.laws_of(pairs))]
         for i in range(len(world.containers)):
-            rows = self._container_rows(i, self.position, self.orientation)
-            body = np.stack([rows.a, np.full(len(rows.a), count + i)], axis=1)
-            parts.append((rows, world.laws_with(i)[rows.a, 0], body))
+            rows = self._in_container(i, position, orientation)
+            parts.append(
+                (rows, np.stack([rows.a, np.full(len(rows.a), count + i)], axis=1), world.laws_with(i)[rows.a])
+            )
         gap, normal, first, second = (
             np.concatenate([getattr(rows, name) for rows, _, _ in parts])
             for name in ("gap", "normal", "point_a", "point_b")
         )
-        law, body = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
-        near = (gap < cutoff) & ~np.append(world.fixed, [True] * len(world.containers))[body].all(axis=1)
-        place = np.concatenate([self.position, np.zeros((len(world.containers), 3))])
+        body, law = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
+        place = np.concatenate([position, np.zeros((len(world.containers), 3))])
         arm = np.stack([first, second], axis=1) - place[body]
-        return gap[near], frames(normal[near]), arm[near], body[near].astype(np.int64), np.ascontiguousarray(law[near])
+        found = Near(body.astype(np.int64), gap, frames(normal), arm, np.ascontiguousarray(law[:, 0]))
+        return found.of((gap < cutoff) & ~self._held[body].all(axis=1))
 
-    def _pair_rows(self, pairs: Indices, position: Array, orientation: Array) -> Any:
-        return ellipsoid_proximities(self.world.semi_axes, position, orientation, pairs)
-
-    def _container_rows(self, i: int, position: Array, orientation: Array) -> Any:
+    def _in_container(self, i: int, position: Array, orientation: Array) -> Proximities:
         container, axes = self.world.containers[i], self.world.semi_axes
         if isinstance(container, HalfSpace):
             return half_space_proximities(axes, position, orientation, point=container.point, normal=container.normal)
@@ -224,23 +270,30 @@ class MobilityStepper:
             axes, position, orientation, radius=container.radius, centre=container.centre
         ).near
 
-    def _gaps_of(self, normal: Array, position: Array, orientation: Array) -> Array:
-        """(C,) m, of the contacts at other poses; of several in a hollow sphere each has that of its normal."""
-        count, body = len(position), self.body
-        gap = np.empty(len(body))
-        of_pair = body[:, 1] < count
-        gap[of_pair] = self._pair_rows(body[of_pair], position, orientation).gap
+    def _look(self, near: Near, position: Array, orientation: Array) -> tuple[Array, Near]:
+        """(C,) m, gaps of contacts at other poses; and what else is below the floor there.
+
+        Of a body's several points in a hollow sphere each contact has the one along its normal.
+        """
+        count, body = len(position), near.body
+        gap, of_pair = np.empty(len(body)), body[:, 1] < count
+        gap[of_pair] = ellipsoid_proximities(self.world.semi_axes, position, orientation, body[of_pair]).gap
+        low = self._near(position, orientation, (FLOOR - MISS) * self.gap_tolerance)
+        new = ~(low.body[:, None] == body[of_pair]).all(axis=2).any(axis=1)
         for i in range(len(self.world.containers)):
-            rows = self._container_rows(i, position, orientation)
+            rows = self._in_container(i, position, orientation)
             for k in np.flatnonzero(body[:, 1] == count + i):
                 own = np.flatnonzero(rows.a == body[k, 0])
-                gap[k] = rows.gap[own[np.argmax(rows.normal[own] @ normal[k])]]
-        return gap
+                at = own[np.argmax(rows.normal[own] @ near.frame[k, 0])]
+                gap[k] = rows.gap[at]
+                new &= (low.body != body[k]).any(axis=1) | (low.frame[:, 0] != rows.normal[at]).any(axis=1)
+        return gap, low.of(new)
 
 
-def jacobian(frame: Array, arm: Array, body: Indices, bodies: int, turning: bool) -> sparse.csr_array:
+def jacobian(near: Near, bodies: int, turning: bool) -> sparse.csr_array:
     """(3 C, 6 B): speeds of contacts along their frames; without `turning` tangents know no spin."""
-    turn = np.cross(arm[:, :, None], frame[:, None])  # (C, 2, 3, 3): r x e
+    body, frame = near.body, near.frame
+    turn = np.cross(near.arm[:, :, None], frame[:, None])  # (C, 2, 3, 3): r x e
     if not turning:
         turn[:, :, 1:] = 0.0
     blocks = np.concatenate([np.broadcast_to(frame[:, None], turn.shape), turn], axis=3)
@@ -262,20 +315,17 @@ def frames(normal: Array) -> Array:
 
 def rigid_mobility(world: EllipsoidWorld, orientation: Array) -> sparse.csr_array:
     """(6 B, 6 B): 1/m and R I^-1 R^T of each body."""
-    w, x, y, z = orientation.T
-    R = np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+    R = rotations(orientation).as_matrix()
     blocks = np.zeros((len(world.mass), 6, 6))
     blocks[:, (0, 1, 2), (0, 1, 2)] = 1.0 / world.mass[:, None]
-    blocks[:, 3:, 3:] = np.einsum("ikb,bk,jkb->bij", R, 1.0 / world.inertia, R)
+    blocks[:, 3:, 3:] = np.einsum("bik,bk,bjk->bij", R, 1.0 / world.inertia, R)
     return sparse.block_diag(list(blocks), format="csr")
 
 
+def rotations(orientation: Array) -> Rotation:
+    return Rotation.from_quat(np.roll(orientation, -1, axis=1))
+
+
 def moved(position: Array, orientation: Array, twist: Array, h: float) -> tuple[Array, Array]:
-    new = Rotation.from_rotvec(h * twist[:, 3:]) * Rotation.from_quat(np.roll(orientation, -1, axis=1))
+    new = Rotation.from_rotvec(h * twist[:, 3:]) * rotations(orientation)
     return position + h * twist[:, :3], np.ascontiguousarray(np.roll(new.as_quat(), 1, axis=1))

@@ -28,7 +28,7 @@ from reference_engine.complementarity.errors import ContactForceError
 from reference_engine.geometry.ellipsoid_depth import STACK
 from reference_engine.geometry.ellipsoid_support import COLUMNS
 from reference_engine.geometry.furthest import MOST_POINTS
-from reference_engine.spatial.errors import SpatialWorldError, UnresolvedStepError
+from reference_engine.spatial.errors import SpatialWorldError, UnresolvedStepError, overlap_at_start
 from reference_engine.spatial.layout import (
     AGAIN,
     BEGIN,
@@ -157,11 +157,7 @@ class Stepper:
         deep = int(np.argmin(found)) if len(found) else -1
         if deep >= 0 and found[deep] < -self.gap_tolerance:
             a, b = self.places.body[deep]
-            other = "a container" if b == count else f"body {b}"
-            raise SpatialWorldError(
-                f"position: body {a} and {other} overlap by {-found[deep]:.3g} m at the start; "
-                f"at most {self.gap_tolerance:.3g} m"
-            )
+            raise overlap_at_start(a, b, count, -found[deep], self.gap_tolerance)
 
     @property
     def position(self) -> Array:

@@ -13,6 +13,7 @@ from reference_engine import (
     SpatialWorldError,
     simulate_ellipsoids,
 )
+from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities
 
 G = 9.81
 VISCOSITY, RADIUS = 2.0, 0.1
@@ -97,7 +98,7 @@ def test_linearised_once_a_gap_ends_below_its_aim_and_again_it_does_not():
         stepper, lowest[once] = MobilityStepper(world, 0.01, once=once, gap_tolerance=1e-8), np.inf
         for _ in range(30):
             stepper.step()
-            gap = stepper._container_rows(0, stepper.position, stepper.orientation).gap[0]
+            gap = stepper._in_container(0, stepper.position, stepper.orientation).gap[0]
             lowest[once] = min(lowest[once], gap)
     assert lowest[True] < -1e-5 and lowest[False] >= 0.0
 
@@ -108,6 +109,53 @@ def test_rigid_bodies_own_mobility_is_the_default():
     stepper = ran(MobilityStepper(world, 1e-3), 200)
     exact = simulate_ellipsoids(world, 0.2, 1e-3).position[-1, 0]
     assert stepper.position[0] == approx(exact, abs=2e-3)
+
+
+def nearest(world, stepper):
+    pairs = np.stack(np.triu_indices(len(world.position), 1), axis=1)
+    return ellipsoid_proximities(world.semi_axes, stepper.position, stepper.orientation, pairs).gap.min()
+
+
+def test_what_a_contact_throws_at_a_body_far_away_is_held_by_it_within_the_step():
+    """Two heavy spheres squeeze a light one out: 14 m/s that no body had, towards another 3 cm away."""
+    heavy, light, apart = 1.0, 0.05, 1.045
+    height = np.sqrt((heavy + light) ** 2 - apart**2) + 1e-3
+    place = [(-apart, 0.0, 0.0), (apart, 0.0, 0.0), (0.0, 0.0, height), (0.0, 0.0, height + 2.0 * light + 0.03)]
+    speed = [(2.0, 0.0, 0.0), (-2.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)]
+    world = EllipsoidWorld(
+        [(heavy,) * 3] * 2 + [(light,) * 3] * 2, place, velocity=speed,
+        mass=[1e6, 1e6, 1.0, 1.0], gravity=(0.0, 0.0, 0.0),
+    )  # fmt: skip
+    for dt in (0.0025, 0.01):  # the second has to be halved
+        stepper = MobilityStepper(world, dt)
+        for _ in range(3):
+            stepper.step()
+            assert nearest(world, stepper) >= 0.0
+        assert stepper.twist[3, 2] >= stepper.twist[2, 2] - 1e-6 > 10.0
+
+
+def test_both_ends_of_a_long_body_are_held_by_a_hollow_sphere_as_soon_as_they_get_there():
+    """It drops on one end and tips: the other end's point is none of the sphere's until it is level."""
+    tilt = 0.4
+    q = (np.cos(0.5 * tilt), 0.0, np.sin(0.5 * tilt), 0.0)
+    world = EllipsoidWorld([(0.6, 0.1, 0.2)], [(0.0, 0.0, -0.3)], orientation=[q], containers=(HollowSphere(0.9),))
+    stepper, ends = MobilityStepper(world, 0.01), 0
+    for _ in range(150):
+        stepper.step()
+        rows = stepper._in_container(0, stepper.position, stepper.orientation)
+        assert rows.gap.min() >= 0.0
+        ends = max(ends, int((stepper.impulse[:, 2] != 0.0).sum()))
+    assert ends == 2
+
+
+def test_a_fixed_body_may_stand_in_the_ground_and_bodies_may_not_start_inside_others():
+    post = balls([(0.0, 0.0, 0.0), (0.0, 0.0, 0.25)], fixed=[True, False], containers=(HalfSpace(),))
+    stepper = ran(MobilityStepper(post, 0.01), 100)
+    assert stepper.position[1, 2] == approx(0.2, abs=1e-4)
+    with pytest.raises(SpatialWorldError, match=r"body 0 and body 1 overlap by 0\.08 m at the start; at most 1e-05 m"):
+        MobilityStepper(balls([(0.0, 0.0, 0.0), (0.0, 0.0, 0.12)]), 0.01)
+    with pytest.raises(SpatialWorldError, match=r"body 0 and a container overlap by 0\.05 m"):
+        MobilityStepper(balls([(0.0, 0.0, 0.05)], containers=(HalfSpace(),)), 0.01)
 
 
 def test_a_mobility_of_another_size_is_refused():
