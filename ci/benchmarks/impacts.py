@@ -1,134 +1,198 @@
 """Solved impacts at one place, solved again by every law that they name.
 
-    python -P ci/benchmarks/impacts.py DIR
+    python -P ci/benchmarks/impacts.py [DIR]
 
-DIR holds JSON files, each with `inputs`: K, u0 (x, y, z, with a normal) or u0_t_n (tangential, normal), mu, e, and
-where joints take part M, J and qdot; and `expected` by law: impulse, velocity, their normal parts and works, the change
-of energy. Prints hit or miss with the greatest difference, each figure's by its own size (one below 1e-3 by 1e-3), and
-the phases where they are other ones. Exits 1 on a miss, 2 where a file cannot be read.
+DIR [data/impacts beside this file] holds JSON files, each with `inputs`: K, u0 (x, y, z, with a normal or the last
+axis) or u0_t_n (tangential, normal), mu, e, and where joints take part M, J and qdot, which K and u0 may be left to;
+and `expected` by law:
+
+    newton, poisson, stronge; kane_levinson_newton; algebraic_kappa_et0.4 (0.4 is the tangential restitution)
+
+with impulse, velocity, the works and impulse of compression, the change of energy, kappa, and where joints take part
+qdot, KE0 and KE1: each by its scale, |u0| for velocities (or the greater speed after), the impulse for impulses, their
+product for energies. `mode` and phases must be the same, if both are told in words that are known: at a boundary
+between two, where a change of friction or velocity by 1e-9 makes the difference, either.
+
+Limits: 1e-12 in the plane and 1e-10 in space; a file's own `tolerance` above that, up to 1e-9; and what the last digit
+of an ill-conditioned K (more than 1e3) is worth. Prints hit or miss with the greatest difference and its figure. Exits
+1 on a miss, which what cannot be read, solved or compared is too; 2 where there is nothing to solve.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import sys
-import time
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from reference_engine.impacts.incremental import ImpactError
+from reference_engine.impacts.effective_mass import inverse_mass_through_joints
 from reference_engine.impacts.laws import Impact, impact
 
-LAWS = {
-    "newton": ("newton", 0.0),
-    "poisson": ("poisson", 0.0),
-    "stronge": ("stronge", 0.0),
-    "kane_levinson_newton": ("stick-or-slip", 0.0),
-}
-PLANAR, SPATIAL = 1e-12, 1e-10  # of the figure's size
-LEAST = 1e-3
-FIGURES = {
-    "jn_compression": "compression_impulse",
-    "Wn_compression": "compression_work",
-    "Wn_total": "normal_work",
-    "delta_E": "energy_change",
-    "kappa": "factor",
-}
-ABOUT_THE_CASE = re.compile(r"crosscheck|selfconv|residual|phases|mode|KE0")
+sys.path.append(str(Path(__file__).parent))
+from recorded_cases import Case, CaseError, Compared, Part, compare, numbers, section, solve_folder
+
+Array = NDArray[np.float64]
+OWN = Path(__file__).parent / "data" / "impacts"
+LAWS = {"newton": "newton", "poisson": "poisson", "stronge": "stronge", "kane_levinson_newton": "stick-or-slip"}
+PLANAR, SPATIAL = 1e-12, 1e-10
+WIDEST = 1e-9  # to which a file's own tolerance counts
+CONDITION = 4.0 * np.finfo(float).eps  # times that of K: what the last digits of K are worth
+BOUNDARY = 1e-9  # of friction or velocity: phases that change with so little are either
+ABOUT_THE_CASE = re.compile(r"crosscheck|selfconv|residual|source|note|comment")
+WORDS = {"|maxcomp|": "compression", "maxcomp": "compression", "slipstop": "slip-stop"}
+TOLD = {"slip", "slip+1", "slip-1", "stick", "compression", "slip-stop"}
 
 
-def law_of(name: str) -> tuple[str, float]:
+def law_of(name: str, inputs: Case) -> tuple[str, float]:
     """Our law and its tangential restitution."""
     if name in LAWS:
-        return LAWS[name]
-    if found := re.fullmatch(r"algebraic_kappa_et(-?[0-9.]+)", name):
-        return "chatterjee-ruina", float(found[1])
-    raise KeyError(f"law {name!r}; known: {', '.join(LAWS)}, algebraic_kappa_et…")
+        return LAWS[name], 0.0
+    if found := re.fullmatch(r"algebraic(?:_kappa)?(?:_et(-?[0-9.]+))?", name):
+        return "chatterjee-ruina", float(found[1] if found[1] else inputs.get("e_t", inputs.get("et", 0.0)))
+    raise CaseError(f"law {name!r}: known are {', '.join(LAWS)}, algebraic_kappa_et…")
 
 
-def figures(inputs: dict[str, Any], found: Impact) -> dict[str, Any]:
-    """What we found, by the names that the files use."""
-    have: dict[str, Any] = {name: getattr(found, ours) for name, ours in FIGURES.items()}
-    have |= dict.fromkeys(("impulse", "impulse_t_n"), found.impulse) | dict.fromkeys(
-        ("velocity", "velocity_t_n"), found.velocity
-    )
-    if "qdot" in inputs:
-        M, J, before = (np.array(inputs[key], np.float64) for key in ("M", "J", "qdot"))
-        have["qdot"] = before + np.linalg.solve(M, J.T @ found.impulse)
-        have["KE1"] = 0.5 * float(have["qdot"] @ M @ have["qdot"])
-    return have
+class Place:
+    """The inputs of a file."""
+
+    def __init__(self, inputs: Case) -> None:
+        self.joints: tuple[Array, Array, Array] | None = None
+        if {"M", "J", "qdot"} & set(inputs):
+            M, J, before = (numbers(inputs, key) for key in ("M", "J", "qdot"))
+            if before.ndim != 1 or M.shape != (len(before),) * 2 or J.shape[1:] != before.shape:
+                raise CaseError(f"inputs.M, J, qdot: shapes {M.shape}, {J.shape}, {before.shape} do not fit")
+            self.joints = (M, J, before)
+        key = next((key for key in ("u0", "u0_t_n") if key in inputs), None)
+        if key is None and self.joints is None:
+            raise CaseError(f"inputs.u0 or u0_t_n: neither is there; given: {', '.join(inputs)}")
+        self.u0 = numbers(inputs, key) if key else self.joints[1] @ self.joints[2]
+        if "K" in inputs or self.joints is None:
+            self.K = numbers(inputs, "K", self.u0.shape * 2)
+        else:
+            self.K = inverse_mass_through_joints(*self.joints[:2])
+        self.mu, self.e = (float(numbers(inputs, key, ())) for key in ("mu", "e"))
+        self.normal = None if inputs.get("normal") is None else numbers(inputs, "normal", self.u0.shape)
+
+    def solve(self, law: str, tangential: float, *, more_friction: float = 0.0, faster: float = 0.0) -> Impact:
+        n = np.eye(len(self.u0))[-1] if self.normal is None else self.normal
+        sliding = self.u0 - (n @ self.u0) * n
+        return impact(
+            self.K, self.u0 + faster * sliding, friction=self.mu * (1.0 + more_friction), restitution=self.e, law=law,
+            normal=self.normal, tangential_restitution=tangential,
+        )  # fmt: skip
+
+    def limit(self, data: Case) -> float:
+        own = data.get("tolerance")
+        wide = float(own) if isinstance(own, int | float) and 0.0 < own <= WIDEST else 0.0
+        return max(PLANAR if len(self.u0) == 2 else SPATIAL, wide, CONDITION * float(np.linalg.cond(self.K)))
+
+    def figures(self, found: Impact) -> dict[str, tuple[Any, float]]:
+        """What we found and its scale, by the names that the files use."""
+        speed = max(float(np.linalg.norm(self.u0)), float(np.linalg.norm(found.velocity))) or 1.0
+        momentum = max(float(np.linalg.norm(found.impulse)), speed / float(np.abs(self.K).max()))
+        energy = speed * momentum
+        have: dict[str, tuple[Any, float]] = {
+            "jn_compression": (found.compression_impulse, momentum),
+            "Wn_compression": (found.compression_work, energy),
+            "Wn_total": (found.normal_work, energy),
+            "delta_E": (found.energy_change, energy),
+            "kappa": (found.factor, 1.0 if found.factor is None else max(1.0, abs(found.factor))),
+        }
+        have |= dict.fromkeys(("impulse", "impulse_t_n"), (found.impulse, momentum))
+        have |= dict.fromkeys(("velocity", "velocity_t_n"), (found.velocity, speed))
+        if self.joints:
+            M, J, before = self.joints
+            after = before + np.linalg.solve(M, J.T @ found.impulse)
+            kinetic = [0.5 * float(rates @ M @ rates) for rates in (before, after)]
+            have["qdot"] = (after, max(float(np.linalg.norm(before)), float(np.linalg.norm(after))))
+            have["KE0"], have["KE1"] = ((value, max(*kinetic, energy)) for value in kinetic)
+        return have
+
+    def kappa_says_nothing(self) -> bool:
+        """Whether the impulses that it stands between, to stop all motion and the normal one alone, are the same."""
+        n = np.eye(len(self.u0))[-1] if self.normal is None else self.normal
+        rest, frictionless = -np.linalg.solve(self.K, self.u0), -(n @ self.u0) / (n @ self.K @ n) * n
+        return bool(np.linalg.norm(rest - frictionless) <= 1e-13 * np.linalg.norm(rest))
 
 
-def difference(expected: dict[str, Any], have: dict[str, Any]) -> float:
-    """The greatest of all figures, each by its own size."""
-    worst = 0.0
-    for name, value in expected.items():
-        if ABOUT_THE_CASE.search(name):
-            continue
-        if name not in have or have[name] is None:
-            raise KeyError(f"figure {name!r}; known: {', '.join(sorted(have))}")
-        wanted = np.atleast_1d(np.array(value, np.float64))
-        off = float(np.abs(wanted - have[name]).max())
-        worst = max(worst, off / max(LEAST, float(np.linalg.norm(wanted))))
-    return worst
+def words(phases: Any, e: float) -> tuple[str, ...]:
+    """Phases of a file or of ours, each with what ends it; those of space say where compression ends between two.
 
-
-def solve(inputs: dict[str, Any], name: str) -> Impact:
-    law, tangential = law_of(name)
-    velocity = inputs["u0"] if "u0" in inputs else inputs["u0_t_n"]
-    return impact(
-        inputs["K"], velocity, friction=inputs["mu"], restitution=inputs["e"], law=law,
-        normal=inputs.get("normal"), tangential_restitution=tangential,
-    )  # fmt: skip
-
-
-def words(phases: Any) -> tuple[str, ...]:
-    """Phases of a file or of ours, each with what ends it; those of space say where compression ends between two."""
+    What follows the compression is left out where nothing is given back: no impulse is left for it.
+    """
     told: list[str] = []
-    for part in phases:
+    for part in phases if isinstance(phases, list | tuple) else [phases]:
         told += part if isinstance(part, list | tuple) else [part]
-    same = {"|maxcomp|": "compression", "maxcomp": "compression", "slipstop": "slip-stop"}
-    return tuple(same.get(word, word) for word in told if word != "end")
+    told = [WORDS.get(word, word) if isinstance(word, str) else repr(word) for word in told if word != "end"]
+    return tuple(told[: told.index("compression") + 1] if e == 0.0 and "compression" in told else told)
+
+
+def told_wrongly(figure: str, told: Any, place: Place, law: tuple[str, float], found: Impact) -> str | None:
+    """Why what a file says of phases or mode is not so: "" if it is; None where it says it in words of its own."""
+
+    def said(impact_: Impact) -> tuple[str, ...]:
+        if figure == "phases":
+            return words(impact_.phases, place.e)
+        return (impact_.phases[-1][0].rstrip("+-1") if impact_.phases else "slip",)
+
+    wanted = words(told, place.e)
+    if not set(wanted) <= TOLD:
+        return None
+    if figure == "phases" and not np.any(found.impulse):  # none of them has a length
+        return ""
+    for friction, velocity in (0.0, 0.0), (BOUNDARY, 0.0), (-BOUNDARY, 0.0), (0.0, BOUNDARY), (0.0, -BOUNDARY):
+        if said(place.solve(*law, more_friction=friction, faster=velocity)) == wanted:
+            return ""
+    return f"{', '.join(wanted)}; here {', '.join(said(found))}"
+
+
+def solve(data: Case, inputs: Case, name: str, expected: Any) -> Iterator[Compared | str]:
+    """One line for the law, with the figure that is furthest off; those that miss one by one; what is not compared."""
+    law = law_of(name, inputs)
+    if not isinstance(expected, dict):
+        raise CaseError(f"expected.{name}: no object with figures")
+    place = Place(inputs)
+    found = place.solve(*law)
+    have, limit = place.figures(found), place.limit(data)
+    if law[0] == "chatterjee-ruina" and place.kappa_says_nothing():
+        have.pop("kappa")
+    compared, passed = [], []
+    for figure, value in expected.items():
+        if figure in have:
+            compared.append(compare(figure, value, *have[figure], limit))
+        elif figure in ("phases", "mode"):
+            if (reason := told_wrongly(figure, value, place, law, found)) is None:
+                passed.append(figure)
+            elif reason:
+                compared.append(Compared(figure, float("nan"), limit, reason))
+        elif not ABOUT_THE_CASE.search(figure):
+            passed.append(figure)
+    if "KE0" in inputs and "KE0" in have:
+        compared.append(compare("inputs.KE0", inputs["KE0"], *have["KE0"], limit))
+    if not any(figure in have for figure in expected):
+        raise CaseError(f"expected.{name}: nothing to compare with; known: {', '.join(have)}")
+    missed = [one for one in compared if not one.hit]
+    yield from missed or [max(compared, key=lambda one: one.difference)]
+    if passed:
+        yield f"not compared: {', '.join(passed)}"
+
+
+def parts(data: Case) -> dict[str, Part]:
+    inputs, laws = section(data, "inputs"), section(data, "expected")
+    return {
+        name: partial(solve, data, inputs, name, expected)
+        for name, expected in laws.items()
+        if not (isinstance(expected, str | int | float) and ABOUT_THE_CASE.search(name))
+    }
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) != 1 or not Path(arguments[0]).is_dir():
-        print(__doc__.split("\n\n")[1].strip() + ": give a folder", file=sys.stderr)
-        return 2
-    files = sorted(Path(arguments[0]).glob("*.json"))
-    if not files:
-        print(f"{arguments[0]}: it holds no JSON file", file=sys.stderr)
-        return 2
-    hits = misses = 0
-    spent = 0.0
-    print(f"{'case':40}{'law':24}{'difference':>12}")
-    for file in files:
-        try:
-            case = json.loads(file.read_text())
-            inputs, laws = case["inputs"], case["expected"]
-            limit = SPATIAL if "normal" in inputs else PLANAR
-            for name, expected in laws.items():
-                started = time.perf_counter()
-                try:
-                    found = solve(inputs, name)
-                except ImpactError as error:
-                    misses += 1
-                    print(f"{file.stem:40}{name:24}{'':12}  MISS  {error}")
-                    continue
-                spent += time.perf_counter() - started
-                off = difference(expected, figures(inputs, found))
-                hits, misses = hits + (off <= limit), misses + (off > limit)
-                print(f"{file.stem:40}{name:24}{off:12.1e}  {'hit' if off <= limit else 'MISS'}")
-                if "phases" in expected and words(expected["phases"]) != words(found.phases):
-                    print(f"    phases: {expected['phases']}; here: {found.phases}")
-        except (KeyError, ValueError, TypeError, OSError) as error:
-            print(f"{file}: {error.args[0] if error.args else error}", file=sys.stderr)
-            return 2
-    print(f"{hits} of {hits + misses} hit; {1e6 * spent / max(1, hits + misses):.0f} us each")
-    return 1 if misses else 0
+    return solve_folder(arguments, __doc__.split("\n\n")[1].strip(), parts, OWN)
 
 
 if __name__ == "__main__":

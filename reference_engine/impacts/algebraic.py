@@ -1,9 +1,11 @@
 """Impact laws that are one formula: nothing is followed through the impact."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.impacts.incremental import ImpactError
+from reference_engine.impacts.incremental import ImpactError, straight_directions
 
 Array = NDArray[np.float64]
 
@@ -28,16 +30,35 @@ def chatterjee_ruina(K: Array, u0: Array, mu: float, e: float, tangential: float
 
 
 def stick_or_slip(K: Array, u0: Array, mu: float, e: float) -> tuple[Array, str]:
-    """Impulse (D,) [N s] and "stick" or "slip": Newton's coefficient, with no tangential velocity left where friction
+    """Impulse (D,) [N s] and "stick" or "slip" (Kane & Levinson 1985, "Dynamics", 5.8).
 
-    can do that, else sliding on in the direction of the approach (Kane & Levinson 1985). It may make energy.
+    Newton's coefficient, with no tangential velocity left where friction can do that; else friction is at its cone's
+    edge, against the sliding with which they part, which may be other than that of the approach. It may make energy.
     """
     stopping = -np.linalg.solve(K, u0 + np.append(np.zeros(len(u0) - 1), e * u0[-1]))
     if np.linalg.norm(stopping[:-1]) <= mu * stopping[-1]:
         return stopping, "stick"
-    against = u0[:-1] if np.any(u0[:-1]) else -stopping[:-1]
-    rate = np.append(-mu * against / np.linalg.norm(against), 1.0)
-    effective = float(K[-1] @ rate)
-    if effective <= 0.0:
-        raise ImpactError(f"sliding on, friction presses more than it is pressed: mu = {mu:g}, K = {K.tolist()}")
-    return -(1.0 + e) * u0[-1] / effective * rate, "slip"
+    if u0[-1] == 0.0:
+        return np.zeros(len(u0)), "slip"
+    slip = parting_slip(K, u0, mu, e)
+    rate = np.append(-mu * slip, 1.0)
+    return -(1.0 + e) * u0[-1] / float(K[-1] @ rate) * rate, "slip"
+
+
+def parting_slip(K: Array, u0: Array, mu: float, e: float) -> Array:
+    """(D - 1,) unit: the direction s of sliding after an impulse that is at the cone's edge against it.
+
+    With a = -(1 + e) u0_n, the impulse is a (-mu s, 1) / (K_nn - mu K_nt . s), and the tangential velocity after it,
+    times that denominator, h - N s with h = a K_tn + K_nn u0_t and N = mu (a K_tt + u0_t K_nt). In the plane exactly
+    one s has it along s with a positive denominator, and it is the direction of h: that without friction.
+    """
+    aimed = -(1.0 + e) * float(u0[-1])
+    h = aimed * K[:-1, -1] + K[-1, -1] * u0[:-1]
+    if len(u0) == 2:
+        return np.array([math.copysign(1.0, h[0])])
+    N = mu * (aimed * K[:2, :2] + np.outer(u0[:2], K[2, :2]))
+    for theta in straight_directions(h, N):
+        slip = np.array([math.cos(theta), math.sin(theta)])
+        if slip @ (h - N @ slip) > 0.0 and K[2, 2] > mu * float(K[2, :2] @ slip):
+            return slip
+    raise ImpactError(f"no direction of sliding after the impact: mu = {mu:g}, u = {u0.tolist()}, K = {K.tolist()}")

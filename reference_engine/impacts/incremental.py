@@ -23,6 +23,9 @@ STOPPED = 36.0  # sliding that is slower by e to this power has stopped: to the 
 TOLERANCE = 1e-13  # of the integration, relative
 LONGEST = 1e9  # of tau, where r is 1 at first and K_nn is 1: no impact lasts so long
 STRAIGHT = 1e-15  # sine between s and h, in units of K_nn: the direction does not turn
+SETTLED = 1e-12  # rad, from a direction that holds sliding fast
+FAST = 10.0  # times as fast as sliding slows down: how it holds it, so that steps are short and many are needed
+EVALUATIONS = 50_000  # of the slope; an impact needs some hundreds
 
 
 class ImpactError(RuntimeError):
@@ -108,7 +111,7 @@ def slip_after_stop(K: Array, mu: float) -> Array | None:
     if len(K) == 2:
         return np.array([math.copysign(1.0, K[0, 1])])
     best, most = np.zeros(2), -math.inf
-    for theta in straight_directions(K, mu):
+    for theta in straight_directions(K[:2, 2], mu * K[:2, :2]):
         slip = np.array([math.cos(theta), math.sin(theta)])
         away = float(slip @ (K[:2] @ impulse_rate(K, mu, slip)))
         if away > most:
@@ -118,25 +121,26 @@ def slip_after_stop(K: Array, mu: float) -> Array | None:
     return best
 
 
-def straight_directions(K: Array, mu: float) -> list[float]:
-    """Angles of the directions s in which s' . h = 0: at most four, zeros of a polynomial in exp(i theta)."""
-    a, b, c, x, y = K[0, 0], K[0, 1], K[1, 1], K[0, 2], K[1, 2]
-    # s' . h = y cos - x sin - mu (b cos 2 theta + (c - a) / 2 sin 2 theta)
-    double, single = -0.5 * mu * (b - 0.5j * (c - a)), 0.5 * (y + 1j * x)
-    guesses = [math.atan2(y, x), math.atan2(-y, -x)]  # the zeros where mu is small
+def straight_directions(h: Array, N: Array) -> list[float]:
+    """Angles of the directions s with s' . (h - N s) = 0: at most four, zeros of a polynomial in exp(i theta)."""
+    x, y = h
+    constant, even, odd = 0.5 * (N[1, 0] - N[0, 1]), 0.5 * (N[1, 0] + N[0, 1]), 0.5 * (N[1, 1] - N[0, 0])
+    # s' . (h - N s) = y cos - x sin - constant - even cos 2 theta - odd sin 2 theta
+    double, single = -0.5 * (even - 1j * odd), 0.5 * (y + 1j * x)
+    guesses = [math.atan2(y, x), math.atan2(-y, -x)]  # the zeros where N is small
     if abs(double) > 1e-9 * abs(single):
-        guesses += np.angle(np.roots([double, single, 0.0, np.conj(single), np.conj(double)])).tolist()
+        guesses += np.angle(np.roots([double, single, -constant, np.conj(single), np.conj(double)])).tolist()
     angles = []
     for theta in guesses:
         for _ in range(20):
-            value = y * math.cos(theta) - x * math.sin(theta)
-            value -= mu * (b * math.cos(2.0 * theta) + 0.5 * (c - a) * math.sin(2.0 * theta))
+            value = y * math.cos(theta) - x * math.sin(theta) - constant
+            value -= even * math.cos(2.0 * theta) + odd * math.sin(2.0 * theta)
             slope = -y * math.sin(theta) - x * math.cos(theta)
-            slope += mu * (2.0 * b * math.sin(2.0 * theta) - (c - a) * math.cos(2.0 * theta))
+            slope += 2.0 * (even * math.sin(2.0 * theta) - odd * math.cos(2.0 * theta))
             if slope == 0.0 or abs(value / slope) > 0.5:
                 break
             theta -= value / slope
-        if abs(value) <= 1e-12 * (abs(x) + abs(y) + mu * (abs(a) + abs(b) + abs(c))):
+        if abs(value) <= 1e-12 * (abs(x) + abs(y) + float(np.abs(N).sum())):
             angles.append(theta)
     return angles
 
@@ -144,19 +148,38 @@ def straight_directions(K: Array, mu: float) -> list[float]:
 def follow(K: Array, mu: float, state: State, what: str, target: float) -> bool:
     """Moves the state on until the quantity reaches its target; or until sliding stops: True."""
     slip = state.slip
-    rate = impulse_rate(K, mu, slip)
     missing = target - state.quantity(what)
-    if missing <= 0.0 and (what != "speed" or K[-1] @ rate >= 0.0):
+    if missing <= 0.0 and (what != "speed" or K[-1] @ impulse_rate(K, mu, slip) >= 0.0):
         return False
-    if slip is not None and len(slip) == 2:
-        h = K[:2] @ rate
-        if abs(slip[0] * h[1] - slip[1] * h[0]) > STRAIGHT and np.any(state.u[:2]):
+    if slip is not None and len(slip) == 2 and np.any(state.u[:2]):
+        aside, _, _ = turning(K, mu, slip)
+        if abs(aside) > STRAIGHT and not is_settled(K, mu, slip):
             return follow_turning(K, mu, slip, state, what, target)
+    return follow_straight(K, mu, state, what, target)
+
+
+def turning(K: Array, mu: float, slip: Array) -> tuple[float, float, float]:
+    """s' . h and s . h, and how fast s' . h falls as s turns on."""
+    across = np.array([-slip[1], slip[0]])
+    h = K[:2, 2] - mu * (K[:2, :2] @ slip)
+    aside, along = float(across @ h), float(slip @ h)
+    return aside, along, along + mu * float(across @ K[:2, :2] @ across)
+
+
+def is_settled(K: Array, mu: float, slip: Array) -> bool:
+    aside, along, back = turning(K, mu, slip)
+    return back > FAST * abs(along) and abs(aside) <= SETTLED * back
+
+
+def follow_straight(K: Array, mu: float, state: State, what: str, target: float) -> bool:
+    """`follow` where the direction of sliding does not turn, or they stick."""
+    slip = state.slip
+    rate = impulse_rate(K, mu, slip)
     change = K @ rate
     stop = math.inf
     if slip is not None and (away := float(slip @ change[:-1])) < 0.0:
         stop = float(np.linalg.norm(state.u[:-1])) / -away
-    further = to_target(float(state.u[-1]), float(change[-1]), missing, what)
+    further = to_target(float(state.u[-1]), float(change[-1]), target - state.quantity(what), what)
     stopped = stop <= further
     p = min(stop, further)
     if not math.isfinite(p):
@@ -186,8 +209,13 @@ def follow_turning(K: Array, mu: float, slip: Array, state: State, what: str, ta
     first = float(np.linalg.norm(state.u[:2]))
     start = np.array([math.atan2(slip[1], slip[0]), math.log(first), state.j[2], *state.j[:2], state.work])
     u0 = state.u - K @ state.j
+    evaluations = 0
 
     def slope(_: float, y: Array) -> Array:
+        nonlocal evaluations
+        evaluations += 1
+        if evaluations > EVALUATIONS:
+            raise ImpactError(f"sliding turns for {EVALUATIONS} evaluations: K / K_nn = {K.tolist()}, mu = {mu:g}")
         c, s, r = math.cos(y[0]), math.sin(y[0]), math.exp(y[1])
         hx = K[0, 2] - mu * (K[0, 0] * c + K[0, 1] * s)
         hy = K[1, 2] - mu * (K[1, 0] * c + K[1, 1] * s)
@@ -202,17 +230,21 @@ def follow_turning(K: Array, mu: float, slip: Array, state: State, what: str, ta
     def stop(_: float, y: Array) -> float:
         return float(y[1] - math.log(first)) + STOPPED
 
+    def settles(_: float, y: Array) -> float:
+        aside, along, back = turning(K, mu, np.array([math.cos(y[0]), math.sin(y[0])]))
+        return abs(aside) / back - SETTLED if back > FAST * abs(along) else 1.0
+
     if target > state.quantity(what) and missing(0.0, start) >= 0.0:  # within round-off of it
         return False
-    for event, way in ((missing, 1.0), (stop, -1.0)):
+    for event, way in ((missing, 1.0), (stop, -1.0), (settles, -1.0)):
         event.terminal, event.direction = True, way  # type: ignore[attr-defined]  # as solve_ivp wants it
     options = {"method": "DOP853", "rtol": TOLERANCE, "atol": 1e-15}
-    found = solve_ivp(slope, (0.0, LONGEST), start, events=(missing, stop), **options)
+    found = solve_ivp(slope, (0.0, LONGEST), start, events=(missing, stop, settles), **options)
     if found.status != 1:
         raise ImpactError(f"sliding neither stops nor ends: {found.message} K / K_nn = {K.tolist()}, mu = {mu:g}")
-    stopped = bool(found.t_events[1].size)
+    stopped, settled = (bool(times.size) for times in found.t_events[1:])
     y = found.y[:, -1]
-    if not stopped:
+    if not stopped and not settled:
         # The dense output is of lower order than the steps: one more from the last of them, and Newton's method.
         before = found.y[:, -2]
         y = solve_ivp(slope, (found.t[-2], found.t[-1]), before, **options).y[:, -1]
@@ -223,6 +255,10 @@ def follow_turning(K: Array, mu: float, slip: Array, state: State, what: str, ta
     state.j = np.array([y[3], y[4], y[2]])
     state.u, state.work = u0 + K @ state.j, float(y[5])
     state.slip = np.array([math.cos(y[0]), math.sin(y[0])])
+    if settled:
+        aside, _, back = turning(K, mu, state.slip)
+        state.slip = np.array([math.cos(y[0] + aside / back), math.sin(y[0] + aside / back)])
+        return follow_straight(K, mu, state, what, target)
     if stopped:
         state.u[:2] = 0.0
     elif what == "speed":

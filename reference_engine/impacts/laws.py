@@ -12,7 +12,7 @@ from reference_engine.impacts.incremental import Process, process
 Array = NDArray[np.float64]
 
 INCREMENTAL = ("newton", "poisson", "stronge")
-ROUND_OFF = 1e-16  # of the speed: slower sliding is none
+ROUND_OFF = 1e-15  # of the speed: slower sliding is none, and so is a slower approach or parting
 LAWS = (*INCREMENTAL, "chatterjee-ruina", "stick-or-slip")
 
 
@@ -45,14 +45,14 @@ def impact(
     inverse_mass: K (D, D) [1/kg] at the place, u after = u before + K j; `effective_mass` has it for bodies and through
     joints. normal: unit (D,), the way in which the bodies part; the last axis if not given. An approach has a
     negative normal velocity; at zero nothing happens, unless friction would press the bodies into one another, which is
-    an impact without an approach (Painleve's; Genot & Brogliato 1999).
+    an impact without an approach (Painleve's; Genot & Brogliato 1999): by the algebraic laws they then stick.
 
     Laws: `newton`, `poisson`, `stronge` follow Coulomb's friction through the impact (Routh 1905 in the plane, exactly;
     Darboux 1880 and Keller 1986 in space, to 1e-12) and differ in what ends it: the speed of approach times e, the
     impulse of compression times e, its work times e^2 (Stronge 1990). Without friction, and where the bodies slide on
     in one direction, they agree. Stronge's always takes energy away; Newton's may give some (Kane 1984), Poisson's too.
-    `chatterjee-ruina` and `stick-or-slip` are algebraic and part at e times the approach; they cannot show sliding that
-    turns round. `chatterjee-ruina` knows tangential_restitution, from -1 to 1.
+    `chatterjee-ruina` and `stick-or-slip` are algebraic and part at e times the approach; what sliding does meanwhile
+    is not asked. `chatterjee-ruina` knows tangential_restitution, from -1 to 1.
 
     Raises ValueError naming the argument that is not what it must be, ImpactError where the law has no answer.
     """
@@ -73,6 +73,8 @@ def impact(
         raise ValueError(f"law: {law!r} is not one of {', '.join(LAWS)}")
     Q = frame(np.eye(D)[-1] if normal is None else np.array(normal, np.float64), D)
     K, u0 = Q @ (0.5 * (K + K.T)) @ Q.T, Q @ u0
+    if abs(u0[-1]) <= ROUND_OFF * np.linalg.norm(u0):
+        u0[-1] = 0.0
     if u0[-1] > 0.0:
         raise ValueError(f"velocity: its normal part is {u0[-1]:g} m/s: the bodies part already")
     if np.linalg.norm(u0[:-1]) <= ROUND_OFF * np.linalg.norm(u0):
@@ -80,8 +82,6 @@ def impact(
     if law in INCREMENTAL:
         found = process(K, u0, friction, restitution, law)
         return result(Q, K, u0, found.impulse, found)
-    if u0[-1] == 0.0:
-        return result(Q, K, u0, np.zeros(D))
     if law == "chatterjee-ruina":
         impulse, factor = chatterjee_ruina(K, u0, friction, restitution, tangential_restitution)
         return result(Q, K, u0, impulse, factor=factor)
