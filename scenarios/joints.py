@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from scenarios.fields import Data, Name, Point2, Point3, Size, Vector3
+from scenarios.fields import Data, Name, Point2, Point3, Size, Vector2, Vector3
 
 
 class AnyJoint(Data):
@@ -24,6 +24,20 @@ class Revolute(AnyJoint):
     kind: Literal["revolute"] = "revolute"
     anchor_a: Point2
     anchor_b: Point2
+
+
+class Prismatic(AnyJoint):
+    """b's anchor stays on the line through a's along `axis` (in a's frame); neither turns against the other."""
+
+    kind: Literal["prismatic"] = "prismatic"
+    anchor_a: Point2
+    anchor_b: Point2
+    axis: Vector2
+
+    @model_validator(mode="after")
+    def _has_axis(self) -> Self:
+        _check_axis(self.axis)
+        return self
 
 
 class Rod(AnyJoint):
@@ -62,10 +76,28 @@ class Hinge(AnyJoint):
 
     @model_validator(mode="after")
     def _has_axis(self) -> Self:
-        if not math.isfinite(math.hypot(*self.axis)) or math.hypot(*self.axis) < 1e-9:
-            raise ValueError(f"axis: {self.axis} has no direction; allowed: a vector that is not zero")
+        _check_axis(self.axis)
         return self
 
 
-PlanarJoint = Annotated[Revolute | Rod | Rope, Field(discriminator="kind")]
-SpatialJoint = Annotated[Ball | Hinge, Field(discriminator="kind")]
+class Slider(AnyJoint):
+    """b's anchor stays on the line through a's along `axis` (in a's frame); neither turns against the other."""
+
+    kind: Literal["slider"] = "slider"
+    anchor_a: Point3
+    anchor_b: Point3
+    axis: Vector3
+
+    @model_validator(mode="after")
+    def _has_axis(self) -> Self:
+        _check_axis(self.axis)
+        return self
+
+
+def _check_axis(axis: tuple[float, ...]) -> None:
+    if not math.isfinite(math.hypot(*axis)) or math.hypot(*axis) < 1e-9:
+        raise ValueError(f"axis: {axis} has no direction; allowed: a vector that is not zero")
+
+
+PlanarJoint = Annotated[Revolute | Prismatic | Rod | Rope, Field(discriminator="kind")]
+SpatialJoint = Annotated[Ball | Hinge | Slider, Field(discriminator="kind")]

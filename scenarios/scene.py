@@ -31,7 +31,18 @@ from scenarios.boundaries import (
     SpatialBoundary,
 )
 from scenarios.fields import Data, Friction, Length, Name, NonNegative, Number, Positive, Rate2, Rate3, Restitution
-from scenarios.joints import AnyJoint, Ball, Hinge, PlanarJoint, Revolute, Rod, Rope, SpatialJoint
+from scenarios.joints import (
+    AnyJoint,
+    Ball,
+    Hinge,
+    PlanarJoint,
+    Prismatic,
+    Revolute,
+    Rod,
+    Rope,
+    Slider,
+    SpatialJoint,
+)
 from scenarios.scene_error import SceneError, explain
 from scenarios.shapes import (
     ArcPolygon,
@@ -53,7 +64,7 @@ __all__ = [  # noqa: RUF022, for this is the order in which one would teach them
     "PlanarBody", "SpatialBody", "PlanarShape", "SpatialShape",
     "Polygon", "Disc", "ArcPolygon", "Sphere", "Box", "Capsule", "Cylinder", "Ellipsoid", "ConvexMesh",
     "PlanarBoundary", "SpatialBoundary", "HalfPlane", "Bowl", "HalfSpace", "HollowSphere",
-    "PlanarJoint", "SpatialJoint", "Revolute", "Rod", "Rope", "Ball", "Hinge",
+    "PlanarJoint", "SpatialJoint", "Revolute", "Prismatic", "Rod", "Rope", "Ball", "Hinge", "Slider",
     "Damping", "Spring", "Thruster", "ContactLaw", "PairLaw", "CombinationRule", "ImpactLaw", "ImpactOrder",
     "parse_scene", "read_scene", "write_scene", "content_hash", "features", "colliding_pairs",
     "masses", "inertias", "planar_start", "spatial_start",

@@ -12,6 +12,7 @@ import difflib
 from pathlib import Path
 
 from scenarios.catalogue import (
+    andrews,
     ball_with_drag,
     block_against_wall,
     bouncing_ball,
@@ -36,6 +37,8 @@ from scenarios.catalogue import (
     rocking_block,
     rocking_ellipsoid,
     slide_to_roll,
+    slider_crank,
+    sliding_ladder,
     sphere_in_sphere,
     stack,
     three_ellipsoids,
@@ -60,6 +63,7 @@ FAMILIES: dict[str, Family] = {
         Family("incline-slide", incline_slide.incline_slide, incline_slide.CANONICAL),
         Family("thrown-box", thrown_box.thrown_box, thrown_box.CANONICAL),
         Family("slide-to-roll", slide_to_roll.slide_to_roll, slide_to_roll.CANONICAL),
+        Family("sliding-ladder", sliding_ladder.sliding_ladder, sliding_ladder.CANONICAL),
         Family("newtons-cradle", newtons_cradle.newtons_cradle, newtons_cradle.CANONICAL),
         Family("cradle-in-touch", cradle_in_touch.cradle_in_touch, cradle_in_touch.CANONICAL),
         Family("rocking-block", rocking_block.rocking_block, rocking_block.CANONICAL),
@@ -69,6 +73,8 @@ FAMILIES: dict[str, Family] = {
         Family("pendulum", pendulum.pendulum, pendulum.CANONICAL),
         Family("double-pendulum", double_pendulum.double_pendulum, double_pendulum.CANONICAL),
         Family("four-bar", four_bar.four_bar, four_bar.CANONICAL),
+        Family("slider-crank", slider_crank.slider_crank, slider_crank.CANONICAL),
+        Family("andrews", andrews.andrews, andrews.CANONICAL),
         Family("heavy-top", heavy_top.heavy_top, heavy_top.CANONICAL),
         Family("sphere-in-sphere", sphere_in_sphere.sphere_in_sphere, sphere_in_sphere.CANONICAL),
         Family("break", break_rack.break_rack, break_rack.CANONICAL),

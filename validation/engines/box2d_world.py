@@ -13,7 +13,7 @@ from Box2D import b2_linearSlop, b2ContactListener, b2MassData, b2World
 from numpy.typing import NDArray
 
 from scenarios.forces import planar_wrenches
-from scenarios.scene import Bowl, Disc, HalfPlane, PlanarScene, Revolute, Rod, inertias, planar_start
+from scenarios.scene import Bowl, Disc, HalfPlane, PlanarScene, Prismatic, Revolute, Rod, inertias, planar_start
 from validation.engines.engine import DeclinedError, Settings
 from validation.engines.pair_laws import PairLaws
 from validation.engines.planar_boundaries import Slab, bowl_facets, inset, slab
@@ -134,6 +134,11 @@ class World:
         }
         if isinstance(joint, Revolute):
             self.world.CreateRevoluteJoint(**ends)
+        elif isinstance(joint, Prismatic):
+            length = math.hypot(*joint.axis)
+            axis = (joint.axis[0] / length, joint.axis[1] / length)
+            turned = ends["bodyB"].angle - ends["bodyA"].angle
+            self.world.CreatePrismaticJoint(**ends, localAxisA=axis, referenceAngle=turned)
         elif isinstance(joint, Rod):
             self.world.CreateDistanceJoint(**ends, length=joint.length)
         else:

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scenarios import mass
-from scenarios.scene import Ball, Hinge, Revolute, Rod, Rope, Scene
+from scenarios.scene import Ball, Hinge, PlanarScene, Prismatic, Revolute, Rod, Rope, Scene, Slider
 from validation.engines.embedding import rotation_matrix, start_in_space, vector_in_space
 
 Array = NDArray[np.float64]
-TreeJoint = Revolute | Ball | Hinge
+TreeJoint = Revolute | Prismatic | Ball | Hinge | Slider
 Joint = TreeJoint | Rod | Rope
 
 START_TOLERANCE = 1e-9  # of the bodies' size, and of the speeds at the anchors: what links cannot represent
@@ -31,14 +31,20 @@ class Link:
     parent: int | None = None  # index of a free body; None: the world
     joint: TreeJoint | None = None  # None: the body floats freely
     anchor: Array | None = None  # (3,) m, in the body's frame
-    parent_anchor: Array | None = None  # (3,) m, in the parent's frame, or in the world
+    parent_anchor: Array | None = None  # (3,) m, where that is at the start, in the parent's frame, or in the world
     axis: Array | None = None  # (3,) in the body's frame; None: a ball joint
+
+    @property
+    def slides(self) -> bool:
+        """Along the axis, and does not turn; else it turns about it."""
+        return isinstance(self.joint, (Prismatic, Slider))
 
 
 def joint_forest(scene: Scene) -> tuple[tuple[Link, ...], tuple[TreeJoint, ...]]:
     """Links, parents first and otherwise in the scene's order, and the joints that close loops.
 
     Rods and ropes tie nothing here: a link cannot keep a distance. A joint between immovable things is no joint.
+    Where there is a choice, pins and balls are left over: engines can close loops with these.
     """
     index = {body.name: i for i, body in enumerate(scene.bodies)}
     position, orientation, _, _ = start_in_space(scene)
@@ -51,6 +57,7 @@ def joint_forest(scene: Scene) -> tuple[tuple[Link, ...], tuple[TreeJoint, ...]]
         return None if i is None or not free[i] else i
 
     left = [joint for joint in scene.joints if isinstance(joint, TreeJoint) and holds_something(scene, joint)]
+    left.sort(key=lambda joint: isinstance(joint, (Revolute, Ball)))
 
     def hang(joint: TreeJoint, child_is_a: bool) -> Link:
         child_name, parent_name = (joint.a, joint.b) if child_is_a else (joint.b, joint.a)
@@ -62,12 +69,15 @@ def joint_forest(scene: Scene) -> tuple[tuple[Link, ...], tuple[TreeJoint, ...]]
             i = index[parent_name]
             other = position[i] + turned[i] @ other
         axis = None
-        if isinstance(joint, Hinge):
-            axis = turned[child].T @ (turned[index[joint.a]] @ np.array(joint.axis))
+        if isinstance(joint, (Hinge, Slider, Prismatic)):
+            axis = turned[child].T @ (turned[index[joint.a]] @ vector_in_space(joint.axis))
         elif isinstance(joint, Revolute):
             axis = np.array([0.0, 0.0, 1.0])
         if axis is not None:
             axis = axis / np.linalg.norm(axis)
+        if isinstance(joint, (Slider, Prismatic)):  # anywhere on the line
+            at = position[child] + turned[child] @ own
+            other = at if parent is None else turned[parent].T @ (at - position[parent])
         return Link(body=child, parent=parent, joint=joint, anchor=own, parent_anchor=other, axis=axis)
 
     def grow() -> bool:
@@ -91,6 +101,24 @@ def joint_forest(scene: Scene) -> tuple[tuple[Link, ...], tuple[TreeJoint, ...]]
     return tuple(hung.values()), tuple(left)
 
 
+def start_turn(scene: Scene, link: Link) -> float:
+    """rad, of a planar scene's link against its parent at the start."""
+    assert isinstance(scene, PlanarScene)
+    return scene.bodies[link.body].angle - (0.0 if link.parent is None else scene.bodies[link.parent].angle)
+
+
+def sliding_rate(scene: Scene, link: Link) -> float:
+    """m/s, at the start, of a link that slides, along its axis and against its parent."""
+    assert link.axis is not None and link.anchor is not None
+    position, orientation, velocity, spin = start_in_space(scene)
+    turned = rotation_matrix(orientation[link.body])
+    rate = velocity[link.body] + np.cross(spin[link.body], turned @ link.anchor)
+    if (above := link.parent) is not None:
+        arm = position[link.body] + turned @ link.anchor - position[above]
+        rate = rate - velocity[above] - np.cross(spin[above], arm)
+    return float(rate @ (turned @ link.axis))
+
+
 def kept_apart(scene: Scene) -> list[tuple[int, int]]:
     """Pairs of bodies that pass through each other: joined by a joint without `collide`, or of one group."""
     index = {body.name: i for i, body in enumerate(scene.bodies)}
@@ -109,7 +137,7 @@ def holds_something(scene: Scene, joint: Joint) -> bool:
 
 
 def start_fault(scene: Scene) -> str | None:
-    """How the start breaks a revolute, ball or hinge joint, in words, for links cannot start apart; or None."""
+    """How the start breaks a joint that a link can be, in words, for links cannot start apart; or None."""
     index = {body.name: i for i, body in enumerate(scene.bodies)}
     position, orientation, velocity, spin = start_in_space(scene)
     for joint in scene.joints:
@@ -126,15 +154,23 @@ def start_fault(scene: Scene) -> str | None:
             ends.append((point, move, turn, size))
         (point_a, move_a, turn_a, size_a), (point_b, move_b, turn_b, size_b) = ends
         size = max(size_a, size_b)
-        if (apart := float(np.linalg.norm(point_a - point_b))) > START_TOLERANCE * size:
+        ahead, parting, across = point_b - point_a, move_b - move_a, np.zeros(3)
+        if isinstance(joint, (Hinge, Slider, Prismatic)):
+            axis = rotation_matrix(orientation[index[joint.a]]) @ vector_in_space(joint.axis)
+            axis /= np.linalg.norm(axis)
+            across = turn_b - turn_a
+            if isinstance(joint, Hinge):
+                across = across - axis * (axis @ across)
+            else:  # what moves along the line is free; the line itself turns with a
+                size += float(np.linalg.norm(ahead))
+                parting = parting - np.cross(turn_a, ahead)
+                ahead, parting = ahead - axis * (axis @ ahead), parting - axis * (axis @ parting)
+        if (apart := float(np.linalg.norm(ahead))) > START_TOLERANCE * size:
             return f"joint {joint.name!r} starts {apart:.3g} m apart; a link cannot"
         speed = max(float(np.linalg.norm(move_a)), size * float(np.linalg.norm(turn_a - turn_b)), 1.0)
-        if (pull := float(np.linalg.norm(move_a - move_b))) > START_TOLERANCE * speed:
+        if (pull := float(np.linalg.norm(parting))) > START_TOLERANCE * speed:
             return f"joint {joint.name!r} starts with its anchors parting at {pull:.3g} m/s; a link cannot"
-        if isinstance(joint, Hinge):
-            axis = rotation_matrix(orientation[index[joint.a]]) @ np.array(joint.axis)
-            axis /= np.linalg.norm(axis)
-            across = (turn_b - turn_a) - axis * (axis @ (turn_b - turn_a))
-            if size * (twist := float(np.linalg.norm(across))) > START_TOLERANCE * speed:
-                return f"joint {joint.name!r} starts turning at {twist:.3g} rad/s across its axis; a hinge cannot"
+        if size * (twist := float(np.linalg.norm(across))) > START_TOLERANCE * speed:
+            how, what = ("across its axis", "hinge") if isinstance(joint, Hinge) else ("against itself", "slider")
+            return f"joint {joint.name!r} starts turning at {twist:.3g} rad/s {how}; a {what} cannot"
     return None

@@ -29,10 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scenarios.forces import has_applied_forces, planar_wrenches, spatial_wrenches
-from scenarios.scene import Hinge, PlanarScene, Scene, features, planar_start
+from scenarios.scene import Ball, PlanarScene, Revolute, Scene, features, planar_start
 from validation.engines.embedding import start_in_space
 from validation.engines.engine import NotFiniteError, Setting, Settings, Value
-from validation.engines.joint_tree import joint_forest, start_fault
+from validation.engines.joint_tree import joint_forest, start_fault, start_turn
 from validation.engines.mujoco_mjcf import HAS_SPEC
 from validation.engines.mujoco_model import MULTICCD_BY_DEFAULT, Layout, build_model
 from validation.engines.recorder import Decode, Recorder
@@ -104,8 +104,8 @@ class MuJoCo:
             return (
                 f"joint {loops[0].name!r} closes a loop, which MuJoCo {self.version} does only as the model is at zero"
             )
-        if hinge := next((joint for joint in loops if isinstance(joint, Hinge)), None):
-            return f"joint {hinge.name!r} closes a loop, and MuJoCo has no hinge that does"
+        if other := next((joint for joint in loops if not isinstance(joint, (Revolute, Ball))), None):
+            return f"joint {other.name!r} closes a loop, and MuJoCo has no {other.kind} that does"
         return None
 
     def warm_up(self) -> None:
@@ -194,7 +194,8 @@ def _link_reader(scene: Scene, model: Any, data: Any, layout: Layout, decode: De
             if planar:
                 pose, twist = state
                 pose[i, :2] = data.xpos[number, :2]
-                pose[i, 2] = data.qpos[q] + (0.0 if link.parent is None else pose[link.parent, 2])
+                turned = start_turn(scene, link) if link.slides else data.qpos[q]
+                pose[i, 2] = turned + (0.0 if link.parent is None else pose[link.parent, 2])
                 twist[i] = six[3], six[4], six[2]
             else:
                 state[0][i], state[1][i] = data.xpos[number], data.xquat[number]

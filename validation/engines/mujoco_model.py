@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scenarios.scene import PlanarScene, Revolute, Rod, Rope, Scene, colliding_pairs, masses
 from validation.engines.embedding import inertias_in_space, rotation_matrix, start_in_space, vector_in_space
 from validation.engines.engine import Settings
-from validation.engines.joint_tree import Joint, Link, holds_something, joint_forest, kept_apart
+from validation.engines.joint_tree import Joint, Link, holds_something, joint_forest, kept_apart, sliding_rate
 from validation.engines.mujoco_mjcf import HAS_SPEC, MjcfSpec
 from validation.engines.mujoco_shapes import body_geoms, boundary_geoms
 from validation.engines.pair_laws import PairLaws
@@ -126,9 +126,9 @@ def _add_bodies(spec: Any, scene: Scene, links: tuple[Link, ...]) -> list[Any]:
             else:
                 node.add_joint(type=mjtJoint.mjJNT_FREE)
         else:
-            # The link's frame at angle zero: turned as the parent's if planar, else as at the start.
+            # The link's frame at angle zero: turned as the parent's if planar and it may turn, else as at the start.
             turned = np.array([1.0, 0.0, 0.0, 0.0])
-            if not planar:
+            if not planar or link.slides:
                 mujoco.mju_copy(turned, orientation[i])
                 if link.parent is not None:
                     inverse = np.zeros(4)
@@ -139,6 +139,8 @@ def _add_bodies(spec: Any, scene: Scene, links: tuple[Link, ...]) -> list[Any]:
             node = parent.add_body(name=f"b{i}", pos=pos, quat=turned)
             if link.axis is None:
                 node.add_joint(type=mjtJoint.mjJNT_BALL, pos=link.anchor)
+            elif link.slides:
+                node.add_joint(type=mjtJoint.mjJNT_SLIDE, axis=link.axis)
             else:
                 node.add_joint(type=mjtJoint.mjJNT_HINGE, pos=link.anchor, axis=link.axis)
         node.explicitinertial = True
@@ -292,6 +294,9 @@ def _set_start(model: Any, data: Any, scene: Scene, layout: Layout) -> None:
             data.qvel[v] = (*velocity[i], *(rotation_matrix(orientation[i]).T @ spin[i]))
     for link, q in zip(layout.links, layout.link_q):
         v = int(model.jnt_dofadr[model.body_jntadr[layout.body_id[link.body]]])
+        if link.slides:
+            data.qvel[v] = sliding_rate(scene, link)
+            continue
         relative = spin[link.body] - (0.0 if link.parent is None else spin[link.parent])
         own: Array = rotation_matrix(orientation[link.body]).T @ relative
         if link.axis is None:  # a ball: the quaternion of the model at zero is that of the start

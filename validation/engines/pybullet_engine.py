@@ -34,7 +34,7 @@ import pybullet as pb
 from numpy.typing import NDArray
 
 from scenarios.forces import has_applied_forces, planar_wrenches, spatial_wrenches
-from scenarios.scene import Hinge, PlanarScene, Scene, features
+from scenarios.scene import Ball, PlanarScene, Revolute, Scene, features
 from validation.engines.engine import Setting, Settings, Value
 from validation.engines.joint_tree import joint_forest, start_fault
 from validation.engines.pair_laws import PairLaws
@@ -123,8 +123,8 @@ class PyBullet:
         if reason := start_fault(scene):
             return reason
         _, loops = joint_forest(scene)
-        if hinge := next((joint for joint in loops if isinstance(joint, Hinge)), None):
-            return f"joint {hinge.name!r} closes a loop, and Bullet has no hinge that does between multibodies"
+        if other := next((joint for joint in loops if not isinstance(joint, (Revolute, Ball))), None):
+            return f"joint {other.name!r} closes a loop, and Bullet has no {other.kind} that does between multibodies"
         return None
 
     def warm_up(self) -> None:

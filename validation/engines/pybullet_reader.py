@@ -41,7 +41,7 @@ class StateReader:
             ]
             for _, number in self._alone:
                 del self._trees[number]
-            self._hinges = world.hinges
+            self._hinges, self._turn = world.hinges, world.turn
             self._joints = {n: range(pb.getNumJoints(n, physicsClientId=self._client)) for n in self._trees}
         else:
             self._alone = [(i, number) for i, number, link in free if link == BASE]
@@ -61,7 +61,8 @@ class StateReader:
                 turned = [row[0] for row in pb.getJointStates(number, self._joints[number], physicsClientId=client)]
                 for i, row in self._links_of(number, links):
                     (x, y, _), (vx, vy, _), (_, _, spin) = row[0], row[6], row[7]
-                    numbers.extend((x, y, sum(turned[k] for k in self._hinges[i]), vx, vy, spin))
+                    angle = self._turn[i] + sum(turned[k] for k in self._hinges[i])
+                    numbers.extend((x, y, angle, vx, vy, spin))
         else:
             for _, number in self._alone:
                 position, orientation = pb.getBasePositionAndOrientation(number, physicsClientId=client)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scenarios.scene import PlanarScene, Scene, masses
 from validation.engines.embedding import inertias_in_space, rotation_matrix, start_in_space, vector_in_space
 from validation.engines.engine import Settings
-from validation.engines.joint_tree import Link, TreeJoint, joint_forest, kept_apart
+from validation.engines.joint_tree import Link, TreeJoint, joint_forest, kept_apart, sliding_rate, start_turn
 from validation.engines.pair_laws import PairLaws
 from validation.engines.pybullet_shapes import body_shape, boundary_shape, is_mesh
 
@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 SELF_COLLISION = pb.URDF_USE_SELF_COLLISION | pb.URDF_USE_SELF_COLLISION_INCLUDE_PARENT  # we say who meets whom
 X_Y_ANGLE = (1, 2, 3)  # the joints of a free planar body
 OUT_OF_PLANE = 1e6  # mass of the slide along z, in masses of what it carries
+UNLIMITED = 1e12  # N
 BASE = -1  # pybullet's number of a multibody's base
 
 Address = tuple[int, int]  # pybullet's number of the multibody, and of the link in it
@@ -51,7 +52,8 @@ class World:
         self.client = client
         self.addresses: list[Address] = [(-1, BASE)] * len(scene.bodies)  # of the scene's bodies
         self.member: dict[Address, int] = {}  # back to the scene's bodies and, after them, boundaries
-        self.hinges: dict[int, list[int]] = {}  # planar: the hinges of its multibody whose angles sum to a body's
+        self.hinges: dict[int, list[int]] = {}  # planar: the hinges of its multibody whose angles sum to a body's,
+        self.turn: dict[int, float] = {}  # rad: but for what links that slide are turned
         self._scene, self._settings = scene, settings
         self._position, self._orientation, self._velocity, self._spin = start_in_space(scene)
         self._mass = masses(scene)
@@ -127,6 +129,7 @@ class World:
         a slide along z, too heavy to be moved: without any freedom along z the friction that a contact has in that
         direction makes the solver's residual 0/0, and its early exit is lost.
         """
+        tree = depth_first(tree)
         first = tree[0].body
         floats = tree[0].joint is None
         mass, shape, position, orientation = 0.0, -1, np.zeros(3), UPRIGHT
@@ -174,7 +177,10 @@ class World:
         for link in tree:
             k = segment_of[link.body]
             self._register(link.body, (number, k))
-            self.hinges[link.body] = [*([] if link.parent is None else self.hinges[link.parent]), k]
+            above, turn = ([], 0.0) if link.parent is None else (self.hinges[link.parent], self.turn[link.parent])
+            self.hinges[link.body] = above if link.slides else [*above, k]
+            slides = link.slides and isinstance(self._scene, PlanarScene)
+            self.turn[link.body] = turn + start_turn(self._scene, link) if slides else turn
         for k in range(-1, len(segments)):
             self._call(pb.changeDynamics, number, k, **self._damping)
         if self._planar:
@@ -191,15 +197,15 @@ class World:
     def _segment(self, link: Link, parent: int, position: Array) -> _Segment:
         center = np.zeros(3) if link.anchor is None else -link.anchor
         ball = link.axis is None and not self._planar
-        orientation = UPRIGHT  # of the link at joint angle 0: as its parent if planar, else as it starts
-        if not self._planar:
+        orientation = UPRIGHT  # of the link at joint angle 0: as its parent if planar and turning, else as it starts
+        if not self._planar or link.slides:
             orientation = self._orientation[link.body]
             if link.parent is not None:
                 orientation = _multiply(_conjugate(self._orientation[link.parent]), orientation)
         return _Segment(
             mass=float(self._mass[link.body]),
             shape=self._shape(link.body, center),
-            kind=pb.JOINT_SPHERICAL if ball else pb.JOINT_REVOLUTE,
+            kind=pb.JOINT_SPHERICAL if ball else pb.JOINT_PRISMATIC if link.slides else pb.JOINT_REVOLUTE,
             axis=_Z if link.axis is None else link.axis,
             parent=parent,
             position=position,
@@ -211,10 +217,10 @@ class World:
         turned = rotation_matrix(self._orientation[link.body])
         relative = self._spin[link.body] - (0.0 if link.parent is None else self._spin[link.parent])
         own: Array = turned.T @ relative
-        if self._planar:
-            bodies: Any = self._scene.bodies
-            angle = bodies[link.body].angle - (0.0 if link.parent is None else bodies[link.parent].angle)
-            self._start_joint(number, k, angle, float(own[2]))
+        if link.slides:
+            self._start_joint(number, k, 0.0, sliding_rate(self._scene, link))
+        elif isinstance(self._scene, PlanarScene):
+            self._start_joint(number, k, start_turn(self._scene, link), float(own[2]))
         elif link.axis is not None:
             self._start_joint(number, k, 0.0, float(own @ link.axis))
         else:
@@ -270,7 +276,7 @@ class World:
         index = {body.name: i for i, body in enumerate(self._scene.bodies)}
         a, link_a = self.addresses[index[joint.a]]
         b, link_b = (-1, BASE) if joint.b is None else self.addresses[index[joint.b]]
-        self._call(
+        tie = self._call(
             pb.createConstraint,
             a,
             link_a,
@@ -281,6 +287,21 @@ class World:
             vector_in_space(joint.anchor_a).tolist(),
             vector_in_space(joint.anchor_b).tolist(),
         )
+        self._call(pb.changeConstraint, tie, maxForce=UNLIMITED)  # it gives way at 500 N
+
+
+def depth_first(tree: list[Link]) -> list[Link]:
+    """The links of a tree as pybullet numbers them, whatever order they are given in."""
+    ordered: list[Link] = []
+
+    def visit(parent: int | None) -> None:
+        for link in tree:
+            if link.parent == parent:
+                ordered.append(link)
+                visit(link.body)
+
+    visit(None)
+    return ordered
 
 
 def _given(anchor: Array | None) -> Array:

@@ -11,7 +11,7 @@ import pymunk
 from numpy.typing import NDArray
 
 from scenarios.forces import planar_wrenches
-from scenarios.scene import Bowl, Disc, HalfPlane, PlanarScene, Revolute, Rod, inertias
+from scenarios.scene import Bowl, Disc, HalfPlane, PlanarScene, Prismatic, Revolute, Rod, inertias
 from validation.engines.engine import Settings
 from validation.engines.pair_laws import PairLaws
 from validation.engines.planar_boundaries import Slab, bowl_facets, slab
@@ -19,6 +19,9 @@ from validation.engines.pymunk_state import SINCE_6_6, StateReader
 from validation.engines.recorder import Recorder
 
 Array = NDArray[np.float64]
+
+
+GROOVE = 1e5  # m either way: a groove has ends; at such lengths Chipmunk's sums are still right to 1e-11 m
 
 
 class World:
@@ -96,17 +99,24 @@ class World:
         b = self.space.static_body if joint.b is None else named[joint.b]
         if a.body_type == b.body_type == pymunk.Body.STATIC:
             return  # holds by itself, and Chipmunk aborts on it
-        tie: pymunk.Constraint
+        ties: list[pymunk.Constraint]
         if isinstance(joint, Revolute):
-            tie = pymunk.PivotJoint(a, b, joint.anchor_a, joint.anchor_b)
+            ties = [pymunk.PivotJoint(a, b, joint.anchor_a, joint.anchor_b)]
+        elif isinstance(joint, Prismatic):
+            (x, y), length = joint.anchor_a, math.hypot(*joint.axis)
+            ux, uy = (GROOVE * part / length for part in joint.axis)
+            groove = pymunk.GrooveJoint(a, b, (x - ux, y - uy), (x + ux, y + uy), joint.anchor_b)
+            ties = [groove, pymunk.GearJoint(a, b, b.angle - a.angle, 1.0)]
         elif isinstance(joint, Rod):
-            tie = pymunk.PinJoint(a, b, joint.anchor_a, joint.anchor_b)
-            tie.distance = joint.length
+            rod = pymunk.PinJoint(a, b, joint.anchor_a, joint.anchor_b)
+            rod.distance = joint.length
+            ties = [rod]
         else:
-            tie = pymunk.SlideJoint(a, b, joint.anchor_a, joint.anchor_b, 0.0, joint.length)
-        tie.collide_bodies = joint.collide
-        tie.error_bias = bias
-        self.space.add(tie)
+            ties = [pymunk.SlideJoint(a, b, joint.anchor_a, joint.anchor_b, 0.0, joint.length)]
+        for tie in ties:
+            tie.collide_bodies = joint.collide
+            tie.error_bias = bias
+            self.space.add(tie)
 
     def _set_laws(self) -> None:
         friction = self._laws.shape_values("friction", "product")

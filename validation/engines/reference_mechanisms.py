@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from reference_engine import Coupling, Link, Mechanism, MechanismError, simulate_mechanism
 from scenarios.forces import has_applied_forces, spatial_wrenches
-from scenarios.scene import Hinge, SpatialScene, colliding_pairs, inertias, spatial_start
+from scenarios.scene import Hinge, Slider, SpatialScene, colliding_pairs, inertias, spatial_start
 from validation.engines.engine import Setting, Settings
 from validation.engines.recorder import report_step_times
 from validation.trajectory import SpatialTrajectory
@@ -56,11 +56,11 @@ def mechanism_of(scene: SpatialScene) -> Mechanism:
         Coupling(
             first=index[joint.a],
             second=index[joint.b],
-            linear=0,
-            angular=1 if isinstance(joint, Hinge) else 3,
+            linear=int(isinstance(joint, Slider)),
+            angular={"ball": 3, "hinge": 1, "slider": 0}[joint.kind],
             first_point=joint.anchor_a,
             second_point=joint.anchor_b,
-            axis=joint.axis if isinstance(joint, Hinge) else None,
+            axis=joint.axis if isinstance(joint, (Hinge, Slider)) else None,
             name=joint.name,
         )
         for joint in scene.joints

@@ -8,7 +8,19 @@ import numpy as np
 
 import reference_engine as library
 from reference_engine import WorldError
-from scenarios.scene import Bowl, Disc, PlanarBoundary, PlanarScene, PlanarShape, Polygon, Revolute, Rod, inertias
+from scenarios import mass
+from scenarios.scene import (
+    Bowl,
+    Disc,
+    PlanarBoundary,
+    PlanarScene,
+    PlanarShape,
+    Polygon,
+    Prismatic,
+    Revolute,
+    Rod,
+    inertias,
+)
 
 Point = tuple[float, float]
 
@@ -97,6 +109,10 @@ def joints_of(scene: PlanarScene) -> tuple[list[library.Joint | library.Rope], l
                 library.Joint(first=a, second=b, first_point=joint.anchor_a, second_point=joint.anchor_b, normal=normal)
                 for normal in ((1.0, 0.0), (0.0, 1.0))
             ]
+        elif isinstance(joint, Prismatic):
+            found, apart = slide(scene, joint, a, b, ends)
+            length, is_open = 0.0, apart > JOINED * extent
+            connectors += found
         else:
             length, is_rod = joint.length, isinstance(joint, Rod)
             is_open = abs(apart - length) > JOINED * extent if is_rod else apart > length + JOINED * extent
@@ -118,13 +134,32 @@ def joints_of(scene: PlanarScene) -> tuple[list[library.Joint | library.Rope], l
     return connectors, passing
 
 
+def slide(scene: PlanarScene, joint: Prismatic, a: int, b: int, ends: list[Point]) -> tuple[list[library.Joint], float]:
+    """Two points of b on one line of a, which keeps the angle too; and how far off it b's anchor is at the start, m."""
+    ux, uy = (part / math.hypot(*joint.axis) for part in joint.axis)
+    turned = scene.bodies[a].angle
+    ahead = turn((ux, uy), turned)  # in the world
+    off = ahead[0] * (ends[1][1] - ends[0][1]) - ahead[1] * (ends[1][0] - ends[0][0])
+    span = max(mass.reach(scene.bodies[i].shape) for i in (a, b) if i >= 0)
+    along = turn((span * ux, span * uy), turned - (scene.bodies[b].angle if b >= 0 else 0.0))
+    points = (joint.anchor_b, (joint.anchor_b[0] + along[0], joint.anchor_b[1] + along[1]))
+    return [
+        library.Joint(first=b, second=a, first_point=point, second_point=joint.anchor_a, normal=(0.0 - uy, ux))
+        for point in points
+    ], abs(off)
+
+
+def turn(vector: Point, angle: float) -> Point:
+    c, s = math.cos(angle), math.sin(angle)
+    return c * vector[0] - s * vector[1], s * vector[0] + c * vector[1]
+
+
 def world_point(scene: PlanarScene, body: int, point: Point) -> Point:
     """Where a point of a body is at the start; -1 is the world. [m]"""
     if body < 0:
         return point
-    (x, y), angle = scene.bodies[body].position, scene.bodies[body].angle
-    c, s = math.cos(angle), math.sin(angle)
-    return x + c * point[0] - s * point[1], y + s * point[0] + c * point[1]
+    (x, y), (dx, dy) = scene.bodies[body].position, turn(point, scene.bodies[body].angle)
+    return x + dx, y + dy
 
 
 def forces_of(scene: PlanarScene) -> list[library.Spring | library.Thruster]:

@@ -14,8 +14,8 @@ from validation.trajectory import PlanarTrajectory
 def joint_gap(o: Observation) -> float | None:
     """Largest distance over time by which any joint is apart.
 
-    Revolute, ball, hinge: between the two anchors. Rod: | |d| - length |. Rope: what it is longer than its length.
-    The tilt of a hinge's axis is not in it.
+    Revolute, ball, hinge: between the two anchors. Prismatic, slider: of b's anchor from the line along which it may
+    move. Rod: | |d| - length |. Rope: what it is longer than its length. What bodies turn that must not is not in it.
     """
     if not o.scene.joints:
         return None
@@ -29,6 +29,11 @@ def gap_of(o: Observation, joint: Any) -> Array:
     match joint.kind:
         case "revolute" | "ball" | "hinge":
             return distance
+        case "prismatic" | "slider":
+            ahead = tuple(p + e for p, e in zip(joint.anchor_a, joint.axis))
+            axis = anchor(o, joint.a, ahead) - anchor(o, joint.a, joint.anchor_a)
+            axis /= length(axis)[:, None]
+            return length(apart - (apart * axis).sum(axis=-1, keepdims=True) * axis)
         case "rod":
             return np.abs(distance - joint.length)
         case "rope":

@@ -1,0 +1,107 @@
+"""The exact motion of a plane linkage with one degree of freedom.
+
+Points are sums of arrows that turn, in complex numbers: z = z_0 + sum_j v_j exp(i phi_j). Loops that close say that
+real parts of such sums stay, which gives all angles along the first one, phi_j' = K_j phi_1':
+
+    Re sum_j i w_j exp(i phi_j) K_j = 0,    Re sum_j (i K_j' - K_j^2) w_j exp(i phi_j) = 0,    K_1 = 1
+
+and d'Alembert's principle along it the acceleration. Source: Haug 1989, "Computer Aided Kinematics and Dynamics of
+Mechanical Systems", ch. 3 (loop closure).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scenarios.catalogue.bodies import Array
+from scenarios.catalogue.chebyshev import DenseSolution
+
+Complex = NDArray[np.complex128]
+NO_ANGLE = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Linkage:
+    """n angles, n - 1 loops, B bodies. Lengths in m, kg, kg m^2."""
+
+    loops: Complex  # (n - 1, n) w: real parts that stay
+    arrows: Complex  # (B, n) v: of the centres of mass
+    offsets: Complex  # (B,) z_0
+    turning: tuple[int, ...]  # (B,) which angle the body turns with, or NO_ANGLE
+    masses: Array  # (B,)
+    inertias: Array  # (B,)
+    gravity: float = 0.0  # m/s^2, down
+    torque: float = 0.0  # N m, along the first angle
+    spring: Complex | None = None  # (n + 1,) arrows from end to end, the last one still
+    stiffness: float = 0.0  # N/m
+    rest_length: float = 0.0  # m
+
+    def centres(self, angles: Array) -> Array:
+        """(S, B, 3) poses, of angles (n, S)."""
+        at = self.offsets[:, None] + self.arrows @ np.exp(1j * angles)
+        turned = np.array([angles[k] if k != NO_ANGLE else np.zeros(angles.shape[1]) for k in self.turning])
+        return np.stack([at.real, at.imag, turned], axis=-1).transpose(1, 0, 2)
+
+    def along(self, angles: Array) -> tuple[Array, Array]:
+        """K and K' (n, N), of angles (n, N)."""
+        e = np.exp(1j * angles)
+        G = -np.einsum("kj,jn->nkj", self.loops, e).imag  # Re of i w e
+        K = np.ones_like(angles)
+        K[1:] = np.linalg.solve(G[:, :, 1:], -G[:, :, :1])[..., 0].T
+        curved = np.real(self.loops @ (K**2 * e)).T[..., None]
+        K2 = np.zeros_like(angles)
+        K2[1:] = np.linalg.solve(G[:, :, 1:], curved)[..., 0].T
+        return K, K2
+
+    def rates(self, angles: Array, speed: float) -> Array:
+        """(B, 3) twists at angles (n,) where the first turns at `speed`."""
+        K = self.along(angles[:, None])[0][:, 0]
+        v = self.arrows @ (1j * np.exp(1j * angles) * K * speed)
+        spin = [K[k] * speed if k != NO_ANGLE else 0.0 for k in self.turning]
+        return np.stack([v.real, v.imag, spin], axis=-1)
+
+    def acceleration(self, angles: Array, speed: Array) -> Array:
+        """(N,) of the first angle, d'Alembert's principle along it; angles (n, N)."""
+        K, K2 = self.along(angles)
+        e = np.exp(1j * angles)
+        first, second = self.arrows @ (1j * K * e), self.arrows @ ((1j * K2 - K**2) * e)
+        m, about = self.masses[:, None], self.inertias[:, None]
+        turn = [(K[k], K2[k]) if k != NO_ANGLE else (0.0 * speed, 0.0 * speed) for k in self.turning]
+        k1, k2 = (np.array(part) for part in zip(*turn))
+        inertia = (m * np.abs(first) ** 2 + about * k1**2).sum(axis=0)
+        bent = (m * (np.conj(first) * second).real + about * k1 * k2).sum(axis=0)
+        force = self.torque - self.gravity * (m * first.imag).sum(axis=0)
+        if self.spring is not None:
+            reach = self.spring[:-1] @ e + self.spring[-1]
+            length = np.abs(reach)
+            stretching = (np.conj(reach) * (self.spring[:-1] @ (1j * K * e))).real / length
+            force = force - self.stiffness * (length - self.rest_length) * stretching
+        acceleration: Array = (force - bent * speed**2) / inertia
+        return acceleration
+
+    def energy(self, angles: Array, speed: Array) -> Array:
+        """J, (N,); what the torque has given is in it with its sign turned."""
+        K, _ = self.along(angles)
+        e = np.exp(1j * angles)
+        v = np.abs(self.arrows @ (1j * K * e)) ** 2
+        k = np.array([K[k] if k != NO_ANGLE else 0.0 * speed for k in self.turning])
+        m, about = self.masses[:, None], self.inertias[:, None]
+        height = (self.offsets[:, None] + self.arrows @ e).imag
+        total: Array = (0.5 * (m * v + about * k**2) * speed**2 + m * self.gravity * height).sum(axis=0)
+        total = total - self.torque * angles[0]
+        if self.spring is not None:
+            stretch = np.abs(self.spring[:-1] @ e + self.spring[-1]) - self.rest_length
+            total = total + 0.5 * self.stiffness * stretch**2
+        return total
+
+    def motion(self, angles: Array, speed: float, duration: float, *, window: float) -> DenseSolution:
+        """(angles, speed of the first) from these, which close the loops."""
+
+        def rate(time: Array, y: Array) -> Array:
+            K, _ = self.along(y[:-1])
+            return np.vstack([K * y[-1], self.acceleration(y[:-1], y[-1])[None]])
+
+        return DenseSolution(rate, np.append(angles, speed), 0.0, duration, window=window)

@@ -1,0 +1,121 @@
+"""A slider-crank: a crank that turns about the origin, a rod, and a block that slides along the level line through it.
+
+With the crank's angle t and the rod's u, both from the line, a sin t + b sin u = 0; the block is at a cos t + b cos u.
+Source: as `linkage`; Shigley & Uicker, "Theory of Machines and Mechanisms", ch. 2 (the slider-crank).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated
+
+import numpy as np
+
+from scenarios.catalogue.bodies import Array, Body, G, block, poses_in_plane, scene_of
+from scenarios.catalogue.chebyshev import DenseSolution
+from scenarios.catalogue.ground import Space
+from scenarios.catalogue.laws import gain_law
+from scenarios.catalogue.linkage import NO_ANGLE, Linkage
+from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
+from scenarios.catalogue.readings import value_at
+from scenarios.scenario import Scenario, Value, Within
+from scenarios.scene import Ball, Hinge, Prismatic, Revolute, Slider
+from scenarios.truth import Goal, Motion, Truth
+
+CRANK, ROD = 0.3, 0.8  # m
+MASSES = (0.5, 0.8, 1.0)  # kg, of crank, rod and block
+BLOCK = (0.2, 0.15)  # m
+THICKNESS = 0.04  # m, for the eye: the inertia is that of slender rods
+ANGLE = 1.0  # rad, of the crank at the start
+DURATION = 2.0  # s
+GOAL_TIME = 1.5  # s
+GAIN_SHARE = 0.2  # as of the double pendulum
+
+SLIDER_CRANK = Linkage(
+    loops=np.array([[-1j * CRANK, -1j * ROD]]),  # the block's height
+    arrows=np.array([[0.5 * CRANK, 0.0], [CRANK, 0.5 * ROD], [CRANK, ROD]], np.complex128),
+    offsets=np.zeros(3, np.complex128),
+    turning=(0, 1, NO_ANGLE),
+    masses=np.array(MASSES),
+    inertias=np.array([MASSES[0] * CRANK**2 / 12.0, MASSES[1] * ROD**2 / 12.0, 1.0]),
+    gravity=G,
+)
+
+
+def start() -> Array:
+    """Angles of crank and rod, the block to the right."""
+    return np.array([ANGLE, -math.asin(CRANK * math.sin(ANGLE) / ROD)])
+
+
+@lru_cache(maxsize=4)
+def motion(spin: float) -> DenseSolution:
+    return SLIDER_CRANK.motion(start(), spin, DURATION, window=0.1)
+
+
+def slider_crank(*, spin: Annotated[float, Within(-20.0, 20.0)] = 8.0, space: Space = "planar") -> Scenario:
+    """Slider-crank: a crank that is thrown round drives a block to and fro on a line"""
+    exact = motion(spin)
+    (pose,) = SLIDER_CRANK.centres(start()[:, None])
+    twists = SLIDER_CRANK.rates(start(), spin)
+    sizes = (("crank", (CRANK, THICKNESS)), ("rod", (ROD, THICKNESS)), ("block", BLOCK))
+    bodies: list[Body] = []
+    for (name, size), (x, y, angle), (vx, vy, rate), mass in zip(sizes, pose.tolist(), twists.tolist(), MASSES):
+        body = block(
+            space, name, size=size, depth=THICKNESS, x=x, y=y, angle=angle, velocity=(vx, vy), spin=rate, mass=mass,
+        )  # fmt: skip
+        if name != "block":
+            slender = mass * size[0] ** 2 / 12.0
+            inertia = slender if space == "planar" else (mass * THICKNESS**2 / 6.0, slender, slender)
+            body = body.model_copy(update={"inertia": inertia})
+        bodies.append(body.model_copy(update={"group": 1}))
+    half_crank, half_rod = 0.5 * CRANK, 0.5 * ROD
+    pins = (("pin", "crank", None, -half_crank, 0.0), ("crank to rod", "crank", "rod", half_crank, -half_rod))
+    joints: list[Revolute | Hinge | Ball | Prismatic | Slider] = []
+    if space == "planar":
+        joints += [Revolute(name=name, a=a, b=b, anchor_a=(p, 0.0), anchor_b=(q, 0.0)) for name, a, b, p, q in pins]
+        joints += [
+            Revolute(name="rod to block", a="rod", b="block", anchor_a=(half_rod, 0.0), anchor_b=(0.0, 0.0)),
+            Prismatic(name="guide", a="block", anchor_a=(0.0, 0.0), anchor_b=(0.0, 0.0), axis=(1.0, 0.0)),
+        ]
+    else:
+        none, across = (0.0, 0.0, 0.0), (0.0, 1.0, 0.0)
+        joints += [
+            Hinge(name=name, a=a, b=b, anchor_a=(p, 0.0, 0.0), anchor_b=(q, 0.0, 0.0), axis=across)
+            for name, a, b, p, q in pins
+        ]
+        joints += [
+            Ball(name="rod to block", a="rod", b="block", anchor_a=(half_rod, 0.0, 0.0), anchor_b=none),
+            Slider(name="guide", a="block", anchor_a=none, anchor_b=none, axis=(1.0, 0.0, 0.0)),
+        ]
+    scene = scene_of(
+        space, tuple(bodies), title=f"Slider-crank, crank at {spin:g} rad/s", duration=DURATION, joints=tuple(joints),
+    )  # fmt: skip
+    goal = float(SLIDER_CRANK.centres(exact(np.array([GOAL_TIME]))[:2])[0, 2, 0])
+    return Scenario(
+        name="slider-crank",
+        title=scene.title,
+        probes="a sliding joint in a loop: gap, energy; in space conditions that are redundant",
+        regime="joints",
+        scene=scene,
+        truth=Truth(
+            kind="exact ODE",
+            source="the linkage's one equation, by loop closure and d'Alembert's principle, in Chebyshev series",
+            span=(0.0, DURATION),
+            error=1e-11,
+            pose=poses_in_plane(scene, lambda time: SLIDER_CRANK.centres(exact(time)[:2])),
+            goal=Goal(name="place of the block at 1.5 s", unit="m", exact=goal, measure=_place),
+            invariants=frozenset({"energy"}),
+        ),
+        headline="energy_drift",
+        meaningless=OF_REST | OF_TOUCH | {"momentum_drift", "angular_momentum_drift"},
+        laws=gain_law(scene, GAIN_SHARE) | {"joint_gap": 0.05 * CRANK},
+    )
+
+
+def _place(seen: Motion) -> float:
+    return value_at(seen.time, seen.position[:, 2, 0], GOAL_TIME)
+
+
+CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"space": "spatial"})

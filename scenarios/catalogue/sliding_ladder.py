@@ -1,0 +1,155 @@
+"""A ladder without friction slides down a wall, leaves it, and falls on along the floor.
+
+Against the wall the middle of a rod of length L moves on a circle; theta is its angle from the wall:
+
+    theta'' = 3 g sin(theta) / (2 L)        until cos(theta) = 2/3 cos(theta_0), where the wall stops pushing;
+
+from there on it keeps its speed along the floor, sqrt(g L c_0) c_0 / 3 with c_0 = cos(theta_0), and
+
+    theta'' = sin(theta) (2 g / L - theta'^2 cos(theta)) / (1/3 + sin(theta)^2)
+
+Its top then gets off the wall with the cube of time, so what is asked for is the lean at which it is 5 mm off.
+The rod is the long edge of a rectangle, which is there to be seen: the centre of mass is in the middle of that edge.
+`block-against-wall` is a thick one, with friction.
+Source: Scarborough & Pounder, "Mechanics" (the ladder); Lagrange's equations for a slender rod.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated
+
+import numpy as np
+
+from scenarios.catalogue.bodies import Array, G
+from scenarios.catalogue.chebyshev import DenseSolution, falling_root
+from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
+from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
+from scenarios.catalogue.readings import crossings, value_at
+from scenarios.scenario import Scenario, Value, Within
+from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Polygon
+from scenarios.truth import Goal, Motion, Truth
+
+LENGTH, THICKNESS = 2.0, 0.1  # m
+MASS = 1.0  # kg
+BEFORE_LANDING = 0.02  # s; lying flat is another problem
+OFF = 0.005  # m, of the top off the wall, that say that it has left
+LONGEST = 10.0  # s
+
+
+@lru_cache(maxsize=4)
+def against_the_wall(lean: float) -> DenseSolution:
+    """(theta, theta') from rest, until it leaves the wall."""
+    rate = 1.5 * G / LENGTH
+    level = 2.0 / 3.0 * math.cos(lean)
+    return DenseSolution(
+        lambda time, y: np.array([y[1], rate * np.sin(y[0])]), np.array([lean, 0.0]), 0.0, LONGEST, window=0.1,
+        stop=lambda time, y: np.cos(y[0]) - level,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=4)
+def on_the_floor(lean: float) -> DenseSolution:
+    """(theta, theta') from there until it lies flat."""
+    wall = against_the_wall(lean)
+
+    def rate(time: Array, y: Array) -> Array:
+        s, c = np.sin(y[0]), np.cos(y[0])
+        return np.array([y[1], s * (2.0 * G / LENGTH - y[1] ** 2 * c) / (1.0 / 3.0 + s**2)])
+
+    return DenseSolution(
+        rate, wall.at(wall.end), wall.end, LONGEST, window=0.1, stop=lambda time, y: 0.5 * math.pi - y[0]
+    )
+
+
+def speed_after(lean: float) -> float:
+    """m/s, of the middle along the floor, once it has left the wall."""
+    c = math.cos(lean)
+    return math.sqrt(G * LENGTH * c) * c / 3.0
+
+
+def poses(lean: float, time: Array) -> Array:
+    """(S, 1, 3): the middle of the rod; at angle 0 it would lie along x, its foot on the right."""
+    wall, floor = against_the_wall(lean), on_the_floor(lean)
+    leaves = wall.end
+    theta = np.where(time <= leaves, wall(np.minimum(time, leaves))[0], floor(np.maximum(time, leaves))[0])
+    x_left = 0.5 * LENGTH * math.sin(float(wall.at(leaves)[0]))
+    x = np.where(time <= leaves, 0.5 * LENGTH * np.sin(theta), x_left + speed_after(lean) * (time - leaves))
+    return np.stack([x, 0.5 * LENGTH * np.cos(theta), theta - 0.5 * math.pi], axis=-1)[:, None, :]
+
+
+def top(x: Array, angle: Array) -> Array:
+    """m, of the top from the wall."""
+    return x - 0.5 * LENGTH * np.cos(angle)
+
+
+def off_the_wall(lean: float, end: float) -> float:
+    """rad, of the ladder from the wall when its top has got OFF it."""
+
+    def still_near(time: Array) -> Array:
+        pose = poses(lean, time)[:, 0]
+        return OFF - top(pose[:, 0], pose[:, 2])
+
+    leaves = against_the_wall(lean).end
+    time = falling_root(still_near, leaves, end, OFF, float(still_near(np.array([end]))[0]))
+    return float(poses(lean, np.array([time]))[0, 0, 2]) + 0.5 * math.pi
+
+
+def sliding_ladder(*, lean: Annotated[float, Within(0.05, 1.2)] = 0.5) -> Scenario:
+    """Sliding ladder: without friction it slides down a wall, and leaves it at two thirds of its height"""
+    leaves = against_the_wall(lean).end
+    end = math.floor((on_the_floor(lean).end - BEFORE_LANDING) * 60.0) / 60.0
+    (pose,) = poses(lean, np.zeros(1))
+    x, y, angle = (float(v) for v in pose[0])
+    a, thick = 0.5 * LENGTH, THICKNESS
+    ladder = PlanarBody(
+        name="ladder",
+        shape=Polygon(vertices=((-a, 0.0), (a, 0.0), (a, thick), (-a, thick))),
+        mass=MASS,
+        inertia=MASS * LENGTH**2 / 12.0,
+        position=(x, y),
+        angle=angle,
+    )
+    scene = PlanarScene(
+        title=f"Sliding ladder from {lean:g} rad",
+        duration=end,
+        bodies=(ladder,),
+        boundaries=(HalfPlane(name="floor", normal=(0.0, 1.0)), HalfPlane(name="wall", normal=(1.0, 0.0))),
+    )
+
+    def lean_off_the_wall(seen: Motion) -> float:
+        """From the gap that the engine keeps while it leans: some keep a skin."""
+        gap = top(seen.position[:, 0, 0], seen.angle[:, 0])
+        away = gap - np.median(gap[seen.time < 0.9 * leaves])
+        found = crossings(seen.time, away, OFF, rising=True)
+        return value_at(seen.time, seen.angle[:, 0], found[0]) + 0.5 * math.pi if found else math.nan
+
+    return Scenario(
+        name="sliding-ladder",
+        title=scene.title,
+        probes="two places in touch, one of which is lost: nothing may pull",
+        regime="sliding",
+        scene=scene,
+        truth=Truth(
+            kind="exact ODE",
+            source="Lagrange's equations for a slender rod on wall and floor, then on the floor; in Chebyshev series",
+            span=(0.0, end),
+            error=1e-12,
+            pose=lambda time: poses(lean, np.asarray(time, np.float64)),
+            goal=Goal(
+                name="lean with its top 5 mm off the wall",
+                unit="rad",
+                exact=off_the_wall(lean, end),
+                measure=lean_off_the_wall,
+            ),
+            invariants=frozenset({"energy"}),
+        ),
+        headline="truth_error_goal",
+        meaningless=OF_REST | AT_THE_END | {"momentum_drift", "angular_momentum_drift", "impact_count"},
+        laws=contact_laws(scene, share=MOVING_SHARE),
+    )
+
+
+CANONICAL: tuple[Mapping[str, Value], ...] = ({},)
