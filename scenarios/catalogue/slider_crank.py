@@ -118,4 +118,4 @@ def _place(seen: Motion) -> float:
     return value_at(seen.time, seen.position[:, 2, 0], GOAL_TIME)
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"space": "spatial"})
+CANONICAL: tuple[Mapping[str, Value], ...] = ({},)

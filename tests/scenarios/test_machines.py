@@ -1,6 +1,7 @@
 """Slider-crank, Andrews' squeezing mechanism and the sliding ladder: digits, and what their motions keep."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,8 +24,6 @@ def test_the_block_is_where_the_crank_s_angle_has_it_and_the_energy_stays():
 
 def test_without_gravity_the_crank_s_speed_is_that_which_its_energy_leaves_it():
     """theta'^2 I(theta) / 2 stays: at each angle the speed is known without solving anything."""
-    from dataclasses import replace
-
     free = replace(SLIDER_CRANK, gravity=0.0)
     start = slider_crank.start()
     state = free.motion(start, 8.0, 1.0, window=0.1)(np.linspace(0.0, 1.0, 30))
