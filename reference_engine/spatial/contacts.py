@@ -19,7 +19,7 @@ from reference_engine.complementarity.cone_sweeps import (
 from reference_engine.geometry.ellipsoid_support import tangents
 from reference_engine.geometry.kernels import kernel
 from reference_engine.spatial.gaps import NEAR
-from reference_engine.spatial.layout import BOUNCING, COUNT, SOFT, WORST
+from reference_engine.spatial.layout import BOUNCING, COUNT, LIVELY, SOFT, WORST
 
 
 @kernel
@@ -178,31 +178,56 @@ def keep_impulses(listed, contacts, count, which):
 
 
 @kernel
-def note_bounces(rules, listed, now, flow, contacts, progress):
-    """The speed at which each place that presses is to part: restitution times its approach."""
-    total, bounce = 0, listed.bounce
-    for i in range(bounce.shape[0]):
-        bounce[i] = 0.0
+def note_bounces(rules, listed, now, ahead, flow, contacts, progress):
+    """How many places meet in a step that may bounce: these ask for the law of impacts at its end."""
+    total = 0
     for k in range(progress.count[COUNT]):
         i = contacts.place[k]
-        if listed.law[i, 1] > 0.0 and contacts.row[k, IMPULSE] > 0.0:
+        if listed.law[i, 1] > 0.0 and ahead.found[i, 0] <= NEAR * rules.barrier:
             speed = approach(now.found, i, listed.body[i, 0], listed.body[i, 1], now.position, flow.start)
             if speed < -rules.bounce_speed:
-                bounce[i] = -listed.law[i, 1] * speed
                 total += 1
     progress.count[BOUNCING] = total
 
 
 @kernel
 def touching_contacts(rules, listed, now, contacts, bodies, progress):
-    """Contacts of the places whose gaps are as a contact's may be, where no speed is to be below their bounce."""
+    """Contacts of the places whose gaps are as a contact's may be; none of them is to approach at their end."""
     k = 0
     for i in range(listed.body.shape[0]):
         if now.sharp[i] == 1 and now.found[i, 0] <= NEAR * rules.barrier:
             if k == contacts.place.shape[0]:
                 return False
-            make_contact(now.found, i, listed, now.position, np.int64(1), 0.0, -listed.bounce[i], contacts, k)
+            make_contact(now.found, i, listed, now.position, np.int64(1), 0.0, 0.0, contacts, k)
             prepare_contact(contacts, k, bodies)
             k += 1
     progress.count[COUNT] = k
     return True
+
+
+@kernel
+def ask_for_bounces(rules, listed, flow, contacts, progress):
+    """u_n' >= -e u_n of the speeds before, whatever their sign (Moreau 1988): so no impulses of all gain energy.
+
+    Times progress.measure[LIVELY], 0 to 1.
+    """
+    for k in range(progress.count[COUNT]):
+        speed, _, _ = speed_along(contacts, k, flow.before)
+        bounce = 0.0
+        if abs(speed) > rules.bounce_speed:
+            bounce = progress.measure[LIVELY] * listed.law[contacts.place[k], 1] * speed
+        contacts.row[k, BIAS] = bounce
+        contacts.seen[k] = -np.inf
+
+
+@kernel
+def gained(rules, flow, contacts, bodies, progress):
+    """Whether the impulses of impacts did work, 1/2 sum P . (u + u'), by more than what the law may be missed by."""
+    work, size = 0.0, 0.0
+    for k in range(progress.count[COUNT]):
+        c = contacts.row[k]
+        first, last = speed_along(contacts, k, flow.before), speed_along(contacts, k, bodies.twist)
+        for j in range(3):
+            work += 0.5 * c[IMPULSE + j] * (first[j] + last[j])
+            size += abs(c[IMPULSE + j])
+    return work > rules.last_tolerance * size

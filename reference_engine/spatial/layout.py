@@ -75,6 +75,7 @@ class Flow(Structure):
     """Speeds and the like within a step."""
 
     start: Array  # (B + 1, 6) twists at its start
+    before: Array  # (B + 1, 6) those before its impacts, with the spins that they would be at its end
     free: Array  # (B + 1, 6) twists without impulses
     momentum: Array  # (B, 3) angular, world axes
     middle: Array  # (B, 4) orientation half-way
@@ -95,7 +96,6 @@ class Listed(Structure):
     normal: Array  # (P, 3) where the search for a gap starts
     chosen: Indices  # (N,) 0; 1: a contact of this step; 2: to be one
     kept: Array  # (2, N, 3) N s, impulses of the two solves of the last step, world axes
-    bounce: Array  # (N,) m/s, at which a place is to part
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ class Step(Structure):
 
 
 COUNT, REPEATS, CHORD, SWEEPS, VISITS, BOUNCING = range(6)  # of Progress.count
-SOFT, WORST, BEFORE, RESIDUAL = range(4)  # of Progress.measure
+SOFT, WORST, BEFORE, RESIDUAL, LIVELY = range(5)  # of Progress.measure
 
 # What a part of the step was to do next, or how it ended
 LOOK, BEGIN, AGAIN, SOLVED = range(4)

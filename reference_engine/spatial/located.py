@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.spatial.layout import AGAIN, DONE, LOOK, ROOM, SOLVED, UNSOLVED
+from reference_engine.spatial.gaps import NEAR
+from reference_engine.spatial.layout import AGAIN, BEGIN, BOUNCING, DONE, LIVELY, LOOK, ROOM, SOLVED, UNSOLVED
 from reference_engine.spatial.loop import seek_speeds
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def advance_located(stepper: Stepper, h: float) -> None:
         left -= passed
         if left <= LEAST * h:
             return
+    stepper.report.unlocated += 1
     stepper._advance(left, 0)
 
 
@@ -108,24 +110,21 @@ def until(gap: Array, speed: Array, change: Array, aim: float) -> float:
 
 
 def impact(stepper: Stepper) -> None:
-    """Speeds after the impacts of all that touches and approaches, by the law of contact, with restitution."""
+    """Speeds after the impacts of all that touches, by the law of contact, with restitution: a step without time."""
     stepper._run(LOOK, stepper.dt)
-    places, flow, bodies = stepper.places, stepper._flow, stepper.bodies
-    listed, now, barrier = places.listed, stepper._now, stepper.gap_tolerance
-    rows = np.flatnonzero((now.sharp == 1) & (now.found[:, 0] <= REACH * barrier))
-    speed = parting_speeds(stepper, rows)
-    listed.bounce[:] = 0.0
-    listed.bounce[rows] = np.where(speed < -stepper.bounce_speed, -listed.law[rows, 1] * speed, 0.0)
-    flow.free[:], flow.start[:] = bodies.twist, bodies.twist
-    rules = replace(stepper._rules_of(stepper.dt), middle=0, barrier=0.5 * REACH * barrier)
-    stage = AGAIN
-    while (ended := seek_speeds(stage, replace(stepper._step(stepper._rules_of(stepper.dt)), rules=rules), 1)) != DONE:
+    now, flow, rules = stepper._now, stepper._flow, stepper._rules_of(stepper.dt)
+    flow.free[:], flow.start[:], flow.middle[:] = stepper.bodies.twist, stepper.bodies.twist, now.orientation
+    stepper._progress.count[BOUNCING] = 1
+    still = replace(rules, middle=0, kick=rules.h, barrier=REACH / NEAR * stepper.gap_tolerance)
+    stage = BEGIN
+    while (ended := seek_speeds(stage, replace(stepper._step(rules), rules=still), 1)) != DONE:
         assert ended in (ROOM, UNSOLVED)
         if ended == ROOM:
             stepper._room(2 * len(stepper.contacts.place))
         else:
             stepper._solve_large(rules.last_tolerance)
         stage = SOLVED if ended == UNSOLVED else AGAIN
+    stepper.report.dulled += int(stepper._progress.measure[LIVELY] < 1.0)
 
 
 # --- what a stepper is asked for --------------------------------------------------------------------------------------

@@ -12,8 +12,10 @@ from reference_engine.complementarity.cone_sweeps import IMPULSE, apply_impulses
 from reference_engine.geometry.ellipsoid_support import place_ellipsoid
 from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.spatial.contacts import (
+    ask_for_bounces,
     choose_contacts,
     correct_biases,
+    gained,
     keep_impulses,
     note_bounces,
     touching_contacts,
@@ -22,10 +24,12 @@ from reference_engine.spatial.gaps import has_left, look_ahead, look_now
 from reference_engine.spatial.layout import (
     BEFORE,
     BEGIN,
+    BOUNCING,
     CHORD,
     COUNT,
     DONE,
     LIST,
+    LIVELY,
     LOOK,
     REPEATS,
     RESIDUAL,
@@ -42,6 +46,7 @@ from reference_engine.spatial.rotation import end_spin, free_spin, momentum_of, 
 from reference_engine.spatial.slipping import undo_turn
 
 GIVES = 0.05  # of the barrier: by which a contact gives way under the impulses of a step
+DULLER, LEAST_LIVELY = 0.9, 0.02  # of the bounce: from trial to trial; below, there is none
 FRESH = 3  # repeats that hardly helped, until frames and arms are those of the poses ahead
 
 
@@ -148,7 +153,7 @@ def seek_poses(stage, step):
         worst = measure[WORST]
         if missed == 0 and worst <= rules.miss:
             keep_impulses(listed, contacts, count[COUNT], 0)
-            note_bounces(rules, listed, now, flow, contacts, progress)
+            note_bounces(rules, listed, now, ahead, flow, contacts, progress)
             for i in range(scene.semi_axes.shape[0]):
                 momentum_of(flow.middle, scene.inertia, bodies.twist, i, flow.momentum)
             return DONE
@@ -170,16 +175,34 @@ def seek_poses(stage, step):
     return UNRESOLVED
 
 
+@kernel
+def before_impacts(scene, flow, bodies):
+    """The middle without impulses, so that those of the impacts are of the whole step (Moreau 1988)."""
+    for i in range(scene.semi_axes.shape[0]):
+        for k in range(6):
+            bodies.twist[i, k] = flow.free[i, k]
+        momentum_of(flow.middle, scene.inertia, bodies.twist, i, flow.momentum)
+
+
 @entry
 def seek_speeds(stage, step, resolve):
-    """Twists at the end of a step, when `now` is where it led; with `resolve` those that contacts let go on."""
+    """Twists at the end of a step, when `now` is where it led; with `resolve` those that contacts let go on.
+
+    Where places bounce, by the law of impacts, the impulses that led to the poses are taken back. Should they gain
+    energy, as Newton's may with friction (Kane 1984), all of them are made duller until they do not.
+    """
     scene, rules, listed, now, flow = step.scene, step.rules, step.listed, step.now, step.flow
     contacts, bodies, edges, progress = step.contacts, step.bodies, step.edges, step.progress
-    count = progress.count
+    count, measure = progress.count, progress.measure
+    bouncing = resolve and count[BOUNCING] > 0
     if stage == BEGIN:
+        if bouncing:
+            before_impacts(scene, flow, bodies)
         kick(scene, rules, flow, bodies, rules.h - rules.kick)
         for i in range(scene.semi_axes.shape[0]):
             end_spin(now.orientation, flow.momentum, scene.inverse_inertia, i, bodies.inverse_inertia, flow.free)
+            for k in range(3):
+                flow.before[i, k], flow.before[i, 3 + k] = flow.start[i, k], flow.free[i, 3 + k]
     if not resolve:
         for i in range(scene.semi_axes.shape[0]):
             for k in range(6):
@@ -190,11 +213,23 @@ def seek_speeds(stage, step, resolve):
         look_now(scene, rules, listed, now, flow.reach, False)
         if not touching_contacts(rules, listed, now, contacts, bodies, progress):
             return ROOM
-        if rules.middle:
+        if bouncing:
+            measure[LIVELY] = 1.0
+            ask_for_bounces(rules, listed, flow, contacts, progress)
+        elif rules.middle:
             undo_turn(count[COUNT], step.ahead, now, flow, contacts, bodies)
         start_contacts(contacts, bodies, flow.free, count[COUNT])
-        if not solve(rules, contacts, bodies, edges, progress, rules.last_tolerance):
+    solved = stage == SOLVED
+    while True:
+        if not solved and not solve(rules, contacts, bodies, edges, progress, rules.last_tolerance):
             return UNSOLVED
+        solved = False
+        if not bouncing or measure[LIVELY] == 0.0 or not gained(rules, flow, contacts, bodies, progress):
+            break
+        measure[LIVELY] = DULLER * measure[LIVELY] if measure[LIVELY] > LEAST_LIVELY else 0.0
+        ask_for_bounces(rules, listed, flow, contacts, progress)
+    if bouncing:
+        keep_impulses(listed, contacts, 0, 0)
     keep_impulses(listed, contacts, count[COUNT], 1)
     for i in range(scene.semi_axes.shape[0]):
         momentum_of(now.orientation, scene.inertia, bodies.twist, i, flow.momentum)

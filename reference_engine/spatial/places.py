@@ -81,5 +81,5 @@ class Places:
         self.kept = kept
         self.listed = Listed(
             body=body, law=np.concatenate([self.world.laws_of(self.pairs), self._law]), low=self._low,
-            high=self._high, normal=normal, chosen=chosen, kept=kept, bounce=np.zeros(len(body)),
+            high=self._high, normal=normal, chosen=chosen, kept=kept,
         )  # fmt: skip

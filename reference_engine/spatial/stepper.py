@@ -38,6 +38,7 @@ from reference_engine.spatial.layout import (
     HALF_SPACE,
     HOLLOW_SPHERE,
     LIST,
+    LIVELY,
     LOOK,
     REPEATS,
     RESIDUAL,
@@ -78,6 +79,8 @@ class StepReport:
     visits: int = 0  # of contacts in them
     halvings: int = 0  # of the step, where one was too long
     impacts: int = 0  # located in it
+    unlocated: int = 0  # rests of it, or of its parts, in which bodies struck whose time was not found
+    dulled: int = 0  # impacts that would have gained energy, and were given less of a bounce
     large: int = 0  # solves that the solver for large heaps finished
     residual: float = 0.0  # m/s, the worst of all solves
     gap_error: float = 0.0  # m, of 0 <= gap - barrier perp impulse
@@ -137,11 +140,12 @@ class Stepper:
         own = Rotation.from_quat(np.stack([x, y, z, w], axis=1))
         momentum = own.apply(world.inertia * moving[:, None] * own.inv().apply(world.spin))
         self._flow = Flow(
-            start=np.zeros((count + 1, 6)), free=np.zeros((count + 1, 6)), momentum=np.ascontiguousarray(momentum),
+            start=np.zeros((count + 1, 6)), before=np.zeros((count + 1, 6)),
+            free=np.zeros((count + 1, 6)), momentum=np.ascontiguousarray(momentum),
             middle=world.orientation.copy(), reach=np.zeros(count + 1), travel=np.zeros(count + 1),
             linear=np.ascontiguousarray(world.gravity * moving[:, None]), torque=np.zeros((count, 3)),
         )  # fmt: skip
-        self._progress = Progress(count=np.zeros(6, np.int64), measure=np.zeros(4))
+        self._progress = Progress(count=np.zeros(6, np.int64), measure=np.zeros(5))
         self._rules: dict[float, Rules] = {}
         self._steps: dict[tuple[float, int], Step] = {}
         self.places = Places(world, 0.4 * float(thin.mean()) if given.skin is None else given.skin)
@@ -302,6 +306,8 @@ class Stepper:
                 stage = SOLVED if ended == UNSOLVED else AGAIN
         if resolve < 0:
             report.repeats, report.gap_error = int(progress.count[REPEATS]), float(progress.measure[WORST])
+        elif resolve > 0 and progress.count[BOUNCING] > 0:
+            report.dulled += int(progress.measure[LIVELY] < 1.0)
         report.sweeps += int(progress.count[SWEEPS])
         report.visits += int(progress.count[VISITS])
         report.residual = max(report.residual, float(progress.measure[RESIDUAL]))

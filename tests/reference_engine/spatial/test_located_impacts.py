@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from reference_engine import EllipsoidWorld, HalfSpace, HollowSphere, SpatialSettings, Stepper, simulate_ellipsoids
+from reference_engine import (
+    EllipsoidWorld,
+    HalfSpace,
+    HollowSphere,
+    SpatialSettings,
+    Stepper,
+    ellipsoid_energy,
+    simulate_ellipsoids,
+)
 
 G = 9.81
 LOCATED = SpatialSettings(located=True, gap_tolerance=1e-9)
@@ -28,6 +36,45 @@ def test_a_ball_bounces_as_its_parabolas_say_whatever_the_step(dt):
         height = np.where(since >= 0.0, speed * since - 0.5 * G * since**2, height)
         start += 2.0 * speed / G
     assert motion.position[:, 0, 2] - 0.1 == approx(height, abs=3e-8)
+
+
+def rattling(restitution, friction, clearance, *, semi_axes=(0.1, 0.1, 0.1)):
+    """Eight bodies in a box that leaves them so much room, all thrown; no gravity."""
+    place = (0.2 + clearance) * (np.array(list(itertools.product((0, 1), repeat=3))) - 0.5)
+    half = 0.2 + 1.5 * clearance
+    walls = tuple(HalfSpace(-half * n, n) for n in np.concatenate([np.eye(3), -np.eye(3)]))
+    speed = np.random.default_rng(0).normal(size=(8, 3))
+    return EllipsoidWorld(
+        [semi_axes] * 8, place, velocity=speed, containers=walls, gravity=(0.0, 0.0, 0.0), friction=friction,
+        restitution=restitution,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("located", [False, True])
+def test_balls_that_rattle_in_a_box_keep_their_energy_however_many_meet_in_one_step(located):
+    """e = 1, no friction; at 1 m/s and 5 mm of room every ball strikes several times in a step of 5 ms."""
+    world = rattling(1.0, 0.0, 0.005)
+    motion = simulate_ellipsoids(world, 0.2, 0.005, settings=SpatialSettings(located=located))
+    energy = ellipsoid_energy(world, motion)
+    assert energy == approx(np.full(len(energy), energy[0]), rel=1e-3)
+
+
+@pytest.mark.parametrize(("e", "friction"), [(0.9, 0.0), (1.0, 0.4)])
+def test_impacts_never_gain_energy_with_friction_or_without(e, friction):
+    """Newton's law with friction may (Kane 1984); such bounces are dulled, and counted."""
+    world = rattling(e, friction, 0.05, semi_axes=(0.1, 0.08, 0.06))
+    motion = simulate_ellipsoids(world, 0.4, 0.005)
+    energy = ellipsoid_energy(world, motion)
+    assert (energy <= energy[0] * (1.0 + 1e-3)).all()
+    assert 0.0 < energy[-1] < 0.9 * energy[0]
+    assert (motion.dulled > 0) == (friction > 0.0)
+
+
+def test_what_is_not_located_is_counted():
+    """More than 32 impacts in one step: the rest of it is taken as a whole."""
+    world = rattling(1.0, 0.0, 0.001)
+    assert simulate_ellipsoids(world, 0.02, 0.01, settings=LOCATED).unlocated > 0
+    assert simulate_ellipsoids(ball(0.3), 0.5, 0.01, settings=LOCATED).unlocated == 0
 
 
 def drop(dt, *, located):
