@@ -4,6 +4,10 @@ J a + gamma = 0 alone holds the second derivative of the gaps; errors of integra
 closes gaps and their rates after every step (Lubich 1991: it does not lower the order); `baumgarte` adds
 2 alpha g' + alpha^2 g instead; `none` lets them drift. Steps: Dormand and Prince's method of order 8, with dense output
 (Hairer, Norsett & Wanner 1993, "Solving Ordinary Differential Equations I", II.5 and II.6).
+
+Where a linkage passes a singular position (a parallelogram that lies flat), the smooth motion goes on, but beside it
+accelerations grow as one over the distance to that position, and the steps of the method shrink with it. Such a stretch
+is handed to impulses, which close gaps and know no accelerations.
 """
 
 from __future__ import annotations
@@ -17,11 +21,14 @@ from scipy.integrate import DOP853
 
 from reference_engine.multibody.dynamics import System
 from reference_engine.multibody.errors import JointError
+from reference_engine.multibody.impulses import ByImpulses
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Stabilise = Literal["projection", "baumgarte", "none"]
 FINEST = 2.3e-14  # relative tolerance that doubles can meet
+CRAWL = 3e-3  # of the largest step so far, where joints are also
+LOOSE = 1e-2  # as firm as they were, by their smallest singular value: impulses take over
 
 
 class ByAccelerations:
@@ -32,22 +39,64 @@ class ByAccelerations:
     ) -> None:
         self.system, self.active, self.stabilise = system, active, stabilise
         self.alpha = alpha if stabilise == "baumgarte" else 0.0
-        self.time, self.y = time, y
+        self.time, self.y, self._tolerance = time, y, tolerance
         self.energy_moved = self.gap_moved = 0.0
+        self._longest, self._firmest = 0.0, self._firmness(y)
+        self._through: ByImpulses | None = None
+        self._start()
+
+    def _start(self) -> None:
+        system = self.system
         self._solver = DOP853(
-            self._rate, time, y, np.inf, rtol=max(FINEST, tolerance), atol=tolerance * system.scales(time, y, active)
-        )
+            self._rate, self.time, self.y, np.inf, rtol=max(FINEST, self._tolerance),
+            atol=self._tolerance * system.scales(self.time, self.y, self.active),
+        )  # fmt: skip
 
     def _rate(self, time: float, y: Array) -> Array:
         q, v = self.system.split(y)
         a = self.system.accelerations(time, y, self.active, self.alpha)[0]
         return np.concatenate([self.system.poses.rate(q, v).ravel(), a.ravel()])
 
+    def _firmness(self, y: Array) -> float:
+        """The smallest singular value of the active rows by the greatest; 1 without any."""
+        s = self.system.hold(self.system.split(y)[0], self.active).s
+        return float(s[-1] / s[0]) if len(s) else 1.0
+
     def step(self, until: float) -> Callable[[float], Array]:
         """One step, or a part of one to `until`; gives the states of it as a function of time, until the next step.
 
         Raises JointError.
         """
+        if self._through is None and self._solver.h_abs < CRAWL * self._longest:
+            if self._firmness(self.y) < LOOSE * self._firmest and self.stabilise == "projection":
+                self._through = ByImpulses(self.system, self.time, self.y, self.active, self._tolerance)
+        if self._through is not None:
+            return self._step_through(self._through, until)
+        return self._step(until)
+
+    def _step_through(self, through: ByImpulses, until: float) -> Callable[[float], Array]:
+        """A step by impulses; the last of them once the joints are as firm as they were."""
+        moved, start, before = through.energy_moved, through.time, through.y
+        through.step(until)
+        self.time, self.y = through.time, through.y
+        self.gap_moved = max(self.gap_moved, through.gap_moved)
+        self.energy_moved += through.energy_moved - moved
+        if self._firmness(self.y) > 2.0 * LOOSE * self._firmest:
+            self._through, self._longest = None, 0.0
+            self._start()
+        ended, after = self.time, self.y
+
+        def at(time: float) -> Array:
+            if time == ended:
+                return after
+            part = ByImpulses(self.system, start, before, self.active, self._tolerance)
+            while part.time < time:
+                part.step(time)
+            return part.y
+
+        return at
+
+    def _step(self, until: float) -> Callable[[float], Array]:
         solver = self._solver
         if self.y is not solver.y:
             solver.y, solver.f = self.y, self._rate(self.time, self.y)
@@ -57,6 +106,7 @@ class ByAccelerations:
             raise JointError(f"t = {solver.t:.9g} s: {message}")
         if solver.t == until:
             solver.h_abs = max(solver.h_abs, asked)  # a step cut short says nothing of the next
+        self._longest = max(self._longest, solver.t - self.time)
         self.time, raw = solver.t, solver.y
         self.y = self._settled(raw)
         self._measure(raw, self.y)

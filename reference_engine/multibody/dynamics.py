@@ -234,13 +234,14 @@ class System:
     def scales(self, time: float, y: Array, active: Flags) -> Array:
         """Of each number of the state: below them errors count absolutely."""
         _, v = self.split(y)
-        a = self.accelerations(time, y, active)[0]
+        a, held, _ = self.accelerations(time, y, active)
+        free = self._free(time, y, held)[0][:, self.poses.columns]  # what joints hold still has its scale from this
         linear = 2 if self.poses.twist == 3 else 3
 
         def greatest(twists: Array) -> float:
             return max(float(np.abs(twists[:, :linear]).max()), self.size * float(np.abs(twists[:, linear:]).max()))
 
-        speed = max(greatest(v), float(np.sqrt(greatest(a) * self.size))) or 1.0
+        speed = max(greatest(v), float(np.sqrt(max(greatest(a), greatest(free)) * self.size))) or 1.0
         pose, twist = np.ones((self.links, self.poses.pose)), np.ones((self.links, self.poses.twist))
         pose[:, :linear] *= self.size
         twist[:, :linear] *= speed
