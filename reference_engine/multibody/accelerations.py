@@ -42,6 +42,7 @@ class ByAccelerations:
         self.time, self.y, self._tolerance = time, y, tolerance
         self.energy_moved = self.gap_moved = 0.0
         self._longest, self._firmest = 0.0, self._firmness(y)
+        self._by_impulses = stabilise == "projection" and not (system.depends_on_speed or system.rows.rolling)
         self._through: ByImpulses | None = None
         self._start()
 
@@ -67,9 +68,9 @@ class ByAccelerations:
 
         Raises JointError.
         """
-        if self._through is None and self._solver.h_abs < CRAWL * self._longest:
-            if self._firmness(self.y) < LOOSE * self._firmest and self.stabilise == "projection":
-                self._through = ByImpulses(self.system, self.time, self.y, self.active, self._tolerance)
+        crawls = self._through is None and self._solver.h_abs < CRAWL * self._longest
+        if crawls and self._by_impulses and self._firmness(self.y) < LOOSE * self._firmest:
+            self._through = ByImpulses(self.system, self.time, self.y, self.active, self._tolerance)
         if self._through is not None:
             return self._step_through(self._through, until)
         return self._step(until)
