@@ -19,7 +19,11 @@ from reference_engine.complementarity.cone_sweeps import (
 from reference_engine.geometry.ellipsoid_support import tangents
 from reference_engine.geometry.kernels import kernel
 from reference_engine.spatial.gaps import NEAR
-from reference_engine.spatial.layout import BOUNCING, COUNT, LIVELY, SOFT, WORST
+from reference_engine.spatial.layout import BOUNCING, COUNT, LIVELY, OFF, SOFT, WORST
+
+LEAST = 0.25  # of a gap, or of the floor where that is less: so much a step has to leave of it
+SPENT = 0.5  # of the way from the aim down to that: by which a contact may give way that has gone too far
+LIFTED = 0.3  # of the barrier: by which a contact rises at most whose usual impulse is gone
 
 
 @kernel
@@ -76,28 +80,38 @@ def approach(found, i, a, b, position, twist):
 
 
 @kernel
-def make_contact(found, i, listed, position, which, give, bias, contacts, k):
+def make_contact(found, i, listed, position, which, bias, contacts, k):
     """Contact k of place i, with the impulse that `which` of the two solves of the last step found there."""
     contacts.body[k, 0], contacts.body[k, 1] = listed.body[i, 0], listed.body[i, 1]
     c = contacts.row[k]
-    c[FRICTION], c[SLIP], c[GIVE] = listed.law[i, 0], 0.0, give
+    c[FRICTION], c[SLIP], c[GIVE] = listed.law[i, 0], 0.0, 0.0
     for j in range(9):
         c[FRAME + j] = 1.0 if j % 4 == 0 else 0.0
     for j in range(3):
         c[IMPULSE + j] = listed.kept[which, i, j]
     put_frame(found, i, position, contacts, k)
-    contacts.usual[k] = c[IMPULSE]
-    c[BIAS], c[BIAS + 1], c[BIAS + 2] = bias - give * c[IMPULSE], 0.0, 0.0
+    c[BIAS], c[BIAS + 1], c[BIAS + 2] = bias, 0.0, 0.0
     contacts.seen[k] = -np.inf
     contacts.place[k] = i
 
 
 @kernel
-def choose_contacts(rules, listed, now, flow, contacts, bodies, progress, added):
+def let_give(contacts, k, usual, give, rules):
+    """Contact k gives way by give (p_n - usual), less where the loss of `usual` alone would lift it by much."""
+    c, most = contacts.row[k], LIFTED * rules.barrier / rules.h
+    c[GIVE] = min(give, most / usual) if usual > 0.0 else give
+    contacts.usual[k] = usual
+    c[BIAS] -= c[GIVE] * usual
+
+
+@kernel
+def choose_contacts(rules, listed, now, ahead, flow, contacts, bodies, progress, added):
     """Contacts of the places that may touch within a step; or of those alone that were missed, `added` to the others.
 
     A place counts if its gap is below the margin and what its approach covers in a step and a half. contacts.aim: the
     gap that it is to keep: what it has, if that is between floor and barrier, so that to stand still is always allowed.
+    What is below the floor, and to open again, has no usual impulse: jammed, it presses no more than it gives way to.
+    A hollow sphere's second point that there is `ahead` alone is made from there.
     False: there are more than there is room for.
     """
     found, h = now.found, rules.h
@@ -106,7 +120,8 @@ def choose_contacts(rules, listed, now, flow, contacts, bodies, progress, added)
         if now.sharp[i] == 0 or (added and listed.chosen[i] != 2):
             continue
         gap, a, b = found[i, 0], listed.body[i, 0], listed.body[i, 1]
-        if gap == np.inf:
+        if gap == np.inf and not added:
+            listed.chosen[i] = 0
             continue
         far = listed.chosen[i] == 0 and gap > rules.margin
         if far and gap + 1.5 * h * approach(found, i, a, b, now.position, flow.free) > rules.margin:
@@ -114,7 +129,13 @@ def choose_contacts(rules, listed, now, flow, contacts, bodies, progress, added)
         if k == contacts.place.shape[0]:
             return False
         aim = min(rules.barrier, gap if gap >= rules.floor else 2.0 * rules.floor)
-        make_contact(found, i, listed, now.position, np.int64(0), progress.measure[SOFT], (gap - aim) / h, contacts, k)
+        if gap < np.inf:
+            make_contact(found, i, listed, now.position, np.int64(0), (gap - aim) / h, contacts, k)
+        else:
+            make_contact(ahead.found, i, listed, ahead.position, np.int64(0), 0.0, contacts, k)
+            contacts.row[k, BIAS] = (ahead.found[i, 0] - aim) / h - speed_along(contacts, k, bodies.twist)[0]
+        usual = contacts.row[k, IMPULSE] if rules.floor <= gap < np.inf else 0.0
+        let_give(contacts, k, usual, progress.measure[SOFT], rules)
         contacts.aim[k] = aim
         prepare_contact(contacts, k, bodies)
         listed.chosen[i] = 1
@@ -124,23 +145,36 @@ def choose_contacts(rules, listed, now, flow, contacts, bodies, progress, added)
 
 
 @kernel
-def correct_biases(rules, listed, ahead, contacts, bodies, progress, fresh):
+def correct_biases(rules, listed, now, ahead, contacts, bodies, progress, fresh):
     """What the gaps at the poses ahead ask of the next solve: bias + u_n is (gap - aim) / h there.
 
     fresh: frames and arms of these poses too. With rules.middle the slip is that of the points half-way, the mean of
-    both ends' arms. Progress: the largest miss of 0 <= gap - aim perp p_n, or of such a slip's way, m. Returns how many
-    places that were not looked at are below the floor; these are chosen now.
+    both ends' arms. Progress, m: WORST, the largest miss of the law that is solved, 0 <= gap - aim + give perp p_n, of
+    such a slip's way, or of the gap that a step has to leave; OFF, the largest miss of 0 <= gap - aim perp p_n. Where a
+    contact leaves too little because it gives way it is made stiffer. Returns how many places that were not looked at
+    are below the floor; these are chosen now.
     """
-    worst, missed, twist, h = 0.0, 0, bodies.twist, rules.h
+    worst, off, missed, twist, h = 0.0, 0.0, 0, bodies.twist, rules.h
     found = ahead.found
     for k in range(progress.count[COUNT]):
         i, c = contacts.place[k], contacts.row[k]
         gap, p_n = found[i, 0] - contacts.aim[k], c[IMPULSE]
-        given = c[GIVE] * (p_n - contacts.usual[k])
-        miss = abs(min(gap + h * given, h * c[OWN] * p_n))
+        given = h * c[GIVE] * (p_n - contacts.usual[k])
+        miss = abs(min(gap + given, h * c[OWN] * p_n))
         worst = max(worst, miss) if miss == miss else np.inf
-        if found[i, 0] == np.inf:  # a hollow sphere's second point that is there no more
+        off = max(off, abs(min(gap, h * c[OWN] * p_n)))
+        if found[i, 0] == np.inf:  # a hollow sphere's second point that is there no more: nothing is to press there
+            c[BIAS] = rules.margin / h + abs(speed_along(contacts, k, twist)[0])
+            contacts.seen[k] = -np.inf
             continue
+        began = now.found[i, 0]
+        least = LEAST * min(rules.floor, began) if began >= 0.0 else began - LEAST * rules.floor
+        if found[i, 0] < least:
+            worst = max(worst, rules.miss + least - found[i, 0])
+            spent = SPENT * (contacts.aim[k] - least)
+            if given > spent:
+                c[GIVE] *= spent / given
+                prepare_contact(contacts, k, bodies)
         before = c[BIAS]
         if fresh:
             put_frame(found, i, ahead.position, contacts, k)
@@ -162,7 +196,7 @@ def correct_biases(rules, listed, ahead, contacts, bodies, progress, fresh):
         if listed.chosen[i] == 0 and found[i, 0] < rules.floor:
             listed.chosen[i] = 2
             missed += 1
-    progress.measure[WORST] = worst
+    progress.measure[WORST], progress.measure[OFF] = worst, off
     return missed
 
 
@@ -198,7 +232,7 @@ def touching_contacts(rules, listed, now, contacts, bodies, progress):
         if now.sharp[i] == 1 and now.found[i, 0] <= NEAR * rules.barrier:
             if k == contacts.place.shape[0]:
                 return False
-            make_contact(now.found, i, listed, now.position, np.int64(1), 0.0, 0.0, contacts, k)
+            make_contact(now.found, i, listed, now.position, np.int64(1), 0.0, contacts, k)
             prepare_contact(contacts, k, bodies)
             k += 1
     progress.count[COUNT] = k

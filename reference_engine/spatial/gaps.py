@@ -41,6 +41,25 @@ def settle_rows(table, i, rows, found):
 
 
 @kernel
+def alike(one, other):
+    """How alike the normals of two rows are, 1 to -1; -1 too where only the other is there, 0 where it is not."""
+    if other[0] == np.inf:
+        return 0.0
+    return one[1] * other[1] + one[2] * other[2] + one[3] * other[3] if one[0] < np.inf else -1.0
+
+
+@kernel
+def follow_rows(before, found):
+    """Of one or two points, found (4, 11), each goes on in the row in which it was before."""
+    if before[2, 0] < np.inf or found[2, 0] < np.inf:  # four, of what is round
+        return
+    crossed = alike(found[0], before[1]) + alike(found[1], before[0])
+    if crossed > alike(found[0], before[0]) + alike(found[1], before[1]):
+        for k in range(found.shape[1]):
+            found[0, k], found[1, k] = found[1, k], found[0, k]
+
+
+@kernel
 def look_at_pair(scene, listed, poses, k, cutoff):
     """The gap of pair k, sharp unless it is above the cutoff."""
     a, b = listed.body[k, 0], listed.body[k, 1]
@@ -56,9 +75,12 @@ def look_at_pair(scene, listed, poses, k, cutoff):
 
 @kernel
 def look_at_rows(scene, poses, c, i, k, rows):
-    """The gaps of body i with container c: places k to k + rows - 1, always sharp."""
+    """The gaps of body i with container c: places k to k + rows - 1, always sharp; a fixed body touches none."""
     found = poses.found[k : k + rows]
-    if scene.container[c] == HALF_SPACE:
+    if scene.inverse_inertia[i, 0] == 0.0:
+        for row in range(rows):
+            found[row, 0] = np.inf
+    elif scene.container[c] == HALF_SPACE:
         half_space_gap(poses.table, i, scene.point[c], scene.normal[c], found[0])
     else:
         _, points = hollow_sphere_gap(
@@ -125,6 +147,10 @@ def look_ahead(scene, rules, listed, now, ahead, travel):
                 least = min(least, now.found[row, 0] - travel[i])
             if wanted or least < rules.floor:
                 look_at_rows(scene, ahead, c, i, k, rows)
+                if rows > 1:
+                    if now.sharp[k] == 0:
+                        look_at_rows(scene, now, c, i, k, rows)
+                    follow_rows(now.found[k : k + rows], ahead.found[k : k + rows])
             else:
                 for row in range(k, k + rows):
                     ahead.found[row, 0], ahead.sharp[row] = least, 0

@@ -123,7 +123,7 @@ class Step(Structure):
 
 
 COUNT, REPEATS, CHORD, SWEEPS, VISITS, BOUNCING = range(6)  # of Progress.count
-SOFT, WORST, BEFORE, RESIDUAL, LIVELY = range(5)  # of Progress.measure
+SOFT, WORST, OFF, BEFORE, RESIDUAL, LIVELY = range(6)  # of Progress.measure
 
 # What a part of the step was to do next, or how it ended
 LOOK, BEGIN, AGAIN, SOLVED = range(4)

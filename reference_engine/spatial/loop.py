@@ -133,7 +133,7 @@ def seek_poses(stage, step):
         count[REPEATS], count[SWEEPS], count[VISITS], measure[RESIDUAL] = 0, 0, 0, 0.0
     if stage != SOLVED:
         look_now(scene, rules, listed, now, flow.reach, False)
-        if not choose_contacts(rules, listed, now, flow, contacts, bodies, progress, False):
+        if not choose_contacts(rules, listed, now, ahead, flow, contacts, bodies, progress, False):
             return ROOM
         start_contacts(contacts, bodies, flow.free, count[COUNT])
         count[CHORD], measure[BEFORE] = 0, np.inf
@@ -149,7 +149,7 @@ def seek_poses(stage, step):
             return LIST
         look_ahead(scene, rules, listed, now, ahead, flow.travel)
         fresh = count[CHORD] >= FRESH
-        missed = correct_biases(rules, listed, ahead, contacts, bodies, progress, fresh)
+        missed = correct_biases(rules, listed, now, ahead, contacts, bodies, progress, fresh)
         worst = measure[WORST]
         if missed == 0 and worst <= rules.miss:
             keep_impulses(listed, contacts, count[COUNT], 0)
@@ -160,7 +160,7 @@ def seek_poses(stage, step):
         if missed > 0:
             before = count[COUNT]
             look_now(scene, rules, listed, now, flow.reach, False)
-            if not choose_contacts(rules, listed, now, flow, contacts, bodies, progress, True):
+            if not choose_contacts(rules, listed, now, ahead, flow, contacts, bodies, progress, True):
                 return ROOM
             measure[BEFORE] = np.inf
             for k in range(before, count[COUNT]):  # whose impulses are none of the twists' yet

@@ -32,7 +32,7 @@ class EllipsoidMotion:
     unlocated: int  # rests of steps in which bodies struck whose time was to be found and was not
     dulled: int  # impacts that would have gained energy, and were given less of a bounce
     residual: float  # m/s, the worst by which contacts miss Coulomb's law
-    gap_error: float  # m, the worst that a step's gaps are off their aim
+    gap_error: float  # m, the worst by which gaps are off their aim, see StepReport
 
 
 def simulate_ellipsoids(

@@ -40,6 +40,7 @@ from reference_engine.spatial.layout import (
     LIST,
     LIVELY,
     LOOK,
+    OFF,
     REPEATS,
     RESIDUAL,
     ROOM,
@@ -74,7 +75,7 @@ class StepReport:
     """Of one step."""
 
     contacts: int = 0  # looked at
-    repeats: int = 0  # of the linearisation, 1 if once was enough
+    repeats: int = 0  # of the linearisation, 1 if once was enough; of a step in parts the most
     sweeps: int = 0  # of Gauss-Seidel, of all solves
     visits: int = 0  # of contacts in them
     halvings: int = 0  # of the step, where one was too long
@@ -83,7 +84,7 @@ class StepReport:
     dulled: int = 0  # impacts that would have gained energy, and were given less of a bounce
     large: int = 0  # solves that the solver for large heaps finished
     residual: float = 0.0  # m/s, the worst of all solves
-    gap_error: float = 0.0  # m, of 0 <= gap - barrier perp impulse
+    gap_error: float = 0.0  # m, by which gaps that press or are below it are off their aim: barrier, or what they had
     listings: int = 0  # of the pairs, since the beginning
 
 
@@ -145,7 +146,7 @@ class Stepper:
             middle=world.orientation.copy(), reach=np.zeros(count + 1), travel=np.zeros(count + 1),
             linear=np.ascontiguousarray(world.gravity * moving[:, None]), torque=np.zeros((count, 3)),
         )  # fmt: skip
-        self._progress = Progress(count=np.zeros(6, np.int64), measure=np.zeros(5))
+        self._progress = Progress(count=np.zeros(6, np.int64), measure=np.zeros(6))
         self._rules: dict[float, Rules] = {}
         self._steps: dict[tuple[float, int], Step] = {}
         self.places = Places(world, 0.4 * float(thin.mean()) if given.skin is None else given.skin)
@@ -304,8 +305,9 @@ class Stepper:
                 )
             if stage != LOOK:
                 stage = SOLVED if ended == UNSOLVED else AGAIN
-        if resolve < 0:
-            report.repeats, report.gap_error = int(progress.count[REPEATS]), float(progress.measure[WORST])
+        if resolve < 0 and stage != LOOK:
+            report.repeats = max(report.repeats, int(progress.count[REPEATS]))
+            report.gap_error = max(report.gap_error, float(progress.measure[OFF]))
         elif resolve > 0 and progress.count[BOUNCING] > 0:
             report.dulled += int(progress.measure[LIVELY] < 1.0)
         report.sweeps += int(progress.count[SWEEPS])
