@@ -218,7 +218,11 @@ def note_bounces(rules, listed, now, ahead, flow, contacts, progress):
     for k in range(progress.count[COUNT]):
         i = contacts.place[k]
         if listed.law[i, 1] > 0.0 and ahead.found[i, 0] <= NEAR * rules.barrier:
-            speed = approach(now.found, i, listed.body[i, 0], listed.body[i, 1], now.position, flow.start)
+            a, b = listed.body[i, 0], listed.body[i, 1]
+            if now.found[i, 0] < np.inf:
+                speed = approach(now.found, i, a, b, now.position, flow.start)
+            else:
+                speed = approach(ahead.found, i, a, b, ahead.position, flow.start)
             if speed < -rules.bounce_speed:
                 total += 1
     progress.count[BOUNCING] = total

@@ -5,6 +5,8 @@ at 3/4 of the step on the mean, and a slip that turns at a rate w would be h w /
 told how much the slip has turned since the middle, as a bias of its slip.
 """
 
+import numpy as np
+
 from reference_engine.complementarity.cone_sweeps import BIAS, FRAME, FRICTION
 from reference_engine.geometry.kernels import kernel
 from reference_engine.spatial.contacts import parting
@@ -21,7 +23,7 @@ def undo_turn(count, start, now, flow, contacts, bodies):
     """
     for k in range(count):
         c, i = contacts.row[k], contacts.place[k]
-        if c[FRICTION] == 0.0 or start.sharp[i] == 0:
+        if c[FRICTION] == 0.0 or start.sharp[i] == 0 or start.found[i, 0] == np.inf:
             continue
         a, b = contacts.body[k, 0], contacts.body[k, 1]
         u, v, w = parting(start.found, i, a, b, start.position, bodies.twist)

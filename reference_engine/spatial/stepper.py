@@ -327,7 +327,8 @@ class Stepper:
             carried = 0.5 * (moved[body[:, 0]] + moved[np.where(of_container, body[:, 0], body[:, 1])])
             container = np.searchsorted(self._container_ends, rows[of_container] - len(places.pairs), "right")
             body[of_container, 1] += container
-            at = poses.found[rows]
+            there = np.isfinite(poses.found[rows, :1])  # a hollow sphere's second point may be of the end alone
+            at, carried = np.where(there, poses.found[rows], self._now.found[rows]), np.where(there, carried, 0.0)
             parts.append((body, 0.5 * (at[:, 4:7] + at[:, 7:10]) + carried, at[:, 1:4], at[:, 0], kept[rows]))
         return Touching(*(np.concatenate(part) for part in zip(*parts)))
 
