@@ -53,6 +53,11 @@ class ConeProblem:
     edges: int = 0
 
     def __post_init__(self) -> None:
+        if not sparse.issparse(self.W) or self.W.dtype != np.float64:
+            raise ValueError(f"W: {type(self.W).__name__}; a sparse array of float64")
+        for name in ("b", "friction"):
+            if not isinstance(x := getattr(self, name), np.ndarray) or x.dtype != np.float64:
+                raise ValueError(f"{name}: {type(x).__name__}; an array of float64")
         count = len(self.friction)
         if self.W.shape != (3 * count, 3 * count) or self.b.shape != (count, 3):
             raise ValueError(
@@ -107,13 +112,19 @@ class ConeProblem:
         return float(worst / self.scale) if np.isfinite(worst) else np.inf
 
 
-def jacobian(contacts: Contacts, bodies: int, count: int) -> sparse.csr_array:
-    """(3 m, 6 B): speeds of the contacts for the twists of the bodies."""
-    frame, arm = contacts.frame[:count].reshape(-1, 3, 3), contacts.arm[:count].reshape(-1, 2, 1, 3)
-    turn = np.cross(arm, frame[:, None])  # (m, 2, 3, 3): r x e
+def contact_jacobian(
+    frame: Array, arm: Array, body: Indices, bodies: int, *, slip_turns: bool = True
+) -> sparse.csr_array:
+    """(3 m, 6 B): speeds of m contacts along their frames (m, 3, 3), of arms (m, 2, 3), for the twists of the bodies.
+
+    body (m, 2): from number `bodies` on, what does not move. Without slip_turns tangents know no spin.
+    """
+    count = len(body)
+    turn = np.cross(arm[:, :, None], frame[:, None])  # (m, 2, 3, 3): r x e
+    if not slip_turns:
+        turn[:, :, 1:] = 0.0
     blocks = np.concatenate([np.broadcast_to(frame[:, None], turn.shape), turn], axis=3)
     blocks = blocks * np.array([-1.0, 1.0])[:, None, None]
-    body = contacts.body[:count]
     rows = np.broadcast_to(3 * np.arange(count)[:, None, None, None] + np.arange(3)[:, None], blocks.shape)
     columns = np.broadcast_to(6 * body[:, :, None, None] + np.arange(6), blocks.shape)
     moves = np.broadcast_to((body < bodies)[:, :, None, None], blocks.shape)
@@ -135,7 +146,8 @@ def cone_problem(
     contacts: Contacts, bodies: Bodies, free: Array, count: int, edges: int = 0, mobility: ArrayLike | None = None
 ) -> ConeProblem:
     """The problem of the first `count` contacts; free (B + 1, 6) twists without impulses."""
-    J = jacobian(contacts, len(bodies.inverse_mass) - 1, count)
+    frame, arm = contacts.frame[:count].reshape(-1, 3, 3), contacts.arm[:count].reshape(-1, 2, 3)
+    J = contact_jacobian(frame, arm, contacts.body[:count], len(bodies.inverse_mass) - 1)
     M = rigid_mobility(bodies) if mobility is None else mobility
     b = (J @ free[:-1].ravel()).reshape(-1, 3)
     b += contacts.bias[:count]

@@ -51,6 +51,8 @@ def solve_cones(
     begin = np.zeros_like(problem.b) if start is None else np.array(start, np.float64)
     if begin.shape != problem.b.shape:
         raise ValueError(f"start: shape {begin.shape}; {problem.b.shape}")
+    if not np.isfinite(begin).all():
+        raise ValueError(f"start: {begin[~np.isfinite(begin)][0]}; finite numbers")
     if not 0.0 < tolerance < np.inf:
         raise ValueError(f"tolerance: {tolerance}; positive")
     plan = {
@@ -115,7 +117,7 @@ def while_it_helps(problem: ConeProblem, start: Array, tolerance: float) -> Atte
     while True:
         _, impulse, residual, done = gauss_seidel(problem, best[1], tolerance, BATCH)
         total += done
-        helps = residual <= 0.5 * best[2]
+        helps = residual <= 0.5 * best[2] and residual < np.inf
         if residual <= best[2]:
             best = "gauss-seidel", impulse, residual, total
         if residual <= tolerance or not helps:

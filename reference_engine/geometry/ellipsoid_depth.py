@@ -169,6 +169,8 @@ def search(body, p, q, dx, dy, dz, x, y, z, size, tolerance, stack):
     it is nowhere positive in the cell if it is not at the four corners. Of m and -m only that along d can win.
     """
     x, y, z, g = ascend(body, p, q, dx, dy, dz, x, y, z, size, np.inf)
+    if g != g:
+        return x, y, z, g, np.inf
     radius, proven = nearly_proven(body, p, q, x, y, z, g, tolerance)
     top = 0
     if radius < np.inf:

@@ -22,6 +22,7 @@ Indices = NDArray[np.int64]
 
 CONTAINER = -1  # `b` of a gap to a plane or a hollow sphere
 LEAST_AXIS, MOST_AXIS = 1e-40, 1e40  # m; products of six of them are numbers
+SHORT, LONG = 1e-100, 1e100  # of a quaternion or normal: their squares are numbers
 MOST_ROUNDS = 100_000  # of the ball method
 
 __all__ = [
@@ -61,12 +62,15 @@ def ellipsoid_proximities(
     1e-40 ... 1e40 m, a body that does not exist or is paired with itself; with the ball method, a pair that overlaps.
     """
     a, body = placed(semi_axes, position, orientation)
-    chosen = np.ascontiguousarray(np.asarray(pairs).reshape(-1, 2), np.int64)
+    given = np.asarray(pairs)
+    if given.size and (given.dtype.kind not in "iu" or given.ndim != 2 or given.shape[1] != 2):
+        raise ValueError(f"pairs: shape {given.shape} of {given.dtype}; (P, 2) numbers of bodies")
+    chosen = np.ascontiguousarray(given.reshape(-1, 2), np.int64)
     wrong = np.flatnonzero((chosen < 0).any(axis=1) | (chosen >= len(a)).any(axis=1) | (chosen[:, 0] == chosen[:, 1]))
     if wrong.size:
         k = wrong[0]
         raise ValueError(f"pairs[{k}]: {chosen[k].tolist()}; two different bodies of 0 ... {len(a) - 1}")
-    if np.isnan(cutoff):
+    if np.isnan(number("cutoff", cutoff)):
         raise ValueError("cutoff: nan m; a length, or inf for all pairs")
     found = np.empty((len(chosen), FIELDS))
     if method == "newton":
@@ -92,12 +96,9 @@ def half_space_proximities(
     Closed form. Ellipsoids as in ellipsoid_proximities; b = CONTAINER.
     """
     a, body = placed(semi_axes, position, orientation)
-    through, up = vector("point", point), vector("normal", normal)
-    length = np.linalg.norm(up)
-    if length == 0.0:
-        raise ValueError("normal: (0, 0, 0) has no direction; a vector out of the solid")
+    through, up = vector("point", point), direction("normal", normal)
     found = np.empty((len(a), FIELDS))
-    half_space_gaps(body, through, up / length, found)
+    half_space_gaps(body, through, up, found)
     return rows(found, np.arange(len(a)), np.full(len(a), CONTAINER))
 
 
@@ -122,9 +123,9 @@ def hollow_sphere_proximities(
     """
     a, body = placed(semi_axes, position, orientation)
     middle = vector("centre", centre)
-    if not 0.0 < radius < np.inf:
-        raise ValueError(f"radius: {radius} m; positive and finite")
-    tied = 1e-12 * radius if tie is None else float(tie)
+    if not 0.0 < number("radius", radius) <= MOST_AXIS:
+        raise ValueError(f"radius: {radius} m; positive, at most {MOST_AXIS}")
+    tied = 1e-12 * radius if tie is None else number("tie", tie)
     if not 0.0 <= tied < np.inf:
         raise ValueError(f"tie: {tie} m; at least 0 and finite")
     kind, found = np.empty((len(a), 2), np.int64), np.empty((len(a), MOST_POINTS, FIELDS))
@@ -136,32 +137,58 @@ def hollow_sphere_proximities(
 
 def placed(semi_axes: ArrayLike, position: ArrayLike, orientation: ArrayLike) -> tuple[Array, Array]:
     """Semi-axes and the table of ellipsoid_support, of input that has been checked."""
-    a, r, o = (np.ascontiguousarray(x, np.float64) for x in (semi_axes, position, orientation))
+    a, r, o = (
+        numbers(name, x) for name, x in (("semi_axes", semi_axes), ("position", position), ("orientation", orientation))
+    )
     if r.ndim != 2 or r.shape[1] != 3 or a.shape != r.shape or o.shape != (len(r), 4):
         raise ValueError(
             f"semi_axes, position, orientation: shapes {a.shape}, {r.shape}, {o.shape}; (B, 3), (B, 3), (B, 4)"
         )
     for name, x, fine, rule in (
         ("semi_axes", a, (a >= LEAST_AXIS) & (a <= MOST_AXIS), f"{LEAST_AXIS} to {MOST_AXIS} m"),
-        ("position", r, np.isfinite(r), "finite"),
-        ("orientation", o, np.isfinite(o), "finite"),
+        ("position", r, np.abs(r) <= MOST_AXIS, f"{-MOST_AXIS} to {MOST_AXIS} m"),
+        ("orientation", o, np.abs(o) <= LONG, f"{-LONG} to {LONG}"),
     ):
         if not fine.all():
             i, k = np.argwhere(~fine)[0]
             raise ValueError(f"{name}[{i}, {k}]: {x[i, k]}; {rule}")
-    still = np.flatnonzero(~(o != 0.0).any(axis=1))
+    still = np.flatnonzero(~(np.abs(o) >= SHORT).any(axis=1))
     if still.size:
-        raise ValueError(f"orientation[{still[0]}]: a quaternion of length 0; any other")
+        raise ValueError(f"orientation[{still[0]}]: {o[still[0]].tolist()}; a quaternion of length {SHORT} or more")
     body = np.empty((len(r), COLUMNS))
     place_ellipsoids(a, r, o, body)
     return a, body
 
 
 def vector(name: str, given: ArrayLike) -> Array:
-    x = np.ascontiguousarray(given, np.float64)
-    if x.shape != (3,) or not np.isfinite(x).all():
-        raise ValueError(f"{name}: {given!r}; three finite numbers")
+    x = numbers(name, given)
+    if x.shape != (3,) or not (np.abs(x) <= LONG).all():
+        raise ValueError(f"{name}: {given!r}; three finite numbers, at most {LONG}")
     return x
+
+
+def direction(name: str, given: ArrayLike) -> Array:
+    """(3,) of length 1. Raises ValueError."""
+    x = vector(name, given)
+    if not (np.abs(x) >= SHORT).any():
+        raise ValueError(f"{name}: {given!r} has no direction; a vector out of the solid")
+    return x / np.linalg.norm(x)
+
+
+def numbers(name: str, given: ArrayLike) -> Array:
+    try:
+        return np.ascontiguousarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: {given!r:.60}; numbers") from None
+
+
+def number(name: str, given: float) -> float:
+    if isinstance(given, bool | np.bool_ | str) or np.ndim(given):
+        raise ValueError(f"{name}: {given!r:.60}; a number")
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: {given!r:.60}; a number") from None
 
 
 def rows(found: Array, a: Indices, b: Indices) -> Proximities:

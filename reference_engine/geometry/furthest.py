@@ -104,6 +104,20 @@ def other_root(a, c, long_axis):
 
 
 @kernel
+def distance_without(a, i, j, point, c):
+    """From c, of the surface point that is left of another if its coordinates i and j are 0: where a pair, or a circle,
+    of points draws together. As far as they are, it is the only one: a square root makes 1e-8 of round-off."""
+    total = square = 0.0
+    for k in range(3):
+        if k != i and k != j:
+            total += (point[k] / a[k]) ** 2
+    for k in range(3):
+        x = point[k] / np.sqrt(total) if k != i and k != j and total > 0.0 else 0.0
+        square += (x - c[k]) ** 2
+    return np.sqrt(square) if total > 0.0 else 0.0
+
+
+@kernel
 def furthest_points(a, cx, cy, cz, tie, point):
     """Rows of `point`: the furthest from c, then what else may touch a sphere about c.  Own axes.  (kind, rows).
 
@@ -131,7 +145,7 @@ def furthest_points(a, cx, cy, cz, tie, point):
     # |x - c|^2 on the circle: 2 r (a_i c_i cos + a_j c_j sin) and r^2 (a_i^2 - a_j^2) cos^2 are all that varies
     varies = 4.0 * np.sqrt((u * u + v * v) * ((a[i] * c[i]) ** 2 + (a[j] * c[j]) ** 2))
     varies += (u * u + v * v) * (a[i] - a[j]) * (a[i] + a[j])
-    if varies <= 2.0 * distance * tie and 2.0 * largest * np.sqrt(u * u + v * v) > tie:
+    if varies <= 2.0 * distance * tie and distance - distance_without(a, i, j, point[0], c) > tie:
         for row in range(1, 4):
             u, v = -v, u
             for axis in range(3):
@@ -139,7 +153,7 @@ def furthest_points(a, cx, cy, cz, tie, point):
             point[row, i], point[row, j] = a[i] * u, a[j] * v
         return CIRCLE, 4
     if c[i] == 0.0:
-        if 2.0 * abs(point[0, i]) <= tie:
+        if distance - distance_without(a, i, i, point[0], c) <= tie:
             return ONE_POINT, 1
         for axis in range(3):
             point[1, axis] = -point[0, axis] if axis == i else point[0, axis]

@@ -23,10 +23,12 @@ def gap_jacobian(
     n . (velocity of p_b - velocity of p_a). It holds wherever the extremum is at one place: apart, touching and
     overlapping, for planes and hollow spheres too. The force of a contact acts along the same row, transposed.
 
-    Raises ValueError if the arrays are not of one shape (K, 3).
+    Raises ValueError if the arrays are not of one shape (K, 3), or not finite.
     """
     n, p, q, c, d = (np.asarray(x, np.float64) for x in (normal, point_a, point_b, centre_a, centre_b))
     for name, x in (("normal", n), ("point_a", p), ("point_b", q), ("centre_a", c), ("centre_b", d)):
         if x.ndim != 2 or x.shape != (len(n), 3):
             raise ValueError(f"{name}: shape {x.shape}; one (K, 3) for all five")
+        if not np.isfinite(x).all():
+            raise ValueError(f"{name}: {x[~np.isfinite(x)][0]}; finite numbers")
     return np.concatenate([-n, -np.cross(p - c, n), n, np.cross(q - d, n)], axis=1)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.transform import Rotation
 
-from reference_engine.complementarity.cone_problem import ConeProblem
+from reference_engine.complementarity.cone_problem import ConeProblem, contact_jacobian
 from reference_engine.complementarity.cone_solve import solve_cones
 from reference_engine.complementarity.errors import ContactForceError
 from reference_engine.geometry.cells import overlapping_boxes
@@ -35,7 +35,7 @@ from reference_engine.geometry.ellipsoid_proximity import (
 from reference_engine.geometry.proximities import Proximities
 from reference_engine.spatial.errors import SpatialWorldError, UnresolvedStepError, overlap_at_start
 from reference_engine.spatial.settings import SpatialSettings
-from reference_engine.spatial.world import EllipsoidWorld, HalfSpace
+from reference_engine.spatial.world import EllipsoidWorld, HalfSpace, scalar
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -49,6 +49,7 @@ FLOOR = 0.4  # of the gap tolerance: gaps below it are opened again
 NEAR = 0.2  # of the shortest semi-axis: gaps below it are contacts, whatever approaches
 MOST_REPEATS = 30
 MOST_HALVINGS = 6  # of a step
+SYMMETRIC = 1e-6  # of the largest entry: a fluid solver's own tolerance
 SOLVED = 1e-12  # of the law, over the largest speed: the finest that is asked for
 
 
@@ -94,7 +95,7 @@ class MobilityStepper:
 
         Raises SpatialWorldError for what is wrong, here and, where a function gives it, in steps.
         """
-        if not 0.0 < dt < np.inf:
+        if not 0.0 < scalar("dt", dt) < np.inf:
             raise SpatialWorldError(f"dt: {dt} s; positive and finite")
         if of not in ("forces", "impulses"):
             raise SpatialWorldError(f"of: {of!r}; 'forces' or 'impulses'")
@@ -184,7 +185,8 @@ class MobilityStepper:
 
     def _problem(self, near: Near, per_impulse: Apply) -> tuple[sparse.csr_array, Array, sparse.csr_array]:
         """J (3 C, 6 B), the speeds (6 B, 3 C) that impulses along its rows give, and W = J M J^T."""
-        J = jacobian(near, len(self.position), self.friction_torque)
+        turning = self.friction_torque
+        J = contact_jacobian(near.frame, near.arm, near.body, len(self.position), slip_turns=turning)
         pushed = per_impulse(J.T.toarray()) if len(near.gap) else np.zeros(J.T.shape)
         W = sparse.csr_array(J @ pushed)
         if not (W.diagonal() > 0.0).all():
@@ -192,6 +194,8 @@ class MobilityStepper:
             raise SpatialWorldError(
                 f"mobility: gives bodies {near.body[k].tolist()} no speed from an impulse between them"
             )
+        if (off := abs(W - W.T).max() if len(near.gap) else 0.0) > SYMMETRIC * W.diagonal().max(initial=0.0):
+            raise SpatialWorldError(f"mobility: J M J^T and its transpose differ by {off:.3g}; a symmetric one")
         return J, pushed, 0.5 * (W + W.T)
 
     def _loads(self) -> Array:
@@ -288,21 +292,6 @@ class MobilityStepper:
                 gap[k] = rows.gap[at]
                 new &= (low.body != body[k]).any(axis=1) | (low.frame[:, 0] != rows.normal[at]).any(axis=1)
         return gap, low.of(new)
-
-
-def jacobian(near: Near, bodies: int, turning: bool) -> sparse.csr_array:
-    """(3 C, 6 B): speeds of contacts along their frames; without `turning` tangents know no spin."""
-    body, frame = near.body, near.frame
-    turn = np.cross(near.arm[:, :, None], frame[:, None])  # (C, 2, 3, 3): r x e
-    if not turning:
-        turn[:, :, 1:] = 0.0
-    blocks = np.concatenate([np.broadcast_to(frame[:, None], turn.shape), turn], axis=3)
-    blocks = blocks * np.array([-1.0, 1.0])[:, None, None]
-    rows = np.broadcast_to(3 * np.arange(len(body))[:, None, None, None] + np.arange(3)[:, None], blocks.shape)
-    columns = np.broadcast_to(6 * body[:, :, None, None] + np.arange(6), blocks.shape)
-    moves = columns < 6 * bodies
-    made = sparse.coo_array((blocks[moves], (rows[moves], columns[moves])), shape=(3 * len(body), 6 * bodies))
-    return made.tocsr()
 
 
 def frames(normal: Array) -> Array:

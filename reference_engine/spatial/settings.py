@@ -26,7 +26,8 @@ class SpatialSettings:
     most_repeats: int = 30
     """Of the linearisation of the gaps in one step."""
     skin: float | None = None
-    """m around bodies for which listed pairs stay listed; a tenth of the mean shortest semi-axis."""
+    """m around bodies for which listed pairs stay listed, at least what counts as near; 0.4 of the mean shortest
+    semi-axis."""
     bounce_speed: float | None = None
     """m/s of approach below which nothing bounces; what gravity gives in two steps."""
 
@@ -34,12 +35,19 @@ class SpatialSettings:
     """Impacts are found at their own time, inside steps: for few bodies, as each costs some ten steps."""
 
     def __post_init__(self) -> None:
+        for name in ("order", "edges", "most_sweeps", "most_repeats"):
+            if type(getattr(self, name)) is not int:
+                raise SpatialWorldError(f"{name}: {getattr(self, name)!r:.60}; a whole number")
+        if type(self.located) is not bool:
+            raise SpatialWorldError(f"located: {self.located!r:.60}; True or False")
         if self.order not in (1, 2):
             raise SpatialWorldError(f"order: {self.order}; 1 or 2")
         if self.edges and (self.edges < 4 or self.edges % 2):
             raise SpatialWorldError(f"edges: {self.edges}; 0, or an even number from 4 on")
         for name in ("gap_tolerance", "speed_tolerance", "skin", "bounce_speed"):
             value = getattr(self, name)
+            if value is not None and not isinstance(value, float | int | np.floating):
+                raise SpatialWorldError(f"{name}: {value!r:.60}; a number")
             if value is not None and not 0.0 < value < np.inf and not (name == "bounce_speed" and value == 0.0):
                 raise SpatialWorldError(f"{name}: {value}; positive and finite")
         for name in ("most_sweeps", "most_repeats"):

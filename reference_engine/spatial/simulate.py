@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from reference_engine.spatial.errors import SpatialWorldError
 from reference_engine.spatial.settings import SpatialSettings
 from reference_engine.spatial.stepper import Stepper
-from reference_engine.spatial.world import EllipsoidWorld
+from reference_engine.spatial.world import EllipsoidWorld, scalar
 
 Array = NDArray[np.float64]
 
@@ -43,9 +43,9 @@ def simulate_ellipsoids(
     Raises SpatialWorldError for what cannot be simulated, UnresolvedStepError where a step does not come to within its
     tolerances: no answer is returned that does not keep them.
     """
-    if not (np.isfinite(duration) and duration >= 0.0):
+    if not (np.isfinite(scalar("duration", duration)) and duration >= 0.0):
         raise SpatialWorldError(f"duration: {duration} s; at least 0 and finite")
-    if sample_every < 1:
+    if type(sample_every) is not int or sample_every < 1:
         raise SpatialWorldError(f"sample_every: {sample_every}; at least 1")
     stepper = Stepper(world, dt, settings)
     steps = int(np.floor(duration / dt * (1.0 + 1e-12)))

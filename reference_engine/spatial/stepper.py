@@ -59,13 +59,14 @@ from reference_engine.spatial.located import advance_located
 from reference_engine.spatial.loop import seek_poses, seek_speeds
 from reference_engine.spatial.places import Places
 from reference_engine.spatial.settings import SpatialSettings
-from reference_engine.spatial.world import EllipsoidWorld, HalfSpace
+from reference_engine.spatial.world import EllipsoidWorld, HalfSpace, scalar
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 FLOOR = 0.4  # of the barrier: gaps below it are opened again
 MISS = 0.2  # of the gap tolerance, by which a gap may end a step off its aim: so that none is below 0
+THICK = 0.25  # of the shortest semi-axis: what a gap tolerance may be
 AROUND = 0.1  # of the mean shortest semi-axis: how much further gaps are looked at than asked for
 MOST_HALVINGS = 6  # of a step
 
@@ -106,12 +107,18 @@ class Stepper:
 
     def __init__(self, world: EllipsoidWorld, dt: float, settings: SpatialSettings | None = None) -> None:
         """dt s. Raises SpatialWorldError where bodies overlap at the start by more than the gap tolerance."""
-        if not 0.0 < dt < np.inf:
+        if not 0.0 < scalar("dt", dt) < np.inf:
             raise SpatialWorldError(f"dt: {dt} s; positive and finite")
+        if settings is not None and not isinstance(settings, SpatialSettings):
+            raise SpatialWorldError(f"settings: {settings!r:.60}; SpatialSettings or None")
         self.world, self.dt, self.time = world, float(dt), 0.0
         self.settings = given = settings or SpatialSettings()
         thin = world.semi_axes.min(axis=1)
         self.gap_tolerance = 1e-4 * thin.min() if given.gap_tolerance is None else given.gap_tolerance
+        if self.gap_tolerance > THICK * thin.min():
+            raise SpatialWorldError(
+                f"gap_tolerance: {self.gap_tolerance} m; at most a quarter of the shortest semi-axis, {thin.min():g} m"
+            )
         self.speed_tolerance = (
             0.02 * self.gap_tolerance / dt if given.speed_tolerance is None else given.speed_tolerance
         )
@@ -149,7 +156,7 @@ class Stepper:
         self._progress = Progress(count=np.zeros(6, np.int64), measure=np.zeros(6))
         self._rules: dict[float, Rules] = {}
         self._steps: dict[tuple[float, int], Step] = {}
-        self.places = Places(world, 0.4 * float(thin.mean()) if given.skin is None else given.skin)
+        self.places = Places(world, 0.4 * float(thin.mean()) if given.skin is None else max(given.skin, self.margin))
         table = np.empty((count, COLUMNS))
         self._now = self.places.poses(world.position.copy(), world.orientation.copy(), table)
         self._ahead = self.places.poses(world.position.copy(), world.orientation.copy(), table)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reference_engine.geometry.ellipsoid_proximity import placed
+from reference_engine.geometry.ellipsoid_proximity import MOST_AXIS, direction, number, numbers, placed
 from reference_engine.spatial.errors import SpatialWorldError
 
 Array = NDArray[np.float64]
@@ -24,11 +24,11 @@ class HalfSpace:
     normal: ArrayLike = (0.0, 0.0, 1.0)
 
     def __post_init__(self) -> None:
-        point, normal = vector("point", self.point), vector("normal", self.normal)
-        if not normal.any():
-            raise SpatialWorldError("HalfSpace.normal: (0, 0, 0) has no direction; a vector out of the solid")
-        object.__setattr__(self, "point", point)
-        object.__setattr__(self, "normal", normal / np.linalg.norm(normal))
+        try:
+            object.__setattr__(self, "normal", direction("HalfSpace.normal", self.normal))
+        except ValueError as error:
+            raise SpatialWorldError(str(error)) from None
+        object.__setattr__(self, "point", vector("HalfSpace.point", self.point))
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +39,10 @@ class HollowSphere:
     centre: ArrayLike = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.radius < np.inf:
-            raise SpatialWorldError(f"HollowSphere.radius: {self.radius} m; positive and finite")
+        if not 0.0 < scalar("HollowSphere.radius", self.radius) <= MOST_AXIS:
+            raise SpatialWorldError(f"HollowSphere.radius: {self.radius} m; positive, at most {MOST_AXIS}")
         object.__setattr__(self, "radius", float(self.radius))
-        object.__setattr__(self, "centre", vector("centre", self.centre))
+        object.__setattr__(self, "centre", vector("HollowSphere.centre", self.centre))
 
 
 class EllipsoidWorld:
@@ -75,20 +75,23 @@ class EllipsoidWorld:
 
         Raises SpatialWorldError, naming what is wrong.
         """
-        count = len(np.atleast_1d(np.asarray(position)))
-        upright = np.tile((1.0, 0.0, 0.0, 0.0), (count, 1))
         try:
-            given = upright if orientation is None else np.array(orientation, np.float64)
-            self.semi_axes, _ = placed(np.array(semi_axes, np.float64), np.array(position, np.float64), given)
+            place = numbers("position", position)
+            count = len(np.atleast_1d(place))
+            if count == 0:
+                raise SpatialWorldError("position: no bodies; at least one")
+            upright = np.tile((1.0, 0.0, 0.0, 0.0), (count, 1))
+            given = upright if orientation is None else numbers("orientation", orientation)
+            axes, _ = placed(semi_axes, place, given)
         except ValueError as error:
             raise SpatialWorldError(str(error)) from None
-        if count == 0:
-            raise SpatialWorldError("position: no bodies; at least one")
-        self.position = np.array(position, np.float64)
+        self.semi_axes, self.position = axes.copy(), place.copy()
         self.orientation = np.ascontiguousarray(given / np.linalg.norm(given, axis=1, keepdims=True))
         self.velocity = table("velocity", np.zeros((count, 3)) if velocity is None else velocity, (count, 3))
         self.spin = table("spin", np.zeros((count, 3)) if spin is None else spin, (count, 3))
-        self.fixed = np.broadcast_to(np.asarray(fixed, bool), (count,)).copy()
+        if np.asarray(fixed).dtype != bool or np.shape(fixed) not in ((), (count,)):
+            raise SpatialWorldError(f"fixed: {fixed!r:.60}; True or False, or ({count},) of them")
+        self.fixed = np.broadcast_to(np.asarray(fixed), (count,)).copy()
         self.mass = table("mass", mass, (count,))
         a, b, c = self.semi_axes.T**2
         uniform = 0.2 * self.mass[:, None] * np.stack([b + c, a + c, a + b], axis=1)
@@ -97,12 +100,24 @@ class EllipsoidWorld:
             wrong = np.argwhere(~(value > 0.0))
             if wrong.size:
                 raise SpatialWorldError(f"{name}[{wrong[0][0]}]: {value[tuple(wrong[0])]}; positive")
+        most = 2.0 * self.inertia.max(axis=1) - self.inertia.sum(axis=1)
+        if (more := np.flatnonzero(most > 1e-9 * self.inertia.max(axis=1))).size:
+            k = more[0]
+            raise SpatialWorldError(
+                f"inertia[{k}]: {self.inertia[k].tolist()}; none of three is more than the sum of the others"
+            )
         for name, value in (("velocity", self.velocity), ("spin", self.spin)):
             if (moving := np.flatnonzero(self.fixed & value.any(axis=1))).size:
                 raise SpatialWorldError(f"{name}[{moving[0]}]: {value[moving[0]].tolist()} of a fixed body; 0")
+        if not isinstance(containers, tuple | list) or not all(
+            isinstance(c, HalfSpace | HollowSphere) for c in containers
+        ):
+            raise SpatialWorldError(f"containers: {containers!r:.80}; a tuple of HalfSpace and HollowSphere")
         self.containers = tuple(containers)
         self.gravity = vector("gravity", gravity)
         members = count + len(self.containers)
+        if material is not None and np.asarray(material).dtype.kind not in "iu":
+            raise SpatialWorldError(f"material: {material!r:.60}; whole numbers")
         self.material = np.zeros(members, np.int64) if material is None else np.array(material, np.int64)
         self.friction, self.restitution = square("friction", friction), square("restitution", restitution)
         groups = max(len(self.friction), len(self.restitution))
@@ -118,6 +133,8 @@ class EllipsoidWorld:
         )
         if len(self.friction) != len(self.restitution):
             raise SpatialWorldError(f"friction, restitution: {len(self.friction)} and {groups} materials; one number")
+        if force is not None and not callable(force):
+            raise SpatialWorldError(f"force: {force!r:.60}; a function or None")
         self.force = force
 
     def laws_of(self, pairs: Indices) -> Array:
@@ -137,7 +154,7 @@ def vector(name: str, given: ArrayLike) -> Array:
 
 
 def table(name: str, given: ArrayLike, shape: tuple[int, ...]) -> Array:
-    x = np.asarray(given, np.float64)
+    x = array(name, given)
     if x.ndim == 0 and len(shape) == 1 and name == "mass":
         x = np.full(shape, float(x))
     if x.shape != shape:
@@ -147,8 +164,22 @@ def table(name: str, given: ArrayLike, shape: tuple[int, ...]) -> Array:
     return np.array(x, order="C")
 
 
+def array(name: str, given: ArrayLike) -> Array:
+    try:
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise SpatialWorldError(f"{name}: {given!r:.60}; numbers") from None
+
+
+def scalar(name: str, given: float) -> float:
+    try:
+        return number(name, given)
+    except ValueError as error:
+        raise SpatialWorldError(str(error)) from None
+
+
 def square(name: str, given: ArrayLike) -> Array:
-    x = np.array(np.atleast_2d(np.asarray(given, np.float64)))
+    x = np.array(np.atleast_2d(array(name, given)))
     if x.ndim != 2 or x.shape[0] != x.shape[1] or not (np.isfinite(x) & (x >= 0.0)).all() or (x != x.T).any():
         raise SpatialWorldError(
             f"{name}: {np.asarray(given).tolist()!r:.60}; a number or a symmetric table, at least 0"

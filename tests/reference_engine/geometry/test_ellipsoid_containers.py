@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.spatial.transform import Rotation
 
 from reference_engine.geometry.ellipsoid_proximity import (
     CIRCLE,
@@ -107,6 +108,17 @@ def test_where_several_points_are_furthest_geometry_says_which(axes, centre, kin
     assert (separate > 0.5).all()
 
 
+@pytest.mark.parametrize(("axes", "centre"), [((1, 1, 0.3), (0, 0, 5.0)), ((1, 0.6, 0.3), (0, 2.0, 1.0))])
+def test_one_furthest_point_is_one_however_the_body_is_turned(axes, centre):
+    """Round-off of 1e-16 in a square would make a circle, or a pair, 1e-8 across of it."""
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        q = rng.normal(size=4)
+        turn = Rotation.from_quat(np.roll(q, -1))
+        found = hollow_sphere_proximities([axes], [turn.apply(np.negative(centre))], [q], radius=10.0)
+        assert found.kind[0] == ONE_POINT
+
+
 def test_a_tie_is_as_wide_as_one_says():
     for tie, kind in ((1e-3, TWO_POINTS), (0.0, ONE_POINT)):
         assert inside((1, 0.5, 0.3), (1e-5, 0.0, 0.0), tie=tie).kind[0] == kind
@@ -131,7 +143,7 @@ def test_a_ball_in_a_ball():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"radius": 0.0}, "radius: 0.0 m; positive and finite"),
+        ({"radius": 0.0}, r"radius: 0.0 m; positive, at most 1e\+40"),
         ({"radius": 1.0, "centre": (0, 0)}, r"centre: \(0, 0\); three finite numbers"),
         ({"radius": 1.0, "tie": -1.0}, "tie: -1.0 m; at least 0 and finite"),
     ],

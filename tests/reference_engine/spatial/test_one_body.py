@@ -135,16 +135,57 @@ def test_a_long_ellipsoid_that_lies_level_in_a_bowl_stays():
     assert motion.position[-1, 0, 2] == pytest.approx(-(0.4**0.5), abs=1e-8)
 
 
-def test_input_is_looked_at():
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"mass": -1.0}, r"mass\[0\]: -1"),
+        ({"inertia": [[1.0, 1.0, 9.0]]}, r"inertia\[0\]: \[1\.0, 1\.0, 9\.0\]; none of three is more"),
+        ({"orientation": [[1e-200, 0.0, 0.0, 0.0]]}, r"orientation\[0\]"),
+        ({"position": [[1e200, 0.0, 0.0]]}, r"position\[0, 0\]: 1e\+200"),
+        ({"fixed": "no"}, "fixed: 'no'; True or False"),
+        ({"containers": HalfSpace()}, "containers: HalfSpace"),
+        ({"restitution": 1.5}, r"restitution: 1\.5"),
+        ({"friction": "a"}, "friction: 'a'; numbers"),
+        ({"material": [3], "friction": [[0.1, 0.2], [0.2, 0.3]]}, "material"),
+        ({"material": [0.7]}, r"material: \[0\.7\]; whole numbers"),
+        ({"force": 3}, "force: 3; a function"),
+    ],
+)
+def test_a_world_that_cannot_be_is_refused_by_name(wrong, words):
+    with pytest.raises(SpatialWorldError, match=words):
+        ball(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"edges": 5}, "edges: 5"),
+        ({"edges": 6.0}, r"edges: 6\.0; a whole number"),
+        ({"most_sweeps": 1.5}, r"most_sweeps: 1\.5; a whole number"),
+        ({"located": "yes"}, "located: 'yes'; True or False"),
+        ({"skin": "a"}, "skin: 'a'; a number"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused_by_name(wrong, words):
+    with pytest.raises(SpatialWorldError, match=words):
+        SpatialSettings(**wrong)
+
+
+def test_a_start_in_the_ground_and_a_step_without_length_are_refused():
     with pytest.raises(SpatialWorldError, match=r"overlap by 0\.01 m"):
         simulate_ellipsoids(ball(position=[[0.0, 0.0, 0.09]], containers=FLOOR), 0.1, 0.01)
-    with pytest.raises(SpatialWorldError, match=r"mass\[0\]: -1"):
-        ball(mass=-1.0)
-    with pytest.raises(SpatialWorldError, match="edges: 5"):
-        SpatialSettings(edges=5)
-    with pytest.raises(SpatialWorldError, match="dt: 0"):
-        simulate_ellipsoids(ball(), 1.0, 0.0)
-    with pytest.raises(SpatialWorldError, match=r"restitution: 1\.5"):
-        ball(restitution=1.5)
-    with pytest.raises(SpatialWorldError, match="material"):
-        ball(material=[3], friction=[[0.1, 0.2], [0.2, 0.3]])
+    for dt in (0.0, None, "a"):
+        with pytest.raises(SpatialWorldError, match="dt: "):
+            simulate_ellipsoids(ball(), 1.0, dt)
+    with pytest.raises(SpatialWorldError, match="gap_tolerance: 5"):
+        simulate_ellipsoids(ball(), 1.0, 0.01, settings=SpatialSettings(gap_tolerance=5.0))
+    with pytest.raises(SpatialWorldError, match=r"HalfSpace\.normal: .* has no direction"):
+        HalfSpace(normal=(0.0, 0.0, 1e-200))
+
+
+def test_a_skin_thinner_than_what_counts_as_near_is_as_wide_as_that():
+    """A list that is made anew would else not be good for a moment."""
+    motion = simulate_ellipsoids(ball(containers=FLOOR), 0.1, 0.01, settings=SpatialSettings(skin=1e-6))
+    assert motion.position[-1, 0] == pytest.approx(
+        simulate_ellipsoids(ball(containers=FLOOR), 0.1, 0.01).position[-1, 0], abs=1e-12
+    )
