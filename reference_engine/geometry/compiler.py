@@ -23,10 +23,8 @@ from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import (
     AnnotateTypes,
     IRLegalization,
-    NativeLowering,
     NoPythonBackend,
     NoPythonSupportedFeatureValidation,
-    NopythonTypeInference,
     PreLowerStripPhis,
 )
 from numba.core.untyped_passes import (
@@ -37,6 +35,9 @@ from numba.core.untyped_passes import (
     RewriteSemanticConstants,
     TranslateByteCode,
 )
+
+from reference_engine.geometry.inference import TypesRemembered
+from reference_engine.geometry.lowering import LeanLowering
 
 
 def without_literals(made: Any) -> Any:
@@ -68,7 +69,22 @@ def kept_with(stamp: str, made: Any) -> Any:
     return made
 
 
-class IntermediateCode(JITCodeLibrary):
+def callable_as(kernel: Any, entry: Any) -> Any:
+    """The entry, of which kernels that call it see the kernel: no machine code is made for them."""
+    if isinstance(entry, Dispatcher):
+        entry.get_call_template = kernel.get_call_template  # type: ignore[method-assign]  # the hook that numba has
+        entry.as_kernel = kernel  # type: ignore[attr-defined]  # where `lowering` looks for it
+    return entry
+
+
+class Unprepared(JITCodeLibrary):
+    """numba has each function optimised by itself before all are optimised together, which does that too."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+
+class IntermediateCode(Unprepared):
     """A code library that is linked into others, and never made machine code."""
 
     def finalize(self) -> None:
@@ -79,7 +95,7 @@ class IntermediateCode(JITCodeLibrary):
         return [self, *dict.fromkeys(self._linking_libraries)]
 
 
-class OptimisedOnce(JITCodeLibrary):
+class OptimisedOnce(Unprepared):
     """Of an entry. numba optimises a first time so that its counts of references meet; we count none (`_nrt`)."""
 
     def _optimize_final_module(self) -> None:
@@ -138,7 +154,7 @@ def pipeline(name: str, *lowering: Any) -> list[Any]:
     passes = PassManager(name)
     for step in (
         TranslateByteCode, FixupArgs, IRProcessing, RewriteSemanticConstants, GenericRewrites, ReconstructSSA,
-        NopythonTypeInference, PreLowerStripPhis, NoPythonSupportedFeatureValidation, IRLegalization, AnnotateTypes,
+        TypesRemembered, PreLowerStripPhis, NoPythonSupportedFeatureValidation, IRLegalization, AnnotateTypes,
         *lowering, NoPythonBackend,
     ):  # fmt: skip
         passes.add_pass(step, step._name)
@@ -172,10 +188,10 @@ def compare_at_once() -> None:
 class KernelCompiler(CompilerBase):
     def define_pipelines(self) -> list[Any]:
         compare_at_once()
-        return pipeline("kernel", ToIntermediateCode, NativeLowering, MakeKnownToCallers)
+        return pipeline("kernel", ToIntermediateCode, LeanLowering, MakeKnownToCallers)
 
 
 class EntryCompiler(CompilerBase):
     def define_pipelines(self) -> list[Any]:
         compare_at_once()
-        return pipeline("entry", ToOptimisedCode, NativeLowering)
+        return pipeline("entry", ToOptimisedCode, LeanLowering)

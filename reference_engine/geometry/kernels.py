@@ -15,7 +15,14 @@ from typing import Any
 
 from numba import njit
 
-from reference_engine.geometry.compiler import EntryCompiler, KernelCompiler, kept_with, stamp_of, without_literals
+from reference_engine.geometry.compiler import (
+    EntryCompiler,
+    KernelCompiler,
+    callable_as,
+    kept_with,
+    stamp_of,
+    without_literals,
+)
 
 SOURCES = stamp_of(Path(__file__).parents[1])
 COMPILED: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
@@ -24,7 +31,8 @@ INTERNAL: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True
 
 def entry(function: Callable[..., Any]) -> Any:
     """What numba keeps on disk is used again only while no source of this library has changed, callees included."""
-    return kept_with(SOURCES, without_literals(njit(cache=True, pipeline_class=EntryCompiler, **COMPILED)(function)))
+    made = njit(cache=True, pipeline_class=EntryCompiler, **COMPILED)(function)
+    return callable_as(kernel(function), kept_with(SOURCES, without_literals(made)))
 
 
 def kernel(function: Callable[..., Any]) -> Any:
