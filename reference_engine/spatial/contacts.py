@@ -38,12 +38,22 @@ def world_impulse(contacts, k):
 
 
 @kernel
+def touched(found, i, b, bodies, j):
+    """Coordinate j of the point where place i's impulse acts: on both bodies the same, so that spins balance.
+
+    Half-way between the two surfaces; with a container that on the body.
+    """
+    return found[i, 4 + j] if b == bodies else 0.5 * (found[i, 4 + j] + found[i, 7 + j])
+
+
+@kernel
 def put_frame(found, i, position, contacts, k):
     """Frame and arms of contact k, from place i; its impulse keeps its direction in the world."""
     c, a, b = contacts.row[k], contacts.body[k, 0], contacts.body[k, 1]
     for j in range(3):
-        c[ARM + j] = found[i, 4 + j] - position[a, j] if a < position.shape[0] else 0.0
-        c[ARM + 3 + j] = found[i, 7 + j] - position[b, j] if b < position.shape[0] else 0.0
+        at = touched(found, i, b, position.shape[0], j)
+        c[ARM + j] = at - position[a, j]
+        c[ARM + 3 + j] = at - position[b, j] if b < position.shape[0] else 0.0
     x, y, z = world_impulse(contacts, k)
     c[FRAME], c[FRAME + 1], c[FRAME + 2] = found[i, 1], found[i, 2], found[i, 3]
     t = tangents(found[i, 1], found[i, 2], found[i, 3])
@@ -56,16 +66,14 @@ def put_frame(found, i, position, contacts, k):
 
 @kernel
 def parting(found, i, a, b, position, twist):
-    """Velocity of a place's point on b against its point on a."""
-    u, v, w = 0.0, 0.0, 0.0
+    """Velocity of b against a where they touch."""
+    u, v, w, bodies = 0.0, 0.0, 0.0, position.shape[0]
     for end in range(2):
-        c, sign, at = (a, -1.0, 4) if end == 0 else (b, 1.0, 7)
-        if c < position.shape[0]:
-            x, y, z = (
-                found[i, at] - position[c, 0],
-                found[i, at + 1] - position[c, 1],
-                found[i, at + 2] - position[c, 2],
-            )
+        c, sign = (a, -1.0) if end == 0 else (b, 1.0)
+        if c < bodies:
+            x = touched(found, i, b, bodies, 0) - position[c, 0]
+            y = touched(found, i, b, bodies, 1) - position[c, 1]
+            z = touched(found, i, b, bodies, 2) - position[c, 2]
             u += sign * (twist[c, 0] + twist[c, 4] * z - twist[c, 5] * y)
             v += sign * (twist[c, 1] + twist[c, 5] * x - twist[c, 3] * z)
             w += sign * (twist[c, 2] + twist[c, 3] * y - twist[c, 4] * x)
@@ -148,7 +156,8 @@ def choose_contacts(rules, listed, now, ahead, flow, contacts, bodies, progress,
 def correct_biases(rules, listed, now, ahead, contacts, bodies, progress, fresh):
     """What the gaps at the poses ahead ask of the next solve: bias + u_n is (gap - aim) / h there.
 
-    fresh: frames and arms of these poses too. With rules.middle the slip is that of the points half-way, the mean of
+    fresh: frames and arms with containers of these poses too, not of pairs, whose spins would not balance. With
+    rules.middle the slip is that of the points half-way, the mean of
     both ends' arms. Progress, m: WORST, the largest miss of the law that is solved, 0 <= gap - aim + give perp p_n, of
     such a slip's way, or of the gap that a step has to leave; OFF, the largest miss of 0 <= gap - aim perp p_n. Where a
     contact leaves too little because it gives way it is made stiffer. Returns how many places that were not looked at
@@ -175,16 +184,16 @@ def correct_biases(rules, listed, now, ahead, contacts, bodies, progress, fresh)
             if given > spent:
                 c[GIVE] *= spent / given
                 prepare_contact(contacts, k, bodies)
-        before = c[BIAS]
-        if fresh:
+        before, anew = c[BIAS], fresh and contacts.body[k, 1] == now.position.shape[0]
+        if anew:
             put_frame(found, i, ahead.position, contacts, k)
             c[BIAS + 1], c[BIAS + 2] = 0.0, 0.0
             prepare_contact(contacts, k, bodies)
         u_n, u_1, u_2 = speed_along(contacts, k, twist)
         c[BIAS] = gap / h - u_n - c[GIVE] * contacts.usual[k]
-        if fresh or abs(c[BIAS] - before) > 0.1 * rules.tolerance:
+        if anew or abs(c[BIAS] - before) > 0.1 * rules.tolerance:
             contacts.seen[k] = -np.inf
-        if rules.middle and not fresh and p_n > 0.0 and c[FRICTION] > 0.0:
+        if rules.middle and not anew and p_n > 0.0 and c[FRICTION] > 0.0:
             u, v, w = parting(found, i, contacts.body[k, 0], contacts.body[k, 1], ahead.position, twist)
             for j in range(1, 3):
                 further = c[FRAME + 3 * j] * u + c[FRAME + 3 * j + 1] * v + c[FRAME + 3 * j + 2] * w
