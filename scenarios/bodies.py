@@ -27,6 +27,8 @@ from scenarios.fields import (
     Rate2,
     Rate3,
     Restitution,
+    Size,
+    not_said,
 )
 from scenarios.shapes import PlanarShape, SpatialShape
 
@@ -41,6 +43,10 @@ class AnyBody(Data):
     restitution: Restitution = 0.0
     group: Annotated[int, Field(strict=True, ge=0, le=2**31 - 1)] = 0
     """Bodies of the same group, other than 0, pass through one another."""
+    material: Annotated[Name | None, Field(exclude_if=not_said)] = None
+    """Of `contact.compliant`, where contact is compliant; friction and restitution are then the material's."""
+    contact_radius: Annotated[Size | None, Field(exclude_if=not_said)] = None
+    """m, that its contact stiffness is worked out with, in place of the shape's own; two flat bodies need one."""
 
     @model_validator(mode="after")
     def _is_free_or_fixed(self) -> Self:

@@ -7,13 +7,15 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from scenarios.fields import Data, Friction, Name, Point2, Point3, Restitution, Size, Vector2, Vector3
+from scenarios.fields import Data, Friction, Name, Point2, Point3, Restitution, Size, Vector2, Vector3, not_said
 
 
 class AnyBoundary(Data):
     name: Name
     friction: Friction = 0.0
     restitution: Restitution = 0.0
+    material: Annotated[Name | None, Field(exclude_if=not_said)] = None
+    """Of `contact.compliant`, where contact is compliant."""
 
 
 def _check_unit(normal: tuple[float, ...]) -> None:

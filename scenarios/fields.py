@@ -35,3 +35,8 @@ class Data(BaseModel):
     """Immutable, refuses unknown fields; a default is part of the format."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+def not_said(value: object) -> bool:
+    """Such a field is left out of the JSON: a scene keeps the identity that it had before there was the field."""
+    return value is None

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
-from scenarios import mass
+from scenarios import mass, materials
 from scenarios.bodies import AnyBody, PlanarBody, SpatialBody
 from scenarios.boundaries import (
     AnyBoundary,
@@ -30,7 +30,19 @@ from scenarios.boundaries import (
     PlanarBoundary,
     SpatialBoundary,
 )
-from scenarios.fields import Data, Friction, Length, Name, NonNegative, Number, Positive, Rate2, Rate3, Restitution
+from scenarios.fields import (
+    Data,
+    Friction,
+    Length,
+    Name,
+    NonNegative,
+    Number,
+    Positive,
+    Rate2,
+    Rate3,
+    Restitution,
+    not_said,
+)
 from scenarios.joints import (
     AnyJoint,
     Ball,
@@ -43,6 +55,7 @@ from scenarios.joints import (
     Slider,
     SpatialJoint,
 )
+from scenarios.materials import CompliantContact, Material, MaterialPair
 from scenarios.scene_error import SceneError, explain
 from scenarios.shapes import (
     ArcPolygon,
@@ -66,6 +79,7 @@ __all__ = [  # noqa: RUF022, for this is the order in which one would teach them
     "PlanarBoundary", "SpatialBoundary", "HalfPlane", "Bowl", "HalfSpace", "HollowSphere",
     "PlanarJoint", "SpatialJoint", "Revolute", "Prismatic", "Rod", "Rope", "Ball", "Hinge", "Slider",
     "Damping", "Spring", "Thruster", "ContactLaw", "PairLaw", "CombinationRule", "ImpactLaw", "ImpactOrder",
+    "CompliantContact", "Material", "MaterialPair",
     "parse_scene", "read_scene", "write_scene", "content_hash", "features", "colliding_pairs",
     "masses", "inertias", "planar_start", "spatial_start",
 ]
@@ -132,11 +146,6 @@ class Thruster(Data):
         return self
 
 
-def _not_said(value: object) -> bool:
-    """Such a field is left out of the JSON: a scene keeps the identity that it had before there was the field."""
-    return value is None
-
-
 class PairLaw(Data):
     """Friction and restitution of one pair, whatever the combination rule says."""
 
@@ -156,10 +165,12 @@ class ContactLaw(Data):
     friction_rule: CombinationRule = "geometric-mean"
     restitution_rule: CombinationRule = "max"
     pairs: tuple[PairLaw, ...] = ()
-    impact_law: Annotated[ImpactLaw | None, Field(exclude_if=_not_said)] = None
+    impact_law: Annotated[ImpactLaw | None, Field(exclude_if=not_said)] = None
     """Restitution of speeds (Newton) or of impulses (Poisson); they differ with friction."""
-    impact_order: Annotated[ImpactOrder | None, Field(exclude_if=_not_said)] = None
+    impact_order: Annotated[ImpactOrder | None, Field(exclude_if=not_said)] = None
     """Several places in touch struck: one problem over all of them, or one after the other, the fastest first."""
+    compliant: Annotated[CompliantContact | None, Field(exclude_if=not_said)] = None
+    """In space: elastic, damped contact between materials, in place of rigid contact and all of the above."""
 
     @cached_property
     def laws(self) -> dict[frozenset[str], PairLaw]:
@@ -260,8 +271,17 @@ class _Scene(Data):
                 raise ValueError(f"contact.pairs[{i}]: {pair.a!r} and {pair.b!r} stand in pairs[{first}] already; once")
         return self
 
+    @model_validator(mode="after")
+    def _materials_meet_by_a_law(self) -> Self:
+        if fault := materials.fault(self):
+            raise ValueError(fault)
+        return self
+
     def pair_law(self, a: AnyBody | AnyBoundary, b: AnyBody | AnyBoundary) -> tuple[float, float]:
-        """(friction, restitution) of a pair of this scene's bodies or boundaries."""
+        """(friction, restitution) of a pair of this scene's bodies or boundaries; where compliant, their materials'."""
+        if self.contact.compliant is not None:
+            law = self.contact.compliant.law(a, b)
+            return law.sliding_friction, law.restitution
         friction = COMBINE[self.contact.friction_rule](a.friction, b.friction)
         restitution = COMBINE[self.contact.restitution_rule](a.restitution, b.restitution)
         pair = self.contact.laws.get(frozenset((a.name, b.name)))
@@ -364,7 +384,8 @@ def features(scene: Scene) -> frozenset[str]:
     """Words for what an engine must represent: shape, boundary and joint kinds, laws, forces.
 
     Among them: "planar" | "spatial"; each `kind`; "concave-polygon"; "friction", "restitution" (some pair has
-    them above 0); "damping", "springs", "thrusters"; "groups".
+    them above 0); "damping", "springs", "thrusters"; "groups". A compliant law of contact is "compliant" and, where
+    some pair has it, "rolling-resistance"; its coefficient of restitution is a part of it, and no "restitution".
     """
     found = {"planar" if isinstance(scene, PlanarScene) else "spatial"}
     found |= {body.shape.kind for body in scene.bodies}
@@ -372,16 +393,23 @@ def features(scene: Scene) -> frozenset[str]:
     if any(isinstance(body.shape, Polygon) and not body.shape.is_convex for body in scene.bodies):
         found.add("concave-polygon")
     members = (*scene.bodies, *scene.boundaries)
+    given = scene.contact.compliant
     laws = (
-        [scene.pair_law(a, b) for a, b in _colliding_pairs(scene)]
-        if len(members) <= 200
-        else [
-            (max(m.friction for m in members), max(m.restitution for m in members)),
-            *((p.friction or 0.0, p.restitution or 0.0) for p in scene.contact.pairs),
-        ]
+        [(pair.sliding_friction, 0.0) for pair in given.pairs]
+        if given
+        else (
+            [scene.pair_law(a, b) for a, b in _colliding_pairs(scene)]
+            if len(members) <= 200
+            else [
+                (max(m.friction for m in members), max(m.restitution for m in members)),
+                *((p.friction or 0.0, p.restitution or 0.0) for p in scene.contact.pairs),
+            ]
+        )
     )
     found |= {"friction"} if any(mu > 0 for mu, _ in laws) else set()
     found |= {"restitution"} if any(e > 0 for _, e in laws) else set()
+    found |= {"compliant"} if given else set()
+    found |= {"rolling-resistance"} if given and any(pair.rolling_resistance > 0 for pair in given.pairs) else set()
     found |= {"damping"} if scene.damping != Damping() else set()
     found |= {"springs"} if scene.springs else set()
     found |= {"thrusters"} if scene.thrusters else set()

@@ -128,8 +128,9 @@ def _siblings(location: tuple[int | str, ...], adapter: TypeAdapter[Any]) -> lis
     definitions = schema.get("$defs", {})
 
     def resolve(node: dict[str, Any]) -> dict[str, Any]:
-        while "$ref" in node:
-            node = definitions[node["$ref"].rsplit("/", 1)[-1]]
+        while "$ref" in node or "anyOf" in node:  # anyOf: a field that may be null
+            there = node.get("anyOf") or [definitions[node["$ref"].rsplit("/", 1)[-1]]]
+            node = next(choice for choice in there if choice.get("type") != "null")
         return node
 
     node = schema

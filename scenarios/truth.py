@@ -24,6 +24,7 @@ Invariant = Literal[
     "momentum-x",  # ... along x alone: the ground is level and frictionless
     "angular-momentum",  # about the centre of mass of all free bodies
     "no-overlap",  # bodies overlap by no more than a tenth of the smallest's width: the law on penetration_max
+    "elastic-depth",  # compliant bodies sink in no deeper than the scene's energy can press them, and that tenth
     "rest",  # it comes to rest, or stays at rest, and does not creep
 ]
 

@@ -41,13 +41,20 @@ class Contacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impacts:
-    """Impacts as the engine reports them: E rows, in order of time."""
+    """Impacts as the engine reports them: E rows, in order of time. Where contact lasts, the touch that begins it.
+
+    The normal points from a to b. None: the engine does not say.
+    """
 
     time: Array  # (E,) s
     a: NDArray[np.int64]  # (E,)
     b: NDArray[np.int64]  # (E,)
     point: Array  # (E, 2 or 3) m
-    impulse: Array  # (E, 2 or 3) N s, on b
+    impulse: Array  # (E, 2 or 3) N s, on b; NaN where the engine does not say
+    normal: Array | None = None  # (E, 2 or 3)
+    gap: Array | None = None  # (E,) m
+    approach: Array | None = None  # (E,) m/s, at which the two close
+    restitution: Array | None = None  # (E,) the nominal coefficient that holds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +176,8 @@ def to_bytes(trajectory: Trajectory) -> bytes:
         if isinstance(value, np.ndarray):
             arrays[item.name] = value
         elif isinstance(value, (Contacts, Impacts)):
-            arrays |= {f"{item.name}.{f.name}": getattr(value, f.name) for f in fields(value)}
+            parts = {f"{item.name}.{f.name}": getattr(value, f.name) for f in fields(value)}
+            arrays |= {name: array for name, array in parts.items() if array is not None}
         elif value is not None:
             header[item.name] = value
     header["arrays"] = [

@@ -9,7 +9,8 @@ import numpy as np
 from scenarios import mass
 from scenarios.catalogue.bodies import start_pose
 from scenarios.forces import spring_energy
-from scenarios.scene import PlanarScene, Scene, inertias, masses
+from scenarios.materials import curvature, deepest, stiffness
+from scenarios.scene import HalfSpace, PlanarScene, Scene, SpatialScene, Sphere, inertias, masses
 
 RESTING_SHARE = 0.02
 """of the energy scale: some engines keep a skin and push bodies that touch apart by a hundredth of their size."""
@@ -20,13 +21,13 @@ MOMENTUM_SHARE = 1e-3  # of the momentum scale: single precision, thousands of s
 
 
 def energy_scale(scene: Scene) -> float:
-    """J: sum of m g L over the free bodies, L the height that they span, plus kinetic and spring energy at time 0."""
+    """J: sum of m g L over the free bodies, L the height that they span, plus kinetic and elastic energy at time 0."""
     gravity = np.array(scene.gravity)
     g = float(np.linalg.norm(gravity))
     free = [i for i, body in enumerate(scene.bodies) if not body.fixed]
     m, inertia = masses(scene)[free], inertias(scene)[free]
     bodies = [scene.bodies[i] for i in free]
-    stored = spring_energy(scene, *start_pose(scene))
+    stored = spring_energy(scene, *start_pose(scene)) + pressed_energy(scene)
     for body, m_i, I_i in zip(bodies, m, inertia):
         # The largest moment bounds the spin's energy, whatever the orientation.
         stored += 0.5 * float(m_i) * float(np.sum(np.square(body.velocity)))
@@ -50,8 +51,41 @@ def smallest_size(scene: Scene) -> float:
 
 
 def contact_laws(scene: Scene, *, share: float) -> dict[str, float]:
-    """Bounds on energy gained, `share` of the energy scale, and on penetration, for any scene with contacts."""
-    return gain_law(scene, share) | {"penetration_max": PENETRATION_SHARE * smallest_size(scene)}
+    """Bounds on energy gained, `share` of the energy scale, and on penetration, for any scene with contacts.
+
+    Compliant bodies sink in by what presses them: as deep as all the energy of the scene could press one pair comes on
+    top of the share that a discretised engine is allowed.
+    """
+    most = PENETRATION_SHARE * smallest_size(scene) + deepest_press(scene)
+    return gain_law(scene, share) | {"penetration_max": most}
+
+
+def deepest_press(scene: Scene) -> float:
+    """m, to which the scene's energy could press two of its bodies; 0 where contact is rigid."""
+    given = scene.contact.compliant
+    if given is None:
+        return 0.0
+    energy = energy_scale(scene)
+    kinds = {(m.material, curvature(m)): m for m in (*scene.bodies, *scene.boundaries)}.values()
+    met = [(a, b) for a in kinds for b in kinds if frozenset((a.material, b.material)) in given.laws]
+    return max((deepest(given, a, b, energy) for a, b in met if curvature(a) + curvature(b) > 0.0), default=0.0)
+
+
+def pressed_energy(scene: Scene) -> float:
+    """J, elastic, of spheres that begin in one another or in a half-space; other shapes are taken to begin apart."""
+    given, energy = scene.contact.compliant, 0.0
+    if given is None or not isinstance(scene, SpatialScene):
+        return energy
+    spheres = [(body, body.shape.radius) for body in scene.bodies if isinstance(body.shape, Sphere)]
+    planes = [plane for plane in scene.boundaries if isinstance(plane, HalfSpace)]
+    gaps: list[tuple[Any, Any, float]] = []
+    for i, (a, radius) in enumerate(spheres):
+        for b, other in spheres[i + 1 :]:
+            if not (a.fixed and b.fixed):
+                gaps.append((a, b, float(np.linalg.norm(np.subtract(a.position, b.position))) - radius - other))
+        if not a.fixed:
+            gaps += [(a, p, float(np.subtract(a.position, p.point) @ np.array(p.normal)) - radius) for p in planes]
+    return sum(0.4 * stiffness(given, a, b) * (-gap) ** 2.5 for a, b, gap in gaps if gap < 0.0)
 
 
 def flight_laws(scene: Scene) -> dict[str, float]:

@@ -54,7 +54,7 @@ def may_touch(scene: Scene) -> bool:
 
 def invariants_of(scene: Scene) -> frozenset[Invariant]:
     """What must hold of a scene whatever its bodies do."""
-    found: set[Invariant] = {"no-overlap"}
+    found: set[Invariant] = {"elastic-depth" if scene.contact.compliant else "no-overlap"}
     if not scene.thrusters:
         damped = scene.damping != Damping() or any(spring.damping for spring in scene.springs)
         lossless = not damped and not may_touch(scene)

@@ -7,7 +7,7 @@ import json
 import jsonschema
 import pytest
 
-from scenarios.catalogue import canonical_suite
+from scenarios.catalogue import canonical_suite, scenario_of
 from scenarios.scene import SCENE, parse_scene, write_scene
 from scenarios.scene_error import SceneError
 from scenarios.schema import scene_schema
@@ -25,7 +25,7 @@ def test_it_is_a_schema_of_2020_12_with_an_identity_and_a_format():
 
 
 def test_every_scene_of_the_catalogue_satisfies_it():
-    for scenario in canonical_suite():
+    for scenario in [*canonical_suite(), scenario_of("rolling-balls")]:
         VALIDATOR.validate(json.loads(write_scene(scenario.scene)))
 
 

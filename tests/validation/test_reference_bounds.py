@@ -56,6 +56,7 @@ JOINED = "in space, where bodies touch nothing: the integrator's local error, 1e
 CLOSED = "joints in space are closed after every step and in every sample"
 STEPS = "in space it goes by steps, of second order"
 FOUND = "parabolas, and impacts found to a few times the tolerance of gaps, 1e-9 m"
+ELASTIC = "every touch and parting is found on the solution; local error 1e-13"
 HOVERS = "gaps are from 0 to twice their tolerance"
 
 BOUNDS = (
@@ -88,6 +89,8 @@ BOUNDS = (
     Bound("thrown-box:speed=4,friction=0.3,height=1", "truth_error_event_time", 1e-12, LANDS, unit="s"),
     Bound("slide-to-roll:hollow={false,true}", "truth_error_goal", 1e-12, SLIDES, unit="m/s"),
     Bound("slide-to-roll:hollow={false,true}", "truth_error_angle", 1e-12, SLIDES, unit="rad"),
+    Bound("tumbling-block", "truth_error_goal", 1e-9, "two series summed up; as exact as its truth is known", unit="s"),
+    Bound("tumbling-block", "penetration_max", 1e-12, "bodies in touch are at gap 0", unit="m"),
     Bound("newtons-cradle:n=5,gap=0.02,speed=1", "truth_error_event_time", 1e-12, BOUNCES, unit="s"),
     Bound(
         "newtons-cradle:n={3,5},gap=0.01,speed=5,restitution={1,0.9,0.5}",
@@ -165,6 +168,11 @@ BOUNDS = (
     Bound("slide-to-roll:space=spatial", "truth_error_position", 1e-5, STEPS, unit="m"),
     Bound("sphere-in-sphere:contact={rolling,sliding},space=spatial", "truth_error_position", 5e-4, STEPS, unit="m"),
     Bound("sphere-in-sphere:contact={rolling,sliding},space=spatial", "penetration_max", 1e-15, HOVERS, unit="m"),
+    Bound("compliant-bounce:restitution={0.1,0.7,1}", "truth_error_goal", 1e-10, ELASTIC),
+    Bound("compliant-bounce:restitution={0.1,0.7,1}", "truth_error_position", 1e-11, ELASTIC, unit="m"),
+    Bound("compliant-rest", "truth_error_goal", 1e-12, ELASTIC, unit="m"),
+    Bound("compliant-cradle:n=3", "truth_error_position", 1e-9, "as exact as its truth is known", unit="m"),
+    Bound("compliant-cradle:n=3", "energy_drift", 1e-10, ELASTIC, unit="J"),
 )
 
 

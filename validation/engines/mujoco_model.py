@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +11,12 @@ import numpy as np
 from mujoco import mjtEq, mjtJoint, mjtObj
 from numpy.typing import NDArray
 
+from scenarios.materials import contact_radius
 from scenarios.scene import PlanarScene, Revolute, Rod, Rope, Scene, colliding_pairs, masses
 from validation.engines.embedding import inertias_in_space, rotation_matrix, start_in_space, vector_in_space
 from validation.engines.engine import Settings
 from validation.engines.joint_tree import Joint, Link, holds_something, joint_forest, kept_apart, sliding_rate
+from validation.engines.linear_contact import linear_contact
 from validation.engines.mujoco_mjcf import HAS_SPEC, MjcfSpec
 from validation.engines.mujoco_shapes import body_geoms, boundary_geoms
 from validation.engines.pair_laws import PairLaws
@@ -48,7 +51,7 @@ def build_model(scene: Scene, dt: float, settings: Settings) -> tuple[Any, Any, 
     _set_options(spec, scene, dt, settings)
     links, loops = joint_forest(scene)
     nodes = _add_bodies(spec, scene, links)
-    laws = _ContactLaws(spec, scene, settings)
+    laws = _ContactLaws(spec, scene, dt, settings)
     bodies: tuple[Any, ...] = scene.bodies
     for i, body in enumerate(bodies):
         for shape in body_geoms(spec, body.shape, f"b{i}"):
@@ -156,15 +159,18 @@ class _ContactLaws:
     """Gives every pair its friction.
 
     MuJoCo takes the larger value of two geoms. Where no values per body give every pair its own, the pairs are
-    listed one by one. A frictionless pair has one contact dimension: MuJoCo knows no friction below 1e-5.
+    listed one by one. A frictionless pair has one contact dimension: MuJoCo knows no friction below 1e-5. Where
+    contact is compliant every pair is listed, with a spring and damper of its own.
     """
 
-    def __init__(self, spec: Any, scene: Scene, settings: Settings) -> None:
+    def __init__(self, spec: Any, scene: Scene, dt: float, settings: Settings) -> None:
         self.geoms: list[int] = []  # the member of each geom, in the order they were added
         self._names: list[str] = []
         self._spec, self._scene = spec, scene
         self._laws = PairLaws(scene)
-        self._friction = self._laws.shape_values("friction", "max")
+        compliant = scene.contact.compliant is not None
+        self._friction = None if compliant else self._laws.shape_values("friction", "max")
+        self._stiffest = 1.0 / (2.0 * dt) ** 2
         self._solref, self._solimp = _softness(settings)
 
     def add_geom(self, node: Any, member: int, shape: dict[str, Any]) -> None:
@@ -198,17 +204,31 @@ class _ContactLaws:
         for name, member in zip(self._names, self.geoms):
             of.setdefault(member, []).append(name)
         for a, b in colliding_pairs(self._scene):
-            mu, _ = self._laws.of(index[a], index[b])
+            law = self._pair(members[index[a]], members[index[b]], self._laws.of(index[a], index[b])[0])
             for first in of[index[a]]:
                 for second in of[index[b]]:
                     self._spec.add_pair(
                         geomname1=first,
                         geomname2=second,
-                        condim=_dimensions(mu),
-                        friction=[mu, mu, 0.0, 0.0, 0.0],
-                        solref=self._solref,
                         solimp=self._solimp,
+                        **law,
                     )
+
+    def _pair(self, a: Any, b: Any, mu: float) -> dict[str, Any]:
+        """Rolling resistance is a length to MuJoCo; stiffness and damping are those of a unit mass, minus them where
+        they are meant themselves.
+        """
+        given = self._scene.contact.compliant
+        if given is None:
+            return {"condim": _dimensions(mu), "friction": [mu, mu, 0.0, 0.0, 0.0], "solref": self._solref}
+        K, D, m = linear_contact(self._scene, a, b)
+        softer = min(1.0, self._stiffest / (K / m))
+        solref = [-softer * K / m, -math.sqrt(softer) * D / m]
+        rolling = given.law(a, b).rolling_resistance * contact_radius(a, b)
+        return {
+            "condim": 6 if rolling > 0.0 else _dimensions(mu), "friction": [mu, mu, rolling, rolling, rolling],
+            "solref": solref,
+        }  # fmt: skip
 
 
 def _dimensions(friction: float) -> int:

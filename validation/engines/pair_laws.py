@@ -31,7 +31,7 @@ class PairLaws:
         for member in members:
             immovable = bool(getattr(member, "fixed", True))
             own_name = member.name if member.name in special else None
-            key = (member.friction, member.restitution, immovable, own_name)
+            key = (member.friction, member.restitution, member.material, immovable, own_name)
             if key not in kinds:
                 kinds[key] = len(kinds)
                 samples.append(member)

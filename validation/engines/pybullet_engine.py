@@ -13,6 +13,8 @@ What makes a comparison unfair, and what is done about it (measured with 3.2.7; 
   motors.
 - Friction and restitution of a pair are the product of two bodies' values; where no values give every pair its own,
   the scene is declined. Friction above 10 is cut off, and declined.
+- Compliant contact is a linear spring and damper (`linear_contact`), springs of two bodies in series. It is solved for
+  implicitly, which damps: a ball without any loss has 0.75 of its speed left of a contact of 16 steps, 0.96 of 130.
 - Free bodies have their gyroscopic torque, taken at the start of the step: in 10 s of tumbling about the middle axis
   at 1 rad/s the energy grows by 0.12 % at dt = 1/240, as with MuJoCo's Euler. (Bullet's maximal coordinates have none.)
 - A step first changes the velocity, then moves with it: in free flight the velocity is the true one dt/2 before.
@@ -37,6 +39,7 @@ from scenarios.forces import has_applied_forces, planar_wrenches, spatial_wrench
 from scenarios.scene import Ball, PlanarScene, Revolute, Scene, features
 from validation.engines.engine import Setting, Settings, Value
 from validation.engines.joint_tree import joint_forest, start_fault
+from validation.engines.linear_contact import body_values
 from validation.engines.pair_laws import PairLaws
 from validation.engines.pybullet_reader import StateReader
 from validation.engines.pybullet_world import BASE, World
@@ -50,7 +53,9 @@ DECLINES = {
     "concave-polygon": "a moving Bullet mesh is its convex hull",
     "rod": "Bullet has no joint that keeps a distance",
     "rope": "Bullet has no joint that limits a distance",
+    "rolling-resistance": "Bullet has no rolling resistance in proportion to the force that presses two bodies",
 }
+SPRINGS = "Bullet has a spring for each body; no stiffness and damping of bodies give every pair of this scene its own"
 MOST_FRICTION = 10.0  # of a pair: Bullet cuts off there
 
 SETTINGS: Mapping[str, Setting] = {
@@ -87,6 +92,7 @@ FAIR: Mapping[str, Value] = {
     "max_speed": 1e12,
 }
 FAIR_IMPACT: Mapping[str, Value] = {"contact_breaking_threshold": 1e-4, "contact_erp": 0.0}
+FAIR_COMPLIANT: Mapping[str, Value] = {"contact_slop": 0.0}
 FAIR_FACETS: Mapping[str, Value] = {"contact_breaking_threshold": 1e-4}  # or the next facet takes part of the motion
 
 
@@ -105,12 +111,15 @@ class PyBullet:
             return {}
         found = features(scene)
         faceted = FAIR_FACETS if found & {"bowl", "hollow-sphere"} else {}
-        return {**FAIR, **faceted, **(FAIR_IMPACT if "restitution" in found else {})}
+        impact = FAIR_IMPACT if "restitution" in found else FAIR_COMPLIANT if "compliant" in found else {}
+        return {**FAIR, **faceted, **impact}
 
     def declines(self, scene: Scene) -> str | None:
         found = features(scene)
         if reason := next((why for feature, why in DECLINES.items() if feature in found), None):
             return reason
+        if scene.contact.compliant is not None and body_values(scene) is None:
+            return SPRINGS
         laws = PairLaws(scene)
         friction, restitution = laws.shape_values("friction", "product"), laws.shape_values("restitution", "product")
         for quantity, values in (("friction", friction), ("restitution", restitution)):

@@ -13,6 +13,7 @@ from scenarios.scene import PlanarScene, Scene, masses
 from validation.engines.embedding import inertias_in_space, rotation_matrix, start_in_space, vector_in_space
 from validation.engines.engine import Settings
 from validation.engines.joint_tree import Link, TreeJoint, joint_forest, kept_apart, sliding_rate, start_turn
+from validation.engines.linear_contact import body_values
 from validation.engines.pair_laws import PairLaws
 from validation.engines.pybullet_shapes import body_shape, boundary_shape, is_mesh
 
@@ -270,6 +271,13 @@ class World:
                 spinningFriction=0.0,
                 rollingFriction=0.0,
             )
+        if self._scene.contact.compliant is not None:
+            springs = body_values(self._scene)
+            assert springs is not None, "declined before"
+            for address, member in self.member.items():
+                stiffness, damping = (values[member] for values in springs)
+                self._call(pb.changeDynamics, *address, restitution=0.0)
+                self._call(pb.changeDynamics, *address, contactStiffness=stiffness, contactDamping=damping)
 
     def _close_loop(self, joint: TreeJoint) -> None:
         """A soft constraint between two links of the forest, or one of them and a point of the world."""

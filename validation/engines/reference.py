@@ -30,7 +30,7 @@ from reference_engine import ContactForceError, LocatedMotion, UnresolvedContact
 from reference_engine.planar.located.settings import FINEST_TOLERANCE, IMPACT_LAWS, IMPACT_ORDERS
 from reference_engine.planar.located.simulate import penetration
 from scenarios.scene import PlanarScene, Revolute, Scene, SpatialScene, colliding_pairs
-from validation.engines import reference_ellipsoids, reference_mechanisms
+from validation.engines import reference_compliant, reference_ellipsoids, reference_mechanisms
 from validation.engines.engine import Setting, Settings, Value
 from validation.engines.recorder import BASE_RATE, PAIR_EVERY, report_step_times
 from validation.engines.reference_world import world_of
@@ -61,6 +61,7 @@ SETTINGS = {
     "max_events": Setting(default=OWN.max_events, low=1, high=1e9, doc="more of them are an error"),
     **reference_ellipsoids.SETTINGS,
     **reference_mechanisms.SETTINGS,
+    **reference_compliant.SETTINGS,
 }
 ROUND_OFF = 1e-12  # m, which is no overlap to be refused
 MOST_BODIES = 300  # with 0.5 GiB; its matrices are dense, four places for each body
@@ -83,6 +84,8 @@ class Reference:
 
     def declines(self, scene: Scene) -> str | None:
         if isinstance(scene, SpatialScene):
+            if scene.contact.compliant:
+                return reference_compliant.declines(scene)
             if scene.contact.impact_law or scene.contact.impact_order:
                 return NO_CHOICE
             return (reference_mechanisms if takes_joints(scene) else reference_ellipsoids).declines(scene)
@@ -104,8 +107,10 @@ class Reference:
         reference_ellipsoids.warm_up()
 
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
-        """Raises UnresolvedContact, UnresolvedStepError, JointError or ContactForceError, with the figures."""
+        """Raises UnresolvedContact, UnresolvedStepError, JointError, CompliantError or ContactForceError, with why."""
         if isinstance(scene, SpatialScene):
+            if scene.contact.compliant:
+                return reference_compliant.simulate(scene, dt, settings)
             if takes_joints(scene):
                 steps = max(1, round(scene.duration / dt))
                 return reference_mechanisms.simulate(scene, times_read(steps, dt), dt, settings)

@@ -1,4 +1,8 @@
-"""Penetration and gap of all pairs that may touch, whatever the engine reported."""
+"""Penetration and gap of all pairs that may touch, whatever the engine reported.
+
+Where contact is compliant bodies sink in by what presses them: deeper is not worse and shallower not better, the truth
+says how deep is right, and a law how deep is too deep.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import math
 
 import numpy as np
 
+from validation.metrics.metric import Reading
 from validation.metrics.observation import Array, Observation, shared
 from validation.metrics.proximity import near_distance, pairs, proximities
 
@@ -19,22 +24,26 @@ def deepest(o: Observation) -> Array:
     return depth + 0.0  # no negative zero
 
 
-def penetration_max(o: Observation) -> float | None:
+def penetration_max(o: Observation) -> Reading | None:
     """Deepest penetration of any pair at any sample."""
-    return float(deepest(o).max()) if pairs(o) else None
+    return told(o, float(deepest(o).max())) if pairs(o) else None
 
 
-def penetration_mean(o: Observation) -> float | None:
+def penetration_mean(o: Observation) -> Reading | None:
     """Mean over time of the deepest penetration of any pair, samples weighted by the time between them."""
     if not pairs(o):
         return None
     depth, span = deepest(o), float(o.time[-1] - o.time[0])
-    return float(np.trapezoid(depth, o.time)) / span if span > 0.0 else float(depth[0])
+    return told(o, float(np.trapezoid(depth, o.time)) / span if span > 0.0 else float(depth[0]))
 
 
-def penetration_final(o: Observation) -> float | None:
+def penetration_final(o: Observation) -> Reading | None:
     """Penetration of the deepest pair at the end."""
-    return float(deepest(o)[-1]) if pairs(o) else None
+    return told(o, float(deepest(o)[-1])) if pairs(o) else None
+
+
+def told(o: Observation, depth: float) -> Reading:
+    return Reading(value=depth, better="neither" if o.scene.contact.compliant else None)
 
 
 def gap_final(o: Observation) -> float | None:

@@ -1,0 +1,81 @@
+"""A block that falls on a corner, without friction, and comes to rest through two accumulations of impacts.
+
+It strikes with one corner, turns, strikes with the other, and so on, in ever shorter flights, until infinitely many of
+them end at one corner, at 0.965717186 s. On that it slides and swings until impacts of the other corner accumulate too,
+and it lies flat. Newton's law; a corner that rests takes the impulse that it needs to stay, if it needs one. There is
+no closed form: the time is that of a program of its own, by scipy's event location, with bounces below 1e-7 s summed up
+(tests/reference_engine/planar/located/tumbling_witness.py). Its runs at 1e-10 to 1e-13 agree to 1e-10 s.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from scenarios.catalogue.bodies import Array, G, block, poses_in_plane, scene_of
+from scenarios.catalogue.ground import ground as lay_ground
+from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
+from scenarios.scenario import Scenario, Value
+from scenarios.truth import Goal, Motion, Truth
+
+WIDTH, HEIGHT, TILT, FALL, RESTITUTION = 1.0, 0.5, 0.3, 1.0, 0.5  # m, m, rad, m above the ground of the centre
+REST = 1.0160211588  # s
+ERROR = 1e-9
+SETTLED, DURATION = 1.5, 3.0  # s; engines with steps are late
+SLOW = 0.01  # of sqrt(g HEIGHT): slower it counts as at rest
+
+
+def tumbling_block() -> Scenario:
+    """Tumbling block: dropped on a corner without friction, it is at rest after infinitely many impacts, twice"""
+    body = block("planar", "block", size=(WIDTH, HEIGHT), y=FALL, angle=TILT, restitution=RESTITUTION)
+    scene = scene_of(
+        "planar", (body,), lay_ground("planar", "plane", restitution=RESTITUTION), title="Tumbling block",
+        duration=DURATION,
+    )  # fmt: skip
+
+    def lying(time: Array) -> Array:
+        pose = np.zeros((len(time), 1, 3))
+        pose[:, 0, 1] = HEIGHT / 2.0
+        return pose
+
+    return Scenario(
+        name="tumbling-block",
+        title=scene.title,
+        probes="impacts at corners, two accumulations of impacts, the time of rest",
+        regime="impact",
+        scene=scene,
+        truth=Truth(
+            kind="converged",
+            source="Newton's law of impact from flight to flight, by scipy's event location at four tolerances",
+            span=(SETTLED, DURATION),
+            error=ERROR,
+            pose=poses_in_plane(scene, lying),
+            goal=Goal(name="time of rest", unit="s", exact=REST, measure=rest_time),
+            invariants=frozenset({"momentum-x", "energy-not-gained", "rest"}),
+        ),
+        headline="truth_error_goal",
+        noise={"impact_count": "chaotic"},
+        meaningless=frozenset({"energy_drift"}),
+        laws=contact_laws(scene, share=MOVING_SHARE),
+    )
+
+
+def rest_time(motion: Motion) -> float:
+    """s; NaN where it never rests.
+
+    Of a motion with samples before and after its impacts it is their limit: the last and what a geometric series of the
+    bounces leaves. Of others it is the first sample from which no point of the block is faster than SLOW.
+    """
+    fast = np.hypot(*motion.velocity[:, 0].T) + 0.5 * math.hypot(WIDTH, HEIGHT) * np.abs(motion.spin[:, 0])
+    moving = np.flatnonzero(fast > SLOW * math.sqrt(G * HEIGHT))
+    if not moving.size or moving[-1] == len(fast) - 1:
+        return math.nan
+    struck = np.unique(motion.time[1:][np.diff(motion.time) == 0.0])
+    if len(struck) < 2:
+        return float(motion.time[moving[-1] + 1])
+    return float(struck[-1] + (struck[-1] - struck[-2]) * RESTITUTION / (1.0 - RESTITUTION))
+
+
+CANONICAL: tuple[Mapping[str, Value], ...] = ({},)
