@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -51,6 +52,12 @@ def test_materials_survive_json_and_the_schema_knows_them():
     assert data["bodies"][0]["material"] == "steel" and "contact_radius" not in data["bodies"][0]
     assert features(SCENE) == {"spatial", "sphere", "half-space", "compliant", "friction", "rolling-resistance"}
     assert SCENE.pair_law(BALL, LAKE) == (0.1, 0.5)
+
+
+def test_the_example_of_the_page_is_a_scene():
+    page = (Path(__file__).parents[2] / "docs" / "compliant.md").read_text(encoding="utf-8")
+    example = parse_scene(json.loads(page.split("```json\n")[1].split("```")[0]))
+    assert example.contact.compliant and example.pair_law(example.bodies[0], example.boundaries[0]) == (0.4, 0.7)
 
 
 def test_a_scene_that_is_rigid_says_nothing_of_materials():
