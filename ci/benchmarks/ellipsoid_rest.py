@@ -1,13 +1,15 @@
 """Two things that a step with friction must get right: a thrown sphere rolls, and a heap that has settled rests.
 
-    python -P ci/benchmarks/ellipsoid_rest.py [--spheres 1000] [--bodies 500] [--seed 0]
+    python -P ci/benchmarks/ellipsoid_rest.py [--spheres 1000] [--bodies 500] [--seeds 0 1 2]
 
 Spheres with random speeds (0.1 to 10 m/s), frictions (0.02 to 1) and steps (1 to 100 ms) are thrown along a plane: none
-gets below it, and each ends at 5/7 of its speed, to 1e-6. Then ellipsoids fall from a lattice into a hollow sphere,
-friction 0.5, in air that slows them down as e^(-4 t / s) (without it they would rock for ever), and settle:
-first with speeds to 1 cm/s, at last to 1e-8 m/s. Of a second at rest: the energy gained, of what was lost in the fall,
-at most 1e-9; the deepest overlap, of all pairs by the geometry itself, at most 1e-6 of the size; the largest speed, and
-what the poses show of it, at most 1e-6 m/s; weights against the forces of the wall, to 1e-6. Exits 1 where one fails.
+gets below it, and each ends at 5/7 of its speed, to 1e-6. Then, for each seed, ellipsoids fall from a lattice into a
+hollow sphere, friction 0.5, in air that slows them down as e^(-4 t / s) (without it they would rock for ever), and
+settle: first with speeds to 1 cm/s, at last to 1e-8 m/s. Then the air is taken away, and of a second at rest without
+it: the energy gained, of what was lost in the fall, at most 1e-9; the deepest overlap, of all pairs by the geometry
+itself, at most 1e-6 of the size; the largest speed, and what the poses show of it, at most 1e-6 m/s; weights against
+the forces of the wall, to 1e-6. Exits 1 where one fails, on any seed, or a heap has not come to rest after 60 s of the
+processor.
 """
 
 from __future__ import annotations
@@ -23,7 +25,12 @@ from validation.kernel_cache import use_kernel_cache
 
 G, DT, SHAPE, AIR = 9.81, 0.005, np.array((0.1, 0.08, 0.06)), 4.0
 LOOSE, CALM, FINAL = 1e-2, 2e-3, 1e-8  # m/s: tolerances of the law of friction, and when the last one is taken
-MOST_TIME = 12.0  # s, until then nothing may move faster
+QUIET, SETTLING, MOST_SECONDS = 1e-7, 20.0, 60.0  # m/s to wait for, s simulated to wait at most, s of the processor
+SWEEPS = 5000  # of Gauss-Seidel, before the solver for large heaps
+
+
+class RestlessError(Exception):
+    """A heap that takes too long to come to rest."""
 
 
 def thrown(count: int, seed: int) -> tuple[float, float]:
@@ -57,9 +64,10 @@ def heap(count: int, seed: int) -> dict[str, float]:
     place -= place.mean(axis=0)
     radius = 0.21 * side * 0.5 * 3**0.5 + 0.15
     moments = 0.2 * ((SHAPE**2).sum() - SHAPE**2)
+    drag = AIR
 
     def air(t: float, position: np.ndarray, orientation: np.ndarray, twist: np.ndarray) -> np.ndarray:
-        return -AIR * twist * np.repeat((1.0, moments.mean()), 3)
+        return -drag * twist * np.repeat((1.0, moments.mean()), 3)
 
     axes = np.tile(SHAPE, (count, 1))
     world = EllipsoidWorld(
@@ -70,7 +78,7 @@ def heap(count: int, seed: int) -> dict[str, float]:
         friction=0.5,
         force=air,
     )
-    settings = SpatialSettings(gap_tolerance=1e-4, speed_tolerance=LOOSE, most_sweeps=20_000)
+    settings = SpatialSettings(gap_tolerance=1e-4, speed_tolerance=LOOSE, most_sweeps=SWEEPS)
     stepper = Stepper(world, DT, settings)
 
     def energy() -> float:
@@ -90,13 +98,15 @@ def heap(count: int, seed: int) -> dict[str, float]:
         for k in range(steps):
             stepper.step()
             largest = max(largest, fastest()) if k else 0.0
+            if time.process_time() - began > MOST_SECONDS:
+                raise RestlessError(f"{MOST_SECONDS:g} s of the processor are gone at {stepper.time:.2f} s simulated")
         return largest
 
     def fastest() -> float:
         return float(max(np.abs(stepper.twist[:, :3]).max(), SHAPE[0] * np.abs(stepper.twist[:, 3:]).max()))
 
     go(600)
-    while fastest() > CALM and stepper.time < MOST_TIME:
+    while fastest() > CALM and stepper.time < 0.5 * SETTLING:
         stepper.tighten(0.1 * LOOSE)
         go(40)
     print(
@@ -107,8 +117,11 @@ def heap(count: int, seed: int) -> dict[str, float]:
         stepper.tighten(float(tolerance))
         go(40)
         print(f"  to {tolerance:.0e} m/s: {time.process_time() - began:.1f} s, fastest {fastest():.1e} m/s", flush=True)
-    while go(40) > 1e-7 and stepper.time < MOST_TIME:
-        pass
+    while stepper.time < SETTLING:
+        before = stepper.position.copy()
+        if go(40) <= QUIET and np.abs(stepper.position - before).max() <= QUIET * 40 * DT:
+            break
+    drag = 0.0
     before, lowest, gained, jitter = stepper.position.copy(), energy(), 0.0, 0.0
     for _ in range(200):
         report = stepper.step()
@@ -141,17 +154,26 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--spheres", type=int, default=1000)
     parser.add_argument("--bodies", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     chosen = parser.parse_args()
     use_kernel_cache()
-    lowest, worst = thrown(chosen.spheres, chosen.seed)
+    from reference_engine.spatial.errors import UnresolvedStepError
+
+    lowest, worst = thrown(chosen.spheres, chosen.seeds[0])
     good = lowest >= 0.0 and worst <= 1e-6
     print(f"{chosen.spheres} thrown spheres: never lower than {lowest:.1e} m above the plane, wanted 0;"
           f" 5/7 of the speed to {worst:.1e}, wanted 1e-6", flush=True)  # fmt: skip
-    print(f"a heap of {chosen.bodies} in a hollow sphere:")
-    for (name, value), limit in zip(heap(chosen.bodies, chosen.seed).items(), LIMITS):
-        print(f"{name}: {value:.1e}, wanted {limit:.0e}")
-        good = good and value <= limit
+    for seed in chosen.seeds:
+        print(f"a heap of {chosen.bodies} in a hollow sphere, seed {seed}:")
+        try:
+            found = heap(chosen.bodies, seed)
+        except (RestlessError, UnresolvedStepError) as error:
+            print(f"missed: {error}", flush=True)
+            good = False
+            continue
+        for (name, value), limit in zip(found.items(), LIMITS):
+            print(f"{name}: {value:.1e}, wanted {limit:.0e}{'' if value <= limit else ' MISSED'}", flush=True)
+            good = good and value <= limit
     print("all well" if good else "missed")
     return not good
 

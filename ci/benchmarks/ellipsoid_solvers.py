@@ -1,13 +1,15 @@
 """Which solver solves which contact problems with friction, in how many iterations and how long.
 
-    python -P ci/benchmarks/ellipsoid_solvers.py [--random 40] [--heaps 16 64 200 1000] [--keep FILE]
+    python -P ci/benchmarks/ellipsoid_solvers.py [--random 40] [--heaps 16 64 200 1000] [--seed 1] [--keep FILE]
 
 Classes: one thrown sphere (the bug of Oltman & Hur 2017), random clusters of 10, 50 and 200 contacts, and what steps of
-falling and settling heaps of 16, 64, 200 and 1000 ellipsoids on a plane, of 64 in a hollow sphere, ask for, to 2,000
-contacts; cones and pyramids of 4, 8 and 16 edges, friction to 1. The default is asked for all of them, others for a
-sample of each class. Solved: the natural map, computed anew, within 1e-10 of the largest speed. --keep writes the
-hardest for the default, or for Newton's method on the minimum map, into a file for `tests`. Exits 1 unless there are
-2,000 problems, the default solves all, and 200 contacts of a cluster in at most 20 ms (median, time of the processor).
+falling and settling heaps of 16, 64, 200 and 1000 ellipsoids on a plane, of 64 in a hollow sphere, and of scenes of the
+catalogue ask for, to 2,000 contacts; cones and pyramids of 4, 8 and 16 edges, friction to 1. Problems without friction
+are solved too, once each, and not counted. The default is asked for all of them, others for a sample of each class.
+Solved: the natural map, computed anew, within 1e-10 of the largest speed. --keep writes the hardest for the default, or
+for Newton's method on the minimum map, into a file for `tests`. Exits 1 unless there are 2,000 problems with friction,
+the default solves all, and 200 contacts of a cluster in at most 20 ms of the processor in 95 % of problems; their
+median and the longest time stand beside it.
 """
 
 from __future__ import annotations
@@ -59,13 +61,17 @@ def cluster(rng: np.random.Generator, contacts: int, edges: int) -> Any:
     return ConeProblem(sparse.csr_array(J * M.ravel() @ J.T), b, np.full(contacts, rng.uniform(0.0, 1.0)), edges)
 
 
-def heaps(sizes: tuple[int, ...]) -> list[Any]:
+def heaps(sizes: tuple[int, ...], seed: int = 1) -> list[Any]:
     """The problems of every fifth step of heaps that fall and settle, of four layers, and in a hollow sphere.
 
-    Of large heaps, those of three steps. Without friction, with 0.5 and with 1.
+    Of large heaps, those of three steps. Without friction, with 0.5 and with 1. Then those of scenes of the catalogue.
     """
     from reference_engine import EllipsoidWorld, HalfSpace, HollowSphere, SpatialSettings, Stepper
     from reference_engine.complementarity.cone_problem import cone_problem
+    from scenarios.catalogue.ellipsoid_lattice import ellipsoid_lattice
+    from scenarios.catalogue.ellipsoids_in_sphere import ellipsoids_in_sphere
+    from scenarios.catalogue.three_ellipsoids import three_ellipsoids
+    from validation.engines.reference_ellipsoids import world_of
 
     found: list[Any] = []
 
@@ -77,20 +83,27 @@ def heaps(sizes: tuple[int, ...]) -> list[Any]:
             if self.watch and resolve < 0 and self.count:
                 found.append(cone_problem(self.contacts, self.bodies, self._flow.free, self.count))
 
+    def watch(world: EllipsoidWorld, steps: int, every: int, order: int) -> None:
+        stepper = Watched(world, 0.005, SpatialSettings(gap_tolerance=3e-4, speed_tolerance=1e-2, order=order))
+        for k in range(steps):
+            stepper.watch = k % every == every - 1
+            stepper.step()
+
     for count, hollow in [*((count, False) for count in sizes), (64, True)]:
         for friction in (0.0, 0.5, 1.0):
-            rng, side = np.random.default_rng(count), 4 if hollow else int(np.ceil(np.sqrt(count / 4)))
+            rng, side = np.random.default_rng((seed, count)), 4 if hollow else int(np.ceil(np.sqrt(count / 4)))
             i = np.arange(count)
             place = np.stack([i % side, i // side % side, i // side**2], axis=1) * 0.23 + [0.0, 0.0, 0.12]
             world = EllipsoidWorld(
                 np.tile((0.1, 0.08, 0.06), (count, 1)), place, orientation=rng.normal(size=(count, 4)),
                 containers=(HollowSphere(0.75, place.mean(axis=0)) if hollow else HalfSpace(),), friction=friction,
             )  # fmt: skip
-            stepper = Watched(world, 0.005, SpatialSettings(gap_tolerance=3e-4, speed_tolerance=1e-2, order=1))
-            every = 5 if count <= 300 else 50
-            for k in range(150):
-                stepper.watch = k % every == every - 1
-                stepper.step()
+            watch(world, 150, 5 if count <= 300 else 50, 1)
+    for scenario in (
+        ellipsoid_lattice(n=27, seed=seed), ellipsoid_lattice(n=64, heap="layers", speed=1.0, friction=0.9, seed=seed),
+        three_ellipsoids(), ellipsoids_in_sphere(friction=0.4),
+    ):  # fmt: skip
+        watch(world_of(scenario.scene), 300, 5, 2)
     return found
 
 
@@ -107,24 +120,27 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--random", type=int, default=40)
     parser.add_argument("--heaps", type=int, nargs="+", default=[16, 64, 200, 1000])
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path)
     chosen = parser.parse_args()
     use_kernel_cache()
     from reference_engine import ConeProblem, ContactForceError, solve_cones
 
     warnings.simplefilter("ignore")
-    rng, n, edges = np.random.default_rng(1), chosen.random, (0, 4, 8, 16)
-    settled = heaps(tuple(chosen.heaps))
+    rng, n, edges = np.random.default_rng(chosen.seed), chosen.random, (0, 4, 8, 16)
+    settled = heaps(tuple(chosen.heaps), chosen.seed)
     classes = {"thrown sphere": [thrown(rng, e) for e in edges for _ in range(4 * n)]}
     for contacts in (10, 50, 200):
         classes[f"cluster, {contacts}"] = [cluster(rng, contacts, e) for e in edges for _ in range(n)]
     for low, high in ((0, 30), (30, 150), (150, 1000), (1000, 5000)):
         own = [p for p in settled if low < len(p.b) <= high]
-        classes[f"heaps, {low} to {high}"] = [ConeProblem(p.W, p.b, p.friction, e) for e in edges for p in own]
+        classes[f"heaps, {low} to {high}"] = [
+            ConeProblem(p.W, p.b, p.friction, e) for e in edges for p in own if not e or p.friction.any()
+        ]
     methods = ("default", "gauss-seidel", "newton", "interior", "lemke", "minimum-map", "minimum-map-guarded")
-    total = missed = 0
-    cluster_ms = np.inf
-    print(f"{'problems':<20}{'method':<22}{'solved':>12}{'iterations':>12}{'ms':>9}   medians")
+    total = missed = rough = 0
+    cluster_ms = np.full(3, np.inf)
+    print(f"{'problems':<20}{'method':<22}{'solved':>12}{'iterations':>12}{'ms':>9}{'95 %':>9}{'longest':>9}")
     hard: list[Any] = []
     for name, problems in classes.items():
         small = all(len(p.b) <= 300 for p in problems)
@@ -151,20 +167,22 @@ def main() -> int:
                     hard.append(problem)
             if method == "default":
                 total, missed = total + len(asked), missed + len(asked) - solved
+                rough += sum(bool(p.friction.any()) for p in asked)
                 if name == "cluster, 200":
-                    cluster_ms = float(np.median(spent))
+                    cluster_ms = np.quantile(spent, (0.5, 0.95, 1.0))
             if asked:
                 rounds = f"{np.median(iterations):.0f}" if iterations else "-"
-                print(
-                    f"{name:<20}{method:<22}{solved:>6d} of{len(asked):>4d}{rounds:>12}{np.median(spent):9.1f}",
-                    flush=True,
-                )
+                middle, most, longest = np.quantile(spent, (0.5, 0.95, 1.0))
+                print(f"{name:<20}{method:<22}{solved:>6d} of{len(asked):>4d}{rounds:>12}"
+                      f"{middle:9.1f}{most:9.1f}{longest:9.0f}", flush=True)  # fmt: skip
     if chosen.keep:
         by_size = sorted(hard, key=lambda p: (len(p.b), p.edges))
         keep(by_size[:: max(1, len(by_size) // KEPT)], chosen.keep)
-    good = not missed and cluster_ms <= MOST_MS and total >= ENOUGH
-    print(f"default: {total - missed} of {total} solved, wanted all of {ENOUGH}")
-    print(f"200 contacts of a cluster: {cluster_ms:.1f} ms, wanted {MOST_MS:g}")
+    good = not missed and cluster_ms[1] <= MOST_MS and rough >= ENOUGH
+    print(f"default: {total - missed} of {total} solved, wanted all; {rough} of them with friction, wanted {ENOUGH}")
+    middle, most, longest = cluster_ms
+    print(f"200 contacts of a cluster: 95 % within {most:.1f} ms, wanted {MOST_MS:g}; median {middle:.1f}, "
+          f"longest {longest:.0f}")  # fmt: skip
     return not good
 
 

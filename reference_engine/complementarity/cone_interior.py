@@ -18,9 +18,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
-from reference_engine.complementarity.cone_newton import DENSE, blocks
+from reference_engine.complementarity.cone_newton import DENSE, Factors
 from reference_engine.complementarity.cone_problem import ConeProblem
 
 Array = NDArray[np.float64]
@@ -73,8 +72,8 @@ class Disc:
         count = len(mu)
         self.problem, self.mu, self.count = problem, mu, count
         self.by = np.stack([1.0 / mu, np.ones(count), np.ones(count)], axis=1)  # p = by x, y's rows = by u
-        scaling = blocks(self.by[:, :, None] * np.eye(3))
-        self.W, self.b = (scaling @ problem.W @ scaling).tocsr(), self.by * problem.b
+        row, column, block = problem.entries
+        self.block, self.b = block * self.by[row][:, :, None] * self.by[column][:, None, :], self.by * problem.b
         self.weight = float(np.median(problem.own))
         self.x, self.y = np.zeros((count, 3)), np.zeros((count, 3))
         self.x[:, 0], self.y[:, 0] = problem.scale / self.weight, problem.scale
@@ -86,7 +85,7 @@ class Disc:
 
     def advance(self, calm: float) -> float:
         x, y, count = self.x, self.y, self.count
-        u = (self.W @ x.ravel()).reshape(-1, 3) + self.b
+        u = self.by * self.problem.speeds(self.impulse)
         sigma = (x * y).sum() / count
         smooth = 1e-3 * np.sqrt(max(sigma, 0.0) * self.weight)
         s = np.sqrt((u[:, 1:] ** 2).sum(axis=1) + smooth**2)
@@ -107,8 +106,7 @@ class Disc:
         v = v * SIGNS
         back = (2.0 * v[:, :, None] * v[:, None, :] - np.diag(SIGNS)) / np.sqrt(size)
         level = times(F, x)
-        A = (blocks(slope) @ self.W + blocks(H)).tocsr()
-        solve = Factor(A, count)
+        solve = Factor(self.problem, slope[self.problem.entries[0]] @ self.block, H)
 
         def direction(right: Array) -> tuple[Array, Array]:
             wanted = times(F, divided(level, right))
@@ -168,7 +166,7 @@ class Pyramid:
             np.einsum("kj,ji,jl->kil", r_beta, D, D) - share[:, None, None] * rho[:, :, None] * rho[:, None, :]
         )
         H: Array = np.linalg.inv(N).astype(np.float64)
-        solve = Factor((self.problem.W + blocks(H)).tocsr(), count)
+        solve = Factor(self.problem, self.problem.entries[2].copy(), H)
 
         def direction(right: Array) -> tuple[Array, Array]:
             """Of x dw + w dx = right, dw = demands(du, dx) + missing."""
@@ -197,15 +195,18 @@ class Pyramid:
 
 
 class Factor:
-    """The matrix of a round, made ready to be solved with more than once."""
+    """The matrix of a round, its blocks where W has them and H added on the diagonal, ready to be solved with."""
 
     of: Callable[[Array], Array]
 
-    def __init__(self, A: sparse.csr_array, count: int) -> None:
-        if count <= DENSE:
+    def __init__(self, problem: ConeProblem, block: Array, H: Array) -> None:
+        row, column, _ = problem.entries
+        block[row == column] += H
+        A = sparse.bsr_array((block, column, problem.rows[0]), shape=problem.W.shape)
+        if len(H) <= DENSE:
             self.of = np.linalg.inv(A.toarray()).__matmul__
         else:
-            self.of = splu(A.tocsc()).solve
+            self.of = Factors(A.tocsr())
 
     def __call__(self, right: Array) -> Array:
         return self.of(right)

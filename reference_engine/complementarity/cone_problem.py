@@ -92,6 +92,12 @@ class ConeProblem:
         return first, column, block, np.ascontiguousarray(np.stack([nn, n1, n2, s11, s12, s22], axis=1))
 
     @cached_property
+    def entries(self) -> tuple[Indices, Indices, Array]:
+        """The blocks of W, row by row: row (N,), column (N,), block (N, 3, 3)."""
+        first, column, block, _ = self.rows
+        return np.repeat(np.arange(len(self.b)), np.diff(first)), column, block
+
+    @cached_property
     def polygon(self) -> Array:
         return corners(self.edges)
 

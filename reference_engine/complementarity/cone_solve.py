@@ -18,11 +18,12 @@ from reference_engine.complementarity.errors import ContactForceError
 Array = NDArray[np.float64]
 Method = Literal["default", "gauss-seidel", "newton", "interior", "lemke", "minimum-map", "minimum-map-guarded"]
 
-FEW_SWEEPS = 60  # then Newton's method may finish
+SPELLS = (60, 1.0), (200, 1.0), (400, 0.7), (800, 0.5)  # sweeps and their share, each before Newton's method may finish
 BATCH = 400  # sweeps, after which they should have helped
 MANY_SWEEPS = 20_000
 ROUNDS = 25  # of Newton's method
-HANDED_OVER = 1e-5, 1e-7, 1e-9  # residuals at which the interior point method asks Newton's to finish
+FEW_ROUNDS, PATIENCE = 6, 1  # of it, where sweeps are cheaper
+HANDED_OVER = 1e-3, 1e-4, 1e-5, 1e-7, 1e-9  # residuals at which the interior point method asks Newton's to finish
 FINISHING = 5  # rounds of that
 PIVOTED = 60  # contacts, times (edges + 2) / 6: pyramids that Lemke's method is asked for
 REGULAR = 1e-4
@@ -44,7 +45,7 @@ def solve_cones(
 ) -> ConeSolution:
     """Impulses that meet Coulomb's law at every contact to `tolerance` of problem.scale, whichever way.
 
-    Default: some sweeps of Gauss-Seidel from `start`, Newton's method from there, more sweeps while they help; where
+    Default: sweeps of Gauss-Seidel from `start` and Newton's method by turns, then sweeps while they help; where
     that does not end, the interior point method and Newton's again; of small pyramids Lemke's; at last many sweeps.
     Raises ContactForceError, with the residual, if none of them gets there; ValueError for an unknown method.
     """
@@ -56,7 +57,7 @@ def solve_cones(
     if not 0.0 < tolerance < np.inf:
         raise ValueError(f"tolerance: {tolerance}; positive")
     plan = {
-        "default": (sweeps_then_newton, while_it_helps, interior_then_newton, calmly, pivoted, patiently),
+        "default": (sweeps_and_newton, while_it_helps, interior_then_newton, calmly, pivoted, patiently),
         "gauss-seidel": (lambda p, x, t: gauss_seidel(p, x, t, MANY_SWEEPS),),
         "newton": (lambda p, x, t: ("newton", *newton(p, x, t, 4 * ROUNDS)),),
         "interior": (interior_then_newton,),
@@ -91,24 +92,28 @@ def solve_cones(
 Attempt = tuple[str, Array, float, int]
 
 
-def gauss_seidel(problem: ConeProblem, start: Array, tolerance: float, sweeps: int) -> Attempt:
+def gauss_seidel(problem: ConeProblem, start: Array, tolerance: float, sweeps: int, share: float = 1.0) -> Attempt:
     impulse = start.copy()
     first, column, block, own = problem.rows
     done, missed = sweep_blocks(
         first, column, block, problem.b, own, problem.friction, problem.polygon, impulse, np.zeros(len(impulse)),
-        sweeps, tolerance * problem.scale,
+        sweeps, tolerance * problem.scale, share,
     )  # fmt: skip
     return "gauss-seidel", impulse, float(missed) / problem.scale, int(done)
 
 
-def sweeps_then_newton(problem: ConeProblem, start: Array, tolerance: float) -> Attempt:
-    swept = gauss_seidel(problem, start, tolerance, FEW_SWEEPS)
-    if swept[2] <= tolerance:
-        return swept
-    impulse, residual, rounds = newton(problem, swept[1], tolerance, ROUNDS)
-    if residual <= tolerance or residual < swept[2]:
-        return "gauss-seidel + newton", impulse, residual, rounds
-    return swept
+def sweeps_and_newton(problem: ConeProblem, start: Array, tolerance: float) -> Attempt:
+    """By turns, until either gets there; a few rounds of Newton's method show whether the contacts are told right."""
+    best, begin = ("gauss-seidel", start, np.inf, 0), start
+    for sweeps, share in SPELLS:
+        swept = gauss_seidel(problem, begin, tolerance, sweeps, share)
+        best, begin = min(best, swept, key=lambda attempt: attempt[2]), swept[1]
+        if swept[2] <= tolerance:
+            return swept
+        impulse, residual, rounds = newton(problem, begin, tolerance, FEW_ROUNDS, PATIENCE)
+        if residual <= tolerance:
+            return "gauss-seidel + newton", impulse, residual, rounds
+    return best
 
 
 def while_it_helps(problem: ConeProblem, start: Array, tolerance: float) -> Attempt:

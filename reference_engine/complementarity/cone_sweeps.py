@@ -301,8 +301,11 @@ def speed_of_row(first, column, block, b, impulse, k):
 
 
 @entry
-def sweep_blocks(first, column, block, b, own, friction, edges, impulse, slip, most_sweeps, tolerance):
-    """As sweep_contacts, over W in rows of blocks: first (m + 1,), column, block (N, 3, 3). (sweeps, residual)."""
+def sweep_blocks(first, column, block, b, own, friction, edges, impulse, slip, most_sweeps, tolerance, share):
+    """As sweep_contacts, over W in rows of blocks: first (m + 1,), column, block (N, 3, 3). (sweeps, residual).
+
+    share: of the way to its solution that an impulse goes; less than 1 ends most rounds in a circle.
+    """
     residual, sweeps = np.inf, 0
     while residual > tolerance:
         residual = 0.0
@@ -323,9 +326,12 @@ def sweep_blocks(first, column, block, b, own, friction, edges, impulse, slip, m
                 f_n = u_n - nn * p_n - n1 * p_1 - n2 * p_2
                 f_1 = u_1 - n1 * p_n - (s11 + n1 * n1 / nn) * p_1 - (s12 + n1 * n2 / nn) * p_2
                 f_2 = u_2 - n2 * p_n - (s12 + n1 * n2 / nn) * p_1 - (s22 + n2 * n2 / nn) * p_2
-                impulse[k, 0], impulse[k, 1], impulse[k, 2], slip[k] = solve_contact(
+                x_n, x_1, x_2, slip[k] = solve_contact(
                     nn, n1, n2, s11, s12, s22, f_n, f_1, f_2, friction[k], slip[k], edges, 0.0
                 )
+                impulse[k, 0] = p_n + share * (x_n - p_n)
+                impulse[k, 1] = p_1 + share * (x_1 - p_1)
+                impulse[k, 2] = p_2 + share * (x_2 - p_2)
                 change = max(abs(impulse[k, 0] - p_n), abs(impulse[k, 1] - p_1), abs(impulse[k, 2] - p_2))
                 changed = max(changed, nn * change)
             sweeps += 1
