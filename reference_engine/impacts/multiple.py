@@ -49,15 +49,15 @@ def multiple_impact(
     mechanisms `inverse_mass_through_joints` has it. An approach has a negative normal velocity. friction, restitution:
     numbers or (n,).
 
-    simultaneous  one complementarity problem: 0 <= j_n  perp  u_n+ + e u_n >= 0, where bodies rest or part with e = 0,
-                  and Coulomb's law between j_t and the slip afterwards (`newton`; Moreau 1988); or compression and
-                  then restitution by e times its impulse, each with that law (`poisson`; Glocker & Pfeiffer 1995),
-                  in the plane
+    simultaneous  one complementarity problem: 0 <= j_n  perp  u_n+ + e u_n >= 0, and Coulomb's law between j_t and the
+                  slip afterwards (`newton`; Moreau 1988); or compression and then restitution by e times its impulse,
+                  each with that law (`poisson`; Glocker & Pfeiffer 1995), in the plane. Moreau's law may send what
+                  parted into an approach; another blow follows then
     sequential    one place after the other, the fastest approach first, until none approaches; any law of `impact`
     grouped       the fastest with those approaching places that it moves, directly or by others, simultaneously;
                   then the next, until none approaches
 
-    Without friction none makes energy, for equal e. They differ where an impulse goes on through a body at rest: of a
+    Without friction none makes energy, for equal e; Newton's law keeps it at e = 1. They differ where an impulse goes on through a body at rest: of a
     cradle's balls in touch the last one leaves by the sequential and grouped orders, all move on by the simultaneous.
 
     Raises ValueError naming the argument that is not what it must be, ImpactError where there is no answer or no end.
@@ -98,8 +98,6 @@ def multiple_impact(
         impulse[places] += struck.reshape(-1, D)
         after += (K[:, rows] @ struck).reshape(n, D)
         blows.append(tuple(int(k) for k in places))
-        if order == "simultaneous":
-            break
     energy = 0.5 * float(np.sum(impulse * (u + after)))
     return MultipleImpact(impulse=impulse, velocity=after, energy_change=energy, blows=tuple(blows))
 
@@ -139,7 +137,7 @@ def strike(law: str, K: Array, u: Array, mu: Array, e: Array, slow: float) -> Ar
     none = np.zeros(len(u))
     if law == "newton":
         bounced = u.copy()
-        bounced[:, -1] += np.where(u[:, -1] < -slow, e, 0.0) * u[:, -1]
+        bounced[:, -1] += np.where(np.abs(u[:, -1]) > slow, e, 0.0) * u[:, -1]  # those that part too, else energy grows
         return solve(K, bounced, mu, none, scale)
     compression = solve(K, u, mu, none, scale)
     given_back = np.zeros_like(u)
