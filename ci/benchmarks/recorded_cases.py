@@ -44,8 +44,8 @@ Part = Callable[[], Iterator[Compared | str]]  # what is compared; a str is a no
 Parts = Callable[[Case], Mapping[str, Part]]
 
 
-def compare(what: str, wanted: Any, have: Any, scale: float, limit: float) -> Compared:
-    """A figure of a file against ours, number by number; scale is what a difference is counted in."""
+def compare(what: str, wanted: Any, have: Any, scale: float | Array, limit: float) -> Compared:
+    """A figure of a file against ours, number by number; scale is what a difference, or each, is counted in."""
     nan = float("nan")
     if wanted is None:
         return Compared(what, nan, limit, "null in the file")
@@ -61,7 +61,7 @@ def compare(what: str, wanted: Any, have: Any, scale: float, limit: float) -> Co
     for where, numbers in (("in the file", expected), ("here", ours)):
         if not np.isfinite(numbers).all():
             return Compared(what, nan, limit, f"not finite {where}")
-    return Compared(what, float(np.abs(expected - ours).max(initial=0.0)) / scale, limit)
+    return Compared(what, float((np.abs(expected - ours) / scale).max(initial=0.0)), limit)
 
 
 def numbers(inputs: Case, key: str, shape: tuple[int, ...] | None = None) -> Array:

@@ -57,8 +57,9 @@ def multiple_impact(
     grouped       the fastest with those approaching places that it moves, directly or by others, simultaneously;
                   then the next, until none approaches
 
-    Without friction none makes energy, for equal e; Newton's law keeps it at e = 1. They differ where an impulse goes on through a body at rest: of a
-    cradle's balls in touch the last one leaves by the sequential and grouped orders, all move on by the simultaneous.
+    Without friction none makes energy, for equal e; Newton's law keeps it at e = 1. They differ where an impulse goes
+    on through a body at rest: of a cradle's balls in touch the last one leaves by the sequential and grouped orders,
+    all move on by the simultaneous.
 
     Raises ValueError naming the argument that is not what it must be, ImpactError where there is no answer or no end.
     """

@@ -28,7 +28,8 @@ Flags = NDArray[np.bool_]
 Stabilise = Literal["projection", "baumgarte", "none"]
 FINEST = 2.3e-14  # relative tolerance that doubles can meet
 CRAWL = 3e-3  # of the largest step so far, where joints are also
-LOOSE = 1e-2  # as firm as they were, by their smallest singular value: impulses take over
+LOOSE, FIRM = 1e-2, 2e-2  # as firm as they were, by their smallest singular value: impulses take over, and give back
+SHARES = (1.0, 0.83, 0.61, 0.37)  # of the first step by impulses, where others fail
 
 
 class ByAccelerations:
@@ -43,7 +44,6 @@ class ByAccelerations:
         self.energy_moved = self.gap_moved = 0.0
         self._longest, self._firmest = 0.0, self._firmness(y)
         self._by_impulses = stabilise == "projection" and not (system.depends_on_speed or system.rows.rolling)
-        self._through: ByImpulses | None = None
         self._start()
 
     def _start(self) -> None:
@@ -68,34 +68,35 @@ class ByAccelerations:
 
         Raises JointError.
         """
-        crawls = self._through is None and self._solver.h_abs < CRAWL * self._longest
-        if crawls and self._by_impulses and self._firmness(self.y) < LOOSE * self._firmest:
-            self._through = ByImpulses(self.system, self.time, self.y, self.active, self._tolerance)
-        if self._through is not None:
-            return self._step_through(self._through, until)
+        crawls = self._by_impulses and self._solver.h_abs < CRAWL * self._longest
+        if crawls and self._firmness(self.y) < LOOSE * self._firmest:
+            return self._pass()
         return self._step(until)
 
-    def _step_through(self, through: ByImpulses, until: float) -> Callable[[float], Array]:
-        """A step by impulses; the last of them once the joints are as firm as they were."""
-        moved, start, before = through.energy_moved, through.time, through.y
-        through.step(until)
+    def _pass(self) -> Callable[[float], Array]:
+        """By impulses, until the joints are firm again."""
+        start, before = self.time, self.y
+
+        def led(until: float) -> ByImpulses:
+            """Steps that end too near the singular position find no next one: others then, of another first length."""
+            for share in SHARES:
+                part = ByImpulses(self.system, start, before, self.active, self._tolerance, share=share)
+                try:
+                    while part.time < until and (part.time == start or self._firmness(part.y) < FIRM * self._firmest):
+                        part.step(until)
+                    return part
+                except JointError as error:
+                    failed = error
+            raise failed
+
+        through = led(np.inf)
         self.time, self.y = through.time, through.y
         self.gap_moved = max(self.gap_moved, through.gap_moved)
-        self.energy_moved += through.energy_moved - moved
-        if self._firmness(self.y) > 2.0 * LOOSE * self._firmest:
-            self._through, self._longest = None, 0.0
-            self._start()
+        self.energy_moved += through.energy_moved
+        self._longest = 0.0
+        self._start()
         ended, after = self.time, self.y
-
-        def at(time: float) -> Array:
-            if time == ended:
-                return after
-            part = ByImpulses(self.system, start, before, self.active, self._tolerance)
-            while part.time < time:
-                part.step(time)
-            return part.y
-
-        return at
+        return lambda time: after if time == ended else led(time).y
 
     def _step(self, until: float) -> Callable[[float], Array]:
         solver = self._solver

@@ -241,7 +241,7 @@ class System:
         def greatest(twists: Array) -> float:
             return max(float(np.abs(twists[:, :linear]).max()), self.size * float(np.abs(twists[:, linear:]).max()))
 
-        speed = max(greatest(v), float(np.sqrt(max(greatest(a), greatest(free)) * self.size))) or 1.0
+        speed = max(greatest(v), float(np.sqrt(max(greatest(a), 0.01 * greatest(free)) * self.size))) or 1.0
         pose, twist = np.ones((self.links, self.poses.pose)), np.ones((self.links, self.poses.twist))
         pose[:, :linear] *= self.size
         twist[:, :linear] *= speed

@@ -81,7 +81,10 @@ def closing_flight(system: System, held: Held, q: Array, v: Array, time: float, 
 class ByImpulses:
     """Extrapolated steps of one set of active rows; see ByAccelerations, whose fields these are."""
 
-    def __init__(self, system: System, time: float, y: Array, active: Flags, tolerance: float) -> None:
+    def __init__(
+        self, system: System, time: float, y: Array, active: Flags, tolerance: float, *, share: float = 1.0
+    ) -> None:
+        """share: of the first step that is tried."""
         if system.depends_on_speed:
             raise MechanismError("load, springs[].damping: forces by velocity; joints held by impulses take none, "
                                  "hold='accelerations' does")  # fmt: skip
@@ -92,7 +95,7 @@ class ByImpulses:
         self._allowed = tolerance * system.scales(time, y, active)
         self._tolerance = tolerance
         a = system.accelerations(time, y, active)[0]
-        self._first = self._h = 0.2 * float(np.sqrt(1.0 / max(1e-12, np.abs(a).max() / system.size)))
+        self._first = self._h = 0.2 * share * float(np.sqrt(1.0 / max(1e-12, np.abs(a).max() / system.size)))
 
     def step(self, until: float) -> Callable[[float], Array]:
         start, y = self.time, self.y

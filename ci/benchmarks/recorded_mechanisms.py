@@ -1,0 +1,504 @@
+"""What the inputs of a recorded mechanism mean: the mechanism, and how columns of a file are read from its motion.
+
+Inputs are asked for by all the names that they are known by; what nothing asked for is told.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from recorded_cases import Case, CaseError, short
+
+from reference_engine.multibody.classics import (
+    ANDREWS,
+    ANGLES,
+    andrews_angles,
+    andrews_mechanism,
+    four_bar,
+    n_four_bar,
+    pendulum_chain,
+    slider_crank,
+)
+from reference_engine.multibody.joints import Distance, Rolling, ball, revolute
+from reference_engine.multibody.kinematics import matrices
+from reference_engine.multibody.links import Link
+from reference_engine.multibody.mechanism import Mechanism
+from reference_engine.multibody.motion import MechanismMotion
+
+Array = NDArray[np.float64]
+Read = Callable[[MechanismMotion, str], Array]
+WAYS = ("accelerations", "impulses")
+STATE, ANDREWS_ANGLES = 1e-9, 1e-8
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+REMARKS = {"order", "start", "rods", "note", "source", "units", "t_end", "t", "name", "conventions", "start_words"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """A mechanism of a file; `read` gives a column (S,) by its name."""
+
+    mechanism: Mechanism
+    read: Read
+    columns: tuple[str, ...]  # of rows that say no names
+    vectors: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of tables by other names than y
+    turning: bool = False  # whether its angles are counted over whole turns
+    limit: float = STATE
+    ways: tuple[str, ...] = WAYS
+    swing: str = ""  # the column of an angle from the lowest point, which a period is measured by
+    height: str = ""  # the column of a rate that changes its sign twice in a period
+    falls: str = ""  # the column that is 0 where the fall ends
+    moment: float = 1.0  # s, short in the motion
+    either_sense: bool = False  # a start that does not say which way the angle counts
+    notes: tuple[str, ...] = ()
+
+
+class Inputs:
+    """The inputs of a file, and which of them were asked for."""
+
+    def __init__(self, data: Case) -> None:
+        given = data.get("inputs")
+        if given is not None and not isinstance(given, dict):
+            raise CaseError(f"inputs: {short(given)} is no object with entries")
+        self.name = re.sub(r"[\W_]+", " ", str(data.get("name", ""))).lower()
+        self.given: Case = {**(given or {})}
+        if "rods" in data:
+            self.given.setdefault("rods", data["rods"])
+        self.asked: set[str] = set()
+        self.start = str(self.given.get("start", "")) if not isinstance(self.given.get("start"), list) else ""
+        self.order = str(self.given.get("order", data.get("order", "")))
+
+    def any(self, *names: str) -> str | None:
+        """The first of these names that is there."""
+        found = next((name for name in names if self.given.get(name) is not None), None)
+        if found:
+            self.asked.add(found)
+        return found
+
+    def numbers(self, *names: str) -> Array | None:
+        """What is given by one of the names, or by all of name1, name2, ...: (n,), or None."""
+        if name := self.any(*names):
+            return finite(name, self.given[name])
+        for name in names:
+            each = []
+            while (key := f"{name}{len(each) + 1}") in self.given:
+                self.asked.add(key)
+                each.append(finite(key, self.given[key])[0])
+            if each:
+                return np.array(each)
+        return None
+
+    def number(self, *names: str, otherwise: float | None = None) -> float:
+        found = self.numbers(*names)
+        if found is None:
+            if otherwise is None:
+                given = ", ".join(self.given) or "nothing"
+                raise CaseError(f"inputs: none of {', '.join(names)} is there; given: {given}")
+            return otherwise
+        if len(found) != 1:
+            raise CaseError(f"inputs.{names[0]}: {len(found)} numbers; allowed: one")
+        return float(found[0])
+
+    def angles(self, *names: str) -> Array | None:
+        """Radians, of a name, or of it with _rad or _deg."""
+        for name in names:
+            for suffix, unit in (("", 1.0), ("_rad", 1.0), ("_deg", math.pi / 180.0)):
+                if (found := self.numbers(name + suffix)) is not None:
+                    return found * unit
+        return None
+
+    def exactly(self, what: str, n: int, *names: str) -> list[float]:
+        found = self.numbers(*names)
+        if found is None or len(found) != n:
+            said = "not there" if found is None else f"{len(found)} numbers"
+            raise CaseError(f"inputs.{names[0]}: {said}; a {what} has {n}; given: {', '.join(self.given) or 'nothing'}")
+        return found.tolist()
+
+    def gravity(self) -> float:
+        return self.number("g", "gravity", otherwise=9.81)
+
+    def words(self) -> dict[str, float]:
+        """Numbers in the text of the start: "x=-1, y=0", "theta = 1.2 rad", "amplitude 30 deg"."""
+        found = {}
+        for name, value, unit in re.findall(rf"([A-Za-z]\w*)\s*[=: ]\s*({NUMBER})\s*(deg|°)?", self.start):
+            found[name.lower()] = float(value) * (math.pi / 180.0 if unit else 1.0)
+        if not found and (alone := re.search(rf"({NUMBER})\s*(deg|°|rad)", self.start)):
+            found["theta"] = float(alone[1]) * (1.0 if alone[2] == "rad" else math.pi / 180.0)
+        return found
+
+    def unasked(self) -> tuple[str, ...]:
+        rest = [name for name in self.given if name not in self.asked | REMARKS]
+        return (f"inputs not used: {', '.join(rest)}",) if rest else ()
+
+
+def finite(name: str, value: Any) -> Array:
+    try:
+        found = np.atleast_1d(np.array(value, np.float64))
+    except (TypeError, ValueError):
+        raise CaseError(f"inputs.{name}: {short(value)} is not made of numbers") from None
+    if found.ndim != 1 or not len(found) or not np.isfinite(found).all():
+        raise CaseError(f"inputs.{name}: {short(value)}; allowed: a finite number, or a row of them")
+    return found
+
+
+def recorded(data: Case) -> Recorded:
+    """The kind is told by name and inputs together. Raises CaseError."""
+    inputs = Inputs(data)
+    names = {name.lower() for name in inputs.given}
+    counts = tuple(np.size(inputs.given.get(name, ())) for name in ("L", "m"))
+    if counts in LINKAGES and not re.search("pendul|chain", inputs.name):
+        found = LINKAGES[counts](inputs)
+        return replace(found, notes=found.notes + inputs.unasked())
+    for kind, words, keys in KINDS:
+        if re.search(words, inputs.name) or any(each <= names for each in keys):
+            found = kind(inputs)
+            return replace(found, notes=found.notes + inputs.unasked())
+    raise CaseError(
+        f"name {data.get('name')!r} with inputs {', '.join(inputs.given) or 'none'} is no case that is known here: "
+        "pendulums (L, m; I, d), slider-crank, four-bar, N four-bars, Andrews, top, free body, ball in a bowl"
+    )
+
+
+# --- pendulums ------------------------------------------------------------------------------------------
+
+TH = ("th", "theta", "angle", "phi", "q", "theta0", "th0", "angle0", "phi0", "q0", "amplitude", "amp", "a0")
+W = ("w", "omega", "w0", "omega0", "spin", "thdot", "thetadot", "qdot", "dth", "qd")
+
+
+def order_of(inputs: Inputs, n: int) -> tuple[str, ...]:
+    """Names of the columns, th1 ... w1 ..."""
+    if inputs.order:
+        names = re.sub(r"\s+(from|in|of)\s.*", "", inputs.order)
+        return tuple(word for word in re.split(r"[\s,;]+", names) if word)
+    return (*(f"th{i}" for i in range(1, n + 1)), *(f"w{i}" for i in range(1, n + 1)))
+
+
+def split(column: str, n: int) -> tuple[str, int]:
+    """("th", 0) of th1: the kind and the link, the last where none is said."""
+    found = re.fullmatch(r"(theta|th|phi|q|omega|w|thetadot|x|y|vx|vy)_?(\d*)", column.lower())
+    if not found or (found[2] and not 1 <= int(found[2]) <= n):
+        raise CaseError(f"column {column!r}: known are th, w, x, y with a number from 1 to {n}")
+    kind = {"theta": "th", "phi": "th", "q": "th", "omega": "w", "thetadot": "w"}.get(found[1], found[1])
+    return kind, int(found[2]) - 1 if found[2] else n - 1
+
+
+def start_of(inputs: Inputs, columns: tuple[str, ...], n: int) -> tuple[list[float], list[float], bool]:
+    """Angles and spins of n links; and whether it is said which way they count."""
+    names = ("y0", "state0", "initial", "initial_state", *(("start",) if not inputs.start else ()))
+    row = inputs.numbers(*names)
+    if row is not None:
+        if len(row) not in (n, 2 * n):
+            raise CaseError(f"inputs.y0: {len(row)} numbers; allowed: {2 * n}, those of {', '.join(columns)}")
+        given = {split(name, n): value for name, value in zip(columns, row)}
+        return [given.get(("th", i), 0.0) for i in range(n)], [given.get(("w", i), 0.0) for i in range(n)], True
+    angles = inputs.angles(*TH) if inputs.start == "" or inputs.any(*TH) or n > 1 else None
+    spins = inputs.numbers(*W)
+    if angles is not None:
+        if len(angles) != n or (spins is not None and len(spins) != n):
+            raise CaseError(f"inputs: {len(angles)} angles, of {n} links")
+        return angles.tolist(), [0.0] * n if spins is None else spins.tolist(), True
+    words = inputs.words()
+    angle = next((words[name] for name in TH if name in words), None)
+    said = angle is not None
+    if angle is None and {"x", "y"} <= set(words):
+        angle = math.atan2(words["x"], -words["y"])
+    if angle is None and "horizontal" in inputs.start:
+        angle = 0.5 * math.pi
+    if angle is None or n != 1:
+        raise CaseError(f"inputs.start: {inputs.start!r} with neither y0 nor angles tells no start of {n} links")
+    return [angle], [next((words[name] for name in W if name in words), 0.0)], said
+
+
+def chain(inputs: Inputs) -> Recorded:
+    """One pendulum or several, of points on massless rods or of uniform slender rods."""
+    L = inputs.numbers("L", "l", "lengths", "length")
+    if L is None:
+        raise CaseError(f"inputs.L: not there; given: {', '.join(inputs.given) or 'nothing'}")
+    m = inputs.numbers("m", "masses", "mass")
+    notes = () if m is not None or len(L) == 1 else ("masses not given, taken as equal",)
+    m = np.ones(len(L)) if m is None else m
+    n = len(L)
+    if len(m) != n:
+        raise CaseError(f"inputs.m: {len(m)} masses of {n} lengths")
+    named = re.search(r"\brods?\b|\bbars?\b|uniform|slender", inputs.name + " " + inputs.start)
+    rods = bool(inputs.given.get("rods", bool(named)))
+    columns = order_of(inputs, n)
+    angles, spins, said = start_of(inputs, columns, n)
+    offset = 0.5 * math.pi if "horizontal" in inputs.order else 0.0
+    mechanism = pendulum_chain(
+        m.tolist(), L.tolist(), [angle + offset for angle in angles], spins, rods=rods, gravity=inputs.gravity()
+    )
+
+    def ends(motion: MechanismMotion) -> tuple[Array, Array]:
+        if not rods:
+            return motion.position, motion.velocity
+        s, c = np.sin(motion.orientation), np.cos(motion.orientation)
+        half, spin = 0.5 * L[:, None], motion.spin[..., None]
+        along, aside = np.stack([s, -c], axis=2), np.stack([c, s], axis=2)
+        return motion.position + half * along, motion.velocity + half * spin * aside
+
+    def read(motion: MechanismMotion, column: str) -> Array:
+        kind, i = split(column, n)
+        if rods and kind in ("th", "w"):
+            return motion.orientation[:, i] - offset if kind == "th" else motion.spin[:, i]
+        places, speeds = ends(motion)
+        if kind in ("x", "y"):
+            return places[:, i, int(kind == "y")]
+        if kind in ("vx", "vy"):
+            return speeds[:, i, int(kind == "vy")]
+        d = places[:, i] - (places[:, i - 1] if i else 0.0)
+        if kind == "th":
+            return np.arctan2(d[:, 0], -d[:, 1]) - offset
+        rate = speeds[:, i] - (speeds[:, i - 1] if i else 0.0)
+        return (d[:, 0] * rate[:, 1] - d[:, 1] * rate[:, 0]) / L[i] ** 2
+
+    return Recorded(
+        mechanism=mechanism, read=read, columns=columns, turning=rods, swing="th1" if n == 1 else "",
+        moment=math.sqrt(float(L[0]) / inputs.gravity()), either_sense=not said, notes=notes,
+    )  # fmt: skip
+
+
+def physical(inputs: Inputs) -> Recorded:
+    """A rigid body on a pin, its centre of mass at the distance d; I about the centre, or named for the pivot."""
+    d, m = inputs.number("d", "h", "l_cm", "r_cm", "lc"), inputs.number("m", "mass", otherwise=1.0)
+    if (pivot := inputs.numbers("I_pivot", "I_O", "I_o", "I_P", "I_p", "J_O")) is not None:
+        inertia = float(pivot[0]) - m * d * d
+        notes: tuple[str, ...] = ()
+    else:
+        inertia = inputs.number("I", "J", "I_cm", "I_c", "Ic", "I_G", "I_S")
+        notes = ("I is taken about the centre of mass",)
+    inputs.any("L")
+    columns = order_of(inputs, 1)
+    (angle,), (spin,), said = start_of(inputs, columns, 1)
+    out, aside = np.array([math.sin(angle), -math.cos(angle)]), np.array([math.cos(angle), math.sin(angle)])
+    body = Link(position=d * out, velocity=d * spin * aside, orientation=angle, spin=spin, mass=m, inertia=inertia)
+    g = inputs.gravity()
+    mechanism = Mechanism(links=(body,), joints=(revolute(-1, 0, second_point=(0.0, d)),), gravity=(0.0, -g))
+
+    def read(motion: MechanismMotion, column: str) -> Array:
+        kind, _ = split(column, 1)
+        return {"th": motion.orientation[:, 0], "w": motion.spin[:, 0], "x": motion.position[:, 0, 0],
+                "y": motion.position[:, 0, 1]}[kind]  # fmt: skip
+
+    moment = math.sqrt((inertia + m * d * d) / (m * g * d))
+    return Recorded(mechanism=mechanism, read=read, columns=columns, turning=True, swing="th", moment=moment,
+                    either_sense=not said, notes=notes)  # fmt: skip
+
+
+def falling(inputs: Inputs) -> Recorded:
+    """A uniform rod that falls about its lower end, its angle from upright; it ends level."""
+    L, g = inputs.number("L", "l", "length", "H", "h"), inputs.gravity()
+    inputs.any("m", "mass")
+    (angle,), (spin,), _ = start_of(inputs, ("th1", "w1"), 1)
+    mechanism = pendulum_chain((1.0,), (L,), (math.pi - angle,), (-spin,), gravity=g)
+
+    def read(motion: MechanismMotion, column: str) -> Array:
+        angle, spin = math.pi - motion.orientation[:, 0], -motion.spin[:, 0]
+        known = {"cos": np.cos(angle), "w": spin, "w1": spin, "th": angle, "th1": angle, "theta": angle}
+        if column not in known:
+            raise CaseError(f"column {column!r}: known are th, w")
+        return known[column]
+
+    return Recorded(mechanism=mechanism, read=read, columns=("th1", "w1"), turning=True, falls="cos",
+                    moment=math.sqrt(L / g))  # fmt: skip
+
+
+# --- linkages -------------------------------------------------------------------------------------------
+
+
+def linkage_start(inputs: Inputs, columns: tuple[str, ...]) -> tuple[float, float]:
+    (angle,), (spin,), _ = start_of(inputs, columns, 1)
+    return angle, spin
+
+
+def slider(inputs: Inputs) -> Recorded:
+    names = inputs.any("r", "crank", "a", "L1", "l1"), inputs.any("l", "rod", "b", "L2", "l2")
+    if names[0] and names[1]:
+        crank, rod = (float(finite(name, inputs.given[name])[0]) for name in names if name)
+    else:
+        crank, rod = inputs.exactly("slider-crank", 2, "L", "l", "lengths")
+    masses = inputs.exactly("slider-crank", 3, "m", "masses")
+    columns = order_of(inputs, 1)
+    angle, spin = linkage_start(inputs, columns)
+    mechanism = slider_crank(crank, rod, masses=masses, angle=angle, spin=spin, gravity=inputs.gravity())
+
+    def read(motion: MechanismMotion, column: str) -> Array:
+        kind, _ = split(column, 1)
+        return {"th": motion.orientation[:, 0], "w": motion.spin[:, 0], "x": motion.position[:, 2, 0],
+                "y": motion.position[:, 2, 1], "vx": motion.velocity[:, 2, 0],
+                "vy": motion.velocity[:, 2, 1]}[kind]  # fmt: skip
+
+    return Recorded(mechanism=mechanism, read=read, columns=columns, turning=True)
+
+
+def of_links(motion: MechanismMotion, column: str) -> Array:
+    found = re.fullmatch(r"(th|theta|w|omega)([123]?)", column)
+    if not found:
+        raise CaseError(f"column {column!r}: known are th, w, th1 ... w3 of crank, coupler, rocker")
+    return (motion.orientation if found[1].startswith("th") else motion.spin)[:, int(found[2] or 1) - 1]
+
+
+def bars(inputs: Inputs) -> Recorded:
+    lengths = inputs.exactly("four-bar", 4, "L", "l", "lengths")
+    masses = inputs.exactly("four-bar", 3, "m", "masses")
+    columns = order_of(inputs, 1)
+    angle, spin = linkage_start(inputs, columns)
+    crossed = bool(inputs.given.get("crossed", False))
+    inputs.any("crossed")
+    mechanism = four_bar(lengths, masses=masses, angle=angle, spin=spin, gravity=inputs.gravity(), crossed=crossed)
+    return Recorded(mechanism=mechanism, read=of_links, columns=columns, turning=True)
+
+
+def windows(inputs: Inputs) -> Recorded:
+    """IFToMM's A02: N parallelograms in a row, upright; B0 is the end of the first crank."""
+    n = int(inputs.number("N", "n", "windows", otherwise=1.0))
+    L, m = (inputs.number(*names, otherwise=1.0) for names in (("L", "l", "length"), ("m", "mass")))
+    said = re.search(rf"({NUMBER})\s*m/s", inputs.start)
+    speed = inputs.number("v", "v0", "vx", "speed", otherwise=float(said[1]) if said else 1.0)
+    mechanism = n_four_bar(n, length=L, mass=m, speed=speed, gravity=inputs.gravity())
+
+    def read(motion: MechanismMotion, column: str) -> Array:
+        angle, spin = motion.orientation[:, 0], motion.spin[:, 0]
+        known = {"th": angle, "th1": angle, "w": spin, "w1": spin, "x": L * np.cos(angle), "y": L * np.sin(angle)}
+        if column not in known:
+            raise CaseError(f"column {column!r}: known are {', '.join(known)}, of the first crank and its end B0")
+        return known[column]
+
+    columns = order_of(inputs, 1) if inputs.order else ("x", "y")
+    return Recorded(mechanism=mechanism, read=read, columns=columns, vectors={"B0": ("x", "y")}, turning=True)
+
+
+def andrews(inputs: Inputs) -> Recorded:
+    names = {key.lower(): key for key in ANDREWS}
+    given = {}
+    for key in [key for key in inputs.given if key.lower() in names]:
+        given[names[key.lower()]] = inputs.number(key)
+    every = {name.lower(): name for name in ANGLES} | {f"{name.lower()}dot": f"{name}dot" for name in ANGLES}
+
+    def read(motion: MechanismMotion, column: str) -> Array:
+        name = every.get(column.lower().replace("'", "dot").replace("_", ""), "")
+        if not name:
+            raise CaseError(f"column {column!r}: known are {', '.join(ANGLES)}, each with dot for its rate")
+        rate = name.endswith("dot")
+        table = andrews_angles(motion.spin if rate else motion.orientation)
+        return table[:, ANGLES.index(name.removesuffix("dot"))]
+
+    columns = (*ANGLES, *(f"{name}dot" for name in ANGLES))
+    if inputs.order:
+        first = tuple(every.get(name.lower(), name) for name in order_of(inputs, 7))
+        columns = first if len(first) != 7 else (*first, *(f"{name}dot" for name in first))
+    return Recorded(
+        mechanism=andrews_mechanism(**given), read=read, columns=columns, turning=True, limit=ANDREWS_ANGLES,
+    )  # fmt: skip
+
+
+# --- in space -------------------------------------------------------------------------------------------
+
+XYZ = ("x", "y", "z")
+
+
+def top(inputs: Inputs) -> Recorded:
+    """On its tip at the origin: moments A at the tip and C, m g l; axis at theta0 from the vertical, towards x."""
+    A, C = inputs.number("A", "I1", "I_1", "Ix"), inputs.number("C", "I3", "I_3", "Iz")
+    if inputs.any("mgl", "mgL", "Mgl"):
+        m, weight = 1.0, inputs.number("mgl", "mgL", "Mgl")
+        arm = 0.5 * math.sqrt(A)
+        g = weight / arm
+    else:
+        m, arm, g = inputs.number("m", "M", "mass"), inputs.number("l", "L", "d", "h"), inputs.gravity()
+    tilts = inputs.angles("theta0", "theta", "th0", "th", "tilt")
+    tilt = float(tilts[0]) if tilts is not None else inputs.words().get("theta", 0.0)
+    total = inputs.number("w3", "omega3", "spin", "n")
+    around = inputs.number("phidot", "phidot0", "Omega", otherwise=0.0)
+    nod = inputs.number("thetadot", "thetadot0", otherwise=0.0)
+    axis, line = np.array([math.sin(tilt), 0.0, math.cos(tilt)]), np.array([0.0, 1.0, 0.0])
+    up = np.array([0.0, 0.0, 1.0])
+    spin = total * axis + around * (up - (up @ axis) * axis) + nod * line
+    side = A - m * arm * arm
+    body = Link(position=arm * axis, velocity=np.cross(spin, arm * axis), spin=spin, mass=m, inertia=(side, side, C),
+                orientation=(math.cos(tilt / 2), 0.0, math.sin(tilt / 2), 0.0))  # fmt: skip
+    mechanism = Mechanism(links=(body,), joints=(ball(-1, 0, second_point=(0.0, 0.0, -arm)),), gravity=(0.0, 0.0, -g))
+
+    def read(motion: MechanismMotion, column: str) -> Array:
+        along, rate = motion.position[:, 0] / arm, motion.velocity[:, 0, 2] / arm
+        known = dict(zip(XYZ, along.T)) | {"rate": rate, "u": along[:, 2], "theta": np.arccos(along[:, 2])}
+        if column not in known:
+            raise CaseError(f"column {column!r}: known are x, y, z of the axis, theta, u")
+        return known[column]
+
+    return Recorded(mechanism=mechanism, read=read, columns=XYZ, vectors={"axis": XYZ}, height="rate",
+                    moment=0.25 * A / (C * abs(total)) if total else math.sqrt(A / (m * g * arm)))  # fmt: skip
+
+
+def free_body(inputs: Inputs) -> Recorded:
+    """Turning freely: moments (3), spin (3) in the body's axes, which are the world's at the start."""
+    moments = inputs.exactly("free body", 3, "I", "J", "inertia")
+    spin = inputs.exactly("free body", 3, "w0", "omega0", "w", "omega")
+    body = Link(position=(0.0, 0.0, 0.0), inertia=moments, spin=spin)
+
+    def read(motion: MechanismMotion, column: str) -> Array:
+        q = motion.orientation[:, 0]
+        own = np.einsum("sij,si->sj", matrices(q), motion.spin[:, 0])
+        known = dict(zip(("w1", "w2", "w3"), own.T)) | dict(zip(("qw", "qx", "qy", "qz"), q.T))
+        if column not in known:
+            raise CaseError(f"column {column!r}: known are {', '.join(known)}")
+        return known[column]
+
+    spins, turned = ("w1", "w2", "w3"), ("qw", "qx", "qy", "qz")
+    return Recorded(
+        mechanism=Mechanism(links=(body,), gravity=(0.0, 0.0, 0.0)), read=read, columns=(*spins, *turned),
+        vectors={"w": spins, "omega": spins, "q": turned},
+    )  # fmt: skip
+
+
+def bowl(inputs: Inputs) -> Recorded:
+    """A ball inside a hollow sphere, sliding (k = 0) or rolling (k = 2/5) with spin s about the line to the contact."""
+    r = inputs.number("r", otherwise=0.25)
+    outer = inputs.numbers("R", "R_b")
+    L = float(outer[0]) - r if outer is not None else inputs.number("L", "l")
+    k, s, g = inputs.number("k", otherwise=0.0), inputs.number("s", "spin", otherwise=0.0), inputs.gravity()
+    angle = inputs.angles("theta0", "theta", "th0")
+    out = inputs.numbers("e0", "e")
+    if out is None:
+        tilt = float(angle[0]) if angle is not None else inputs.words().get("theta", 1.0)
+        out = np.array([math.sin(tilt), 0.0, -math.cos(tilt)])
+    out = out / np.linalg.norm(out)
+    around = inputs.number("phidot", "phidot0", otherwise=0.0) * math.hypot(out[0], out[1])
+    rate = inputs.numbers("edot0", "e_dot0", "de0", "edot")
+    rate = np.array([0.0, around, 0.0]) if rate is None else rate
+    velocity = L * rate
+    if k == 0.0:
+        link, joint, ways = Link(position=L * out, velocity=velocity), Distance(first=-1, second=0, length=L), WAYS
+    else:
+        link = Link(position=L * out, velocity=velocity, inertia=k * r * r, spin=s * out - np.cross(out, velocity) / r)
+        joint, ways = Rolling(link=0, semi_axes=r, hollow=L + r), WAYS[:1]
+    mechanism = Mechanism(links=(link,), joints=(joint,), gravity=(0.0, 0.0, -g))
+
+    def read(motion: MechanismMotion, column: str) -> Array:
+        known = dict(zip(XYZ, motion.position[:, 0].T / L)) | {"rate": motion.velocity[:, 0, 2]}
+        if column not in known:
+            raise CaseError(f"column {column!r}: known are x, y, z of the way to the ball, of length 1")
+        return known[column]
+
+    return Recorded(mechanism=mechanism, read=read, columns=XYZ, vectors={"e": XYZ}, ways=ways, height="rate",
+                    moment=0.3 * math.sqrt(L / g))  # fmt: skip
+
+
+KINDS: tuple[tuple[Callable[[Inputs], Recorded], str, tuple[set[str], ...]], ...] = (
+    (andrews, r"andrew|squeez", ({"mom", "c0", "l0"},)),
+    (windows, r"\bn four ?bar|\ba02\b", ()),
+    (bars, r"four ?bar|4 ?bar", ()),
+    (slider, r"slider|crank", ({"r", "l", "m"}, {"crank", "rod"})),
+    (top, r"\btop\b|gyro", ({"a", "c", "mgl"}, {"i1", "i3"})),
+    (free_body, r"free (rigid )?body|tumbl|torque free|euler top|dzhanibekov", ()),
+    (bowl, r"bowl|hollow|spherical pendulum", ()),
+    (falling, r"chimney|falling (rod|bar|stick|pencil)", ()),
+    (physical, r"physical|compound", ({"i", "d"}, {"i", "d", "m"})),
+    (chain, r"pendul|chain|rope", ({"l"}, {"lengths"}, {"l1"}, {"length"})),
+)
+LINKAGES = {(4, 3): bars, (2, 3): slider}  # by lengths and masses
