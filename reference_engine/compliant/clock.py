@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from reference_engine.compliant.contacts import measure, pair_gap, place_bodies, rebuild
 from reference_engine.compliant.layout import (
+    CRAWLS,
     DONE,
     EVENTS,
     FULL,
@@ -29,6 +30,8 @@ from reference_engine.compliant.layout import (
     STUCK,
     TIME,
     TOO_MANY,
+    WAS_REFUSED,
+    WAS_TRIED,
     Q,
     V,
 )
@@ -43,13 +46,14 @@ LEAST_LOOK = 1e-7  # of a step
 MOST_LOOKS = 2000  # in one step; a step that needs more is made shorter
 HALVINGS = 60
 TRIES = 12  # of a step that ends at an event
+WINDOW = 2000  # steps tried: where more than half of them are refused the equations are not smooth, and time crawls
 
 
 @dataclass(frozen=True, eq=False)
 class Clock(Structure):
     y: NDArray[np.float64]  # (n,) the state now
     now: NDArray[np.float64]  # (2,)
-    tally: NDArray[np.int64]  # (4,)
+    tally: NDArray[np.int64]  # (6,)
 
 
 @kernel
@@ -181,6 +185,10 @@ def advance(solids, touching, work, log, clock, bracket, most_steps, tolerance, 
     while tally[SAMPLES] < samples:
         if tally[STEPS] + tally[REFUSED] > most_steps:
             return TOO_MANY
+        if tally[STEPS] + tally[REFUSED] - tally[WAS_TRIED] >= WINDOW:
+            if tally[REFUSED] - tally[WAS_REFUSED] > WINDOW // 2:
+                return CRAWLS
+            tally[WAS_TRIED], tally[WAS_REFUSED] = tally[STEPS] + tally[REFUSED], tally[REFUSED]
         if tally[EVENTS] + solids.pair.shape[0] > log.event.shape[0]:
             return FULL
         while tally[SAMPLES] < samples and log.time[tally[SAMPLES]] <= now[TIME]:

@@ -29,9 +29,9 @@ Q, V, SPIN = 3, 7, 10  # where they begin
 STIFFNESS, FRICTION, ROLLING, V_SMALL, W_SMALL, RESTITUTION, MOST_DAMPING = range(7)
 APPROACH, DAMPING, COEFFICIENT = range(3)  # touch[:, ...]
 TIME, STEP = range(2)  # now: s, and the step to try
-STEPS, REFUSED, EVENTS, SAMPLES = range(4)  # tally
+STEPS, REFUSED, EVENTS, SAMPLES, WAS_TRIED, WAS_REFUSED = range(6)  # tally; the last two when last looked at
 KINDS = ("contact", "separation")
-DONE, FULL, STUCK, ONE_CENTRE, TOO_MANY = range(5)
+DONE, FULL, STUCK, ONE_CENTRE, TOO_MANY, CRAWLS = range(6)
 FIGURES = 11  # of an event: time, point (3), normal (3), gap, approach, coefficient, damping
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from reference_engine.compliant.clock import Clock, advance
 from reference_engine.compliant.errors import CompliantError
 from reference_engine.compliant.layout import (
+    CRAWLS,
     DONE,
     EVENTS,
     FIGURES,
@@ -17,6 +18,7 @@ from reference_engine.compliant.layout import (
     KINDS,
     ONE_CENTRE,
     PLACES,
+    REFUSED,
     SPIN,
     STEP,
     STEPS,
@@ -48,7 +50,7 @@ class CompliantSettings:
     floor: float = 1e-2
     hysteresis: float = 1e-13  # m: a pair enters the contact set at this gap and leaves it at twice that
     max_events: int = 1_000_000
-    max_steps: int = 2_000_000  # tried
+    max_steps: int = 500_000  # tried
 
     def __post_init__(self) -> None:
         for name, low, high in (
@@ -117,7 +119,7 @@ def simulate_compliant(
     y, pairs = start_state(world, solids), len(solids.pair)
     touching = Touching(member=np.zeros(pairs, np.int64), touch=np.zeros((pairs, 3)))
     work, bracket = new_work(len(world.bodies), pairs), np.zeros(2)
-    clock = Clock(y=y, now=np.array([0.0, grid[-1] or 1.0]), tally=np.zeros(4, np.int64))
+    clock = Clock(y=y, now=np.array([0.0, grid[-1] or 1.0]), tally=np.zeros(6, np.int64))
     state, elastic = np.empty((len(grid), len(y))), np.empty(len(grid))
     room = 64 + 2 * pairs
     ids, figures = np.empty((room, 2), np.int64), np.empty((room, FIGURES))
@@ -132,11 +134,14 @@ def simulate_compliant(
         ids, figures = np.concatenate([ids, np.empty_like(ids)]), np.concatenate([figures, np.empty_like(figures)])
     if end == ONE_CENTRE:
         raise CompliantError(f"two bodies have one centre at {clock.now[TIME]:g} s; no direction parts them")
-    if end == TOO_MANY:
+    if end in (TOO_MANY, CRAWLS):
         held = [tuple(world.body_name(i) for i in solids.pair[k]) for k in np.flatnonzero(touching.member)]
+        tried, refused = clock.tally[STEPS] + clock.tally[REFUSED], clock.tally[REFUSED]
         raise CompliantError(
-            f"max_steps: more than {settings.max_steps} by {clock.now[TIME]:g} s, with contacts {held}; "
-            "where two flat sides meet, the one point of contact jumps from corner to corner"
+            f"max_steps: more than {settings.max_steps} by {clock.now[TIME]:g} s, with contacts {held}"
+            if end == TOO_MANY
+            else f"no end in sight at {clock.now[TIME]:g} s: {refused} of {tried} steps refused, with contacts {held}; "
+            "where flat sides or edges meet, the one point of contact jumps from corner to corner"
         )
     if end != DONE:
         raise CompliantError(f"time stands still at {clock.now[TIME]:.17g} s with steps of {clock.now[STEP]:g} s")

@@ -4,8 +4,8 @@ Snethen 2008 (Game Programming Gems 7, "XenoCollide"); Neumayr & Otter 2017 (12t
 With both bodies moved to one centre, P - Q is one convex body around 0. The ray from 0 along d = centre Q - centre P
 leaves it through a portal, a triangle of support points; the support point across the portal makes a smaller one,
 until none lies beyond it. Its normal n parts P and Q by g(n) = n . d - h(n): below the gap, with its sign, and equal to
-it where they touch. From there `finish` goes uphill to the gap itself: Newton's method for two smooth bodies, else the
-nearest points of the bodies moved apart along n.
+it where they touch. From there it goes uphill to the gap itself: Newton's method for two smooth bodies, else the
+nearest points of the bodies moved apart along n, and then Newton's method among the normals of what touches.
 
 What often goes wrong is decided here by what it means: a ray through a support point needs no portal, that point's own
 plane is exact; which part of a portal has the ray is asked of the ray alone, with no tolerance; a portal too thin to
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from reference_engine.geometry.ellipsoid_ascent import ascend
 from reference_engine.geometry.ellipsoid_gap import conclude
 from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.geometry.portal_sharpening import climb
 from reference_engine.geometry.separation import APART, separation
 from reference_engine.geometry.spatial_shapes import BOX, CONE, CYLINDER, ELLIPSOID, SPHERE
 from reference_engine.geometry.structure import Structure
@@ -38,6 +39,8 @@ UNSURE = 1e-11  # of the two reaches: by how much nearest points may miss the wi
 THIN = 1e-15  # area over squared sides: a portal without a normal
 FLAT = 1e-14  # of the two reaches, likewise where nothing else follows
 PARTED = 1e-3  # of the two reaches: how far apart bodies are whose nearest points are asked for
+UNPARTED = 1e-14  # of the two reaches: cores nearer than this are not asked for their nearest points as they stand
+SAME = 4e-15  # of the two reaches: by how much less g is no less
 MOST_TURNS, MOST_ROUNDS, MOST_PARTINGS = 1000, 400, 4
 
 
@@ -247,27 +250,49 @@ def against_side(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, fou
 
 @kernel
 def parted(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, points, weight, found):
-    """Bodies with edges, corners or flat sides: the nearest points of the two moved apart along n, while g grows."""
-    extent, margin = body[p, 16] + body[q, 16], body[p, 15] + body[q, 15]
+    """Bodies with edges, corners or flat sides: the nearest points of the two moved apart along n, while g grows.
+
+    Where cores are apart the last word is theirs as they stand: between corners another n is best for them.
+    """
+    extent, margin, a = body[p, 16] + body[q, 16], body[p, 15] + body[q, 15], body[p, 15]
     gap, nx, ny, nz, open_ = found[0], found[1], found[2], found[3], found[10]
     px, py, pz = found[4], found[5], found[6]
-    for _ in range(MOST_PARTINGS):
-        shift = max(0.0, PARTED * extent - gap - margin)
+    is_best = False
+    for turn in range(MOST_PARTINGS + 1):
+        is_last = is_best or turn == MOST_PARTINGS
+        if is_last and gap + margin <= UNPARTED * extent:
+            break
+        shift = 0.0 if is_last else max(0.0, PARTED * extent - gap - margin)
         sx, sy, sz = dx + shift * nx, dy + shift * ny, dz + shift * nz
         if separation(kind, vertex_start, vertex, body, p, q, sx, sy, sz, np.inf, points, weight, found) != APART:
             break
         x, y, z = found[1], found[2], found[3]
         wider = x * dx + y * dy + z * dz - corner(kind, vertex_start, vertex, body, p, q, x, y, z, 3, portal)
-        if wider < gap - UNSURE * extent:
+        if wider < gap - (0.0 if is_last else UNSURE * extent):
+            if open_ > found[10] and x * nx + y * ny + z * nz > ACROSS:  # a search that ended early: its point is none
+                px, py, pz, open_ = found[4] + a * x, found[5] + a * y, found[6] + a * z, found[10]
             break
-        is_last = shift == 0.0 or wider <= gap + ROUND * extent
-        if wider >= gap:
-            gap, nx, ny, nz, open_ = wider, x, y, z, found[10]
-        a = body[p, 15]
+        is_best = wider <= gap + ROUND * extent
+        gap, nx, ny, nz, open_ = wider, x, y, z, found[10]  # all of one search: a point belongs to its normal
         px, py, pz = found[4] + a * x, found[5] + a * y, found[6] + a * z
-        if is_last:
+        if shift == 0.0:
             break
     write(found, gap, nx, ny, nz, px, py, pz, px + gap * nx, py + gap * ny, pz + gap * nz, open_)
+
+
+@kernel
+def sharpen(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, points, weight, found):
+    """`found` with the normal to round-off, if g there is not less."""
+    is_found, x, y, z, px, py, pz = climb(
+        kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, weight, found
+    )  # fmt: skip
+    if not is_found:
+        return
+    gap = x * dx + y * dy + z * dz - corner(kind, vertex_start, vertex, body, p, q, x, y, z, 3, portal)
+    if gap >= found[0] - SAME * (body[p, 16] + body[q, 16]):
+        a = body[p, 15]
+        px, py, pz = px + a * x, py + a * y, pz + a * z
+        write(found, gap, x, y, z, px, py, pz, px + gap * x, py + gap * y, pz + gap * z, 0.0)
 
 
 @kernel
@@ -288,6 +313,7 @@ def portal_pair(kind, vertex_start, vertex, body, p, q, portal, points, weight, 
         uphill(kind, body, p, q, dx, dy, dz, pair, found)
     elif not against_side(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, found):
         parted(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, points, weight, found)
+        sharpen(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, points, weight, found)
     return FOUND
 
 

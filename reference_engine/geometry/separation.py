@@ -98,7 +98,10 @@ def nearest_on_simplex(points, n, weight):
 
 @kernel
 def separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, found):
-    """FAR if the distance is not below the cutoff, OVERLAPPING if it is zero, else APART and `found`."""
+    """FAR if the distance is not below the cutoff, OVERLAPPING if it is zero, else APART and `found`.
+
+    Rows of `points` with a weight above 0 are the simplex of the nearest points.
+    """
     extent = body[p, 16] + body[q, 16]
     vx, vy, vz = -dx, -dy, -dz
     length = np.sqrt(vx * vx + vy * vy + vz * vz)
@@ -129,6 +132,8 @@ def separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, point
                 for column in range(9):
                     points[kept, column] = points[k, column]
                 kept += 1
+        for k in range(kept, 4):
+            weight[k] = 0.0
         n = kept
         vx, vy, vz, px, py, pz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for k in range(n):

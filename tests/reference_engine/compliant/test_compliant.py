@@ -180,6 +180,52 @@ def test_every_shape_bounces_and_its_energies_add_up(shape, ground):
     assert_allclose(np.linalg.norm(motion.orientation, axis=2), 1.0, atol=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("p", "q"),
+    [
+        (Ellipsoid((0.1, 0.15, 0.2)), Box((0.1, 0.15, 0.2))), (Ellipsoid((0.1, 0.15, 0.2)), Capsule(0.1, 0.1)),
+        (Ellipsoid((0.1, 0.15, 0.2)), ConvexMesh(TETRAHEDRON)), (Capsule(0.1, 0.1), Cylinder(0.1, 0.15)),
+        (Box((0.1, 0.15, 0.2)), Cone(0.1, 0.3)),
+    ],
+    ids=lambda shape: type(shape).__name__,
+)  # fmt: skip
+def test_curved_bodies_that_spin_into_edges_do_not_crawl(p, q):
+    """Their normals turn smoothly to round-off, so steps are as long as the motion allows."""
+    soft = Materials(
+        materials={"rubber": Material(young_modulus=1e8, poisson_ratio=0.3)},
+        pairs={("rubber", "rubber"): PairLaw(restitution=0.6, sliding_friction=0.3, rolling_resistance=0.01)},
+    )
+    more = {"material": "rubber", "contact_radius": 0.1, "inertia": (0.02, 0.03, 0.04)}
+    first = CompliantBody(
+        shape=p, orientation=(0.9, -0.4, 0.3, 0.7), velocity=(0.0, 0.0, 2.0), spin=(3.0, -2.0, 1.0), **more
+    )
+    second = CompliantBody(
+        shape=q, orientation=(0.2, 0.5, -0.9, 0.4), position=(0.05, -0.03, 0.6), velocity=(0.0, 0.0, -1.0),
+        spin=(-1.0, 2.0, 4.0), mass=2.0, **more,
+    )  # fmt: skip
+    motion = simulate_compliant(
+        CompliantWorld(bodies=(first, second), materials=soft, gravity=(0.0, 0.0, 0.0)),
+        np.linspace(0.0, 0.4, 9), CompliantSettings(max_steps=3000),
+    )  # fmt: skip
+    assert list(motion.events.kind[:2]) == ["contact", "separation"]
+    assert_allclose(energy(motion), energy(motion)[0], rtol=0.0, atol=1e-9)
+
+
+def test_a_block_flat_on_a_floor_ends_in_an_error_soon():
+    block = CompliantBody(
+        shape=Box((0.1, 0.15, 0.2)), material="steel", position=(0, 0, 0.21), contact_radius=0.1, name="block"
+    )
+    with pytest.raises(CompliantError, match=r"no end in sight .* of \d{4} steps refused, .*'block', 'floor'"):
+        simulate_compliant(world(block, FLOOR), [0.0, 1.0])
+
+
+def test_bodies_that_start_inside_one_another_creep_apart_as_their_damping_lets_them():
+    """At rest at time 0 their approach is 0, so e = 0 and d = most_damping: half of 1/d is shared by each."""
+    start = world(ball(0, 0, 0), ball(0, 0, 2 * RADIUS - 0.01), gravity=(0, 0, 0), materials=of_steel(0.9))
+    motion = simulate_compliant(start, [0.0, 0.1, 0.2])
+    assert_allclose(motion.velocity[1:, 1, 2], 1.0 / (2.0 * 2000.0), rtol=1e-3)
+
+
 def test_a_turned_and_mirrored_world_moves_alike():
     turned = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # x to y to z to x
 

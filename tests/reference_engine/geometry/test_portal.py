@@ -5,11 +5,14 @@ import itertools
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.spatial.transform import Rotation
 
 from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities
 from reference_engine.geometry.portal_proximity import portal_proximities
 from reference_engine.geometry.spatial_shapes import (
     Box,
+    Capsule,
+    Cone,
     ConvexMesh,
     Cylinder,
     Ellipsoid,
@@ -75,6 +78,51 @@ def test_every_pair_of_shapes_touches_where_the_search_that_measures_says(names)
             slack = (1e-9 if rims else 1e-10) + measured.uncertainty[0]
             assert near.gap[0] == pytest.approx(measured.gap[0], abs=slack)
             assert_allclose(near.point_b[0] - near.point_a[0], near.gap[0] * near.normal[0], atol=1e-14)
+
+
+def corner_towards(x, y, z, about=0.0):
+    """A cube's (w, x, y, z) that brings its corner (1, 1, 1) to that direction, turned about it."""
+    turned, _ = Rotation.align_vectors([(x, y, z)], [(1.0, 1.0, 1.0)])
+    w = Rotation.from_rotvec(about * np.array([x, y, z]) / np.linalg.norm([x, y, z])) * turned
+    return np.roll(w.as_quat(), 1), w.apply((1.0, 1.0, 1.0))
+
+
+@pytest.mark.parametrize("apart", [1e-9, 1e-6, 1e-4, 1e-3, 1e-2])
+@pytest.mark.parametrize("along", [(1.0, 0.0, 0.0), (0.95, 0.2, 0.24)])
+def test_corners_that_are_apart_are_as_far_apart_as_they_are(apart, along):
+    cube, n = Box((1.0, 1.0, 1.0)), np.array(along) / np.linalg.norm(along)
+    (q_p, corner_p), (q_q, corner_q) = corner_towards(1.0, 0.0, 0.0), corner_towards(-1.0, -0.2, 0.0, 0.3)
+    near = portal(cube, cube, corner_p + apart * n - corner_q, q_p, q_q)
+    assert near.gap[0] == pytest.approx(apart, rel=0.0, abs=1e-14)
+    assert_allclose(near.point_a[0], corner_p, atol=1e-14)
+
+
+SOLIDS = {
+    "ellipsoid": Ellipsoid((0.1, 0.15, 0.2)), "box": Box((0.1, 0.15, 0.2)), "capsule": Capsule(0.1, 0.1),
+    "cylinder": Cylinder(0.1, 0.15), "cone": Cone(0.1, 0.3), "sphere": Sphere(0.15),
+    "mesh": ConvexMesh(0.2 * np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("names", list(itertools.combinations_with_replacement(SOLIDS, 2)))
+def test_normals_of_bodies_that_turn_in_one_another_have_no_noise(names):
+    """Nine states along a smooth path: a polynomial of degree 5 has them, but where it passes from edge to side."""
+    p, q = (SOLIDS[name] for name in names)
+    rng, t = np.random.default_rng(3), np.linspace(-1.0, 1.0, 9)
+    off = []
+    for _ in range(10):
+        q_p, q_q, u, aside, turn = attitude(rng), attitude(rng), rng.normal(size=3), rng.normal(size=3), attitude(rng)
+        u /= np.linalg.norm(u)
+        away = 1.0
+        for _ in range(20):  # along u until they touch
+            away -= portal(p, q, away * u + 0.03 * aside, q_p, q_q).gap[0]
+        path = [x for s in t for x in ((0.0, 0.0, 0.0), (away - 2e-4) * u + 0.03 * aside + 1e-4 * s * aside)]
+        turned = [x for s in t for x in (q_p, np.asarray(q_q) + 1e-3 * s * np.asarray(turn))]
+        near = portal_proximities(spatial_shapes([p, q] * 9, [False] * 18), path, turned, np.arange(18).reshape(-1, 2))
+        fit = np.polynomial.Polynomial.fit
+        off.append(max(np.abs(x - fit(t, x, 5)(t)).max() for x in near.normal.T))
+    assert np.median(off) < 1e-13
+    assert np.quantile(off, 0.8) < 1e-12
 
 
 def through_its_origin(shape):

@@ -1,0 +1,238 @@
+"""The last digits of a normal where curved bodies touch corners, edges, sides, rims or one another.
+
+Nearest points that are found as mixtures of support points know the distance to round-off, and so the direction of a
+curved body's normal only to its root: 1e-7 and more, without any smoothness from one state to the next. Here g(n) =
+n . d - h_P(n) - h_Q(-n) is climbed by Newton's method among the normals that the simplex of those points leaves free: a
+flat side leaves none, an edge, a ruling of a cylinder or a core segment those across it, a slant those of its cone,
+corners, rims and ellipsoids all. At its maximum x = s_Q(-n) - s_P(n) has no part along these, and with H the second
+derivatives of both support functions the step is (H + n . x)^-1 times that part (as in ellipsoid_ascent).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reference_engine.geometry.kernels import kernel
+from reference_engine.geometry.spatial_shapes import CONE, CYLINDER, ELLIPSOID
+from reference_engine.geometry.support import support, to_body, to_world
+
+POINT, LINE, SIDE, SLANT = range(4)  # what of a body is nearest: free normals 2, 1, 0, 1
+PARALLEL = 1e-6  # sine of an angle: lines nearer than this to one direction have one
+LEVEL = 1e-5  # of a normal: a part along a disc below this is none, and the disc itself is touched
+SHARP = 1e-13  # a step on the sphere of directions below this is the last: the next is its square
+MOST_CLIMBS = 8
+
+
+@kernel
+def is_curved(kind, i):
+    return kind[i] == ELLIPSOID or kind[i] == CYLINDER or kind[i] == CONE
+
+
+@kernel
+def nearest_part(kind, body, points, weight, column, i, x, y, z):
+    """What of body i the simplex touches, its outward normal being (x, y, z): POINT, LINE along, SIDE across, SLANT."""
+    if kind[i] == ELLIPSOID:
+        return POINT, 0.0, 0.0, 0.0
+    if kind[i] == CYLINDER or kind[i] == CONE:
+        u, v, w = to_body(body, i, x, y, z)
+        if u * u + v * v < LEVEL * LEVEL and (kind[i] == CYLINDER or w < 0.0):
+            x, y, z = to_world(body, i, 0.0, 0.0, 1.0 if w > 0.0 else -1.0)
+            return SIDE, x, y, z
+        x, y, z = to_world(body, i, 0.0, 0.0, 1.0)
+        least, most = np.inf, -np.inf
+        for k in range(4):
+            if weight[k] > 0.0:
+                height = x * points[k, column] + y * points[k, column + 1] + z * points[k, column + 2]
+                least, most = min(least, height), max(most, height)
+        if most - least > 0.5 * body[i, 13]:  # of 2 half-lengths, or of a height
+            return (LINE if kind[i] == CYLINDER else SLANT), x, y, z
+        return POINT, 0.0, 0.0, 0.0
+    first, ex, ey, ez = -1, 0.0, 0.0, 0.0
+    for k in range(4):
+        if weight[k] > 0.0:
+            if first < 0:
+                first = k
+                continue
+            u, v, w = points[k, column], points[k, column + 1], points[k, column + 2]
+            u, v, w = u - points[first, column], v - points[first, column + 1], w - points[first, column + 2]
+            length = np.sqrt(u * u + v * v + w * w)
+            if length == 0.0:
+                continue
+            u, v, w = u / length, v / length, w / length
+            if ex == 0.0 and ey == 0.0 and ez == 0.0:
+                ex, ey, ez = u, v, w
+                continue
+            u, v, w = ey * w - ez * v, ez * u - ex * w, ex * v - ey * u
+            across = np.sqrt(u * u + v * v + w * w)
+            if across > PARALLEL:
+                return SIDE, u / across, v / across, w / across
+    return (POINT if ex == 0.0 and ey == 0.0 and ez == 0.0 else LINE), ex, ey, ez
+
+
+@kernel
+def bend(kind, body, i, x, y, z, a, b, c, d, e, f):
+    """(a, b, c) . H (d, e, f), H the second derivatives of body i's support function along its normal (x, y, z)."""
+    if not is_curved(kind, i):
+        return 0.0
+    x, y, z = to_body(body, i, x, y, z)
+    a, b, c = to_body(body, i, a, b, c)
+    d, e, f = to_body(body, i, d, e, f)
+    if kind[i] == ELLIPSOID:
+        u, v, w = body[i, 12] ** 2, body[i, 13] ** 2, body[i, 14] ** 2
+        h = np.sqrt(u * x * x + v * y * y + w * z * z)
+        first, second = u * x * a + v * y * b + w * z * c, u * x * d + v * y * e + w * z * f
+        return (u * a * d + v * b * e + w * c * f - first * second / (h * h)) / h
+    across = np.sqrt(x * x + y * y)
+    if kind[i] == CONE and body[i, 13] * z >= body[i, 12] * across:
+        return 0.0  # its apex
+    return body[i, 12] / across**3 * (x * b - y * a) * (x * e - y * d)
+
+
+@kernel
+def on_slant(body, i, x, y, z):
+    """The normal of cone i's slant nearest to (x, y, z), the way out from its axis, and that way's part of it."""
+    u, v, _ = to_body(body, i, x, y, z)
+    across, side = np.sqrt(u * u + v * v), np.sqrt(body[i, 12] ** 2 + body[i, 13] ** 2)
+    u, v, out = u / across, v / across, body[i, 13] / side
+    x, y, z = to_world(body, i, out * u, out * v, body[i, 12] / side)
+    u, v, w = to_world(body, i, u, v, 0.0)
+    return x, y, z, u, v, w, out
+
+
+@kernel
+def down_slant(body, i, x, y, z):
+    """Along the ruling of cone i's slant that has the normal (x, y, z), from its apex."""
+    u, v, _ = to_body(body, i, x, y, z)
+    across, side = np.sqrt(u * u + v * v), np.sqrt(body[i, 12] ** 2 + body[i, 13] ** 2)
+    scale = body[i, 12] / (side * across)
+    return to_world(body, i, scale * u, scale * v, -body[i, 13] / side)
+
+
+@kernel
+def cross(a, b, c, x, y, z):
+    """Their product and its length, which the product is divided by unless it is 0."""
+    u, v, w = b * z - c * y, c * x - a * z, a * y - b * x
+    length = np.sqrt(u * u + v * v + w * w)
+    scale = 1.0 / length if length > 0.0 else 0.0
+    return u * scale, v * scale, w * scale, length
+
+
+@kernel
+def base_point(kind, vertex_start, vertex, body, i, part, x, y, z):
+    """A point of what is nearest of body i, for its outward normal: of a slant the apex."""
+    if part == SLANT:
+        return to_world(body, i, 0.0, 0.0, 0.75 * body[i, 13])
+    return support(kind, vertex_start, vertex, body, i, x, y, z)
+
+
+@kernel
+def climb(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, weight, found):
+    """The normal, and the point of the core of p, that Newton's method leads to from `found`; False: to none."""
+    nx, ny, nz = found[1], found[2], found[3]
+    part_p, ax, ay, az = nearest_part(kind, body, points, weight, 3, p, nx, ny, nz)
+    part_q, bx, by, bz = nearest_part(kind, body, points, weight, 6, q, -nx, -ny, -nz)
+    free = 2 if part_p == POINT and part_q == POINT else 1
+    if part_p == SIDE or part_q == SIDE:
+        free = 0
+        if part_p == SIDE:
+            x, y, z = ax, ay, az
+        else:
+            x, y, z = bx, by, bz
+    elif part_p != POINT and part_q != POINT:
+        if part_p == SLANT:
+            ax, ay, az = down_slant(body, p, nx, ny, nz)
+        if part_q == SLANT:
+            bx, by, bz = down_slant(body, q, -nx, -ny, -nz)
+        x, y, z, length = cross(ax, ay, az, bx, by, bz)
+        if part_p == SLANT or part_q == SLANT:  # its ruling turns with n: this is n again
+            x, y, z, length = nx, ny, nz, 1.0
+        free = 0 if length > PARALLEL else 1
+    if free == 0:
+        sign = 1.0 if x * nx + y * ny + z * nz > 0.0 else -1.0
+        nx, ny, nz = sign * x, sign * y, sign * z
+    lx, ly, lz = (ax, ay, az) if part_p == LINE else (bx, by, bz)
+    if free == 1 and part_p != SLANT and part_q != SLANT:  # across the line from the start: no step turns along it
+        along = nx * lx + ny * ly + nz * lz
+        nx, ny, nz = nx - along * lx, ny - along * ly, nz - along * lz
+        scale = 1.0 / np.sqrt(nx * nx + ny * ny + nz * nz)
+        nx, ny, nz = nx * scale, ny * scale, nz * scale
+    for _ in range(MOST_CLIMBS if free > 0 else 0):
+        out, ux, uy, uz = 1.0, 0.0, 0.0, 0.0
+        if part_p == SLANT:
+            nx, ny, nz, ux, uy, uz, out = on_slant(body, p, nx, ny, nz)
+            lx, ly, lz = ax, ay, az
+        elif part_q == SLANT:
+            nx, ny, nz, ux, uy, uz, out = on_slant(body, q, -nx, -ny, -nz)
+            nx, ny, nz = -nx, -ny, -nz
+            ux, uy, uz = -ux, -uy, -uz
+            lx, ly, lz = bx, by, bz
+        else:
+            ux, uy, uz = nx, ny, nz
+        px, py, pz = base_point(kind, vertex_start, vertex, body, p, part_p, nx, ny, nz)
+        qx, qy, qz = base_point(kind, vertex_start, vertex, body, q, part_q, -nx, -ny, -nz)
+        x, y, z = dx + qx - px, dy + qy - py, dz + qz - pz
+        if free == 2:
+            if abs(nx) <= abs(ny) and abs(nx) <= abs(nz):
+                lx, ly, lz = 1.0, 0.0, 0.0
+            elif abs(ny) <= abs(nz):
+                lx, ly, lz = 0.0, 1.0, 0.0
+            else:
+                lx, ly, lz = 0.0, 0.0, 1.0
+        tx, ty, tz, _length = cross(nx, ny, nz, lx, ly, lz)
+        bent = (x * ux + y * uy + z * uz) / out
+        h = bent
+        if part_p != SLANT:
+            h += bend(kind, body, p, nx, ny, nz, tx, ty, tz, tx, ty, tz)
+        if part_q != SLANT:
+            h += bend(kind, body, q, -nx, -ny, -nz, tx, ty, tz, tx, ty, tz)
+        off = x * tx + y * ty + z * tz
+        if not h > 0.0:
+            return False, nx, ny, nz, 0.0, 0.0, 0.0
+        step, other, sx, sy, sz = off / h, 0.0, 0.0, 0.0, 0.0
+        if free == 2:
+            sx, sy, sz, _length = cross(nx, ny, nz, tx, ty, tz)
+            mixed = bend(kind, body, p, nx, ny, nz, tx, ty, tz, sx, sy, sz)
+            mixed += bend(kind, body, q, -nx, -ny, -nz, tx, ty, tz, sx, sy, sz)
+            k = bent + bend(kind, body, p, nx, ny, nz, sx, sy, sz, sx, sy, sz)
+            k += bend(kind, body, q, -nx, -ny, -nz, sx, sy, sz, sx, sy, sz)
+            away = x * sx + y * sy + z * sz
+            area = h * k - mixed * mixed
+            if not area > 0.0:
+                return False, nx, ny, nz, 0.0, 0.0, 0.0
+            step, other = (k * off - mixed * away) / area, (h * away - mixed * off) / area
+        nx, ny, nz = nx + step * tx + other * sx, ny + step * ty + other * sy, nz + step * tz + other * sz
+        scale = 1.0 / np.sqrt(nx * nx + ny * ny + nz * nz)
+        nx, ny, nz = nx * scale, ny * scale, nz * scale
+        if abs(step) + abs(other) < SHARP:
+            break
+    if part_p == SLANT:
+        nx, ny, nz, _, _, _, _ = on_slant(body, p, nx, ny, nz)
+    elif part_q == SLANT:
+        nx, ny, nz, _, _, _, _ = on_slant(body, q, -nx, -ny, -nz)
+        nx, ny, nz = -nx, -ny, -nz
+    return point_of_first(
+        kind, vertex_start, vertex, body, p, q, part_p, part_q, ax, ay, az, bx, by, bz, dx, dy, dz, nx, ny, nz, found
+    )
+
+
+@kernel
+def point_of_first(
+    kind, vertex_start, vertex, body, p, q, part_p, part_q, ax, ay, az, bx, by, bz, dx, dy, dz, nx, ny, nz, found
+):
+    """True, n, and the nearest point of the core of p: where a body has one point along n that point says it."""
+    px, py, pz = base_point(kind, vertex_start, vertex, body, p, part_p, nx, ny, nz)
+    if part_p == POINT:
+        return True, nx, ny, nz, px, py, pz
+    qx, qy, qz = base_point(kind, vertex_start, vertex, body, q, part_q, -nx, -ny, -nz)
+    x, y, z = dx + qx - px, dy + qy - py, dz + qz - pz
+    if part_q == POINT:
+        across = nx * x + ny * y + nz * z
+        return True, nx, ny, nz, px + x - across * nx, py + y - across * ny, pz + z - across * nz
+    if part_p != SIDE and part_q != SIDE:  # x = gap n + s a - t b
+        mixed = ax * bx + ay * by + az * bz
+        area = 1.0 - mixed * mixed
+        if area > PARALLEL:
+            s = (x * ax + y * ay + z * az - mixed * (x * bx + y * by + z * bz)) / area
+            return True, nx, ny, nz, px + s * ax, py + s * ay, pz + s * az
+    a = body[p, 15]  # along a line or over a side: any point does
+    return True, nx, ny, nz, found[4] - a * found[1], found[5] - a * found[2], found[6] - a * found[3]
