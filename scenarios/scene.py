@@ -280,8 +280,8 @@ class _Scene(Data):
     def pair_law(self, a: AnyBody | AnyBoundary, b: AnyBody | AnyBoundary) -> tuple[float, float]:
         """(friction, restitution) of a pair of this scene's bodies or boundaries; where compliant, their materials'."""
         if self.contact.compliant is not None:
-            law = self.contact.compliant.law(a, b)
-            return law.sliding_friction, law.restitution
+            law = self.contact.compliant.laws.get(frozenset((str(a.material), str(b.material))))
+            return (law.sliding_friction, law.restitution) if law else (0.0, 0.0)  # none: the two never meet
         friction = COMBINE[self.contact.friction_rule](a.friction, b.friction)
         restitution = COMBINE[self.contact.restitution_rule](a.restitution, b.restitution)
         pair = self.contact.laws.get(frozenset((a.name, b.name)))

@@ -11,7 +11,7 @@ from pytest import approx
 
 from scenarios.catalogue import scenario_of
 from scenarios.materials import stiffness
-from scenarios.scene import SpatialScene
+from scenarios.scene import CompliantContact, ContactLaw, Material, MaterialPair, SpatialScene
 from tests.validation.engines.spatial_scenes import DT, every_engine, in_space
 from tests.validation.metrics.motions import values
 from validation.engines.linear_contact import body_values, damping_ratio, linear_contact
@@ -74,6 +74,20 @@ def test_a_ball_at_rest_is_as_deep_as_its_weight_presses_it(engine: Any) -> None
     scenario = scenario_of("compliant-rest")
     found = values(scenario.scene, in_space(engine, scene_of("compliant-rest")), scenario.truth)
     assert found["truth_error_goal"] < 1.1e-4 * 0.00564
+
+
+@every_engine
+def test_materials_that_never_meet_need_no_law(engine: Any) -> None:
+    """One ball of rubber on a floor of felt: no law of rubber with rubber."""
+    scene, felt = scene_of("compliant-rest"), Material(name="felt", young_modulus=1e9)
+    given = scene.contact.compliant
+    assert given
+    law = CompliantContact(
+        materials=(*given.materials, felt), pairs=(MaterialPair(a="rubber", b="felt", restitution=0.5),)
+    )
+    floor = scene.boundaries[0].model_copy(update={"material": "felt"})
+    scene = scene.model_copy(update={"boundaries": (floor,), "contact": ContactLaw(compliant=law), "duration": 0.1})
+    assert values(scene, in_space(engine, scene))["penetration_max"] > 1e-3
 
 
 @every_engine
