@@ -140,7 +140,7 @@ def main() -> int:
     chosen = parser.parse_args()
     use_kernel_cache()
     print(__doc__.split("\n\n")[2].replace("\n", " "))
-    print(f"{'N':>5}  {'engine':<36}{'ms a step':>10}{'last third':>11}{'deepest, m':>12}{'hover, m':>10}")
+    print(f"{'N':>5}  {'engine':<50}{'ms a step':>10}{'last third':>11}{'deepest, m':>12}{'hover, m':>10}")
     short = []
     for count in chosen.count:
         place, turned = layers(count, chosen.seed)
@@ -157,7 +157,7 @@ def main() -> int:
         for name, (mean, last, depth) in rows.items():
             ours = OURS.get(name.removeprefix("ours, "))
             hover = f"{2.0 * float(ours['gap_tolerance']):10.1e}" if ours else ""
-            print(f"{count:5d}  {name:<36}{mean:10.2f}{last:11.2f}{depth:12.1e}{hover}", flush=True)
+            print(f"{count:5d}  {name:<50}{mean:10.2f}{last:11.2f}{depth:12.1e}{hover}", flush=True)
         fastest, best, theirs = fastest_of_mujoco(rows)
         print(f"       fastest of MuJoCo's: {fastest}, {best:.2f} ms a step, {1e3 * theirs:.1f} mm deep")
         for hovering in (False, True):
