@@ -22,7 +22,6 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import (
     AnnotateTypes,
-    IRLegalization,
     NoPythonBackend,
     NoPythonSupportedFeatureValidation,
     PreLowerStripPhis,
@@ -154,7 +153,7 @@ def pipeline(name: str, *lowering: Any) -> list[Any]:
     passes = PassManager(name)
     for step in (
         TranslateByteCode, FixupArgs, IRProcessing, RewriteSemanticConstants, GenericRewrites, ReconstructSSA,
-        TypesRemembered, PreLowerStripPhis, NoPythonSupportedFeatureValidation, IRLegalization, AnnotateTypes,
+        TypesRemembered, PreLowerStripPhis, NoPythonSupportedFeatureValidation, AnnotateTypes,
         *lowering, NoPythonBackend,
     ):  # fmt: skip
         passes.add_pass(step, step._name)

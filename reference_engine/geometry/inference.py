@@ -5,13 +5,17 @@ type near it becomes known: a quarter of the time of a compilation. What numbers
 operator or a function does not change, and is kept here.
 """
 
+import operator
 from typing import Any
 
 from numba.core import types
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NopythonTypeInference
 
+from reference_engine.geometry.lowering import ARITHMETIC, COMPARISONS
+
 PLAIN = (types.Number, types.Boolean, types.Array, types.BaseTuple, types.NoneType)
+OPERATORS = {*ARITHMETIC, *COMPARISONS, operator.getitem}
 KNOWN: dict[Any, Any] = {}
 
 
@@ -25,14 +29,19 @@ class RememberedCalls:
         return getattr(self._context, name)
 
     def resolve_function_type(self, function: Any, arguments: Any, named: Any) -> Any:
-        if named or not isinstance(function, types.Function) or not all(map(is_plain, arguments)):
+        operation = getattr(function, "typing_key", function)  # numba hands on `getitem` as it is, and the others typed
+        known = isinstance(function, types.Function) or function is operator.getitem
+        if named or not known or not all(map(is_plain, arguments)):
             return self._context.resolve_function_type(function, arguments, named)
+        if operation in OPERATORS and isinstance(arguments[0], types.Number | types.Array):
+            arguments = map(types.unliteral, arguments)  # which of these knows no literal
         key = function, tuple(arguments)
         if key not in KNOWN:
-            KNOWN[key] = self._context.resolve_function_type(function, arguments, named)
+            KNOWN[key] = self._context.resolve_function_type(*key, named)
         return KNOWN[key]
 
-    def resolve_setitem(self, *arguments: Any) -> Any:
+    def resolve_setitem(self, *given: Any) -> Any:
+        arguments = tuple(map(types.unliteral, given))
         key = "set", arguments
         if key not in KNOWN:
             KNOWN[key] = self._context.resolve_setitem(*arguments)
@@ -43,7 +52,7 @@ def is_plain(kind: Any) -> bool:
     return isinstance(kind, PLAIN) and kind.is_precise()
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
+@register_pass(mutates_CFG=False, analysis_only=False)
 class TypesRemembered(NopythonTypeInference):
     _name = "types_remembered"
 

@@ -71,6 +71,9 @@ class KernelLower(Lower):
             self._alloca_var(name, self.typeof(name))
             self.builder.store(value, self.getvar(name))
 
+    def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
+        return cgutils.alloca_once(self.builder, lltype, name=name)
+
     def delvar(self, name: str) -> None:
         pass
 
@@ -284,7 +287,7 @@ def is_at_least_0(number: Any) -> bool:
     return isinstance(number, Constant) and isinstance(number.constant, int) and number.constant >= 0
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
+@register_pass(mutates_CFG=False, analysis_only=False)
 class LeanLowering(BaseNativeLowering):
     _name = "lean_lowering"  # type: ignore[assignment]  # numba's own passes say so too
 
