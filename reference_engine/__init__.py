@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     from reference_engine.compliant.world import CompliantWorld as CompliantWorld
     from reference_engine.impacts.effective_mass import inverse_mass as inverse_mass
     from reference_engine.impacts.effective_mass import inverse_mass_through_joints as inverse_mass_through_joints
+    from reference_engine.impacts.flights import FlightError as FlightError
+    from reference_engine.impacts.flights import FlightMotion as FlightMotion
+    from reference_engine.impacts.flights import Flyer as Flyer
+    from reference_engine.impacts.flights import simulate_flights as simulate_flights
     from reference_engine.impacts.incremental import ImpactError as ImpactError
     from reference_engine.impacts.laws import Impact as Impact
     from reference_engine.impacts.laws import impact as impact
@@ -155,6 +159,10 @@ _HOME = {
     "inverse_mass": "impacts.effective_mass",
     "inverse_mass_through_joints": "impacts.effective_mass",
     "ImpactError": "impacts.incremental",
+    "simulate_flights": "impacts.flights",
+    "Flyer": "impacts.flights",
+    "FlightMotion": "impacts.flights",
+    "FlightError": "impacts.flights",
     "WorldError": "planar.errors",
     "UnresolvedContact": "planar.errors",
     "PainleveError": "planar.errors",

@@ -89,7 +89,9 @@ FORMAT: Final = 1
 MAX_BODIES = 20_000
 MAX_FILE_BYTES = 64 * 2**20
 
-ImpactLaw = Literal["newton", "poisson"]
+ImpactLaw = Literal[
+    "newton", "poisson", "incremental-newton", "incremental-poisson", "stronge", "chatterjee-ruina", "stick-or-slip"
+]
 ImpactOrder = Literal["simultaneous", "sequential"]
 CombinationRule = Literal["geometric-mean", "product", "mean", "min", "max"]
 COMBINE: dict[str, Callable[[float, float], float]] = {
@@ -166,7 +168,9 @@ class ContactLaw(Data):
     restitution_rule: CombinationRule = "max"
     pairs: tuple[PairLaw, ...] = ()
     impact_law: Annotated[ImpactLaw | None, Field(exclude_if=not_said)] = None
-    """Restitution of speeds (Newton) or of impulses (Poisson); they differ with friction."""
+    """Restitution of speeds (Newton) or of impulses (Poisson); they differ with friction. By these two Coulomb's law
+    holds between the whole impulse and the slip afterwards (Moreau 1988, Glocker & Pfeiffer 1995); the incremental ones
+    and Stronge's follow friction through the impact, the last two are formulas (docs/impacts.md)."""
     impact_order: Annotated[ImpactOrder | None, Field(exclude_if=not_said)] = None
     """Several places in touch struck: one problem over all of them, or one after the other, the fastest first."""
     compliant: Annotated[CompliantContact | None, Field(exclude_if=not_said)] = None

@@ -12,7 +12,8 @@ What its user should know:
 - "fair" takes Poisson's law of impact: by Newton's, the default, an impact with friction may make energy (Kane 1984),
   and bodies between others do so again and again. Without friction, and without restitution, the two are the same.
 - Which impulses follow where several places in touch are struck at once is a law (`impact_order`) too, and not a matter
-  of accuracy. A scene that says which laws hold (`contact.impact_law`, `contact.impact_order`) gets them.
+  of accuracy. A scene that says which laws hold (`contact.impact_law`, `contact.impact_order`) gets them; by laws other
+  than these two, and in space, bodies fly and strike at one place at a time, or the scene is declined.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from reference_engine import ContactForceError, LocatedMotion, UnresolvedContact
 from reference_engine.planar.located.settings import FINEST_TOLERANCE, IMPACT_LAWS, IMPACT_ORDERS
 from reference_engine.planar.located.simulate import penetration
 from scenarios.scene import PlanarScene, Revolute, Scene, SpatialScene, colliding_pairs
-from validation.engines import reference_compliant, reference_ellipsoids, reference_mechanisms
+from validation.engines import reference_compliant, reference_ellipsoids, reference_flights, reference_mechanisms
 from validation.engines.engine import Setting, Settings, Value
 from validation.engines.recorder import BASE_RATE, PAIR_EVERY, report_step_times
 from validation.engines.reference_world import world_of
@@ -41,8 +42,6 @@ Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 COLLIDING_PIN = "the reference engine lets bodies that a pin holds pass through one another, not so joint {!r}"
-
-NO_CHOICE = "the reference engine has one law of impact in space; this scene names one"
 
 OWN = library.Settings()
 SETTINGS = {
@@ -76,18 +75,19 @@ class Reference:
     profiles = ("default", "fair")
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
-        said = {"impact_law": scene.contact.impact_law, "impact_order": scene.contact.impact_order}
+        law = scene.contact.impact_law
+        said = {"impact_law": law if law in IMPACT_LAWS else None, "impact_order": scene.contact.impact_order}
         own: Mapping[str, Value] = {}
         if name == "fair":
             own = reference_ellipsoids.profile(scene) if isinstance(scene, SpatialScene) else FAIR
         return {**own} | {setting: value for setting, value in said.items() if value is not None}
 
     def declines(self, scene: Scene) -> str | None:
+        if flies(scene):
+            return reference_flights.declines(scene)
         if isinstance(scene, SpatialScene):
             if scene.contact.compliant:
                 return reference_compliant.declines(scene)
-            if scene.contact.impact_law or scene.contact.impact_order:
-                return NO_CHOICE
             return (reference_mechanisms if takes_joints(scene) else reference_ellipsoids).declines(scene)
         if (count := len(scene.bodies) + len(scene.boundaries)) > MOST_BODIES:
             return TOO_MANY.format(MOST_BODIES, count)
@@ -108,6 +108,8 @@ class Reference:
 
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
         """Raises UnresolvedContact, UnresolvedStepError, JointError, CompliantError or ContactForceError, with why."""
+        if flies(scene):
+            return reference_flights.simulate(scene, times_read(max(1, round(scene.duration / dt)), dt), dt)
         if isinstance(scene, SpatialScene):
             if scene.contact.compliant:
                 return reference_compliant.simulate(scene, dt, settings)
@@ -122,6 +124,14 @@ class Reference:
         motion = library.simulate_at(world_of(scene), times_read(steps, dt), library.Settings(**given))  # type: ignore[arg-type]
         report_step_times([(time.perf_counter() - started) / steps] * steps)
         return trajectory_of(motion, scene, dt)
+
+
+def flies(scene: Scene) -> bool:
+    """Whether it goes to the engine for flights: it names a law of impact that only that one has."""
+    said = scene.contact
+    if isinstance(scene, SpatialScene):
+        return bool(said.impact_law or said.impact_order) and not said.compliant
+    return said.impact_law is not None and said.impact_law not in IMPACT_LAWS
 
 
 def takes_joints(scene: SpatialScene) -> bool:

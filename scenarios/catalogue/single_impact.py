@@ -1,0 +1,332 @@
+"""One impact at one place: whose law is it?
+
+A body flies without gravity, strikes the floor at STRIKES with one point, and flies on. With K the inverse effective
+mass there and u its velocity, the impulse is that of the law which the scene names (`reference_engine.impact`), and an
+engine with one law of its own shows by its motion which one that is. The cases are those of Routh's diagram (1905): a
+ball that slides through or grips; a rod that comes to stick, slides through, slides and turns back, or is pressed into
+the floor by its own friction; the corner of a box, in space with a slip whose direction turns; and the tip of a double
+pendulum (Kane & Levinson 1985), whose energy Newton's law raises.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+import reference_engine as library
+from scenarios.catalogue.bodies import Array, Body, ball, block, poses_in_plane, scene_of
+from scenarios.catalogue.chebyshev import DenseSolution
+from scenarios.catalogue.double_pendulum import poses as pendulum_poses
+from scenarios.catalogue.ground import Space, ground
+from scenarios.catalogue.laws import PENETRATION_SHARE, smallest_size
+from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
+from scenarios.scenario import ParameterError, Scenario, Value
+from scenarios.scene import (
+    Box,
+    ContactLaw,
+    ConvexMesh,
+    HalfPlane,
+    ImpactLaw,
+    PlanarBody,
+    PlanarScene,
+    Polygon,
+    Revolute,
+    SpatialBody,
+    inertias,
+)
+from scenarios.truth import Event, Goal, Motion, Truth
+
+STRIKES = 0.1013  # s; at no sample, where a velocity would be two
+DURATION = 0.25  # s
+RADIUS, LENGTH, THICKNESS = 0.1, 1.0, 0.04  # m, of ball and rod
+AROUND = 1e-3  # kg m^2, of a rod about its own axis
+BOX = (0.6, 0.4, 0.8)  # m
+TURNED = (0.8, 0.4, -0.2, 0.4)  # w-x-y-z, of the box when it strikes
+PUSHED = (1.5, 0.8, -2.0)  # m/s
+TILTS = (math.radians(20.0), math.radians(30.0))  # of the pendulum's rods at the start, from straight down
+SPINS = (-2.0, -4.0)  # rad/s
+SOON = 0.14  # s, end of the pendulum's scene: its tip would come down again
+
+KEPT_BY_FEW = frozenset({"energy_drift", "energy_gain", "momentum_drift", "angular_momentum_drift"})
+
+Case = Literal[
+    "ball-slides", "ball-grips", "rod-sticks", "rod-slides", "rod-turns-back", "rod-jams", "corner", "pendulum"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Blow:
+    """How a case strikes. Speeds of approach are above 1 m/s, below which Box2D has no restitution."""
+
+    angle: float  # rad
+    velocity: tuple[float, float]  # m/s
+    spin: float  # rad/s
+    friction: float
+    restitution: float = 0.5
+
+
+BLOWS: dict[str, Blow] = {
+    "ball-slides": Blow(0.0, (3.0, -2.0), 0.0, 0.1),
+    "ball-grips": Blow(0.0, (1.0, -2.0), -15.0, 0.5),
+    "rod-sticks": Blow(0.25 * math.pi, (-0.6, -2.0), 0.0, 0.8),
+    "rod-slides": Blow(0.25 * math.pi, (-8.0, -2.0), 0.0, 0.3),
+    "rod-turns-back": Blow(0.25 * math.pi, (0.6, -2.0), 0.0, 0.3),
+    "rod-jams": Blow(math.pi / 3.0, (-0.6, -2.0), 0.0, 1.6),
+    "corner": Blow(0.4, (1.0, -2.0), 0.3, 0.3),
+    "pendulum": Blow(0.0, (0.0, 0.0), 0.0, 0.7, 1.0),
+}
+
+
+def impulse(K: Array, u: Array, friction: float, restitution: float, law: ImpactLaw) -> Array:
+    """(D,) N s on the body, the floor's normal last."""
+    if law in ("newton", "poisson"):
+        return library.multiple_impact(
+            K, u[None], friction=friction, restitution=restitution, law=law, order="simultaneous"
+        ).impulse[0]
+    name = law.removeprefix("incremental-")
+    return library.impact(K, u, friction=friction, restitution=restitution, law=name).impulse
+
+
+# --- bodies ---------------------------------------------------------------------------------------------
+
+
+def striking(case: Case, space: Space) -> tuple[Body, Array]:
+    """The body at the instant of the impact with its centre at height 0, and its lowest point there; without law."""
+    blow = BLOWS[case]
+    if case.startswith("ball"):
+        return ball(space, "body", radius=RADIUS, y=0.0, velocity=blow.velocity, spin=blow.spin), np.array(
+            [0.0, -RADIUS]
+        )
+    c, s = math.cos(blow.angle), math.sin(blow.angle)
+    if case == "corner":
+        body = block(space, "body", size=(1.0, 3.0), y=0.0, angle=blow.angle, velocity=blow.velocity, spin=blow.spin)
+        corners = np.array([(x, y) for x in (-0.5, 0.5) for y in (-1.5, 1.5)]) @ np.array([[c, s], [-s, c]])
+        return body, corners[np.argmin(corners[:, 1])]
+    a, b = 0.5 * LENGTH, 0.5 * THICKNESS
+    needle = block(space, "body", y=0.0, angle=blow.angle, velocity=blow.velocity, spin=blow.spin)
+    if space == "planar":
+        shape: Polygon | ConvexMesh = Polygon(vertices=((-a, 0.0), (0.0, -b), (a, 0.0), (0.0, b)))
+        inertia: float | tuple[float, ...] = LENGTH**2 / 12.0
+    else:
+        shape = ConvexMesh(
+            points=((-a, 0.0, 0.0), (a, 0.0, 0.0), (0.0, -b, 0.0), (0.0, b, 0.0), (0.0, 0.0, -b), (0.0, 0.0, b))
+        )
+        inertia = (AROUND, LENGTH**2 / 12.0, LENGTH**2 / 12.0)
+    return needle.model_copy(update={"shape": shape, "inertia": inertia}), -a * np.array([c, s])
+
+
+def box_in_space() -> tuple[SpatialBody, Array]:
+    """As `striking`, a box that no plane is the same for on both sides."""
+    body = SpatialBody(name="body", shape=Box(size=BOX), mass=1.0, orientation=TURNED, velocity=PUSHED)
+    corners = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]) * BOX
+    arms = corners @ rotation(np.array(TURNED)).T
+    return body, arms[np.argmin(arms[:, 2])]
+
+
+def single_impact(*, case: Case = "rod-turns-back", law: ImpactLaw = "newton", space: Space = "planar") -> Scenario:
+    """Single impact: ball, rod, corner or a double pendulum's tip strikes the floor once; the scene says by which law
+
+    A point that slides, sticks, turns back or jams while it is pressed tells the laws of impact apart. An engine that
+    has one law of its own shows by the goal which one it is: docs/impacts.md has the table.
+    """
+    if space == "spatial" and (case == "pendulum" or law == "poisson"):
+        what = "case 'pendulum'" if case == "pendulum" else "law 'poisson' (in space: incremental-poisson)"
+        raise ParameterError(f"single-impact: {what} is the plane's; allowed: space=planar")
+    if case == "pendulum":
+        return of_pendulum(law)
+    in_space = case == "corner" and space == "spatial"
+    body, arm = box_in_space() if in_space else striking(case, space)
+    blow = BLOWS[case]
+    velocity = np.array(PUSHED if in_space else blow.velocity)
+    spin = np.zeros(3) if in_space else np.array(blow.spin)
+    height = -float(arm[-1])
+    at_impact = np.append(np.zeros(len(arm) - 1), height)
+    start = at_impact - STRIKES * velocity
+    place = (float(start[0]), float(start[-1])) if not in_space else tuple(start.tolist())
+    update: dict[str, object] = {"friction": blow.friction, "restitution": blow.restitution}
+    if in_space:
+        update["position"] = place
+    else:
+        turned = block(space, "turned", y=0.0, angle=blow.angle - STRIKES * blow.spin)
+        update["position"] = place if space == "planar" else (place[0], 0.0, place[1])
+        field = "angle" if space == "planar" else "orientation"
+        update[field] = getattr(turned, field)
+    floor = ground(space, "plane", friction=blow.friction, restitution=blow.restitution)
+    scene = scene_of(
+        space, (body.model_copy(update=update),), floor, title=f"Single impact, {case}", duration=DURATION, g=0.0,
+        contact=ContactLaw(impact_law=law),
+    )  # fmt: skip
+    moments = inertias(scene)[0]
+    if in_space:
+        R = rotation(np.array(TURNED))
+        about: Array = (R * moments) @ R.T
+    else:
+        about = np.array(moments if space == "planar" else moments[1])
+    K = library.inverse_mass(1.0, about, arm)
+    u = velocity + (np.cross(spin, arm) if in_space else spin * np.array([-arm[1], arm[0]]))
+    j = impulse(K, u, blow.friction, blow.restitution, law)
+    after = velocity + j
+    spin_after = float(spin + (arm[0] * j[1] - arm[1] * j[0]) / about) if not in_space else math.nan
+
+    def planar(time: Array) -> Array:
+        since = np.maximum(0.0, time - STRIKES)[:, None]
+        until = np.minimum(0.0, time - STRIKES)[:, None]
+        at = at_impact + until * velocity + since * after
+        turned = blow.angle + until * blow.spin + since * spin_after
+        return np.concatenate([at, turned], axis=1)[:, None]
+
+    def spatial(time: Array) -> Array:
+        pose = np.full((len(time), 1, 7), np.nan)
+        pose[:, 0, :3] = at_impact + np.minimum(0.0, time - STRIKES)[:, None] * velocity
+        pose[:, 0, :3] += np.maximum(0.0, time - STRIKES)[:, None] * after
+        pose[time <= STRIKES, 0, 3:] = TURNED
+        return pose
+
+    return Scenario(
+        name="single-impact",
+        title=scene.title,
+        probes="the law of impact with friction: what sliding does while the bodies are pressed together",
+        regime="impact",
+        scene=scene,
+        truth=Truth(
+            kind="closed form" if not in_space else "exact ODE",
+            source=SOURCES[law],
+            span=(0.0, DURATION),
+            error=0.0 if not in_space else 1e-12,
+            pose=spatial if in_space else poses_in_plane(scene, planar),
+            events=(Event(a="body", b="ground", number=1, time=STRIKES),),
+            goal=Goal(name="speed along the floor, after", unit="m/s", exact=float(after[0]), measure=_along),
+        ),
+        headline="truth_error_goal",
+        laws={"penetration_max": 2.0 * PENETRATION_SHARE * smallest_size(scene)},
+        meaningless=OF_REST | AT_THE_END | KEPT_BY_FEW,
+    )
+
+
+SOURCES: dict[ImpactLaw, str] = {
+    "newton": "Newton's restitution, Coulomb's law for impulse and slip afterwards (Moreau 1988)",
+    "poisson": "Poisson's restitution, Coulomb's law for impulse and slip afterwards (Glocker & Pfeiffer 1995)",
+    "incremental-newton": "Routh's method (1905), ended by the speed of approach times e",
+    "incremental-poisson": "Routh's method (1905), ended by the impulse of compression times e",
+    "stronge": "Routh's method (1905), ended by the work of compression times e^2 (Stronge 1990)",
+    "chatterjee-ruina": "Chatterjee & Ruina 1998",
+    "stick-or-slip": "Kane & Levinson 1985",
+}
+
+
+def _along(seen: Motion) -> float:
+    """NaN where it has not struck."""
+    if not len(seen.time):
+        return math.nan
+    before, after = seen.velocity[0, 0], seen.velocity[-1, 0]
+    has_struck = np.linalg.norm(after - before) > 0.1 * np.linalg.norm(before)
+    return float(after[0]) if has_struck else math.nan
+
+
+def rotation(q: Array) -> Array:
+    """(3, 3): columns are the images of the axes."""
+    e = np.eye(3)
+    return (e + 2.0 * np.cross(q[1:], np.cross(q[1:], e) + q[0] * e)).T
+
+
+# --- the double pendulum ----------------------------------------------------------------------------------
+
+
+def freely(time: Array, y: Array) -> Array:
+    """Two uniform rods of 1 m and 1 kg without gravity."""
+    c, s = np.cos(y[0] - y[1]), np.sin(y[0] - y[1])
+    p, q = -0.5 * s * y[3] ** 2, 0.5 * s * y[2] ** 2
+    det = 4.0 / 9.0 - 0.25 * c**2
+    return np.array([y[2], y[3], (p / 3.0 - 0.5 * c * q) / det, (4.0 / 3.0 * q - 0.5 * c * p) / det])
+
+
+@lru_cache(maxsize=1)
+def before() -> DenseSolution:
+    return DenseSolution(freely, np.array([*TILTS, *SPINS]), 0.0, STRIKES, window=0.1)
+
+
+def struck(law: ImpactLaw) -> tuple[Array, float]:
+    """State after the impact, and the kinetic energy in that before."""
+    y = before().at(STRIKES)
+    (a, b), spins, blow = y[:2], y[2:], BLOWS["pendulum"]
+    M = np.array([[4.0 / 3.0, 0.5 * math.cos(a - b)], [0.5 * math.cos(a - b), 1.0 / 3.0]])
+    J = np.array([[math.cos(a), math.cos(b)], [math.sin(a), math.sin(b)]])
+    K = library.inverse_mass_through_joints(M, J)
+    j = impulse(K, J @ spins, blow.friction, blow.restitution, law)
+    after = spins + np.linalg.solve(M, J.T @ j)
+    return np.array([a, b, *after]), float((after @ M @ after) / (spins @ M @ spins))
+
+
+def of_pendulum(law: ImpactLaw) -> Scenario:
+    blow = BLOWS["pendulum"]
+    first, (start, ratio) = before(), struck(law)
+    second = DenseSolution(freely, start, STRIKES, SOON, window=0.05)
+
+    def pose(time: Array) -> Array:
+        states = np.where(time <= STRIKES, first(np.minimum(time, STRIKES)), second(np.clip(time, STRIKES, SOON)))
+        return pendulum_poses(states[:2])
+
+    a, b = 0.5 * THICKNESS, 0.5 * LENGTH
+    at, later = (pose(np.array([t]))[0] for t in (0.0, STRIKES))
+    tip = float(later[1, 1] - 0.5 * LENGTH * math.cos(later[1, 2]))
+    aside = [0.5 * np.array([math.cos(t), math.sin(t)]) * w for t, w in zip(TILTS, SPINS)]
+    speeds = (aside[0], 2.0 * aside[0] + aside[1])
+    bodies = tuple(
+        PlanarBody(
+            name=name, shape=Polygon(vertices=((0.0, -b), (a, 0.0), (0.0, b), (-a, 0.0))), mass=1.0,
+            inertia=LENGTH**2 / 12.0, position=(float(x), float(y)), angle=float(angle), spin=w, group=1,
+            velocity=(float(v[0]), float(v[1])), friction=blow.friction, restitution=blow.restitution,
+        )
+        for name, (x, y, angle), v, w in zip(("upper", "body"), at, speeds, SPINS)
+    )  # fmt: skip
+    scene = PlanarScene(
+        title="Single impact, pendulum",
+        gravity=(0.0, 0.0),
+        duration=SOON,
+        bodies=bodies,
+        boundaries=(
+            HalfPlane(
+                name="ground", normal=(0.0, 1.0), point=(0.0, tip), friction=blow.friction,
+                restitution=blow.restitution,
+            ),
+        ),
+        joints=(
+            Revolute(name="hinge", a="upper", anchor_a=(0.0, b), anchor_b=(0.0, 0.0)),
+            Revolute(name="elbow", a="upper", b="body", anchor_a=(0.0, -b), anchor_b=(0.0, b)),
+        ),
+        contact=ContactLaw(impact_law=law),
+    )  # fmt: skip
+
+    def kinetic(seen: Motion, k: int) -> float:
+        v, w = seen.velocity[k], seen.spin[k]
+        return float(0.5 * np.sum(v**2) + 0.5 * LENGTH**2 / 12.0 * np.sum(w**2))
+
+    def gained(seen: Motion) -> float:
+        return kinetic(seen, -1) / kinetic(seen, 0) if len(seen.time) and seen.time[-1] > STRIKES else math.nan
+
+    return Scenario(
+        name="single-impact",
+        title=scene.title,
+        probes="an impact through joints, by which Newton's law makes energy",
+        regime="impact",
+        scene=scene,
+        truth=Truth(
+            kind="exact ODE",
+            source=f"Lagrange's equations, in Chebyshev series; {SOURCES[law]}, through the joints",
+            span=(0.0, SOON),
+            error=1e-12,
+            pose=pose,
+            goal=Goal(name="energy after, of that before", unit="1", exact=ratio, measure=gained),
+        ),
+        headline="truth_error_goal",
+        laws={"joint_gap": 0.05 * LENGTH},
+        meaningless=OF_REST | AT_THE_END | KEPT_BY_FEW | {"impact_count"},
+    )
+
+
+CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"space": "spatial"}, {"case": "pendulum"})

@@ -1,0 +1,53 @@
+"""The single impacts: each is what its name says, and the scene's law is obeyed to round-off."""
+
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from reference_engine import impact, inverse_mass
+from scenarios.catalogue import scenario_of, single_impact
+from scenarios.catalogue.single_impact import BLOWS
+from scenarios.scenario import ParameterError
+from scenarios.scene import ImpactLaw
+
+INERTIA = {"ball": 0.5 * 0.1**2, "corn": 10.0 / 12.0}
+SLIDES, TURNS = "slip, compression; slip, end", "slip, slip-stop; slip, compression; slip, end"
+STICKS = "slip, slip-stop; stick, compression; stick, end"
+
+
+@pytest.mark.parametrize(
+    ("case", "path"),
+    [
+        ("ball-slides", SLIDES),
+        ("ball-grips", STICKS),
+        ("rod-sticks", STICKS),
+        ("rod-slides", SLIDES),
+        ("rod-turns-back", TURNS),
+        ("rod-jams", STICKS),
+        ("corner", STICKS),
+    ],
+)
+def test_each_case_is_what_it_is_called(case, path):
+    body, arm = single_impact.striking(case, "planar")
+    blow = BLOWS[case]
+    K = inverse_mass(1.0, body.inertia or INERTIA[case[:4]], arm)
+    u = np.array(blow.velocity) + blow.spin * np.array([-arm[1], arm[0]])
+    found = impact(K, u, friction=blow.friction, restitution=blow.restitution, law="poisson")
+    assert "; ".join(f"{kind.rstrip('+-1')}, {end}" for kind, end in found.phases) == path
+    if case == "rod-turns-back":
+        assert found.velocity[0] * u[0] < 0.0
+    presses = K[1, 1] - blow.friction * np.sign(u[0]) * K[0, 1]  # of du_n by a unit of the normal impulse, sliding
+    assert (presses < 0.0) == (case == "rod-jams")
+
+
+def test_newtons_law_raises_the_energy_of_the_double_pendulum():
+    ratio = {law: single_impact.struck(law)[1] for law in get_args(ImpactLaw)}
+    assert ratio["newton"] == pytest.approx(ratio["incremental-newton"], rel=1e-9) and ratio["newton"] > 6.0
+    assert max(ratio["poisson"], ratio["stronge"], ratio["chatterjee-ruina"]) <= 1.0
+
+
+def test_what_is_the_planes_alone_is_refused_in_space():
+    for word in ("case=pendulum", "law=poisson"):
+        with pytest.raises(ParameterError, match="space=planar"):
+            scenario_of(f"single-impact:{word},space=spatial")
