@@ -4,8 +4,10 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from reference_engine import impact, inverse_mass
+from reference_engine import impact, inverse_mass, multiple_impact
 from scenarios.catalogue import scenario_of, single_impact
 from scenarios.catalogue.single_impact import BLOWS
 from scenarios.scenario import ParameterError
@@ -39,6 +41,18 @@ def test_each_case_is_what_it_is_called(case, path):
         assert found.velocity[0] * u[0] < 0.0
     presses = K[1, 1] - blow.friction * np.sign(u[0]) * K[0, 1]  # of du_n by a unit of the normal impulse, sliding
     assert (presses < 0.0) == (case == "rod-jams")
+
+
+@pytest.mark.parametrize("law", ["newton", "poisson"])
+@settings(max_examples=100, deadline=None)
+@given(
+    angle=st.floats(0.1, 1.5), slip=st.floats(-5.0, 5.0), friction=st.floats(0.0, 0.6), restitution=st.floats(0.0, 1.0)
+)
+def test_the_closed_form_is_the_complementarity_problem_s_solution(law, angle, slip, friction, restitution):
+    K, u = inverse_mass(1.0, 1.0 / 12.0, (-0.5 * np.cos(angle), -0.5 * np.sin(angle))), np.array([slip, -2.0])
+    found = single_impact.impulse(K, u, friction, restitution, law)
+    other = multiple_impact(K, u[None], friction=friction, restitution=restitution, law=law).impulse[0]
+    assert found == pytest.approx(other, abs=1e-9)
 
 
 def test_newtons_law_raises_the_energy_of_the_double_pendulum():

@@ -52,7 +52,7 @@ def test_a_body_that_tumbles_is_where_jacobi_s_functions_have_it():
     assert motion.spin[-1, 0] == approx(own + 2.0 * np.cross(u, np.cross(u, own) + w * own), abs=1e-11)
 
 
-@pytest.mark.parametrize("law", ["newton", "poisson", "stronge", "at-once-newton"])
+@pytest.mark.parametrize("law", ["newton", "poisson", "stronge"])
 @pytest.mark.parametrize("friction", [0.05, 0.3])
 def test_two_spheres_strike_aslant_and_grip_or_slide(law, friction):
     """Normal impulse (1 + e) M |v_n|; tangential (2/7) M |u_t| where that is inside the cone, else mu times the normal.

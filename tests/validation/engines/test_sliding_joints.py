@@ -97,7 +97,7 @@ def test_a_bead_is_thrown_out_along_a_rod_that_turns(engine: Any, given: Scene) 
 
 @pytest.mark.parametrize(
     ("engine", "space"),
-    [(engine, "planar") for engine in PLANAR] + [(engine, "spatial") for engine in ENGINES],
+    [(engine, "planar") for engine in PLANAR] + [(engine, "spatial") for engine in SPATIAL],
     ids=lambda value: getattr(value, "name", value),
 )
 def test_a_slider_crank_keeps_together_and_follows_its_exact_motion(engine: Any, space: str) -> None:
