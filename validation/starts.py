@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scenarios import mass
-from scenarios.scene import PlanarScene, Scene, masses
+from scenarios.scene import PlanarBody, PlanarScene, Scene, masses
 from validation.evidence.ensembles import predictable_until
+from validation.joint_rates import let_by_joints
 from validation.policy import PERTURBATION, PREDICTABLE
 from validation.trajectory import Contacts, PlanarTrajectory, Trajectory
 from validation.verdict import FLOOR
@@ -24,15 +25,17 @@ SPATIAL = ("position", "orientation", "velocity", "spin")
 def perturbed(scene: Scene, seed: int, number: int) -> Scene:
     """The start of this number: every free body moved along each axis by less than PERTURBATION of its diameter.
 
-    Bodies that are joined move together. What is joined to something that does not move stays where it is and turns by
-    less than PERTURBATION rad/s faster: its joints would be open otherwise. Starts of one seed are the same every time.
+    Bodies that are joined move together. What is joined to something that does not move stays where it is and starts
+    with another spin, by less than PERTURBATION rad/s, as far as its joints let it: they would open otherwise. Starts
+    of one seed are the same every time.
     """
     random = np.random.default_rng([seed, number])
     groups = _joined(scene)
     held = {name for joint in scene.joints if joint.b is None for name in groups[joint.a]}
     held |= {name for body in scene.bodies if body.fixed for name in groups[body.name]}
     drawn: dict[str, Array] = {}  # by the group's first body
-    bodies = []
+    spins: dict[str, Array] = {}  # rad/s, of those that are held
+    bodies: list[Any] = []
     for body in scene.bodies:
         first = min(groups[body.name])
         shift = drawn.setdefault(first, random.uniform(-1.0, 1.0, len(scene.gravity)))
@@ -40,14 +43,25 @@ def perturbed(scene: Scene, seed: int, number: int) -> Scene:
         if body.fixed:
             bodies.append(body)
         elif body.name in held:
-            spin = np.atleast_1d(body.spin) + PERTURBATION * turn
-            told = float(spin[0]) if isinstance(scene, PlanarScene) else tuple(spin.tolist())
-            bodies.append(body.model_copy(update={"spin": told}))
+            spins[body.name] = PERTURBATION * turn
+            bodies.append(body)
         else:
             least = min(2.0 * mass.reach(b.shape) for b in scene.bodies if b.name in groups[body.name])
             position = np.array(body.position) + PERTURBATION * least * shift
             bodies.append(body.model_copy(update={"position": tuple(position.tolist())}))
+    if spins:
+        twists = let_by_joints(scene, spins)
+        bodies = [_faster(body, *twists[body.name]) if body.name in twists else body for body in bodies]
     return scene.model_copy(update={"bodies": tuple(bodies)})
+
+
+def _faster(body: Any, velocity: Array, spin: Array) -> Any:
+    """The body with these, (3,) each, added to its velocity and spin."""
+    moving = tuple((np.array(body.velocity) + velocity[: len(body.velocity)]).tolist())
+    if isinstance(body, PlanarBody):
+        return body.model_copy(update={"velocity": moving, "spin": body.spin + float(spin[2])})
+    turning = tuple((np.array(body.spin) + spin).tolist())
+    return body.model_copy(update={"velocity": moving, "spin": turning})
 
 
 def _joined(scene: Scene) -> dict[str, frozenset[str]]:

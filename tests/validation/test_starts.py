@@ -9,8 +9,13 @@ import numpy as np
 import pytest
 
 from scenarios.catalogue import scenario_of
-from scenarios.scene import Scene
+from scenarios.scene import PlanarScene, Rope, Scene
+from tests.validation.engines.planar_scenes import box
+from tests.validation.engines.planar_scenes import scene as planar_scene
 from tests.validation.store.made import falling, tumbling
+from validation.engines.joint_tree import start_fault
+from validation.engines.reference import Reference
+from validation.joint_rates import let_by_joints
 from validation.policy import PERTURBATION
 from validation.starts import floors, horizon, perturbed, until
 from validation.trajectory import PlanarTrajectory
@@ -50,6 +55,43 @@ def test_what_hangs_together_moves_together_and_what_hangs_on_the_world_turns() 
     free = held.model_copy(update={"joints": tuple(j for j in held.joints if j.b is not None)})
     shift = moved(free, perturbed(free, 1, 0))
     assert (shift[0] == shift[1]).all() and (shift != 0.0).all()
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "double-pendulum",
+        "pendulum:space=spatial",
+        "four-bar",
+        "slider-crank",
+        "slider-crank:space=spatial",
+        "heavy-top",
+    ],
+)
+def test_a_start_of_what_joints_hold_is_one_that_its_joints_let_be(word: str) -> None:
+    """Links and the reference engine in space refuse a start whose anchors part by 1e-9 of their speed."""
+    scene = scene_of(word)
+    start = perturbed(scene, 1, 3)
+    assert start != scene
+    assert start_fault(start) is None
+    assert Reference().declines(start) is None
+
+
+def test_a_rope_that_is_slack_and_a_hinge_let_be_what_they_must() -> None:
+    rope = Rope(name="rope", a="box", anchor_a=(0.0, 0.5), anchor_b=(0.0, 2.0), length=1.5)
+    taut = scene_with(rope)
+    (velocity, spin), *_ = let_by_joints(taut, {"box": np.array([1.0])}).values()
+    assert velocity == pytest.approx(np.zeros(3), abs=1e-15) and spin == pytest.approx((0.0, 0.0, 1.0))
+    leaning = scene_with(rope.model_copy(update={"anchor_b": (1.5, 0.5)}))
+    (velocity, spin), *_ = let_by_joints(leaning, {"box": np.array([1.0])}).values()
+    assert velocity[0] - 0.5 * spin[2] == pytest.approx(0.0, abs=1e-15) and 0.0 < spin[2] < 1.0
+    slack = scene_with(rope.model_copy(update={"anchor_b": (1.4, 0.5)}))
+    (velocity, spin), *_ = let_by_joints(slack, {"box": np.array([1.0])}).values()
+    assert velocity == pytest.approx(np.zeros(3), abs=1e-15) and spin[2] == pytest.approx(1.0)
+
+
+def scene_with(joint: Rope) -> PlanarScene:
+    return planar_scene(box("box"), joints=(joint,), duration=1.0)
 
 
 def apart(motion: PlanarTrajectory, by: float, after: int) -> PlanarTrajectory:
