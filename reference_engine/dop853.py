@@ -12,11 +12,25 @@ from scipy.integrate._ivp import dop853_coefficients as dop853
 from reference_engine.geometry.kernels import kernel
 
 STAGES = np.int64(12)  # a plain literal would be a signature of its own
-A = np.ascontiguousarray(dop853.A)  # (16, 16); row 12 is the step itself, 13 to 15 serve the dense output
 C = np.ascontiguousarray(dop853.C)  # (16,)
-E3 = np.ascontiguousarray(dop853.E3)
-E5 = np.ascontiguousarray(dop853.E5)
-D = np.ascontiguousarray(dop853.D)  # (4, 16)
+
+
+def listed(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(first, column, factor) of what is not zero, row after row: row r has the entries first[r] to before first[r+1].
+
+    Half of DOP853's tables are zeros.
+    """
+    row, column = np.nonzero(table)
+    return (
+        np.searchsorted(row, np.arange(len(table) + 1)),
+        column.astype(np.int64),
+        np.ascontiguousarray(table[row, column]),
+    )
+
+
+A_FIRST, A_COLUMN, A = listed(dop853.A)  # row 12 is the step itself, 13 to 15 serve the dense output
+E_FIRST, E_COLUMN, E = listed(np.stack([dop853.E5, dop853.E3]))
+D_FIRST, D_COLUMN, D = listed(dop853.D)  # of the last four rows of the dense output
 
 SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
 
@@ -36,26 +50,29 @@ def bernstein_of_dense() -> np.ndarray:
 
 
 BERNSTEIN = bernstein_of_dense()
+B_FIRST, B_COLUMN, B = listed(BERNSTEIN)
 
 
 @kernel
-def stage(y, h, row, K, out):
-    for c in range(y.shape[0]):
-        total = 0.0
-        for s in range(row):
-            total += A[row, s] * K[s, c]
+def stage(y, h, row, K, free, out):
+    """Of the components that change, `free`; the others of `out` are left as they are, here and below."""
+    for q in range(free.shape[0]):
+        c, total = free[q], 0.0
+        for s in range(A_FIRST[row], A_FIRST[row + 1]):
+            total += A[s] * K[A_COLUMN[s], c]
         out[c] = y[c] + h * total
 
 
 @kernel
-def error_of(K, y, h, tolerance, floor):
+def error_of(K, y, h, free, tolerance, floor):
     """Of the step in units of tolerance (floor + |y|), from its thirteen rates; infinite where it ran away."""
     fifth = third = 0.0
-    for c in range(y.shape[0]):
-        e5 = e3 = 0.0
-        for s in range(STAGES + 1):
-            e5 += E5[s] * K[s, c]
-            e3 += E3[s] * K[s, c]
+    for q in range(free.shape[0]):
+        c, e5, e3 = free[q], 0.0, 0.0
+        for s in range(E_FIRST[0], E_FIRST[1]):
+            e5 += E[s] * K[E_COLUMN[s], c]
+        for s in range(E_FIRST[1], E_FIRST[2]):
+            e3 += E[s] * K[E_COLUMN[s], c]
         scale = tolerance * (floor + abs(y[c]))  # not of the end: a step that runs away would excuse itself
         fifth += (e5 / scale) ** 2
         third += (e3 / scale) ** 2
@@ -69,17 +86,18 @@ def error_of(K, y, h, tolerance, floor):
 
 
 @kernel
-def write_dense(K, y, y_out, h, F):
+def write_dense(K, y, y_out, h, free, F):
     """The dense output of the step, from its sixteen rates."""
-    for c in range(y.shape[0]):
+    for q in range(free.shape[0]):
+        c = free[q]
         change = y_out[c] - y[c]
         F[0, c] = change
         F[1, c] = h * K[0, c] - change
         F[2, c] = 2.0 * change - h * (K[STAGES, c] + K[0, c])
         for k in range(4):
             total = 0.0
-            for s in range(16):
-                total += D[k, s] * K[s, c]
+            for s in range(D_FIRST[k], D_FIRST[k + 1]):
+                total += D[s] * K[D_COLUMN[s], c]
             F[3 + k, c] = h * total
 
 
@@ -96,19 +114,20 @@ def dense_value(y, F, x, c):
 
 
 @kernel
-def dense_state(y, F, x, out):
-    for c in range(y.shape[0]):
-        out[c] = dense_value(y, F, x, c)
+def dense_state(y, F, x, free, out):
+    for q in range(free.shape[0]):
+        out[free[q]] = dense_value(y, F, x, free[q])
 
 
 @kernel
-def enclose(y, F, hull_out):
+def enclose(y, F, free, hull_out):
     """Bernstein coefficients of the step: each component lies between the least and the greatest of its eight."""
-    for c in range(y.shape[0]):
+    for q in range(free.shape[0]):
+        c = free[q]
         for j in range(8):
             total = 0.0
-            for k in range(7):
-                total += BERNSTEIN[j, k] * F[k, c]
+            for k in range(B_FIRST[j], B_FIRST[j + 1]):
+                total += B[k] * F[B_COLUMN[k], c]
             hull_out[j, c] = y[c] + total
 
 

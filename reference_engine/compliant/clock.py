@@ -59,7 +59,7 @@ class Clock(Structure):
 @kernel
 def bound_speeds(solids, work, y):
     """work.speed: of every body, over the step; of its centre, and of its spin times its reach."""
-    enclose(y, work.dense, work.hull)
+    enclose(y, work.dense, work.components, work.hull)
     for i in range(solids.kind.shape[0]):
         centre = turning = 0.0
         least = min(solids.inertia[i, 0], min(solids.inertia[i, 1], solids.inertia[i, 2]))
@@ -101,7 +101,7 @@ def find_change(solids, touching, work, y, h, bracket):
     at = 0.0
     for _ in range(MOST_LOOKS):
         to = min(1.0, at + next_look(solids, touching, work, h, touches))
-        dense_state(y, work.dense, to, work.state)
+        dense_state(y, work.dense, to, work.components, work.state)
         if measure(solids, touching, work, work.state) >= 0.0:
             bracket[0], bracket[1] = at, to
             return 1
@@ -116,9 +116,9 @@ def find_change(solids, touching, work, y, h, bracket):
 def narrow(solids, touching, work, y, bracket):
     """The bracket to round-off, by regula falsi with the Illinois rule, halved where that is slow."""
     low, high = bracket[0], bracket[1]
-    dense_state(y, work.dense, high, work.state)
+    dense_state(y, work.dense, high, work.components, work.state)
     f_high = measure(solids, touching, work, work.state)
-    dense_state(y, work.dense, low, work.state)
+    dense_state(y, work.dense, low, work.components, work.state)
     f_low = measure(solids, touching, work, work.state)
     for k in range(HALVINGS):
         if high - low <= 4e-16 * high or f_high == 0.0 or not f_low < 0.0:
@@ -126,7 +126,7 @@ def narrow(solids, touching, work, y, bracket):
         middle = high - f_high * (high - low) / (f_high - f_low)
         if k % 3 == 2 or not low < middle < high:
             middle = 0.5 * (low + high)
-        dense_state(y, work.dense, middle, work.state)
+        dense_state(y, work.dense, middle, work.components, work.state)
         f = measure(solids, touching, work, work.state)
         if f >= 0.0:
             high, f_high = middle, f
@@ -212,7 +212,7 @@ def advance(solids, touching, work, log, clock, bracket, most_steps, tolerance, 
             h = end_at_change(solids, touching, work, clock, h, bracket, tolerance, floor)
         until = now[TIME] + h
         while tally[SAMPLES] < samples and log.time[tally[SAMPLES]] < until:
-            dense_state(y, work.dense, (log.time[tally[SAMPLES]] - now[TIME]) / h, work.state)
+            dense_state(y, work.dense, (log.time[tally[SAMPLES]] - now[TIME]) / h, work.components, work.state)
             note_sample(solids, touching, work, log, clock, work.state)
         for c in range(y.shape[0]):
             y[c] = work.end[c]

@@ -75,6 +75,7 @@ class Work(Structure):
     found: Array  # (11,)
     gap: Array  # (P,) m, or less: of boxes around the bodies
     box: Array  # (B, 6) m, least and greatest x, y, z
+    components: Ids  # (n,) all of them
     stages: Array  # (16, n)
     state: Array  # (n,)
     end: Array  # (n,)
@@ -165,6 +166,6 @@ def new_work(bodies: int, pairs: int) -> Work:
     return Work(
         portal=portal_work(bodies), position=np.empty((bodies, 3)), orientation=np.empty((bodies, 4)),
         spin=np.empty((bodies, 3)), found=np.empty(FIELDS), gap=np.empty(pairs), box=np.empty((bodies, 6)),
-        stages=np.empty((16, n)), state=np.empty(n), end=np.empty(n), dense=np.empty((7, n)), hull=np.empty((8, n)),
-        speed=np.empty(bodies),
+        components=np.arange(n), stages=np.empty((16, n)), state=np.empty(n), end=np.empty(n), dense=np.empty((7, n)),
+        hull=np.empty((8, n)), speed=np.empty(bodies),
     )  # fmt: skip

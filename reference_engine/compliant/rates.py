@@ -97,14 +97,14 @@ def attempt(solids, touching, work, y, h, tolerance, floor):
     K = work.stages
     rate(solids, touching, work, y, K[0])
     for s in range(1, STAGES):
-        stage(y, h, s, K, work.state)
+        stage(y, h, s, K, work.components, work.state)
         rate(solids, touching, work, work.state, K[s])
-    stage(y, h, STAGES, K, work.end)
+    stage(y, h, STAGES, K, work.components, work.end)
     rate(solids, touching, work, work.end, K[STAGES])
-    error = error_of(K, y, h, tolerance, floor)
+    error = error_of(K, y, h, work.components, tolerance, floor)
     if error <= 1.0:
         for s in range(STAGES + 1, 16):
-            stage(y, h, s, K, work.state)
+            stage(y, h, s, K, work.components, work.state)
             rate(solids, touching, work, work.state, K[s])
-        write_dense(K, y, work.end, h, work.dense)
+        write_dense(K, y, work.end, h, work.components, work.dense)
     return error

@@ -34,6 +34,7 @@ class Forces(Structure):
     row: Array  # (F, 9)
     knots: Array  # (K, 2) s and factor, profile after profile
     bands: Ids  # (R,) which forces are rubber bands
+    free: Ids  # the bodies that are not fixed
     function: int  # address of what Python adds last; 0 where there is none
 
 
@@ -81,6 +82,7 @@ def pack_forces(world: World, *, background: bool = False) -> tuple[Forces, Func
         row=np.array(rows, np.float64).reshape(-1, 9),
         knots=np.array(knots, np.float64).reshape(-1, 2),
         bands=np.array([k for k, (kind, *_) in enumerate(ids) if kind == BAND], np.int64),
+        free=np.flatnonzero(free),
         function=functions.address,
     )
     return forces, functions
@@ -136,12 +138,14 @@ def accelerate(forces, time, y, B, rate_out):
             pull(forces, k, time, y, B, rate_out)
         else:
             thrust(forces, k, time, y, B, rate_out)
-    for i in range(B):
+    for k in range(forces.free.shape[0]):
+        i = forces.free[k]
         for c in range(3):
             at = 3 * (B + i) + c
-            rate_out[at] = rate_out[at] + forces.drag[c] * y[at] / forces.mass[i, c] + forces.weight[i, c]
-    if forces.air != 0.0:
-        for i in range(B):
+            if forces.drag[c] != 0.0:
+                rate_out[at] += forces.drag[c] * y[at] / forces.mass[i, c]
+            rate_out[at] += forces.weight[i, c]
+        if forces.air != 0.0:
             at = 3 * (B + i)
             drag = forces.air * np.sqrt(y[at] * y[at] + y[at + 1] * y[at + 1])
             rate_out[at] -= drag * y[at] / forces.mass[i, 0]

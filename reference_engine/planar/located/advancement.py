@@ -269,7 +269,7 @@ def first_touch(solids, places, n, work, clock, h, allowance):
     F, hull, R, y, apart, travelled = (
         work.dense, work.hull, solids.inv_mass.shape[0], clock.y, clock.apart, clock.travelled,
     )  # fmt: skip
-    enclose(y, F, hull)
+    enclose(y, F, solids.free, hull)
     charge_travel(hull, travelled)
     first, at = 2.0, np.int64(-1)
     state_i, state_j, bounds = work.pair[0], work.pair[1], work.pair[2]

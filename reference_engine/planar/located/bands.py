@@ -42,7 +42,7 @@ def first_step_on_bands(forces, time, y):
 
 
 @kernel
-def first_taut(forces, time, h, y, work):
+def first_taut(forces, time, h, y, free, work):
     """The part of the step just made after which a slack band is taut; 2 if none is.
 
     Conservative advancement on the dense output: slack / fastest is too soon, never too late.
@@ -55,7 +55,7 @@ def first_taut(forces, time, h, y, work):
         if slack <= AT_LENGTH * scale:
             continue
         if not enclosed:
-            enclose(y, work.dense, work.hull)
+            enclose(y, work.dense, free, work.hull)
             enclosed = True
         fastest = 0.0
         for side in (HEAD, TAIL):
@@ -72,7 +72,7 @@ def first_taut(forces, time, h, y, work):
             part += slack / max(1e-300, fastest * h)
             if part >= min(1.0, first):
                 break
-            dense_state(y, work.dense, part, work.state)
+            dense_state(y, work.dense, part, free, work.state)
             slack = -stretch_of(forces, k, time + part * h, work.state)
             if slack <= REACHED * scale:
                 break

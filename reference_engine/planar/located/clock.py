@@ -12,7 +12,7 @@ from reference_engine.planar.external import next_knot
 from reference_engine.planar.located.advancement import first_touch
 from reference_engine.planar.located.bands import first_step_on_bands, first_taut
 from reference_engine.planar.located.impact import bounce
-from reference_engine.planar.located.integrator import attempt
+from reference_engine.planar.located.integrator import attempt, complete, start
 from reference_engine.planar.located.jam import DIVERGES
 from reference_engine.planar.located.layout import (
     CONDITION,
@@ -114,6 +114,7 @@ def advance(solids, forces, rule, clock, held, found, work, until):
     now, count, y = clock.now, clock.tally, clock.y
     n, time = count[HELD], now[TIME]
     longest = min(until, next_knot(forces, time)) - time
+    start(solids, forces, time, held, n, work, y)
     h = integrate(solids, forces, rule, clock, held, work, longest)
     if h < 0.0:
         return NO_STEP
@@ -138,6 +139,7 @@ def advance(solids, forces, rule, clock, held, found, work, until):
         else:
             h *= again
             attempt(solids, forces, time, held, n, work, y, h, rule.tolerance, clock.end)
+            complete(solids, forces, time, held, n, work, y, h)
         again, other = first_touch(solids, held, n, work, clock, h, allowance)
         if (1.0 - again) * h <= LANDED:
             break
@@ -167,12 +169,14 @@ def integrate(solids, forces, rule, clock, held, work, longest):
         error = attempt(solids, forces, now[TIME], held, n, work, clock.y, h, rule.tolerance, clock.end)
         if error <= 1.0:
             now[STEP] = max(now[STEP], h * next_factor(error)) if h < now[STEP] else h * next_factor(error)
+            complete(solids, forces, now[TIME], held, n, work, clock.y, h)
             part = 2.0
             if forces.bands.shape[0] > 0:
-                part = first_taut(forces, now[TIME], h, clock.y, work)
+                part = first_taut(forces, now[TIME], h, clock.y, solids.free, work)
             if part < 1.0:
                 h *= part
                 attempt(solids, forces, now[TIME], held, n, work, clock.y, h, rule.tolerance, clock.end)
+                complete(solids, forces, now[TIME], held, n, work, clock.y, h)
             return h
         now[STEP] = h * min(0.9, next_factor(error)) if np.isfinite(error) else 0.1 * h
         if now[STEP] < SHORTEST:
@@ -190,7 +194,7 @@ def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
     R = solids.inv_mass.shape[0]
     part_i, part_j = parts_of_pair(solids, pair)
     h = whole * part
-    dense_state(y, work.dense, part, work.foreseen)
+    dense_state(y, work.dense, part, solids.free, work.foreseen)
     near, change = NEAR, 0.0
     for turn in range(8):
         attempt(solids, forces, now[TIME], held, held_count, work, y, h, rule.tolerance, end)
@@ -221,6 +225,7 @@ def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
         if change == np.inf or abs(change) <= 1e-16 * (1.0 + now[TIME]) or h + change <= 0.0:
             break
         h += change
+    complete(solids, forces, now[TIME], held, held_count, work, y, h)
     return h
 
 

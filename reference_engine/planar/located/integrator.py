@@ -1,9 +1,8 @@
 """One step of DOP853 with its dense output, of bodies whose places hold."""
 
-import numpy as np
-
 from reference_engine.dop853 import STAGES, C, error_of, stage, write_dense
 from reference_engine.geometry.kernels import kernel
+from reference_engine.planar.located.layout import copy
 from reference_engine.planar.located.rows import held_rate
 
 
@@ -11,20 +10,29 @@ from reference_engine.planar.located.rows import held_rate
 def attempt(solids, forces, time, places, n, work, y, h, tolerance, y_out):
     """y(h) from y(0) in one step with the first n places held; returns the error in units of the tolerance.
 
-    Leaves the dense output in work.dense.
+    The rates are left in work.stages, for `complete`; the first of them, work.stages[0], is there from `start`.
     """
     K = work.stages
-    held_rate(solids, forces, time, y, places, n, work, K[0])
     for s in range(1, STAGES):
-        stage(y, h, s, K, work.state)
+        stage(y, h, s, K, solids.free, work.state)
         held_rate(solids, forces, time + C[s] * h, work.state, places, n, work, K[s])
-    stage(y, h, STAGES, K, y_out)
+    stage(y, h, STAGES, K, solids.free, y_out)
     held_rate(solids, forces, time + h, y_out, places, n, work, K[STAGES])
-    error = error_of(K, y, h, tolerance, 1.0)
-    if error == np.inf:
-        return error
+    copy(y_out, work.landing)
+    return error_of(K, y, h, solids.free, tolerance, 1.0)
+
+
+@kernel
+def start(solids, forces, time, places, n, work, y):
+    """Once before all attempts from the same state."""
+    held_rate(solids, forces, time, y, places, n, work, work.stages[0])
+
+
+@kernel
+def complete(solids, forces, time, places, n, work, y, h):
+    """The dense output of the last attempt, in work.dense, wherever its end has been moved since."""
+    K = work.stages
     for s in range(STAGES + 1, 16):
-        stage(y, h, s, K, work.state)
+        stage(y, h, s, K, solids.free, work.state)
         held_rate(solids, forces, time + C[s] * h, work.state, places, n, work, K[s])
-    write_dense(K, y, y_out, h, work.dense)
-    return error
+    write_dense(K, y, work.landing, h, solids.free, work.dense)

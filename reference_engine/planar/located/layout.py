@@ -93,6 +93,7 @@ class Solids(Structure):
     arcs: Ids  # (V, 2) of the body that end and start at a vertex, -1: none
     cone: Array  # (V, 4) outward normals there, of the edge or arc before it and of the one after it
     smooth: Ids  # (V,) 1: they are the same, and one of the two is an arc
+    free: Ids  # components of the state that change: those of bodies that are not fixed, ascending
     inv_mass: Array  # (R,) 1/kg; 0 if fixed
     inv_inertia: Array  # (R,) 1/(kg m^2); 0 if fixed
     pairs: Ids  # (P, 2) parts
@@ -217,6 +218,7 @@ class Work(Structure):
     state: Array  # (6 R,)
     rate: Array  # (6 R,)
     foreseen: Array  # (6 R,)
+    landing: Array  # (6 R,) the end of the last attempt at a step, as integrated
     stages: Array  # (16, 6 R)
     dense: Array  # (7, 6 R)
     hull: Array  # (8, 6 R) Bernstein coefficients of the step
@@ -305,6 +307,7 @@ def pack_solids(world: World) -> Solids:
         arcs=np.concatenate([np.zeros((0, 2), np.int64), *(ids for ids, _, _ in joins)]),
         cone=np.concatenate([np.zeros((0, 4)), *(cone for _, cone, _ in joins)]),
         smooth=np.concatenate([np.zeros(0, np.int64), *(smooth for _, _, smooth in joins)]),
+        free=np.flatnonzero(np.tile(np.repeat(inv_mass > 0.0, 3), 2)),
         inv_mass=inv_mass,
         inv_inertia=inv_inertia,
         pairs=np.array(pairs, np.int64).reshape(-1, 2),
@@ -465,6 +468,7 @@ def room_to_work(rows: int, capacity: int, block: int) -> Work:
         state=np.zeros(6 * rows),
         rate=np.zeros(6 * rows),
         foreseen=np.zeros(6 * rows),
+        landing=np.zeros(6 * rows),
         stages=np.zeros((16, 6 * rows)),
         dense=np.zeros((7, 6 * rows)),
         hull=np.zeros((8, 6 * rows)),

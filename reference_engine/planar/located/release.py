@@ -3,7 +3,7 @@
 import numpy as np
 
 from reference_engine.complementarity.friction_modes import FULL_PLUS, SLIPS_PLUS, STICKS
-from reference_engine.dop853 import dense_value
+from reference_engine.dop853 import dense_state
 from reference_engine.geometry.kernels import kernel
 from reference_engine.planar.located.features import OVER_END, room_to_end
 from reference_engine.planar.located.layout import (
@@ -70,8 +70,7 @@ def first_release(solids, forces, time, h, places, n, work, y, until, pull, stil
         work.spare[k] = still + max(0.0, -slip) if abs(slip) < SLIDES_FOR_CERTAIN * still else 0.0
     for look in range(1, LOOKS + 1):
         after = until * look / LOOKS
-        for c in range(y.shape[0]):
-            state[c] = dense_value(y, work.dense, after, c)
+        dense_state(y, work.dense, after, solids.free, state)
         m_after, at, what = margin(solids, forces, time + after * h, state, places, n, work, pull)
         if m_after < 0.0:
             if m_before == np.inf:
@@ -85,8 +84,7 @@ def first_release(solids, forces, time, h, places, n, work, y, until, pull, stil
                     x = 0.5 * (before + after)
                 if x <= before or x >= after or after - before < 1e-15 * until:
                     break
-                for c in range(y.shape[0]):
-                    state[c] = dense_value(y, work.dense, x, c)
+                dense_state(y, work.dense, x, solids.free, state)
                 m, where, which = margin(solids, forces, time + x * h, state, places, n, work, pull)
                 if m < 0.0:
                     after, m_after, at, what = x, m, where, which

@@ -110,6 +110,8 @@ class Run:
         self.held.id[:count], self.held.figure[:count] = held.id[:count], held.figure[:count]
         self.instant = room_for_instant(capacity, block)
         self.work = room_to_work(len(self.world.bodies) + 1, capacity, block)
+        for state in (self.work.state, self.work.foreseen, self.work.hull):
+            state[...] = self.clock.y  # what is fixed is written nowhere else
 
     def go_on(self) -> None:
         """To the end of the grid. Raises as `simulate` says."""
