@@ -106,10 +106,11 @@ class World:
         count = len(bodies)
         object.__setattr__(self, "pair_restitution", pair_values("restitution", self.restitution, count, 1.0))
         object.__setattr__(self, "pair_friction", pair_values("friction", self.friction, count, FRICTION_LIMIT))
-        static = self.friction if self.static_friction is None else self.static_friction
-        static = pair_values("static_friction", static, count, FRICTION_LIMIT)
-        if (static < self.pair_friction).any():
-            raise WorldError("static_friction: what sticks must hold at least as well as what slides (friction)")
+        static = self.pair_friction
+        if self.static_friction is not None:
+            static = pair_values("static_friction", self.static_friction, count, FRICTION_LIMIT)
+            if (static < self.pair_friction).any():
+                raise WorldError("static_friction: what sticks must hold at least as well as what slides (friction)")
         object.__setattr__(self, "pair_static_friction", static)
 
     def body_name(self, index: int) -> str:
@@ -121,6 +122,10 @@ def pair_values(name: str, given: ArrayLike, count: int, most: float) -> Array:
     values = np.asarray(given, dtype=np.float64)
     if values.shape not in ((), (count, count)):
         raise WorldError(f"{name}: shape {values.shape} is neither one number nor ({count}, {count})")
+    if values.shape == () and 0.0 <= values <= most:  # as nearly always
+        values = np.full((count, count), values)
+        values.setflags(write=False)
+        return values
     values = np.array(np.broadcast_to(values, (count, count)))
     if not ((values >= 0.0) & (values <= most)).all():
         raise WorldError(f"{name}: every value must lie in [0, {most:g}]")

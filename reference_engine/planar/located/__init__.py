@@ -17,6 +17,7 @@ jam            impulses where several places slide and no finite forces exist
 resolve        what happens at an instant: what touches, what approaches, and the impulses
 settle         which places hold from an instant on, and how; ends of accumulations
 log            what is written down
+room           room for a run, kept for the next
 clock          the loop: integrate, locate, resolve; compiled as a whole
 run            Python around it: room, and failures in words
 motion         LocatedMotion and its event log

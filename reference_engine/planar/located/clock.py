@@ -61,8 +61,11 @@ RESOLVES, STEPS_ON, SHOWS = np.int64(0), np.int64(1), np.int64(2)  # PHASE
 
 
 @entry
-def run(solids, forces, rule, clock, held, found, following, instant, work, log, grid):
+def run(task):
     """Goes on to grid[-1]; returns a status."""
+    room = task.room
+    solids, forces, rule, clock, log, grid = task.solids, task.forces, task.rule, room.clock, task.log, task.grid
+    held, found, following, instant, work = room.held, room.found, room.following, room.instant, room.work
     now, count = clock.now, clock.tally
     while True:
         if not has_room(log, count, held):

@@ -6,6 +6,7 @@ are the world's bodies, and the background last. A body's shape is one or more c
 
 import math
 from dataclasses import dataclass, fields
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from reference_engine.planar.located.parts import (
     DISC,
     HALF_PLANE,
     HOLLOW,
+    ROUNDED,
     SMOOTH,
     Arc,
     Part,
@@ -40,6 +42,8 @@ from reference_engine.planar.world import World
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
+NO_POINTS = np.zeros((0, 2))
+NO_LINKS, NO_FIGURES = np.zeros((0, 14), np.int64), np.zeros((0, 8))
 CENTRE = np.int64(-1)  # a feature: the centre of the body
 LINE, ROUND, STILL_NORMAL = np.int64(0), np.int64(1), np.int64(2)  # Places.id, KIND
 TOUCHES, ROPE, JOINT = np.int64(0), np.int64(1), np.int64(2)  # Places.id, ROLE
@@ -266,50 +270,58 @@ def copy_place(ids, figures, m, places, k):
 
 def pack_solids(world: World) -> Solids:
     """Raises WorldError for what this mode does not have."""
-    parts, row = [], []
-    count = len(world.bodies)
-    inv_mass, inv_inertia = np.zeros(count + 1), np.zeros(count + 1)
+    parts: list[Part] = []
+    row: list[int] = []
+    count, free = len(world.bodies), []
+    inv_mass, inv_inertia = [0.0] * (count + 1), [0.0] * (count + 1)
     for i, body in enumerate(world.bodies):
         own = parts_of(world, i)
         parts += own
         row += [i] * len(own)
         if not body.fixed:
             inv_mass[i], inv_inertia[i] = 1.0 / body.mass, 1.0 / float(body.inertia or math.inf)
-    edges = [edges_of(part) for part in parts]
+            free += [3 * i, 3 * i + 1, 3 * i + 2]
     arcs = [arc for part in parts for arc in part.rounded]
-    first = np.cumsum([0, *(len(part.corners) for part in parts)])
-    arc_first = first[-1] + np.cumsum([0, *(len(part.rounded) for part in parts)])
-    row_of = {arc: int(first[-1]) + k for k, arc in enumerate(arcs)}
-    joins = [joins_of(part, row_of) for part in parts]
-    links, figures, points, directions, distances = pack_connectors(world, int(arc_first[-1]))
+    first = [0, *accumulate(len(part.corners) for part in parts)]
+    arc_first = [first[-1], *accumulate((len(part.rounded) for part in parts), initial=first[-1])][1:]
+    corners = np.concatenate([NO_POINTS, *(part.corners for part in parts)])
+    normals, lengths = straight_lines(parts, first, corners)
+    arcs_at, cone, smooth, straight = joins(parts, first, normals, {arc: first[-1] + k for k, arc in enumerate(arcs)})
     kind = [part.kind for part in parts]
     pairs = meeting_parts(world, kind, row)
-    links[:, PAIR], links[:, PRESSES] = len(pairs) + np.arange(len(links)), 1
     law = [[m[row[i], row[j]] for m in (world.pair_friction, world.pair_static_friction, world.pair_restitution)]
            for i, j in pairs]  # fmt: skip
-    middles = np.array([(math.cos(arc.middle), math.sin(arc.middle)) for arc in arcs]).reshape(-1, 2)
-    corners = np.concatenate([np.zeros((0, 2)), *(part.corners for part in parts)])
-    normals = np.concatenate([np.zeros((0, 2)), *(normal for normal, _ in edges)])
-    centres = np.array([arc.centre for arc in arcs]).reshape(-1, 2)
+    vertices, offsets, links, figures = corners, (corners * normals).sum(axis=1), NO_LINKS, NO_FIGURES
+    if arcs:
+        vertices = np.concatenate([vertices, [arc.centre for arc in arcs]])
+        normals = np.concatenate([normals, [(math.cos(arc.middle), math.sin(arc.middle)) for arc in arcs]])
+        offsets = np.concatenate([offsets, [arc.half for arc in arcs]])
+        lengths = np.concatenate([lengths, [arc.radius for arc in arcs]])
+    if world.connectors:
+        links, figures, points, directions, distances = pack_connectors(world, arc_first[-1])
+        links[:, PAIR], links[:, PRESSES] = len(pairs) + np.arange(len(links)), 1
+        vertices, normals = np.concatenate([vertices, points]), np.concatenate([normals, directions])
+        offsets, lengths = (
+            np.concatenate([offsets, distances]),
+            np.concatenate([lengths, np.full(len(points), math.inf)]),
+        )
     return Solids(
         kind=np.array(kind, np.int64),
         row=np.array(row, np.int64),
         radius=np.array([math.inf if part.kind == HALF_PLANE else part.reach() for part in parts]),
-        first=first.astype(np.int64),
-        arc_first=arc_first.astype(np.int64),
-        vertices=np.ascontiguousarray(np.concatenate([corners, centres, points])),
-        normals=np.ascontiguousarray(np.concatenate([normals, middles, directions])),
-        offsets=np.concatenate([(corners * normals).sum(axis=1), [arc.half for arc in arcs], distances]),
-        lengths=np.concatenate(
-            [*(length for _, length in edges), [arc.radius for arc in arcs], np.full(len(points), math.inf)]
-        ),
-        straight=np.concatenate([np.zeros(0, np.int64), *(straight_edges(part) for part in parts)]),
-        arcs=np.concatenate([np.zeros((0, 2), np.int64), *(ids for ids, _, _ in joins)]),
-        cone=np.concatenate([np.zeros((0, 4)), *(cone for _, cone, _ in joins)]),
-        smooth=np.concatenate([np.zeros(0, np.int64), *(smooth for _, _, smooth in joins)]),
-        free=np.flatnonzero(np.tile(np.repeat(inv_mass > 0.0, 3), 2)),
-        inv_mass=inv_mass,
-        inv_inertia=inv_inertia,
+        first=np.array(first, np.int64),
+        arc_first=np.array(arc_first, np.int64),
+        vertices=vertices,
+        normals=normals,
+        offsets=offsets,
+        lengths=lengths,
+        straight=straight,
+        arcs=arcs_at,
+        cone=cone,
+        smooth=smooth,
+        free=np.array(free + [3 * (count + 1) + c for c in free], np.int64),
+        inv_mass=np.array(inv_mass),
+        inv_inertia=np.array(inv_inertia),
         pairs=np.array(pairs, np.int64).reshape(-1, 2),
         pair_law=np.array(law, np.float64).reshape(-1, 3),
         connectors=links,
@@ -317,42 +329,59 @@ def pack_solids(world: World) -> Solids:
     )
 
 
-def edges_of(part: Part) -> tuple[Array, Array]:
-    """Normals (V, 2) and lengths (V,) of the straight lines from each corner to the next."""
-    if part.kind == HALF_PLANE:
-        return np.array([[0.0, 1.0]]), np.array([math.inf])
-    edges = np.roll(part.corners, -1, axis=0) - part.corners
-    length = np.hypot(edges[:, 0], edges[:, 1])
-    return np.stack([edges[:, 1], -edges[:, 0]], axis=1) / length[:, None], length
+def straight_lines(parts: list[Part], first: list[int], corners: Array) -> tuple[Array, Array]:
+    """Normals (V, 2) and lengths (V,) of the lines from each corner of a part to its next; of a half-plane its own."""
+    following = list(range(1, len(corners) + 1))
+    for part, start, end in zip(parts, first, first[1:]):
+        if len(part.corners):
+            following[end - 1] = start
+    edges = corners[following] - corners if following else corners
+    planes = [start for part, start in zip(parts, first) if part.kind == HALF_PLANE]
+    for k in planes:
+        edges[k] = -1.0, 0.0
+    lengths = np.hypot(edges[:, 0], edges[:, 1])
+    normals = np.empty_like(edges)
+    normals[:, 0], normals[:, 1] = edges[:, 1] / lengths, -edges[:, 0] / lengths
+    for k in planes:
+        lengths[k] = math.inf
+    return normals, lengths
 
 
-def straight_edges(part: Part) -> Ids:
-    """(V,) 1 where the edge from a corner to the next is straight; no edge of a hollow is one that is felt."""
-    if part.kind == HOLLOW:
-        return np.zeros(len(part.corners), np.int64)
-    return np.array([arc is None for arc in part.arcs[: len(part.corners)]], np.int64)
+def joins(parts: list[Part], first: list[int], normals: Array, row_of: dict[Arc, int]) -> tuple[Ids, Array, Ids, Ids]:
+    """Of each corner: arcs before and after it (V, 2), normals at the ends of its edges (V, 4), is it smooth (V,), and
 
-
-def joins_of(part: Part, row_of: dict[Arc, int]) -> tuple[Ids, Array, Ids]:
-    """Of each corner: arcs before and after it (V, 2), normals at the ends of its edges (V, 4), is it smooth (V,)."""
-    count = len(part.corners)
+    is the edge from it to the next straight (V,); no edge of a hollow is one that is felt.
+    """
+    count = len(normals)
+    before = list(range(-1, count - 1))
+    for part, start, end in zip(parts, first, first[1:]):
+        if len(part.corners):
+            before[start] = end - 1
     arcs, cone = np.full((count, 2), -1, np.int64), np.zeros((count, 4))
-    if part.kind == HOLLOW:
-        return arcs, cone, np.zeros(count, np.int64)
-    normals, _ = edges_of(part)
-    for k in range(count):
+    smooth, straight = np.zeros(count, np.int64), np.ones(count, np.int64)
+    if count:
+        cone[:, :2], cone[:, 2:] = normals[before], normals
+    for part, start, end in zip(parts, first, first[1:]):
+        if part.kind == HOLLOW:
+            cone[start:end], straight[start:end] = 0.0, 0
+        elif part.kind == ROUNDED:
+            round_joins(part, row_of, arcs[start:end], cone[start:end], smooth[start:end])
+            straight[start:end] = [arc is None for arc in part.arcs[: end - start]]
+    return arcs, cone, smooth, straight
+
+
+def round_joins(part: Part, row_of: dict[Arc, int], arcs_out: Ids, cone_out: Array, smooth_out: Ids) -> None:
+    """The same of a part with arcs, whose `cone_out` is that of its straight lines until now."""
+    for k in range(len(part.corners)):
         own: list[Arc | None] = [part.arcs[k - 1], part.arcs[k]]
-        ends = [normals[k - 1], normals[k]]
         for side, arc in enumerate(own):
             if arc:
-                ends[side] = (part.corners[k] - arc.centre) / arc.radius
-        cone[k] = np.concatenate(ends)
+                cone_out[k, 2 * side : 2 * side + 2] = (part.corners[k] - arc.centre) / arc.radius
         if part.joins and (join := part.joins[k]):
-            own, cone[k] = [join.before, join.after], join.normals
-        arcs[k] = [row_of[arc] if arc else -1 for arc in own]
-    turns = cone[:, 0] * cone[:, 3] - cone[:, 1] * cone[:, 2]
-    smooth = (np.abs(turns) <= SMOOTH) & (arcs >= 0).any(axis=1)
-    return arcs, cone, smooth.astype(np.int64)
+            own, cone_out[k] = [join.before, join.after], join.normals
+        arcs_out[k] = [row_of[arc] if arc else -1 for arc in own]
+    turns = cone_out[:, 0] * cone_out[:, 3] - cone_out[:, 1] * cone_out[:, 2]
+    smooth_out[:] = (np.abs(turns) <= SMOOTH) & (arcs_out >= 0).any(axis=1)
 
 
 def parts_of(world: World, i: int) -> list[Part]:

@@ -53,8 +53,8 @@ class Part:
 
     def reach(self) -> float:
         """Of the circle about the centre of mass that holds it [m]."""
-        round_ones = [math.hypot(*arc.centre) + arc.radius for arc in self.rounded]
-        return max([*round_ones, float(np.hypot(*self.corners.T).max(initial=0.0))])
+        furthest = max((math.hypot(*arc.centre) + arc.radius for arc in self.rounded), default=0.0)
+        return max(furthest, float(np.hypot(*self.corners.T).max())) if len(self.corners) else furthest
 
 
 def polygon(corners: ArrayLike) -> Part:

@@ -46,12 +46,9 @@ from reference_engine.planar.located.layout import (
     Rule,
     number_of,
     pack_solids,
-    room_for_instant,
-    room_for_places,
-    room_to_log,
-    room_to_work,
     twice_the_room,
 )
+from reference_engine.planar.located.room import ROOMS, Kept, Size, Task, begin_at, lay_out, new_room
 from reference_engine.planar.located.settings import IMPACT_LAWS, IMPACT_ORDERS, Settings
 from reference_engine.planar.located.settle import FIRST_STEP
 from reference_engine.planar.world import World
@@ -59,7 +56,6 @@ from reference_engine.planar.world import World
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
-FIRST_BLOCK = 64  # rows of the largest island that there is room for at first
 JOINED = 1e-9  # m, times 1 + the extent of the scene: how far the ends of a joint may be apart at the start
 
 
@@ -77,60 +73,47 @@ class Run:
             law=IMPACT_LAWS.index(settings.impact_law), order=IMPACT_ORDERS.index(settings.impact_order),
             max_events=settings.max_events,
         )  # fmt: skip
-        rows = len(world.bodies) + 1
-        still = [(0.0, 0.0, 0.0)]
-        pose = np.array([*((*body.position, body.angle) for body in world.bodies), *still], np.float64)
-        twist = np.array([*((*body.velocity, body.spin) for body in world.bodies), *still], np.float64)
-        y = np.concatenate([pose.ravel(), twist.ravel()])
-        self.clock = Clock(
-            y=y,
-            end=y.copy(),
-            now=np.zeros(12),
-            tally=np.zeros(22, np.int64),
-            let_go=np.zeros((64, 2), np.int64),
-            struck=np.full((len(self.solids.pairs) + len(self.solids.connectors), 2), -math.inf),
-            passed=np.full(len(self.solids.pairs) + len(self.solids.connectors), -math.inf),
-            apart=np.full(len(self.solids.pairs), -1.0),
-            travelled=np.zeros((rows, 3)),
-        )
-        self.clock.now[[STEP, LAST_EVENT]] = FIRST_STEP, -1.0
-        self.clock.tally[[RELEASED, TOUCHED]] = -1
-        capacity = 8 + 4 * len(world.bodies) + len(world.connectors)
-        self.held = room_for_places(capacity)
-        self.make_room(capacity, min(2 * capacity, FIRST_BLOCK))
-        self.log = room_to_log(
-            rows, len(world.connectors), len(grid) + 64, 4 * (len(grid) + 64) + 4 * capacity, 64 + 8 * capacity
-        )
+        self.size = Size(len(world.bodies), len(self.solids.pairs), len(world.connectors))
+        kept = ROOMS.take(self.size, len(grid) + 64)
+        self.room, self.block, self.log = kept
+        begin_at(self.room, state_of(world))
+        self.clock.now[STEP], self.clock.now[LAST_EVENT] = FIRST_STEP, -1.0
+        self.clock.tally[RELEASED] = self.clock.tally[TOUCHED] = -1
         self.refuse_open_joints()
+
+    @property
+    def clock(self) -> Clock:
+        return self.room.clock
 
     def make_room(self, capacity: int, block: int) -> None:
         """For so many places, and islands of so many rows."""
-        held, count = self.held, self.clock.tally[HELD]
-        self.held, self.found, self.following = (room_for_places(capacity) for _ in range(3))
-        self.held.id[:count], self.held.figure[:count] = held.id[:count], held.figure[:count]
-        self.instant = room_for_instant(capacity, block)
-        self.work = room_to_work(len(self.world.bodies) + 1, capacity, block)
-        for state in (self.work.state, self.work.foreseen, self.work.hull):
-            state[...] = self.clock.y  # what is fixed is written nowhere else
+        old = self.room
+        self.room, self.block = new_room(self.size, capacity, block)
+        for name in Clock.__dataclass_fields__:
+            getattr(self.clock, name)[...] = getattr(old.clock, name)
+        count = self.clock.tally[HELD]
+        self.room.held.id[:count], self.room.held.figure[:count] = old.held.id[:count], old.held.figure[:count]
+        lay_out(self.room.work, self.clock.y)
 
     def go_on(self) -> None:
         """To the end of the grid. Raises as `simulate` says."""
         while True:
-            status = loop.run(
-                self.solids, self.forces, self.rule, self.clock, self.held, self.found, self.following, self.instant,
-                self.work, self.log, self.grid,
-            )  # fmt: skip
+            status = loop.run(Task(self.solids, self.forces, self.rule, self.room, self.log, self.grid))
             self.functions.check()
             if status == DONE:
                 return
             if status == LOG_FULL:
                 self.log = twice_the_room(self.log)
             elif status == PLACES_FULL:
-                self.make_room(2 * len(self.held.id), len(self.work.M))
+                self.make_room(2 * len(self.room.held.id), len(self.room.work.M))
             elif status == BLOCK_FULL:
-                self.make_room(len(self.held.id), 2 * len(self.work.M))
+                self.make_room(len(self.room.held.id), 2 * len(self.room.work.M))
             else:
                 self.fail(status)
+
+    def give_back(self) -> None:
+        """The room, for another run; what is still wanted of it or of the log has been copied."""
+        ROOMS.give_back(self.size, Kept(self.room, self.block, self.log))
 
     # --- what came out ---------------------------------------------------------------------------
 
@@ -162,7 +145,9 @@ class Run:
         return poses.reshape(len(poses), -1, 3)[:, :-1]
 
     def bodies(self, pairs: Ids) -> Ids:
-        """Rows of the state as bodies of the world: the background is -1."""
+        """Rows of the state as bodies of the world, copied: the background, to which connectors lead, is -1."""
+        if not self.world.connectors:
+            return pairs.copy()
         return np.where(pairs == len(self.world.bodies), -1, pairs)
 
     # --- what went wrong -------------------------------------------------------------------------
@@ -170,11 +155,11 @@ class Run:
     def refuse_open_joints(self) -> None:
         if not len(self.solids.connectors):
             return
-        n, _ = loop.look(self.solids, self.clock.y, self.found, self.work)
+        n, _ = loop.look(self.solids, self.clock.y, self.room.found, self.room.work)
         extent = float(np.abs(self.clock.y[: len(self.clock.y) // 2]).max())
-        for k in np.flatnonzero(self.found.id[:n, ROLE] == JOINT):
-            if abs(gap := self.work.geometry[k, GAP]) > JOINED * (1.0 + extent):
-                connector = number_of(int(self.found.id[k, PART_I]))
+        for k in np.flatnonzero(self.room.found.id[:n, ROLE] == JOINT):
+            if abs(gap := self.room.work.geometry[k, GAP]) > JOINED * (1.0 + extent):
+                connector = number_of(int(self.room.found.id[k, PART_I]))
                 raise WorldError(f"connectors: the ends of connector {connector} are {gap:.3g} m apart at the start")
 
     def fail(self, status: int) -> NoReturn:
@@ -209,3 +194,16 @@ class Run:
             self.world.body_name(int(k)) if k < len(self.world.bodies) else "background" for k in sorted((i, j))
         )
         return first, second
+
+
+def state_of(world: World) -> Array:
+    """Poses of all bodies and of the background, then their twists."""
+    still = (0.0, 0.0, 0.0)
+    numbers: list[float] = []
+    for body in world.bodies:
+        numbers += (*body.position, body.angle)
+    numbers += still
+    for body in world.bodies:
+        numbers += (*body.velocity, body.spin)
+    numbers += still
+    return np.array(numbers, np.float64)

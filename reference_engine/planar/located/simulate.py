@@ -21,6 +21,7 @@ from reference_engine.planar.world import Body, World
 
 Array = NDArray[np.float64]
 
+KINDS = np.array(EVENTS, np.str_)
 PENETRATION_LIMIT = 1e-10  # m, times 1 + the extent of the scene: deeper is a touch that was missed
 
 
@@ -61,42 +62,51 @@ def simulate_at(
 ) -> LocatedMotion:
     """`simulate`, with samples at given times [s], ascending from 0, and just before and after every impact."""
     grid, settings = np.array(times, np.float64), settings or Settings()
-    if grid.ndim != 1 or not grid.size or not np.isfinite(grid).all() or grid[0] != 0.0 or (np.diff(grid) <= 0.0).any():
+    ascends = grid.ndim == 1 and grid.size > 0 and grid[0] == 0.0 and bool((grid[1:] > grid[:-1]).all())
+    if not ascends or not math.isfinite(grid[-1]):
         raise WorldError("times: they must be finite and ascend from 0")
-    run = Run(world, settings, grid)
-    run.go_on()
-    motion = motion_of(run)
-    estimate = None
+    run = run_of(world, settings, grid)
+    motion, estimate = motion_of(run), None
     if estimate_error:
-        coarse = Run(world, dataclasses.replace(settings, tolerance=min(1e-2, 10.0 * settings.tolerance)), grid)
-        coarse.go_on()
+        coarse = run_of(world, dataclasses.replace(settings, tolerance=min(1e-2, 10.0 * settings.tolerance)), grid)
         estimate = difference(world, grid, motion, motion_of(coarse))
-    poses = np.concatenate([motion.pose, run.event_poses()])
-    return LocatedMotion(
-        **{field.name: getattr(motion, field.name) for field in dataclasses.fields(Motion)},
+        coarse.give_back()
+    poses, times = np.concatenate([motion.pose, run.event_poses()]), np.concatenate([motion.time, run.event_times()])
+    located = LocatedMotion(
+        time=motion.time, pose=motion.pose, twist=motion.twist, contacts=motion.contacts,
+        first_contact=motion.first_contact, impacts=motion.impacts,
         events=event_log(run),
-        connector_force=run.log.pull[: run.counts()[0]].reshape(len(motion.time), -1, 2),
-        penetration=penetration(world, poses, np.concatenate([motion.time, run.event_times()])),
+        connector_force=run.log.pull[: len(motion.time)].reshape(len(motion.time), -1, 2).copy(),
+        penetration=penetration(world, poses, times),
         error_estimate=estimate,
         residual=run.residual,
         steps=run.steps,
-    )
+    )  # fmt: skip
+    run.give_back()
+    return located
+
+
+def run_of(world: World, settings: Settings, grid: Array) -> Run:
+    run = Run(world, settings, grid)
+    run.go_on()
+    return run
 
 
 def motion_of(run: Run) -> Motion:
+    """Copied out of the room of the run."""
     log, bodies = run.log, len(run.world.bodies)
     samples, contacts, impacts = run.counts()
     state = log.state[:samples].reshape(samples, 2, bodies + 1, 3)[:, :, :bodies]
-    c, i = log.contact[:contacts], log.impact[:impacts]
+    c, i = log.contact[:contacts].copy(), log.impact[:impacts].copy()
     return Motion(
-        time=log.time[:samples],
-        pose=np.ascontiguousarray(state[:, 0]),
-        twist=np.ascontiguousarray(state[:, 1]),
+        time=log.time[:samples].copy(),
+        pose=state[:, 0].copy(),
+        twist=state[:, 1].copy(),
         contacts=ContactForces(
             pair=run.bodies(log.contact_pair[:contacts]), point=c[:, 0:2], normal=c[:, 2:4], gap=c[:, 4], force=c[:, 5],
             friction=c[:, 6],
         ),
-        first_contact=log.first[: samples + 1],
+        first_contact=log.first[: samples + 1].copy(),
         impacts=Impacts(
             time=i[:, 0], pair=run.bodies(log.impact_pair[:impacts]), point=i[:, 1:3], normal=i[:, 3:5], gap=i[:, 5],
             speed=i[:, 6], impulse=i[:, 7], friction=i[:, 8],
@@ -107,12 +117,8 @@ def motion_of(run: Run) -> Motion:
 def event_log(run: Run) -> Events:
     ids, values = run.events()
     order = np.argsort(values[:, 0], kind="stable")
-    return Events(
-        time=values[order, 0],
-        kind=np.array(EVENTS, np.str_)[ids[order, 0]],
-        pair=run.bodies(ids[order, 1:]),
-        point=values[order, 1:],
-    )
+    ids, values = ids[order], values[order]
+    return Events(time=values[:, 0], kind=KINDS[ids[:, 0]], pair=run.bodies(ids[:, 1:]), point=values[:, 1:])
 
 
 def difference(world: World, grid: Array, fine: Motion, coarse: Motion) -> float:
@@ -162,7 +168,8 @@ def penetration(world: World, poses: Array, times: Array | None = None) -> float
             overlaps.append((float(depth.max(initial=0.0)), float(times[depth.argmax()]), i, j))
     worst, time, i, j = max(overlaps, default=(0.0, 0.0, 0, 0))
     moving = [k for k, body in enumerate(world.bodies) if not body.fixed]
-    if worst > PENETRATION_LIMIT * (1.0 + float(np.abs(poses[:, moving, :2]).max(initial=0.0))):
+    extent = float(np.abs(poses[:, moving, :2]).max(initial=0.0)) if worst > PENETRATION_LIMIT else 0.0
+    if worst > PENETRATION_LIMIT * (1.0 + extent):
         names = world.body_name(i), world.body_name(j)
         raise UnresolvedContact("bodies overlap: a touch was missed", time=time, bodies=names, gap=-worst)
     return max(0.0, worst)
