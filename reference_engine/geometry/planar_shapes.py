@@ -102,7 +102,8 @@ def planar_shapes(shapes: Sequence[PlanarShape], static: Sequence[bool]) -> Plan
                 own = convex_parts(vertices)
                 parts += own
                 owner += [i] * len(own)
-                kind[i], reach[i] = POLYGON, max(np.hypot(*part.T).max() for part in own)
+                corners = own[0] if len(own) == 1 else np.concatenate(own)
+                kind[i], reach[i] = POLYGON, np.hypot(corners[:, 0], corners[:, 1]).max()
             case ArcPolygon():
                 boundary = boundary_of(shape)
                 within = inscribed(boundary, CHORD)
@@ -116,7 +117,8 @@ def planar_shapes(shapes: Sequence[PlanarShape], static: Sequence[bool]) -> Plan
                 kind[i], radius[i], reach[i] = DISC, r, r
             case HalfPlane(p, n):
                 kind[i], reach[i] = HALF_PLANE, np.inf
-                point[i], axis[i] = p, np.asarray(n, np.float64) / np.hypot(*np.asarray(n, np.float64))
+                point[i], axis[i] = p, n
+                axis[i] /= np.hypot(axis[i, 0], axis[i, 1])
             case Bowl(r):
                 kind[i], radius[i], reach[i] = BOWL, r, np.inf
             case _:
@@ -125,11 +127,17 @@ def planar_shapes(shapes: Sequence[PlanarShape], static: Sequence[bool]) -> Plan
                 )
         part_start.append(len(parts))
     arcs = np.array([isinstance(shape, ArcPolygon) for shape in shapes], np.bool_)
-    sizes = [len(part) for part in parts]
-    edges = [np.roll(part, -1, axis=0) - part for part in parts]
-    vertex = np.concatenate([*parts, np.zeros((0, 2))])
-    edge = np.concatenate([*edges, np.zeros((0, 2))])
+    vertex_start, vertex_body, following = [0], [], []
+    for i, part in zip(owner, parts):
+        start, end = vertex_start[-1], vertex_start[-1] + len(part)
+        vertex_start.append(end)
+        vertex_body += [i] * len(part)
+        following += [*range(start + 1, end), start]
+    vertex = np.concatenate([np.zeros((0, 2)), *parts])
+    edge = vertex[following] - vertex if following else vertex
     edge_length = np.hypot(edge[:, 0], edge[:, 1])
+    edge_normal = np.empty_like(edge)
+    edge_normal[:, 0], edge_normal[:, 1] = edge[:, 1] / edge_length, -edge[:, 0] / edge_length
     return PlanarShapes(
         kind=kind,
         static=np.asarray(static, dtype=np.bool_),
@@ -138,10 +146,10 @@ def planar_shapes(shapes: Sequence[PlanarShape], static: Sequence[bool]) -> Plan
         axis=axis,
         reach=reach,
         part_start=np.asarray(part_start, np.int64),
-        vertex_start=np.concatenate([[0], np.cumsum([*sizes, 0])]).astype(np.int64),
-        vertex_body=np.repeat(np.asarray(owner, np.int64), np.asarray(sizes, np.int64)),
+        vertex_start=np.array([*vertex_start, vertex_start[-1]], np.int64),
+        vertex_body=np.array(vertex_body, np.int64),
         vertex=vertex,
-        edge_normal=np.column_stack([edge[:, 1], -edge[:, 0]]) / edge_length[:, None],
+        edge_normal=edge_normal,
         edge_length=edge_length,
         arc_polygon=arcs,
         boundary=tuple(boundary_of(shape) for shape in shapes) if arcs.any() else (),

@@ -72,10 +72,10 @@ def self_intersections(v: Array) -> list[PolygonFault]:
 def exact_area_sign(vertices: ArrayLike) -> int:
     """+1 counter-clockwise, -1 clockwise, 0 no area; exact."""
     v = np.asarray(vertices, dtype=np.float64)
-    d = v - v[0]
-    terms = d[:, 0] * np.roll(d[:, 1], -1), d[:, 1] * np.roll(d[:, 0], -1)
-    twice_area = float(np.sum(terms[0] - terms[1]))
-    if abs(twice_area) > 1e-15 * (len(v) + 4) * float(np.abs(terms).sum()):
+    d = v[1:] - v[0]  # triangles about the first vertex
+    plus, minus = d[:-1, 0] * d[1:, 1], d[:-1, 1] * d[1:, 0]
+    twice_area = float((plus - minus).sum())
+    if abs(twice_area) > 1e-15 * (len(v) + 4) * float((np.abs(plus) + np.abs(minus)).sum()):
         return 1 if twice_area > 0.0 else -1
     x, y = ([Fraction(c) for c in column] for column in v.T.tolist())
     exact = sum(x[i - 1] * y[i] - x[i] * y[i - 1] for i in range(len(v)))
@@ -90,7 +90,11 @@ def counter_clockwise(vertices: ArrayLike) -> Array:
 
 def is_convex(vertices: ArrayLike) -> bool:
     """Of a simple polygon in either orientation; vertices on a straight side are allowed."""
-    points = counter_clockwise(vertices).tolist()
+    return turns_left(counter_clockwise(vertices).tolist())
+
+
+def turns_left(points: list[list[float]]) -> bool:
+    """Or goes straight on, at every point; exact."""
     return all(orientation(points[k - 2], points[k - 1], points[k]) >= 0 for k in range(len(points)))
 
 
@@ -102,7 +106,7 @@ def convex_parts(vertices: ArrayLike) -> list[Array]:
     """
     v = counter_clockwise(vertices)
     points = v.tolist()
-    if is_convex(v):
+    if turns_left(points):
         return [v]
     parts, diagonals = ears(points)
     for a, b in diagonals:

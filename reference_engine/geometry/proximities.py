@@ -60,10 +60,12 @@ def collect(sweep: Callable[..., int], pairs: Indices, *, capacity: int, fields:
 
 def candidate_pairs(static: NDArray[np.bool_], ignore: ArrayLike | None) -> Indices:
     """(P, 2) pairs a < b of which one moves and that are not ignored, in order."""
-    bodies = len(static)
-    wanted = np.triu(~(static[:, None] & static[None, :]), k=1)
+    wanted = ~(static[:, None] & static)
     if ignore is not None:
         i, j = np.asarray(ignore, dtype=np.int64).reshape(-1, 2).T
         wanted[np.minimum(i, j), np.maximum(i, j)] = False
-    assert wanted.shape == (bodies, bodies)
-    return np.ascontiguousarray(np.argwhere(wanted).astype(np.int64))
+    a, b = np.nonzero(wanted)
+    ordered = a < b
+    pairs = np.empty((np.count_nonzero(ordered), 2), np.int64)
+    pairs[:, 0], pairs[:, 1] = a[ordered], b[ordered]
+    return pairs

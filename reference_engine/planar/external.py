@@ -48,6 +48,8 @@ P1X, P1Y, P2X, P2Y, LENGTH, STIFFNESS, DAMPING, UX, UY = range(9)
 FX, FY, TORQUE, RATE = LENGTH, STIFFNESS, DAMPING, UX
 STRENGTH = STIFFNESS
 HEAD, TAIL = range(2)  # ends of a spring
+SWERVES = 0.1  # rad, between the velocity and the force against it
+AT_STAND = 1e-9  # s before it
 
 
 def pack_forces(world: World, *, background: bool = False) -> tuple[Forces, Functions]:
@@ -279,6 +281,28 @@ def next_knot(forces, time):
     for k in range(forces.knots.shape[0]):
         if time < forces.knots[k, 0] < first:
             first = forces.knots[k, 0]
+    return first
+
+
+@kernel
+def first_turn(forces, y, rate):
+    """Seconds until a body that moves against a force that stays as it is comes to a stand; infinite if none does.
+
+    There |v| v has a kink. With g the acceleration without drag and k = air / mass: v' = -g - k v^2, so it takes
+    arctan(v sqrt(k / g)) / sqrt(k g). Not far from it, and not where the body swerves, it needs no care.
+    """
+    first, B = np.inf, y.shape[0] // 6
+    for q in range(forces.free.shape[0]):
+        at, k = 3 * (B + forces.free[q]), forces.air / forces.mass[forces.free[q], 0]
+        vx, vy = y[at], y[at + 1]
+        speed = np.sqrt(vx * vx + vy * vy)
+        gx, gy = -rate[at] - k * speed * vx, -rate[at + 1] - k * speed * vy
+        against, across = vx * gx + vy * gy, vx * gy - vy * gx
+        if against > 0.0 and abs(across) < SWERVES * against:
+            g = np.sqrt(gx * gx + gy * gy)
+            time = np.arctan(speed * np.sqrt(k / g)) / np.sqrt(k * g)
+            if time > AT_STAND:
+                first = min(first, time)
     return first
 
 

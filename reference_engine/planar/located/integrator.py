@@ -2,8 +2,9 @@
 
 from reference_engine.dop853 import STAGES, C, error_of, stage, write_dense
 from reference_engine.geometry.kernels import kernel
+from reference_engine.planar.located.islands import divide
 from reference_engine.planar.located.layout import copy
-from reference_engine.planar.located.rows import held_rate
+from reference_engine.planar.located.rows import held_rate, rate_with
 
 
 @kernel
@@ -12,12 +13,12 @@ def attempt(solids, forces, time, places, n, work, y, h, tolerance, y_out):
 
     The rates are left in work.stages, for `complete`; the first of them, work.stages[0], is there from `start`.
     """
-    K = work.stages
+    K, islands = work.stages, divide(solids, places, n, work) if n > 0 else 0
     for s in range(1, STAGES):
         stage(y, h, s, K, solids.free, work.state)
-        held_rate(solids, forces, time + C[s] * h, work.state, places, n, work, K[s])
+        rate_with(solids, forces, time + C[s] * h, work.state, places, n, islands, work, K[s])
     stage(y, h, STAGES, K, solids.free, y_out)
-    held_rate(solids, forces, time + h, y_out, places, n, work, K[STAGES])
+    rate_with(solids, forces, time + h, y_out, places, n, islands, work, K[STAGES])
     copy(y_out, work.landing)
     return error_of(K, y, h, solids.free, tolerance, 1.0)
 
@@ -31,8 +32,8 @@ def start(solids, forces, time, places, n, work, y):
 @kernel
 def complete(solids, forces, time, places, n, work, y, h):
     """The dense output of the last attempt, in work.dense, wherever its end has been moved since."""
-    K = work.stages
+    K, islands = work.stages, divide(solids, places, n, work) if n > 0 else 0
     for s in range(STAGES + 1, 16):
         stage(y, h, s, K, solids.free, work.state)
-        held_rate(solids, forces, time + C[s] * h, work.state, places, n, work, K[s])
+        rate_with(solids, forces, time + C[s] * h, work.state, places, n, islands, work, K[s])
     write_dense(K, y, work.landing, h, solids.free, work.dense)

@@ -122,9 +122,14 @@ def least_change(solids, places, s, m, unit, apart, work, offset, y):
 
 @kernel
 def close_gaps(solids, y, places, n, work, apart):
-    """Gaps of the first n places to zero; if `apart`, only those that are negative and those of joints."""
+    """Gaps of the first n places to zero; if `apart`, only those that are negative and those of joints. Was any not?"""
+    off = False
     for k in range(n):
         measure(solids, y, places, k, work.geometry)
+        gap = work.geometry[k, GAP]
+        off = off or gap < 0.0 or (gap > 0.0 and not (apart and places.id[k, ROLE] != JOINT))
+    if not off:
+        return False
     unit = ALLOWANCE * (1.0 + extent(solids, y))
     for s in range(divide(solids, places, n, work)):
         m = gather(places, s, NORMALS, work)
@@ -134,6 +139,7 @@ def close_gaps(solids, y, places, n, work, apart):
             if apart and places.id[k, ROLE] != JOINT:
                 work.right[r] = max(0.0, work.right[r])
         least_change(solids, places, s, m, unit, apart, work, 0, y)
+    return True
 
 
 @kernel
@@ -178,6 +184,5 @@ def project(solids, y, places, n, work):
 
 @kernel
 def separate(solids, y, places, n, work):
-    """Gaps of the first n places that are negative, by round-off, and those of joints, to zero."""
-    if n > 0:
-        close_gaps(solids, y, places, n, work, True)
+    """Gaps of the first n places that are negative, by round-off, and those of joints, to zero. Was any not?"""
+    return n > 0 and close_gaps(solids, y, places, n, work, True)

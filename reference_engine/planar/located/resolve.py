@@ -122,8 +122,8 @@ def look_around(solids, forces, clock, held, found, instant, work, log):
             return PLACES_FULL, n
         if largest(work, divide(solids, found, n, work)) > work.M.shape[0]:
             return BLOCK_FULL, n
-        if turn == 0 and count[STRUCK] == 0:
-            separate(solids, y, found, n, work)
+        if turn == 1 or count[STRUCK] > 0 or not separate(solids, y, found, n, work):
+            break
     if count[STRUCK] == 0:
         now[ENERGY] = kinetic_energy(solids, y, 0.0, y)
     survey(solids, y, found, n, work)

@@ -271,16 +271,21 @@ def held_rate(solids, forces, time, y, places, n, work, rate_out):
     From the forces of the last event on, so that redundant places keep their share. Refined once on the accelerations
     themselves: large forces that balance on a light body leave it their round-off.
     """
+    islands = divide(solids, places, n, work) if n > 0 else 0
+    rate_with(solids, forces, time, y, places, n, islands, work, rate_out)
+
+
+@kernel
+def rate_with(solids, forces, time, y, places, n, islands, work, rate_out):
+    """`held_rate` of places that have been divided already, into so many islands."""
     R = solids.inv_mass.shape[0]
     for c in range(3 * R):
         rate_out[c] = y[3 * R + c]
     accelerate(forces, time, y, R, rate_out)
-    if n == 0:
-        return
     for k in range(n):
         measure(solids, y, places, k, work.geometry)
         work.force[k, 0] = work.force[k, 1] = 0.0
-    for s in range(divide(solids, places, n, work)):
+    for s in range(islands):
         held_rate_of(solids, y, places, s, work, rate_out)
 
 

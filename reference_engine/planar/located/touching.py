@@ -142,8 +142,11 @@ def on_half_plane(solids, y, i, j, reach, places, n):
         if gap < -reach:
             return PENETRATING
         return note(solids, places, n, i, j, CENTRE, edge, LINE) if gap <= reach else n
+    ci, si, cj, sj = np.cos(y[3 * a + 2]), np.sin(y[3 * a + 2]), np.cos(y[3 * b + 2]), np.sin(y[3 * b + 2])
     for corner in range(solids.first[i], solids.first[i + 1]):
-        gap, _ = height(solids, y, i, corner, j, edge)
+        dx = y[3 * a] - y[3 * b] + ci * solids.vertices[corner, 0] - si * solids.vertices[corner, 1]
+        dy = y[3 * a + 1] - y[3 * b + 1] + si * solids.vertices[corner, 0] + ci * solids.vertices[corner, 1]
+        gap = cj * dy - sj * dx
         if gap < -reach:
             return PENETRATING
         if gap <= reach:

@@ -6,7 +6,8 @@ import pytest
 from reference_engine import Body, Disc, Settings, World, box, simulate
 from reference_engine.planar.located import islands
 from reference_engine.planar.located.layout import BODY_I, BODY_J, pack_solids, room_for_places, room_to_work
-from reference_engine.planar.located.run import FIRST_BLOCK, Run
+from reference_engine.planar.located.room import FIRST_BLOCK
+from reference_engine.planar.located.run import Run
 from tests.reference_engine.planar.worlds import GRAVITY, face_forces, ground, stack
 
 
@@ -66,7 +67,7 @@ def test_room_grows_with_the_largest_island_and_not_with_the_world():
     blocks = [Body(shape=box(1.0, 0.5), position=(2.0 * k, 0.25), velocity=(0.5, 0.0)) for k in range(40)]
     run = Run(World(bodies=(ground(), *blocks), friction=0.3), Settings(), np.array([0.0, 0.01]))
     run.go_on()
-    assert run.work.M.shape == run.instant.problem.A.shape == (FIRST_BLOCK, FIRST_BLOCK)
+    assert run.room.work.M.shape == run.room.instant.problem.A.shape == (FIRST_BLOCK, FIRST_BLOCK)
     pile = Run(stack(30), Settings(), np.array([0.0, 0.01]))
     pile.go_on()
-    assert FIRST_BLOCK < 2 * 60 <= len(pile.work.M) <= 4 * 60
+    assert FIRST_BLOCK < 2 * 60 <= len(pile.room.work.M) <= 4 * 60
