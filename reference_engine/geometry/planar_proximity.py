@@ -14,6 +14,7 @@ from reference_engine.geometry.proximities import Proximities, candidate_pairs, 
 
 Array = NDArray[np.float64]
 
+FEW = 64  # pairs that overlap, of those that may
 AT_ONCE = 2000  # samples of a pair with arcs
 
 
@@ -54,13 +55,24 @@ def planar_minimum_gap(shapes: PlanarShapes, poses: ArrayLike, ignore: ArrayLike
     return gap
 
 
+def deepest_overlap(
+    shapes: PlanarShapes, poses: ArrayLike, ignore: ArrayLike | None = None
+) -> tuple[float, int, int, int] | None:
+    """(gap, sample, a, b) of the pair that overlaps most in any of the poses; None where none does."""
+    near = proximities(shapes, poses, 0.0, ignore, points=1, room=FEW)
+    if not len(near.gap):
+        return None
+    k = int(near.gap.argmin())
+    return float(near.gap[k]), int(near.sample[k]), int(near.a[k]), int(near.b[k])
+
+
 def proximities(
-    shapes: PlanarShapes, poses: ArrayLike, cutoff: float, ignore: ArrayLike | None, *, points: int
+    shapes: PlanarShapes, poses: ArrayLike, cutoff: float, ignore: ArrayLike | None, *, points: int, room: int = 0
 ) -> Proximities:
     poses = pose_array(shapes, poses)
     pairs = candidate_pairs(shapes.static, ignore)
     given = (*packed(shapes), pairs, poses, float(cutoff), points, *scratch(shapes))
-    capacity = 4 * len(poses) * max(1, len(shapes.kind))
+    capacity = room or 4 * len(poses) * max(1, len(shapes.kind))
     found = collect(lambda *out: sweep(*given, *out), pairs, capacity=capacity, fields=FIELDS, dimension=2)
     return with_arcs(found, shapes, pairs, poses, float(cutoff), points) if shapes.boundary else found
 
@@ -125,7 +137,7 @@ def packed(shapes: PlanarShapes) -> tuple[NDArray, ...]:
 
 def scratch(shapes: PlanarShapes) -> tuple[Array, ...]:
     """body, edge, row, found."""
-    parts = int(np.diff(shapes.part_start).max(initial=1))
+    parts = int((shapes.part_start[1:] - shapes.part_start[:-1]).max(initial=1))
     return (
         np.empty((len(shapes.kind), 8)),
         np.empty((len(shapes.vertex), 5)),

@@ -44,6 +44,10 @@ def collect(sweep: Callable[..., int], pairs: Indices, *, capacity: int, fields:
         if total <= capacity:
             break
         capacity = total
+    if not total:  # as mostly, where what is asked for is overlaps
+        nothing = np.zeros((0, dimension))
+        return Proximities(sample=sample[:0], a=pair[:0], b=pair[:0], gap=nothing[:, 0], normal=nothing,
+                           point_a=nothing, point_b=nothing, uncertainty=nothing[:, 0])  # fmt: skip
     found = found[:total]
     normal, point_a, point_b = (found[:, 1 + k * dimension : 1 + (k + 1) * dimension].copy() for k in range(3))
     return Proximities(

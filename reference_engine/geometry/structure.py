@@ -5,8 +5,8 @@ kernels of an engine share, put in place at every call and read into registers b
 `Structure` is handed over as the address of one table of those numbers, which a kernel reads where it needs an array.
 """
 
-import ctypes
 from array import array
+from ctypes import addressof, c_char
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from numba.extending import (
 from numpy.typing import NDArray
 
 WORD = 8  # bytes of each number in a table
+first_byte = c_char.from_buffer
 PLAIN = 0x401  # of an array's flags: contiguous, writeable
 
 
@@ -49,9 +50,15 @@ class Structure:
             value = getattr(self, name)
             if isinstance(value, np.ndarray):  # as numba lays it out: owner and parent (none), sizes, address, shape
                 flags, size = value.flags.num, value.size
-                table += (0, 0, size, value.itemsize, address_of(value, flags) if size else 0)
-                table += value.shape
-                table += value.strides
+                table += (
+                    0,
+                    0,
+                    size,
+                    value.itemsize,
+                    address_of(value, flags) if size else 0,
+                    *value.shape,
+                    *value.strides,
+                )
                 key += (value.dtype.num, value.ndim, flags)
             elif isinstance(value, Structure):
                 table.append(value._address)
@@ -74,7 +81,7 @@ class Structure:
 def address_of(numbers: Any, flags: int) -> int:
     """Of the first element. `ctypes.data` and `__array_interface__` take ten times as long."""
     if flags & PLAIN == PLAIN:
-        return ctypes.addressof(ctypes.c_char.from_buffer(numbers))
+        return addressof(first_byte(numbers))
     return int(numbers.__array_interface__["data"][0])
 
 

@@ -172,10 +172,10 @@ def integrate(solids, forces, rule, clock, held, work, longest):
     now, n = clock.now, clock.tally[HELD]
     if forces.bands.shape[0] > 0:
         now[STEP] = min(now[STEP], first_step_on_bands(forces, now[TIME], clock.y))
-    if forces.air != 0.0:
-        longest = min(longest, first_turn(forces, clock.y, work.stages[0]))
     if now[RETURN] > now[TIME]:
         longest = min(longest, now[RETURN] - now[TIME])
+    if forces.air != 0.0:
+        longest = min(longest, first_turn(forces, clock.y, work.stages[0], min(now[STEP], longest), rule.tolerance))
     while True:
         h = min(now[STEP], longest)
         error = attempt(solids, forces, now[TIME], held, n, work, clock.y, h, rule.tolerance, clock.end)

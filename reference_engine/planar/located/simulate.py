@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.geometry import planar_shapes as measured
 from reference_engine.geometry.outline_depth import Boundary, deepest
-from reference_engine.geometry.planar_proximity import planar_proximities
+from reference_engine.geometry.planar_proximity import deepest_overlap
 from reference_engine.planar.errors import UnresolvedContact, WorldError
 from reference_engine.planar.located.layout import passing_pairs
 from reference_engine.planar.located.motion import EVENTS, Events, LocatedMotion
@@ -154,12 +154,10 @@ def penetration(world: World, poses: Array, times: Array | None = None) -> float
         shapes = measured.planar_shapes([measured_shape(world.bodies[i]) for i in plain],
                                         [world.bodies[i].fixed for i in plain])  # fmt: skip
         ignore = [(plain.index(a), plain.index(b)) for a, b in sorted(passing) if a in plain and b in plain]
-        near = planar_proximities(shapes, poses[:, plain], 0.0, ignore or None)
-        if len(near.gap):
-            k = int(near.gap.argmin())
-            overlaps.append(
-                (float(-near.gap[k]), float(times[near.sample[k]]), plain[int(near.a[k])], plain[int(near.b[k])])
-            )
+        near = deepest_overlap(shapes, poses if len(plain) == count else poses[:, plain], ignore or None)
+        if near:
+            gap, sample, a, b = near
+            overlaps.append((-gap, float(times[sample]), plain[a], plain[b]))
     for j in range(count):
         for i in range(j):
             if not (rounded[i] or rounded[j]) or (i, j) in passing or (world.bodies[i].fixed and world.bodies[j].fixed):
