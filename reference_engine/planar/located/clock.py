@@ -16,6 +16,7 @@ from reference_engine.planar.located.integrator import attempt, complete, start
 from reference_engine.planar.located.jam import DIVERGES
 from reference_engine.planar.located.layout import (
     CONDITION,
+    DENSE,
     DONE,
     EVENT,
     GAP,
@@ -37,7 +38,6 @@ from reference_engine.planar.located.layout import (
     RETURN,
     SETTLES,
     SHOWN,
-    SPAN,
     STEP,
     STEPS,
     STILL,
@@ -140,10 +140,13 @@ def advance(solids, forces, rule, clock, held, found, work, until):
     for _ in range(RELANDINGS):  # once; more where the shorter step's own dense output shows an earlier touch
         if again > 1.0:
             break
+        seen = span  # of this dense output first_touch has seen all up to `again`
         if touch < release:
             span, end = land(solids, forces, rule, clock, held, found, work, span, again, pair)
             if span < 0.0:
                 return PLACES_FULL if span == -1.0 else OVERLAP
+            if span == seen and (end - again) * span <= LANDED:
+                break
         else:
             span *= again
             attempt(solids, forces, time, held, n, work, y, span, rule.tolerance, clock.end)
@@ -152,7 +155,7 @@ def advance(solids, forces, rule, clock, held, found, work, until):
         if (end - again) * span <= LANDED:
             break
         touch, pair, release = again, other, 2.0
-    now[SPAN], now[LENGTH] = span, end * span
+    now[DENSE], now[LENGTH] = span, end * span
     now[REACHED] = time + now[LENGTH]
     if part > 1.0 and whole:
         now[REACHED] = time + longest if time + longest < until else until

@@ -174,7 +174,7 @@ class Clock(Structure):
 # the present step, the time at its end, what a failure says, kinetic energy before an instant, the rate that is none
 # besides round-off at it, by how many times what is allowed forces and impulses are off at worst, so far, how long the
 # dense output is, and when what has bounced is likely to be back
-TIME, STEP, LAST_EVENT, PULL, STILL, LENGTH, REACHED, WHY_P, WHY_B, ENERGY, SLACK, RESIDUAL, SPAN, RETURN = range(14)
+TIME, STEP, LAST_EVENT, PULL, STILL, LENGTH, REACHED, WHY_P, WHY_B, ENERGY, SLACK, RESIDUAL, DENSE, RETURN = range(14)
 # Columns of Clock.count
 STEPS, HELD, IDLE, SHOWN, PHASE, EVENT, RELEASED, CONDITION, TOUCHED, STRUCK, LET_GO = range(11)
 SAMPLES, CONTACTS, IMPACTS, EVENTS, INSTANTS, WHY_I, WHY_J, SEAM_I, SEAM_J, RESOLVED, FADED = range(11, 22)
@@ -365,7 +365,7 @@ def joins(parts: list[Part], first: list[int], normals: Array, row_of: dict[Arc,
     for part, start, end in zip(parts, first, first[1:]):
         if part.kind == HOLLOW:
             cone[start:end], straight[start:end] = 0.0, 0
-        elif part.kind == ROUNDED:
+        elif part.kind == ROUNDED or any(part.joins):
             round_joins(part, row_of, arcs[start:end], cone[start:end], smooth[start:end])
             straight[start:end] = [arc is None for arc in part.arcs[: end - start]]
     return arcs, cone, smooth, straight

@@ -8,6 +8,7 @@ from reference_engine.planar.located.layout import (
     BODY_I,
     BODY_J,
     CONTACTS,
+    DENSE,
     EVENTS,
     GAP,
     HELD,
@@ -22,7 +23,6 @@ from reference_engine.planar.located.layout import (
     REACHED,
     ROLE,
     SAMPLES,
-    SPAN,
     TIME,
     TOUCHES,
     U1X,
@@ -95,7 +95,7 @@ def show(solids, forces, clock, held, work, log, time):
         if time == now[REACHED]:
             copy(clock.end, y)
         else:
-            dense_state(clock.y, work.dense, (time - now[TIME]) / now[SPAN], solids.free, y)
+            dense_state(clock.y, work.dense, (time - now[TIME]) / now[DENSE], solids.free, y)
         project(solids, y, held, clock.tally[HELD], work)
     sample(solids, forces, time, clock, held, work, log, y)
 
