@@ -60,7 +60,7 @@ class Block:
         return y + np.array([0.0, impulse + support, 0.0, (impulse * r + support * q) / self.inertia])
 
 
-def rest_times(rtol: float) -> np.ndarray:
+def rest_times(rtol: float, method: str = "DOP853") -> np.ndarray:
     """The ends of the two accumulations."""
     block = Block()
     now, y, held, ends = 0.0, np.array([FALL, 0.0, TILT, 0.0]), None, []
@@ -78,7 +78,7 @@ def rest_times(rtol: float) -> np.ndarray:
             events.append(touch)
         rate = block.flight if held is None else block.leaning(held)
         # Without a bound its first step passes over a short bounce, and finds no event or one at its own beginning.
-        found = solve_ivp(rate, (now, now + 5.0), y, "DOP853", rtol=rtol, atol=rtol, events=events, max_step=longest)
+        found = solve_ivp(rate, (now, now + 5.0), y, method, rtol=rtol, atol=rtol, events=events, max_step=longest)
         now, y = float(found.t[-1]), found.y[:, -1]
         i = next(k for k, times in zip(free, found.t_events) if len(times))
         flight = math.inf if last[i] is None else now - last[i]
