@@ -259,8 +259,8 @@ def between(i, j, a, b):
 
 
 @kernel
-def first_touch(solids, places, n, work, clock, h, until, allowance):
-    """(part of the step, pair) of the first touch up to `until` that is not held; (2, -1) if there is none.
+def first_touch(solids, places, n, work, clock, h, allowance):
+    """(part of the step, pair) of the first touch that is not held; (2, -1) if there is none.
 
     A gap counts as closed at -allowance [m]. The first n places hold; two parts that two places hold are locked face
     to face, and so are any with a disc that one holds. Pairs passed at this instant are looked at only a little later.
@@ -307,7 +307,7 @@ def first_touch(solids, places, n, work, clock, h, until, allowance):
             if held > 0:
                 continue
         bounds_of_pair(solids, hull, h, a, b, bounds)
-        x, end, looks = (STALLED / h if clock.passed[p] == clock.now[TIME] else 0.0), min(until, first), 0
+        x, end, looks = (STALLED / h if clock.passed[p] == clock.now[TIME] else 0.0), min(1.0, first), 0
         while x < end:
             looks += 1
             for c in range(3):

@@ -16,7 +16,6 @@ from reference_engine.planar.located.integrator import attempt, complete, start
 from reference_engine.planar.located.jam import DIVERGES
 from reference_engine.planar.located.layout import (
     CONDITION,
-    DENSE,
     DONE,
     EVENT,
     GAP,
@@ -35,7 +34,6 @@ from reference_engine.planar.located.layout import (
     RATE,
     REACHED,
     RELEASED,
-    RETURN,
     SETTLES,
     SHOWN,
     STEP,
@@ -56,11 +54,8 @@ from reference_engine.planar.located.settle import FIRST_STEP, settle
 from reference_engine.planar.located.touching import PENETRATING, find_touching, place_among
 
 NEAR = 1e-8  # m, where Newton's method closes the gap of a touch
-LAST_CHANGE = 1e-9  # s: after a change of the touch so small, and by so small a part of its rate, the gap is closed
-LAST_BEND = 1e-6
 SHORTEST = 1e-14  # s, a step
 RELANDINGS = 4
-CLOSE = 0.95  # of a step: a touch so near its end is on its dense output as accurately as it would be at an end
 LANDED = 1e-11  # s, a touch so little before the end of a step is the one that ended it
 RESOLVES, STEPS_ON, SHOWS = np.int64(0), np.int64(1), np.int64(2)  # PHASE
 
@@ -123,40 +118,37 @@ def advance(solids, forces, rule, clock, held, found, work, until):
     n, time = count[HELD], now[TIME]
     longest = min(until, next_knot(forces, time)) - time
     start(solids, forces, time, held, n, work, y)
-    span = integrate(solids, forces, rule, clock, held, work, longest)
-    if span < 0.0:
+    h = integrate(solids, forces, rule, clock, held, work, longest)
+    if h < 0.0:
         return NO_STEP
-    whole, end = span == longest, 1.0  # the step: so much of the span of the dense output
+    whole = h == longest
     now[STILL] = still_of(y)
     allowance = ALLOWANCE * (1.0 + extent(solids, y))
-    touch, pair = first_touch(solids, held, n, work, clock, span, end, allowance)
+    touch, pair = first_touch(solids, held, n, work, clock, h, allowance)
     release, place, condition = 2.0, np.int64(-1), np.int64(0)
     if n > 0:
         release, place, condition = first_release(
-            solids, forces, time, span, held, n, work, y, min(touch, 1.0), now[PULL], now[STILL]
+            solids, forces, time, h, held, n, work, y, min(touch, 1.0), now[PULL], now[STILL]
         )
     part = min(touch, release)
     again = part
     for _ in range(RELANDINGS):  # once; more where the shorter step's own dense output shows an earlier touch
         if again > 1.0:
             break
-        seen = span  # of this dense output first_touch has seen all up to `again`
         if touch < release:
-            span, end = land(solids, forces, rule, clock, held, found, work, span, again, pair)
-            if span < 0.0:
-                return PLACES_FULL if span == -1.0 else OVERLAP
-            if span == seen and (end - again) * span <= LANDED:
-                break
+            h = land(solids, forces, rule, clock, held, found, work, h, again, pair)
+            if h < 0.0:
+                return PLACES_FULL if h == -1.0 else OVERLAP
         else:
-            span *= again
-            attempt(solids, forces, time, held, n, work, y, span, rule.tolerance, clock.end)
-            complete(solids, forces, time, held, n, work, y, span)
-        again, other = first_touch(solids, held, n, work, clock, span, end, allowance)
-        if (end - again) * span <= LANDED:
+            h *= again
+            attempt(solids, forces, time, held, n, work, y, h, rule.tolerance, clock.end)
+            complete(solids, forces, time, held, n, work, y, h)
+        again, other = first_touch(solids, held, n, work, clock, h, allowance)
+        if (1.0 - again) * h <= LANDED:
             break
         touch, pair, release = again, other, 2.0
-    now[DENSE], now[LENGTH] = span, end * span
-    now[REACHED] = time + now[LENGTH]
+    now[LENGTH] = h
+    now[REACHED] = time + h
     if part > 1.0 and whole:
         now[REACHED] = time + longest if time + longest < until else until
     count[EVENT] = 1 if part <= 1.0 else 0
@@ -170,15 +162,14 @@ def advance(solids, forces, rule, clock, held, found, work, until):
 def integrate(solids, forces, rule, clock, held, work, longest):
     """A step whose error is within the tolerance; its length [s], or -1 if there is none. The end is in clock.end.
 
-    It ends where a slack rubber band gets taut, where drag has a kink, and a little after what has bounced is back.
+    It ends where a slack rubber band gets taut, and where the drag of air has a kink.
     """
     now, n = clock.now, clock.tally[HELD]
     if forces.bands.shape[0] > 0:
         now[STEP] = min(now[STEP], first_step_on_bands(forces, now[TIME], clock.y))
-    if now[RETURN] > now[TIME]:
-        longest = min(longest, now[RETURN] - now[TIME])
     if forces.air != 0.0:
-        longest = min(longest, first_turn(forces, clock.y, work.stages[0], min(now[STEP], longest), rule.tolerance))
+        h = min(now[STEP], longest)
+        longest = min(longest, first_turn(forces, clock.y, work.stages[0], h, rule.tolerance))
     while True:
         h = min(now[STEP], longest)
         error = attempt(solids, forces, now[TIME], held, n, work, clock.y, h, rule.tolerance, clock.end)
@@ -200,60 +191,48 @@ def integrate(solids, forces, rule, clock, held, work, longest):
 
 @kernel
 def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
-    """(span, part) of a dense output that ends at the touch of this pair, or a little after it, and when that is.
+    """The same step anew up to the touch of this pair; its length [s]; -1 without room, -2 where bodies overlap.
 
-    -1 without room, -2 where bodies overlap. The end of a step is more accurate than its midst, so a touch that is not
-    near it has a step of its own. What is left of the gap is closed, on the dense output, by gap + rate s +
-    acceleration s^2/2 = 0, which also a bounce not higher than the allowance obeys. A graze without a root stays where
-    it is, and so does one whose root is past another touch.
+    What is left of the gap is closed by gap + rate s + acceleration s^2/2 = 0, which also a bounce not higher than
+    the allowance obeys. A graze without a root stays where it is, and so does one whose root is past another touch.
     """
     now, y, end, held_count = clock.now, clock.y, clock.end, clock.tally[HELD]
+    R = solids.inv_mass.shape[0]
     part_i, part_j = parts_of_pair(solids, pair)
-    span, at, near, change = whole, part, NEAR + rule.tolerance, 0.0
+    h = whole * part
+    dense_state(y, work.dense, part, solids.free, work.foreseen)
+    near, change = NEAR, 0.0
     for turn in range(8):
-        if at > 1.0 or (turn == 0 and part < CLOSE):
-            h = at * span
-            dense_state(y, work.dense, min(at, 1.0), solids.free, work.foreseen)
-            span = h + min(0.01 * h, 1e-9 * h + rule.tolerance)  # longer: the touch is at another time in this step
-            attempt(solids, forces, now[TIME], held, held_count, work, y, span, rule.tolerance, end)
-            complete(solids, forces, now[TIME], held, held_count, work, y, span)
-            at = h / span
-            dense_state(y, work.dense, at, solids.free, end)
-            off = 0.0  # what the shorter step is off what the longer one foresaw, more at loose tolerances
-            for c in range(3 * solids.inv_mass.shape[0]):
+        attempt(solids, forces, now[TIME], held, held_count, work, y, h, rule.tolerance, end)
+        if turn == 0:  # the shorter step differs from what the longer one foresaw, more at loose tolerances
+            off = 0.0
+            for c in range(3 * R):
                 off = max(off, abs(end[c] - work.foreseen[c]))
-            near = NEAR + rule.tolerance + 10.0 * off
-        else:
-            dense_state(y, work.dense, at, solids.free, end)
+            near += 10.0 * off
         project(solids, end, held, held_count, work)
-        n, other = find_touching(solids, end, near, found, work)
+        n, at = find_touching(solids, end, near, found, work)
         if n == PENETRATING and turn == 0:
-            clock.tally[TOUCHED] = other
-            return -2.0, at
+            clock.tally[TOUCHED] = at
+            return -2.0
         if n == PENETRATING:
-            at -= change / span
-            dense_state(y, work.dense, at, solids.free, end)
+            h -= change
+            attempt(solids, forces, now[TIME], held, held_count, work, y, h, rule.tolerance, end)
             break
         if n > found.id.shape[0]:
-            return -1.0, at
+            return -1.0
         survey_accelerations(solids, end, work.stages[12], found, n, work)
-        change, bend = np.inf, 0.0
+        change = np.inf
         for k in range(n):
             i, j = found.id[k, PART_I], found.id[k, PART_J]
             own = (i == part_i and j == part_j) or (i == part_j and j == part_i)
             gap, rate, b = work.geometry[k, GAP], work.geometry[k, RATE], work.b[2 * k]
             if own and rate < 0.0 and rate * rate > 2.0 * b * gap and place_among(held, held_count, found, k) < 0:
-                wanted = 2.0 * gap / (np.sqrt(rate * rate - 2.0 * b * gap) - rate)
-                if wanted < change:
-                    change, bend = wanted, b / rate
-        if change == np.inf or abs(change) <= 1e-16 * (1.0 + now[TIME]) or at * span + change <= 0.0 or turn == 7:
+                change = min(change, 2.0 * gap / (np.sqrt(rate * rate - 2.0 * b * gap) - rate))
+        if change == np.inf or abs(change) <= 1e-16 * (1.0 + now[TIME]) or h + change <= 0.0:
             break
-        at += change / span
-        if abs(change) <= LAST_CHANGE and abs(bend * change) <= LAST_BEND and at <= 1.0:
-            dense_state(y, work.dense, at, solids.free, end)
-            project(solids, end, held, held_count, work)
-            break
-    return span, at
+        h += change
+    complete(solids, forces, now[TIME], held, held_count, work, y, h)
+    return h
 
 
 @entry

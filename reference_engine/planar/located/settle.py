@@ -52,7 +52,6 @@ from reference_engine.planar.located.layout import (
     PULL,
     RATE,
     RESTITUTION,
-    RETURN,
     ROLE,
     SLIDE,
     SLIDES,
@@ -95,7 +94,6 @@ RELEASES = 4.0  # times that: how far a force is let go beyond what it can be be
 MOST_FADES = 8  # times at one instant that bounces are left out; then they are not, because others contradict it
 ENDLESS = 0.9999  # flights that dwindle by less than that do not come to an end
 FIRST_STEP = 1e-2  # s, after an event
-BACK = 1.02  # of a flight with the acceleration that it begins with
 
 
 @kernel
@@ -288,7 +286,7 @@ def settle(solids, forces, rule, clock, held, found, n, following, instant, work
         return strike_all(solids, rule, clock, held, found, n, instant, work, log, JAMS)
     if status != GOES_ON:
         return status
-    m, fading, soonest = np.int64(0), False, np.inf
+    m, fading = np.int64(0), False
     for k in range(n):
         role, a, rate = found.id[k, ROLE], instant.acceleration[2 * k], G[k, RATE]
         holds = role == JOINT
@@ -301,8 +299,6 @@ def settle(solids, forces, rule, clock, held, found, n, following, instant, work
             if ratio < ENDLESS:
                 note_event(clock, log, ACCUMULATION, now[TIME] + flight / (1.0 - ratio), y, found, k, G)
                 holds = fading = True
-        if not holds and a < 0.0 and rate > instant.slow[k]:
-            soonest = min(soonest, -2.0 * rate / a)
         if holds:
             copy_place(found.id, found.figure, k, following, m)
             following.id[m, MODE] = following.id[m, GUESS] = mode_from_here(
@@ -325,7 +321,6 @@ def settle(solids, forces, rule, clock, held, found, n, following, instant, work
     if log_changes(solids, clock, found, held, following, m, instant, work, log, GRIP * still, neutral):
         now[STEP] = min(now[STEP], FIRST_STEP)
     take_over(solids, clock, held, following, m, n, found, work)
-    now[RETURN] = now[TIME] + BACK * soonest if soonest < np.inf else 0.0
     note_instant(clock, log)
     if count[STRUCK] == 1:
         sample(solids, forces, now[TIME], clock, held, work, log, y)
