@@ -201,8 +201,9 @@ def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
     part_i, part_j = parts_of_pair(solids, pair)
     h = whole * part
     dense_state(y, work.dense, part, solids.free, work.foreseen)
-    near, change = NEAR, 0.0
+    near, change, made = NEAR, 0.0, h
     for turn in range(8):
+        made = h
         attempt(solids, forces, now[TIME], held, held_count, work, y, h, rule.tolerance, end)
         if turn == 0:  # the shorter step differs from what the longer one foresaw, more at loose tolerances
             off = 0.0
@@ -216,6 +217,7 @@ def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
             return -2.0
         if n == PENETRATING:
             h -= change
+            made = h
             attempt(solids, forces, now[TIME], held, held_count, work, y, h, rule.tolerance, end)
             break
         if n > found.id.shape[0]:
@@ -231,7 +233,7 @@ def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
         if change == np.inf or abs(change) <= 1e-16 * (1.0 + now[TIME]) or h + change <= 0.0:
             break
         h += change
-    complete(solids, forces, now[TIME], held, held_count, work, y, h)
+    complete(solids, forces, now[TIME], held, held_count, work, y, made)
     return h
 
 
