@@ -113,11 +113,17 @@ def let_give(contacts, k, usual, give, rules):
 
 
 @kernel
+def pressed(listed, which, i):
+    return listed.kept[which, i, 0] != 0.0 or listed.kept[which, i, 1] != 0.0 or listed.kept[which, i, 2] != 0.0
+
+
+@kernel
 def choose_contacts(rules, listed, now, ahead, flow, contacts, bodies, progress, added):
     """Contacts of the places that may touch within a step; or of those alone that were missed, `added` to the others.
 
     A place counts if its gap is below the margin and what its approach covers in a step and a half. contacts.aim: the
-    gap that it is to keep: what it has, if that is between floor and barrier, so that to stand still is always allowed.
+    gap that it is to keep: what it has, if that is between floor and barrier, so that to stand still is always allowed,
+    or if it was held there when the last step ended: else it would creep on, at rest by its speed.
     What is below the floor, and to open again, has no usual impulse: jammed, it presses no more than it gives way to.
     A hollow sphere's second point that there is `ahead` alone is made from there.
     False: there are more than there is room for.
@@ -137,6 +143,8 @@ def choose_contacts(rules, listed, now, ahead, flow, contacts, bodies, progress,
         if k == contacts.place.shape[0]:
             return False
         aim = min(rules.barrier, gap if gap >= rules.floor else 2.0 * rules.floor)
+        if gap <= NEAR * rules.barrier and pressed(listed, 1, i):
+            aim = max(aim, gap)
         if gap < np.inf:
             make_contact(found, i, listed, now.position, np.int64(0), (gap - aim) / h, contacts, k)
         else:
@@ -239,13 +247,16 @@ def note_bounces(rules, listed, now, ahead, flow, contacts, progress):
 
 @kernel
 def touching_contacts(rules, listed, now, contacts, bodies, progress):
-    """Contacts of the places whose gaps are as a contact's may be; none of them is to approach at their end."""
+    """Contacts of the places whose gaps are as a contact's may be, or that have pressed: none is to approach now.
+
+    They start from the impulses that led here: what is jammed has many solutions, and at rest both lines need one.
+    """
     k = 0
     for i in range(listed.body.shape[0]):
-        if now.sharp[i] == 1 and now.found[i, 0] <= NEAR * rules.barrier:
+        if now.sharp[i] == 1 and (now.found[i, 0] <= NEAR * rules.barrier or pressed(listed, 0, i)):
             if k == contacts.place.shape[0]:
                 return False
-            make_contact(now.found, i, listed, now.position, np.int64(1), 0.0, contacts, k)
+            make_contact(now.found, i, listed, now.position, np.int64(0), 0.0, contacts, k)
             prepare_contact(contacts, k, bodies)
             k += 1
     progress.count[COUNT] = k

@@ -15,7 +15,7 @@ from reference_engine.geometry.kernels import kernel
 from reference_engine.spatial.layout import HALF_SPACE
 
 TIE = 1e-12  # of a hollow sphere's radius: points that are equally far from its centre
-NEAR = 3.0  # barriers: gaps up to which bodies count as touching
+NEAR = 1.5  # barriers: gaps up to which bodies count as touching: a little more than what the first line leaves
 
 
 @kernel

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-# In gap tolerances. Below 3 the end of a step lets nothing approach, so an impact with a bounce has to be taken above.
+# In gap tolerances. Below 1.5 the end of a step lets nothing approach, so an impact that bounces has to be taken above.
 AIM, NEAREST, FURTHEST = 4.0, 3.2, 5.0
 REACH = 6.0  # what an impact is of
 APART = 8.0  # what a step may strike
