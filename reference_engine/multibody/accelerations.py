@@ -49,11 +49,12 @@ class ByAccelerations:
     def _start(self) -> None:
         system = self.system
         self._solver = DOP853(
-            self._rate, self.time, self.y, np.inf, rtol=max(FINEST, self._tolerance),
+            self.rate, self.time, self.y, np.inf, rtol=max(FINEST, self._tolerance),
             atol=self._tolerance * system.scales(self.time, self.y, self.active),
         )  # fmt: skip
 
-    def _rate(self, time: float, y: Array) -> Array:
+    def rate(self, time: float, y: Array) -> Array:
+        """y'."""
         q, v = self.system.split(y)
         a = self.system.accelerations(time, y, self.active, self.alpha)[0]
         return np.concatenate([self.system.poses.rate(q, v).ravel(), a.ravel()])
@@ -101,7 +102,7 @@ class ByAccelerations:
     def _step(self, until: float) -> Callable[[float], Array]:
         solver = self._solver
         if self.y is not solver.y:
-            solver.y, solver.f = self.y, self._rate(self.time, self.y)
+            solver.y, solver.f = self.y, self.rate(self.time, self.y)
         solver.t_bound, solver.status, asked = until, "running", solver.h_abs
         message = solver.step()
         if solver.status == "failed":

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.complementarity.contact_forces import required_forces
-from reference_engine.multibody.dynamics import System
+from reference_engine.multibody.dynamics import System, speed_of
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -61,8 +61,3 @@ def struck(system: System, y: Array, bilateral: Flags) -> tuple[Array, Array]:
     impulse[among] = j
     after = v + system.unscaled(S.T @ j, held.rotation)
     return np.concatenate([q.ravel(), after.ravel()]), impulse
-
-
-def speed_of(system: System, v: Array) -> float:
-    linear = 2 if system.poses.twist == 3 else 3
-    return max(float(np.abs(v[:, :linear]).max()), system.size * float(np.abs(v[:, linear:]).max()))

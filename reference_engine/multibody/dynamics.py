@@ -10,12 +10,13 @@ The same factor projects velocities (z = -S^+ J v) and, repeatedly, positions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.multibody.errors import JointError, MechanismError
+from reference_engine.multibody.friction import sliding, with_friction
 from reference_engine.multibody.kinematics import PlanarPoses, Poses, SpatialPoses, rotated, turned_freely
 from reference_engine.multibody.links import GROUND, numbers
 from reference_engine.multibody.mechanism import Mechanism
@@ -81,15 +82,17 @@ class System:
             self.inverse_inertia = np.where(inertia > 0.0, 1.0 / inertia, 0.0)
         self._root_mass = np.sqrt(1.0 / self.mass)
         self._root_inertia = np.sqrt(self.inverse_inertia)
-        self.size = size_of(mechanism, position)
+        self.size, self._split = size_of(mechanism, position), self.links * self.poses.pose
         self.rows = Rows(mechanism.joints, position, rotation, number, self.size, planar=planar)
+        _, v = self.split(self.start)
+        own = float(np.sqrt(np.linalg.norm(self.gravity) * self.size))
+        self.speed = max(speed_of(self, v), own, 1e-300)  # m/s, of the start or of a fall by its size
         self._springs = [self._spring(k) for k in range(len(mechanism.springs))]
         self._torque = np.zeros((self.links, 6))
         for given in mechanism.torques:
             if number[given.link] < self.links:
                 self._torque[number[given.link], 3:] += np.array([0.0, 0.0, 1.0]) * numbers(given.torque)
         self.depends_on_speed = mechanism.load is not None or any(spring.damping for spring in mechanism.springs)
-        self._split = self.links * self.poses.pose
 
     # --- states --------------------------------------------------------------------------------------
 
@@ -256,13 +259,18 @@ class System:
         placed = self.rows.place(position, rotation)
         J = self.rows.jacobian(placed)
         drift = self.rows.drift(placed, position) if self.rows.rolling else None
-        S = self.scaled(J, rotation, active)
+        none = np.zeros((0, 0))
+        return self.factor(Held(placed, J, rotation, drift, active, none, np.zeros(0), none), active)
+
+    def factor(self, held: Held, active: Flags) -> Held:
+        """Other rows at the same poses, factored."""
+        S = self.scaled(held.jacobian, held.rotation, active)
         if not len(S):
             none = np.zeros((0, 0))
-            return Held(placed, J, rotation, drift, active, none, np.zeros(0), np.zeros((0, S.shape[1])))
+            return replace(held, active=active, U=none, s=np.zeros(0), Vt=np.zeros((0, S.shape[1])))
         U, s, Vt = np.linalg.svd(S, full_matrices=False)
         rank = int(np.count_nonzero(s > RANK * s[0]))
-        return Held(placed, J, rotation, drift, active, U[:, :rank], s[:rank], Vt[:rank])
+        return replace(held, active=active, U=U[:, :rank], s=s[:rank], Vt=Vt[:rank])
 
     def scaled(self, J: Array, rotation: Array, active: Flags) -> Array:
         """S (A, F * twist)."""
@@ -295,14 +303,17 @@ class System:
         return g_rate if held.drift is None else g_rate + held.drift
 
     def accelerations(self, time: float, y: Array, active: Flags, alpha: float = 0.0) -> tuple[Array, Held, Array]:
-        """Accelerations (F, twist), the factor, and z; alpha [1/s] > 0 adds Baumgarte's terms (1972)."""
+        """Accelerations (F, twist), the factor, and z of its rows; alpha [1/s] > 0 adds Baumgarte's terms (1972)."""
         q, v = self.split(y)
         held = self.hold(q, active)
         free, gamma = self._free(time, y, held)
         if alpha:
             gamma += 2.0 * alpha * self.rates(held, v) + alpha**2 * held.placed.gap
         z = held.least(-gamma[active])
-        return free[:, self.poses.columns] + self.unscaled(z, held.rotation), held, z
+        pushes = z
+        if self.rows.grips.any() and len(rubs := sliding(self, held, v, gamma)):
+            z, pushes = with_friction(held, rubs, z)
+        return free[:, self.poses.columns] + self.unscaled(pushes, held.rotation), held, z
 
     def free_rates(self, time: float, y: Array, held: Held) -> Array:
         """g'' of all rows (N,) if no joint acted."""
@@ -356,6 +367,12 @@ class System:
                 raise MechanismError(
                     f"joints[{joint}]: opens with {rate[k]:.3e} m/s at the start; give twists that fit"
                 )
+
+
+def speed_of(system: System, v: Array) -> float:
+    """m/s: the greatest of the twists (F, twist), spins by the system's size."""
+    linear = 2 if system.poses.twist == 3 else 3
+    return max(float(np.abs(v[:, :linear]).max()), system.size * float(np.abs(v[:, linear:]).max()))
 
 
 def spring_points(ends: tuple[int, int, Array, Array], position: Array, rotation: Array) -> tuple[Array, Array, Array]:

@@ -95,8 +95,8 @@ class Mechanism:
 
     def _check_joint(self, path: str, joint: Joint) -> None:
         self._check_ends(path, joint.first, joint.second)
-        if isinstance(joint, Rolling) and (self.dimension == 2 or not np.any(self.links[joint.link].inertia)):
-            raise MechanismError(f"{path}: link {joint.link} is planar or a point mass; bodies of space roll")
+        if isinstance(joint, Rolling):
+            self._check_rolling(path, joint)
         if not any(i != GROUND and not self.links[i].fixed for i in (joint.first, joint.second)):
             raise MechanismError(f"{path}: neither of links {joint.first} and {joint.second} can move")
         for name in ("first_point", "second_point", "axis", "turn_axis", "second_axis"):
@@ -112,6 +112,14 @@ class Mechanism:
                 )
         if isinstance(joint, Coupling):
             self._check_axes(path, joint)
+
+    def _check_rolling(self, path: str, joint: Rolling) -> None:
+        extends = np.any(joint.semi_axes) or np.any(joint.centre)
+        if self.dimension == 2 or (extends and not np.any(self.links[joint.link].inertia)):
+            raise MechanismError(f"{path}: link {joint.link} is planar or a point mass; bodies of space roll")
+        sided = [k for k, other in enumerate(self.joints) if getattr(other, "one_sided", getattr(other, "rope", False))]
+        if joint.friction is not None and sided:
+            raise MechanismError(f"{path}.friction: joints[{sided[0]}] is one-sided; beside friction none may be")
 
     def _check_axes(self, path: str, joint: Coupling) -> None:
         planar = self.dimension == 2

@@ -14,11 +14,11 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointEvent:
-    """A one-sided joint or rope closed with an impulse, came to hold, or let go."""
+    """A one-sided joint or rope closed with an impulse, came to hold, or let go; what slid with friction grips."""
 
     time: float  # s
     joint: int
-    kind: str  # "impact", "holds", "lets go"
+    kind: str  # "impact", "holds", "lets go", "grips"
     impulse: float = 0.0  # N s, of an impact
 
 
@@ -33,7 +33,8 @@ class MechanismMotion:
     spin: Array  # (S, B) or (S, B, 3) rad/s
     energy: Array  # (S,) J, kinetic, of gravity (0 at the origin) and of springs
     joint_gap: Array  # (S,) m, the worst of the joints; angles times the mechanism's size
-    reaction: Array  # (S, N) N and N m per size, the multipliers of the joints' rows; 0 of those that do not hold
+    reaction: Array  # (S, N) N and N m per size, the multipliers of the joints' rows; 0 of those that do not hold.
+    # Of rolling with friction N, then the friction (3,) along world axes.
     row_joint: NDArray[np.int64]  # (N,) which joint a row is of
     events: tuple[JointEvent, ...]
     steps: int

@@ -1,4 +1,4 @@
-"""Rolling without slip: a link's ball, ellipsoid or disc on a plane, or its ball inside a hollow sphere.
+"""Rolling, and sliding by Coulomb's law: a ball, ellipsoid, disc or point on a plane, a ball in a hollow sphere.
 
 The link's point at the contact has the velocity of what it rolls on: three rows of velocities beside that of the gap,
 
@@ -9,7 +9,10 @@ plane with normal n, A = R diag(semi-axes^2) R^T and h = sqrt(n . A n) give rho 
 
     rho' = -(omega x (A n) - A (omega x n)) / h - rho h' / h,      h' = n . (omega x (A n)) / h.
 
-In a hollow sphere n points from the centre of the ball to that of the sphere, rho = -r n.
+In a hollow sphere n points from the centre of the ball to that of the sphere, rho = -r n. An ellipsoid whose centre is
+at R c has rho + R c instead, and axes that are turned in the link stand in R.
+
+What slides keeps the first row alone; its friction, -mu N u/|u|, is in `friction.py`.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.multibody.errors import MechanismError
+from reference_engine.multibody.kinematics import matrices
 from reference_engine.multibody.links import GROUND, vector
 
 Array = NDArray[np.float64]
@@ -28,11 +32,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rolling:
-    """A link that rolls on the world, in space. It never leaves: whether a contact could pull so is not asked.
+    """A link that rolls on the world, in space. It never leaves, and whether a contact could pull so is not asked.
 
-    semi_axes: one radius, or three along the link's axes about its centre of mass, one of which may be 0 (a disc).
-    The plane goes through `point` with `normal` towards the link, and turns about it there with `turning`. With a
-    `hollow` radius, a ball rolls inside the sphere about `point`.
+    semi_axes: one radius, or three along the link's axes, one of which may be 0 (a disc), about `centre` and turned by
+    `turned`. The plane goes through `point` with `normal` towards the link, and turns about it there with `turning`.
+    With a `hollow` radius, a ball rolls inside the sphere about `point`.
+
+    With `friction` it slides by Coulomb's law, friction against the slip, until that ends, which is found on the
+    solution; then it rolls. Where the force that this takes leaves the cone, or a contact would have to pull, a run
+    ends in an error with the time. semi_axes 0 is a point, which slides or sticks.
     """
 
     link: int
@@ -41,6 +49,9 @@ class Rolling:
     normal: ArrayLike = (0.0, 0.0, 1.0)  # of any length
     turning: float = 0.0  # rad/s
     hollow: float | None = None  # m
+    friction: float | None = None  # coefficient [it never slips]
+    centre: ArrayLike = (0.0, 0.0, 0.0)  # m, of the ellipsoid in the link's frame
+    turned: ArrayLike = (1.0, 0.0, 0.0, 0.0)  # quaternion w x y z of any length: its axes in the link's frame
     name: str = ""
     first = property(lambda self: GROUND)
     second = property(lambda self: self.link)
@@ -51,8 +62,17 @@ class Rolling:
         what = f"rolling {self.name!r}" if self.name else "rolling"
         axes = vector(what, "semi_axes", self.semi_axes, (0, 3))
         axes = np.repeat(axes, 3) if axes.ndim == 0 else axes
-        if not ((axes >= 0.0).all() and np.count_nonzero(axes) >= 2):
-            raise MechanismError(f"{what}: semi_axes {axes.tolist()} m; positive, of a disc one of them 0")
+        if self.friction is not None and not (math.isfinite(self.friction) and self.friction >= 0.0):
+            raise MechanismError(f"{what}: friction {self.friction!r}; finite and at least 0, or None: it never slips")
+        point = self.friction is not None and not axes.any()
+        if not ((axes >= 0.0).all() and (np.count_nonzero(axes) >= 2 or point)):
+            raise MechanismError(
+                f"{what}: semi_axes {axes.tolist()} m; positive, of a disc one of them 0, of a point with friction all"
+            )
+        centre = vector(what, "centre", self.centre, (3,))
+        turned = vector(what, "turned", self.turned, (4,))
+        if not turned.any():
+            raise MechanismError(f"{what}: turned (0, 0, 0, 0) is no rotation; a quaternion w x y z")
         normal = vector(what, "normal", self.normal, (3,))
         if not normal.any():
             raise MechanismError(f"{what}: normal (0, 0, 0) has no direction")
@@ -61,11 +81,15 @@ class Rolling:
                 raise MechanismError(
                     f"{what}: hollow {self.hollow!r} m; finite and more than the ball's {axes.max():g}"
                 )
-            if axes.min() < axes.max() or self.turning:
-                raise MechanismError(f"{what}: inside a hollow sphere, which does not turn, rolls a ball alone")
+            if axes.min() < axes.max() or not axes.any() or self.turning or centre.any():
+                raise MechanismError(
+                    f"{what}: inside a hollow sphere, which does not turn, rolls a ball alone, about its centre of mass"
+                )
         object.__setattr__(self, "semi_axes", axes)
         object.__setattr__(self, "normal", normal / np.linalg.norm(normal))
         object.__setattr__(self, "point", vector(what, "point", self.point, (3,)))
+        object.__setattr__(self, "centre", centre)
+        object.__setattr__(self, "turned", turned / np.linalg.norm(turned))
 
 
 class RollingRows:
@@ -76,6 +100,8 @@ class RollingRows:
         self._squares, self._normal = np.asarray(joint.semi_axes) ** 2, np.asarray(joint.normal)
         self._radius = float(np.max(joint.semi_axes))
         self._turn = joint.turning * self._normal
+        self.friction = joint.friction
+        self._centre, self._axes = np.asarray(joint.centre), matrices(np.asarray(joint.turned)[None])[0]
 
     def place(self, position: Array, rotation: Array) -> tuple[Array, Array, float]:
         """rho (3,), n (3,) and the gap, of a pose of all links."""
@@ -86,9 +112,11 @@ class RollingRows:
             n = inward / far if far > 0.0 else self._normal
             return -self._radius * n, n, self._hollow - self._radius - far
         R = rotation[self.link]
-        on = R @ (self._squares * (R.T @ self._normal))  # A n
+        Q, at = R @ self._axes, R @ self._centre
+        on = Q @ (self._squares * (Q.T @ self._normal))  # A n
         h = math.sqrt(float(on @ self._normal))
-        return -on / h, self._normal, float(self._normal @ (x - self._point)) - h
+        rho = at - on / h if h > 0.0 else at
+        return rho, self._normal, float(self._normal @ (x + at - self._point)) - h
 
     def jacobian(self, placed: tuple[Array, Array, float]) -> Array:
         """(4, 6) for (v, omega): e . u for e = n, x, y, z."""
@@ -115,9 +143,12 @@ class RollingRows:
             rate = -self._radius * n_rate
             return np.array([n @ np.cross(w, rate) + n_rate @ (v + np.cross(w, rho)), *np.cross(w, rate)])
         R = rotation[self.link]
-        on = R @ (self._squares * (R.T @ n))
-        h = math.sqrt(float(on @ n))
-        turned = np.cross(w, on)
-        rate = -(turned - R @ (self._squares * (R.T @ np.cross(w, n)))) / h - rho * float(n @ turned) / h**2
+        Q, at = R @ self._axes, R @ self._centre
+        rate = np.cross(w, at)
+        if self._squares.any():
+            on = Q @ (self._squares * (Q.T @ n))
+            h = math.sqrt(float(on @ n))
+            moved = np.cross(w, on)
+            rate -= (moved - Q @ (self._squares * (Q.T @ np.cross(w, n)))) / h + (rho - at) * float(n @ moved) / h**2
         gamma = np.cross(w, rate) - np.cross(self._turn, v + rate)
         return np.array([n @ gamma, *gamma])

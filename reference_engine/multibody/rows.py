@@ -108,6 +108,8 @@ class Rows:
         self.count = len(self.joint)
         self.one_sided = np.zeros(self.count, bool)
         self.one_sided[: self.dots] = [row.one_sided for row in rows]
+        grips = [row.friction is not None and k > 0 for row in self.rolling for k in range(4)]
+        self.grips = np.array([False] * len(rows) + grips, bool)  # held only while nothing slips there
         self.restitution = np.array([getattr(joints[k], "restitution", 0.0) for k in self.joint])
         self.a = np.array([row.a for row in rows], np.int64)
         self.b = np.array([row.b for row in rows], np.int64)

@@ -13,6 +13,7 @@ from reference_engine.multibody.accelerations import ByAccelerations, Stabilise
 from reference_engine.multibody.closing import holding, struck
 from reference_engine.multibody.dynamics import System
 from reference_engine.multibody.errors import JointError, MechanismError
+from reference_engine.multibody.friction import SHARE, Contacts
 from reference_engine.multibody.impulses import ByImpulses
 from reference_engine.multibody.links import numbers
 from reference_engine.multibody.mechanism import Mechanism
@@ -20,6 +21,7 @@ from reference_engine.multibody.motion import JointEvent, MechanismMotion
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+Margins = Callable[[float, Array], Array]
 Hold = Literal["accelerations", "impulses"]
 
 HOLDS = ("accelerations", "impulses")
@@ -63,7 +65,8 @@ def simulate_mechanism(
 class _Run:
     def __init__(self, system: System, hold: Hold, tolerance: float, stabilise: Stabilise, alpha: float) -> None:
         self.system, self.hold, self.tolerance, self.stabilise, self.alpha = system, hold, tolerance, stabilise, alpha
-        self.bilateral: Flags = ~system.rows.one_sided
+        self.bilateral: Flags = ~(system.rows.one_sided | system.rows.grips)
+        self.rubbing = Contacts(system) if any(row.friction is not None for row in system.rows.rolling) else None
         system.check_start(self.bilateral)
         self.time, self.events, self.steps = 0.0, list[JointEvent](), 0
         self.gap_moved = self.energy_moved = 0.0
@@ -83,12 +86,21 @@ class _Run:
 
     def _advance(self, limit: float) -> None:
         start, before = self.stepper.time, self.stepper.y
+        if self.rubbing and isinstance(self.stepper, ByAccelerations):
+            left = self.rubbing.way_left(start, before, self.active)
+            if left < 0.0:
+                self._grip(self.rubbing, start - left, before - left * self.stepper.rate(start, before))
+                return
+            limit = min(limit, start + SHARE * left)
         at = self.stepper.step(limit)
         self.steps += 1
         self._at = at
+        if self.rubbing:
+            self._rub(self.rubbing, start, before, at)
+            return
         if not self.system.rows.one_sided.any():
             return
-        time = self._first_change(start, before, self.stepper.time, at)
+        time = self._first_change(start, before, self.stepper.time, at, self._margins)
         if time is None:
             return
         y = at(time)
@@ -97,8 +109,41 @@ class _Run:
         self.time = time
         self._resume(self._met(y))
 
+    # --- friction ------------------------------------------------------------------------------------
+
+    def _rub(self, contacts: Contacts, start: float, before: Array, at: Callable[[float], Array]) -> None:
+        """Raises JointError where in a step the force of a contact that grips leaves the cone."""
+
+        def margins(time: float, y: Array) -> Array:
+            return contacts.margins(time, y, self.active)
+
+        grips = (self.active & self.system.rows.grips).any()
+        time = self._first_change(start, before, self.stepper.time, at, margins) if grips else None
+        if time is not None:
+            joint = contacts.joint(contacts.number[int(np.argmin(margins(time, at(time))))])
+            raise JointError(f"t = {time:.15g} s: joints[{joint}] slips; what has gripped does not slide again here")
+        contacts.check(self.stepper.time, self.stepper.y, self.active)
+
+    def _grip(self, contacts: Contacts, time: float, y: Array) -> None:
+        """A slip has come to its end."""
+        if len(self.events) > MOST_EVENTS:
+            raise JointError(f"t = {time:.9g} s: more than {MOST_EVENTS} events of contacts with friction")
+        y, before, self.time = self.system.close(y, self.active), self.active, time
+        self.active = contacts.settled(time, y, before)
+        for i in contacts.number:
+            row = contacts.first(i) + 1
+            if self.active[row] and not before[row]:
+                self.events.append(JointEvent(time=time, joint=contacts.joint(i), kind="grips"))
+        contacts.check(time, y, self.active)
+        self._resume(y)
+
+    # --- one-sided joints ----------------------------------------------------------------------------
+
     def _met(self, y: Array) -> Array:
         """y after what one-sided joints do at this instant, and which hold from here on."""
+        if self.rubbing:
+            self.active = self.rubbing.settled(self.time, y, self.bilateral)
+            self.rubbing.check(self.time, y, self.active)
         if not self.system.rows.one_sided.any():
             return y
         y, impulse = struck(self.system, y, self.bilateral)
@@ -143,24 +188,28 @@ class _Run:
         found: Array = gap[one]
         return found
 
-    def _first_change(self, start: float, y: Array, end: float, at: Callable[[float], Array]) -> float | None:
+    def _first_change(
+        self, start: float, y: Array, end: float, at: Callable[[float], Array], margins: Margins
+    ) -> float | None:
         """When the first margin falls below 0, or None."""
-        low, before = start, self._margins(start, y)
+        low, before = start, margins(start, y)
         for time in np.linspace(start, end, LOOKS + 1)[1:]:
-            now = self._margins(float(time), at(float(time)))
+            now = margins(float(time), at(float(time)))
             falls = np.flatnonzero(now < 0.0)
             if len(falls):
-                return min(self._root(int(k), low, float(time), float(before[k]), at) for k in falls)
+                return min(self._root(int(k), low, float(time), float(before[k]), at, margins) for k in falls)
             low, before = float(time), now
         return None
 
-    def _root(self, k: int, low: float, high: float, above: float, at: Callable[[float], Array]) -> float:
+    def _root(
+        self, k: int, low: float, high: float, above: float, at: Callable[[float], Array], margins: Margins
+    ) -> float:
         """Where margin k, `above` 0 at low, falls to 0."""
         if above <= 0.0:
             return low
 
         def margin(time: float) -> float:
-            return above if time == low else float(self._margins(time, at(time))[k])
+            return above if time == low else float(margins(time, at(time))[k])
 
         return float(brentq(margin, low, high, xtol=1e-15, rtol=1e-15, maxiter=100))
 
@@ -180,6 +229,10 @@ class _Run:
             energy[i] = system.energy(y)
             _, held, z = system.accelerations(float(times[i]), y, active)
             reaction[i, active] = held.multipliers(z)
+            if self.rubbing:
+                for k, (N, T) in self.rubbing.forces(float(times[i]), y, active).items():
+                    row = self.rubbing.first(k)
+                    reaction[i, row], reaction[i, row + 1 : row + 4] = N, T
             off = np.where(active, np.abs(held.placed.gap), np.maximum(0.0, -held.placed.gap))
             gap[i] = float(off.max(initial=0.0))
         flat = D == 2
