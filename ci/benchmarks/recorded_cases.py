@@ -122,7 +122,7 @@ def solve_folder(arguments: list[str], usage: str, parts: Parts, own: Path) -> i
     for file in files:
         try:
             solved = parts(read(file))
-        except Exception as error:
+        except Exception as error:  # of any kind: the files are anybody's, and the next one follows
             misses += 1
             print(line(file.stem, "", Compared("", float("nan"), float("nan"), reason_of(error))), flush=True)
             continue
@@ -146,7 +146,7 @@ def solve_part(case: str, name: str, part: Part) -> tuple[int, int]:
             print(line(case, name, found), flush=True)
         if not sum(count):
             raise CaseError("nothing to compare with")
-    except Exception as error:  # of any kind: the files are anybody's
+    except Exception as error:  # of any kind, as above
         count[1] += 1
         print(line(case, name, Compared("", float("nan"), float("nan"), reason_of(error))), flush=True)
     if (took := time.perf_counter() - started) > 0.1:

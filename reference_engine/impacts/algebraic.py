@@ -9,6 +9,9 @@ from reference_engine.impacts.incremental import ImpactError, straight_direction
 
 Array = NDArray[np.float64]
 
+SINGULAR = 1e-13  # of the greatest eigenvalue: one that is none
+REACHED = 1e-9  # of the speed: places that cannot move as wanted miss it by more
+
 
 def chatterjee_ruina(K: Array, u0: Array, mu: float, e: float, tangential: float) -> tuple[Array, float]:
     """Impulse (D,) [N s] and the factor of its part that sticks (Chatterjee & Ruina 1998, J. Appl. Mech. 65).
@@ -19,7 +22,7 @@ def chatterjee_ruina(K: Array, u0: Array, mu: float, e: float, tangential: float
     approach = float(u0[-1])
     frictionless = np.zeros(len(u0))
     frictionless[-1] = -approach / K[-1, -1]
-    rest = -np.linalg.solve(K, u0) - frictionless
+    rest = -stopping_impulse(K, u0) - frictionless
     kappa = 1.0 + tangential
     impulse = (1.0 + e) * frictionless + kappa * rest
     if np.linalg.norm(impulse[:-1]) > mu * impulse[-1]:
@@ -35,14 +38,27 @@ def stick_or_slip(K: Array, u0: Array, mu: float, e: float) -> tuple[Array, str]
     Newton's coefficient, with no tangential velocity left where friction can do that; else friction is at its cone's
     edge, against the sliding with which they part, which may be other than that of the approach. It may make energy.
     """
-    stopping = -np.linalg.solve(K, u0 + np.append(np.zeros(len(u0) - 1), e * u0[-1]))
-    if np.linalg.norm(stopping[:-1]) <= mu * stopping[-1]:
+    wanted = np.append(np.zeros(len(u0) - 1), -e * u0[-1])
+    stopping = -stopping_impulse(K, u0 - wanted)
+    reached = np.linalg.norm(u0 + K @ stopping - wanted) <= REACHED * np.linalg.norm(u0)
+    if reached and np.linalg.norm(stopping[:-1]) <= mu * stopping[-1]:
         return stopping, "stick"
     if u0[-1] == 0.0:
         return np.zeros(len(u0)), "slip"
     slip = parting_slip(K, u0, mu, e)
     rate = np.append(-mu * slip, 1.0)
-    return -(1.0 + e) * u0[-1] / float(K[-1] @ rate) * rate, "slip"
+    if not (along := float(K[-1] @ rate)) > 0.0:
+        raise ImpactError(f"the place wedges: sliding with mu = {mu:g} parts by no impulse, K = {K.tolist()}")
+    return -(1.0 + e) * u0[-1] / along * rate, "slip"
+
+
+def stopping_impulse(K: Array, u: Array) -> Array:
+    """K^-1 u; where K is singular, the least whose effect is nearest to u."""
+    values = np.linalg.eigvalsh(K)
+    if values[0] > SINGULAR * values[-1]:
+        return np.linalg.solve(K, u)
+    inverse: Array = np.linalg.pinv(K, rcond=SINGULAR, hermitian=True).astype(np.float64)
+    return inverse @ u
 
 
 def parting_slip(K: Array, u0: Array, mu: float, e: float) -> Array:

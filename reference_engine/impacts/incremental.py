@@ -25,6 +25,8 @@ LONGEST = 1e9  # of tau, where r is 1 at first and K_nn is 1: no impact lasts so
 STRAIGHT = 1e-15  # sine between s and h, in units of K_nn: the direction does not turn
 SETTLED = 1e-12  # rad, from a direction that holds sliding fast
 FAST = 10.0  # times as fast as sliding slows down: how it holds it, so that steps are short and many are needed
+FLAT = 1e-14  # of K_nn: what an impulse does to the normal velocity where it does nothing
+IMMOVABLE = 1e-14  # of the other entries: tangential inverse mass that is none
 EVALUATIONS = 50_000  # of the slope; an impact needs some hundreds
 
 
@@ -100,8 +102,19 @@ def process(K: Array, u0: Array, mu: float, e: float, law: str) -> Process:
 
 def impulse_rate(K: Array, mu: float, slip: Array | None) -> Array:
     """(D,) dj/dp, sliding that way or sticking (None)."""
-    tangential = -np.linalg.solve(K[:-1, :-1], K[:-1, -1]) if slip is None else -mu * slip
-    return np.append(tangential, 1.0)
+    return np.append(-sticking(K) if slip is None else -mu * slip, 1.0)
+
+
+def sticking(K: Array) -> Array:
+    """(D - 1,) K_tt^-1 K_tn; of places that cannot move some way the least."""
+    K_tt, K_tn = K[:-1, :-1], K[:-1, -1]
+    if len(K) == 2:
+        return K_tn / K_tt[0] if K_tt[0, 0] > IMMOVABLE * K[1, 1] else np.zeros(1)
+    (a, b), (_, c) = K_tt
+    if a * c - b * b > IMMOVABLE * (a + c) ** 2 and a + c > IMMOVABLE * K[2, 2]:
+        return np.linalg.solve(K_tt, K_tn)
+    inverse: Array = np.linalg.pinv(K_tt, rcond=math.sqrt(IMMOVABLE), hermitian=True).astype(np.float64)
+    return inverse @ K_tn
 
 
 def slip_after_stop(K: Array, mu: float) -> Array | None:
@@ -183,6 +196,8 @@ def follow_straight(K: Array, mu: float, state: State, what: str, target: float)
     stopped = stop <= further
     p = min(stop, further)
     if not math.isfinite(p):
+        if what == "speed" and target - state.quantity(what) <= FLAT:  # stopped with the sliding
+            return False
         raise ImpactError(f"the normal velocity does not rise: K / K_nn = {K.tolist()}, mu = {mu:g}")
     state.work += p * (float(state.u[-1]) + 0.5 * p * float(change[-1]))
     state.u = state.u + p * change
@@ -199,7 +214,9 @@ def to_target(u: float, slope: float, missing: float, what: str) -> float:
     if what == "impulse":
         return missing
     if what == "speed":
-        return missing / slope if slope > 0.0 else math.inf
+        return missing / slope if slope > FLAT else math.inf
+    if u <= FLAT and slope <= FLAT:
+        return math.inf
     root = u * u + 2.0 * slope * missing  # u p + slope p^2 / 2 = missing
     return 2.0 * missing / (u + math.sqrt(root)) if root >= 0.0 else math.inf
 

@@ -13,6 +13,7 @@ Array = NDArray[np.float64]
 
 INCREMENTAL = ("newton", "poisson", "stronge")
 ROUND_OFF = 1e-15  # of the speed: slower sliding is none, and so is a slower approach or parting
+SINGULAR = 1e-13  # of the greatest entry of K: an eigenvalue that is none
 LAWS = (*INCREMENTAL, "chatterjee-ruina", "stick-or-slip")
 
 
@@ -43,9 +44,10 @@ def impact(
     """The impact of two bodies at one place, from their relative velocity (D,) [m/s]; D = 2 in the plane, 3 in space.
 
     inverse_mass: K (D, D) [1/kg] at the place, u after = u before + K j; `effective_mass` has it for bodies and through
-    joints. normal: unit (D,), the way in which the bodies part; the last axis if not given. An approach has a
-    negative normal velocity; at zero nothing happens, unless friction would press the bodies into one another, which is
-    an impact without an approach (Painleve's; Genot & Brogliato 1999): by the algebraic laws they then stick.
+    joints, which may leave it singular, as of a pendulum's point. normal: unit (D,), the way in which the bodies part;
+    the last axis if not given. An approach has a negative normal velocity; at zero nothing happens, unless friction
+    would press the bodies into one another, which is an impact without an approach (Painleve's; Genot & Brogliato
+    1999): by the algebraic laws they then stick.
 
     Laws: `newton`, `poisson`, `stronge` follow Coulomb's friction through the impact (Routh 1905 in the plane, exactly;
     Darboux 1880 and Keller 1986 in space, to 1e-12) and differ in what ends it: the speed of approach times e, the
@@ -62,8 +64,9 @@ def impact(
     D = len(u0)
     if K.shape != (D, D) or not np.isfinite(K).all():
         raise ValueError(f"inverse_mass: shape {K.shape}, or not finite; with this velocity it is ({D}, {D})")
-    if not np.allclose(K, K.T, rtol=1e-9, atol=1e-12 * float(np.abs(K).max())) or not np.linalg.eigvalsh(K)[0] > 0.0:
-        raise ValueError("inverse_mass: it is not symmetric and positive definite")
+    size = float(np.abs(K).max())
+    if not np.allclose(K, K.T, rtol=1e-9, atol=1e-12 * size) or not np.linalg.eigvalsh(K)[0] >= -SINGULAR * size:
+        raise ValueError("inverse_mass: it is not symmetric, or has a negative eigenvalue")
     for name, value, most in (("friction", friction, math.inf), ("restitution", restitution, 1.0)):
         if not (0.0 <= value <= most and math.isfinite(value)):
             raise ValueError(f"{name}: {value!r} is not a number from 0 " + ("up" if most > 1.0 else "to 1"))
@@ -73,6 +76,8 @@ def impact(
         raise ValueError(f"law: {law!r} is not one of {', '.join(LAWS)}")
     Q = frame(np.eye(D)[-1] if normal is None else np.array(normal, np.float64), D)
     K, u0 = Q @ (0.5 * (K + K.T)) @ Q.T, Q @ u0
+    if not K[-1, -1] > SINGULAR * size:
+        raise ValueError(f"inverse_mass: {K[-1, -1]:g} 1/kg along the normal: the place cannot move that way")
     if abs(u0[-1]) <= ROUND_OFF * np.linalg.norm(u0):
         u0[-1] = 0.0
     if u0[-1] > 0.0:
@@ -87,6 +92,15 @@ def impact(
         return result(Q, K, u0, impulse, factor=factor)
     impulse, mode = stick_or_slip(K, u0, friction, restitution)
     return result(Q, K, u0, impulse, phases=((mode, "end"),))
+
+
+def impulse_of(law: str, K: Array, u0: Array, mu: float, e: float) -> Array:
+    """(D,) N s by `impact`'s law of what it has checked: the normal is the last axis, and is approached along it."""
+    if mu == 0.0:
+        return np.append(np.zeros(len(u0) - 1), -(1.0 + e) * u0[-1] / K[-1, -1])
+    if law in INCREMENTAL:
+        return process(K, u0, mu, e, law).impulse
+    return chatterjee_ruina(K, u0, mu, e, 0.0)[0] if law == "chatterjee-ruina" else stick_or_slip(K, u0, mu, e)[0]
 
 
 def frame(normal: Array, D: int) -> Array:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from reference_engine import impact, inverse_mass, inverse_mass_through_joints
+from reference_engine.impacts.incremental import ImpactError
 from reference_engine.impacts.laws import INCREMENTAL, LAWS
 from tests.reference_engine.impacts.places import (
     component,
@@ -244,7 +245,8 @@ def test_a_box_s_corner_in_space(law):
             {"inverse_mass": np.eye(3)},
             r"inverse_mass: shape \(3, 3\), or not finite; with this velocity it is \(2, 2\)",
         ),
-        ({"inverse_mass": [[1.0, 2.0], [2.0, 1.0]]}, "inverse_mass: it is not symmetric and positive definite"),
+        ({"inverse_mass": [[1.0, 2.0], [2.0, 1.0]]}, "inverse_mass: it is not symmetric, or has a negative eigenvalue"),
+        ({"inverse_mass": [[1.0, 0.0], [0.0, 0.0]]}, "inverse_mass: 0 1/kg along the normal"),
         ({"velocity": (0.0, 0.3)}, "velocity: its normal part is 0.3 m/s: the bodies part already"),
         ({"velocity": (0.0, math.nan)}, "velocity: .* is not two or three finite numbers"),
         ({"friction": -0.1}, "friction: -0.1 is not a number from 0 up"),
@@ -272,3 +274,22 @@ def test_bad_input_is_told_in_one_line(change, message):
 def test_bodies_that_cannot_be_are_refused(given, message):
     with pytest.raises(ValueError, match=message):
         inverse_mass(*given)
+
+
+def test_a_pendulum_that_strikes_a_wall_wedges_where_friction_holds_it_or_turns_round_with_its_one_speed():
+    """K = k k^T: sliding and approach stop together. Beyond mu K_tn = K_tt nothing can bring back a speed."""
+    J = np.array([[math.sin(1.2)], [math.cos(1.2)]])
+    K = inverse_mass_through_joints(np.eye(1), J)
+    for law in LAWS:
+        found = impact(K, J @ [-1.0], friction=0.0, restitution=0.5, law=law)
+        assert_allclose(found.velocity, 0.5 * J[:, 0], atol=1e-14)
+    # Sliding back at mu: K_nn - mu K_tn is what is left of K_nn; Poisson gives back e times the compression.
+    found = impact(K, J @ [-1.0], friction=0.3, restitution=0.5, law="poisson")
+    down, up = 1.0 + 0.3 * math.tan(1.2), 1.0 - 0.3 * math.tan(1.2)
+    assert_allclose(found.velocity, 0.5 * up / down * J[:, 0], atol=1e-14)
+    held = impact(K, J @ [-1.0], friction=3.0, restitution=0.5, law="poisson")
+    assert_allclose(held.velocity, 0.0, atol=1e-14)
+    assert_allclose(held.impulse[1], 1.5 / (math.cos(1.2) + 3.0 * math.sin(1.2)), rtol=1e-12)
+    for law in ("newton", "stronge", "stick-or-slip"):
+        with pytest.raises(ImpactError):
+            impact(K, J @ [-1.0], friction=3.0, restitution=0.5, law=law)

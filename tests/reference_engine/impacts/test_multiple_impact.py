@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from reference_engine import impact, inverse_mass_through_joints, multiple_impact
+from reference_engine.impacts.endless import Repetition
+from reference_engine.impacts.incremental import ImpactError
 from reference_engine.impacts.multiple import ORDERS
 
 unit = st.floats(0.0, 1.0)
@@ -159,3 +161,58 @@ def test_what_it_cannot_take_is_named(change, words):
     right = {"inverse_mass": np.eye(4), "velocity": [(0.0, -1.0), (0.0, -1.0)], "friction": 0.0, "restitution": 0.5}
     with pytest.raises(ValueError, match=words):
         multiple_impact(**right | change)
+
+
+def random_mechanism(seed: int) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """K of places of a mechanism that has fewer freedoms than they have directions, some of them twice."""
+    rng = np.random.default_rng(seed)
+    D, n = int(rng.choice([2, 3])), int(rng.integers(1, 6))
+    freedoms = int(rng.integers(max(2, n), 3 * n + 4))
+    J, half, rates = (
+        rng.normal(size=(n * D, freedoms)),
+        rng.normal(size=(freedoms, freedoms)),
+        rng.normal(size=freedoms),
+    )
+    if rng.random() < 0.3:
+        J[-D:] = J[:D]
+    K = inverse_mass_through_joints(half @ half.T + 0.1 * np.eye(freedoms), J)
+    mu, e = rng.choice([0.0, rng.uniform(0.0, 2.0)]), rng.choice([0.0, 1.0, rng.uniform()])
+    return K, (J @ rates).reshape(n, D), float(mu), float(e)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds)
+def test_poisson_s_law_has_an_answer_at_every_mechanism_and_newton_s_where_nothing_is_given_back(seed):
+    K, u, mu, e = random_mechanism(seed)
+    for law, given_back in (("poisson", e), ("newton", 0.0)):
+        found = multiple_impact(K, u, friction=mu, restitution=given_back, law=law)
+        scale = float(np.abs(found.impulse).max())
+        assert (found.velocity[:, -1] >= -1e-9 * np.abs(u).max()).all()
+        assert (np.linalg.norm(found.impulse[:, :-1], axis=1) <= mu * found.impulse[:, -1] + 1e-9 * scale).all()
+
+
+@pytest.mark.parametrize(("seed", "words"), [(90, "2 places wedge"), (95, "3 places wedge")])
+def test_newton_s_law_says_where_places_wedge_one_another(seed, words):
+    """Of those of the test above by search, in space and in the plane, where every mode was tried and none is left."""
+    K, u, mu, e = random_mechanism(seed)
+    with pytest.raises(ImpactError, match=words):
+        multiple_impact(K, u, friction=mu, restitution=e)
+
+
+@pytest.mark.parametrize("order", ["sequential", "grouped"])
+@pytest.mark.parametrize("seed", [27, 42, 108, 117, 120, 155])
+def test_a_sequence_without_end_is_summed_to_what_very_many_blows_come_to(seed, order, monkeypatch):
+    K, u, mu, e = random_mechanism(seed)
+    found = multiple_impact(K, u, friction=mu, restitution=e, order=order)
+    assert found.uncertainty > 0.0
+    monkeypatch.setattr(Repetition, "period", lambda self: 0)
+    slowly = multiple_impact(K, u, friction=mu, restitution=e, order=order)
+    assert len(found.blows) < len(slowly.blows)
+    speed = float(np.abs(u).max())
+    assert_allclose(found.velocity, slowly.velocity, rtol=0.0, atol=found.uncertainty + 1e-9 * speed)
+
+
+def test_blows_that_come_again_as_strong_as_before_have_no_end():
+    K, u, mu, e = random_mechanism(95)  # by search: friction and Newton's law make energy, pattern by pattern
+    with pytest.raises(ImpactError, match="come again without end"):
+        multiple_impact(K, u, friction=mu, restitution=e, order="sequential")
