@@ -56,7 +56,7 @@ def stopping_impulse(K: Array, u: Array) -> Array:
     """K^-1 u; where K is singular, the least whose effect is nearest to u."""
     values = np.linalg.eigvalsh(K)
     if values[0] > SINGULAR * values[-1]:
-        return np.linalg.solve(K, u)
+        return np.linalg.solve(K, u).astype(np.float64)
     inverse: Array = np.linalg.pinv(K, rcond=SINGULAR, hermitian=True).astype(np.float64)
     return inverse @ u
 

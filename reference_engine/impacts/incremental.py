@@ -112,7 +112,7 @@ def sticking(K: Array) -> Array:
         return K_tn / K_tt[0] if K_tt[0, 0] > IMMOVABLE * K[1, 1] else np.zeros(1)
     (a, b), (_, c) = K_tt
     if a * c - b * b > IMMOVABLE * (a + c) ** 2 and a + c > IMMOVABLE * K[2, 2]:
-        return np.linalg.solve(K_tt, K_tn)
+        return np.linalg.solve(K_tt, K_tn).astype(np.float64)
     inverse: Array = np.linalg.pinv(K_tt, rcond=math.sqrt(IMMOVABLE), hermitian=True).astype(np.float64)
     return inverse @ K_tn
 
