@@ -120,6 +120,21 @@ def dense_state(y, F, x, free, out):
 
 
 @kernel
+def dense_slope(F, x, c):
+    """Its derivative by x."""
+    rest, slope = F[6, c] * x, F[6, c]
+    for k in range(5, 0, -1):
+        rest += F[k, c]
+        if k % 2 == 1:
+            slope = slope * (1.0 - x) - rest
+            rest *= 1.0 - x
+        else:
+            slope = slope * x + rest
+            rest *= x
+    return F[0, c] + rest + slope * x
+
+
+@kernel
 def enclose(y, F, free, hull_out):
     """Bernstein coefficients of the step: each component lies between the least and the greatest of its eight."""
     for q in range(free.shape[0]):

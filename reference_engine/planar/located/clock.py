@@ -6,16 +6,17 @@ where it was.
 
 import numpy as np
 
-from reference_engine.dop853 import dense_state, next_factor
+from reference_engine.dop853 import STAGES, dense_state, next_factor
 from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.planar.external import first_turn, next_knot
 from reference_engine.planar.located.advancement import first_touch
 from reference_engine.planar.located.bands import first_step_on_bands, first_taut
 from reference_engine.planar.located.impact import bounce
-from reference_engine.planar.located.integrator import attempt, complete, start
+from reference_engine.planar.located.integrator import attempt, complete, defect, start
 from reference_engine.planar.located.jam import DIVERGES
 from reference_engine.planar.located.layout import (
     CONDITION,
+    DENSE,
     DONE,
     EVENT,
     GAP,
@@ -34,6 +35,7 @@ from reference_engine.planar.located.layout import (
     RATE,
     REACHED,
     RELEASED,
+    RETURN,
     SETTLES,
     SHOWN,
     STEP,
@@ -56,6 +58,8 @@ from reference_engine.planar.located.touching import PENETRATING, find_touching,
 NEAR = 1e-8  # m, where Newton's method closes the gap of a touch
 SHORTEST = 1e-14  # s, a step
 RELANDINGS = 4
+LOOKS = 2  # at the dense output up to a touch
+LEFT_OUT = 0.1  # of the tolerance: a change of a velocity
 LANDED = 1e-11  # s, a touch so little before the end of a step is the one that ended it
 RESOLVES, STEPS_ON, SHOWS = np.int64(0), np.int64(1), np.int64(2)  # PHASE
 
@@ -131,20 +135,23 @@ def advance(solids, forces, rule, clock, held, found, work, until):
             solids, forces, time, h, held, n, work, y, min(touch, 1.0), now[PULL], now[STILL]
         )
     part = min(touch, release)
-    again = part
+    now[DENSE], again = h, part
     for _ in range(RELANDINGS):  # once; more where the shorter step's own dense output shows an earlier touch
         if again > 1.0:
             break
         if touch < release:
-            h = land(solids, forces, rule, clock, held, found, work, h, again, pair)
+            h, anew = land(solids, forces, rule, clock, held, found, work, now[DENSE], again, pair)
             if h < 0.0:
                 return PLACES_FULL if h == -1.0 else OVERLAP
+            if not anew:
+                break
         else:
-            h *= again
+            h = again * now[DENSE]
             attempt(solids, forces, time, held, n, work, y, h, rule.tolerance, clock.end)
             complete(solids, forces, time, held, n, work, y, h)
-        again, other = first_touch(solids, held, n, work, clock, h, allowance)
-        if (1.0 - again) * h <= LANDED:
+            now[DENSE] = h
+        again, other = first_touch(solids, held, n, work, clock, now[DENSE], allowance)
+        if h - again * now[DENSE] <= LANDED:
             break
         touch, pair, release = again, other, 2.0
     now[LENGTH] = h
@@ -167,6 +174,8 @@ def integrate(solids, forces, rule, clock, held, work, longest):
     now, n = clock.now, clock.tally[HELD]
     if forces.bands.shape[0] > 0:
         now[STEP] = min(now[STEP], first_step_on_bands(forces, now[TIME], clock.y))
+    if now[RETURN] > now[TIME]:  # a touch late in a step is found more exactly than one in its midst
+        longest = min(longest, now[RETURN] - now[TIME])
     if forces.air != 0.0:
         h = min(now[STEP], longest)
         longest = min(longest, first_turn(forces, clock.y, work.stages[0], h, rule.tolerance))
@@ -191,38 +200,47 @@ def integrate(solids, forces, rule, clock, held, work, longest):
 
 @kernel
 def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
-    """The same step anew up to the touch of this pair; its length [s]; -1 without room, -2 where bodies overlap.
+    """(length of the step up to the touch of this pair [s], is it a step anew); -1 without room, -2 where bodies overlap.
 
+    The dense output of the step as it is, where it obeys the equations of motion; else the same step anew, up to there.
     What is left of the gap is closed by gap + rate s + acceleration s^2/2 = 0, which also a bounce not higher than
-    the allowance obeys. A graze without a root stays where it is, and so does one whose root is past another touch.
+    the allowance obeys: along Taylor's series, or by a step anew where that would leave out too much. A graze without a
+    root stays where it is, and so does one whose root is past another touch.
     """
-    now, y, end, held_count = clock.now, clock.y, clock.end, clock.tally[HELD]
+    now, y, end, held_count, K = clock.now, clock.y, clock.end, clock.tally[HELD], work.stages
     R = solids.inv_mass.shape[0]
     part_i, part_j = parts_of_pair(solids, pair)
-    h = whole * part
-    dense_state(y, work.dense, part, solids.free, work.foreseen)
-    near, change, made = NEAR, 0.0, h
+    h, made, near, change = whole * part, whole * part, NEAR, 0.0
+    anew, size = False, 1.0 + extent(solids, y)
+    for look in range(LOOKS):
+        x = part * (1.0 + look) / LOOKS
+        off = defect(solids, forces, now[TIME], held, held_count, work, y, whole, x, rule.tolerance, K[STAGES])
+        anew = anew or off > 1.0
+        near = max(near, NEAR + 10.0 * off * rule.tolerance * size)  # it is no derivative of poses that it has as twists
+    stepped = anew
+    copy(work.foreseen, end)
     for turn in range(8):
-        made = h
-        attempt(solids, forces, now[TIME], held, held_count, work, y, h, rule.tolerance, end)
-        if turn == 0:  # the shorter step differs from what the longer one foresaw, more at loose tolerances
-            off = 0.0
-            for c in range(3 * R):
-                off = max(off, abs(end[c] - work.foreseen[c]))
-            near += 10.0 * off
+        if anew:
+            made, stepped = h, True
+            attempt(solids, forces, now[TIME], held, held_count, work, y, h, rule.tolerance, end)
+            if turn == 0:  # the shorter step differs from what the longer one foresaw, more at loose tolerances
+                off = 0.0
+                for c in range(3 * R):
+                    off = max(off, abs(end[c] - work.foreseen[c]))
+                near = NEAR + 10.0 * off
         project(solids, end, held, held_count, work)
         n, at = find_touching(solids, end, near, found, work)
         if n == PENETRATING and turn == 0:
             clock.tally[TOUCHED] = at
-            return -2.0
+            return -2.0, stepped
         if n == PENETRATING:
             h -= change
-            made = h
+            made, stepped = h, True
             attempt(solids, forces, now[TIME], held, held_count, work, y, h, rule.tolerance, end)
             break
         if n > found.id.shape[0]:
-            return -1.0
-        survey_accelerations(solids, end, work.stages[12], found, n, work)
+            return -1.0, stepped
+        survey_accelerations(solids, end, K[STAGES], found, n, work)
         change = np.inf
         for k in range(n):
             i, j = found.id[k, PART_I], found.id[k, PART_J]
@@ -233,8 +251,26 @@ def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
         if change == np.inf or abs(change) <= 1e-16 * (1.0 + now[TIME]) or h + change <= 0.0:
             break
         h += change
-    complete(solids, forces, now[TIME], held, held_count, work, y, made)
-    return h
+        jerk = 0.0
+        for c in range(3 * R, 6 * R):
+            jerk = max(jerk, abs(K[STAGES, c] - K[0, c]) / made)
+        anew = change * change * jerk > LEFT_OUT * rule.tolerance
+        if not anew:
+            follow(solids, end, K[STAGES], change)
+    if stepped:
+        complete(solids, forces, now[TIME], held, held_count, work, y, made)
+        now[DENSE] = made
+    return h, stepped
+
+
+@kernel
+def follow(solids, y, rate, time):
+    """The state a little later, or sooner, by Taylor's series with the accelerations in `rate`."""
+    half = y.shape[0] // 2
+    for q in range(solids.free.shape[0] // 2):
+        c = solids.free[q]
+        y[c] += time * (y[half + c] + 0.5 * time * rate[half + c])
+        y[half + c] += time * rate[half + c]
 
 
 @entry

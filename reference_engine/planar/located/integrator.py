@@ -1,6 +1,6 @@
 """One step of DOP853 with its dense output, of bodies whose places hold."""
 
-from reference_engine.dop853 import STAGES, C, error_of, stage, write_dense
+from reference_engine.dop853 import STAGES, C, dense_slope, dense_state, error_of, stage, write_dense
 from reference_engine.geometry.kernels import kernel
 from reference_engine.planar.located.islands import divide
 from reference_engine.planar.located.layout import copy
@@ -37,3 +37,19 @@ def complete(solids, forces, time, places, n, work, y, h):
         stage(y, h, s, K, solids.free, work.state)
         rate_with(solids, forces, time + C[s] * h, work.state, places, n, islands, work, K[s])
     write_dense(K, y, work.landing, h, solids.free, work.dense)
+
+
+@kernel
+def defect(solids, forces, time, places, n, work, y, h, x, tolerance, rate_out):
+    """By how much the dense output fails the equations of motion at the part x, over the step, in units of tolerance.
+
+    Its own error is about as large, or less: what it fails by is the rate at which that grows. The state there is
+    left in work.foreseen.
+    """
+    dense_state(y, work.dense, x, solids.free, work.foreseen)
+    held_rate(solids, forces, time + x * h, work.foreseen, places, n, work, rate_out)
+    most = 0.0
+    for q in range(solids.free.shape[0]):
+        c = solids.free[q]
+        most = max(most, abs(dense_slope(work.dense, x, c) - h * rate_out[c]) / (1.0 + abs(y[c])))
+    return most / tolerance

@@ -161,7 +161,7 @@ class Clock(Structure):
 
     y: Array  # (6 R,)
     end: Array  # (6 R,) of the step
-    now: Array  # (12,) as the first columns below name them
+    now: Array  # (14,) as the first columns below name them
     tally: Ids  # (22,) as the second ones do
     let_go: Ids  # (L, 2) parts that let go at this instant
     struck: Array  # (P + C, 2) s, of each pair or connector: time of the last impact, and since the one before
@@ -172,8 +172,9 @@ class Clock(Structure):
 
 # Columns of Clock.now: time, the integrator's step, time of the last event, margins of forces and of rates, length of
 # the present step, the time at its end, what a failure says, kinetic energy before an instant, the rate that is none
-# besides round-off at it, and by how many times what is allowed forces and impulses are off at worst, so far
-TIME, STEP, LAST_EVENT, PULL, STILL, LENGTH, REACHED, WHY_P, WHY_B, ENERGY, SLACK, RESIDUAL = range(12)
+# besides round-off at it, by how many times what is allowed forces and impulses are off at worst, so far, how long the
+# step of the dense output is, and when what has parted will have met again
+TIME, STEP, LAST_EVENT, PULL, STILL, LENGTH, REACHED, WHY_P, WHY_B, ENERGY, SLACK, RESIDUAL, DENSE, RETURN = range(14)
 # Columns of Clock.count
 STEPS, HELD, IDLE, SHOWN, PHASE, EVENT, RELEASED, CONDITION, TOUCHED, STRUCK, LET_GO = range(11)
 SAMPLES, CONTACTS, IMPACTS, EVENTS, INSTANTS, WHY_I, WHY_J, SEAM_I, SEAM_J, RESOLVED, FADED = range(11, 22)

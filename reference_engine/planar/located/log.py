@@ -8,6 +8,7 @@ from reference_engine.planar.located.layout import (
     BODY_I,
     BODY_J,
     CONTACTS,
+    DENSE,
     EVENTS,
     GAP,
     HELD,
@@ -94,7 +95,7 @@ def show(solids, forces, clock, held, work, log, time):
         if time == now[REACHED]:
             copy(clock.end, y)
         else:
-            dense_state(clock.y, work.dense, min(1.0, (time - now[TIME]) / now[LENGTH]), solids.free, y)
+            dense_state(clock.y, work.dense, (time - now[TIME]) / now[DENSE], solids.free, y)
         project(solids, y, held, clock.tally[HELD], work)
     sample(solids, forces, time, clock, held, work, log, y)
 

@@ -107,7 +107,7 @@ ROOMS = Rooms()
 def new_room(size: Size, capacity: int, block: int) -> tuple[Room, Array]:
     rows, links = size.bodies + 1, size.pairs + size.connectors
     clock = Clock(
-        y=np.zeros(6 * rows), end=np.zeros(6 * rows), now=np.zeros(12), tally=np.zeros(22, np.int64),
+        y=np.zeros(6 * rows), end=np.zeros(6 * rows), now=np.zeros(14), tally=np.zeros(22, np.int64),
         let_go=np.zeros((64, 2), np.int64), struck=np.zeros((links, 2)), passed=np.zeros(links),
         apart=np.zeros(size.pairs), travelled=np.zeros((rows, 3)),
     )  # fmt: skip

@@ -52,6 +52,7 @@ from reference_engine.planar.located.layout import (
     PULL,
     RATE,
     RESTITUTION,
+    RETURN,
     ROLE,
     SLIDE,
     SLIDES,
@@ -74,6 +75,8 @@ from reference_engine.planar.located.layout import (
 )
 from reference_engine.planar.located.log import note_event, note_instant, sample
 from reference_engine.planar.located.projection import (
+    ALLOWANCE,
+    extent,
     kinetic_energy,
     project,
     separate,
@@ -94,6 +97,8 @@ RELEASES = 4.0  # times that: how far a force is let go beyond what it can be be
 MOST_FADES = 8  # times at one instant that bounces are left out; then they are not, because others contradict it
 ENDLESS = 0.9999  # flights that dwindle by less than that do not come to an end
 FIRST_STEP = 1e-2  # s, after an event
+BACK = 1.05  # flights after which what has parted is expected back, and well past the touch
+CLEAR = 10.0  # times the round-off of a gap: so far past it, or a bounce that low would be over before it is seen
 
 
 @kernel
@@ -281,12 +286,16 @@ def settle(solids, forces, rule, clock, held, found, n, following, instant, work
             return NO_STEP
     elif status == NO_FORCES:
         status = resting(solids, clock, found, n, held, instant, work, log, still, JAMMED * still, neutral)
+        if status == NO_FORCES and now[WHY_P] > 0.0:  # or forces so great that their round-off hides them
+            count[CONDITION] = DIVERGES
+            status = resting(solids, clock, found, n, held, instant, work, log, still, GRIP * still, neutral)
+            count[CONDITION] = FORCE
     if status == STRIKES:
         show_before(solids, forces, clock, held, found, n, work, log)
         return strike_all(solids, rule, clock, held, found, n, instant, work, log, JAMS)
     if status != GOES_ON:
         return status
-    m, fading = np.int64(0), False
+    m, fading, back, clear = np.int64(0), False, np.inf, CLEAR * ALLOWANCE * (1.0 + extent(solids, y))
     for k in range(n):
         role, a, rate = found.id[k, ROLE], instant.acceleration[2 * k], G[k, RATE]
         holds = role == JOINT
@@ -299,6 +308,8 @@ def settle(solids, forces, rule, clock, held, found, n, following, instant, work
             if ratio < ENDLESS:
                 note_event(clock, log, ACCUMULATION, now[TIME] + flight / (1.0 - ratio), y, found, k, G)
                 holds = fading = True
+        if not holds and a < 0.0 and rate > instant.slow[k] and -2.0 * rate * rate / a * (BACK - 1.0) > clear:
+            back = min(back, -2.0 * rate / a)
         if holds:
             copy_place(found.id, found.figure, k, following, m)
             following.id[m, MODE] = following.id[m, GUESS] = mode_from_here(
@@ -321,6 +332,7 @@ def settle(solids, forces, rule, clock, held, found, n, following, instant, work
     if log_changes(solids, clock, found, held, following, m, instant, work, log, GRIP * still, neutral):
         now[STEP] = min(now[STEP], FIRST_STEP)
     take_over(solids, clock, held, following, m, n, found, work)
+    now[RETURN] = now[TIME] + BACK * back if back < np.inf else 0.0
     note_instant(clock, log)
     if count[STRUCK] == 1:
         sample(solids, forces, now[TIME], clock, held, work, log, y)
