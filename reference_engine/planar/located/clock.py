@@ -6,7 +6,7 @@ where it was.
 
 import numpy as np
 
-from reference_engine.dop853 import STAGES, dense_state, next_factor
+from reference_engine.dop853 import STAGES, next_factor
 from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.planar.external import first_turn, next_knot
 from reference_engine.planar.located.advancement import first_touch
@@ -200,7 +200,7 @@ def integrate(solids, forces, rule, clock, held, work, longest):
 
 @kernel
 def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
-    """(length of the step up to the touch of this pair [s], is it a step anew); -1 without room, -2 where bodies overlap.
+    """(length [s] of the step up to the touch of this pair, is it a step anew); -1: no room, -2: bodies overlap.
 
     The dense output of the step as it is, where it obeys the equations of motion; else the same step anew, up to there.
     What is left of the gap is closed by gap + rate s + acceleration s^2/2 = 0, which also a bounce not higher than
@@ -216,7 +216,9 @@ def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
         x = part * (1.0 + look) / LOOKS
         off = defect(solids, forces, now[TIME], held, held_count, work, y, whole, x, rule.tolerance, K[STAGES])
         anew = anew or off > 1.0
-        near = max(near, NEAR + 10.0 * off * rule.tolerance * size)  # it is no derivative of poses that it has as twists
+        near = max(
+            near, NEAR + 10.0 * off * rule.tolerance * size
+        )  # it is no derivative of poses that it has as twists
     stepped = anew
     copy(work.foreseen, end)
     for turn in range(8):

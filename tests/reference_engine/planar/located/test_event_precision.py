@@ -19,6 +19,17 @@ def test_the_fortieth_impact_in_air_is_known_to_a_hundredth_of_a_nanosecond():
     assert motion.penetration <= 1e-12
 
 
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8, 1e-10])
+def test_what_a_looser_tolerance_costs_in_the_times_of_impacts(tolerance):
+    """Touches are taken from the dense output where its defect is within the tolerance: no step of their own."""
+    ball = Body(shape=Disc(0.5), position=(0.0, 2.5))
+    exact = Flights(2.0, 0.8, 0.1).impacts[:40]
+    world = World(bodies=(GROUND, ball), restitution=0.8, quadratic_damping=0.1)
+    motion = simulate(world, 4.65, 4.65, Settings(tolerance=tolerance))
+    assert np.abs(motion.impacts.time[:40] - exact).max() <= tolerance
+    assert motion.steps <= 120
+
+
 def test_a_block_falls_on_a_corner_and_rests_after_two_accumulations():
     block = Body(shape=box(WIDE, HIGH), position=(0.0, FALL), angle=TILT)
     motion = simulate(World(bodies=(GROUND, block), restitution=BACK), 1.5, 0.02)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from reference_engine import Body, World, box, energy, simulate
+from reference_engine import Body, Settings, World, box, energy, simulate
 from tests.reference_engine.planar.located.scenes import ROUND_OFF_OF_GAPS, ground, pin, rod
 from tests.reference_engine.planar.worlds import energy_gained, heap
 
@@ -63,4 +63,13 @@ def test_bodies_whose_forces_grow_without_limit_are_stopped_by_an_impulse():
     assert len(set(motion.events.pair[at & (motion.events.kind == "jam")].ravel().tolist())) >= 3
     weight = sum(9.81 * body.mass for body in world.bodies if not body.fixed)
     assert energy_gained(energy(world, motion)) <= 1e-12 * weight
+    assert motion.penetration <= ROUND_OFF_OF_GAPS
+
+
+@pytest.mark.parametrize(("friction", "tolerance"), [(0.9999999, 1e-11), (0.9999999, 1e-12)])
+def test_forces_so_great_that_round_off_hides_them_are_stopped_as_well(friction, tolerance):
+    """The same heap; what is left after the impulse jams once more, with forces of 1e8 N and a round-off of 1e-8 N."""
+    world = World(bodies=heap(16).bodies, friction=friction, restitution=0.0)
+    motion = simulate(world, 0.4, 0.1, Settings(tolerance=tolerance))
+    assert motion.events.times("jam") == pytest.approx([0.3972845], abs=1e-8)
     assert motion.penetration <= ROUND_OFF_OF_GAPS
