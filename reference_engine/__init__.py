@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from reference_engine.impacts.laws import impact as impact
     from reference_engine.impacts.multiple import MultipleImpact as MultipleImpact
     from reference_engine.impacts.multiple import multiple_impact as multiple_impact
+    from reference_engine.multibody.driven import Drive as Drive
     from reference_engine.multibody.errors import JointError as JointError
     from reference_engine.multibody.errors import MechanismError as MechanismError
     from reference_engine.multibody.joints import Coupling as Coupling
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from reference_engine.multibody.simulate import simulate_mechanism as simulate_mechanism
     from reference_engine.multibody.striking import Struck as Struck
     from reference_engine.multibody.striking import strike as strike
+    from reference_engine.multibody.winding import Winding as Winding
     from reference_engine.planar.connectors import Joint as Joint
     from reference_engine.planar.connectors import PathEnd as PathEnd
     from reference_engine.planar.connectors import PathJoint as PathJoint
@@ -189,6 +191,8 @@ _HOME = {
     "JointEvent": "multibody.motion",
     "mechanism_at": "multibody.motion",
     "Rolling": "multibody.rolling",
+    "Drive": "multibody.driven",
+    "Winding": "multibody.winding",
     "strike": "multibody.striking",
     "Struck": "multibody.striking",
     "MechanismError": "multibody.errors",

@@ -43,7 +43,9 @@ class ByAccelerations:
         self.time, self.y, self._tolerance = time, y, tolerance
         self.energy_moved = self.gap_moved = 0.0
         self._longest, self._firmest = 0.0, self._firmness(y)
-        self._by_impulses = stabilise == "projection" and not (system.depends_on_speed or system.rows.rolling)
+        self._by_impulses = stabilise == "projection" and not (
+            system.depends_on_speed or system.rows.rolling or system.rows.by_time
+        )
         self._start()
 
     def _start(self) -> None:
@@ -111,7 +113,7 @@ class ByAccelerations:
             solver.h_abs = max(solver.h_abs, asked)  # a step cut short says nothing of the next
         self._longest = max(self._longest, solver.t - self.time)
         self.time, raw = solver.t, solver.y
-        self.y = self._settled(raw)
+        self.y = self._settled(raw, self.time)
         self._measure(raw, self.y)
         dense: list[Callable[[float], Array]] = []
 
@@ -120,13 +122,13 @@ class ByAccelerations:
                 return self.y
             if not dense:
                 dense.append(solver.dense_output())
-            return self._settled(dense[0](time))
+            return self._settled(dense[0](time), time)
 
         return at
 
-    def _settled(self, raw: Array) -> Array:
+    def _settled(self, raw: Array, time: float) -> Array:
         if self.stabilise == "projection":
-            return self.system.close(raw, self.active)
+            return self.system.close(raw, self.active, time)
         q, v = self.system.split(raw)
         return np.concatenate([self.system.poses.tidy(q).ravel(), v.ravel()])
 
@@ -134,6 +136,6 @@ class ByAccelerations:
         """What projection has to do, and what it does to the energy."""
         if self.stabilise == "projection":
             q, _ = self.system.split(raw)
-            gap = self.system.rows.place(*self.system.poses.placed(q)).gap[self.active]
+            gap = self.system.rows.place(*self.system.poses.placed(q), self.time).gap[self.active]
             self.gap_moved = max(self.gap_moved, float(np.abs(gap).max(initial=0.0)))
             self.energy_moved += abs(self.system.energy(y) - self.system.energy(raw))

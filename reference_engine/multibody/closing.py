@@ -22,7 +22,7 @@ def holding(system: System, time: float, y: Array, bilateral: Flags) -> Flags:
     Forces and accelerations of the gaps are complementary, and come from one solve with the joints.
     """
     q, v = system.split(y)
-    held = system.hold(q, bilateral | system.rows.one_sided)
+    held = system.hold(q, bilateral | system.rows.one_sided, time)
     still = STILL * max(speed_of(system, v), 1e-300)
     closed = system.rows.one_sided & (held.placed.gap <= CLOSED * system.size)
     closed &= system.rates(held, v) <= still
@@ -30,7 +30,7 @@ def holding(system: System, time: float, y: Array, bilateral: Flags) -> Flags:
         return bilateral
     found = bilateral.copy()
     among = bilateral | closed
-    everything = system.hold(q, among)
+    everything = system.hold(q, among, time)
     S = system.scaled(everything.jacobian, everything.rotation, among)
     rates = system.free_rates(time, y, everything)[among]
     force = required_forces(S @ S.T, rates, bilateral[among])
@@ -39,7 +39,7 @@ def holding(system: System, time: float, y: Array, bilateral: Flags) -> Flags:
     return found
 
 
-def struck(system: System, y: Array, bilateral: Flags) -> tuple[Array, Array]:
+def struck(system: System, time: float, y: Array, bilateral: Flags) -> tuple[Array, Array]:
     """y after the impulses of what closes now, and the change of gap rates that they are worth (N,), 0 where none acts.
 
     Newton's law at each one-sided row that approaches, all at once and through the joints: rates after >= -e before,
@@ -47,7 +47,7 @@ def struck(system: System, y: Array, bilateral: Flags) -> tuple[Array, Array]:
     """
     q, v = system.split(y)
     rows = system.rows
-    held = system.hold(q, bilateral | rows.one_sided)
+    held = system.hold(q, bilateral | rows.one_sided, time)
     before = system.rates(held, v)
     closed = rows.one_sided & (held.placed.gap <= CLOSED * system.size)
     approach = closed & (before < -STILL * max(speed_of(system, v), 1e-300))

@@ -253,12 +253,12 @@ class System:
 
     # --- joints --------------------------------------------------------------------------------------
 
-    def hold(self, q: Array, active: Flags) -> Held:
-        """The active rows at poses q, factored."""
+    def hold(self, q: Array, active: Flags, time: float = 0.0) -> Held:
+        """The active rows at poses q, factored; time s, for drives."""
         position, rotation = self.poses.placed(q)
-        placed = self.rows.place(position, rotation)
+        placed = self.rows.place(position, rotation, time)
         J = self.rows.jacobian(placed)
-        drift = self.rows.drift(placed, position) if self.rows.rolling else None
+        drift = self.rows.drift(placed, position) if self.rows.rolling or self.rows.by_time else None
         none = np.zeros((0, 0))
         return self.factor(Held(placed, J, rotation, drift, active, none, np.zeros(0), none), active)
 
@@ -305,7 +305,7 @@ class System:
     def accelerations(self, time: float, y: Array, active: Flags, alpha: float = 0.0) -> tuple[Array, Held, Array]:
         """Accelerations (F, twist), the factor, and z of its rows; alpha [1/s] > 0 adds Baumgarte's terms (1972)."""
         q, v = self.split(y)
-        held = self.hold(q, active)
+        held = self.hold(q, active, time)
         free, gamma = self._free(time, y, held)
         if alpha:
             gamma += 2.0 * alpha * self.rates(held, v) + alpha**2 * held.placed.gap
@@ -328,14 +328,16 @@ class System:
             "fni,fi->n", held.jacobian[:-1], free
         )
 
-    def close(self, y: Array, active: Flags) -> Array:
+    def close(self, y: Array, active: Flags, time: float = 0.0) -> Array:
         """y with the active rows closed, position and rate: the least move that does it, by kinetic energy.
+
+        time s, for drives.
 
         Raises JointError where it does not come to within round-off.
         """
         q, v = self.split(y)
         q, last = self.poses.tidy(q), np.inf
-        held = self.hold(q, active)
+        held = self.hold(q, active, time)
         for _ in range(ROUNDS):
             gap = held.placed.gap[active]
             worst = float(np.abs(gap).max(initial=0.0))
@@ -343,7 +345,7 @@ class System:
                 break
             last = worst
             q = self.poses.moved(q, self.unscaled(held.least(-gap), held.rotation))
-            held = self.hold(q, active)
+            held = self.hold(q, active, time)
         else:
             k = int(self.rows.joint[active][np.argmax(np.abs(gap))])
             raise JointError(f"joints[{k}] cannot be closed: its gap stays at {worst:.3e} m")

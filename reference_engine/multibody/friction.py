@@ -119,7 +119,7 @@ class Contacts:
         """The rows that hold from now on: contacts that do not slip grip where they can."""
         system, found = self.system, active.copy()
         q, v = system.split(y)
-        held = system.hold(q, active)
+        held = system.hold(q, active, time)
         for i in self.number:
             still = float(np.linalg.norm(slip(system, held, v, i))) <= 10.0 * STILL * system.speed
             first = self.first(i)

@@ -90,6 +90,8 @@ class ByImpulses:
                                  "hold='accelerations' does")  # fmt: skip
         if system.rows.rolling:
             raise MechanismError("joints: one is Rolling, a condition of velocities; hold='accelerations' takes it")
+        if system.rows.by_time:
+            raise MechanismError("joints: one is a Drive, a condition of time; hold='accelerations' takes it")
         self.system, self.active, self.time, self.y = system, active, time, y
         self.energy_moved = self.gap_moved = 0.0
         self._allowed = tolerance * system.scales(time, y, active)

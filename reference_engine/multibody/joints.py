@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from reference_engine.multibody.driven import Drive
 from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.links import GROUND, vector
 from reference_engine.multibody.rolling import Rolling
+from reference_engine.multibody.winding import Winding
 
 PARALLEL = 1e-6  # rad, between axes of an angular joint of two: nearer, they are one axis
 
@@ -88,7 +90,7 @@ class Distance:
         check_bounce(what, self.rope, self.restitution)
 
 
-Joint = Coupling | Distance | Rolling
+Joint = Coupling | Distance | Rolling | Drive | Winding
 
 
 def check_ends(what: str, first: int, second: int) -> None:

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine.multibody.driven import Drive
 from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.joints import Coupling, Joint
 from reference_engine.multibody.links import GROUND, Link, vector
 from reference_engine.multibody.rolling import Rolling
+from reference_engine.multibody.winding import Winding
 
 Array = NDArray[np.float64]
 Load = Callable[[float, Array, Array, Array], ArrayLike]
@@ -97,6 +99,12 @@ class Mechanism:
         self._check_ends(path, joint.first, joint.second)
         if isinstance(joint, Rolling):
             self._check_rolling(path, joint)
+        if isinstance(joint, Winding) and self.dimension == 3:
+            raise MechanismError(f"{path}: a winding of a mechanism in space; it is of the plane")
+        if isinstance(joint, Drive) and (joint.axis is None) != (joint.turns and self.dimension == 2):
+            raise MechanismError(
+                f"{path}.axis: {joint.axis}; needed, but for turning in the plane, which has one alone"
+            )
         if not any(i != GROUND and not self.links[i].fixed for i in (joint.first, joint.second)):
             raise MechanismError(f"{path}: neither of links {joint.first} and {joint.second} can move")
         for name in ("first_point", "second_point", "axis", "turn_axis", "second_axis"):

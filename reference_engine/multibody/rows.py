@@ -14,14 +14,17 @@ Kinematics and Dynamics of Mechanical Systems", ch. 9 (dot products of body-fixe
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.multibody.driven import Drive, DriveRow
 from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.joints import PARALLEL, Coupling, Distance, Joint, across
 from reference_engine.multibody.kinematics import cross
 from reference_engine.multibody.rolling import Rolling, RollingRows
+from reference_engine.multibody.winding import Winding, WindingRow
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -43,6 +46,7 @@ class Placed:
     u: Array  # (Q, 3)
     w: Array  # (Q, 3)
     rolling: tuple[tuple[Array, Array, float], ...]  # rho, n, gap of each
+    single: tuple[Any, ...]  # of each drive and winding, what its row says of the pose
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,10 @@ class Rows:
         distances: list[Row] = []
         angles: list[Row] = []
         rolling: list[tuple[int, RollingRows]] = []
+        single: list[tuple[int, DriveRow | WindingRow]] = []
+        moves = number[:-1] < self.links  # the rows' own numbering at the start, the world last
+        start = np.zeros((self.links + 1, 3)), np.tile(np.eye(3), (self.links + 1, 1, 1))
+        start[0][:-1], start[1][:-1] = position[:-1][moves], rotation[:-1][moves]
         for k, joint in enumerate(joints):
             a, b = int(number[joint.first]), int(number[joint.second])
             if isinstance(joint, Rolling):
@@ -88,6 +96,13 @@ class Rows:
 
             point_a = seen(joint.first, lifted(joint.first_point), at=True)
             point_b = seen(joint.second, lifted(joint.second_point), at=True)
+            if isinstance(joint, Drive):
+                axis = seen(joint.first, lifted((0.0, 0.0, 1.0) if joint.axis is None else joint.axis), at=False)
+                single.append((k, DriveRow(joint, a, b, axis, point_a, point_b, start[1], size)))
+                continue
+            if isinstance(joint, Winding):
+                single.append((k, WindingRow(joint, a, b, point_a, point_b, *start)))
+                continue
             if isinstance(joint, Distance):
                 distances.append(Row(k, a, b, np.zeros(3), point_a, point_b, joint.length,
                                      -1.0 if joint.rope else 1.0, joint.rope))  # fmt: skip
@@ -104,12 +119,18 @@ class Rows:
         self.dots, self.pulls, self.spans = len(rows), len(points) + len(distances), len(distances)
         self.first_span, self.turns = len(points), len(angles)
         self.rolling = tuple(row for _, row in rolling)
-        self.joint = np.array([row.joint for row in rows] + [k for k, _ in rolling for _ in range(4)], np.int64)
+        self.single = tuple(row for _, row in single)
+        self.first_single = self.dots + 4 * len(rolling)
+        self.by_time = any(isinstance(row, DriveRow) for row in self.single)
+        owners = [row.joint for row in rows] + [k for k, _ in rolling for _ in range(4)] + [k for k, _ in single]
+        self.joint = np.array(owners, np.int64)
         self.count = len(self.joint)
         self.one_sided = np.zeros(self.count, bool)
         self.one_sided[: self.dots] = [row.one_sided for row in rows]
         grips = [row.friction is not None and k > 0 for row in self.rolling for k in range(4)]
-        self.grips = np.array([False] * len(rows) + grips, bool)  # held only while nothing slips there
+        self.grips = np.array(
+            [False] * len(rows) + grips + [False] * len(single), bool
+        )  # held only while nothing slips there
         self.restitution = np.array([getattr(joints[k], "restitution", 0.0) for k in self.joint])
         self.a = np.array([row.a for row in rows], np.int64)
         self.b = np.array([row.b for row in rows], np.int64)
@@ -124,8 +145,8 @@ class Rows:
         p = slice(0, self.pulls)
         self._ends = np.concatenate([self.a[p], self.b[p]])
 
-    def place(self, position: Array, rotation: Array) -> Placed:
-        """position (F + 1, 3), rotation (F + 1, 3, 3), the world last."""
+    def place(self, position: Array, rotation: Array, time: float = 0.0) -> Placed:
+        """position (F + 1, 3), rotation (F + 1, 3, 3), the world last; time s, for drives."""
         N, P, S = self.dots, self.pulls, self.first_span
         turned = (rotation[self._owner] @ self._local)[:, :, 0]
         arm_a, arm_b = turned[N : N + P], turned[N + P : N + 2 * P]
@@ -141,7 +162,9 @@ class Rows:
         rolling = tuple(row.place(position, rotation) for row in self.rolling)
         for i, (_, _, off) in enumerate(rolling):
             gap[N + 4 * i] = off
-        return Placed(gap, n, d, arm_a, arm_b, u, w, rolling)
+        single = tuple(row.place(position, rotation, time) for row in self.single)
+        gap[self.first_single :] = [at.gap for at in single]
+        return Placed(gap, n, d, arm_a, arm_b, u, w, rolling, single)
 
     def jacobian(self, placed: Placed) -> Array:
         """(F + 1, N, 6): by link, so that g' = sum over links of J[link] @ (velocity, spin)."""
@@ -161,14 +184,17 @@ class Rows:
         for i, row in enumerate(self.rolling):
             first = self.dots + 4 * i
             J[row.link, first : first + 4] = row.jacobian(placed.rolling[i])
+        for i, (one, at) in enumerate(zip(self.single, placed.single), self.first_single):
+            J[one.a, i], J[one.b, i] = one.jacobian(at)
         return J
 
     def drift(self, placed: Placed, position: Array) -> Array:
-        """What g' is at rest (N,): of planes that turn."""
+        """What g' is at rest (N,): of planes that turn, and of drives."""
         moved = np.zeros(self.count)
         for i, row in enumerate(self.rolling):
             first = self.dots + 4 * i
             moved[first : first + 4] = row.drift(placed.rolling[i], position)
+        moved[self.first_single :] = [one.drift(at) for one, at in zip(self.single, placed.single)]
         return moved
 
     def bias(self, placed: Placed, rotation: Array, velocity: Array, spin: Array) -> Array:
@@ -200,6 +226,7 @@ class Rows:
         for i, row in enumerate(self.rolling):
             first = self.dots + 4 * i
             gamma[first : first + 4] = row.bias(placed.rolling[i], rotation, velocity, spin)
+        gamma[self.first_single :] = [one.bias(at, velocity, spin) for one, at in zip(self.single, placed.single)]
         return gamma
 
 

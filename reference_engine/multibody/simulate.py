@@ -128,7 +128,7 @@ class _Run:
         """A slip has come to its end."""
         if len(self.events) > MOST_EVENTS:
             raise JointError(f"t = {time:.9g} s: more than {MOST_EVENTS} events of contacts with friction")
-        y, before, self.time = self.system.close(y, self.active), self.active, time
+        y, before, self.time = self.system.close(y, self.active, time), self.active, time
         self.active = contacts.settled(time, y, before)
         for i in contacts.number:
             row = contacts.first(i) + 1
@@ -146,7 +146,7 @@ class _Run:
             self.rubbing.check(self.time, y, self.active)
         if not self.system.rows.one_sided.any():
             return y
-        y, impulse = struck(self.system, y, self.bilateral)
+        y, impulse = struck(self.system, self.time, y, self.bilateral)
         for row in np.flatnonzero((impulse != 0.0) & ~self.bilateral):
             self._tell(int(row), "impact", float(impulse[row]))
         before, self.active = self.active, holding(self.system, self.time, y, self.bilateral)
@@ -162,7 +162,7 @@ class _Run:
         if hasattr(self, "stepper"):
             self.gap_moved = max(self.gap_moved, self.stepper.gap_moved)
             self.energy_moved += self.stepper.energy_moved
-        y = self.system.close(y, self.active)
+        y = self.system.close(y, self.active, self.time)
         self._at = None
         if self.hold == "impulses":
             self.stepper: ByImpulses | ByAccelerations = ByImpulses(
@@ -179,7 +179,7 @@ class _Run:
         """Of one-sided rows: the gap of those that are open [m], the multiplier of those that hold. (O,)"""
         system, one = self.system, self.system.rows.one_sided
         q, _ = system.split(y)
-        gap = system.rows.place(*system.poses.placed(q)).gap + SLACK * system.size
+        gap = system.rows.place(*system.poses.placed(q), time).gap + SLACK * system.size
         if (self.active & one).any():
             _, held, z = system.accelerations(time, y, self.active)
             force = np.zeros(system.rows.count)

@@ -1,12 +1,16 @@
-"""docs/joints.md: its example runs and prints what stands below it."""
+"""docs/joints.md: its examples run and print what stands below them."""
 
 import re
 from pathlib import Path
 
+import pytest
+
 PAGE = (Path(__file__).parents[3] / "docs" / "joints.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
 
 
-def test_the_example_prints_what_the_page_says(capsys):
-    (found,) = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
-    exec(compile(found[0], "joints.md", "exec"), {})
-    assert capsys.readouterr().out == found[1]
+@pytest.mark.parametrize("number", range(PAGE.count("```python")))
+def test_an_example_prints_what_the_page_says(number, capsys):
+    code, printed = EXAMPLES[number]
+    exec(compile(code, "joints.md", "exec"), {})
+    assert capsys.readouterr().out == printed

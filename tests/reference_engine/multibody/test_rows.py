@@ -62,7 +62,7 @@ def check_derivatives(system: System) -> None:
     q, v = system.split(system.start)
 
     def gap(t: float) -> np.ndarray:
-        return system.rows.place(*system.poses.placed(system.poses.moved(q, t * v))).gap
+        return system.rows.place(*system.poses.placed(system.poses.moved(q, t * v)), t).gap
 
     held = system.hold(q, np.ones(system.rows.count, bool))
     bias = system.rows.bias(held.placed, held.rotation, *system.poses.moving(v))
