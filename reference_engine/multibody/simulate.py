@@ -73,12 +73,16 @@ class _Run:
         self.samples: list[tuple[Array, Flags]] = []
         self.active = self.bilateral
         self._at: Callable[[float], Array] | None = None
+        self._change: float | None = None  # when in the present step a one-sided joint closes or lets go
         y = system.close(system.start, self.bilateral)
         self._resume(self._met(y))
 
     def to(self, time: float) -> None:
         """On to the time, and a sample there."""
-        while self.stepper.time < time:
+        while (self.stepper.time if self._change is None else self._change) < time or self._change == time:
+            if self._change is not None:
+                self._meet(self._change)
+                continue
             # Impulses land on the samples: a state inside a step costs them the step again.
             self._advance(time if self.hold == "impulses" else np.inf)
         y = self.stepper.y if self._at is None else self._at(time)
@@ -100,10 +104,12 @@ class _Run:
             return
         if not self.system.rows.one_sided.any():
             return
-        time = self._first_change(start, before, self.stepper.time, at, self._margins)
-        if time is None:
-            return
-        y = at(time)
+        self._change = self._first_change(start, before, self.stepper.time, at, self._margins)
+
+    def _meet(self, time: float) -> None:
+        """On from the change that was found inside the step."""
+        assert self._at is not None
+        y = self._at(time)
         if len(self.events) > MOST_EVENTS:
             raise JointError(f"t = {time:.9g} s: more than {MOST_EVENTS} events of one-sided joints")
         self.time = time
@@ -163,7 +169,7 @@ class _Run:
             self.gap_moved = max(self.gap_moved, self.stepper.gap_moved)
             self.energy_moved += self.stepper.energy_moved
         y = self.system.close(y, self.active, self.time)
-        self._at = None
+        self._at = self._change = None
         if self.hold == "impulses":
             self.stepper: ByImpulses | ByAccelerations = ByImpulses(
                 self.system, self.time, y, self.active, self.tolerance

@@ -199,6 +199,18 @@ def test_a_rope_gets_taut_at_its_time_and_takes_what_newtons_law_says():
         assert motion.events[-1].kind == "holds"
 
 
+def test_samples_before_an_event_are_of_the_motion_before_it_and_events_after_the_end_are_not_told():
+    """A point that falls by 1 m on a floor, e = 1/2: one step leads to the impact."""
+    floor = Coupling(first=-1, second=0, linear=1, angular=1, axis=(1.0, 0.0), one_sided=True, restitution=0.5)
+    mechanism = Mechanism(links=(Link(position=(0.0, 1.0)),), joints=(floor,))
+    times, hit = np.array([0.1, 0.2, 0.44, 0.5]), math.sqrt(2.0 / G)
+    later = 0.5 * math.sqrt(2.0 * G) * (0.5 - hit) - 0.5 * G * (0.5 - hit) ** 2
+    for hold in WAYS:
+        motion = simulate_mechanism(mechanism, times, hold=hold)
+        assert motion.position[:, 0, 1] == pytest.approx([*(1.0 - 0.5 * G * times[:3] ** 2), later], abs=1e-12)
+        assert simulate_mechanism(mechanism, times[:3], hold=hold).events == ()
+
+
 def test_the_step_of_impulses_is_of_second_order_and_projection_takes_out_what_drifts():
     chain = pendulum_chain((1.0, 1.0), (1.0, 1.0), (1.0, 0.5))
     kept = simulate_mechanism(chain, [0.0, 2.0], tolerance=1e-8)
