@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from scenarios.fields import Data, Name, Point2, Point3, Size, Vector2, Vector3
+
+
+def _directed(axis: tuple[float, ...]) -> tuple[float, ...]:
+    if not 1e-9 <= math.hypot(*axis) < math.inf:
+        raise PydanticCustomError("no_direction", "no direction; allowed: a vector that is not zero")
+    return axis
+
+
+Axis2 = Annotated[Vector2, AfterValidator(_directed)]
+Axis3 = Annotated[Vector3, AfterValidator(_directed)]
 
 
 class AnyJoint(Data):
@@ -32,12 +43,7 @@ class Prismatic(AnyJoint):
     kind: Literal["prismatic"] = "prismatic"
     anchor_a: Point2
     anchor_b: Point2
-    axis: Vector2
-
-    @model_validator(mode="after")
-    def _has_axis(self) -> Self:
-        _check_axis(self.axis)
-        return self
+    axis: Axis2
 
 
 class Rod(AnyJoint):
@@ -72,12 +78,7 @@ class Hinge(AnyJoint):
     kind: Literal["hinge"] = "hinge"
     anchor_a: Point3
     anchor_b: Point3
-    axis: Vector3
-
-    @model_validator(mode="after")
-    def _has_axis(self) -> Self:
-        _check_axis(self.axis)
-        return self
+    axis: Axis3
 
 
 class Slider(AnyJoint):
@@ -86,17 +87,7 @@ class Slider(AnyJoint):
     kind: Literal["slider"] = "slider"
     anchor_a: Point3
     anchor_b: Point3
-    axis: Vector3
-
-    @model_validator(mode="after")
-    def _has_axis(self) -> Self:
-        _check_axis(self.axis)
-        return self
-
-
-def _check_axis(axis: tuple[float, ...]) -> None:
-    if not math.isfinite(math.hypot(*axis)) or math.hypot(*axis) < 1e-9:
-        raise ValueError(f"axis: {axis} has no direction; allowed: a vector that is not zero")
+    axis: Axis3
 
 
 PlanarJoint = Annotated[Revolute | Prismatic | Rod | Rope, Field(discriminator="kind")]

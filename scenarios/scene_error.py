@@ -12,40 +12,28 @@ class SceneError(ValueError):
     """A scene that cannot be: the message is one line and names field, value and rule."""
 
 
-def path_of(location: tuple[int | str, ...]) -> str:
+def _path(location: tuple[int | str, ...], schema: dict[str, Any]) -> str:
     """('bodies', 2, 'mass') as bodies[2].mass; the tags of unions are left out."""
-    path = ""
+    path, tags = "", _tags(schema)
     previous: int | str | None = None
     for depth, part in enumerate(location):
         if depth == 0 and part in (2, 3):  # the tag of the scene's own union
             continue
         if isinstance(part, int):
             path += f"[{part}]"
-        elif not _is_tag(part, previous):
+        elif part not in tags or not (previous is None or previous == "shape" or isinstance(previous, int)):
             path += f".{part}" if path else part
         previous = part
     return path or "scene"
 
 
-TAGS = {
-    *("polygon", "disc", "arc-polygon", "sphere", "box", "capsule", "cylinder", "ellipsoid"),
-    *(
-        "convex-mesh",
-        "half-plane",
-        "half-space",
-        "bowl",
-        "hollow-sphere",
-        "revolute",
-        "rod",
-        "rope",
-        "ball",
-        "hinge",
-    ),
-}
-
-
-def _is_tag(part: str, previous: int | str | None) -> bool:
-    return part in TAGS and (previous is None or previous == "shape" or isinstance(previous, int))
+def _tags(node: Any) -> set[str]:
+    """Of all unions anywhere in the schema."""
+    if isinstance(node, list):
+        return set().union(*map(_tags, node))
+    if not isinstance(node, dict):
+        return set()
+    return set(node.get("discriminator", {}).get("mapping", ())).union(*map(_tags, node.values()))
 
 
 def _show(value: Any) -> str:
@@ -65,17 +53,18 @@ def explain(error: ValidationError, adapter: TypeAdapter[Any]) -> str:
 
 def _sentence(fault: dict[str, Any], adapter: TypeAdapter[Any]) -> str:
     location, context, value = fault["loc"], fault.get("ctx", {}), fault["input"]
-    path = path_of(location)
+    schema = adapter.json_schema()
+    path = _path(location, schema)
     match fault["type"]:
         case "value_error":
-            parent = path_of(location) if location and path != "scene" else ""
+            parent = path if location and path != "scene" else ""
             message = str(context["error"])
             joint = "." if parent and not message.startswith("[") else ""
             return f"{parent}{joint}{message}"
         case "missing":
             return f"{path}: missing; this field is required"
         case "extra_forbidden":
-            known = _siblings(location, adapter)
+            known = _siblings(location, schema)
             near = difflib.get_close_matches(str(location[-1]), known, n=1)
             hint = f"did you mean {near[0]!r}? " if near else ""
             allowed = f"; {hint}allowed: {', '.join(known)}" if known else "; leave it out"
@@ -122,9 +111,8 @@ def _sentence(fault: dict[str, Any], adapter: TypeAdapter[Any]) -> str:
             return f"{path}: {_show(value)}: {fault['msg']}"
 
 
-def _siblings(location: tuple[int | str, ...], adapter: TypeAdapter[Any]) -> list[str]:
-    """The fields that may stand where the unknown one was found, from the JSON Schema."""
-    schema = adapter.json_schema()
+def _siblings(location: tuple[int | str, ...], schema: dict[str, Any]) -> list[str]:
+    """The fields that may stand where the unknown one was found."""
     definitions = schema.get("$defs", {})
 
     def resolve(node: dict[str, Any]) -> dict[str, Any]:

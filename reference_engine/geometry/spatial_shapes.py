@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import ConvexHull
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -127,6 +126,8 @@ def spatial_shapes(shapes: Sequence[SpatialShape], static: Sequence[bool]) -> Sp
                 kind[i], size[i] = ELLIPSOID, axes
                 reach[i] = size[i].max()
             case ConvexMesh(points):
+                from scipy.spatial import ConvexHull  # here: it takes long to import
+
                 hull = np.asarray(points, dtype=np.float64)
                 hull = hull[ConvexHull(hull).vertices]
                 kind[i], reach[i] = MESH, np.linalg.norm(hull, axis=1).max()

@@ -8,33 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.validation.command import call, upright
+from tests.validation.wheels import toy
 from validation.bisect import Answer, BisectError, Repository, answer_of, first_bad
 from validation.verdict import Change, Verdict
 from validation.verdict import Word as VerdictWord
 
 from .store.made import case
 
-ENGINE = """
-from depth import DEPTH
-
-
-class Toy:
-    name, version = "toy", "1.0"
-
-    def declines(self, scene):
-        return None
-
-    def simulate(self, scene, dt, settings):
-        import numpy as np
-        from validation.trajectory import PlanarTrajectory
-
-        time = dt * np.arange(round(scene.duration / dt) + 1)
-        pose = np.zeros((len(time), len(scene.bodies), 3))
-        for i, body in enumerate(scene.bodies):
-            pose[:, i] = (*body.position, body.angle)
-            pose[:, i, 1] -= DEPTH
-        return PlanarTrajectory(time=time, pose=pose, twist=np.zeros_like(pose), dt=dt, velocity_lag=0.0)
-"""
+ENGINE = "from depth import DEPTH\n" + toy("DEPTH")
 
 
 class Project:

@@ -6,12 +6,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-MODULE = '''
-"""Everything rests where it is, or sinks at SPEED, m/s."""
-
-SPEED = 0.0
-
-
+TOY = """
 class Toy:
     name, version = "toy", "1.0"
 
@@ -26,17 +21,22 @@ class Toy:
         pose = np.zeros((len(time), len(scene.bodies), 3))
         for i, body in enumerate(scene.bodies):
             pose[:, i] = (*body.position, body.angle)
-            pose[:, i, 1] -= SPEED * time
+            pose[:, i, 1] -= SUNK
         return PlanarTrajectory(time=time, pose=pose, twist=np.zeros_like(pose), dt=dt, velocity_lag=0.0)
-'''
+"""  # SUNK: an expression in which `time` may stand
 ENTRY_POINTS = "[upright.engines]\ntoy = toy_engine:Toy\n"
+
+
+def toy(sunk: str) -> str:
+    """The engine's source; everything rests, `sunk` m below where it was put."""
+    return TOY.replace("SUNK", sunk)
 
 
 def files(version: str, speed: float) -> dict[str, str]:
     """Of the distribution toy-engine, by their paths in a wheel."""
     info = f"toy_engine-{version}.dist-info"
     return {
-        "toy_engine.py": MODULE.replace("SPEED = 0.0", f"SPEED = {speed}").replace('"1.0"', f'"{version}"'),
+        "toy_engine.py": toy(f"{speed} * time").replace('"1.0"', f'"{version}"'),
         f"{info}/METADATA": f"Metadata-Version: 2.1\nName: toy-engine\nVersion: {version}\n",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         f"{info}/entry_points.txt": ENTRY_POINTS,

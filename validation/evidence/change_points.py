@@ -21,11 +21,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from validation.policy import AFTER, BEFORE, CONSTANT, EVIDENCE, RELATIVE, WINDOW
 
@@ -287,7 +287,7 @@ def _scores(values: Array) -> Array:
 
 @lru_cache(maxsize=2 * WINDOW + 2)
 def _quantiles(n: int) -> Array:
-    return ndtri((np.arange(n) + 0.5) / n)
+    return np.array([NormalDist().inv_cdf((k + 0.5) / n) for k in range(n)])
 
 
 @lru_cache(maxsize=2 * WINDOW + 2)

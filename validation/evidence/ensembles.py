@@ -2,6 +2,8 @@
 
 The starts of one case differ by a perturbation that means nothing. What the metric makes of it is the noise of that
 case, whatever it is distributed like; so the two sides are compared by ranks (Mann & Whitney 1947).
+
+scipy.stats is imported where it is asked: that takes longer than all else that a command needs.
 """
 
 from __future__ import annotations
@@ -12,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import false_discovery_control, fisher_exact, mannwhitneyu, rankdata
 
 Array = NDArray[np.float64]
 EXACT = 100  # values of both sides together
@@ -45,6 +46,8 @@ def contrast(old: Sequence[float] | Array, new: Sequence[float] | Array, floor: 
     medians = [float(np.median(np.where(np.isnan(side), math.inf, side))) for side in sides]
     if (both == both[0]).all():
         return Contrast(old=medians[0], new=medians[1], p=1.0, effect=0.5)
+    from scipy.stats import mannwhitneyu, rankdata
+
     ranks = rankdata(both)  # infinite values have one too
     count, size = len(after), len(both)
     larger = float(ranks[size - count :].sum()) - count * (count + 1) / 2.0  # pairs in which the new value is larger
@@ -74,6 +77,8 @@ def exact_rank_sum_p(ranks: Array, count: int) -> float:
 
 def failures(old: tuple[int, int], new: tuple[int, int]) -> float:
     """p that so many (failed, of so many) differ by chance: Fisher's exact test, two-sided."""
+    from scipy.stats import fisher_exact
+
     table = [[failed, of - failed] for failed, of in (old, new)]
     return float(fisher_exact(table).pvalue)
 
@@ -85,7 +90,11 @@ def adjusted(p: Sequence[float]) -> list[float]:
     changed, the chance that anything at all is told is q, as Holm's procedure has it. It holds for independent and for
     positively dependent tests (Benjamini & Yekutieli 2001), which metrics of one motion are.
     """
-    return [float(value) for value in false_discovery_control(p)] if len(p) else []
+    if not len(p):
+        return []
+    from scipy.stats import false_discovery_control
+
+    return [float(value) for value in false_discovery_control(p)]
 
 
 def predictable_until(time: Array, points: Array, within: float) -> float:

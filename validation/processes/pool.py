@@ -17,6 +17,7 @@ from typing import Any
 
 from validation.processes.frames import CHUNK, ClosedError, Reader, pack
 
+LEAVE_LIMIT = 2.0  # s for a server to end what it started, before it is killed
 START_LIMIT = 120.0  # s for a server to say hello; an engine's import may be slow, not endless
 SINGLE_THREADED = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -125,25 +126,23 @@ class Pool:
             for reply in self.wait(left):
                 raise RuntimeError(f"{reply.remote.what}: answered before it was asked")
 
-    def stop(self, remote: Remote) -> None:
-        if remote in self.remotes:
-            self.remotes.remove(remote)
-            self._selector.unregister(remote.connection)
-            remote.connection.close()  # the server sees the end of the stream, kills its children and leaves
-        try:
-            remote.process.wait(2.0 if remote.hello else 0.0)
-        except subprocess.TimeoutExpired:
-            remote.process.kill()
-            remote.process.wait()
+    def stop(self, *remotes: Remote) -> None:
+        """End these servers, together within `LEAVE_LIMIT`."""
+        for remote in remotes:
+            if remote in self.remotes:
+                self.remotes.remove(remote)
+                self._selector.unregister(remote.connection)
+                remote.connection.close()  # the server sees the end of the stream, kills its children and leaves
+        deadline = time.monotonic() + LEAVE_LIMIT
+        for remote in remotes:
+            try:
+                remote.process.wait(max(0.0, deadline - time.monotonic()) if remote.hello else 0.0)
+            except subprocess.TimeoutExpired:
+                remote.process.kill()
+                remote.process.wait()
 
     def close(self) -> None:
-        remotes = list(self.remotes)
-        for remote in remotes:
-            self.remotes.remove(remote)
-            self._selector.unregister(remote.connection)
-            remote.connection.close()
-        for remote in remotes:
-            self.stop(remote)
+        self.stop(*self.remotes)
         self._selector.close()
 
     # --- inside ---

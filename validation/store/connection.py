@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -104,9 +106,34 @@ def reading(engine: Engine, name: str) -> Iterator[Connection]:
 
 @contextmanager
 def writing(engine: Engine, name: str) -> Iterator[Connection]:
-    """One transaction: all of it, or nothing."""
-    with in_one_line(name), engine.connect().execution_options(writes=True) as connection, connection.begin():
+    """One transaction: all of it, or nothing. Ctrl-C comes after it."""
+    ours = engine.execution_options(writes=True)
+    with uninterrupted(), in_one_line(name), ours.connect() as connection, connection.begin():
         yield connection
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """A first Ctrl-C in here is raised at the end, a second one at once. In a callback, of which a database's library
+    has many, Python would swallow it, and the run would go on."""
+    if threading.current_thread() is not threading.main_thread():  # no other one gets signals
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    held = False
+
+    def hold(*_: object) -> None:
+        nonlocal held
+        held = True
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, hold)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if held:
+            signal.raise_signal(signal.SIGINT)
 
 
 @contextmanager

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.validation.store.made import case, result
+from tests.validation.store.made import case, info, result
+from validation.case import CaseResult
 from validation.store import case_key, open_store
 
 CASES = 500
@@ -54,3 +57,24 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, after: int) -> None:
     with sqlite3.connect(path) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+def test_control_c_while_results_are_stored_comes_when_they_are(tmp_path: Path) -> None:
+    class Interrupted(list[CaseResult]):
+        """By Ctrl-C when it is gone through a second time: first results are packed, then they are written."""
+
+        looks = 0
+
+        def __iter__(self) -> Iterator[CaseResult]:
+            self.looks += 1
+            if self.looks == 2:
+                signal.raise_signal(signal.SIGINT)
+            return super().__iter__()
+
+    one = case()
+    with open_store(tmp_path / "u.db") as store:
+        run = store.begin_run(info(), [one])
+        before = signal.getsignal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            store.save_results(run, Interrupted([result(one)]))
+        assert store.run(run).done == 1 and signal.getsignal(signal.SIGINT) is before
