@@ -6,6 +6,7 @@ at once while nothing is found, one after the other while a find is shrunk.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -63,7 +64,7 @@ class Fuzzer:
 
     def __init__(self, pool: Pool, engine: EngineChoice, profile: str | None, seconds: float) -> None:
         self.pool, self.engine = pool, engine
-        self.deadline = time.monotonic() + seconds
+        self.seconds, self.deadline = seconds, math.inf  # starting the engine is not searching
         self.search = Search()
         self.limits = Limits()
         self._verdicts: dict[Key, Verdicts] = {}
@@ -89,6 +90,7 @@ class Fuzzer:
         Ends with the time, or with `enough` faults.
         """
         started = time.monotonic()
+        self.deadline = started + self.seconds
         while not self.is_over and len(self._known) < enough:
             self._simulate_batch(seed)
             while len(self._known) < enough and (fault := self._first_fault(seed)) is not None:

@@ -7,6 +7,7 @@ Differential Equations" II, VII.7; Mazzia & Magherini 2008, "Test Set for Initia
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
@@ -17,7 +18,6 @@ from scenarios.catalogue.bodies import Array
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.linkage import Complex, Linkage
 from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
-from scenarios.catalogue.readings import value_at
 from scenarios.scenario import Scenario, Value
 from scenarios.scene import PlanarBody, PlanarScene, Polygon, Revolute, Spring, Thruster
 from scenarios.truth import Goal, Motion, Truth
@@ -150,9 +150,10 @@ def andrews(*, scale: Scale = "bench") -> Scenario:
     end = float(exact(np.array([DURATION]))[0, 0])
 
     def crank(seen: Motion) -> float:
-        if len(seen.time) and abs(seen.time[-1] - duration) < 1e-9 * duration:
-            return float(seen.angle[-1, 0])
-        return value_at(seen.time, seen.angle[:, 0], duration)
+        """Where no sample is at the end, as far off there as at the last one."""
+        if len(seen.time) < 2 or seen.time[-1] + np.diff(seen.time).max() <= duration:
+            return math.nan
+        return end + float(seen.angle[-1, 0] - poses(seen.time[-1:])[0, 0, 2])
 
     return Scenario(
         name="andrews",

@@ -67,7 +67,9 @@ def newtons_cradle(
     restitution below 1 the first ball catches up again and again: 10 impacts of 5 balls at 0.9, not 4.
     """
     history = impacts(n, exact_decimal(gap), exact_decimal(speed), exact_decimal(restitution))
-    duration = min(LONGEST, round(1.25 * float(history[-1].time) + 0.25, 6))  # engines are late by a step an impact
+    all_moved = next((impact.time for impact in history if impact.i == n - 2), history[-1].time)
+    longest = max(LONGEST, _with_margin(all_moved))
+    duration = min(longest, _with_margin(history[-1].time))
     history = [impact for impact in history if impact.time < duration]
     bodies = tuple(
         ball(
@@ -106,6 +108,11 @@ def newtons_cradle(
         laws=contact_laws(scene, share=MOVING_SHARE) | {"momentum_drift": MOMENTUM_SHARE * speed},
         meaningless=OF_REST | AT_THE_END | (frozenset() if restitution == 1.0 else {"energy_drift"}),
     )
+
+
+def _with_margin(time: Fraction) -> float:
+    """s; engines are late by a step an impact."""
+    return round(1.25 * float(time) + 0.25, 6)
 
 
 def exact_decimal(number: float) -> Fraction:

@@ -25,7 +25,7 @@ from scenarios.scene import Hinge, Revolute
 from scenarios.truth import Goal, Motion, Truth
 
 LENGTH, THICKNESS = 1.0, 0.05  # m; the thickness is for the eye: the inertia is that of a slender rod
-DURATION = 4.0  # s
+SHORTEST = 4.0  # s; large swings take longer for the two swings to one side that a period is read from
 GAIN_SHARE = 0.2  # as of the double pendulum
 
 
@@ -34,8 +34,9 @@ def motion(amplitude: float) -> DenseSolution:
     """(theta, theta') from rest."""
     rate = 1.5 * G / LENGTH
     return DenseSolution(
-        lambda time, y: np.array([y[1], -rate * np.sin(y[0])]), np.array([amplitude, 0.0]), 0.0, DURATION, window=0.3
-    )
+        lambda time, y: np.array([y[1], -rate * np.sin(y[0])]), np.array([amplitude, 0.0]), 0.0, duration(amplitude),
+        window=0.3,
+    )  # fmt: skip
 
 
 def period(amplitude: float) -> float:
@@ -44,6 +45,11 @@ def period(amplitude: float) -> float:
     for _ in range(8):  # it converges quadratically
         a, b = 0.5 * (a + b), math.sqrt(a * b)
     return 2.0 * math.pi / (math.sqrt(1.5 * G / LENGTH) * a)
+
+
+def duration(amplitude: float) -> float:
+    """s"""
+    return max(SHORTEST, math.ceil(2.0 * period(amplitude)))
 
 
 def poses(angle: Array) -> Array:
@@ -63,7 +69,8 @@ def pendulum(*, amplitude: Annotated[float, Within(0.01, 3.0)] = 1.2, space: Spa
     else:
         joint = Hinge(name="hinge", a="rod", anchor_a=(0.0, 0.0, end), anchor_b=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
         rod = rod.model_copy(update={"inertia": (inertia, inertia, THICKNESS**2 / 6.0)})
-    scene = scene_of(space, (rod,), title=f"Pendulum from {amplitude:g} rad", duration=DURATION, joints=(joint,))
+    lasts = duration(amplitude)
+    scene = scene_of(space, (rod,), title=f"Pendulum from {amplitude:g} rad", duration=lasts, joints=(joint,))
     exact = motion(amplitude)
     return Scenario(
         name="pendulum",
@@ -74,7 +81,7 @@ def pendulum(*, amplitude: Annotated[float, Within(0.01, 3.0)] = 1.2, space: Spa
         truth=Truth(
             kind="exact ODE",
             source="the pendulum's equation in Chebyshev series; its period by the complete elliptic integral",
-            span=(0.0, DURATION),
+            span=(0.0, lasts),
             error=1e-13,
             pose=poses_in_plane(scene, lambda time: poses(exact(time)[0])),
             goal=Goal(name="period", unit="s", exact=period(amplitude), measure=_period),

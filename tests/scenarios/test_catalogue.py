@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import typing
+from collections.abc import Iterator
+from typing import get_args, get_origin, get_type_hints
+
 import numpy as np
 import pytest
 
 from scenarios.catalogue import FAMILIES, canonical_suite
-from scenarios.scenario import Scenario
+from scenarios.scenario import Family, ParameterError, Scenario, Value
 from scenarios.scene import PlanarScene, planar_start, spatial_start
 from validation.metrics import METRICS, measure
 from validation.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory, first_not_finite
@@ -92,6 +96,38 @@ def test_the_exact_motion_reaches_its_goal(scenario):
     """Read off samples 1/240 s apart: 1e-6 is far below what any engine achieves."""
     goal = scenario.truth.goal
     assert goal.measure(exact_motion(scenario, scenario.truth.span[1])) == pytest.approx(goal.exact, abs=1e-6)
+
+
+def ends(family: Family) -> Iterator[dict[str, Value]]:
+    """Each parameter at each end of what is allowed, or at each choice, the others at their defaults."""
+    for name, hint in get_type_hints(family.build, include_extras=True).items():
+        match get_origin(hint):
+            case typing.Literal:
+                yield from ({name: choice} for choice in get_args(hint))
+            case typing.Annotated:
+                kind, *rules = get_args(hint)
+                yield from ({name: kind(end)} for rule in rules for end in (rule.low, rule.high))
+
+
+WITH_GOALS_FAR_OFF = ("ball-with-drag", "newtons-cradle", "pendulum", "andrews")
+EVERY_END = [
+    pytest.param(family, given, id=f"{family.name} {given}", marks=() if quick else pytest.mark.slow)
+    for family in FAMILIES.values()
+    for quick in [family.name in WITH_GOALS_FAR_OFF]
+    for given in ends(family)
+]
+
+
+@pytest.mark.parametrize("family, given", EVERY_END)
+def test_a_goal_is_reached_within_the_scene_whatever_the_parameters(family, given):
+    try:
+        scenario = family.scenario(given)
+    except ParameterError:  # not with the others' defaults
+        return
+    goal, pose = scenario.truth.goal, scenario.truth.pose
+    if goal is not None and pose is not None and scenario.truth.span[0] == 0.0:
+        reached = goal.measure(exact_motion(scenario, scenario.truth.span[1]))
+        assert reached == pytest.approx(goal.exact, rel=1e-5, abs=1e-5)
 
 
 @pytest.mark.parametrize("scenario", [s for s in KNOWN if s.truth.span[0] == 0.0], ids=lambda s: s.label)
