@@ -43,6 +43,7 @@ class ByAccelerations:
         self.time, self.y, self._tolerance = time, y, tolerance
         self.energy_moved = self.gap_moved = 0.0
         self._longest, self._firmest = 0.0, self._firmness(y)
+        self._most: int | None = None
         self._by_impulses = stabilise == "projection" and not (
             system.depends_on_speed or system.rows.rolling or system.rows.by_time
         )
@@ -50,6 +51,7 @@ class ByAccelerations:
 
     def _start(self) -> None:
         system = self.system
+        self._count()
         self._solver = DOP853(
             self.rate, self.time, self.y, np.inf, rtol=max(FINEST, self._tolerance),
             atol=self._tolerance * system.scales(self.time, self.y, self.active),
@@ -58,8 +60,13 @@ class ByAccelerations:
     def rate(self, time: float, y: Array) -> Array:
         """y'."""
         q, v = self.system.split(y)
-        a = self.system.accelerations(time, y, self.active, self.alpha)[0]
+        a = self.system.accelerations(time, y, self.active, self.alpha, self._most)[0]
         return np.concatenate([self.system.poses.rate(q, v).ravel(), a.ravel()])
+
+    def _count(self) -> None:
+        """How many rows are independent, where the joints are closed: until the next step ends."""
+        if self.stabilise == "projection":
+            self._most = len(self.system.hold(self.system.split(self.y)[0], self.active, self.time).s)
 
     def _firmness(self, y: Array) -> float:
         """The smallest singular value of the active rows by the greatest; 1 without any."""
@@ -115,6 +122,7 @@ class ByAccelerations:
         self.time, raw = solver.t, solver.y
         self.y = self._settled(raw, self.time)
         self._measure(raw, self.y)
+        self._count()
         dense: list[Callable[[float], Array]] = []
 
         def at(time: float) -> Array:
@@ -128,7 +136,7 @@ class ByAccelerations:
 
     def _settled(self, raw: Array, time: float) -> Array:
         if self.stabilise == "projection":
-            return self.system.close(raw, self.active, time)
+            return self.system.close(raw, self.active, time, self._most)
         q, v = self.system.split(raw)
         return np.concatenate([self.system.poses.tidy(q).ravel(), v.ravel()])
 

@@ -253,23 +253,27 @@ class System:
 
     # --- joints --------------------------------------------------------------------------------------
 
-    def hold(self, q: Array, active: Flags, time: float = 0.0) -> Held:
-        """The active rows at poses q, factored; time s, for drives."""
+    def hold(self, q: Array, active: Flags, time: float = 0.0, most: int | None = None) -> Held:
+        """The active rows at poses q, factored; time s, for drives.
+
+        `most`: how many count as independent, if not all: as many as did at closed poses nearby. Where joints are open
+        by an error of integration, rows that repeat others (Bricard's linkage) do so no more.
+        """
         position, rotation = self.poses.placed(q)
         placed = self.rows.place(position, rotation, time)
         J = self.rows.jacobian(placed)
         drift = self.rows.drift(placed, position) if self.rows.rolling or self.rows.by_time else None
         none = np.zeros((0, 0))
-        return self.factor(Held(placed, J, rotation, drift, active, none, np.zeros(0), none), active)
+        return self.factor(Held(placed, J, rotation, drift, active, none, np.zeros(0), none), active, most)
 
-    def factor(self, held: Held, active: Flags) -> Held:
+    def factor(self, held: Held, active: Flags, most: int | None = None) -> Held:
         """Other rows at the same poses, factored."""
         S = self.scaled(held.jacobian, held.rotation, active)
         if not len(S):
             none = np.zeros((0, 0))
             return replace(held, active=active, U=none, s=np.zeros(0), Vt=np.zeros((0, S.shape[1])))
         U, s, Vt = np.linalg.svd(S, full_matrices=False)
-        rank = int(np.count_nonzero(s > RANK * s[0]))
+        rank = int(np.count_nonzero(s[:most] > RANK * s[0]))
         return replace(held, active=active, U=U[:, :rank], s=s[:rank], Vt=Vt[:rank])
 
     def scaled(self, J: Array, rotation: Array, active: Flags) -> Array:
@@ -302,10 +306,12 @@ class System:
         g_rate: Array = np.einsum("fni,fi->n", J, v)
         return g_rate if held.drift is None else g_rate + held.drift
 
-    def accelerations(self, time: float, y: Array, active: Flags, alpha: float = 0.0) -> tuple[Array, Held, Array]:
+    def accelerations(
+        self, time: float, y: Array, active: Flags, alpha: float = 0.0, most: int | None = None
+    ) -> tuple[Array, Held, Array]:
         """Accelerations (F, twist), the factor, and z of its rows; alpha [1/s] > 0 adds Baumgarte's terms (1972)."""
         q, v = self.split(y)
-        held = self.hold(q, active, time)
+        held = self.hold(q, active, time, most)
         free, gamma = self._free(time, y, held)
         if alpha:
             gamma += 2.0 * alpha * self.rates(held, v) + alpha**2 * held.placed.gap
@@ -328,16 +334,16 @@ class System:
             "fni,fi->n", held.jacobian[:-1], free
         )
 
-    def close(self, y: Array, active: Flags, time: float = 0.0) -> Array:
+    def close(self, y: Array, active: Flags, time: float = 0.0, most: int | None = None) -> Array:
         """y with the active rows closed, position and rate: the least move that does it, by kinetic energy.
 
-        time s, for drives.
+        time s, for drives; `most` as of `hold`.
 
         Raises JointError where it does not come to within round-off.
         """
         q, v = self.split(y)
         q, last = self.poses.tidy(q), np.inf
-        held = self.hold(q, active, time)
+        held = self.hold(q, active, time, most)
         for _ in range(ROUNDS):
             gap = held.placed.gap[active]
             worst = float(np.abs(gap).max(initial=0.0))
@@ -345,7 +351,7 @@ class System:
                 break
             last = worst
             q = self.poses.moved(q, self.unscaled(held.least(-gap), held.rotation))
-            held = self.hold(q, active, time)
+            held = self.hold(q, active, time, most)
         else:
             k = int(self.rows.joint[active][np.argmax(np.abs(gap))])
             raise JointError(f"joints[{k}] cannot be closed: its gap stays at {worst:.3e} m")
