@@ -14,7 +14,8 @@ and what is known of its motion, on top or under `expected`. Kinds, told by name
                  edot0
 
     period (of a top's nutation, of a height: nutation_period, z_period); t_fall, omega; t with y, a row or rows of
-    states in `order`, or with angles, axis, q, w, e, B0; samples_t_theta_x_y: rows of the names in the key
+    states in `order`, or with angles, axis, q, w, e, B0; columns by their names (theta, omega1, x_slider);
+    samples_t_theta_x_y: rows of the names in the key
 
 Prints hit or miss with the greatest difference, each number's by its own size if that is above 1. Limits: periods
 1e-10 s, states 1e-9, Andrews' angles 1e-8, joint gaps 1e-10 m, energy drift 1e-8 of its scale; ten times a file's own
@@ -51,6 +52,7 @@ PERIOD, GAP, DRIFT = 1e-10, 1e-10, 1e-8
 RATES = 1e-7  # of Andrews' rates, which are published less exactly than his angles
 OWN_WIDEST, CHAOS_WIDEST = 1e-6, 1e-5
 NUDGE = 1e-12  # of gravity, or of the time where there is none
+NOT_COLUMNS = {"t", "times", "y", "q", "states", "y_end", "q_end", "end", "angles", "end_angles"}
 MOMENTS = 200.0  # in which a period must have ended
 TIMES = {"period": "swing", "T": "swing", "nutation_period": "height", "z_period": "height", "t_fall": "falls"}
 ABOUT_THE_CASE = re.compile(
@@ -80,7 +82,14 @@ def tables(data: Case, case: Recorded) -> Iterator[Table]:
     at = data.get("t", data.get("times", data.get("t_end", inputs.get("t_end", inputs.get("t")))))
     if at is None and set(ANGLES) <= set(case.columns):
         at = 0.03  # s, where Andrews' angles are published
+    alone = own_columns(data, case)
+    if alone and isinstance(at, list):
+        yield Table(
+            ", ".join(alone), seconds("t", at), transposed(data, alone, len(at)), alone, limits_of(data, case, len(at))
+        )
     for key, table in data.items():
+        if key in alone:
+            continue
         if key.startswith("samples_t_"):
             rows = table if isinstance(table, list) else [table]
             if not rows or not all(isinstance(row, list) and row for row in rows):
@@ -105,6 +114,26 @@ def tables(data: Case, case: Recorded) -> Iterator[Table]:
                 yield Table(f"{key}, rates", times, [row[7:] for row in rows], columns[7:], np.maximum(RATES, limits))
                 rows, columns = [row[:7] for row in rows], columns[:7]
             yield Table(key, times, rows, columns, limits)
+
+
+def own_columns(data: Case, case: Recorded) -> tuple[str, ...]:
+    """Keys of the file that are columns of their own, one number for each time."""
+    found = []
+    for key, table in data.items():
+        if isinstance(table, list) and not any(isinstance(x, list) for x in table) and key not in NOT_COLUMNS:
+            try:
+                case.read(simulate_mechanism(case.mechanism, [0.0], hold=case.ways[0]), key)
+            except (CaseError, KeyError):
+                continue
+            found.append(key)
+    return tuple(found)
+
+
+def transposed(data: Case, columns: tuple[str, ...], count: int) -> list[Any]:
+    for key in columns:
+        if len(data[key]) != count:
+            raise CaseError(f"{key}: {len(data[key])} numbers for {count} times")
+    return [list(row) for row in zip(*(data[key] for key in columns))]
 
 
 def seconds(key: str, given: Any) -> Array:
@@ -283,7 +312,7 @@ def solve(data: Case, case: Recorded, way: Any) -> Iterator[Compared | str]:
                 spin = float(case.read(simulate_mechanism(mechanism, [0.0], hold=way), "w")[0])
                 yield compare("omega", data["omega"], spin, max(1.0, abs(spin)), case.limit)
     for table in tables(data, case):
-        used.add(table.what.split(",")[0])
+        used.update(table.what.split(", "))
         yield from compared(case, way, table)
     end = data.get("t_end", (data.get("inputs") or {}).get("t_end"))
     if not used and (end is not None or any(re.search("energy|drift|E0", key) for key in data)):

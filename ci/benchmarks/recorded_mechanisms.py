@@ -36,6 +36,7 @@ Read = Callable[[MechanismMotion, str], Array]
 WAYS = ("accelerations", "impulses")
 STATE, ANDREWS_ANGLES = 1e-9, 1e-8
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+FOREIGN = re.compile(r"ladder|bricard|fly ?ball|governor|cardan|hooke|geneva|gear|cart|crane|wheel|plank|\ba0[4-9]")
 REMARKS = {"order", "start", "rods", "note", "source", "units", "t_end", "t", "name", "conventions", "start_words"}
 
 
@@ -85,13 +86,27 @@ class Inputs:
         if name := self.any(*names):
             return finite(name, self.given[name])
         for name in names:
+            if (each := self.numbered(name)) is not None:
+                return each
+        return None
+
+    def numbered(self, name: str, suffix: str = "") -> Array | None:
+        """name1, name2, ... with the suffix: (n,), or None."""
+        for form in ("{}{}{}", "{}_{}{}"):
             each = []
-            while (key := f"{name}{len(each) + 1}") in self.given:
+            while (key := form.format(name, len(each) + 1, suffix)) in self.given:
                 self.asked.add(key)
                 each.append(finite(key, self.given[key])[0])
             if each:
                 return np.array(each)
         return None
+
+    def named(self, name: str, parts: tuple[str, ...]) -> list[float] | None:
+        """name_part of each of the parts, by any of the words of each (a|b): floats, or None."""
+        keys = [[f"{name}_{word}" for word in part.split("|")] for part in parts]
+        if not all(any(key in self.given for key in each) for each in keys):
+            return None
+        return [self.number(*each) for each in keys]
 
     def number(self, *names: str, otherwise: float | None = None) -> float:
         found = self.numbers(*names)
@@ -109,6 +124,8 @@ class Inputs:
         for name in names:
             for suffix, unit in (("", 1.0), ("_rad", 1.0), ("_deg", math.pi / 180.0)):
                 if (found := self.numbers(name + suffix)) is not None:
+                    return found * unit
+                if suffix and (found := self.numbered(name, suffix)) is not None:
                     return found * unit
         return None
 
@@ -154,7 +171,8 @@ def recorded(data: Case) -> Recorded:
     if counts in LINKAGES and not re.search("pendul|chain", inputs.name):
         found = LINKAGES[counts](inputs)
         return replace(found, notes=found.notes + inputs.unasked())
-    for kind, words, keys in KINDS:
+    known = [entry for entry in KINDS if re.search(entry[1], inputs.name)]
+    for kind, words, keys in known or (() if FOREIGN.search(inputs.name) else KINDS):
         if re.search(words, inputs.name) or any(each <= names for each in keys):
             found = kind(inputs)
             return replace(found, notes=found.notes + inputs.unasked())
@@ -312,6 +330,8 @@ def falling(inputs: Inputs) -> Recorded:
 
 
 def linkage_start(inputs: Inputs, columns: tuple[str, ...]) -> tuple[float, float]:
+    if (angle := inputs.angles("th_crank", "theta_crank", "crank_angle")) is not None:
+        return float(angle[0]), inputs.number("w_crank", "omega_crank", "crank_spin", "crank_speed", otherwise=0.0)
     (angle,), (spin,), _ = start_of(inputs, columns, 1)
     return angle, spin
 
@@ -322,13 +342,17 @@ def slider(inputs: Inputs) -> Recorded:
         crank, rod = (float(finite(name, inputs.given[name])[0]) for name in names if name)
     else:
         crank, rod = inputs.exactly("slider-crank", 2, "L", "l", "lengths")
-    masses = inputs.exactly("slider-crank", 3, "m", "masses")
+    masses = inputs.named("m", ("crank", "rod|coupler|connecting_rod", "slider|piston"))
+    masses = masses or inputs.exactly("slider-crank", 3, "m", "masses")
     columns = order_of(inputs, 1)
     angle, spin = linkage_start(inputs, columns)
     mechanism = slider_crank(crank, rod, masses=masses, angle=angle, spin=spin, gravity=inputs.gravity())
 
     def read(motion: MechanismMotion, column: str) -> Array:
-        kind, _ = split(column, 1)
+        if found := re.fullmatch(r"(th|theta|w|omega)_?(crank|rod|1|2)", column.lower()):
+            kind, link = ("th" if found[1].startswith("th") else "w"), int(found[2] in ("rod", "2"))
+            return (motion.orientation if kind == "th" else motion.spin)[:, link]
+        kind, _ = split(re.sub(r"_?(slider|piston|crank)$", "", column.lower()), 1)
         return {"th": motion.orientation[:, 0], "w": motion.spin[:, 0], "x": motion.position[:, 2, 0],
                 "y": motion.position[:, 2, 1], "vx": motion.velocity[:, 2, 0],
                 "vy": motion.velocity[:, 2, 1]}[kind]  # fmt: skip
@@ -345,7 +369,8 @@ def of_links(motion: MechanismMotion, column: str) -> Array:
 
 def bars(inputs: Inputs) -> Recorded:
     lengths = inputs.exactly("four-bar", 4, "L", "l", "lengths")
-    masses = inputs.exactly("four-bar", 3, "m", "masses")
+    masses = inputs.named("m", ("crank|input", "coupler", "rocker|follower|output"))
+    masses = masses or inputs.exactly("four-bar", 3, "m", "masses")
     columns = order_of(inputs, 1)
     angle, spin = linkage_start(inputs, columns)
     crossed = bool(inputs.given.get("crossed", False))
@@ -490,15 +515,15 @@ def bowl(inputs: Inputs) -> Recorded:
 
 
 KINDS: tuple[tuple[Callable[[Inputs], Recorded], str, tuple[set[str], ...]], ...] = (
-    (andrews, r"andrew|squeez", ({"mom", "c0", "l0"},)),
+    (andrews, r"andrew|squeez|seven body|\ba03\b", ({"mom", "c0", "l0"},)),
     (windows, r"\bn four ?bar|\ba02\b", ()),
-    (bars, r"four ?bar|4 ?bar", ()),
+    (bars, r"four ?bar|4 ?bar|crank rocker", ()),
     (slider, r"slider|crank", ({"r", "l", "m"}, {"crank", "rod"})),
     (top, r"\btop\b|gyro", ({"a", "c", "mgl"}, {"i1", "i3"})),
     (free_body, r"free (rigid )?body|tumbl|torque free|euler top|dzhanibekov", ()),
     (bowl, r"bowl|hollow|spherical pendulum", ()),
     (falling, r"chimney|falling (rod|bar|stick|pencil)", ()),
     (physical, r"physical|compound", ({"i", "d"}, {"i", "d", "m"})),
-    (chain, r"pendul|chain|rope", ({"l"}, {"lengths"}, {"l1"}, {"length"})),
+    (chain, r"pendul|chain|rope|\ba01\b", ({"l"}, {"lengths"}, {"l1"}, {"length"})),
 )
 LINKAGES = {(4, 3): bars, (2, 3): slider}  # by lengths and masses

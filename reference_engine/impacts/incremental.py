@@ -25,6 +25,8 @@ LONGEST = 1e9  # of tau, where r is 1 at first and K_nn is 1: no impact lasts so
 STRAIGHT = 1e-15  # sine between s and h, in units of K_nn: the direction does not turn
 SETTLED = 1e-12  # rad, from a direction that holds sliding fast
 FAST = 10.0  # times as fast as sliding slows down: how it holds it, so that steps are short and many are needed
+ROUND_OFF = 1e-15  # of the first speed: an approach that is none
+PHASES = 20  # far more than any impact was seen to have
 FLAT = 1e-14  # of K_nn: what an impulse does to the normal velocity where it does nothing
 IMMOVABLE = 1e-14  # of the other entries: tangential inverse mass that is none
 EVALUATIONS = 50_000  # of the slope; an impact needs some hundreds
@@ -61,8 +63,8 @@ class State:
 def process(K: Array, u0: Array, mu: float, e: float, law: str) -> Process:
     """The impact from the relative velocity u0 (D,) [m/s], whose normal part u0[-1] is at most 0.
 
-    law: newton, parting at -e times the approach; poisson, e times the impulse of compression in restitution; stronge,
-    e^2 times its work (Stronge 1990).
+    law: newton, parting at -e times the approach; poisson, e times the impulse of compression in restitution, and where
+    that ends with another approach, compression up to the end of that one; stronge, e^2 times its work (Stronge 1990).
     """
     speed, inverse = float(np.linalg.norm(u0)), float(K[-1, -1])
     phases: list[tuple[str, str]] = []
@@ -73,7 +75,7 @@ def process(K: Array, u0: Array, mu: float, e: float, law: str) -> Process:
     if state.u[-1] == 0.0 and K[-1] @ impulse_rate(K, mu, state.slip) > 0.0:
         return Process(impulse=state.j, compression_impulse=0.0, compression_work=0.0, normal_work=0.0, phases=())
     what, target, compressed = "speed", 0.0, False
-    for _ in range(5):
+    for _ in range(PHASES):
         slip = state.slip
         name = "stick" if slip is None else "slip" if len(u0) == 3 else f"slip{slip[0]:+.0f}"
         stopped = follow(K, mu, state, what, target)
@@ -88,6 +90,8 @@ def process(K: Array, u0: Array, mu: float, e: float, law: str) -> Process:
                 "poisson": ("impulse", (1.0 + e) * compression),
                 "stronge": ("work", (1.0 - e * e) * work),
             }[law]
+        elif state.u[-1] < -ROUND_OFF:  # where sliding turned they were pressed again, which counts too
+            what, target, compressed = "speed", 0.0, False
         else:
             phases.append((name, "end"))
             break

@@ -276,6 +276,32 @@ def test_bodies_that_cannot_be_are_refused(given, message):
         inverse_mass(*given)
 
 
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.floats(1.0, 2.0), st.floats(0.005, 0.1))
+def test_bodies_part_by_poisson_s_law_where_sliding_turns_and_presses_them_again(seed, more, slow):
+    """Sliding begins so that friction lifts the normal velocity fast, and turns to where it presses: K_nn < mu K_tn."""
+    half = np.random.default_rng(seed).normal(size=(3, 5))
+    K = half @ half.T
+    u0 = np.append(-K[:2, 2] / np.linalg.norm(K[:2, 2]), -slow)
+    mu = min(2.5, more * K[2, 2] / np.linalg.norm(K[:2, 2]))
+    found = impact(K, u0, friction=mu, restitution=1.0, law="poisson")
+    assert found.velocity[2] >= -1e-13
+    assert found.impulse[2] >= 2.0 * found.compression_impulse * (1.0 - 1e-12)
+
+
+def test_a_second_compression_counts_by_poisson_s_law():
+    # Found by search; without it they end in an approach of 0.0021 m/s.
+    K = [[1.416632887281039, -0.07607937529366098, -1.1654157549339854],
+         [-0.07607937529366098, 3.424837425607082, -1.826571265057315],
+         [-1.1654157549339854, -1.826571265057315, 2.219788960138427]]  # fmt: skip
+    u0 = (-0.021428877702168784, 0.030817322394949075, -0.013231087158398196)
+    found = impact(K, u0, friction=1.6894303036042313, restitution=1.0, law="poisson")
+    assert [end for _, end in found.phases] == ["compression", "slip-stop", "compression", "end"]
+    # They stick at the end of the second one, from rest: what is given back is the sticking impulse's K_n . rate.
+    rate = np.append(-np.linalg.solve(np.array(K)[:2, :2], np.array(K)[:2, 2]), 1.0)
+    assert_allclose(found.velocity, found.compression_impulse * np.array(K) @ rate, atol=1e-14)
+
+
 def test_a_pendulum_that_strikes_a_wall_wedges_where_friction_holds_it_or_turns_round_with_its_one_speed():
     """K = k k^T: sliding and approach stop together. Beyond mu K_tn = K_tt nothing can bring back a speed."""
     J = np.array([[math.sin(1.2)], [math.cos(1.2)]])

@@ -42,6 +42,10 @@ RIGHT = {
     "body": {"name": "physical_pendulum", "inputs": ROD, "period": swings(1.2, 2 / 3)},
     "numbered": {"name": "double", "inputs": {"m1": 1, "m2": 1, "L1": 1, "L2": 1, "th1": 0.5, "th2": 0.3, "rods": True}}
     | SECOND,
+    "numbered degrees": {"name": "double", "inputs": {"m": [1, 1], "L": [1, 1], "th1_deg": math.degrees(0.5),
+                         "th2_deg": math.degrees(0.3), "rods": True}} | SECOND,
+    "own columns": {"name": "double_pendulum", "inputs": {"m": [1, 1], "L": [1, 1], "theta": [0.5, 0.3], "rods": True},
+                    "t": [1, 2], "th1": [y[0] for y in MILD["y"][:2]], "omega2": [y[3] for y in MILD["y"][:2]]},
     "fall": {"name": "falling_chimney", "inputs": {"L": 1, "theta0": 0.1}, "t_fall": 0.9128611158643917,
              "omega": 5.411374371093937},
     "andrews": {"name": "andrews", "inputs": {"t": 0.03}, "expected": {k.lower(): v for k, v in ANDREWS.items()}},
@@ -112,3 +116,21 @@ def test_a_slider_crank_reads_its_lengths_as_a_four_bar_does(benchmark):
     both = [benchmark.recorded({"name": "slider_crank", "inputs": inputs | lengths}).mechanism.links[2].position
             for lengths in ({"L": [0.3, 1.0]}, {"r": 0.3, "l": 1.0})]  # fmt: skip
     assert np.array_equal(*both)
+
+
+def test_masses_of_a_slider_crank_may_be_named_and_columns_carry_their_links(benchmark):
+    named = {"m_crank": 1, "m_rod": 2, "m_slider": 0.5, "r": 0.5, "l": 1.3, "theta0": 0.7, "omega0": 2.0}
+    rows = {"m": [1, 2, 0.5], "L": [0.5, 1.3], "y0": [0.7, 2.0]}
+    one, other = (benchmark.recorded({"name": "slider_crank", "inputs": inputs}) for inputs in (named, rows))
+    assert repr(one.mechanism) == repr(other.mechanism)
+    start = benchmark.simulate_mechanism(one.mechanism, [0.0])
+    beside = math.sqrt(1.3**2 - (0.5 * math.sin(0.7)) ** 2)
+    assert one.read(start, "x_slider")[0] == pytest.approx(0.5 * math.cos(0.7) + beside, abs=1e-14)
+    assert one.read(start, "theta_crank")[0] == pytest.approx(0.7)
+    assert one.read(start, "theta_rod")[0] == pytest.approx(-math.asin(0.5 * math.sin(0.7) / 1.3), abs=1e-14)
+
+
+@pytest.mark.parametrize("name", ["sliding_ladder", "A04_bricard"])
+def test_a_length_alone_makes_no_pendulum_of_a_mechanism_by_another_name(benchmark, name):
+    with pytest.raises(benchmark.CaseError, match="is no case that is known here"):
+        benchmark.recorded({"name": name, "inputs": {"L": 1, "m": 1, "theta0": 0.8}})
