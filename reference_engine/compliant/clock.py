@@ -13,13 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.compliant.contacts import measure, pair_gap, place_bodies, rebuild
+from reference_engine.compliant.contacts import contact_arms, measure, note_jumps, pair_gap, place_bodies, rebuild
 from reference_engine.compliant.layout import (
+    CONTACTS,
     CRAWLS,
     DONE,
     EVENTS,
     FULL,
-    ONE_CENTRE,
+    JUMPED,
     PLACES,
     REFUSED,
     SAMPLES,
@@ -35,7 +36,7 @@ from reference_engine.compliant.layout import (
     Q,
     V,
 )
-from reference_engine.compliant.rates import attempt
+from reference_engine.compliant.rates import attempt, contact_force
 from reference_engine.compliant.response import elastic_energy
 from reference_engine.dop853 import dense_state, enclose, next_factor
 from reference_engine.geometry.kernels import entry, kernel
@@ -52,8 +53,8 @@ WINDOW = 2000  # steps tried: where more than half of them are refused the equat
 @dataclass(frozen=True, eq=False)
 class Clock(Structure):
     y: NDArray[np.float64]  # (n,) the state now
-    now: NDArray[np.float64]  # (2,)
-    tally: NDArray[np.int64]  # (6,)
+    now: NDArray[np.float64]  # (3,)
+    tally: NDArray[np.int64]  # (7,)
 
 
 @kernel
@@ -161,17 +162,46 @@ def settle(y, bodies):
 
 
 @kernel
+def note_contact(solids, touching, work, log, clock, y, k):
+    """What the contact at place k, whose gap is in work.found, does in the sample that is being taken."""
+    row, p, contact = clock.tally[CONTACTS], solids.pair[k, 0], log.contact
+    px, py, pz, _, _, _ = contact_arms(work, p, solids.pair[k, 1])
+    fx, fy, fz, mx, my, mz, _ = contact_force(solids, touching, work, y, k)
+    body = work.portal.body
+    log.contact_ids[row, 0], log.contact_ids[row, 1] = clock.tally[SAMPLES], k
+    contact[row, 0], contact[row, 1], contact[row, 2] = px + body[p, 0], py + body[p, 1], pz + body[p, 2]
+    for c in range(3):
+        contact[row, 3 + c] = work.found[1 + c]
+    contact[row, 6] = work.found[0]
+    contact[row, 7], contact[row, 8], contact[row, 9] = fx, fy, fz
+    contact[row, 10], contact[row, 11], contact[row, 12] = mx, my, mz
+    clock.tally[CONTACTS] = row + 1
+
+
+@kernel
+def has_room(solids, touching, log, clock, h):
+    """For all events and contacts that a step of h seconds may bring."""
+    tally, places, members, sample = clock.tally, solids.pair.shape[0], 0, clock.tally[SAMPLES]
+    for k in range(places):
+        members += touching.member[k]
+    while members > 0 and sample < log.time.shape[0] and log.time[sample] <= clock.now[TIME] + h:
+        sample += 1
+    need = (sample - tally[SAMPLES]) * members
+    return tally[EVENTS] + 2 * places <= log.event.shape[0] and tally[CONTACTS] + need <= log.contact.shape[0]
+
+
+@kernel
 def note_sample(solids, touching, work, log, clock, y):
     row = clock.tally[SAMPLES]
     for c in range(y.shape[0]):
         log.state[row, c] = y[c]
     settle(log.state[row], solids.kind.shape[0])
     place_bodies(solids, work, y)
-    total = 0.0
+    log.held[row, 0], log.held[row, 1] = 0.0, clock.now[JUMPED]
     for k in range(solids.pair.shape[0]):
         if touching.member[k] == 1 and pair_gap(solids, work, k):
-            total += elastic_energy(-work.found[0], solids.law[k, STIFFNESS])
-    log.elastic[row] = total
+            log.held[row, 0] += elastic_energy(-work.found[0], solids.law[k, STIFFNESS])
+            note_contact(solids, touching, work, log, clock, y, k)
     clock.tally[SAMPLES] = row + 1
 
 
@@ -180,8 +210,10 @@ def advance(solids, touching, work, log, clock, bracket, most_steps, tolerance, 
     """From the present state until all samples are taken, or the log of events is full, or time stands still."""
     now, tally, y = clock.now, clock.tally, clock.y
     bodies, samples = solids.kind.shape[0], log.time.shape[0]
-    if tally[STEPS] == 0 and tally[REFUSED] == 0 and not rebuild(solids, touching, work, log, clock, y):
-        return ONE_CENTRE
+    if tally[STEPS] == 0 and tally[REFUSED] == 0:
+        status = rebuild(solids, touching, work, log, clock, y)
+        if status != DONE:
+            return status
     while tally[SAMPLES] < samples:
         if tally[STEPS] + tally[REFUSED] > most_steps:
             return TOO_MANY
@@ -189,13 +221,13 @@ def advance(solids, touching, work, log, clock, bracket, most_steps, tolerance, 
             if tally[REFUSED] - tally[WAS_REFUSED] > WINDOW // 2:
                 return CRAWLS
             tally[WAS_TRIED], tally[WAS_REFUSED] = tally[STEPS] + tally[REFUSED], tally[REFUSED]
-        if tally[EVENTS] + solids.pair.shape[0] > log.event.shape[0]:
+        h = min(now[STEP], log.time[samples - 1] - now[TIME])
+        if not has_room(solids, touching, log, clock, h):
             return FULL
         while tally[SAMPLES] < samples and log.time[tally[SAMPLES]] <= now[TIME]:
             note_sample(solids, touching, work, log, clock, y)
         if tally[SAMPLES] == samples:
             break
-        h = min(now[STEP], log.time[samples - 1] - now[TIME])
         error = attempt(solids, touching, work, y, h, tolerance, floor)
         if not error <= 1.0:
             now[STEP] = h * min(0.9, next_factor(error))
@@ -208,6 +240,7 @@ def advance(solids, touching, work, log, clock, bracket, most_steps, tolerance, 
         if change == 2:
             h *= bracket[0]
             attempt(solids, touching, work, y, h, tolerance, floor)
+            measure(solids, touching, work, work.end)
         elif change == 1:
             h = end_at_change(solids, touching, work, clock, h, bracket, tolerance, floor)
         until = now[TIME] + h
@@ -219,6 +252,9 @@ def advance(solids, touching, work, log, clock, bracket, most_steps, tolerance, 
         settle(y, bodies)
         now[TIME] = until
         tally[STEPS] += 1
-        if change == 1 and not rebuild(solids, touching, work, log, clock, y):
-            return ONE_CENTRE
+        note_jumps(solids, touching, work, log, clock, y, h)
+        if change == 1:
+            status = rebuild(solids, touching, work, log, clock, y)
+            if status != DONE:
+                return status
     return DONE

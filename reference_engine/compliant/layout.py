@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from reference_engine.compliant.errors import CompliantError
 from reference_engine.compliant.world import CompliantWorld
+from reference_engine.geometry.corners import corners_and_rims
 from reference_engine.geometry.portal import PortalWork, portal_work
 from reference_engine.geometry.spatial_gap import FIELDS
 from reference_engine.geometry.spatial_shapes import HALF_SPACE, spatial_shapes
@@ -28,16 +29,23 @@ Q, V, SPIN = 3, 7, 10  # where they begin
 # law (P, 7) of a pair
 STIFFNESS, FRICTION, ROLLING, V_SMALL, W_SMALL, RESTITUTION, MOST_DAMPING = range(7)
 APPROACH, DAMPING, COEFFICIENT = range(3)  # touch[:, ...]
-TIME, STEP = range(2)  # now: s, and the step to try
-STEPS, REFUSED, EVENTS, SAMPLES, WAS_TRIED, WAS_REFUSED = range(6)  # tally; the last two when last looked at
-KINDS = ("contact", "separation")
-DONE, FULL, STUCK, ONE_CENTRE, TOO_MANY, CRAWLS = range(6)
-FIGURES = 11  # of an event: time, point (3), normal (3), gap, approach, coefficient, damping
+TIME, STEP, JUMPED = range(3)  # now: s, the step to try, J that jumps of a normal have brought
+STEPS, REFUSED, EVENTS, SAMPLES, CONTACTS, WAS_TRIED, WAS_REFUSED = range(7)  # tally; the last two when last looked at
+KINDS = ("contact", "separation", "jump")
+TOUCH, PART, JUMP = range(3)
+DONE, FULL, STUCK, ONE_CENTRE, TOO_MANY, CRAWLS, STANDS = range(7)
+WHOLE = -1  # for a corner: whole bodies
+FIGURES = 12  # of an event: time, point (3), normal (3), gap, approach, coefficient, damping, jump of the energy
+FORCES = 13  # of a contact at a sample: point (3), normal (3), gap, force (3), torque (3)
 
 
 @dataclass(frozen=True, eq=False)
 class Solids(Structure):
-    """B bodies, P pairs; what does not change."""
+    """B bodies, P places of contact; what does not change.
+
+    A place is a pair of bodies, which touch where they are nearest; or, over a half-space, a corner or rim of a body:
+    so many hold one that lies flat, and each is smooth by itself.
+    """
 
     kind: Ids  # (B,), and so on: see geometry.spatial_shapes.SpatialShapes
     size: Array
@@ -52,16 +60,19 @@ class Solids(Structure):
     greatest: Array  # (B,) kg m^2, the greatest moment; infinite if fixed
     gravity: Array  # (3,) m/s^2
     pair: Ids  # (P, 2); a half-space is the second
+    corner: Ids  # (P,) row of corners, or WHOLE
+    corners: Array  # (C, 4) see geometry.corners
     law: Array  # (P, 7)
     hysteresis: float  # m
 
 
 @dataclass(frozen=True, eq=False)
 class Touching(Structure):
-    """Of every pair: whether it is in contact, frozen between events, and what was stored when it came to be."""
+    """Of every place: whether it is in contact, frozen between events, and what was stored when it came to be."""
 
     member: Ids  # (P,) 0 or 1
     touch: Array  # (P, 3) approach velocity [m/s], damping coefficient [s/m], coefficient of restitution
+    seen: Array  # (P, 4) gap and normal after the last step
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +85,7 @@ class Work(Structure):
     spin: Array  # (B, 3) rad/s
     found: Array  # (11,)
     gap: Array  # (P,) m, or less: of boxes around the bodies
+    normal: Array  # (P, 3) of places in contact
     box: Array  # (B, 6) m, least and greatest x, y, z
     components: Ids  # (n,) all of them
     stages: Array  # (16, n)
@@ -86,26 +98,35 @@ class Work(Structure):
 
 @dataclass(frozen=True, eq=False)
 class Log(Structure):
-    """Samples at the caller's times, and events."""
+    """Samples at the caller's times, the contacts in them, and events."""
 
     time: Array  # (S,) s
     state: Array  # (S, n)
-    elastic: Array  # (S,) J
-    event_ids: Ids  # (E, 2) kind, pair
-    event: Array  # (E, 11)
+    held: Array  # (S, 2) J: elastic energy, and what jumps have brought
+    event_ids: Ids  # (E, 2) kind, place
+    event: Array  # (E, FIGURES)
+    contact_ids: Ids  # (N, 2) sample, place
+    contact: Array  # (N, FORCES)
 
 
 def pack(world: CompliantWorld, hysteresis: float) -> Solids:
     """Raises CompliantError for a pair without a law or without a radius of contact."""
     bodies, fixed = world.bodies, [body.fixed for body in world.bodies]
     shapes = spatial_shapes([body.shape for body in bodies], fixed)
-    pairs, laws = [], []
+    corners = [corners_and_rims(body.shape) for body in bodies]
+    first = np.cumsum([0, *(len(rows) for rows in corners)])
+    pairs, places, laws = [], [], []
     for i in range(len(bodies)):
         for j in range(i + 1, len(bodies)):
             if fixed[i] and fixed[j]:
                 continue
-            pairs.append((j, i) if shapes.kind[i] == HALF_SPACE else (i, j))
-            laws.append(law_of(world, i, j))
+            p, q = (j, i) if shapes.kind[i] == HALF_SPACE else (i, j)
+            rows = range(first[p], first[p + 1]) if shapes.kind[q] == HALF_SPACE and len(corners[p]) else (WHOLE,)
+            law = law_of(world, i, j)
+            for row in rows:
+                pairs.append((p, q))
+                places.append(row)
+                laws.append(law)
     moments = [np.full(3, math.inf) if body.fixed else body.principal_inertia() for body in bodies]
     greatest = np.array([moment.max() for moment in moments])
     return Solids(
@@ -116,6 +137,8 @@ def pack(world: CompliantWorld, hysteresis: float) -> Solids:
         greatest=greatest,
         gravity=np.array(world.gravity, np.float64),
         pair=np.array(pairs, np.int64).reshape(-1, 2),
+        corner=np.array(places, np.int64),
+        corners=np.concatenate(corners),
         law=np.array(laws, np.float64).reshape(-1, 7),
         hysteresis=hysteresis,
     )  # fmt: skip
@@ -161,11 +184,21 @@ def rotation(q: Array) -> Array:
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
-def new_work(bodies: int, pairs: int) -> Work:
+def new_work(bodies: int, places: int) -> Work:
     n = PLACES * bodies + 1
     return Work(
         portal=portal_work(bodies), position=np.empty((bodies, 3)), orientation=np.empty((bodies, 4)),
-        spin=np.empty((bodies, 3)), found=np.empty(FIELDS), gap=np.empty(pairs), box=np.empty((bodies, 6)),
+        spin=np.empty((bodies, 3)), found=np.empty(FIELDS), gap=np.empty(places), normal=np.empty((places, 3)),
+        box=np.empty((bodies, 6)),
         components=np.arange(n), stages=np.empty((16, n)), state=np.empty(n), end=np.empty(n), dense=np.empty((7, n)),
         hull=np.empty((8, n)), speed=np.empty(bodies),
+    )  # fmt: skip
+
+
+def new_log(time: Array, numbers: int, events: int, contacts: int) -> Log:
+    samples = len(time)
+    return Log(
+        time=time, state=np.empty((samples, numbers)), held=np.empty((samples, 2)),
+        event_ids=np.empty((events, 2), np.int64), event=np.empty((events, FIGURES)),
+        contact_ids=np.empty((contacts, 2), np.int64), contact=np.empty((contacts, FORCES)),
     )  # fmt: skip

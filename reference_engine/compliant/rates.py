@@ -55,17 +55,13 @@ def rate(solids, touching, work, y, out):
 
 
 @kernel
-def push(solids, touching, work, y, k, out):
-    """Adds what the contact of pair k, whose gap is in work.found, does to both bodies."""
-    p, q, law, last = solids.pair[k, 0], solids.pair[k, 1], solids.law, y.shape[0] - 1
+def contact_force(solids, touching, work, y, k):
+    """Of place k (its gap in work.found) on its second body: force [N], torque of rolling [N m]; power lost [W]."""
+    p, q, law = solids.pair[k, 0], solids.pair[k, 1], solids.law
     nx, ny, nz = work.found[1], work.found[2], work.found[3]
-    arms = contact_arms(work, p, q)
-    u, v, w = relative_velocity(work, y, p, q, arms)
+    u, v, w = relative_velocity(work, y, p, q, contact_arms(work, p, q))
     apart = u * nx + v * ny + w * nz
     force, _, lost = normal_force(-work.found[0], apart, law[k, STIFFNESS], touching.touch[k, DAMPING])
-    if force == 0.0:
-        out[last] += lost
-        return
     u, v, w = u - apart * nx, v - apart * ny, w - apart * nz
     slip = np.sqrt(u * u + v * v + w * w)
     drag = -law[k, FRICTION] * force / regularised(slip, law[k, V_SMALL])
@@ -75,7 +71,17 @@ def push(solids, touching, work, y, k, out):
     oz = work.spin[q, 2] - work.spin[p, 2]
     turning = np.sqrt(ox * ox + oy * oy + oz * oz)
     resist = -law[k, ROLLING] * force / regularised(turning, law[k, W_SMALL])
-    out[last] += lost - drag * slip * slip - resist * turning * turning
+    lost -= drag * slip * slip + resist * turning * turning
+    return fx, fy, fz, resist * ox, resist * oy, resist * oz, lost
+
+
+@kernel
+def push(solids, touching, work, y, k, out):
+    """Adds what the contact at place k, whose gap is in work.found, does to both bodies."""
+    p, q = solids.pair[k, 0], solids.pair[k, 1]
+    arms = contact_arms(work, p, q)
+    fx, fy, fz, mx, my, mz, lost = contact_force(solids, touching, work, y, k)
+    out[y.shape[0] - 1] += lost
     for side in range(2):
         i, sign = (p, -1.0) if side == 0 else (q, 1.0)
         rx, ry, rz = arms[3 * side], arms[3 * side + 1], arms[3 * side + 2]
@@ -83,9 +89,9 @@ def push(solids, touching, work, y, k, out):
         out[at + V] += fx * m
         out[at + V + 1] += fy * m
         out[at + V + 2] += fz * m
-        out[at + SPIN] += (ry * fz - rz * fy + resist * ox) * moment
-        out[at + SPIN + 1] += (rz * fx - rx * fz + resist * oy) * moment
-        out[at + SPIN + 2] += (rx * fy - ry * fx + resist * oz) * moment
+        out[at + SPIN] += (ry * fz - rz * fy + mx) * moment
+        out[at + SPIN + 1] += (rz * fx - rx * fz + my) * moment
+        out[at + SPIN + 2] += (rx * fy - ry * fx + mz) * moment
 
 
 @kernel

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine.compliant import layout
 from reference_engine.compliant.clock import Clock, advance
 from reference_engine.compliant.errors import CompliantError
 from reference_engine.compliant.layout import (
-    CRAWLS,
+    CONTACTS,
     DONE,
     EVENTS,
-    FIGURES,
     FULL,
     KINDS,
-    ONE_CENTRE,
     PLACES,
     REFUSED,
     SPIN,
     STEP,
     STEPS,
     TIME,
-    TOO_MANY,
     Log,
     Q,
     Solids,
     Touching,
     V,
+    new_log,
     new_work,
     pack,
     rotation,
@@ -70,10 +69,13 @@ class ContactEvents:
 
     contact     gap <= 0, or not above the hysteresis
     separation  gap > 0
+    jump        another side or edge became the nearest way out, so that normal and gap are others now
+
+    A pair has one contact; over a half-space one for each corner and rim that touches.
     """
 
     time: Array  # (E,) s
-    kind: NDArray[np.str_]  # (E,) contact, separation
+    kind: NDArray[np.str_]  # (E,) contact, separation, jump
     pair: Ids  # (E, 2) bodies; a half-space is the second
     point: Array  # (E, 3) m, between the two surfaces
     normal: Array  # (E, 3) unit, from the first body to the second
@@ -81,11 +83,30 @@ class ContactEvents:
     approach: Array  # (E,) m/s, at which the two close; below 0 when they part
     restitution: Array  # (E,) nominal coefficient that holds; 0 for a slow approach
     damping: Array  # (E,) s/m, that belongs to it
+    jumped: Array  # (E,) J, by which the elastic energy is another; 0 but for a jump
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CompliantContacts:
+    """What touches in the samples, N rows in order of these. Force and torque act on the second body, as their
+    opposites do on the first."""
+
+    pair: Ids  # (N, 2) bodies; a half-space is the second
+    place: Ids  # (N,) one number for one corner or pair of bodies all along
+    point: Array  # (N, 3) m, between the two surfaces
+    normal: Array  # (N, 3) unit, from the first body to the second
+    gap: Array  # (N,) m
+    force: Array  # (N, 3) N, at the point, friction included
+    torque: Array  # (N, 3) N m, of rolling resistance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CompliantMotion:
-    """S samples of B bodies, SI, world axes. The four energies of a motion have a constant sum."""
+    """S samples of B bodies, SI, world axes.
+
+    kinetic + potential + elastic + dissipated - jumped is constant, to what the tolerance leaves. Contact k belongs to
+    sample i if first_contact[i] <= k < first_contact[i + 1].
+    """
 
     time: Array  # (S,) s
     position: Array  # (S, B, 3) m
@@ -96,8 +117,17 @@ class CompliantMotion:
     potential: Array  # (S,) J, of gravity; 0 at the origin
     elastic: Array  # (S,) J, in the contacts
     dissipated: Array  # (S,) J, that contacts have taken out since the start
+    jumped: Array  # (S,) J, by which jumps of a normal have changed the elastic energy since the start
+    contacts: CompliantContacts
+    first_contact: Ids  # (S + 1,)
     events: ContactEvents
     steps: int  # accepted by the integrator
+
+    @property
+    def imbalance(self) -> Array:
+        """(S,) J: the sum of the energies, less what jumps have brought, and less what it was at the start."""
+        total = self.kinetic + self.potential + self.elastic + self.dissipated - self.jumped
+        return total - total[0]
 
 
 def simulate_compliant(
@@ -110,49 +140,63 @@ def simulate_compliant(
 
     Raises CompliantError for a world that cannot be simulated (a pair of materials without a law, two flat bodies
     without a radius of contact) or a motion that cannot go on (two bodies get one centre; too many events or steps,
-    as where a body lies flat on a flat one: this law has one point of contact a pair).
+    as where a body lies flat on a flat one: but for half-spaces this law has one point of contact a pair).
     """
     settings, grid = settings or CompliantSettings(), np.array(times, np.float64)
     if grid.ndim != 1 or not grid.size or not np.isfinite(grid).all() or grid[0] != 0.0 or (np.diff(grid) <= 0.0).any():
         raise CompliantError("times: finite and ascending from 0")
     solids = pack(world, settings.hysteresis)
-    y, pairs = start_state(world, solids), len(solids.pair)
-    touching = Touching(member=np.zeros(pairs, np.int64), touch=np.zeros((pairs, 3)))
-    work, bracket = new_work(len(world.bodies), pairs), np.zeros(2)
-    clock = Clock(y=y, now=np.array([0.0, grid[-1] or 1.0]), tally=np.zeros(6, np.int64))
-    state, elastic = np.empty((len(grid), len(y))), np.empty(len(grid))
-    room = 64 + 2 * pairs
-    ids, figures = np.empty((room, 2), np.int64), np.empty((room, FIGURES))
+    y, places = start_state(world, solids), len(solids.pair)
+    touching = Touching(member=np.zeros(places, np.int64), touch=np.zeros((places, 3)), seen=np.zeros((places, 4)))
+    work, bracket = new_work(len(world.bodies), places), np.zeros(2)
+    clock = Clock(y=y, now=np.array([0.0, grid[-1] or 1.0, 0.0]), tally=np.zeros(7, np.int64))
+    log = new_log(grid, len(y), 64 + 4 * places, 64 + 4 * places)
     limits = settings.max_steps, settings.tolerance, settings.floor
-    while True:
-        log = Log(time=grid, state=state, elastic=elastic, event_ids=ids, event=figures)
-        end = advance(solids, touching, work, log, clock, bracket, *limits)
-        if end != FULL:
-            break
+    while (end := advance(solids, touching, work, log, clock, bracket, *limits)) == FULL:
         if clock.tally[EVENTS] >= settings.max_events:
             raise CompliantError(f"max_events: more than {settings.max_events} by {clock.now[TIME]:g} s")
-        ids, figures = np.concatenate([ids, np.empty_like(ids)]), np.concatenate([figures, np.empty_like(figures)])
-    if end == ONE_CENTRE:
-        raise CompliantError(f"two bodies have one centre at {clock.now[TIME]:g} s; no direction parts them")
-    if end in (TOO_MANY, CRAWLS):
-        held = [tuple(world.body_name(i) for i in solids.pair[k]) for k in np.flatnonzero(touching.member)]
-        tried, refused = clock.tally[STEPS] + clock.tally[REFUSED], clock.tally[REFUSED]
-        raise CompliantError(
-            f"max_steps: more than {settings.max_steps} by {clock.now[TIME]:g} s, with contacts {held}"
-            if end == TOO_MANY
-            else f"no end in sight at {clock.now[TIME]:g} s: {refused} of {tried} steps refused, with contacts {held}; "
-            "where flat sides or edges meet, the one point of contact jumps from corner to corner"
-        )
+        log = doubled(log)
     if end != DONE:
-        raise CompliantError(f"time stands still at {clock.now[TIME]:.17g} s with steps of {clock.now[STEP]:g} s")
-    found = int(clock.tally[EVENTS])
-    return motion_of(world, solids, grid, state, elastic, ids[:found], figures[:found], int(clock.tally[STEPS]))
+        raise CompliantError(why_not(end, world, settings, solids, touching, clock))
+    return motion_of(world, solids, log, clock)
 
 
-def motion_of(
-    world: CompliantWorld, solids: Solids, time: Array, state: Array, elastic: Array, ids: Ids, f: Array, steps: int
-) -> CompliantMotion:
-    bodies = len(world.bodies)
+def doubled(log: Log) -> Log:
+    """With room for twice as many events and contacts."""
+    more = {
+        name: np.concatenate([rows := getattr(log, name), np.empty_like(rows)])
+        for name in ("event_ids", "event", "contact_ids", "contact")
+    }
+    return replace(log, **more)
+
+
+def why_not(
+    end: int, world: CompliantWorld, settings: CompliantSettings, solids: Solids, touching: Touching, clock: Clock
+) -> str:
+    """Why the motion cannot go on."""
+    time, held = clock.now[TIME], np.flatnonzero(touching.member)
+    named = list(dict.fromkeys(tuple(world.body_name(i) for i in solids.pair[k]) for k in held))
+    tried, refused = clock.tally[STEPS] + clock.tally[REFUSED], clock.tally[REFUSED]
+    match end:
+        case layout.ONE_CENTRE:
+            return f"two bodies have one centre at {time:g} s; no direction parts them"
+        case layout.STANDS:
+            level = " and ".join(named[-1])
+            return f"{level}: flat on a rim at {time:g} s; this law has one point of contact a rim, and here is none"
+        case layout.TOO_MANY:
+            return f"max_steps: more than {settings.max_steps} by {time:g} s, with contacts {named}"
+        case layout.CRAWLS:
+            return (
+                f"no end in sight at {time:g} s: {refused} of {tried} steps refused, with contacts {named}; "
+                "where flat sides or edges meet, the one point of contact jumps from corner to corner"
+            )
+    return f"time stands still at {time:.17g} s with steps of {clock.now[STEP]:g} s"
+
+
+def motion_of(world: CompliantWorld, solids: Solids, log: Log, clock: Clock) -> CompliantMotion:
+    bodies, time, state = len(world.bodies), log.time, log.state
+    e, c = (slice(clock.tally[rows]) for rows in (EVENTS, CONTACTS))
+    ids, f, touches, g = log.event_ids[e], log.event[e], log.contact_ids[c], log.contact[c]
     each = state[:, :-1].reshape(len(time), bodies, PLACES)
     position, velocity, orientation = each[..., :3].copy(), each[..., V:SPIN].copy(), each[..., Q:V].copy()
     R = rotation(orientation)
@@ -167,12 +211,18 @@ def motion_of(
         spin=np.einsum("sbij,sbj->sbi", R, own),
         kinetic=kinetic,
         potential=-(position[:, moving] @ solids.gravity) @ mass,
-        elastic=elastic,
+        elastic=log.held[:, 0].copy(),
         dissipated=state[:, -1].copy(),
+        jumped=log.held[:, 1].copy(),
+        contacts=CompliantContacts(
+            pair=solids.pair[touches[:, 1]], place=touches[:, 1].copy(), point=g[:, :3].copy(), normal=g[:, 3:6].copy(),
+            gap=g[:, 6].copy(), force=g[:, 7:10].copy(), torque=g[:, 10:].copy(),
+        ),
+        first_contact=np.searchsorted(touches[:, 0], np.arange(len(time) + 1)),
         events=ContactEvents(
             time=f[:, 0].copy(), kind=np.array(KINDS, np.str_)[ids[:, 0]], pair=solids.pair[ids[:, 1]],
             point=f[:, 1:4].copy(), normal=f[:, 4:7].copy(), gap=f[:, 7].copy(), approach=f[:, 8].copy(),
-            restitution=f[:, 9].copy(), damping=f[:, 10].copy(),
+            restitution=f[:, 9].copy(), damping=f[:, 10].copy(), jumped=f[:, 11].copy(),
         ),
-        steps=steps,
+        steps=int(clock.tally[STEPS]),
     )  # fmt: skip

@@ -1,0 +1,46 @@
+"""What of a solid can be nearest to a plane: finitely many corners and rims, of all but ellipsoids."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.geometry.spatial_shapes import (
+    Box,
+    Capsule,
+    Cone,
+    ConvexMesh,
+    Cylinder,
+    SpatialShape,
+    Sphere,
+    spatial_shapes,
+)
+
+Array = NDArray[np.float64]
+
+
+def corners_and_rims(shape: SpatialShape) -> Array:
+    """(C, 4) in the frame of the body: a point and the radius of the circle about it across z, 0 of a corner. [m]
+
+    Of a sphere and a capsule those of the core, to which their margin is added: the centre, and the centres of the two
+    ends. (0, 4) of an ellipsoid and of what is not bounded.
+    """
+    match shape:
+        case Sphere():
+            rows = [(0.0, 0.0, 0.0, 0.0)]
+        case Capsule(_, h):
+            rows = [(0.0, 0.0, -h, 0.0), (0.0, 0.0, h, 0.0)]
+        case Cylinder(r, h):
+            rows = [(0.0, 0.0, -h, r), (0.0, 0.0, h, r)]
+        case Cone(r, h):
+            rows = [(0.0, 0.0, -0.25 * h, r), (0.0, 0.0, 0.75 * h, 0.0)]
+        case Box(half):
+            a, b, c = np.asarray(half, np.float64)
+            rows = [(x, y, z, 0.0) for x, y, z in itertools.product((-a, a), (-b, b), (-c, c))]
+        case ConvexMesh():
+            rows = [(*vertex, 0.0) for vertex in spatial_shapes([shape], [True]).vertex]
+        case _:
+            rows = []
+    return np.array(rows, np.float64).reshape(-1, 4)
