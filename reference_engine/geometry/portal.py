@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from reference_engine.geometry.ellipsoid_ascent import ascend
 from reference_engine.geometry.ellipsoid_gap import conclude
 from reference_engine.geometry.kernels import entry, kernel
-from reference_engine.geometry.portal_sharpening import climb
+from reference_engine.geometry.portal_sharpening import aslant, climb
 from reference_engine.geometry.separation import APART, separation
 from reference_engine.geometry.spatial_shapes import BOX, CONE, CYLINDER, ELLIPSOID, SPHERE
 from reference_engine.geometry.structure import Structure
@@ -40,6 +40,7 @@ THIN = 1e-15  # area over squared sides: a portal without a normal
 FLAT = 1e-14  # of the two reaches, likewise where nothing else follows
 PARTED = 1e-3  # of the two reaches: how far apart bodies are whose nearest points are asked for
 UNPARTED = 1e-14  # of the two reaches: cores nearer than this are not asked for their nearest points as they stand
+WIDE, NARROW = 1e-6, 1e-10  # of a normal: how far aslant it is asked for
 SAME = 4e-15  # of the two reaches: by how much less g is no less
 MOST_TURNS, MOST_ROUNDS, MOST_PARTINGS = 1000, 400, 4
 
@@ -282,17 +283,27 @@ def parted(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, points, w
 
 @kernel
 def sharpen(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, points, weight, found):
-    """`found` with the normal to round-off, if g there is not less."""
-    is_found, x, y, z, px, py, pz = climb(
-        kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, weight, found
-    )  # fmt: skip
-    if not is_found:
-        return
-    gap = x * dx + y * dy + z * dz - corner(kind, vertex_start, vertex, body, p, q, x, y, z, 3, portal)
-    if gap >= found[0] - SAME * (body[p, 16] + body[q, 16]):
-        a = body[p, 15]
-        px, py, pz = px + a * x, py + a * y, pz + a * z
-        write(found, gap, x, y, z, px, py, pz, px + gap * x, py + gap * y, pz + gap * z, 0.0)
+    """`found` with the normal to round-off, if g there is not less.
+
+    The simplex of a search that ended early may lack a corner of the side in touch, or have one too many: then it is
+    asked what is nearest for normals a little more, or hardly, aslant.
+    """
+    for turn in range(3):
+        if turn > 0:
+            aslant(
+                kind, vertex_start, vertex, body, p, q, dx, dy, dz, found, WIDE if turn == 1 else NARROW, points, weight
+            )  # fmt: skip
+        is_found, x, y, z, px, py, pz = climb(
+            kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, weight, found
+        )  # fmt: skip
+        if not is_found:
+            continue
+        gap = x * dx + y * dy + z * dz - corner(kind, vertex_start, vertex, body, p, q, x, y, z, 3, portal)
+        if gap >= found[0] - SAME * (body[p, 16] + body[q, 16]):
+            a = body[p, 15]
+            px, py, pz = px + a * x, py + a * y, pz + a * z
+            write(found, gap, x, y, z, px, py, pz, px + gap * x, py + gap * y, pz + gap * z, 0.0)
+            return
 
 
 @kernel

@@ -14,7 +14,7 @@ import numpy as np
 
 from reference_engine.geometry.kernels import kernel
 from reference_engine.geometry.spatial_shapes import CONE, CYLINDER, ELLIPSOID
-from reference_engine.geometry.support import support, to_body, to_world
+from reference_engine.geometry.support import support, support_difference, to_body, to_world
 
 POINT, LINE, SIDE, SLANT = range(4)  # what of a body is nearest: free normals 2, 1, 0, 1
 PARALLEL = 1e-6  # sine of an angle: lines nearer than this to one direction have one
@@ -89,6 +89,12 @@ def bend(kind, body, i, x, y, z, a, b, c, d, e, f):
 
 
 @kernel
+def steepness(body, i):
+    """Part along its axis of every normal of cone i's slant."""
+    return body[i, 12] / np.sqrt(body[i, 12] ** 2 + body[i, 13] ** 2)
+
+
+@kernel
 def on_slant(body, i, x, y, z):
     """The normal of cone i's slant nearest to (x, y, z), the way out from its axis, and that way's part of it."""
     u, v, _ = to_body(body, i, x, y, z)
@@ -126,6 +132,21 @@ def base_point(kind, vertex_start, vertex, body, i, part, x, y, z):
 
 
 @kernel
+def aslant(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found, tilt, points, weight):
+    """A simplex for `climb`: the support points along three normals that far from the one in `found`."""
+    nx, ny, nz = found[1], found[2], found[3]
+    lx = 1.0 if abs(nx) < 0.5 else 0.0
+    tx, ty, tz, _length = cross(nx, ny, nz, lx, 1.0 - lx, 0.0)
+    sx, sy, sz, _length = cross(nx, ny, nz, tx, ty, tz)
+    for k in range(3):
+        a, b = tilt * (1.0 - 1.5 * (k > 0)), tilt * (0.8 * (k == 1) - 0.8 * (k == 2))
+        x, y, z = nx + a * tx + b * sx, ny + a * ty + b * sy, nz + a * tz + b * sz
+        support_difference(kind, vertex_start, vertex, body, p, q, dx, dy, dz, x, y, z, k, points)
+        weight[k] = 1.0
+    weight[3] = 0.0
+
+
+@kernel
 def climb(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, weight, found):
     """The normal, and the point of the core of p, that Newton's method leads to from `found`; False: to none."""
     nx, ny, nz = found[1], found[2], found[3]
@@ -138,18 +159,20 @@ def climb(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, weight, fo
             x, y, z = ax, ay, az
         else:
             x, y, z = bx, by, bz
-    elif part_p != POINT and part_q != POINT:
-        if part_p == SLANT:
-            ax, ay, az = down_slant(body, p, nx, ny, nz)
-        if part_q == SLANT:
-            bx, by, bz = down_slant(body, q, -nx, -ny, -nz)
-        x, y, z, length = cross(ax, ay, az, bx, by, bz)
-        if part_p == SLANT or part_q == SLANT:  # its ruling turns with n: this is n again
-            x, y, z, length = nx, ny, nz, 1.0
-        free = 0 if length > PARALLEL else 1
-    if free == 0:
         sign = 1.0 if x * nx + y * ny + z * nz > 0.0 else -1.0
         nx, ny, nz = sign * x, sign * y, sign * z
+    elif part_p != POINT and part_q != POINT:  # n . a and n . b are given: across two lines, or on slants
+        s = steepness(body, p) if part_p == SLANT else 0.0
+        t = -steepness(body, q) if part_q == SLANT else 0.0
+        x, y, z, length = cross(ax, ay, az, bx, by, bz)
+        if length > PARALLEL:
+            free, mixed = 0, ax * bx + ay * by + az * bz
+            s, t = (s - mixed * t) / length**2, (t - mixed * s) / length**2
+            rest = 1.0 - s * s - t * t - 2.0 * mixed * s * t
+            if not rest >= 0.0:
+                return False, nx, ny, nz, 0.0, 0.0, 0.0
+            rest = np.sqrt(rest) if x * nx + y * ny + z * nz > 0.0 else -np.sqrt(rest)
+            nx, ny, nz = s * ax + t * bx + rest * x, s * ay + t * by + rest * y, s * az + t * bz + rest * z
     lx, ly, lz = (ax, ay, az) if part_p == LINE else (bx, by, bz)
     if free == 1 and part_p != SLANT and part_q != SLANT:  # across the line from the start: no step turns along it
         along = nx * lx + ny * ly + nz * lz
@@ -205,11 +228,15 @@ def climb(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, weight, fo
         nx, ny, nz = nx * scale, ny * scale, nz * scale
         if abs(step) + abs(other) < SHARP:
             break
-    if part_p == SLANT:
+    if part_p == SLANT and free > 0:
         nx, ny, nz, _, _, _, _ = on_slant(body, p, nx, ny, nz)
-    elif part_q == SLANT:
+    elif part_q == SLANT and free > 0:
         nx, ny, nz, _, _, _, _ = on_slant(body, q, -nx, -ny, -nz)
         nx, ny, nz = -nx, -ny, -nz
+    if part_p == SLANT:
+        ax, ay, az = down_slant(body, p, nx, ny, nz)
+    if part_q == SLANT:
+        bx, by, bz = down_slant(body, q, -nx, -ny, -nz)
     return point_of_first(
         kind, vertex_start, vertex, body, p, q, part_p, part_q, ax, ay, az, bx, by, bz, dx, dy, dz, nx, ny, nz, found
     )

@@ -74,8 +74,11 @@ def is_beyond(points, i, j, k, opposite):
 
 
 @kernel
-def nearest_on_simplex(points, n, weight):
-    """Weights of the nearest point; true if the origin is inside a tetrahedron."""
+def nearest_on_simplex(points, n, weight, is_apart):
+    """Weights of the nearest point; true if the origin is inside a tetrahedron, which it is not if `is_apart`.
+
+    A flat tetrahedron seems to have it inside by round-off: then the nearest of all four faces is taken.
+    """
     if n == 1:
         weight[0] = 1.0
     elif n == 2:
@@ -84,12 +87,15 @@ def nearest_on_simplex(points, n, weight):
         nearest_on_triangle(points, 0, 1, 2, weight)
     else:
         best, face = np.inf, -1
-        for f in range(4):
-            i, j, k = (f + 1) % 4, (f + 2) % 4, (f + 3) % 4
-            if is_beyond(points, i, j, k, f):
-                distance = nearest_on_triangle(points, i, j, k, weight)
-                if distance < best:
-                    best, face = distance, f
+        for of_all in range(2):
+            for f in range(4):
+                i, j, k = (f + 1) % 4, (f + 2) % 4, (f + 3) % 4
+                if of_all == 1 or is_beyond(points, i, j, k, f):
+                    distance = nearest_on_triangle(points, i, j, k, weight)
+                    if distance < best:
+                        best, face = distance, f
+            if face >= 0 or not is_apart:
+                break
         if face < 0:
             return True
         nearest_on_triangle(points, (face + 1) % 4, (face + 2) % 4, (face + 3) % 4, weight)
@@ -123,7 +129,7 @@ def separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, point
             repeated = repeated or (points[k, 0] == wx and points[k, 1] == wy and points[k, 2] == wz)
         if repeated:
             break
-        if nearest_on_simplex(points, n + 1, weight):
+        if nearest_on_simplex(points, n + 1, weight, lower > TOUCHING * extent):
             return OVERLAPPING
         kept = 0
         for k in range(n + 1):
