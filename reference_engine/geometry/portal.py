@@ -40,9 +40,11 @@ THIN = 1e-15  # area over squared sides: a portal without a normal
 FLAT = 1e-14  # of the two reaches, likewise where nothing else follows
 PARTED = 1e-3  # of the two reaches: how far apart bodies are whose nearest points are asked for
 UNPARTED = 1e-14  # of the two reaches: cores nearer than this are not asked for their nearest points as they stand
-WIDE, NARROW = 1e-6, 1e-10  # of a normal: how far aslant it is asked for
+NARROW, WIDE, WIDEST = 1e-9, 1e-6, 1e-1  # of a normal: how far aslant it is asked for
+SLIGHT = 1e-3  # of a corner's weight in a simplex: it may not belong there
+LEVEL = 1e-13  # of the two reaches: slope of g around a maximum, at most
 SAME = 4e-15  # of the two reaches: by how much less g is no less
-MOST_TURNS, MOST_ROUNDS, MOST_PARTINGS = 1000, 400, 4
+MOST_TURNS, MOST_ROUNDS, MOST_PARTINGS = 1000, 400, 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,28 +284,56 @@ def parted(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, points, w
 
 
 @kernel
+def without_least(weight):
+    """Takes the row with the least weight out of a simplex. False if all of its weights matter."""
+    least, count = 0, 0
+    for k in range(4):
+        if weight[k] > 0.0:
+            count += 1
+            if weight[k] < weight[least] or weight[least] == 0.0:
+                least = k
+    is_slight = count > 1 and weight[least] < SLIGHT
+    if is_slight:
+        weight[least] = 0.0
+    return is_slight
+
+
+@kernel
 def sharpen(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, points, weight, found):
     """`found` with the normal to round-off, if g there is not less.
 
-    The simplex of a search that ended early may lack a corner of the side in touch, or have one too many: then it is
-    asked what is nearest for normals a little more, or hardly, aslant.
+    The simplex of a search that ended early may lack a corner of the side in touch, or have one too many: one of slight
+    weight is left out, once. Where nothing comes of that, or g still rises from there, it goes on from where g rises
+    most, and asks in turn what is nearest for normals a little aslant: far, and then near again, for the point.
     """
-    for turn in range(3):
-        if turn > 0:
-            aslant(
-                kind, vertex_start, vertex, body, p, q, dx, dy, dz, found, WIDE if turn == 1 else NARROW, points, weight
+    extent, a, is_sharp = body[p, 16] + body[q, 16], body[p, 15], False
+    nx, ny, nz = found[1], found[2], found[3]
+    x = y = z = px = py = pz = 0.0
+    for turn in range(8):
+        is_new = turn != 1 or without_least(weight)
+        if turn > 1:
+            tilt = WIDE if turn == 3 else (WIDEST if turn == 5 else NARROW)
+            _rise, nx, ny, nz = aslant(
+                kind, vertex_start, vertex, body, p, q, dx, dy, dz, found, tilt, turn == 2 or turn == 7, points, weight
             )  # fmt: skip
-        is_found, x, y, z, px, py, pz = climb(
-            kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, weight, found
-        )  # fmt: skip
-        if not is_found:
-            continue
-        gap = x * dx + y * dy + z * dz - corner(kind, vertex_start, vertex, body, p, q, x, y, z, 3, portal)
-        if gap >= found[0] - SAME * (body[p, 16] + body[q, 16]):
-            a = body[p, 15]
-            px, py, pz = px + a * x, py + a * y, pz + a * z
-            write(found, gap, x, y, z, px, py, pz, px + gap * x, py + gap * y, pz + gap * z, 0.0)
-            return
+        is_found = False
+        if is_new:
+            is_found, x, y, z, px, py, pz = climb(
+                kind, vertex_start, vertex, body, p, q, dx, dy, dz, nx, ny, nz, points, weight, found
+            )  # fmt: skip
+        if is_found:
+            gap = x * dx + y * dy + z * dz - corner(kind, vertex_start, vertex, body, p, q, x, y, z, 3, portal)
+            is_again = not is_sharp or turn == 4 or turn == 6
+            if gap > found[0] or (is_again and gap >= found[0] - SAME * extent):
+                px, py, pz = px + a * x, py + a * y, pz + a * z
+                write(found, gap, x, y, z, px, py, pz, px + gap * x, py + gap * y, pz + gap * z, 0.0)
+                is_sharp = True
+        if is_sharp and turn != 0 and turn != 3 and turn != 5:
+            rise, _x, _y, _z = aslant(
+                kind, vertex_start, vertex, body, p, q, dx, dy, dz, found, NARROW, True, points, weight
+            )  # fmt: skip
+            if rise <= LEVEL * extent:
+                return
 
 
 @kernel

@@ -132,24 +132,39 @@ def base_point(kind, vertex_start, vertex, body, i, part, x, y, z):
 
 
 @kernel
-def aslant(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found, tilt, points, weight):
-    """A simplex for `climb`: the support points along three normals that far from the one in `found`."""
+def aslant(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found, tilt, is_steepest, points, weight):
+    """A simplex for `climb`: the support points along three normals that far from the one in `found`.
+
+    Or only those along the one on whose side g rises most. Returns how steeply, and that normal; else the one in found.
+    """
     nx, ny, nz = found[1], found[2], found[3]
     lx = 1.0 if abs(nx) < 0.5 else 0.0
     tx, ty, tz, _length = cross(nx, ny, nz, lx, 1.0 - lx, 0.0)
     sx, sy, sz, _length = cross(nx, ny, nz, tx, ty, tz)
+    rise, mx, my, mz = -np.inf, nx, ny, nz
+    for k in range(4):
+        weight[k] = 0.0
     for k in range(3):
-        a, b = tilt * (1.0 - 1.5 * (k > 0)), tilt * (0.8 * (k == 1) - 0.8 * (k == 2))
-        x, y, z = nx + a * tx + b * sx, ny + a * ty + b * sy, nz + a * tz + b * sz
-        support_difference(kind, vertex_start, vertex, body, p, q, dx, dy, dz, x, y, z, k, points)
+        a, b = 1.0 - 1.5 * (k > 0), 0.8 * (k == 1) - 0.8 * (k == 2)
+        x, y, z = a * tx + b * sx, a * ty + b * sy, a * tz + b * sz
+        u, v, w = nx + tilt * x, ny + tilt * y, nz + tilt * z
+        support_difference(kind, vertex_start, vertex, body, p, q, dx, dy, dz, u, v, w, k, points)
+        steep = -(x * points[k, 0] + y * points[k, 1] + z * points[k, 2])
         weight[k] = 1.0
-    weight[3] = 0.0
+        if steep > rise:
+            rise = steep
+            if is_steepest:
+                mx, my, mz = u, v, w
+                for other in range(k):
+                    weight[other] = 0.0
+        elif is_steepest:
+            weight[k] = 0.0
+    return rise, mx, my, mz
 
 
 @kernel
-def climb(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, weight, found):
-    """The normal, and the point of the core of p, that Newton's method leads to from `found`; False: to none."""
-    nx, ny, nz = found[1], found[2], found[3]
+def climb(kind, vertex_start, vertex, body, p, q, dx, dy, dz, nx, ny, nz, points, weight, found):
+    """The normal, and the point of the core of p, that Newton's method leads to from n; False: to none."""
     part_p, ax, ay, az = nearest_part(kind, body, points, weight, 3, p, nx, ny, nz)
     part_q, bx, by, bz = nearest_part(kind, body, points, weight, 6, q, -nx, -ny, -nz)
     free = 2 if part_p == POINT and part_q == POINT else 1
