@@ -44,7 +44,7 @@ NARROW, WIDE, WIDEST = 1e-9, 1e-6, 1e-1  # of a normal: how far aslant it is ask
 SLIGHT = 1e-3  # of a corner's weight in a simplex: it may not belong there
 LEVEL = 1e-13  # of the two reaches: slope of g around a maximum, at most
 SAME = 4e-15  # of the two reaches: by how much less g is no less
-MOST_TURNS, MOST_ROUNDS, MOST_PARTINGS = 1000, 400, 12
+MOST_TURNS, MOST_ROUNDS, MOST_PARTINGS = 1000, 400, 4
 
 
 @dataclass(frozen=True, eq=False)
