@@ -41,7 +41,7 @@ class Contacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impacts:
-    """Impacts as the engine reports them: E rows, in order of time. Where contact lasts, the touch that begins it.
+    """Impacts as the engine reports them: E rows, in order of time. Where contact lasts, its first touch and its end.
 
     The normal points from a to b. None: the engine does not say.
     """
@@ -55,6 +55,7 @@ class Impacts:
     gap: Array | None = None  # (E,) m
     approach: Array | None = None  # (E,) m/s, at which the two close
     restitution: Array | None = None  # (E,) the nominal coefficient that holds
+    parting: NDArray[np.int64] | None = None  # (E,) 1 where a contact that lasted ends; None: there is none such
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,17 +138,42 @@ def narrow(solids, touching, work, y, bracket):
 
 @kernel
 def end_at_change(solids, touching, work, clock, h, bracket, tolerance, floor):
-    """Makes the step again so that it ends where the change has just happened; its length."""
+    """Makes the step again so that it ends where the change has just happened; its length, and its error."""
     narrow(solids, touching, work, clock.y, bracket)
     length = bracket[1] * h
-    nudge = 4e-16 * length
+    nudge, error = 4e-16 * length, np.inf
     for _ in range(TRIES):
-        attempt(solids, touching, work, clock.y, length, tolerance, floor)
-        if measure(solids, touching, work, work.end) >= 0.0:
+        error = attempt(solids, touching, work, clock.y, length, tolerance, floor)
+        if not error <= 1.0 or measure(solids, touching, work, work.end) >= 0.0:
             break
         length += nudge
         nudge *= 4.0
-    return length
+    return length, error
+
+
+@kernel
+def longest_step(solids, touching, work, y):
+    """s, in which no two bodies in contact pass by half of what there is to pass through.
+
+    A step that they pass within finds them apart at all of its stages, and no error: from the last before they touched
+    it has the length of a flight.
+    """
+    place_bodies(solids, work, y)
+    longest, g = np.inf, 0.0
+    for c in range(3):
+        g += solids.gravity[c] ** 2
+    for k in range(solids.pair.shape[0]):
+        p, q = solids.pair[k, 0], solids.pair[k, 1]
+        way = solids.inside[p] + solids.inside[q]
+        if touching.member[k] == 0 or way == np.inf:
+            continue
+        moved = turned_p = turned_q = 0.0
+        for c in range(3):
+            moved += (y[PLACES * q + V + c] - y[PLACES * p + V + c]) ** 2
+            turned_p, turned_q = turned_p + work.spin[p, c] ** 2, turned_q + work.spin[q, c] ** 2
+        speed = np.sqrt(moved) + np.sqrt(turned_p) * solids.reach[p] + np.sqrt(turned_q) * solids.reach[q]
+        longest = min(longest, min(way / speed, np.sqrt(2.0 * way) / g**0.25))
+    return longest
 
 
 @kernel
@@ -228,21 +253,23 @@ def advance(solids, touching, work, log, clock, bracket, most_steps, tolerance, 
             note_sample(solids, touching, work, log, clock, y)
         if tally[SAMPLES] == samples:
             break
-        error = attempt(solids, touching, work, y, h, tolerance, floor)
+        h = min(h, longest_step(solids, touching, work, y))
+        error, change = attempt(solids, touching, work, y, h, tolerance, floor), 0
+        if error <= 1.0:
+            now[STEP] = h * next_factor(error)
+            change = find_change(solids, touching, work, y, h, bracket)
+            if change == 2:
+                h *= bracket[0]
+                error = attempt(solids, touching, work, y, h, tolerance, floor)
+                measure(solids, touching, work, work.end)
+            elif change == 1:
+                h, error = end_at_change(solids, touching, work, clock, h, bracket, tolerance, floor)
         if not error <= 1.0:
             now[STEP] = h * min(0.9, next_factor(error))
             tally[REFUSED] += 1
             if now[TIME] + now[STEP] <= now[TIME]:
                 return STUCK
             continue
-        now[STEP] = h * next_factor(error)
-        change = find_change(solids, touching, work, y, h, bracket)
-        if change == 2:
-            h *= bracket[0]
-            attempt(solids, touching, work, y, h, tolerance, floor)
-            measure(solids, touching, work, work.end)
-        elif change == 1:
-            h = end_at_change(solids, touching, work, clock, h, bracket, tolerance, floor)
         until = now[TIME] + h
         while tally[SAMPLES] < samples and log.time[tally[SAMPLES]] < until:
             dense_state(y, work.dense, (log.time[tally[SAMPLES]] - now[TIME]) / h, work.components, work.state)

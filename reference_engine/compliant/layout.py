@@ -17,6 +17,7 @@ from reference_engine.compliant.errors import CompliantError
 from reference_engine.compliant.world import CompliantWorld
 from reference_engine.geometry.corners import corners_and_rims
 from reference_engine.geometry.portal import PortalWork, portal_work
+from reference_engine.geometry.portal_proximity import inner_radius
 from reference_engine.geometry.spatial_gap import FIELDS
 from reference_engine.geometry.spatial_shapes import HALF_SPACE, spatial_shapes
 from reference_engine.geometry.structure import Structure
@@ -63,6 +64,7 @@ class Solids(Structure):
     corner: Ids  # (P,) row of corners, or WHOLE
     corners: Array  # (C, 4) see geometry.corners
     law: Array  # (P, 7)
+    inside: Array  # (B,) m, radius of a ball about the centre that is inside; infinite of a half-space
     hysteresis: float  # m
 
 
@@ -140,6 +142,7 @@ def pack(world: CompliantWorld, hysteresis: float) -> Solids:
         corner=np.array(places, np.int64),
         corners=np.concatenate(corners),
         law=np.array(laws, np.float64).reshape(-1, 7),
+        inside=np.array([math.inf if k == HALF_SPACE else inner_radius(shapes, i) for i, k in enumerate(shapes.kind)]),
         hysteresis=hysteresis,
     )  # fmt: skip
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any
+
+import numpy as np
 
 from reference_engine.compliant.errors import CompliantError
 
@@ -43,7 +47,7 @@ class PairLaw:
     def __post_init__(self) -> None:
         for name, most in (("restitution", 1.0), ("sliding_friction", 1e6), ("rolling_resistance", 1e6)):
             value = getattr(self, name)
-            if not 0.0 <= value <= most:
+            if not (is_number(value) and 0.0 <= value <= most):
                 raise CompliantError(f"{name}: {value!r}; 0 to {most:g}")
         check("v_small", self.v_small, 0.0, math.inf, "m/s, above 0")
         check("w_small", self.w_small, 0.0, math.inf, "rad/s, above 0")
@@ -80,7 +84,18 @@ class Materials:
         return law
 
 
+def is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
+
+
+def are_numbers(values: Any, count: int | None = None) -> bool:
+    """Whether they are so many finite numbers, in a row."""
+    if np.ndim(values) != 1 or (count is not None and len(values) != count):
+        return False
+    return all(is_number(value) and math.isfinite(value) for value in values)
+
+
 def check(name: str, value: float, low: float, high: float, allowed: str) -> None:
     """Strictly between the two."""
-    if not low < value < high:
+    if not (is_number(value) and low < value < high):
         raise CompliantError(f"{name}: {value!r}; {allowed}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +34,7 @@ from reference_engine.compliant.layout import (
     rotation,
     start_state,
 )
+from reference_engine.compliant.materials import is_number
 from reference_engine.compliant.world import CompliantWorld
 
 Array = NDArray[np.float64]
@@ -56,11 +58,12 @@ class CompliantSettings:
             ("tolerance", FINEST_TOLERANCE, 1e-3), ("floor", 1e-9, 1e3), ("hysteresis", 1e-16, 1e-6),
         ):  # fmt: skip
             value = getattr(self, name)
-            if not low <= value <= high:
+            if not (is_number(value) and low <= value <= high):
                 raise CompliantError(f"{name}: {value!r}; {low:g} to {high:g}")
         for name in ("max_events", "max_steps"):
-            if getattr(self, name) < 1:
-                raise CompliantError(f"{name}: {getattr(self, name)!r}; at least 1")
+            count = getattr(self, name)
+            if not isinstance(count, int | np.integer) or count < 1:
+                raise CompliantError(f"{name}: {count!r}; a whole number, at least 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -163,11 +166,14 @@ def simulate_compliant(
 
 def doubled(log: Log) -> Log:
     """With room for twice as many events and contacts."""
-    more = {
-        name: np.concatenate([rows := getattr(log, name), np.empty_like(rows)])
-        for name in ("event_ids", "event", "contact_ids", "contact")
-    }
-    return replace(log, **more)
+
+    def twice(rows: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([rows, np.empty_like(rows)])
+
+    return Log(
+        time=log.time, state=log.state, held=log.held, event_ids=twice(log.event_ids), event=twice(log.event),
+        contact_ids=twice(log.contact_ids), contact=twice(log.contact),
+    )  # fmt: skip
 
 
 def why_not(

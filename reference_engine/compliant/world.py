@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import QhullError
 
 from reference_engine.compliant.errors import CompliantError
-from reference_engine.compliant.materials import Materials
+from reference_engine.compliant.materials import Materials, are_numbers, is_number
 from reference_engine.geometry.mass_properties import (
     box_mass,
     capsule_mass,
@@ -35,6 +35,7 @@ from reference_engine.geometry.spatial_shapes import (
 
 Array = NDArray[np.float64]
 Vector = tuple[float, float, float]
+ROUND_OFF = 1e-12  # of moments of inertia
 Solid = Sphere | Capsule | Box | Cylinder | Cone | Ellipsoid | ConvexMesh | HalfSpace
 
 
@@ -66,9 +67,14 @@ class CompliantBody:
 
         if not isinstance(self.shape, Solid):
             raise refuse(f"shape: {self.shape!r}; one of {', '.join(kind.__name__ for kind in Solid.__args__)}")
+        if not isinstance(self.shape, HalfSpace | ConvexMesh):
+            for field in fields(self.shape):
+                size = getattr(self.shape, field.name)
+                if not are_numbers(np.ravel(size).tolist()) or np.min(size) < 0.0:
+                    raise refuse(f"shape: {field.name}: {size!r}; m, above 0")
         for name, length in (("position", 3), ("orientation", 4), ("velocity", 3), ("spin", 3)):
             value = getattr(self, name)
-            if len(value) != length or not all(math.isfinite(x) for x in value):
+            if not are_numbers(value, length):
                 raise refuse(f"{name}: {value!r}; {length} finite numbers")
         if not any(self.orientation):
             raise refuse("orientation: a quaternion of length 0; any other")
@@ -76,11 +82,14 @@ class CompliantBody:
             raise refuse("a half-space has no mass; use fixed=True")
         if self.fixed and (any(self.velocity) or any(self.spin)):
             raise refuse("a fixed body has no velocity and no spin")
-        if not (math.isfinite(self.mass) and self.mass > 0.0):
+        if not (are_numbers([self.mass]) and self.mass > 0.0):
             raise refuse(f"mass: {self.mass!r} kg; above 0 and finite")
-        if self.inertia is not None and not all(0.0 < x < math.inf for x in self.inertia):
-            raise refuse(f"inertia: {self.inertia!r} kg m^2; three numbers above 0")
-        if self.contact_radius is not None and not self.contact_radius > 0.0:
+        if self.inertia is not None:
+            if not are_numbers(self.inertia, 3) or min(self.inertia) <= 0.0:
+                raise refuse(f"inertia: {self.inertia!r} kg m^2; three numbers above 0")
+            if max(self.inertia) > (0.5 + ROUND_OFF) * sum(self.inertia):
+                raise refuse(f"inertia: {self.inertia!r} kg m^2; none above the sum of the two others")
+        if self.contact_radius is not None and not (is_number(self.contact_radius) and self.contact_radius > 0.0):
             raise refuse(f"contact_radius: {self.contact_radius!r} m; above 0, inf for a flat one")
         try:
             check_solid(spatial_shapes([self.shape], [True]))
@@ -142,9 +151,9 @@ class CompliantWorld:
         object.__setattr__(self, "bodies", tuple(self.bodies))
         if not self.bodies:
             raise CompliantError("bodies: none; at least one")
-        if len(self.gravity) != 3 or not all(math.isfinite(x) for x in self.gravity):
+        if not are_numbers(self.gravity, 3):
             raise CompliantError(f"gravity: {self.gravity!r}; three finite numbers, m/s^2")
-        if not 0.0 < self.most_damping < math.inf:
+        if not (are_numbers([self.most_damping]) and self.most_damping > 0.0):
             raise CompliantError(f"most_damping: {self.most_damping!r} s/m; above 0 and finite")
         for body in self.bodies:
             self.materials.material(body.material)

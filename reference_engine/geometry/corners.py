@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.geometry.spatial_shapes import (
     Box,
@@ -44,3 +44,21 @@ def corners_and_rims(shape: SpatialShape) -> Array:
         case _:
             rows = []
     return np.array(rows, np.float64).reshape(-1, 4)
+
+
+def gaps_over_plane(
+    shape: SpatialShape, position: ArrayLike, orientation: ArrayLike, point: ArrayLike, normal: ArrayLike
+) -> Array:
+    """(S, C) m: how far each corner and rim is above the plane through a point, of any normal but 0.
+
+    position (S, 3) m; orientation (S, 4), w x y z, body to world, of any length but 0.
+    """
+    rows, n = corners_and_rims(shape), np.asarray(normal, np.float64) / np.linalg.norm(normal)
+    q = np.asarray(orientation, np.float64)
+    w, v = q[:, :1], q[:, 1:]
+    turn = np.cross(v, n)
+    local = n + 2.0 * (np.cross(v, turn) - w * turn) / (q * q).sum(axis=1, keepdims=True)  # n in axes of the body
+    height = (np.asarray(position, np.float64) - np.asarray(point, np.float64)) @ n
+    margin = shape.radius if isinstance(shape, Sphere | Capsule) else 0.0
+    above: Array = local @ rows[:, :3].T - np.hypot(local[:, 0], local[:, 1])[:, None] * rows[:, 3]
+    return above + (height - margin)[:, None]

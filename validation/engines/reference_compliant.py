@@ -19,11 +19,16 @@ from reference_engine import (
     PairLaw,
     simulate_compliant,
 )
-from reference_engine.geometry import spatial_shapes as shapes
+from reference_engine.compliant.world import Solid
 from scenarios.scene import SpatialScene, features, inertias, spatial_start
 from validation.engines.engine import Setting, Settings
 from validation.engines.recorder import Recorder, report_step_times
+from validation.solids import solid
 from validation.trajectory import Impacts, Trajectory
+
+PARTS = 4  # of a step, over which forces are summed up
+BOOLE, SIMPSON = np.array([7, 32, 12, 32, 7]) / 90.0, np.array([1, 0, 4, 0, 1]) / 6.0
+STEADY = 1e-3  # of an impulse: by how much the sum over half as many parts may be another
 
 OWN = CompliantSettings()
 SETTINGS = {
@@ -63,7 +68,7 @@ def world_of(scene: SpatialScene) -> CompliantWorld:
     moments = inertias(scene)
     bodies = [
         CompliantBody(
-            shape=solid(body.shape),
+            shape=solid_of(body),
             material=str(body.material),
             position=tuple(position[i]),
             orientation=tuple(orientation[i]),
@@ -78,7 +83,7 @@ def world_of(scene: SpatialScene) -> CompliantWorld:
         for i, body in enumerate(scene.bodies)
     ]
     bodies += [
-        CompliantBody(shape=solid(boundary), material=str(boundary.material), fixed=True, name=boundary.name)
+        CompliantBody(shape=solid_of(boundary), material=str(boundary.material), fixed=True, name=boundary.name)
         for boundary in scene.boundaries
     ]
     return CompliantWorld(
@@ -94,52 +99,64 @@ def world_of(scene: SpatialScene) -> CompliantWorld:
     )
 
 
-def solid(shape: Any) -> Any:
-    match shape.kind:
-        case "sphere":
-            return shapes.Sphere(shape.radius)
-        case "capsule":
-            return shapes.Capsule(shape.radius, shape.length / 2.0)
-        case "cylinder":
-            return shapes.Cylinder(shape.radius, shape.length / 2.0)
-        case "box":
-            return shapes.Box(np.array(shape.size) / 2.0)
-        case "ellipsoid":
-            return shapes.Ellipsoid(shape.semi_axes)
-        case "convex-mesh":
-            return shapes.ConvexMesh(shape.points)
-        case "half-space":
-            return shapes.HalfSpace(shape.point, shape.normal)
-    raise TypeError(shape)
+def solid_of(member: Any) -> Solid:
+    """Raises CompliantError for what is no solid in space; `declines` says so before."""
+    shape = solid(member)
+    if not isinstance(shape, Solid):
+        raise CompliantError(KNOWS_NOT["hollow-sphere"])
+    return shape
 
 
 def simulate(scene: SpatialScene, dt: float, settings: Settings) -> Trajectory:
     """Kept as those of engines with steps are: every step around an impact. Raises CompliantError, with the figures."""
     recorder = Recorder(scene, dt, velocity_lag=0.0)
-    times = np.arange(recorder.step_count + 1) * dt
+    times = np.arange(PARTS * recorder.step_count + 1) * (dt / PARTS)
     started = time.perf_counter()
     motion = simulate_compliant(
         world_of(scene), times, CompliantSettings(tolerance=float(settings["compliant_tolerance"]))
     )
     report_step_times([(time.perf_counter() - started) / recorder.step_count] * recorder.step_count)
     count = len(scene.bodies)
-    for state in zip(motion.position, motion.orientation, motion.velocity, motion.spin):
-        recorder.read(*(part[:count] for part in state))
+    for k in range(0, len(times), PARTS):
+        states = (motion.position, motion.orientation, motion.velocity, motion.spin)
+        recorder.read(*(part[k, :count] for part in states))
+        if recorder.wants_contacts:
+            report_contacts(recorder, motion, k, dt)
     return replace(recorder.trajectory(), impacts=impacts_of(motion))
 
 
+def report_contacts(recorder: Recorder, motion: CompliantMotion, sample: int, dt: float) -> None:
+    """What the contacts gave in the step that ends at the sample, by Boole's rule; nothing if Simpson's has another.
+
+    So it is where a contact begins or ends within the step, or lasts for less.
+    """
+    rows = [slice(*motion.first_contact[k : k + 2]) for k in range(sample - PARTS, sample + 1)]
+    contacts = motion.contacts
+    place = [contacts.place[row] for row in rows]
+    if not len(place[-1]) or not all(np.array_equal(place[-1], other) for other in place[:-1]):
+        return
+    force = np.array([contacts.force[row] for row in rows])
+    impulse, coarse = (dt * np.tensordot(w, force, 1) for w in (BOOLE, SIMPSON))
+    if (np.linalg.norm(impulse - coarse, axis=1) > STEADY * np.linalg.norm(impulse, axis=1)).any():
+        return
+    at = rows[-1]
+    a, b = contacts.pair[at].T
+    recorder.add_contacts(a, b, contacts.point[at], contacts.normal[at], contacts.gap[at], impulse)
+
+
 def impacts_of(motion: CompliantMotion) -> Impacts:
-    """Every touch at its own time. What a contact gives until the two part is no impulse at an instant: NaN."""
+    """Every touch and parting at its own time. A contact gives no impulse at an instant: NaN."""
     events = motion.events
-    met = events.kind == "contact"
+    seen = events.kind != "jump"
     return Impacts(
-        time=events.time[met],
-        a=events.pair[met, 0],
-        b=events.pair[met, 1],
-        point=events.point[met],
-        impulse=np.full((int(met.sum()), 3), np.nan),
-        normal=events.normal[met],
-        gap=events.gap[met],
-        approach=events.approach[met],
-        restitution=events.restitution[met],
+        time=events.time[seen],
+        a=events.pair[seen, 0],
+        b=events.pair[seen, 1],
+        point=events.point[seen],
+        impulse=np.full((int(seen.sum()), 3), np.nan),
+        normal=events.normal[seen],
+        gap=events.gap[seen],
+        approach=events.approach[seen],
+        restitution=events.restitution[seen],
+        parting=(events.kind[seen] == "separation").astype(np.int64),
     )

@@ -1,24 +1,36 @@
-"""Energy: kinetic, in gravity, in springs and in compliant contacts, with the velocities at the time of the poses."""
+"""Energy: kinetic, in gravity, in springs and in compliant contacts, with the velocities at the time of the poses.
+
+A steady couple in the plane, thrusters whose forces on a body sum to 0, has an energy too: minus its torque times the
+angle that the body has turned by.
+"""
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
+from reference_engine.geometry.corners import corners_and_rims, gaps_over_plane
+from reference_engine.geometry.spatial_shapes import SpatialShape
+from scenarios.boundaries import HalfSpace
 from scenarios.forces import spring_energy
 from scenarios.materials import stiffness
 from validation.metrics.axes import to_body_axes
 from validation.metrics.flight import energy_doubt, spin_at_pose, velocity_at_pose
 from validation.metrics.metric import Reading
-from validation.metrics.observation import Array, Observation, free_inertia, free_mass, shared
+from validation.metrics.observation import Array, Observation, free, free_inertia, free_mass, length, shared
 from validation.metrics.proximity import proximities
+from validation.solids import solid
 from validation.trajectory import PlanarTrajectory, SpatialTrajectory
+
+ROUND_OFF = 1e-12  # of the forces of a couple
 
 
 @shared
 def energy(o: Observation) -> Array:
     """(S,) J: sum over free bodies of m v^2 / 2 + w I w / 2 - m g . (x - x(0)), plus what springs and contacts hold.
 
-    Heights count from the start, so that a scene far from the origin loses no digits.
+    Less the work of couples. Heights and angles count from the start: a scene far from the origin loses no digits.
     """
     m, position, v = free_mass(o), o.trajectory.position, velocity_at_pose(o)
     lift = (position - position[0]) @ -o.gravity
@@ -27,7 +39,33 @@ def energy(o: Observation) -> Array:
         total = total + np.array([spring_energy(o.scene, *pose) for pose in _poses(o)])
     if o.scene.contact.compliant is not None:
         total = total + elastic_energy(o)
+    driven = couples(o)
+    if driven is not None and isinstance(o.trajectory, PlanarTrajectory):
+        total = total - (o.trajectory.angle - o.trajectory.angle[0]) @ driven
     return total
+
+
+@shared
+def couples(o: Observation) -> Array | None:
+    """(B,) N m: of the thrusters of a planar scene; None where a force is left over, or grows and fades with time.
+
+    What these do depends on more than the poses at the samples. In space a couple fixed in the body has no energy.
+    """
+    if not o.scene.thrusters or not o.is_planar:
+        return None
+    index = {body.name: i for i, body in enumerate(o.scene.bodies)}
+    force, torque, size = np.zeros((len(index), 2)), np.zeros(len(index)), np.zeros(len(index))
+    for thruster in o.scene.thrusters:
+        i, (x, y) = index[thruster.body], thruster.anchor
+        factors = {factor for _, factor in thruster.profile}
+        if len(factors) > 1:
+            return None
+        push = factors.pop() * np.array(thruster.force)
+        force[i] += push
+        torque[i] += x * push[1] - y * push[0]
+        size[i] += length(push)
+    pushed = length(force) > ROUND_OFF * size
+    return None if (pushed & free(o)).any() else np.where(free(o), torque, 0.0)
 
 
 def open_energy(o: Observation) -> Array:
@@ -40,14 +78,24 @@ def open_energy(o: Observation) -> Array:
 
 @shared
 def elastic_energy(o: Observation) -> Array:
-    """(S,) J: 2/5 c depth^2.5 of every pair in touch, by the scene's own law and our own gaps (Hertz 1882)."""
+    """(S,) J: 2/5 c depth^2.5 of every contact, by the scene's own law and our own gaps (Hertz 1882).
+
+    A pair has one contact; over a half-space one for each corner, end and rim that is in it.
+    """
     given, near, held = o.scene.contact.compliant, proximities(o), np.zeros(len(o.time))
     assert given is not None
     members = (*o.scene.bodies, *o.scene.boundaries)
+    assert isinstance(o.trajectory, SpatialTrajectory)
     deep = np.flatnonzero(near.gap < 0.0)
-    c = {(a, b): stiffness(given, members[a], members[b]) for a, b in set(zip(near.a[deep], near.b[deep]))}
-    each = np.array([c[pair] for pair in zip(near.a[deep], near.b[deep])])
-    np.add.at(held, near.sample[deep], 0.4 * each * (-near.gap[deep]) ** 2.5)
+    for a, b in set(zip(near.a[deep].tolist(), near.b[deep].tolist())):
+        rows = deep[(near.a[deep] == a) & (near.b[deep] == b)]
+        sample, gap, ground = near.sample[rows], near.gap[rows, None], members[b]
+        shape = cast(SpatialShape, solid(members[a]))
+        if isinstance(ground, HalfSpace) and len(corners_and_rims(shape)):
+            pose = o.trajectory.position[sample, a], o.trajectory.orientation[sample, a]
+            gap = gaps_over_plane(shape, *pose, ground.point, ground.normal)
+        c = stiffness(given, members[a], ground)
+        np.add.at(held, sample, 0.4 * c * (np.maximum(0.0, -gap) ** 2.5).sum(axis=1))
     return held
 
 
@@ -65,9 +113,9 @@ def energy_drift(o: Observation) -> Reading | None:
 
     The largest, not the last: an error that comes and goes is one. Lower is better where the truth says that energy
     keeps its value; elsewhere friction and impacts take some, and the figure is only told. Scenes with thrusters have
-    no energy to keep.
+    no energy to keep, but for steady couples in the plane, whose work is told by the angle.
     """
-    if o.scene.thrusters:
+    if o.scene.thrusters and couples(o) is None:
         return None
     E, doubt = energy(o), open_energy(o)
     drift = (np.abs(E - E[0]) - doubt - doubt[0]).max()
@@ -75,12 +123,12 @@ def energy_drift(o: Observation) -> Reading | None:
 
 
 def energy_gain(o: Observation) -> float | None:
-    """Largest E(t) - E(s) over s <= t: what a scene without motors never does, however much it loses before.
+    """Largest E(t) - E(s) over s <= t, E less the work of couples: what nothing gives, however much is lost before.
 
     A step from flight into contact or back is not judged: each energy counts at the end of its doubt that is kinder
-    to the engine. Scenes with thrusters are left out.
+    to the engine. Scenes with thrusters are left out, but for steady couples in the plane.
     """
-    if o.scene.thrusters:
+    if o.scene.thrusters and couples(o) is None:
         return None
     E, doubt = energy(o), open_energy(o)
     return float(np.maximum((E - doubt - np.minimum.accumulate(E + doubt)).max(), 0.0))

@@ -17,6 +17,7 @@ from reference_engine.geometry.proximities import Proximities
 from reference_engine.geometry.spatial_proximity import spatial_proximities
 from scenarios.scene import colliding_pairs
 from validation.metrics.observation import NEAR, Array, Observation, free, point_speed, reach, shared, size
+from validation.solids import solid
 from validation.trajectory import PlanarTrajectory
 
 STEPS_AHEAD = 3  # an approaching pair is seen so many steps before it meets
@@ -50,7 +51,7 @@ def proximities(o: Observation) -> Proximities:
     wanted = np.zeros((len(members), len(members)), bool)
     wanted[tuple(np.array(pairs(o), np.int64).reshape(-1, 2).T)] = True
     ignore = np.argwhere(~wanted & np.triu(np.ones_like(wanted), 1))
-    shapes: list[Any] = [_shape(member) for member in members]
+    shapes: list[Any] = [solid(member) for member in members]
     if isinstance(o.trajectory, PlanarTrajectory):
         pose = _with_boundaries(o, o.trajectory.pose, (0.0,))
         return planar_contact_points(planar.planar_shapes(shapes, static), pose, cutoff, ignore)
@@ -68,35 +69,3 @@ def _with_boundaries(o: Observation, pose: Array, rest: tuple[float, ...]) -> Ar
         return pose
     everywhere = np.broadcast_to(np.array(still), (len(pose), len(still), pose.shape[2]))
     return np.concatenate([pose, everywhere], axis=1)
-
-
-def _shape(member: Any) -> planar.PlanarShape | spatial.SpatialShape:
-    shape = getattr(member, "shape", member)
-    match shape.kind:
-        case "polygon":
-            return planar.Polygon(shape.vertices)
-        case "arc-polygon":
-            return planar.ArcPolygon(shape.vertices, shape.bulges)
-        case "disc":
-            return planar.Disc(shape.radius)
-        case "half-plane":
-            return planar.HalfPlane(shape.point, shape.normal)
-        case "bowl":
-            return planar.Bowl(shape.radius)
-        case "sphere":
-            return spatial.Sphere(shape.radius)
-        case "capsule":
-            return spatial.Capsule(shape.radius, shape.length / 2.0)
-        case "cylinder":
-            return spatial.Cylinder(shape.radius, shape.length / 2.0)
-        case "box":
-            return spatial.Box(np.array(shape.size) / 2.0)
-        case "ellipsoid":
-            return spatial.Ellipsoid(shape.semi_axes)
-        case "convex-mesh":
-            return spatial.ConvexMesh(shape.points)
-        case "half-space":
-            return spatial.HalfSpace(shape.point, shape.normal)
-        case "hollow-sphere":
-            return spatial.HollowSphere(shape.radius)
-    raise TypeError(shape)

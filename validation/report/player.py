@@ -119,7 +119,10 @@ def impact_times(track: Track) -> Array:
     """s, as the engine reports them, or as a sample that stands twice says, before and after one."""
     impacts = track.trajectory.impacts
     time = np.asarray(track.trajectory.time)
-    found = np.unique(time[1:][np.diff(time) == 0.0]) if impacts is None else np.unique(impacts.time)
+    if impacts is None:
+        found = np.unique(time[1:][np.diff(time) == 0.0])
+    else:
+        found = np.unique(impacts.time if impacts.parting is None else impacts.time[impacts.parting == 0])
     return np.asarray(found[thin(len(found), MOST_IMPACTS)], dtype=np.float64)
 
 

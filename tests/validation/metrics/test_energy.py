@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from scenarios.forces import planar_wrenches, spatial_wrenches
-from scenarios.scene import Rod, Spring, Thruster
+from scenarios.scene import Rod, Spring, Thruster, inertias
 from tests.validation.metrics.motions import (
     DT,
     GROUND,
@@ -35,6 +36,7 @@ from validation.metrics.axes import to_body_axes
 from validation.metrics.energy import energy
 from validation.metrics.flight import velocity_at_pose
 from validation.metrics.observation import Observation
+from validation.trajectory import PlanarTrajectory
 
 CONSERVED = truth(invariants=frozenset({"energy"}))
 
@@ -242,6 +244,47 @@ def test_a_scene_with_a_motor_has_no_energy_to_keep():
     motor = Thruster(body="ball", anchor=(0.0, 0.0), force=(1.0, 0.0))
     found = values(plane(disc(), thrusters=(motor,)), euler((0.0, 5.0), (0.0, 0.0), 20, poses_first=False))
     assert "energy_drift" not in found and "energy_gain" not in found
+
+
+@pytest.mark.parametrize("profile", [((0.0, 1.0),), ((0.0, 0.5), (1.0, 0.5))])
+def test_what_a_steady_couple_does_is_no_gain(profile):
+    """A disc of 1/2 m r^2 turned by a couple: its kinetic energy is the torque times its angle."""
+    ball, factor = disc(), profile[0][1]
+    torque = 2.0 * 0.3 * 1.5 * factor
+    couple = [
+        Thruster(body="ball", anchor=(0.0, side * 0.3), force=(-side * 1.5, 0.0), profile=profile)
+        for side in (-1.0, 1.0)
+    ]
+    scene = plane(ball, thrusters=tuple(couple))
+    rate, time = torque / float(inertias(scene)[0]), np.linspace(0.0, 1.0, 21)
+    fall = -9.81 * time
+    pose = np.stack([0.0 * time, 5.0 - 9.81 * time**2 / 2.0, rate * time**2 / 2.0], axis=1)[:, None]
+    motion = PlanarTrajectory(
+        time=time,
+        dt=0.05,
+        velocity_lag=0.0,
+        pose=pose,
+        twist=np.stack([0.0 * time, fall, rate * time], axis=1)[:, None],
+    )
+    found = values(scene, motion)
+    assert found["energy_drift"] < 1e-12 * torque * pose[-1, 0, 2] + 1e-12 and found["energy_gain"] < 1e-12
+    more = replace(motion, twist=motion.twist * np.array([1.0, 1.0, 1.1]))
+    gained = 0.5 * float(inertias(scene)[0]) * (rate**2) * (1.1**2 - 1.0)
+    assert values(scene, more)["energy_gain"] == pytest.approx(gained)
+
+
+def test_a_couple_that_grows_or_pushes_too_has_no_energy_to_keep():
+    def driven(*thrusters):
+        scene = plane(disc(), thrusters=thrusters)
+        return values(scene, euler((0.0, 5.0), (0.0, 0.0), 20, poses_first=False))
+
+    left = Thruster(body="ball", anchor=(0.0, 0.3), force=(-1.0, 0.0))
+    right = Thruster(body="ball", anchor=(0.0, -0.3), force=(1.0, 0.0))
+    assert "energy_gain" in driven(left, right)
+    assert "energy_gain" not in driven(left)
+    growing = ((0.0, 0.0), (1.0, 1.0))
+    grown = [thruster.model_copy(update={"profile": growing}) for thruster in (left, right)]
+    assert "energy_gain" not in driven(*grown)
 
 
 def test_a_body_on_a_rod_is_never_in_flight():
