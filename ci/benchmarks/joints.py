@@ -10,8 +10,8 @@ and what is known of its motion, on top or under `expected`. Kinds, told by name
     linkages     slider-crank: m (3), r and l or L (2), y0; four-bar: m (3), L (4), y0: angle and spin of the crank,
                  from the x axis; N four-bars (IFToMM's A02): N, L, m; Andrews': nothing, or any of its data by the
                  names of Hairer and Wanner
-    in space     heavy top: A, C, mgl, w3, theta0; free body: I (3), w0 (3); ball in a bowl: L or R and r, k, s, e0,
-                 edot0
+    in space     Bricard's linkage (A04), P1 to P5, and the flyball governor (A05), z; heavy top: A, C, mgl, w3, theta0;
+                 free body: I (3), w0 (3); ball in a bowl: L or R and r, k, s, e0, edot0
 
     period (of a top's nutation, of a height: nutation_period, z_period); t_fall, omega; t with y, a row or rows of
     states in `order`, or with angles, axis, q, w, e, B0; columns by their names (theta, omega1, x_slider);

@@ -30,13 +30,14 @@ from reference_engine.multibody.kinematics import matrices
 from reference_engine.multibody.links import Link
 from reference_engine.multibody.mechanism import Mechanism
 from reference_engine.multibody.motion import MechanismMotion
+from reference_engine.multibody.space_linkages import GOVERNOR, bricard, flyball_governor
 
 Array = NDArray[np.float64]
 Read = Callable[[MechanismMotion, str], Array]
 WAYS = ("accelerations", "impulses")
 STATE, ANDREWS_ANGLES = 1e-9, 1e-8
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-FOREIGN = re.compile(r"ladder|bricard|fly ?ball|governor|cardan|hooke|geneva|gear|cart|crane|wheel|plank|\ba0[4-9]")
+FOREIGN = re.compile(r"ladder|cardan|hooke|geneva|gear|cart|crane|wheel|plank|\ba0[6-9]")
 REMARKS = {"order", "start", "rods", "note", "source", "units", "t_end", "t", "name", "conventions", "start_words"}
 
 
@@ -178,7 +179,8 @@ def recorded(data: Case) -> Recorded:
             return replace(found, notes=found.notes + inputs.unasked())
     raise CaseError(
         f"name {data.get('name')!r} with inputs {', '.join(inputs.given) or 'none'} is no case that is known here: "
-        "pendulums (L, m; I, d), slider-crank, four-bar, N four-bars, Andrews, top, free body, ball in a bowl"
+        "pendulums (L, m; I, d), slider-crank, four-bar, N four-bars, Andrews, Bricard, governor, top, free body, "
+        "ball in a bowl"
     )
 
 
@@ -514,9 +516,48 @@ def bowl(inputs: Inputs) -> Recorded:
                     moment=0.3 * math.sqrt(L / g))  # fmt: skip
 
 
+def loop_of_six(inputs: Inputs) -> Recorded:
+    """Bricard's linkage (IFToMM's A04): P1 ... P5 are the rods' ends, from the origin on; P3 where none is named."""
+    length, mass = inputs.number("L", "l", "length", otherwise=1.0), inputs.number("m", "mass", otherwise=1.0)
+    section = inputs.number("section", "width", "h", otherwise=0.1)
+    mechanism = bricard(length=length, mass=mass, section=section, gravity=inputs.gravity())
+
+    def read(motion: MechanismMotion, column: str) -> Array:
+        found = re.fullmatch(r"([xyz])_?(?:p?([1-5]))?", column.lower())
+        if not found:
+            raise CaseError(f"column {column!r}: known are x, y, z of P3, and of P1 to P5 with the number")
+        k = int(found[2] or 3) - 1
+        along = matrices(motion.orientation[:, k])[:, :, 0]
+        return (motion.position[:, k] + 0.5 * length * along)[:, XYZ.index(found[1])]
+
+    vectors = {f"P{k}": tuple(f"{x}{k}" for x in XYZ) for k in range(1, 6)}
+    return Recorded(mechanism=mechanism, read=read, columns=XYZ, vectors=vectors, ways=WAYS[:1])
+
+
+def governor(inputs: Inputs) -> Recorded:
+    """The stiff flyball governor (IFToMM's A05), as it stands there: height of the cube, angles of rods and shaft."""
+    inputs.any("g", "gravity")
+
+    def read(motion: MechanismMotion, column: str) -> Array:
+        over = GOVERNOR["length"] - motion.position[:, 1, 2]
+        arm = float(np.linalg.norm(mechanism.links[1].position - np.array([0.5 * GOVERNOR["cube"], 0.0, 1.0])))
+        apart = motion.position[:, 1] - motion.position[:, 2]
+        height = motion.position[:, 3, 2]
+        known = {"z": height, "h": height, "height": height, "alpha": np.arcsin(over / arm),
+                 "psi": np.arctan2(apart[:, 1], apart[:, 0]), "w": motion.spin[:, 0, 2]}  # fmt: skip
+        if column.lower() not in known:
+            raise CaseError(f"column {column!r}: known are {', '.join(known)}")
+        return known[column.lower()]
+
+    mechanism = flyball_governor()
+    return Recorded(mechanism=mechanism, read=read, columns=("z",), ways=WAYS[:1])
+
+
 KINDS: tuple[tuple[Callable[[Inputs], Recorded], str, tuple[set[str], ...]], ...] = (
     (andrews, r"andrew|squeez|seven body|\ba03\b", ({"mom", "c0", "l0"},)),
     (windows, r"\bn four ?bar|\ba02\b", ()),
+    (loop_of_six, r"bricard|\ba04\b", ()),
+    (governor, r"governor|fly ?ball|\ba05\b", ()),
     (bars, r"four ?bar|4 ?bar|crank rocker", ()),
     (slider, r"slider|crank", ({"r", "l", "m"}, {"crank", "rod"})),
     (top, r"\btop\b|gyro", ({"a", "c", "mgl"}, {"i1", "i3"})),

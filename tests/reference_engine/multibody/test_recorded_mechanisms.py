@@ -80,7 +80,7 @@ def test_what_is_not_hit_not_known_or_not_readable_is_a_miss_with_its_reason(ben
     lines = {
         "a_off": (one | {"y": [[y[0] + 2e-9, *y[1:]]]}, "2.0e-09  1.0e-09  MISS"),
         "a_sure": (one | {"y": [[y[0] + 2e-6, *y[1:]]], "self_convergence_per_t": [1.0]}, "2.0e-06  1.0e-06  MISS"),
-        "b_kind": ({"name": "flyball", "inputs": {"n": 3}}, "'flyball' with inputs n is no case"),
+        "b_kind": ({"name": "geneva", "inputs": {"n": 3}}, "'geneva' with inputs n is no case"),
         "c_text": ("{", "not JSON: Expecting"),
         "d_none": ({"name": "x", "inputs": {"m": 1, "L": 1, "start": "theta=1"}}, "nothing to compare with"),
         "e_list": ([1], "it holds [1] and no object"),
@@ -130,7 +130,18 @@ def test_masses_of_a_slider_crank_may_be_named_and_columns_carry_their_links(ben
     assert one.read(start, "theta_rod")[0] == pytest.approx(-math.asin(0.5 * math.sin(0.7) / 1.3), abs=1e-14)
 
 
-@pytest.mark.parametrize("name", ["sliding_ladder", "A04_bricard"])
+@pytest.mark.parametrize("name", ["sliding_ladder", "A07_cardan"])
 def test_a_length_alone_makes_no_pendulum_of_a_mechanism_by_another_name(benchmark, name):
     with pytest.raises(benchmark.CaseError, match="is no case that is known here"):
         benchmark.recorded({"name": name, "inputs": {"L": 1, "m": 1, "theta0": 0.8}})
+
+
+def test_bricard_s_linkage_and_the_governor_are_known_by_name_or_number(benchmark):
+    for name in ("A04_Bricard", "bricard_mechanism"):
+        case = benchmark.recorded({"name": name, "inputs": {"m": 1, "L": 1, "g": 9.81}})
+        start = benchmark.simulate_mechanism(case.mechanism, [0.0])
+        assert [case.read(start, column)[0] for column in case.vectors["P3"]] == pytest.approx([1.0, -1.0, 1.0])
+    case = benchmark.recorded({"name": "A05_flyball_governor", "inputs": {}})
+    start = benchmark.simulate_mechanism(case.mechanism, [0.0])
+    assert case.read(start, "z")[0] == pytest.approx(0.5)
+    assert case.read(start, "alpha")[0] == pytest.approx(math.pi / 6.0)
