@@ -434,7 +434,9 @@ def top(inputs: Inputs) -> Recorded:
     A, C = inputs.number("A", "I1", "I_1", "Ix"), inputs.number("C", "I3", "I_3", "Iz")
     if inputs.any("mgl", "mgL", "Mgl"):
         m, weight = 1.0, inputs.number("mgl", "mgL", "Mgl")
-        arm = 0.5 * math.sqrt(A)
+        arm = (
+            math.sqrt(A * min(0.25, 1.0 - 0.5 * C / A)) if C < 2.0 * A else 0.5 * math.sqrt(A)
+        )  # with a C that bodies have
         g = weight / arm
     else:
         m, arm, g = inputs.number("m", "M", "mass"), inputs.number("l", "L", "d", "h"), inputs.gravity()

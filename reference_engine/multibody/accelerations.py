@@ -12,6 +12,7 @@ is handed to impulses, which close gaps and know no accelerations.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Literal
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
 from reference_engine.multibody.dynamics import System
-from reference_engine.multibody.errors import JointError
+from reference_engine.multibody.errors import JointError, MechanismError
 from reference_engine.multibody.impulses import ByImpulses
 
 Array = NDArray[np.float64]
@@ -38,6 +39,8 @@ class ByAccelerations:
     def __init__(
         self, system: System, time: float, y: Array, active: Flags, tolerance: float, stabilise: Stabilise, alpha: float
     ) -> None:
+        if stabilise == "baumgarte" and not (math.isfinite(alpha) and alpha >= 0.0):
+            raise MechanismError(f"alpha: {alpha!r} 1/s; finite and at least 0")
         self.system, self.active, self.stabilise = system, active, stabilise
         self.alpha = alpha if stabilise == "baumgarte" else 0.0
         self.time, self.y, self._tolerance = time, y, tolerance

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.multibody.errors import MechanismError
-from reference_engine.multibody.links import GROUND, vector
+from reference_engine.multibody.links import check_ends, vector
 
 Array = NDArray[np.float64]
 Course = Callable[[float], tuple[float, float, float]]
@@ -46,8 +46,7 @@ class Drive:
 
     def __post_init__(self) -> None:
         what = f"drive {self.name!r}" if self.name else "drive"
-        if self.first == self.second or min(self.first, self.second) < GROUND:
-            raise MechanismError(f"{what}: links {self.first} and {self.second}; it needs two, -1 being the world")
+        check_ends(what, self.first, self.second)
         if not callable(self.course):
             raise MechanismError(
                 f"{what}: course {self.course!r}; a function of time: displacement, rate, acceleration"

@@ -272,7 +272,10 @@ class System:
         if not len(S):
             none = np.zeros((0, 0))
             return replace(held, active=active, U=none, s=np.zeros(0), Vt=np.zeros((0, S.shape[1])))
-        U, s, Vt = np.linalg.svd(S, full_matrices=False)
+        try:
+            U, s, Vt = np.linalg.svd(S, full_matrices=False)
+        except np.linalg.LinAlgError:
+            raise JointError("the joints' rows are not finite: the mechanism has run away") from None
         rank = int(np.count_nonzero(s[:most] > RANK * s[0]))
         return replace(held, active=active, U=U[:, :rank], s=s[:rank], Vt=Vt[:rank])
 

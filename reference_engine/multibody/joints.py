@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from reference_engine.multibody.driven import Drive
 from reference_engine.multibody.errors import MechanismError
-from reference_engine.multibody.links import GROUND, vector
+from reference_engine.multibody.links import check_ends, vector
 from reference_engine.multibody.rolling import Rolling
 from reference_engine.multibody.winding import Winding
 
@@ -91,11 +91,6 @@ class Distance:
 
 
 Joint = Coupling | Distance | Rolling | Drive | Winding
-
-
-def check_ends(what: str, first: int, second: int) -> None:
-    if first == second or min(first, second) < GROUND:
-        raise MechanismError(f"{what}: links {first} and {second}; it needs two, -1 being the world")
 
 
 def check_bounce(what: str, one_sided: bool, restitution: float) -> None:

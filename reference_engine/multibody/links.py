@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -62,6 +63,10 @@ class Link:
             raise MechanismError(f"{what}: mass {self.mass!r} kg is not positive and finite")
         if not ((inertia > 0.0).all() or (inertia == 0.0).all()):
             raise MechanismError(f"{what}: inertia {inertia.tolist()} kg m^2; positive, or 0 throughout for a point")
+        if not planar and 2.0 * inertia.max() - inertia.sum() > 1e-9 * inertia.max():
+            raise MechanismError(
+                f"{what}: inertia {inertia.tolist()} kg m^2; none of three is more than the sum of the others"
+            )
         if not inertia.any() and spin.any():
             raise MechanismError(f"{what}: spin {spin.tolist()} rad/s of a point mass (inertia 0); it has none")
 
@@ -69,6 +74,14 @@ class Link:
 def numbers(value: ArrayLike | None) -> Array:
     """(n,) of what a field holds, one number as one of a kind."""
     return np.atleast_1d(np.asarray(value, np.float64))
+
+
+def check_ends(what: str, first: int, second: int) -> None:
+    """Raises MechanismError where these are not the numbers of two links."""
+    if not (isinstance(first, Integral) and isinstance(second, Integral)):
+        raise MechanismError(f"{what}: links {first!r} and {second!r}; whole numbers, -1 being the world")
+    if first == second or min(first, second) < GROUND:
+        raise MechanismError(f"{what}: links {first} and {second}; it needs two, -1 being the world")
 
 
 def vector(what: str, field: str, value: ArrayLike, lengths: tuple[int, ...]) -> Array:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from reference_engine.multibody.driven import Drive
 from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.joints import Coupling, Joint
-from reference_engine.multibody.links import GROUND, Link, vector
+from reference_engine.multibody.links import GROUND, Link, check_ends, vector
 from reference_engine.multibody.rolling import Rolling
 from reference_engine.multibody.winding import Winding
 
@@ -33,8 +33,7 @@ class LinkSpring:
     damping: float = 0.0  # kg/s
 
     def __post_init__(self) -> None:
-        if self.first == self.second or min(self.first, self.second) < GROUND:
-            raise MechanismError(f"spring: links {self.first} and {self.second}; it needs two, -1 being the world")
+        check_ends("spring", self.first, self.second)
         for name in ("stiffness", "length", "damping"):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0.0):
                 raise MechanismError(f"spring: {name} {getattr(self, name)!r} is not finite and at least 0")

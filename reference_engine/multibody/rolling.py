@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.kinematics import matrices
-from reference_engine.multibody.links import GROUND, vector
+from reference_engine.multibody.links import GROUND, check_ends, vector
 
 Array = NDArray[np.float64]
 
@@ -60,6 +60,7 @@ class Rolling:
 
     def __post_init__(self) -> None:
         what = f"rolling {self.name!r}" if self.name else "rolling"
+        check_ends(what, GROUND, self.link)
         axes = vector(what, "semi_axes", self.semi_axes, (0, 3))
         axes = np.repeat(axes, 3) if axes.ndim == 0 else axes
         if self.friction is not None and not (math.isfinite(self.friction) and self.friction >= 0.0):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.multibody.errors import JointError, MechanismError
-from reference_engine.multibody.links import GROUND, vector
+from reference_engine.multibody.links import check_ends, vector
 
 Array = NDArray[np.float64]
 
@@ -42,8 +42,7 @@ class Winding:
 
     def __post_init__(self) -> None:
         what = f"winding {self.name!r}" if self.name else "winding"
-        if self.first == self.second or min(self.first, self.second) < GROUND:
-            raise MechanismError(f"{what}: links {self.first} and {self.second}; it needs two, -1 being the world")
+        check_ends(what, self.first, self.second)
         if not (math.isfinite(self.radius) and self.radius > 0.0):
             raise MechanismError(f"{what}: radius {self.radius!r} m is not positive and finite")
         if self.pays_out not in (1, -1):
