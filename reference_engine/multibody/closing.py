@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.complementarity.contact_forces import required_forces
-from reference_engine.multibody.dynamics import System, speed_of
+from reference_engine.multibody.dynamics import System
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -16,16 +16,16 @@ STILL = 1e-10  # of the speeds: a rate that counts as none
 PUSHES = 1e-9  # of the greatest multiplier: less does not hold
 
 
-def holding(system: System, time: float, y: Array, bilateral: Flags) -> Flags:
+def holding(system: System, time: float, y: Array, bilateral: Flags, pace: float) -> Flags:
     """Rows that are held from here on: the two-sided ones, and of the closed ones at rest those that push.
 
-    Forces and accelerations of the gaps are complementary, and come from one solve with the joints.
+    Forces and accelerations of the gaps are complementary, and come from one solve with the joints. pace: m/s, the
+    greatest speed so far; what is far below it is rest.
     """
     q, v = system.split(y)
     held = system.hold(q, bilateral | system.rows.one_sided, time)
-    still = STILL * max(speed_of(system, v), 1e-300)
     closed = system.rows.one_sided & (held.placed.gap <= CLOSED * system.size)
-    closed &= system.rates(held, v) <= still
+    closed &= system.rates(held, v) <= STILL * pace
     if not closed.any():
         return bilateral
     found = bilateral.copy()
@@ -39,25 +39,52 @@ def holding(system: System, time: float, y: Array, bilateral: Flags) -> Flags:
     return found
 
 
-def struck(system: System, time: float, y: Array, bilateral: Flags) -> tuple[Array, Array]:
-    """y after the impulses of what closes now, and the change of gap rates that they are worth (N,), 0 where none acts.
+def struck(system: System, time: float, y: Array, bilateral: Flags, pace: float) -> tuple[Array, Array, Array]:
+    """y after the impulses of what closes now, the change of gap rates that they are worth (N,), 0 where none acts, and
+    how long rows that come to rest would still have bounced (N,) [s].
 
     Newton's law at each one-sided row that approaches, all at once and through the joints: rates after >= -e before,
-    impulses >= 0, one of them 0.
+    impulses >= 0, one of them 0. A row whose bounce would not come above what counts as closed rests from here on: the
+    impulses of all bounces that were to come are those of its weight over that time, less what this one was to bring.
     """
     q, v = system.split(y)
     rows = system.rows
     held = system.hold(q, bilateral | rows.one_sided, time)
     before = system.rates(held, v)
     closed = rows.one_sided & (held.placed.gap <= CLOSED * system.size)
-    approach = closed & (before < -STILL * max(speed_of(system, v), 1e-300))
-    impulse = np.zeros(rows.count)
-    if not approach.any():
-        return y, impulse
+    left = np.zeros(rows.count)
+    if not (closed & (before < -STILL * pace)).any():
+        return y, np.zeros(rows.count), left
     among = bilateral | closed
     S = system.scaled(held.jacobian, held.rotation, among)
-    aim = before + np.where(before < 0.0, rows.restitution * before, 0.0)
-    j = required_forces(S @ S.T, aim[among], bilateral[among])
-    impulse[among] = j
-    after = v + system.unscaled(S.T @ j, held.rotation)
-    return np.concatenate([q.ravel(), after.ravel()]), impulse
+
+    def after(restitution: Array) -> tuple[Array, Array]:
+        aim = before + np.where(before < 0.0, restitution * before, 0.0)
+        impulse = np.zeros(rows.count)
+        impulse[among] = required_forces(S @ S.T, aim[among], bilateral[among])
+        following = v + system.unscaled(S.T @ impulse[among], held.rotation)
+        return np.concatenate([q.ravel(), following.ravel()]), impulse
+
+    restitution = rows.restitution.copy()
+    bounce = np.where(closed, -restitution * before, 0.0)  # m/s
+    if (bounce > 0.0).any():
+        stopped, _ = after(np.where(bounce > 0.0, 0.0, restitution))
+        resting = holding(system, time, stopped, bilateral, pace)
+        for k in np.flatnonzero((bounce > 0.0) & resting):
+            weight = closing_acceleration(system, time, stopped, int(k), resting)
+            if bounce[k] ** 2 <= 2.0 * weight * CLOSED * system.size:
+                left[k] = 2.0 * bounce[k] / (weight * (1.0 - restitution[k])) if restitution[k] < 1.0 else 0.0
+                restitution[k] = 0.0
+    return *after(restitution), left
+
+
+def closing_acceleration(system: System, time: float, y: Array, k: int, resting: Flags) -> float:
+    """m/s^2, at which the gap of row k would close if it did not hold, but the other resting ones did."""
+    q, _ = system.split(y)
+    held = system.hold(q, resting, time)
+    S = system.scaled(held.jacobian, held.rotation, resting)
+    rates = system.free_rates(time, y, held)[resting]
+    own = np.flatnonzero(resting) == k
+    W = S @ S.T
+    force = np.linalg.lstsq(W[np.ix_(~own, ~own)], -rates[~own])[0]
+    return float(-(rates[own] + W[np.ix_(own, ~own)] @ force)[0])

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from reference_engine.multibody.accelerations import ByAccelerations, Stabilise
-from reference_engine.multibody.closing import holding, struck
-from reference_engine.multibody.dynamics import System
+from reference_engine.multibody.closing import STILL, holding, struck
+from reference_engine.multibody.dynamics import System, speed_of
 from reference_engine.multibody.errors import JointError, MechanismError
 from reference_engine.multibody.friction import SHARE, Contacts
 from reference_engine.multibody.impulses import ByImpulses
@@ -26,9 +26,18 @@ Hold = Literal["accelerations", "impulses"]
 
 HOLDS = ("accelerations", "impulses")
 STABILISES = ("projection", "baumgarte", "none")
-LOOKS = 4  # at one-sided joints, in a step
 SLACK = 1e-14  # of the size: an open row that is closed by less goes on
 MOST_EVENTS = 2000
+MOST_IDLE = 50  # events in a row after which all is as it was
+DEEPEST = 20  # halvings of a step that is looked through
+
+NODES, FINE = np.linspace(0.0, 1.0, 5), np.linspace(0.0, 1.0, 33)
+QUARTIC = np.vander(FINE, 5) @ np.linalg.inv(np.vander(NODES, 5))  # (33, 5) through all nodes,
+PARABOLA = np.zeros_like(QUARTIC)  # and through every other one
+PARABOLA[:, ::2] = np.vander(FINE, 3) @ np.linalg.inv(np.vander(NODES[::2], 3))
+OFF = np.abs(np.prod(FINE[:, None] - NODES, axis=1))  # how an interpolant's error is spread, 1 at most
+OFF /= OFF.max()
+TRUST = 0.5  # of what the two differ by is the quartic off, at most
 
 
 def simulate_mechanism(
@@ -62,6 +71,13 @@ def simulate_mechanism(
     return run.motion(at)
 
 
+def _dip(values: Array) -> Array:
+    """By how much functions (T, O) come below their values at inner points, between these and their neighbours."""
+    slope, bend = values[2:] - values[:-2], values[2:] - 2.0 * values[1:-1] + values[:-2]
+    inside = np.abs(slope) < 2.0 * bend
+    return np.where(inside, slope**2 / (8.0 * np.where(inside, bend, 1.0)), 0.0)
+
+
 class _Run:
     def __init__(self, system: System, hold: Hold, tolerance: float, stabilise: Stabilise, alpha: float) -> None:
         self.system, self.hold, self.tolerance, self.stabilise, self.alpha = system, hold, tolerance, stabilise, alpha
@@ -69,7 +85,8 @@ class _Run:
         self.rubbing = Contacts(system) if any(row.friction is not None for row in system.rows.rolling) else None
         system.check_start(self.bilateral)
         self.time, self.events, self.steps = 0.0, list[JointEvent](), 0
-        self.gap_moved = self.energy_moved = 0.0
+        self.gap_moved = self.energy_moved = self.pace = 0.0
+        self.idle = 0
         self.samples: list[tuple[Array, Flags]] = []
         self.active = self.bilateral
         self._at: Callable[[float], Array] | None = None
@@ -112,6 +129,12 @@ class _Run:
         y = self._at(time)
         if len(self.events) > MOST_EVENTS:
             raise JointError(f"t = {time:.9g} s: more than {MOST_EVENTS} events of one-sided joints")
+        if self.idle > MOST_IDLE:
+            k = int(np.argmin(self._margins(time, y)))
+            joint = int(self.system.rows.joint[self.system.rows.one_sided][k])
+            raise JointError(
+                f"t = {time:.9g} s: joints[{joint}] closes again and again, and is neither struck nor held"
+            )
         self.time = time
         self._resume(self._met(y))
 
@@ -152,17 +175,20 @@ class _Run:
             self.rubbing.check(self.time, y, self.active)
         if not self.system.rows.one_sided.any():
             return y
-        y, impulse = struck(self.system, self.time, y, self.bilateral)
+        self.pace = max(self.pace, speed_of(self.system, self.system.split(y)[1]))
+        y, impulse, left = struck(self.system, self.time, y, self.bilateral, self.pace)
         for row in np.flatnonzero((impulse != 0.0) & ~self.bilateral):
-            self._tell(int(row), "impact", float(impulse[row]))
-        before, self.active = self.active, holding(self.system, self.time, y, self.bilateral)
-        for row in np.flatnonzero(before != self.active):
-            self._tell(int(row), "holds" if self.active[row] else "lets go")
+            self._tell(int(row), "impact", impulse=float(impulse[row]))
+        before, self.active = self.active, holding(self.system, self.time, y, self.bilateral, self.pace)
+        changed = np.flatnonzero(before != self.active)
+        for row in changed:
+            self._tell(int(row), "holds" if self.active[row] else "lets go", later=float(left[row]))
+        self.idle = 0 if len(changed) or impulse.any() else self.idle + 1
         return y
 
-    def _tell(self, row: int, kind: str, impulse: float = 0.0) -> None:
+    def _tell(self, row: int, kind: str, *, impulse: float = 0.0, later: float = 0.0) -> None:
         joint = int(self.system.rows.joint[row])
-        self.events.append(JointEvent(time=self.time, joint=joint, kind=kind, impulse=impulse))
+        self.events.append(JointEvent(time=self.time + later, joint=joint, kind=kind, impulse=impulse))
 
     def _resume(self, y: Array) -> None:
         if hasattr(self, "stepper"):
@@ -170,6 +196,12 @@ class _Run:
             self.energy_moved += self.stepper.energy_moved
         y = self.system.close(y, self.active, self.time)
         self._at = self._change = None
+        q, _ = self.system.split(y)
+        gap = self.system.rows.place(*self.system.poses.placed(q), self.time).gap
+        rates = self.system.rates(self.system.hold(q, self.active, self.time), self.system.split(y)[1])
+        # What parts comes back through where it was; what rests in touch may move by round-off.
+        parts = rates > STILL * self.pace
+        self.closed_by = np.maximum(0.0, -gap) + np.where(parts, 0.0, SLACK * self.system.size)
         if self.hold == "impulses":
             self.stepper: ByImpulses | ByAccelerations = ByImpulses(
                 self.system, self.time, y, self.active, self.tolerance
@@ -182,10 +214,11 @@ class _Run:
     # --- events --------------------------------------------------------------------------------------
 
     def _margins(self, time: float, y: Array) -> Array:
-        """Of one-sided rows: the gap of those that are open [m], the multiplier of those that hold. (O,)"""
+        """Of one-sided rows: the gap of those that are open [m], above what they were closed by since the last event;
+        the multiplier of those that hold. (O,)"""
         system, one = self.system, self.system.rows.one_sided
         q, _ = system.split(y)
-        gap = system.rows.place(*system.poses.placed(q), time).gap + SLACK * system.size
+        gap = system.rows.place(*system.poses.placed(q), time).gap + self.closed_by
         if (self.active & one).any():
             _, held, z = system.accelerations(time, y, self.active)
             force = np.zeros(system.rows.count)
@@ -197,22 +230,43 @@ class _Run:
     def _first_change(
         self, start: float, y: Array, end: float, at: Callable[[float], Array], margins: Margins
     ) -> float | None:
-        """When the first margin falls below 0, or None."""
-        low, before = start, margins(start, y)
-        for time in np.linspace(start, end, LOOKS + 1)[1:]:
-            now = margins(float(time), at(float(time)))
-            falls = np.flatnonzero(now < 0.0)
-            if len(falls):
-                return min(self._root(int(k), low, float(time), float(before[k]), at, margins) for k in falls)
-            low, before = float(time), now
-        return None
+        """When the first margin falls below 0, or None.
+
+        A step is halved where the quartic through five looks, less what it may be off, comes below 0 between them: what
+        falls and rises again in a small part of a step is found.
+        """
+        known = {start: np.maximum(margins(start, y), SLACK)}  # an event is over when it has been met
+
+        def looked(time: float) -> Array:
+            if time not in known:
+                known[time] = margins(time, at(time))
+            return known[time]
+
+        def first(low: float, high: float, depth: int) -> float | None:
+            times = [low, *(low + (high - low) * NODES[1:-1]).tolist(), high]
+            found = np.array([looked(time) for time in times])
+            fine = QUARTIC @ found
+            least = fine - OFF[:, None] * TRUST * np.abs(fine - PARABOLA @ found).max(axis=0)
+            least[1:-1] -= _dip(fine)
+            below = np.flatnonzero((found[1:] < 0.0).any(axis=1))
+            sure = 8 * int(below[0]) if len(below) else 32
+            between = (np.arange(33) % 8 != 0) & (np.arange(33) < sure)
+            if depth < DEEPEST and (least[between] < 0.0).any():
+                middle = times[2]
+                early = first(low, middle, depth + 1)
+                return first(middle, high, depth + 1) if early is None else early
+            if not len(below):
+                return None
+            k = int(below[0])
+            falls = np.flatnonzero(found[k + 1] < 0.0)
+            return min(self._root(int(r), times[k], times[k + 1], float(found[k, r]), at, margins) for r in falls)
+
+        return first(start, end, 0)
 
     def _root(
         self, k: int, low: float, high: float, above: float, at: Callable[[float], Array], margins: Margins
     ) -> float:
         """Where margin k, `above` 0 at low, falls to 0."""
-        if above <= 0.0:
-            return low
 
         def margin(time: float) -> float:
             return above if time == low else float(margins(time, at(time))[k])

@@ -1,0 +1,68 @@
+"""One-sided joints and ropes: when they close, how bounces end, what several of them hold."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+from reference_engine import Link, Mechanism, simulate_mechanism
+from reference_engine.multibody.joints import Coupling, Distance
+
+G = 9.81
+HOLDS = ("accelerations", "impulses")
+
+
+@pytest.mark.parametrize("hold", HOLDS)
+def test_bounces_without_end_add_up_and_the_point_rests(hold):
+    """A fall of half a metre, e = 0.5: every flight takes half the time of the last one, three falls altogether."""
+    floor = Coupling(first=-1, second=0, linear=1, angular=1, axis=(1.0, 0.0), one_sided=True, restitution=0.5)
+    point = Link(position=(0.3, 0.5), velocity=(1.0, 0.0))
+    found = simulate_mechanism(Mechanism(links=(point,), joints=(floor,)), [0.0, 1.5], hold=hold)
+    fall = math.sqrt(1.0 / G)
+    impacts = [event.time for event in found.events if event.kind == "impact"]
+    assert impacts[:5] == pytest.approx([fall * (3.0 - 2.0 * 0.5**k) for k in range(5)], abs=1e-13)
+    assert found.events[-1].kind == "holds" and found.events[-1].time == pytest.approx(3.0 * fall, abs=1e-12)
+    assert found.position[-1, 0] == pytest.approx([1.8, 0.0], abs=1e-12)
+
+
+@pytest.mark.parametrize("hold", HOLDS)
+def test_a_point_that_falls_between_two_ropes_hangs_in_both(hold):
+    ropes = [Distance(first=-1, second=0, length=math.sqrt(2.0), first_point=(x, 0.0), rope=True) for x in (-1.0, 1.0)]
+    point = Link(position=(0.2, -0.3), mass=2.0)
+    found = simulate_mechanism(Mechanism(links=(point,), joints=tuple(ropes)), [0.0, 1.0], hold=hold)
+    assert found.position[-1, 0] == pytest.approx([0.0, -1.0], abs=1e-12)
+    assert np.abs(found.reaction[-1]) == pytest.approx([G * math.sqrt(2.0)] * 2, rel=1e-9)
+
+
+@pytest.mark.parametrize("hold", HOLDS)
+def test_a_rod_that_falls_on_two_points_lies_on_both_whenever_it_is_looked_at(hold):
+    ends = [
+        Coupling(first=-1, second=0, linear=1, angular=1, axis=(1.0, 0.0), second_point=(x, 0.0), one_sided=True)
+        for x in (0.5, -0.5)
+    ]
+    rod = Link(position=(0.0, 0.5), orientation=0.3, inertia=1.0 / 12.0, spin=0.5)
+    found = simulate_mechanism(Mechanism(links=(rod,), joints=tuple(ends)), [0.0, 0.3, 0.6, 1.0], hold=hold)
+    assert np.abs(found.position[-2:, 0, 1]).max() < 1e-12 and np.abs(found.orientation[-2:, 0]).max() < 1e-12
+    assert found.reaction[-1] == pytest.approx([0.5 * G] * 2, rel=1e-9)
+
+
+@pytest.mark.parametrize("over", [1e-2, 1e-4, 1e-6, 1e-8])
+@pytest.mark.parametrize("velocity", [(0.4, 3.0), (-0.138, 4.69)])
+def test_a_rope_that_gets_taut_for_a_moment_is_not_missed(velocity, over):
+    """Thrown so that without the rope the point would be longer than it by `over` (m), at the most, for a moment."""
+
+    def distance(t: float) -> float:
+        return math.hypot(0.2 + velocity[0] * t, -0.3 + velocity[1] * t - 0.5 * G * t * t)
+
+    times = np.linspace(0.15, velocity[1] / G + 0.1, 4001)
+    furthest = times[np.argmax([distance(t) for t in times])]
+    length = distance(furthest) - over
+    taut = brentq(lambda t: distance(t) - length, 0.1, furthest, xtol=1e-15)
+    point = Link(position=(0.2, -0.3), velocity=velocity)
+    rope = Distance(first=-1, second=0, length=length, rope=True)
+    found = simulate_mechanism(Mechanism(links=(point,), joints=(rope,)), [0.0, furthest + 0.01])
+    assert found.events[0].kind == "impact" and found.joint_gap.max() < 1e-12
+    assert found.events[0].time == pytest.approx(taut, abs=1e-11 / math.sqrt(over))
