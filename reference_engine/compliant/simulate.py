@@ -194,7 +194,7 @@ def why_not(
         case layout.CRAWLS:
             return (
                 f"no end in sight at {time:g} s: {refused} of {tried} steps refused, with contacts {named}; "
-                "where flat sides or edges meet, the one point of contact jumps from corner to corner"
+                "where flat sides or edges meet, their one point jumps from corner to corner (not on a half-space)"
             )
     return f"time stands still at {time:.17g} s with steps of {clock.now[STEP]:g} s"
 

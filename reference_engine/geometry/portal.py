@@ -180,13 +180,22 @@ def as_ellipsoid(kind, body, i, row, pair):
 
 
 @kernel
-def uphill(kind, body, p, q, dx, dy, dz, pair, found):
-    """Two smooth bodies: from the portal's normal to the nearest maximum of g, which apart is the distance."""
+def uphill(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, weight, pair, found):
+    """Two smooth bodies: from the portal's normal to the nearest maximum of g, which apart is the distance.
+
+    The way there ends where a step would be of 1e-13; one more leaves round-off, and no trace of where it began.
+    """
     as_ellipsoid(kind, body, p, 0, pair)
     as_ellipsoid(kind, body, q, 1, pair)
     size = np.sqrt(dx * dx + dy * dy + dz * dz) + body[p, 16] + body[q, 16]
     x, y, z, _ = ascend(pair, 0, 1, dx, dy, dz, found[1], found[2], found[3], size, np.inf)
     conclude(pair, 0, 1, dx, dy, dz, x, y, z, size, 0.0, found)
+    weight[0], weight[1], weight[2], weight[3] = 1.0, 0.0, 0.0, 0.0  # a point of each
+    is_found, x, y, z, _px, _py, _pz = climb(
+        kind, vertex_start, vertex, body, p, q, dx, dy, dz, x, y, z, points, weight, found
+    )  # fmt: skip
+    if is_found:
+        conclude(pair, 0, 1, dx, dy, dz, x, y, z, size, 0.0, found)
 
 
 @kernel
@@ -351,7 +360,7 @@ def portal_pair(kind, vertex_start, vertex, body, p, q, portal, points, weight, 
     enough = NEAR_ENOUGH if smooth else FLAT
     refine(kind, vertex_start, vertex, body, p, q, dx, dy, dz, enough, portal, found)
     if smooth:
-        uphill(kind, body, p, q, dx, dy, dz, pair, found)
+        uphill(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, weight, pair, found)
     elif not against_side(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, found):
         parted(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, points, weight, found)
         sharpen(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, points, weight, found)

@@ -22,10 +22,10 @@ def portal_proximities(
     position (B, 3) m; orientation (B, 4), w x y z, body to world, of any length but zero; pairs (P, 2) bodies.
 
     gap: apart the distance; touching or a little in one another minus the least translation that parts the two, to
-    1e-14 of the pair's reach where both are spheres or ellipsoids, 1e-9 where the rims of cylinders and cones overlap,
-    else 1e-11. Deep in one another minus a translation that parts them, the least near the line of centres.
-    `uncertainty`: as `ellipsoid_proximities` has it for spheres and ellipsoids, but of the nearest local minimum; else
-    how far the search was from its end.
+    1e-14 of the pair's reach where both are spheres or ellipsoids, else 1e-11, rims too: there the slope of the gap
+    around its normal shows a search that ended early. Deep in one another minus a translation that parts them, the
+    least near the line of centres. `uncertainty`: as `ellipsoid_proximities` has it for spheres and ellipsoids, but of
+    the nearest local minimum; else how far the search was from its end, and so the points may be from the surfaces.
 
     Raises ValueError, naming what is wrong: a shape that is unbounded or flat, a body that does not exist or is paired
     with itself, a pair with one centre: no direction leads out of it.
