@@ -42,7 +42,8 @@ BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 def build(path: Path) -> None:
     """Two real results, and rows made from theirs."""
     from validation.case import Identity
-    from validation.cli.session import Options, run_session
+    from validation.cli.options import Options
+    from validation.cli.session import run_session
     from validation.runner import Limits
     from validation.store import open_store
 

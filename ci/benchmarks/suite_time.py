@@ -11,7 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from validation.cli.session import Options, make_limits, run_session
+from validation.cli.options import Options, make_limits
+from validation.cli.session import run_session
 from validation.kernel_cache import use_kernel_cache
 from validation.store import open_store
 

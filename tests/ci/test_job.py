@@ -13,7 +13,7 @@ import pytest
 
 from validation.cli.ci import marker
 from validation.cli.forge import Forge
-from validation.cli.session import Options
+from validation.cli.options import Options
 from validation.runner import Limits
 from validation.store import open_store
 

@@ -14,7 +14,8 @@ from validation.case import Case, Identity, platform_class
 from validation.cli import pytest_session
 from validation.cli import session as sessions
 from validation.cli.absent import absent, left_out_line
-from validation.cli.session import Options, resume_session, run_session
+from validation.cli.options import Options
+from validation.cli.session import resume_session, run_session
 from validation.judge import exit_status
 from validation.lineage import Lineage
 from validation.runner import Limits

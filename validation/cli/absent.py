@@ -11,7 +11,7 @@ from validation.simulation import Simulation
 from validation.store import Baseline, Store
 
 if TYPE_CHECKING:
-    from validation.cli.session import Options
+    from validation.cli.options import Options
 
 MOST_NAMES = 3
 

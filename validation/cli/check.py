@@ -10,7 +10,7 @@ import click
 from validation.cli.words import OutputFile, command_line, database_words, session_options
 
 if TYPE_CHECKING:
-    from validation.cli.session import Options
+    from validation.cli.options import Options
 
 
 @click.command()

@@ -15,7 +15,8 @@ from validation.cli.words import command_line, database_words, session_options, 
 
 if TYPE_CHECKING:
     from validation.cli.forge import Forge
-    from validation.cli.session import Options, Session
+    from validation.cli.options import Options
+    from validation.cli.session import Session
     from validation.store import Store
 
 MOST_PICTURES = 3

@@ -70,7 +70,7 @@ def command(
     """
     from validation.case import describe_run
     from validation.cli.comparing import compare_engines
-    from validation.cli.session import make_limits
+    from validation.cli.options import make_limits
     from validation.report.comparison import comparison_line, render_comparison
     from validation.store import open_store
 

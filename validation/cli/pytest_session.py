@@ -21,8 +21,9 @@ from typing import Any
 from validation.cli import one_line
 from validation.cli.forge import forge_of
 from validation.cli.motion_files import motion_files
+from validation.cli.options import Options
 from validation.cli.selection import selection_of
-from validation.cli.session import Options, Session, run_session
+from validation.cli.session import Session, run_session
 from validation.cli.words import database_words, user_name
 from validation.judge import Verdict
 from validation.lineage import in_repository, lineage_of

@@ -16,7 +16,7 @@ from validation.runner import Plan, Request, execute, plan_cases
 from validation.store import Baseline, Store, StoredResult, case_key
 
 if TYPE_CHECKING:
-    from validation.cli.session import Options
+    from validation.cli.options import Options
 
 
 Result = CaseResult | StoredResult

@@ -9,7 +9,7 @@ import click
 from validation.cli.words import command_line, session_options
 
 if TYPE_CHECKING:
-    from validation.cli.session import Options
+    from validation.cli.options import Options
 
 
 @click.command()

@@ -17,44 +17,27 @@ from validation import kernel_cache
 from validation.case import Case, CaseResult, describe_run
 from validation.cli.absent import absent, words_of
 from validation.cli.environments import commands_of, environments_of
+from validation.cli.options import Options
 from validation.cli.progress import progress, step
 from validation.cli.refining import with_orders
 from validation.cli.selection import scenario_in
 from validation.cli.starting import ensembles_of
 from validation.cli.timing import changed_times, confirmed_times, timed_again
-from validation.cli.words import DEFAULT_DB, database_words
+from validation.cli.words import database_words
 from validation.compare import stored_scenario
 from validation.engines import engine_of, present_engines, unavailable_engines
 from validation.ensembles import Ensemble, EnsembleEvidence
 from validation.evidence.divergence import Divergence, first_divergence
 from validation.groups import excused
 from validation.judge import Verdict, judge
-from validation.lineage import Lineage, history_of
+from validation.lineage import history_of
 from validation.processes.pool import Pool
-from validation.runner import STEP, Limits, Plan, Request, Totals, execute, measuring_remotes, plan_cases
+from validation.runner import STEP, Plan, Request, Totals, execute, measuring_remotes, plan_cases
 from validation.store import Baseline, Store, StoredResult, case_key
 from validation.trends import Turn
 
 SAVE_EVERY = 16  # results in one transaction, at most,
 SAVE_WITHIN = 0.5  # and s from one to the next, while results come
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    scenarios: tuple[str, ...] = ()
-    engines: tuple[str, ...] = ()
-    profile: str | None = None
-    dt: float | None = None
-    alias: str = ""
-    ensemble: int = 0  # perturbed starts of each case that one run tells only roughly
-    ensemble_as_accepted: bool = False  # as many as the accepted result has, of the cases that move otherwise now
-    order: bool = False  # also with smaller time steps; likewise
-    limits: Limits
-    quiet: bool = False  # nothing on standard output but JSON
-    database: str = DEFAULT_DB  # as given
-    branch: str = ""  # that the run is of, where git does not know it
-    lineage: Lineage | None = None  # of a change that is compared with what was accepted at its merge base
-    labels: Mapping[str, str] = field(default_factory=dict)  # of the run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,8 +317,3 @@ def _timed_again(session: Session, pool: Pool, plans: Sequence[Plan], options: O
     again = timed_again(pool, plans, options.limits, quiet=options.quiet)
     told, dropped = confirmed_times(session.times, again)
     return replace(session, times=told, doubtful=dropped)
-
-
-def make_limits(workers: int | None, time_limit: float, memory_mib: int, *, timing: bool) -> Limits:
-    given = {"workers": workers} if workers else {}
-    return Limits(**given, time_limit=time_limit, memory_limit=memory_mib * 2**20, timing=timing)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import click
 
 from scenarios.scene import Scene
+from validation.cli.options import Options
 from validation.cli.selection import selection_of
-from validation.cli.session import Options, run_session
+from validation.cli.session import run_session
 from validation.cli.words import command_line
 from validation.metrics.curves import curves
 from validation.report.motion import Track

@@ -15,7 +15,7 @@ from validation.runner import Plan
 from validation.store import Store, StoredResult, case_key
 
 if TYPE_CHECKING:
-    from validation.cli.session import Options
+    from validation.cli.options import Options
 
 Found = tuple[dict[str, Ensemble], dict[str, EnsembleEvidence]]
 

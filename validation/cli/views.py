@@ -8,7 +8,8 @@ import sys
 
 import click
 
-from validation.cli.session import Options, Session
+from validation.cli.options import Options
+from validation.cli.session import Session
 from validation.cli.words import database_words, without_password
 from validation.store import StoredResult
 from validation.verdict import summary, worst_first

@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from validation.bisect import BisectError
+from validation.cli.options import DEFAULT_DB, Options, make_limits
 from validation.engines import EngineWordError
 from validation.engines.engine import SettingError
 from validation.environments import BuildError
@@ -24,7 +25,6 @@ from validation.ledger import LedgerError
 from validation.lineage import LineageError
 from validation.store.errors import StoreError
 
-DEFAULT_DB = "upright.db"
 MOST_STARTS = 1000
 EXPECTED_ERRORS: tuple[type[Exception], ...] = (
     SettingError,
@@ -113,7 +113,6 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
         database: str,
         **others: Any,
     ) -> Any:
-        from validation.cli.session import Options, make_limits
 
         options = Options(
             scenarios=scenarios,
