@@ -163,11 +163,12 @@ def test_a_truth_stands_within_its_scene(scenario):
     assert (truth.kind == "invariants") == (truth.pose is None and truth.goal is None)
 
 
-def test_the_suite_names_every_scenario_once_but_those_of_compliant_contact():
+def test_the_suite_names_every_scenario_once_but_those_of_compliant_contact_and_a_throw_across_an_incline():
     labels = [scenario.label for scenario in SUITE]
     assert len(labels) == len(set(labels))
     assert {scenario.name for scenario in SUITE} == set(FAMILIES)
-    assert OUTSIDE and all(scenario.scene.contact.compliant for scenario in OUTSIDE)
+    assert OUTSIDE
+    assert all(scenario.scene.contact.compliant or scenario.name == "incline-throw" for scenario in OUTSIDE)
 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=lambda f: f.name)
