@@ -92,7 +92,7 @@ MAX_FILE_BYTES = 64 * 2**20
 ImpactLaw = Literal[
     "newton", "poisson", "incremental-newton", "incremental-poisson", "stronge", "chatterjee-ruina", "stick-or-slip"
 ]
-ImpactOrder = Literal["simultaneous", "sequential"]
+ImpactOrder = Literal["simultaneous", "sequential", "grouped"]
 CombinationRule = Literal["geometric-mean", "product", "mean", "min", "max"]
 COMBINE: dict[str, Callable[[float, float], float]] = {
     "geometric-mean": lambda p, q: math.sqrt(p * q),
@@ -172,7 +172,8 @@ class ContactLaw(Data):
     holds between the whole impulse and the slip afterwards (Moreau 1988, Glocker & Pfeiffer 1995); the incremental ones
     and Stronge's follow friction through the impact, the last two are formulas (docs/impacts.md)."""
     impact_order: Annotated[ImpactOrder | None, Field(exclude_if=not_said)] = None
-    """Several places in touch struck: one problem over all of them, or one after the other, the fastest first."""
+    """Several places in touch struck: one problem over all of them; one after the other, the fastest first; or the
+    fastest with those approaching that it moves."""
     compliant: Annotated[CompliantContact | None, Field(exclude_if=not_said)] = None
     """In space: elastic, damped contact between materials, in place of rigid contact and all of the above."""
 

@@ -1,4 +1,4 @@
-"""Bodies that fly freely, and strike planes and one another at one place at a time, by any law of impact.
+"""Bodies that fly freely, and strike planes and one another by any law of impact, at several places by any order.
 
 Between impacts the centres move on parabolas and the bodies turn freely. No impact is missed: with a bound B on how
 fast a gap's rate can fall, g(t) >= g + g' t - B t^2 / 2, and time goes on to the first zero of that, again and again;
@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
-from reference_engine.impacts.effective_mass import inverse_mass
-from reference_engine.impacts.laws import LAWS, impact
-from reference_engine.impacts.multiple import TOGETHER, multiple_impact
+from reference_engine.impacts.laws import LAWS
+from reference_engine.impacts.multiple import AT_ONCE, ORDERS, multiple_impact
 
 Array = NDArray[np.float64]
 Turn = Callable[[float], tuple[Array, Array]]
@@ -27,14 +26,14 @@ Turn = Callable[[float], tuple[Array, Array]]
 TOUCHING = 1e-14  # of the bodies' size: a gap that is none
 SAME_INSTANT = 1e-9  # of the size: places so near in the same instant are struck together
 SLOW = 1e-9  # of the approach: bodies that part no faster stay in touch
+STILL = 1e-11  # of the bodies' speed: so slowly bodies in touch neither part nor approach
 TOLERANCE = 1e-13  # relative, of a step of free turning
 MOST_IMPACTS = 1000
-AT_ONCE = tuple(f"at-once-{law}" for law in TOGETHER)
 FLIGHT_LAWS = (*LAWS, *AT_ONCE)
 
 
 class FlightError(ArithmeticError):
-    """A motion that does not consist of flights and impacts at one place; the message says when and why."""
+    """A motion that does not consist of flights and impacts; the message says when and why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,18 +81,21 @@ def simulate_flights(
     gravity: ArrayLike,
     law: str,
     pair: Callable[[int, int], tuple[float, float] | None],
+    order: str | None = None,
 ) -> FlightMotion:
     """States at `times` [s], ascending from 0.
 
     planes: (point, unit normal out of it). pair(i, j): friction and restitution of flyers i and j, or of flyer i
     and the plane -1 - j; None where they pass through one another. law: one of `impact`'s, or `at-once-newton` or
     `at-once-poisson`: those of `multiple_impact`, with Coulomb's law between the whole impulse and the slip
-    afterwards. Two flyers strike one another as balls only.
+    afterwards. order: one of `multiple_impact`'s, for places that move one another and are struck in the same instant;
+    the simultaneous and grouped ones have the laws `at-once-...` alone. Two flyers strike one another as balls only.
+    What touches and neither parts nor is pressed, as balls of a cradle, goes on so.
 
-    Raises FlightError where two places are struck at once, or bodies stay in touch; ImpactError where the law has no
-    answer.
+    Raises FlightError where places are struck at once and no order is given, or bodies stay in touch under forces;
+    ImpactError where the law has no answer.
     """
-    run = _Flights(flyers, planes, np.array(gravity, np.float64), law, pair)
+    run = _Flights(flyers, planes, np.array(gravity, np.float64), law, pair, order)
     for time in np.asarray(times, np.float64):
         run.to(float(time))
     return run.motion()
@@ -117,9 +119,15 @@ class _Flights:
         gravity: Array,
         law: str,
         pair: Callable[[int, int], tuple[float, float] | None],
+        order: str | None,
     ) -> None:
         if law not in FLIGHT_LAWS:
             raise ValueError(f"law: {law!r} is not one of {', '.join(FLIGHT_LAWS)}")
+        if order is not None and order not in ORDERS:
+            raise ValueError(f"order: {order!r} is not one of {', '.join(ORDERS)}")
+        if order not in (None, "sequential") and law not in AT_ONCE:
+            raise ValueError(f"law: {law!r} is not one of {', '.join(AT_ONCE)}, those of {order} places")
+        self.order = order
         self.law, self.pair, self.gravity, self.D = law, pair, gravity, len(gravity)
         self.planes = [(np.array(p, np.float64), np.array(n, np.float64)) for p, n in planes]
         self.free = [i for i, body in enumerate(flyers) if math.isfinite(body.mass)]
@@ -143,6 +151,10 @@ class _Flights:
     def _start_turning(self) -> None:
         self.turning = [self._turn(i) for i in range(len(self.mass))]
         self.bound = [self._bound(i) for i in range(len(self.mass))]
+        swings = (
+            float(np.linalg.norm(w)) * (reach + radius) for w, reach, radius in zip(self.w, self.reach, self.radius)
+        )
+        self.fast = max(float(np.linalg.norm(v)) + swing for v, swing in zip(self.v, swings))  # m/s, of no point more
 
     def _turn(self, i: int) -> Callable[[float], tuple[Array, Array]]:
         """Orientation and spin of body i, so long after `now`."""
@@ -232,13 +244,13 @@ class _Flights:
         """On to the time, by way of all impacts before it, and a sample there."""
         t = 0.0
         while self.now + t < time:
-            places = self._places(t)
+            places = [place for place in self._places(t) if not self._still(place)]
             closing = [p for p in places if p.rate < 0.0]
             nearest = min(closing, key=lambda p: p.gap, default=None)
             step = min((first_zero(p.gap, p.rate, p.falls) for p in places), default=math.inf)
             stands = self.now + t + step == self.now + t  # as near as doubles come
             if nearest is not None and nearest.gap <= (SAME_INSTANT if stands else TOUCHING) * self.size:
-                self._strike(t, nearest, closing)
+                self._strike(t)
                 t = 0.0
                 continue
             if stands:
@@ -249,47 +261,78 @@ class _Flights:
     def _sample(self, t: float) -> None:
         self.samples.append((self.now + t, *self._at(t)))
 
-    def _strike(self, t: float, place: Place, closing: list[Place]) -> None:
-        if (near := sum(p.gap <= SAME_INSTANT * self.size for p in closing)) > 1:
-            raise FlightError(f"t = {self.now + t:.9g} s: {near} places are struck at once; flights have one")
-        if len(self.strikes) == MOST_IMPACTS:
+    def _still(self, place: Place) -> bool:
+        """Whether it touches, neither parts nor is struck, and nothing presses it."""
+        touches = place.gap <= SAME_INSTANT * self.size
+        return touches and place.falls == 0.0 and abs(place.rate) <= STILL * self.fast
+
+    def _strike(self, t: float) -> None:
+        struck = [place for place in self._places(t) if place.gap <= SAME_INSTANT * self.size]
+        if len(self.strikes) >= MOST_IMPACTS:
             raise FlightError(f"t = {self.now + t:.9g} s: more than {MOST_IMPACTS} impacts; it comes to rest")
-        i, j, point, normal = place.first, place.second, place.point, place.normal
         self._sample(t)
         self.x, self.turned, self.v, self.w = self._at(t)
         self.now += t
-        K, u = np.zeros((self.D, self.D)), np.zeros(self.D)
-        for k, sign in ((i, 1.0), (j, -1.0)):
-            if k in self.free:
-                arm = point - self.x[k]
-                K += inverse_mass(float(self.mass[k]), self._inertia(k), arm)
-                u += sign * (self.v[k] + swept(self.w[k], arm))
-        law = self.pair(i, j)
-        assert law is not None
-        friction, restitution = law
-        impulse = self._impulse(K, u, normal, friction, restitution)
-        if float(normal @ (u + K @ impulse)) <= -SLOW * place.rate:
-            raise FlightError(f"t = {self.now:.9g} s: the bodies stay in touch after the impact; flights part")
-        for k, sign in ((i, 1.0), (j, -1.0)):
-            if k in self.free:
-                arm, blow = point - self.x[k], sign * impulse
-                self.v[k] += blow / self.mass[k]
-                if self.D == 2:
-                    self.w[k] = self.w[k] + (arm[0] * blow[1] - arm[1] * blow[0]) / self.inertia[k]
-                else:
-                    self.w[k] = self.w[k] + np.linalg.solve(self._inertia(k), np.cross(arm, blow))
-        self.strikes.append(Strike(time=self.now, first=i, second=j, point=point, impulse=impulse))
+        impulses = self._impulses(struck)
+        for place, impulse in zip(struck, impulses):
+            if not impulse.any():
+                continue
+            for k, sign in ((place.first, 1.0), (place.second, -1.0)):
+                if k in self.free:
+                    arm, blow = place.point - self.x[k], sign * impulse
+                    self.v[k] += blow / self.mass[k]
+                    if self.D == 2:
+                        self.w[k] = self.w[k] + (arm[0] * blow[1] - arm[1] * blow[0]) / self.inertia[k]
+                    else:
+                        self.w[k] = self.w[k] + np.linalg.solve(self._inertia(k), np.cross(arm, blow))
+            self.strikes.append(
+                Strike(time=self.now, first=place.first, second=place.second, point=place.point, impulse=impulse)
+            )
+        fastest = -min(place.rate for place in struck)
         self._start_turning()
+        for place in self._places(0.0):
+            slow = place.gap <= SAME_INSTANT * self.size and place.rate <= SLOW * fastest
+            if slow and not (place.falls == 0.0 and place.rate >= -STILL * self.fast):
+                raise FlightError(f"t = {self.now:.9g} s: the bodies stay in touch after the impact; flights part")
         self._sample(0.0)
 
-    def _impulse(self, K: Array, u: Array, normal: Array, friction: float, restitution: float) -> Array:
-        if self.law not in AT_ONCE:
-            return impact(K, u, friction=friction, restitution=restitution, law=self.law, normal=normal).impulse
-        Q = np.array([[normal[1], -normal[0]], normal]) if self.D == 2 else across_and(normal)
+    def _impulses(self, places: list[Place]) -> list[Array]:
+        """(D,) each, on the first bodies."""
+        D, turns = self.D, 1 if self.D == 2 else 3
+        J = np.zeros((len(places), D, len(self.mass), D + turns))
+        mobility = np.zeros((len(self.mass), D + turns, D + turns))
+        frames, u, pairs = [], [], []
+        for k in self.free:
+            mobility[k, :D, :D] = np.eye(D) / self.mass[k]
+            mobility[k, D:, D:] = np.linalg.inv(np.atleast_2d(self._inertia(k)))
+        for row, place in zip(J, places):
+            n, speed = place.normal, np.zeros(D)
+            Q = np.array([[n[1], -n[0]], n]) if D == 2 else across_and(n)
+            for k, sign in ((place.first, 1.0), (place.second, -1.0)):
+                if k in self.free:
+                    arm = place.point - self.x[k]
+                    row[:, k, :D] = sign * Q
+                    row[:, k, D:] = sign * (Q @ turned_by(arm))
+                    speed += sign * (self.v[k] + swept(self.w[k], arm))
+            frames.append(Q)
+            u.append(Q @ speed)
+            law = self.pair(place.first, place.second)
+            assert law is not None
+            pairs.append(law)
+        K = np.einsum("aikp,kpq,bjkq->aibj", J, mobility, J)
+        if (order := self.order) is None:
+            moved = np.abs(K).max(axis=(1, 3)) > 0.0
+            if np.count_nonzero(moved) > len(places):
+                raise FlightError(
+                    f"t = {self.now:.9g} s: {len(places)} places are struck at once, and no order says in which way"
+                )
+            order = "sequential"
+        friction, restitution = np.array(pairs).T
         found = multiple_impact(
-            Q @ K @ Q.T, (Q @ u)[None], friction=friction, restitution=restitution, law=self.law[len("at-once-") :]
-        )
-        return Q.T @ found.impulse[0]
+            K.reshape(len(places) * D, -1), np.array(u), friction=friction, restitution=restitution,
+            law=self.law if order == "sequential" else self.law.removeprefix("at-once-"), order=order,
+        )  # fmt: skip
+        return [Q.T @ impulse for Q, impulse in zip(frames, found.impulse)]
 
     def _inertia(self, k: int) -> Array:
         if self.D == 2:
@@ -319,6 +362,14 @@ def first_zero(gap: float, rate: float, falls: float) -> float:
 def swept(spin: Array, arm: Array) -> Array:
     """spin x arm."""
     return spin * np.array([-arm[1], arm[0]]) if len(arm) == 2 else np.cross(spin, arm)
+
+
+def turned_by(arm: Array) -> Array:
+    """(D, 1 or 3): of a spin, the velocity spin x arm."""
+    if len(arm) == 2:
+        return np.array([[-arm[1]], [arm[0]]])
+    x, y, z = arm
+    return np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
 
 
 def flat(angle: float) -> Array:

@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 
 ORDERS = ("simultaneous", "sequential", "grouped")
 TOGETHER = ("newton", "poisson")  # the laws that a complementarity problem can say
+AT_ONCE = tuple(f"at-once-{law}" for law in TOGETHER)  # such a problem of one place alone
 BLOWS = {2: 1000, 3: 200}  # for each place, in the plane and in space, where each takes some ms
 PATIENCE, ROUGHLY = 15, 1e-10  # for each place: after so many, what is left of a sequence without end is cut to that
 ACCURACY = 1e-12  # of complementarity problems, of the greatest speed
@@ -61,7 +62,8 @@ def multiple_impact(
                   each with that law (`poisson`; Glocker & Pfeiffer 1995). Moreau's law may send what parted into an
                   approach; another blow follows then. It has no answer where places wedge one another: then there is no
                   motion with the speeds that it wants. Poisson's always has one (Anitescu & Potra 1997)
-    sequential    one place after the other, the fastest approach first, until none approaches; any law of `impact`
+    sequential    one place after the other, the fastest approach first, until none approaches; any law of `impact`, or
+                  at each the problem of the simultaneous order (`at-once-newton`, `at-once-poisson`)
     grouped       the fastest with those approaching places that it moves, directly or by others, simultaneously;
                   then the next, until none approaches
 
@@ -86,7 +88,7 @@ def multiple_impact(
     mu, e = numbers("friction", friction, n, math.inf), numbers("restitution", restitution, n, 1.0)
     if order not in ORDERS:
         raise ValueError(f"order: {order!r} is not one of {', '.join(ORDERS)}")
-    allowed = LAWS if order == "sequential" else TOGETHER
+    allowed = (*LAWS, *AT_ONCE) if order == "sequential" else TOGETHER
     if law not in allowed:
         raise ValueError(f"law: {law!r} is not one of {', '.join(allowed)}, those of {order} places")
     K = 0.5 * (K + K.T)
@@ -101,10 +103,12 @@ def multiple_impact(
         places = together(order, K, velocity[:, -1], slow, fastest)
         rows = (places[:, None] * D + np.arange(D)).ravel()
         given = np.zeros((n, D))
-        if order == "sequential":
+        if order == "sequential" and law in LAWS:
             given[places] = impulse_of(law, K[np.ix_(rows, rows)], velocity[fastest], mu[fastest], e[fastest])
         else:
-            given[places] = strike(law, K[np.ix_(rows, rows)], velocity[places], mu[places], e[places], slow)
+            given[places] = strike(
+                law.removeprefix("at-once-"), K[np.ix_(rows, rows)], velocity[places], mu[places], e[places], slow
+            )
         return tuple(int(k) for k in places), given
 
     again = Repetition(K, n, blow)

@@ -27,6 +27,7 @@ STICKS = "slip, slip-stop; stick, compression; stick, end"
         ("rod-slides", SLIDES),
         ("rod-turns-back", TURNS),
         ("rod-jams", STICKS),
+        ("rod-grazes", STICKS),
         ("corner", STICKS),
     ],
 )
@@ -40,7 +41,7 @@ def test_each_case_is_what_it_is_called(case, path):
     if case == "rod-turns-back":
         assert found.velocity[0] * u[0] < 0.0
     presses = K[1, 1] - blow.friction * np.sign(u[0]) * K[0, 1]  # of du_n by a unit of the normal impulse, sliding
-    assert (presses < 0.0) == (case == "rod-jams")
+    assert (presses < 0.0) == (case in ("rod-jams", "rod-grazes"))
 
 
 @pytest.mark.parametrize("law", ["newton", "poisson"])
@@ -61,7 +62,19 @@ def test_newtons_law_raises_the_energy_of_the_double_pendulum():
     assert max(ratio["poisson"], ratio["stronge"], ratio["chatterjee-ruina"]) <= 1.0
 
 
-def test_what_is_the_planes_alone_is_refused_in_space():
-    for word in ("case=pendulum", "law=poisson"):
-        with pytest.raises(ParameterError, match="space=planar"):
-            scenario_of(f"single-impact:{word},space=spatial")
+def test_the_tip_that_grazes_is_thrown_up_by_friction_many_times_as_fast_as_it_came():
+    bounced = {law: scenario_of(f"single-impact:case=rod-grazes,law={law}").scene for law in ("newton",)}
+    body, arm = single_impact.striking("rod-grazes", "planar")
+    blow = BLOWS["rod-grazes"]
+    K, u = inverse_mass(1.0, body.inertia, arm), np.array(blow.velocity)
+    up = {
+        law: (u + K @ single_impact.impulse(K, u, blow.friction, blow.restitution, law))[1]
+        for law in get_args(ImpactLaw)
+    }
+    assert bounced and up["newton"] == pytest.approx(0.5 * 0.05)
+    assert up["incremental-poisson"] > 10.0 * 0.05 and up["stronge"] > 5.0 * 0.05
+
+
+def test_the_pendulum_is_the_planes_alone():
+    with pytest.raises(ParameterError, match="space=planar"):
+        scenario_of("single-impact:case=pendulum,space=spatial")

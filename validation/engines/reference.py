@@ -12,8 +12,8 @@ What its user should know:
 - "fair" takes Poisson's law of impact: by Newton's, the default, an impact with friction may make energy (Kane 1984),
   and bodies between others do so again and again. Without friction, and without restitution, the two are the same.
 - Which impulses follow where several places in touch are struck at once is a law (`impact_order`) too, and not a matter
-  of accuracy. A scene that says which laws hold (`contact.impact_law`, `contact.impact_order`) gets them; by laws other
-  than these two, and in space, bodies fly and strike at one place at a time, or the scene is declined.
+  of accuracy. A scene that says which laws hold (`contact.impact_law`, `contact.impact_order`) gets them; by laws and
+  orders other than these, and in space, bodies fly and strike and do not stay in touch, or the scene is declined.
 """
 
 from __future__ import annotations
@@ -75,8 +75,11 @@ class Reference:
     profiles = ("default", "fair")
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
-        law = scene.contact.impact_law
-        said = {"impact_law": law if law in IMPACT_LAWS else None, "impact_order": scene.contact.impact_order}
+        law, order = scene.contact.impact_law, scene.contact.impact_order
+        said = {
+            "impact_law": law if law in IMPACT_LAWS else None,
+            "impact_order": order if order in IMPACT_ORDERS else None,
+        }
         own: Mapping[str, Value] = {}
         if name == "fair":
             own = reference_ellipsoids.profile(scene) if isinstance(scene, SpatialScene) else FAIR
@@ -127,11 +130,11 @@ class Reference:
 
 
 def flies(scene: Scene) -> bool:
-    """Whether it goes to the engine for flights: it names a law of impact that only that one has."""
+    """Whether it goes to the engine for flights: it names a law or an order of impacts that only that one has."""
     said = scene.contact
     if isinstance(scene, SpatialScene):
         return bool(said.impact_law or said.impact_order) and not said.compliant
-    return said.impact_law is not None and said.impact_law not in IMPACT_LAWS
+    return said.impact_law not in (None, *IMPACT_LAWS) or said.impact_order not in (None, *IMPACT_ORDERS)
 
 
 def takes_joints(scene: SpatialScene) -> bool:

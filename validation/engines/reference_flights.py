@@ -1,4 +1,4 @@
-"""Scenes that name a law of impact which no other part of the reference engine has: flights, impacts at one place."""
+"""Scenes that name a law or order of impact which no other part of the reference engine has: flights and impacts."""
 
 from __future__ import annotations
 
@@ -40,18 +40,17 @@ LAWS = {  # of a scene: of `simulate_flights`
     "chatterjee-ruina": "chatterjee-ruina",
     "stick-or-slip": "stick-or-slip",
 }
-ONLY = "by the law of impact {!r} the reference engine has flights and impacts at one place alone; this scene has {}"
+OWN_LAW = "newton"  # of a scene that names the order alone
+SEVERAL = ("newton", "poisson")  # laws of places that are struck simultaneously or in groups
+ONLY = "by the law of impact {!r} the reference engine has flights and impacts alone; this scene has {}"
 
 
 def declines(scene: Scene) -> str | None:
-    law = scene.contact.impact_law
-    if scene.contact.impact_order:
-        return ONLY.format(law or "it was given", "an order of several")
-    assert law is not None
+    law, order = scene.contact.impact_law or OWN_LAW, scene.contact.impact_order
+    if order not in (None, "sequential") and law not in SEVERAL:
+        return f"the law of impact {law!r} is one place's; places in {order!r} order have {' or '.join(SEVERAL)}"
     if scene.joints or has_applied_forces(scene):
         return ONLY.format(law, "joints" if scene.joints else "springs, thrusters or damping")
-    if law == "poisson" and not isinstance(scene, PlanarScene):
-        return "the law of impact 'poisson' is the plane's; in space there is 'incremental-poisson'"
     round_ones = {body.name for body in scene.bodies if isinstance(body.shape, (Disc, Sphere))}
     for body in scene.bodies:
         if not body.fixed and touching_points(body.shape) is None:
@@ -104,7 +103,8 @@ def simulate(scene: Scene, times: Array, dt: float) -> Trajectory:
         tuple((np.array(b.point), unit(b.normal)) for b in scene.boundaries if isinstance(b, (HalfPlane, HalfSpace))),
         times,
         gravity=np.array(scene.gravity),
-        law=LAWS[str(scene.contact.impact_law)],
+        law=LAWS[scene.contact.impact_law or OWN_LAW],
+        order=scene.contact.impact_order,
         pair=pair,
     )
     report_step_times([(time.perf_counter() - started) / steps] * steps)

@@ -119,3 +119,24 @@ def test_bounces_that_grow_short_end_in_an_error():
     body = sphere(position=(0.0, 0.0, 1.1))
     with pytest.raises(FlightError, match=r"it comes to rest|do not part|stay in touch"):
         simulate_flights((body,), (FLOOR,), [9.0], gravity=-9.81 * UP, law="newton", pair=law_of_pairs(0.0, 0.5))
+
+
+def test_a_cube_that_lands_flat_leaves_flat_and_one_by_one_as_an_order_says():
+    body = solid(position=(0.0, 0.0, 1.5), velocity=(0.3, 0.0, -1.0))
+    for law, order in (("at-once-newton", "simultaneous"), ("at-once-poisson", "grouped")):
+        motion = simulate_flights(
+            (body,), (FLOOR,), [2.0], gravity=np.zeros(3), law=law, pair=law_of_pairs(0.0, 0.5), order=order
+        )
+        assert motion.strikes[0].time == approx(1.0, abs=1e-14)
+        assert sum(strike.impulse for strike in motion.strikes) == approx(np.array([0.0, 0.0, 1.5]), abs=1e-12)
+        assert motion.velocity[-1, 0] == approx(np.array([0.3, 0.0, 0.5]), abs=1e-12)
+        assert motion.spin[-1] == approx(np.zeros((1, 3)), abs=1e-11)
+    with pytest.raises(ValueError, match="law: 'stronge' is not one of at-once-newton, at-once-poisson"):
+        simulate_flights((body,), (FLOOR,), [1.0], gravity=UP, law="stronge", pair=law_of_pairs(0, 0), order="grouped")
+
+
+def test_bodies_that_do_not_move_one_another_need_no_order():
+    balls = tuple(sphere(position=(x, 0.0, 0.6)) for x in (0.0, 1.0, 2.0))
+    motion = simulate_flights(balls, (FLOOR,), [0.6], gravity=-9.81 * UP, law="stronge", pair=law_of_pairs(0.3, 0.8))
+    assert len(motion.strikes) == 3
+    assert np.ptp(motion.position[-1, :, 2]) < 1e-14

@@ -8,13 +8,14 @@ import pytest
 from scenarios.catalogue import scenario_of
 from scenarios.catalogue.single_impact import Case
 from scenarios.scenario import ParameterError
-from scenarios.scene import Box, ImpactLaw, Scene
+from scenarios.scene import Box, ImpactLaw, Scene, Sphere
 from tests.validation.engines.planar_scenes import box, scene
 from tests.validation.engines.spatial_scenes import ENGINES, motion_of, solid, space
 from validation.engines.pymunk_engine import Pymunk
 from validation.engines.reference import Reference
 
 DT = 1.0 / 60.0
+CARRIED = (0.0, 0.0, 0.0, 0.0, 1.0)
 
 
 @pytest.mark.parametrize("dimension", ["planar", "spatial"])
@@ -55,6 +56,28 @@ def test_what_flights_cannot_be_is_declined_in_words() -> None:
     cube = Box(size=(1.0, 1.0, 1.0))
     two = space(solid(cube, "one"), solid(cube, "two", position=(3.0, 0.0, 0.0)), duration=1.0)
     assert "'one' and 'two', of which not both are round" in str(engine.declines(with_law(two, "stronge")))
-    assert "an order of several" in str(engine.declines(with_law(two, "newton", impact_order="sequential")))
-    assert "the plane's" in str(engine.declines(with_law(two, "poisson")))
+    grouped = with_law(two, "stronge", impact_order="grouped")
+    assert "'stronge' is one place's; places in 'grouped' order have newton or poisson" in str(engine.declines(grouped))
     assert engine.declines(with_law(scene(box(), duration=1.0), "stronge")) is None
+
+
+@pytest.mark.parametrize("law", [None, "newton", "poisson"])
+@pytest.mark.parametrize(
+    ("order", "after"), [("simultaneous", (-0.6, 0.4, 0.4, 0.4, 0.4)), ("sequential", CARRIED), ("grouped", CARRIED)]
+)
+@pytest.mark.parametrize("dimension", ["planar", "spatial"])
+def test_the_reference_obeys_every_order_of_a_cradle(
+    dimension: str, order: str, after: tuple[float, ...], law: Any
+) -> None:
+    """Balls in touch, the first arrives with 1 m/s, e = 1."""
+    if dimension == "planar":
+        given = scenario_of("cradle-in-touch").scene
+    else:
+        balls = (solid(Sphere(radius=0.05), f"ball {i}", position=(0.1 * i - 0.1 * (i == 0), 0.0, 1.0), restitution=1.0,
+                       velocity=(float(i == 0), 0.0, 0.0)) for i in range(5))  # fmt: skip
+        given = space(*balls, duration=0.5, gravity=(0.0, 0.0, 0.0))
+    named = with_law(given, law, impact_order=order)
+    engine = Reference()
+    assert engine.declines(named) is None
+    motion = motion_of(engine, named, dt=DT)
+    assert motion.velocity[-1, :, 0] == pytest.approx(after, abs=1e-9)
