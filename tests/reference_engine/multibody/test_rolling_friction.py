@@ -93,6 +93,7 @@ def test_with_more_friction_than_slope_it_stops_and_stays():
     assert motion.velocity[0, 0] == pytest.approx([0.0, 0.0, 0.0], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_at_the_angle_of_friction_half_the_speed_is_left_in_the_end():
     """v (1 + cos phi) is kept where mu = tan(slope)."""
     motion = simulate_mechanism(thrown(0.5, math.tan(0.5), 3.0), [6.0], tolerance=1e-11)
@@ -124,7 +125,7 @@ def test_on_a_turntable_a_ball_keeps_its_circle_down_to_the_friction_that_its_ac
     """Radius 7/15 m about (1/30, 0) at 6/7 rad/s: mu g is at least 7/15 (6/7)^2."""
     least = 7.0 / 15.0 * (6.0 / 7.0) ** 2 / G
     assert least == pytest.approx(0.03494975972040192, rel=1e-12)
-    rolls = simulate_mechanism(on_turntable(1.0001 * least), [0.0, 2.0])
+    rolls = simulate_mechanism(on_turntable(1.0001 * least), [0.0, 2.0], tolerance=1e-12)
     assert rolls.position[1, 0, :2] == pytest.approx([-0.03339883586148631, 0.4618707561345833], abs=1e-12)
     assert np.linalg.norm(rolls.reaction[0, 1:]) == pytest.approx(least * G, rel=1e-12)
     slides = simulate_mechanism(on_turntable(0.5 * least), [0.01], tolerance=1e-9)
@@ -154,9 +155,9 @@ def test_a_rattleback_reverses_its_spin_as_the_equations_about_its_contact_have_
                                                  np.cross(r, known) - np.cross(w, inertia * w)))  # fmt: skip
 
     up = np.array([0.0, 0.0, 1.0])
-    exact = solve_ivp(rate, (0.0, 0.3), np.append(up, start), method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
+    exact = solve_ivp(rate, (0.0, 0.25), np.append(up, start), method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
     link = Link(position=-arm(up), inertia=inertia, spin=start, velocity=-np.cross(start, arm(up)))
-    motion = simulate_mechanism(one(link, semi_axes=axes, turned=heading), [0.0, 0.3], tolerance=1e-11)
+    motion = simulate_mechanism(one(link, semi_axes=axes, turned=heading), [0.0, 0.25], tolerance=1e-11)
     R = matrices(motion.orientation[1])[0]
     assert R.T @ up == pytest.approx(exact[:3], abs=1e-9)
     assert R.T @ motion.spin[1, 0] == pytest.approx(exact[3:], abs=1e-8)

@@ -46,6 +46,7 @@ def growth(mechanism: Mechanism, duration: float, rows: tuple[int, ...]) -> floa
 BOTH_SIDES = ((1.1, 0.0, 1.5), (0.9, 6.0, math.inf))  # of the least spin: where a small lean stays and where it grows
 
 
+@pytest.mark.slow
 def test_a_sleeping_top_wakes_below_its_least_spin():
     """C^2 w3^2 > 4 A m g l: 5.657 rad/s."""
     least = math.sqrt(4.0 * 2.0) / 0.5
@@ -65,6 +66,7 @@ def disc(a: float, spin: np.ndarray, lean: float, hoop: bool) -> Mechanism:
     return Mechanism(links=(link,), joints=(Rolling(link=0, semi_axes=(a, a, 0.0)),))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("hoop", "least"), [(False, 1.0 / 3.0), (True, 1.0 / 4.0)])
 def test_a_disc_that_rolls_upright_falls_below_its_least_spin(hoop, least):
     """w^2 > g / (3 a), of a hoop g / (4 a): Routh."""
@@ -75,6 +77,7 @@ def test_a_disc_that_rolls_upright_falls_below_its_least_spin(hoop, least):
         assert low < growth(disc(a, spin, 1e-6, hoop), 2.0, (2,)) < high
 
 
+@pytest.mark.slow
 def test_a_disc_that_spins_on_the_spot_falls_below_its_least_spin():
     """w^2 > m g a / (A + m a^2) = 4 g / (5 a) about the vertical."""
     a = 0.1
