@@ -102,6 +102,17 @@ def write_dense(K, y, y_out, h, free, F):
 
 
 @kernel
+def write_parabola(K, y, y_out, h, free, F):
+    """The same where the rates of the rates are constant, so that its first two rows are all there is."""
+    for q in range(free.shape[0]):
+        c = free[q]
+        F[0, c] = y_out[c] - y[c]
+        F[1, c] = h * K[0, c] - F[0, c]
+        for k in range(2, 7):
+            F[k, c] = 0.0
+
+
+@kernel
 def dense_value(y, F, x, c):
     """Component c of the dense output at the part x of the step."""
     rest = F[6, c] * x

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,23 +58,32 @@ def planar_minimum_gap(shapes: PlanarShapes, poses: ArrayLike, ignore: ArrayLike
 
 
 def deepest_overlap(
-    shapes: PlanarShapes, poses: ArrayLike, ignore: ArrayLike | None = None
+    shapes: PlanarShapes, poses: ArrayLike, pairs: Sequence[tuple[int, int]]
 ) -> tuple[float, int, int, int] | None:
-    """(gap, sample, a, b) of the pair that overlaps most in any of the poses; None where none does."""
-    near = proximities(shapes, poses, 0.0, ignore, points=1, room=FEW)
-    if not len(near.gap):
+    """(gap, sample, a, b) of the pair a < b that overlaps most in any of the poses; None where none does.
+
+    Of bodies without arcs but discs and bowls.
+    """
+    poses, listed, room = pose_array(shapes, poses), np.array(pairs, np.int64).reshape(-1, 2), FEW
+    while True:
+        sample, pair, found = np.empty(room, np.int64), np.empty(room, np.int64), np.empty((room, FIELDS))
+        total = sweep(*packed(shapes), listed, poses, 0.0, 1, *scratch(shapes), sample, pair, found)
+        if total <= room:
+            break
+        room = total
+    if not total:
         return None
-    k = int(near.gap.argmin())
-    return float(near.gap[k]), int(near.sample[k]), int(near.a[k]), int(near.b[k])
+    k = int(found[:total, 0].argmin())
+    return float(found[k, 0]), int(sample[k]), *pairs[pair[k]]
 
 
 def proximities(
-    shapes: PlanarShapes, poses: ArrayLike, cutoff: float, ignore: ArrayLike | None, *, points: int, room: int = 0
+    shapes: PlanarShapes, poses: ArrayLike, cutoff: float, ignore: ArrayLike | None, *, points: int
 ) -> Proximities:
     poses = pose_array(shapes, poses)
     pairs = candidate_pairs(shapes.static, ignore)
     given = (*packed(shapes), pairs, poses, float(cutoff), points, *scratch(shapes))
-    capacity = room or 4 * len(poses) * max(1, len(shapes.kind))
+    capacity = 4 * len(poses) * max(1, len(shapes.kind))
     found = collect(lambda *out: sweep(*given, *out), pairs, capacity=capacity, fields=FIELDS, dimension=2)
     return with_arcs(found, shapes, pairs, poses, float(cutoff), points) if shapes.boundary else found
 
@@ -137,7 +148,7 @@ def packed(shapes: PlanarShapes) -> tuple[NDArray, ...]:
 
 def scratch(shapes: PlanarShapes) -> tuple[Array, ...]:
     """body, edge, row, found."""
-    parts = int((shapes.part_start[1:] - shapes.part_start[:-1]).max(initial=1))
+    parts = max(1, *(end - start for start, end in pairwise(shapes.part_start.tolist())))
     return (
         np.empty((len(shapes.kind), 8)),
         np.empty((len(shapes.vertex), 5)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -88,71 +89,69 @@ def planar_shapes(shapes: Sequence[PlanarShape], static: Sequence[bool]) -> Plan
     count = len(shapes)
     if len(static) != count:
         raise ValueError(f"static: {len(static)} flags for {count} shapes; give one per body")
-    kind = np.zeros(count, np.int64)
-    radius, reach = np.zeros(count), np.zeros(count)
+    kind, radius, reach = [POLYGON] * count, [0.0] * count, [0.0] * count
     point, axis = np.zeros((count, 2)), np.zeros((count, 2))
     parts: list[Array] = []
-    owner: list[int] = []
-    part_start = [0]
+    part_start, vertex_start = [0], [0]
+    vertex_body: list[int] = []
     for i, shape in enumerate(shapes):
+        own: list[Array] = []
         if isinstance(shape, HalfPlane | Bowl) and not static[i]:
             raise ValueError(f"static[{i}]: a {type(shape).__name__} is unbounded; it must be static")
         match shape:
             case Polygon(vertices):
                 own = convex_parts(vertices)
-                parts += own
-                owner += [i] * len(own)
-                corners = own[0] if len(own) == 1 else np.concatenate(own)
-                kind[i], reach[i] = POLYGON, np.hypot(corners[:, 0], corners[:, 1]).max()
             case ArcPolygon():
                 boundary = boundary_of(shape)
                 within = inscribed(boundary, CHORD)
                 if exact_area_sign(within) < 0:
                     raise ValueError(f"shapes[{i}].vertices: clockwise; an ArcPolygon is given counter-clockwise")
                 own = convex_parts(within)
-                parts += own
-                owner += [i] * len(own)
-                kind[i], reach[i] = POLYGON, boundary.reach
+                reach[i] = boundary.reach
             case Disc(r):
                 kind[i], radius[i], reach[i] = DISC, r, r
             case HalfPlane(p, n):
                 kind[i], reach[i] = HALF_PLANE, np.inf
                 point[i], axis[i] = p, n
-                axis[i] /= np.hypot(axis[i, 0], axis[i, 1])
+                axis[i] /= math.hypot(*axis[i].tolist())
             case Bowl(r):
                 kind[i], radius[i], reach[i] = BOWL, r, np.inf
             case _:
                 raise TypeError(
                     f"shapes[{i}]: {shape!r} is no planar shape; use Polygon, ArcPolygon, Disc, HalfPlane, Bowl"
                 )
+        for part in own:
+            vertex_start.append(vertex_start[-1] + len(part))
+            vertex_body += [i] * len(part)
+        parts += own
         part_start.append(len(parts))
-    arcs = np.array([isinstance(shape, ArcPolygon) for shape in shapes], np.bool_)
-    vertex_start, vertex_body, following = [0], [], []
-    for i, part in zip(owner, parts):
-        start, end = vertex_start[-1], vertex_start[-1] + len(part)
-        vertex_start.append(end)
-        vertex_body += [i] * len(part)
-        following += [*range(start + 1, end), start]
-    vertex = np.concatenate([np.zeros((0, 2)), *parts])
-    edge = vertex[following] - vertex if following else vertex
-    edge_length = np.hypot(edge[:, 0], edge[:, 1])
-    edge_normal = np.empty_like(edge)
-    edge_normal[:, 0], edge_normal[:, 1] = edge[:, 1] / edge_length, -edge[:, 0] / edge_length
+    corners: list[list[float]] = []
+    normals: list[tuple[float, float]] = []
+    lengths: list[float] = []
+    for part in parts:
+        points = part.tolist()
+        corners += points
+        for (x, y), (u, v) in zip(points, points[1:] + points[:1]):
+            lengths.append(length := math.hypot(u - x, v - y))
+            normals.append(((v - y) / length, (x - u) / length))
+    for i, (x, y) in zip(vertex_body, corners):
+        reach[i] = max(reach[i], math.hypot(x, y))
+    arcs = [isinstance(shape, ArcPolygon) for shape in shapes]
     return PlanarShapes(
-        kind=kind,
+        kind=np.array(kind, np.int64),
         static=np.asarray(static, dtype=np.bool_),
-        radius=radius,
+        radius=np.array(radius, np.float64),
         point=point,
         axis=axis,
-        reach=reach,
-        part_start=np.asarray(part_start, np.int64),
+        reach=np.array(reach, np.float64),
+        part_start=np.array(part_start, np.int64),
         vertex_start=np.array([*vertex_start, vertex_start[-1]], np.int64),
         vertex_body=np.array(vertex_body, np.int64),
-        vertex=vertex,
-        edge_normal=edge_normal,
-        edge_length=edge_length,
-        arc_polygon=arcs,
-        boundary=tuple(boundary_of(shape) for shape in shapes) if arcs.any() else (),
+        vertex=np.array(corners, np.float64).reshape(-1, 2),
+        edge_normal=np.array(normals, np.float64).reshape(-1, 2),
+        edge_length=np.array(lengths, np.float64),
+        arc_polygon=np.array(arcs, np.bool_),
+        boundary=tuple(boundary_of(shape) for shape in shapes) if any(arcs) else (),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -71,14 +72,18 @@ def self_intersections(v: Array) -> list[PolygonFault]:
 
 def exact_area_sign(vertices: ArrayLike) -> int:
     """+1 counter-clockwise, -1 clockwise, 0 no area; exact."""
-    v = np.asarray(vertices, dtype=np.float64)
-    d = v[1:] - v[0]  # triangles about the first vertex
-    plus, minus = d[:-1, 0] * d[1:, 1], d[:-1, 1] * d[1:, 0]
-    twice_area = float((plus - minus).sum())
-    if abs(twice_area) > 1e-15 * (len(v) + 4) * float((np.abs(plus) + np.abs(minus)).sum()):
+    points = np.asarray(vertices, dtype=np.float64).tolist()
+    ox, oy = points[0]
+    d = [(x - ox, y - oy) for x, y in points[1:]]  # triangles about the first vertex
+    twice_area = size = 0.0
+    for (ax, ay), (bx, by) in pairwise(d):
+        plus, minus = ax * by, ay * bx
+        twice_area += plus - minus
+        size += abs(plus) + abs(minus)
+    if abs(twice_area) > 1e-15 * (len(points) + 4) * size:
         return 1 if twice_area > 0.0 else -1
-    x, y = ([Fraction(c) for c in column] for column in v.T.tolist())
-    exact = sum(x[i - 1] * y[i] - x[i] * y[i - 1] for i in range(len(v)))
+    x, y = ([Fraction(c) for c in column] for column in zip(*points))
+    exact = sum(x[i - 1] * y[i] - x[i] * y[i - 1] for i in range(len(points)))
     return (exact > 0) - (exact < 0)
 
 
@@ -104,7 +109,10 @@ def convex_parts(vertices: ArrayLike) -> list[Array]:
     Ears are cut off (Meisters 1975, Amer. Math. Monthly 82), then diagonals that no convex angle
     needs are taken out again (Hertel & Mehlhorn 1983): at most four times the fewest possible parts.
     """
-    v = counter_clockwise(vertices)
+    v = np.ascontiguousarray(vertices, dtype=np.float64)
+    if turns_left(v.tolist()):  # which makes it counter-clockwise
+        return [v]
+    v = counter_clockwise(v)
     points = v.tolist()
     if turns_left(points):
         return [v]

@@ -6,12 +6,14 @@ places. The fixed background is body -1, at rest at the origin; it needs no row 
 
 import math
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.geometry.kernels import entry, kernel
-from reference_engine.geometry.structure import Structure
+from reference_engine.geometry.structure import Sheet, Structure
 from reference_engine.planar.forces import Attraction, ConstantForce, Force, Spring, Thruster
 from reference_engine.planar.functions import Functions, call_function
 from reference_engine.planar.outline import centre_of_mass
@@ -29,13 +31,14 @@ class Forces(Structure):
     mass: Array  # (B, 3) kg, kg, kg m^2; infinite if fixed
     weight: Array  # (B, 3) m/s^2 and 0: gravity
     drag: Array  # (3,) kg/s, kg/s, kg m^2/s, at most 0: minus the damping
-    air: float  # kg/m, the quadratic damping
+    air: Array  # (1,) kg/m, the quadratic damping
     ids: Ids  # (F, 5)
     row: Array  # (F, 9)
     knots: Array  # (K, 2) s and factor, profile after profile
     bands: Ids  # (R,) which forces are rubber bands
     free: Ids  # the bodies that are not fixed
-    function: int  # address of what Python adds last; 0 where there is none
+    function: Ids  # (1,) address of what Python adds last; 0 where there is none
+    COLUMNS = MappingProxyType({"mass": 3, "weight": 3, "ids": 5, "row": 9, "knots": 2})
 
 
 # ids: kind; bodies, the second of a spring alone; corners of the profile from FIRST_KNOT to before END_KNOT, or none
@@ -48,6 +51,7 @@ P1X, P1Y, P2X, P2Y, LENGTH, STIFFNESS, DAMPING, UX, UY = range(9)
 FX, FY, TORQUE, RATE = LENGTH, STIFFNESS, DAMPING, UX
 STRENGTH = STIFFNESS
 HEAD, TAIL = range(2)  # ends of a spring
+FIXED, NOTHING = (math.inf,) * 3, (0.0,) * 3  # of a body that nothing moves
 SWERVES = 0.1  # rad, between the velocity and the force against it
 AT_STAND = 1e-9  # s before it
 KINK = 0.02  # 4/6, times what the weights do to a jump at worst
@@ -59,36 +63,59 @@ def pack_forces(world: World, *, background: bool = False) -> tuple[Forces, Func
     With `background` there is a row more, the last, for a body that nothing moves. The functions must live as long as
     the forces are used, and be asked (`check`) whether one has failed.
     """
-    free = [not body.fixed for body in world.bodies] + ([False] if background else [])
-    mass = [(b.mass, b.mass, float(b.inertia or math.inf)) for b in world.bodies]
+    numbers, functions = forces_in_numbers(world, background=background)
+    return Sheet(Forces, numbers).structure, functions
+
+
+def forces_in_numbers(world: World, *, background: bool) -> tuple[tuple[list[Any], ...], Functions]:
+    """The same as lists, one for each field of Forces."""
     gx, gy = world.gravity
-    weight = [(m * gx / m, m * gy / m, 0.0) for m, _, _ in mass]  # the bits of a force over its mass
-    ids: list[tuple[int, ...]] = []
-    rows: list[tuple[float, ...]] = []
-    knots: list[tuple[float, float]] = []
+    mass: list[float] = []
+    weight: list[float] = []
+    free: list[int] = []
+    for i, body in enumerate(world.bodies):
+        if body.fixed:
+            mass += FIXED
+            weight += NOTHING
+        else:
+            m = body.mass
+            mass += (m, m, body.inertia or math.inf)
+            weight += (m * gx / m, m * gy / m, 0.0)  # the bits of a force over its mass
+            free.append(i)
+    if background:
+        mass += FIXED
+        weight += NOTHING
+    ids: list[int] = []
+    rows: list[float] = []
+    knots: list[float] = []
+    bands: list[int] = []
+    count = 0
     for force in world.forces:
         if not isinstance(force, Attraction | ConstantForce | Spring | Thruster):
             continue
-        corners = profile_of(force)
+        corners, first = profile_of(force), len(knots) // 2
         kind, bodies, row = packed(force, world)
-        ids.append((kind, *bodies, len(knots), len(knots) + len(corners)))
-        rows.append(row)
-        knots += corners
-    masses = np.array([mass[i] if moves else (math.inf,) * 3 for i, moves in enumerate(free)], np.float64)
-    functions = Functions(world, masses)
-    forces = Forces(
-        mass=masses,
-        weight=np.array([weight[i] if moves else (0.0,) * 3 for i, moves in enumerate(free)], np.float64),
-        drag=np.array([-world.damping, -world.damping, -world.rotational_damping], np.float64),
-        air=float(world.quadratic_damping),
-        ids=np.array(ids, np.int64).reshape(-1, 5),
-        row=np.array(rows, np.float64).reshape(-1, 9),
-        knots=np.array(knots, np.float64).reshape(-1, 2),
-        bands=np.array([k for k, (kind, *_) in enumerate(ids) if kind == BAND], np.int64),
-        free=np.flatnonzero(free),
-        function=functions.address,
-    )
-    return forces, functions
+        ids += (kind, *bodies, first, first + len(corners))
+        rows += row
+        for corner in corners:
+            knots += corner
+        if kind == BAND:
+            bands.append(count)
+        count += 1
+    functions = Functions(world, mass)
+    drag = [-world.damping, -world.damping, -world.rotational_damping]
+    return (
+        mass,
+        weight,
+        drag,
+        [world.quadratic_damping],
+        ids,
+        rows,
+        knots,
+        bands,
+        free,
+        [functions.address],
+    ), functions
 
 
 def profile_of(force: Force) -> list[tuple[float, float]]:
@@ -148,13 +175,20 @@ def accelerate(forces, time, y, B, rate_out):
             if forces.drag[c] != 0.0:
                 rate_out[at] += forces.drag[c] * y[at] / forces.mass[i, c]
             rate_out[at] += forces.weight[i, c]
-        if forces.air != 0.0:
+        if forces.air[0] != 0.0:
             at = 3 * (B + i)
-            drag = forces.air * np.sqrt(y[at] * y[at] + y[at + 1] * y[at + 1])
+            drag = forces.air[0] * np.sqrt(y[at] * y[at] + y[at + 1] * y[at + 1])
             rate_out[at] -= drag * y[at] / forces.mass[i, 0]
             rate_out[at + 1] -= drag * y[at + 1] / forces.mass[i, 1]
-    if forces.function != 0:
-        call_function(forces.function, time, y, rate_out)  # type: ignore[call-arg]  # numba adds the first
+    if forces.function[0] != 0:
+        call_function(forces.function[0], time, y, rate_out)  # type: ignore[call-arg]  # numba adds the first
+
+
+@kernel
+def weight_alone(forces):
+    """Does nothing but gravity act, so that free bodies fall along parabolas?"""
+    drags = forces.drag[0] != 0.0 or forces.drag[2] != 0.0 or forces.air[0] != 0.0
+    return not drags and forces.ids.shape[0] == 0 and forces.function[0] == 0
 
 
 @kernel
@@ -296,7 +330,7 @@ def first_turn(forces, y, rate, h, tolerance):
     """
     first, B = np.inf, y.shape[0] // 6
     for q in range(forces.free.shape[0]):
-        at, k = 3 * (B + forces.free[q]), forces.air / forces.mass[forces.free[q], 0]
+        at, k = 3 * (B + forces.free[q]), forces.air[0] / forces.mass[forces.free[q], 0]
         vx, vy = y[at], y[at + 1]
         speed = np.sqrt(vx * vx + vy * vy)
         gx, gy = -rate[at] - k * speed * vx, -rate[at + 1] - k * speed * vy

@@ -24,10 +24,10 @@ class Functions:
     Compiled code cannot be left by an exception: what is raised makes all rates NaN, and is kept for `check`.
     """
 
-    def __init__(self, world: World, mass: Array) -> None:
-        """mass (R, 3) of the rows of the state, as `external.Forces` has it."""
+    def __init__(self, world: World, mass: list[float]) -> None:
+        """mass of the rows of the state, three numbers for each, as `external.Forces` has it."""
         self.forces = [force for force in world.forces if callable(force)]
-        self.bodies, self.mass = len(world.bodies), mass
+        self.bodies, self.mass = len(world.bodies), np.array(mass if self.forces else [], np.float64).reshape(-1, 3)
         self.failure: Exception | None = None
         self.called = SIGNATURE(self.add) if self.forces else None
 

@@ -11,11 +11,6 @@ from reference_engine.planar.errors import WorldError
 Array = NDArray[np.float64]
 
 
-def following(rows: Array) -> Array:
-    """The next row at each, at the last one the first. (np.roll takes six times as long.)"""
-    return np.concatenate([rows[1:], rows[:1]])
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Polygon:
     """A convex polygon; vertices (V, 2) [m] counter-clockwise, relative to the centre of mass."""
@@ -26,19 +21,19 @@ class Polygon:
         corners = np.array(vertices, dtype=np.float64)
         if corners.ndim != 2 or corners.shape[1:] != (2,) or len(corners) < 3:
             raise WorldError(f"vertices: shape {corners.shape} is not (V, 2) with V >= 3")
-        if not np.isfinite(corners).all():
+        points = corners.tolist()
+        if not all(math.isfinite(x) and math.isfinite(y) for x, y in points):
             raise WorldError("vertices: every coordinate must be finite")
-        edges = following(corners) - corners
-        after = following(edges)
-        turns = edges[:, 0] * after[:, 1] - edges[:, 1] * after[:, 0]
-        if not (turns > 0.0).all():
-            at = (int(np.argmin(turns)) + 1) % len(corners)
+        edges = [(u - x, v - y) for (x, y), (u, v) in zip(points, points[1:] + points[:1])]
+        turns = [a * d - b * c for (a, b), (c, d) in zip(edges, edges[1:] + edges[:1])]
+        if not min(turns) > 0.0:
+            at = (turns.index(min(turns)) + 1) % len(points)
             raise WorldError(
                 f"vertices: the polygon does not turn left at vertex {at}; "
                 "list the vertices of a convex polygon in counter-clockwise order"
             )
-        winding = np.arctan2(turns, (edges * after).sum(axis=1)).sum()
-        if winding > 3.0 * math.pi:
+        ahead = (a * c + b * d for (a, b), (c, d) in zip(edges, edges[1:] + edges[:1]))
+        if sum(map(math.atan2, turns, ahead)) > 3.0 * math.pi:
             raise WorldError("vertices: the polygon goes round more than once; it must not cross itself")
         corners.setflags(write=False)
         object.__setattr__(self, "vertices", corners)
@@ -96,16 +91,22 @@ def uniform_inertia(shape: Polygon | Disc, mass: float) -> float:
     """
     if isinstance(shape, Disc):
         return 0.5 * mass * shape.radius**2
-    p, q = shape.vertices, following(shape.vertices)
-    cross = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
-    area = cross.sum() / 2.0
-    centroid = ((p + q) * cross[:, None]).sum(axis=0) / (6.0 * area)
-    if np.abs(centroid).max() > 1e-9 * math.sqrt(area):
+    points = shape.vertices.tolist()
+    twice_area = moment_x = moment_y = second = 0.0
+    for (x, y), (u, v) in zip(points, points[1:] + points[:1]):
+        cross = x * v - y * u
+        twice_area += cross
+        moment_x += (x + u) * cross
+        moment_y += (y + v) * cross
+        second += cross * ((x * x + y * y) + (x * u + y * v) + (u * u + v * v))
+    area = twice_area / 2.0
+    centroid = moment_x / (6.0 * area), moment_y / (6.0 * area)
+    if max(abs(centroid[0]), abs(centroid[1])) > 1e-9 * math.sqrt(area):
         raise WorldError(
             f"vertices: the centroid is ({centroid[0]:.6g}, {centroid[1]:.6g}), not the origin; "
             "subtract it from the vertices, or give the inertia of an uneven body"
         )
-    return float(mass * (cross * ((p * p).sum(1) + (p * q).sum(1) + (q * q).sum(1))).sum() / (12.0 * area))
+    return mass * second / (12.0 * area)
 
 
 def bounding_radius(shape: Shape) -> float:

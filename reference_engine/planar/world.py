@@ -15,6 +15,7 @@ from reference_engine.planar.shape import Bowl, Disc, HalfPlane, Polygon, Shape,
 
 Array = NDArray[np.float64]
 
+SHAPES = (Polygon, Disc, HalfPlane, Outline, Bowl)
 FRICTION_LIMIT = 1e6  # beyond it a place is as good as glued
 
 
@@ -37,16 +38,16 @@ class Body:
     name: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.shape, Polygon | Disc | HalfPlane | Outline | Bowl):
+        if not isinstance(self.shape, SHAPES):
             raise WorldError(f"shape: {self.shape!r} is not a Polygon, Disc, HalfPlane, Outline or Bowl")
         numbers = (*self.position, self.angle, *self.velocity, self.spin)
-        if not all(math.isfinite(x) for x in numbers):
+        if not all(map(math.isfinite, numbers)):
             raise WorldError(f"body {self.name!r}: pose and twist must be finite, not {numbers}")
         if self.fixed:
             if any(self.velocity) or self.spin:
                 raise WorldError(f"body {self.name!r}: a fixed body cannot have a velocity or spin")
             return
-        if isinstance(self.shape, HalfPlane | Bowl):
+        if isinstance(self.shape, (HalfPlane, Bowl)):
             what = "half-plane" if isinstance(self.shape, HalfPlane) else "bowl"
             raise WorldError(f"body {self.name!r}: a {what} has no mass; use fixed=True")
         if not (math.isfinite(self.mass) and self.mass > 0.0):
@@ -97,7 +98,7 @@ class World:
         for what, index in named_bodies(self):
             if not -1 <= index < len(bodies):
                 raise WorldError(f"{what}: there is no body {index} among {len(bodies)}")
-        if not all(math.isfinite(x) for x in self.gravity) or len(self.gravity) != 2:
+        if not all(map(math.isfinite, self.gravity)) or len(self.gravity) != 2:
             raise WorldError(f"gravity: {self.gravity!r} is not a finite vector of two components")
         for name in ("damping", "rotational_damping", "quadratic_damping"):
             value = getattr(self, name)
@@ -119,13 +120,13 @@ class World:
 
 def pair_values(name: str, given: ArrayLike, count: int, most: float) -> Array:
     """One number, or a symmetric matrix (B, B), as a matrix whose values lie in [0, most]."""
+    if isinstance(given, float) and 0.0 <= given <= most:  # as nearly always
+        values = np.full((count, count), given)
+        values.setflags(write=False)
+        return values
     values = np.asarray(given, dtype=np.float64)
     if values.shape not in ((), (count, count)):
         raise WorldError(f"{name}: shape {values.shape} is neither one number nor ({count}, {count})")
-    if values.shape == () and 0.0 <= values <= most:  # as nearly always
-        values = np.full((count, count), values)
-        values.setflags(write=False)
-        return values
     values = np.array(np.broadcast_to(values, (count, count)))
     if not ((values >= 0.0) & (values <= most)).all():
         raise WorldError(f"{name}: every value must lie in [0, {most:g}]")

@@ -9,6 +9,7 @@ import pytest
 from reference_engine import ContactForceError, PainleveError, UnresolvedContact
 from reference_engine.geometry import planar_proximity
 from reference_engine.planar.located import run
+from reference_engine.planar.located.layout import Solids
 from reference_engine.planar.outline import twice_area
 from scenarios.mass import planar_mass
 from scenarios.scene import (
@@ -294,16 +295,18 @@ def test_where_no_forces_exist_it_says_which_bodies_and_why_and_declines_nothing
 
 def test_a_wrong_sign_in_its_own_gaps_is_seen_by_its_check_and_without_it_by_the_metric(monkeypatch):
     """Edges whose outward normals point inwards: the box falls into the other."""
-    right = run.pack_solids
+    right, fields = run.solids_in_numbers, list(Solids.__dataclass_fields__)
 
     def inside_out(world):
-        solids = right(world)
-        return dataclasses.replace(solids, normals=-solids.normals, offsets=-solids.offsets)
+        numbers = list(right(world))
+        for k in (fields.index("normals"), fields.index("offsets")):
+            numbers[k] = [-x for x in numbers[k]]
+        return numbers
 
     what = scene(box("base", mass=None, fixed=True), box(position=(0.1, 1.2)), duration=0.4)
     law = 1e-3
     assert values(what, simulated(Reference(), what))["penetration_max"] <= law
-    monkeypatch.setattr(run, "pack_solids", inside_out)
+    monkeypatch.setattr(run, "solids_in_numbers", inside_out)
     settings = resolve_settings(Reference(), "fair", {}, what, DT)
     with pytest.raises(UnresolvedContact, match="overlap"):
         Reference().simulate(what, DT, settings)

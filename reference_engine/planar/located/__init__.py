@@ -3,6 +3,7 @@
 settings       Settings
 parts          what shapes are made of: polygons, convex parts with arcs, hollows
 layout         bodies, places of contact and room to work, as the kernels see them
+solids         the bodies and connectors of a world in that form
 rows           geometry of places, and the forces that hold them
 projection     back onto the constraints: least changes that close gaps and stop rates
 integrator     DOP853 with dense output

@@ -27,6 +27,7 @@ from reference_engine.planar.located.approach import (
     safe_inside,
     safe_rounded,
 )
+from reference_engine.planar.located.islands import is_loose
 from reference_engine.planar.located.layout import (
     BODY_I,
     BODY_J,
@@ -236,6 +237,15 @@ def safe_on_rope(solids, c, state_i, state_j, bounds, allowance):
 
 
 @kernel
+def write_state(solids, y, F, x, i, out):
+    """Pose and twist of row i at the part x of the step."""
+    loose, twist = is_loose(solids, i), 3 * solids.inv_mass.shape[0]
+    for c in range(3):
+        out[c] = dense_value(y, F, x, 3 * i + c) if loose else y[3 * i + c]
+        out[3 + c] = dense_value(y, F, x, twist + 3 * i + c) if loose else y[twist + 3 * i + c]
+
+
+@kernel
 def is_flush(solids, y, places, n, i, j, work):
     """Are convex parts held at two places or more that lie apart?"""
     if solids.kind[i] != ROUNDED and solids.kind[j] != ROUNDED:
@@ -266,9 +276,7 @@ def first_touch(solids, places, n, work, clock, h, allowance):
     to face, and so are any with a disc that one holds. Pairs passed at this instant are looked at only a little later.
     Connectors follow the pairs in number: a rope that becomes taut.
     """
-    F, hull, R, y, apart, travelled = (
-        work.dense, work.hull, solids.inv_mass.shape[0], clock.y, clock.apart, clock.travelled,
-    )  # fmt: skip
+    F, hull, y, apart, travelled = work.dense, work.hull, clock.y, clock.apart, clock.travelled
     enclose(y, F, solids.free, hull)
     charge_travel(hull, travelled)
     first, at = 2.0, np.int64(-1)
@@ -310,10 +318,8 @@ def first_touch(solids, places, n, work, clock, h, allowance):
         x, end, looks = (STALLED / h if clock.passed[p] == clock.now[TIME] else 0.0), min(1.0, first), 0
         while x < end:
             looks += 1
-            for c in range(3):
-                state_i[c], state_j[c] = dense_value(y, F, x, 3 * a + c), dense_value(y, F, x, 3 * b + c)
-                state_i[3 + c] = dense_value(y, F, x, 3 * R + 3 * a + c)
-                state_j[3 + c] = dense_value(y, F, x, 3 * R + 3 * b + c)
+            write_state(solids, y, F, x, a, state_i)
+            write_state(solids, y, F, x, b, state_j)
             if p < pairs:
                 arcs = solids.kind[i] == ROUNDED or solids.kind[j] in (ROUNDED, HOLLOW)
                 few = n if arcs else held * n  # of others than those of the pair none counts

@@ -15,6 +15,7 @@ from reference_engine.planar.located.impact import bounce
 from reference_engine.planar.located.integrator import attempt, complete, defect, start
 from reference_engine.planar.located.jam import DIVERGES
 from reference_engine.planar.located.layout import (
+    ASKED,
     CONDITION,
     DENSE,
     DONE,
@@ -23,6 +24,7 @@ from reference_engine.planar.located.layout import (
     GOES_ON,
     HELD,
     IMPACT,
+    LAST_EVENT,
     LENGTH,
     LOG_FULL,
     NO_STEP,
@@ -66,18 +68,22 @@ RESOLVES, STEPS_ON, SHOWS = np.int64(0), np.int64(1), np.int64(2)  # PHASE
 
 @entry
 def run(task):
-    """Goes on to grid[-1]; returns a status."""
+    """Goes on to the last time that is asked for; returns a status."""
     room = task.room
-    solids, forces, rule, clock, log, grid = task.solids, task.forces, task.rule, room.clock, task.log, task.grid
+    solids, forces, rule, clock, log = task.solids, task.forces, task.rule, room.clock, task.log
     held, found, following, instant, work = room.held, room.found, room.following, room.instant, room.work
-    now, count = clock.now, clock.tally
+    now, count, grid = clock.now, clock.tally, log.grid
+    until = grid[count[ASKED] - 1]
+    lay_out(clock.y, work)
+    if now[STEP] == 0.0:
+        set_out(clock)
     while True:
         if not has_room(log, count, held):
             return LOG_FULL
         if count[PHASE] == STEPS_ON:
-            if now[TIME] >= grid[-1]:
+            if now[TIME] >= until:
                 return DONE
-            status = advance(solids, forces, rule, clock, held, found, work, grid[-1])
+            status = advance(solids, forces, rule, clock, held, found, work, until)
             if status == NO_STEP and count[HELD] > 0:  # forces without limit: `settle` looks for impulses instead
                 now[LENGTH], now[REACHED], now[STEP] = 0.0, now[TIME], FIRST_STEP
                 count[EVENT], count[CONDITION] = 1, DIVERGES
@@ -86,7 +92,7 @@ def run(task):
                 return status
             count[PHASE] = SHOWS
         elif count[PHASE] == SHOWS:
-            if count[SHOWN] < grid.shape[0] and grid[count[SHOWN]] <= now[REACHED]:
+            if count[SHOWN] < count[ASKED] and grid[count[SHOWN]] <= now[REACHED]:
                 show(solids, forces, clock, held, work, log, grid[count[SHOWN]])
                 count[SHOWN] += 1
                 continue
@@ -116,6 +122,28 @@ def run(task):
 
 
 @kernel
+def set_out(clock):
+    """Before all time, of a room in which all but the state is zero."""
+    now, count = clock.now, clock.tally
+    now[STEP], now[LAST_EVENT] = FIRST_STEP, -1.0
+    count[RELEASED] = count[TOUCHED] = -1
+    for p in range(clock.passed.shape[0]):
+        clock.struck[p, 0] = clock.struck[p, 1] = clock.passed[p] = -np.inf
+    for p in range(clock.apart.shape[0]):
+        clock.apart[p] = -1.0
+    copy(clock.y, clock.end)
+
+
+@kernel
+def lay_out(y, work):
+    """The fixed components of what the kernels work on, which they write nowhere else."""
+    copy(y, work.state)
+    copy(y, work.foreseen)
+    for j in range(8):
+        copy(y, work.hull[j])
+
+
+@kernel
 def advance(solids, forces, rule, clock, held, found, work, until):
     """One step of the integrator, or the part of it up to the first event: LENGTH, REACHED, EVENT and its figures."""
     now, count, y = clock.now, clock.tally, clock.y
@@ -132,7 +160,7 @@ def advance(solids, forces, rule, clock, held, found, work, until):
     release, place, condition = 2.0, np.int64(-1), np.int64(0)
     if n > 0:
         release, place, condition = first_release(
-            solids, forces, time, h, held, n, work, y, min(touch, 1.0), now[PULL], now[STILL]
+            solids, forces, time, h, held, n, work, y, min(touch, 1.0), now[PULL], now[STILL], now[STEP]
         )
     part = min(touch, release)
     now[DENSE], again = h, part
@@ -147,7 +175,7 @@ def advance(solids, forces, rule, clock, held, found, work, until):
                 break
         else:
             h = again * now[DENSE]
-            attempt(solids, forces, time, held, n, work, y, h, rule.tolerance, clock.end)
+            attempt(solids, forces, time, held, n, work, y, h, rule.tolerance[0], clock.end)
             complete(solids, forces, time, held, n, work, y, h)
             now[DENSE] = h
         again, other = first_touch(solids, held, n, work, clock, now[DENSE], allowance)
@@ -176,12 +204,12 @@ def integrate(solids, forces, rule, clock, held, work, longest):
         now[STEP] = min(now[STEP], first_step_on_bands(forces, now[TIME], clock.y))
     if now[RETURN] > now[TIME]:  # a touch late in a step is found more exactly than one in its midst
         longest = min(longest, now[RETURN] - now[TIME])
-    if forces.air != 0.0:
+    if forces.air[0] != 0.0:
         h = min(now[STEP], longest)
-        longest = min(longest, first_turn(forces, clock.y, work.stages[0], h, rule.tolerance))
+        longest = min(longest, first_turn(forces, clock.y, work.stages[0], h, rule.tolerance[0]))
     while True:
         h = min(now[STEP], longest)
-        error = attempt(solids, forces, now[TIME], held, n, work, clock.y, h, rule.tolerance, clock.end)
+        error = attempt(solids, forces, now[TIME], held, n, work, clock.y, h, rule.tolerance[0], clock.end)
         if error <= 1.0:
             now[STEP] = max(now[STEP], h * next_factor(error)) if h < now[STEP] else h * next_factor(error)
             complete(solids, forces, now[TIME], held, n, work, clock.y, h)
@@ -190,7 +218,7 @@ def integrate(solids, forces, rule, clock, held, work, longest):
                 part = first_taut(forces, now[TIME], h, clock.y, solids.free, work)
             if part < 1.0:
                 h *= part
-                attempt(solids, forces, now[TIME], held, n, work, clock.y, h, rule.tolerance, clock.end)
+                attempt(solids, forces, now[TIME], held, n, work, clock.y, h, rule.tolerance[0], clock.end)
                 complete(solids, forces, now[TIME], held, n, work, clock.y, h)
             return h
         now[STEP] = h * min(0.9, next_factor(error)) if np.isfinite(error) else 0.1 * h
@@ -214,17 +242,17 @@ def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
     anew, size = False, 1.0 + extent(solids, y)
     for look in range(LOOKS):
         x = part * (1.0 + look) / LOOKS
-        off = defect(solids, forces, now[TIME], held, held_count, work, y, whole, x, rule.tolerance, K[STAGES])
+        off = defect(solids, forces, now[TIME], held, held_count, work, y, whole, x, rule.tolerance[0], K[STAGES])
         anew = anew or off > 1.0
         near = max(
-            near, NEAR + 10.0 * off * rule.tolerance * size
+            near, NEAR + 10.0 * off * rule.tolerance[0] * size
         )  # it is no derivative of poses that it has as twists
     stepped = anew
     copy(work.foreseen, end)
     for turn in range(8):
         if anew:
             made, stepped = h, True
-            attempt(solids, forces, now[TIME], held, held_count, work, y, h, rule.tolerance, end)
+            attempt(solids, forces, now[TIME], held, held_count, work, y, h, rule.tolerance[0], end)
             if turn == 0:  # the shorter step differs from what the longer one foresaw, more at loose tolerances
                 off = 0.0
                 for c in range(3 * R):
@@ -238,7 +266,7 @@ def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
         if n == PENETRATING:
             h -= change
             made, stepped = h, True
-            attempt(solids, forces, now[TIME], held, held_count, work, y, h, rule.tolerance, end)
+            attempt(solids, forces, now[TIME], held, held_count, work, y, h, rule.tolerance[0], end)
             break
         if n > found.id.shape[0]:
             return -1.0, stepped
@@ -256,7 +284,7 @@ def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
         jerk = 0.0
         for c in range(3 * R, 6 * R):
             jerk = max(jerk, abs(K[STAGES, c] - K[0, c]) / made)
-        anew = change * change * jerk > LEFT_OUT * rule.tolerance
+        anew = change * change * jerk > LEFT_OUT * rule.tolerance[0]
         if not anew:
             follow(solids, end, K[STAGES], change)
     if stepped:

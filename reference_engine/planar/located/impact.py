@@ -177,7 +177,7 @@ def choose(rule, found, s, instant, speed, work):
     m = np.int64(0)
     for p in range(work.first_place[s], work.first_place[s + 1]):
         q = work.order[p]
-        if k >= 0 and (rule.order == SIMULTANEOUS or q == k or found.id[q, ROLE] == JOINT):
+        if k >= 0 and (rule.order[0] == SIMULTANEOUS or q == k or found.id[q, ROLE] == JOINT):
             instant.of[m], instant.problem.kind[m] = q, kind_at_impact(found, q)
             m += 1
     return m
@@ -210,8 +210,8 @@ def bounce_island(rule, clock, found, s, instant, work, log, still):
         load(found, m, instant, work)
         for r in range(m):
             instant.problem.static_friction[r] = instant.problem.friction[r]
-        stage = FULL_E if rule.law == NEWTON else COMPRESSION
-        approach(found, m, instant, speed, 1.0 if rule.law == NEWTON else 0.0)
+        stage = FULL_E if rule.law[0] == NEWTON else COMPRESSION
+        approach(found, m, instant, speed, 1.0 if rule.law[0] == NEWTON else 0.0)
         while stage != ENOUGH:
             for r in range(m):
                 answer.mode[r], answer.f[2 * r], answer.f[2 * r + 1] = PRESSES_ONLY, 0.0, 0.0
@@ -230,7 +230,7 @@ def bounce_island(rule, clock, found, s, instant, work, log, still):
             column = 2 * work.at[k] + c % 2
             for i in range(2 * own):
                 speed[2 * work.order[first + i // 2] + i % 2] += work.A[i, column] * j
-        if rule.order == SIMULTANEOUS:
+        if rule.order[0] == SIMULTANEOUS:
             return GOES_ON
     return refuse(clock, found, fastest(found, s, instant, speed, work), speed)
 

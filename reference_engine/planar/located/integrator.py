@@ -1,7 +1,17 @@
 """One step of DOP853 with its dense output, of bodies whose places hold."""
 
-from reference_engine.dop853 import STAGES, C, dense_slope, dense_state, error_of, stage, write_dense
+from reference_engine.dop853 import (
+    STAGES,
+    C,
+    dense_slope,
+    dense_state,
+    error_of,
+    stage,
+    write_dense,
+    write_parabola,
+)
 from reference_engine.geometry.kernels import kernel
+from reference_engine.planar.external import weight_alone
 from reference_engine.planar.located.islands import divide
 from reference_engine.planar.located.layout import copy
 from reference_engine.planar.located.rows import held_rate, rate_with
@@ -13,6 +23,10 @@ def attempt(solids, forces, time, places, n, work, y, h, tolerance, y_out):
 
     The rates are left in work.stages, for `complete`; the first of them, work.stages[0], is there from `start`.
     """
+    if n == 0 and weight_alone(forces):
+        fall(solids, y, h, work.stages, y_out)
+        copy(y_out, work.landing)
+        return 0.0
     K, islands = work.stages, divide(solids, places, n, work) if n > 0 else 0
     for s in range(1, STAGES):
         stage(y, h, s, K, solids.free, work.state)
@@ -24,6 +38,17 @@ def attempt(solids, forces, time, places, n, work, y, h, tolerance, y_out):
 
 
 @kernel
+def fall(solids, y, h, K, y_out):
+    """The same under constant accelerations, in closed form; of the rates the first and the one at the end."""
+    half = y.shape[0] // 2
+    for q in range(solids.free.shape[0] // 2):
+        c = solids.free[q]
+        y_out[c] = y[c] + h * (y[half + c] + 0.5 * h * K[0, half + c])
+        y_out[half + c] = K[STAGES, c] = y[half + c] + h * K[0, half + c]
+        K[STAGES, half + c] = K[0, half + c]
+
+
+@kernel
 def start(solids, forces, time, places, n, work, y):
     """Once before all attempts from the same state."""
     held_rate(solids, forces, time, y, places, n, work, work.stages[0])
@@ -32,6 +57,9 @@ def start(solids, forces, time, places, n, work, y):
 @kernel
 def complete(solids, forces, time, places, n, work, y, h):
     """The dense output of the last attempt, in work.dense, wherever its end has been moved since."""
+    if n == 0 and weight_alone(forces):
+        write_parabola(work.stages, y, work.landing, h, solids.free, work.dense)
+        return
     K, islands = work.stages, divide(solids, places, n, work) if n > 0 else 0
     for s in range(STAGES + 1, 16):
         stage(y, h, s, K, solids.free, work.state)

@@ -4,9 +4,8 @@ The state y is flat: poses (x, y, angle) of all rows, then twists (vx, vy, spin)
 are the world's bodies, and the background last. A body's shape is one or more convex parts.
 """
 
-import math
 from dataclasses import dataclass, fields
-from itertools import accumulate
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,24 +19,6 @@ from reference_engine.complementarity.friction_modes import (
 )
 from reference_engine.geometry.kernels import kernel
 from reference_engine.geometry.structure import Structure
-from reference_engine.planar.connectors import Joint, PathEnd, PathJoint
-from reference_engine.planar.errors import WorldError
-from reference_engine.planar.located.parts import (
-    BOWL,
-    DISC,
-    HALF_PLANE,
-    HOLLOW,
-    ROUNDED,
-    SMOOTH,
-    Arc,
-    Part,
-    circle,
-    parts_of_outline,
-    polygon,
-)
-from reference_engine.planar.outline import centre_of_mass
-from reference_engine.planar.shape import Bowl, Disc, HalfPlane, Polygon
-from reference_engine.planar.world import World
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -104,6 +85,10 @@ class Solids(Structure):
     pair_law: Array  # (P, 3) friction, static friction, restitution
     connectors: Ids  # (C, 14) as a row of Places.id
     connector_figures: Array  # (C, 8) as a row of Places.figure
+    COLUMNS = MappingProxyType({
+        "vertices": 2, "normals": 2, "arcs": 2, "cone": 4, "pairs": 2, "pair_law": 3, "connectors": 14,
+        "connector_figures": 8,
+    })  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +124,12 @@ class Instant(Structure):
 
 @dataclass(frozen=True, eq=False)
 class Log(Structure):
-    """Room for what comes out: S samples, C contacts of samples, M impacts, E rows of events, D instants of events."""
+    """The times that are asked for, and room for what comes out: S samples, C contacts of samples, M impacts, E rows of
 
+    events, D instants of events.
+    """
+
+    grid: Array  # (S,) s, as many as Clock.tally says
     time: Array  # (S,) s
     state: Array  # (S, 6 R)
     pull: Array  # (S, 2 C) N, of each connector on its first body, in axes of the world
@@ -162,7 +151,7 @@ class Clock(Structure):
     y: Array  # (6 R,)
     end: Array  # (6 R,) of the step
     now: Array  # (14,) as the first columns below name them
-    tally: Ids  # (22,) as the second ones do
+    tally: Ids  # (23,) as the second ones do
     let_go: Ids  # (L, 2) parts that let go at this instant
     struck: Array  # (P + C, 2) s, of each pair or connector: time of the last impact, and since the one before
     passed: Array  # (P + C,) s, when a pair last was within round-off of a touch that is none
@@ -177,16 +166,19 @@ class Clock(Structure):
 TIME, STEP, LAST_EVENT, PULL, STILL, LENGTH, REACHED, WHY_P, WHY_B, ENERGY, SLACK, RESIDUAL, DENSE, RETURN = range(14)
 # Columns of Clock.count
 STEPS, HELD, IDLE, SHOWN, PHASE, EVENT, RELEASED, CONDITION, TOUCHED, STRUCK, LET_GO = range(11)
-SAMPLES, CONTACTS, IMPACTS, EVENTS, INSTANTS, WHY_I, WHY_J, SEAM_I, SEAM_J, RESOLVED, FADED = range(11, 22)
+SAMPLES, CONTACTS, IMPACTS, EVENTS, INSTANTS, WHY_I, WHY_J, SEAM_I, SEAM_J, RESOLVED, FADED, ASKED = range(11, 23)
 
 
 @dataclass(frozen=True, eq=False)
 class Rule(Structure):
-    tolerance: float
-    cutoff: float  # s
-    law: int  # of IMPACT_LAWS
-    order: int  # of IMPACT_ORDERS
-    max_events: int
+    """One number each."""
+
+    tolerance: Array  # (1,)
+    cutoff: Array  # (1,) s
+    law: Ids  # (1,) of IMPACT_LAWS
+    order: Ids  # (1,) of IMPACT_ORDERS
+    max_events: Ids  # (1,)
+    COLUMNS = MappingProxyType[str, int]({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,200 +261,6 @@ def copy_place(ids, figures, m, places, k):
         places.figure[k, c] = figures[m, c]
 
 
-def pack_solids(world: World) -> Solids:
-    """Raises WorldError for what this mode does not have."""
-    parts: list[Part] = []
-    row: list[int] = []
-    count, free = len(world.bodies), []
-    inv_mass, inv_inertia = [0.0] * (count + 1), [0.0] * (count + 1)
-    for i, body in enumerate(world.bodies):
-        own = parts_of(world, i)
-        parts += own
-        row += [i] * len(own)
-        if not body.fixed:
-            inv_mass[i], inv_inertia[i] = 1.0 / body.mass, 1.0 / float(body.inertia or math.inf)
-            free += [3 * i, 3 * i + 1, 3 * i + 2]
-    arcs = [arc for part in parts for arc in part.rounded]
-    first = [0, *accumulate(len(part.corners) for part in parts)]
-    arc_first = [first[-1], *accumulate((len(part.rounded) for part in parts), initial=first[-1])][1:]
-    corners = np.concatenate([NO_POINTS, *(part.corners for part in parts)])
-    normals, lengths = straight_lines(parts, first, corners)
-    arcs_at, cone, smooth, straight = joins(parts, first, normals, {arc: first[-1] + k for k, arc in enumerate(arcs)})
-    kind = [part.kind for part in parts]
-    pairs = meeting_parts(world, kind, row)
-    law = [[m[row[i], row[j]] for m in (world.pair_friction, world.pair_static_friction, world.pair_restitution)]
-           for i, j in pairs]  # fmt: skip
-    vertices, offsets, links, figures = corners, (corners * normals).sum(axis=1), NO_LINKS, NO_FIGURES
-    if arcs:
-        vertices = np.concatenate([vertices, [arc.centre for arc in arcs]])
-        normals = np.concatenate([normals, [(math.cos(arc.middle), math.sin(arc.middle)) for arc in arcs]])
-        offsets = np.concatenate([offsets, [arc.half for arc in arcs]])
-        lengths = np.concatenate([lengths, [arc.radius for arc in arcs]])
-    if world.connectors:
-        links, figures, points, directions, distances = pack_connectors(world, arc_first[-1])
-        links[:, PAIR], links[:, PRESSES] = len(pairs) + np.arange(len(links)), 1
-        vertices, normals = np.concatenate([vertices, points]), np.concatenate([normals, directions])
-        offsets, lengths = (
-            np.concatenate([offsets, distances]),
-            np.concatenate([lengths, np.full(len(points), math.inf)]),
-        )
-    return Solids(
-        kind=np.array(kind, np.int64),
-        row=np.array(row, np.int64),
-        radius=np.array([math.inf if part.kind == HALF_PLANE else part.reach() for part in parts]),
-        first=np.array(first, np.int64),
-        arc_first=np.array(arc_first, np.int64),
-        vertices=vertices,
-        normals=normals,
-        offsets=offsets,
-        lengths=lengths,
-        straight=straight,
-        arcs=arcs_at,
-        cone=cone,
-        smooth=smooth,
-        free=np.array(free + [3 * (count + 1) + c for c in free], np.int64),
-        inv_mass=np.array(inv_mass),
-        inv_inertia=np.array(inv_inertia),
-        pairs=np.array(pairs, np.int64).reshape(-1, 2),
-        pair_law=np.array(law, np.float64).reshape(-1, 3),
-        connectors=links,
-        connector_figures=figures,
-    )
-
-
-def straight_lines(parts: list[Part], first: list[int], corners: Array) -> tuple[Array, Array]:
-    """Normals (V, 2) and lengths (V,) of the lines from each corner of a part to its next; of a half-plane its own."""
-    following = list(range(1, len(corners) + 1))
-    for part, start, end in zip(parts, first, first[1:]):
-        if len(part.corners):
-            following[end - 1] = start
-    edges = corners[following] - corners if following else corners
-    planes = [start for part, start in zip(parts, first) if part.kind == HALF_PLANE]
-    for k in planes:
-        edges[k] = -1.0, 0.0
-    lengths = np.hypot(edges[:, 0], edges[:, 1])
-    normals = np.empty_like(edges)
-    normals[:, 0], normals[:, 1] = edges[:, 1] / lengths, -edges[:, 0] / lengths
-    for k in planes:
-        lengths[k] = math.inf
-    return normals, lengths
-
-
-def joins(parts: list[Part], first: list[int], normals: Array, row_of: dict[Arc, int]) -> tuple[Ids, Array, Ids, Ids]:
-    """Of each corner: arcs before and after it (V, 2), normals at the ends of its edges (V, 4), is it smooth (V,), and
-
-    is the edge from it to the next straight (V,); no edge of a hollow is one that is felt.
-    """
-    count = len(normals)
-    before = list(range(-1, count - 1))
-    for part, start, end in zip(parts, first, first[1:]):
-        if len(part.corners):
-            before[start] = end - 1
-    arcs, cone = np.full((count, 2), -1, np.int64), np.zeros((count, 4))
-    smooth, straight = np.zeros(count, np.int64), np.ones(count, np.int64)
-    if count:
-        cone[:, :2], cone[:, 2:] = normals[before], normals
-    for part, start, end in zip(parts, first, first[1:]):
-        if part.kind == HOLLOW:
-            cone[start:end], straight[start:end] = 0.0, 0
-        elif part.kind == ROUNDED or any(part.joins):
-            round_joins(part, row_of, arcs[start:end], cone[start:end], smooth[start:end])
-            straight[start:end] = [arc is None for arc in part.arcs[: end - start]]
-    return arcs, cone, smooth, straight
-
-
-def round_joins(part: Part, row_of: dict[Arc, int], arcs_out: Ids, cone_out: Array, smooth_out: Ids) -> None:
-    """The same of a part with arcs, whose `cone_out` is that of its straight lines until now."""
-    for k in range(len(part.corners)):
-        own: list[Arc | None] = [part.arcs[k - 1], part.arcs[k]]
-        for side, arc in enumerate(own):
-            if arc:
-                cone_out[k, 2 * side : 2 * side + 2] = (part.corners[k] - arc.centre) / arc.radius
-        if part.joins and (join := part.joins[k]):
-            own, cone_out[k] = [join.before, join.after], join.normals
-        arcs_out[k] = [row_of[arc] if arc else -1 for arc in own]
-    turns = cone_out[:, 0] * cone_out[:, 3] - cone_out[:, 1] * cone_out[:, 2]
-    smooth_out[:] = (np.abs(turns) <= SMOOTH) & (arcs_out >= 0).any(axis=1)
-
-
-def parts_of(world: World, i: int) -> list[Part]:
-    """The parts of a body, about its centre of mass."""
-    shape = world.bodies[i].shape
-    if isinstance(shape, Polygon):
-        return [polygon(shape.vertices)]
-    if isinstance(shape, HalfPlane):
-        return [Part(HALF_PLANE, np.zeros((1, 2)), (None,))]
-    if isinstance(shape, Disc | Bowl):
-        return [circle(DISC if isinstance(shape, Disc) else BOWL, shape.radius)]
-    return parts_of_outline(shape, world.body_name(i))
-
-
-def meeting_parts(world: World, kind: list[np.int64], row: list[int]) -> list[tuple[int, int]]:
-    """Parts that may meet: a half-plane, bowl or hollow is the second, a disc the first; hollows meet no hollow."""
-    bodies, apart = world.bodies, passing_pairs(world)
-    pairs = []
-    for i in range(len(kind)):
-        for j in range(i + 1, len(kind)):
-            a, b = row[i], row[j]
-            if a == b or (bodies[a].fixed and bodies[b].fixed) or (a, b) in apart:
-                continue
-            if kind[i] >= HOLLOW and kind[j] >= HOLLOW:
-                continue
-            swap = kind[i] >= HOLLOW or (kind[j] == DISC and kind[i] != DISC)
-            pairs.append((j, i) if swap else (i, j))
-    return pairs
-
-
-def passing_pairs(world: World) -> set[tuple[int, int]]:
-    """Bodies i < j that pass through one another: as the world says, of one group, or joined."""
-    groups = [body.group for body in world.bodies]
-    pairs = {(i, j) for j in range(len(groups)) for i in range(j) if groups[i] and groups[i] == groups[j]}
-    named = [*world.passing, *((c.first, c.second) for c in world.connectors if isinstance(c, Joint))]
-    return pairs | {(min(pair), max(pair)) for pair in named if min(pair) >= 0}
-
-
-def arm(world: World, body: int, point: tuple[float, float]) -> tuple[float, float]:
-    """From the centre of mass [m]; the background's is the origin."""
-    x, y = centre_of_mass(world.bodies[body].shape) if body >= 0 else (0.0, 0.0)
-    return point[0] - x, point[1] - y
-
-
-def pack_connectors(world: World, start: int) -> tuple[Ids, Array, Array, Array, Array]:
-    """(rows of Places.id, of Places.figure, points, normals, offsets) of C connectors; two points each, from `start`.
-
-    A joint whose normal turns is a line of the second body; ropes and rods are circles about a point of the second.
-    """
-    links, figures = np.zeros((len(world.connectors), 14), np.int64), np.zeros((len(world.connectors), 8))
-    points, directions, offsets = [np.zeros((0, 2))], [np.zeros((0, 2))], []
-    for c, connector in enumerate(world.connectors):
-        if isinstance(connector, PathJoint | PathEnd):
-            raise WorldError("the located mode has no paths; `faithful_simulate` has")
-        a, b = (len(world.bodies) if end < 0 else end for end in (connector.first, connector.second))
-        arms = np.array([arm(world, connector.first, connector.first_point),
-                         arm(world, connector.second, connector.second_point)])  # fmt: skip
-        points.append(arms)
-        links[c, [BODY_I, BODY_J, PART_I, PART_J, P, Q]] = (
-            a,
-            b,
-            number_of(c),
-            number_of(c),
-            start + 2 * c,
-            start + 2 * c + 1,
-        )
-        figures[c, SIGMA] = 1.0
-        if isinstance(connector, Joint):
-            links[c, [KIND, ROLE]] = LINE if connector.normal_turns else STILL_NORMAL, JOINT
-            directions.append(np.array([connector.normal, connector.normal]))
-            offsets += 2 * [float(np.dot(connector.normal, arms[1]))]
-        else:
-            links[c, [KIND, ROLE]] = ROUND, JOINT if connector.rod else ROPE
-            own = min(world.pair_restitution[k, k] for k in (connector.first, connector.second) if k >= 0)
-            figures[c, [R2, SIGMA, RESTITUTION]] = -connector.length, -1.0, own
-            directions.append(np.zeros((2, 2)))
-            offsets += 2 * [0.0]
-    return links, figures, np.concatenate(points), np.concatenate(directions), np.array(offsets, np.float64)
-
-
 def room_for_places(capacity: int) -> Places:
     return Places(id=np.zeros((capacity, 14), np.int64), figure=np.zeros((capacity, 8)))
 
@@ -535,6 +333,7 @@ def room_for_instant(capacity: int, block: int) -> Instant:
 
 def room_to_log(rows: int, connectors: int, samples: int, contacts: int, events: int) -> Log:
     return Log(
+        grid=np.zeros(samples),
         time=np.zeros(samples),
         state=np.zeros((samples, 6 * rows)),
         pull=np.zeros((samples, 2 * connectors)),

@@ -1,6 +1,7 @@
 """What the located mode hands back: the motion, the log of its events, and what is known of its error."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 EVENTS = ("impact", "accumulation", "made", "broken", "stick", "slip", "indeterminate", "jam", "inexact")
+KINDS = np.array(EVENTS, np.str_)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,13 +39,20 @@ class Events:
         return np.unique(self.time[self.kind == kind])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LocatedMotion(Motion):
     """A Motion whose samples are on the caller's grid and just before and after every impact."""
 
-    events: Events
+    noted: tuple[Ids, Array]  # (E, 3) kinds, numbers in EVENTS, and bodies; (E, 3) times [s] and points [m]; as found
     connector_force: Array  # (S, C, 2) N, of each joint, rope and rod on its first body, in axes of the world
     penetration: float  # m, the deepest that any two bodies overlap at any event or sample, by separate geometry
     error_estimate: float | None  # m, see `simulate`; None where it was not asked for
     residual: float  # by how many times round-off forces and impulses break the laws at worst; above 1: see "inexact"
     steps: int  # accepted by the integrator
+
+    @cached_property
+    def events(self) -> Events:
+        ids, values = self.noted
+        order = np.argsort(values[:, 0], kind="stable")
+        ids, values = ids[order], values[order]
+        return Events(time=values[:, 0], kind=KINDS[ids[:, 0]], pair=ids[:, 1:], point=values[:, 1:])

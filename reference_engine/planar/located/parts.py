@@ -53,8 +53,8 @@ class Part:
 
     def reach(self) -> float:
         """Of the circle about the centre of mass that holds it [m]."""
-        furthest = max((math.hypot(*arc.centre) + arc.radius for arc in self.rounded), default=0.0)
-        return max(furthest, float(np.hypot(*self.corners.T).max())) if len(self.corners) else furthest
+        points = [math.hypot(x, y) for x, y in self.corners.tolist()]
+        return max(points + [math.hypot(*arc.centre) + arc.radius for arc in self.rounded], default=0.0)
 
 
 def polygon(corners: ArrayLike) -> Part:

@@ -6,6 +6,7 @@ from reference_engine.complementarity.friction_modes import FULL_PLUS, SLIPS_PLU
 from reference_engine.dop853 import dense_state
 from reference_engine.geometry.kernels import kernel
 from reference_engine.planar.located.features import OVER_END, room_to_end
+from reference_engine.planar.located.islands import divide
 from reference_engine.planar.located.layout import (
     JOINT,
     MODE,
@@ -13,9 +14,9 @@ from reference_engine.planar.located.layout import (
     SLIP,
     STATIC_FRICTION,
 )
-from reference_engine.planar.located.rows import held_rate, measure, stiffness
+from reference_engine.planar.located.rows import measure, rate_with, stiffness
 
-LOOKS = 8  # at a step, for the first sign
+LOOKS = np.int64(8)  # at a step, for the first sign
 SLIDES_FOR_CERTAIN = 100.0  # times the round-off of a rate
 FORCE, CONE, SLIP_ENDS, EDGE = np.int64(0), np.int64(1), np.int64(2), np.int64(3)  # which of a place's conditions
 
@@ -27,12 +28,12 @@ def along(places, k, G):
 
 
 @kernel
-def margin(solids, forces, time, y, places, n, work, pull):
+def margin(solids, forces, time, y, places, n, islands, work, pull):
     """(least margin, place, condition): negative once a place pulls or its grip fails (by more than `pull`, m/s^2),
 
     slides the other way (by more than work.spare, m/s), or is past its edge.
     """
-    held_rate(solids, forces, time, y, places, n, work, work.rate)
+    rate_with(solids, forces, time, y, places, n, islands, work, work.rate)
     least, at, what = np.inf, np.int64(-1), FORCE
     for k in range(n):
         role, mode = places.id[k, ROLE], places.id[k, MODE]
@@ -58,25 +59,27 @@ def margin(solids, forces, time, y, places, n, work, pull):
 
 
 @kernel
-def first_release(solids, forces, time, h, places, n, work, y, until, pull, still):
+def first_release(solids, forces, time, h, places, n, work, y, until, pull, still, allowed):
     """(part of the step, place, condition) up to `until`; (2, -1, _) if every place holds.
 
-    Looks at eight instants; the first sign is narrowed down by regula falsi (Dowell & Jarratt's Illinois form, 1971).
+    Looks at eight instants, at fewer where the step is shorter than the one that the tolerance allows, of `allowed`
+    seconds; the first sign is narrowed down by regula falsi (Dowell & Jarratt's Illinois form, 1971).
     """
-    state, before, m_before = work.state, 0.0, np.inf
+    state, before, m_before, islands = work.state, 0.0, np.inf, divide(solids, places, n, work)
     for k in range(n):  # what has only just begun to slide may do so by round-off, or go the other way yet
         measure(solids, y, places, k, work.geometry)
         slip = along(places, k, work.geometry)
         work.spare[k] = still + max(0.0, -slip) if abs(slip) < SLIDES_FOR_CERTAIN * still else 0.0
-    for look in range(1, LOOKS + 1):
-        after = until * look / LOOKS
+    looks = min(LOOKS, 1 + np.int64(LOOKS * until * h / allowed))
+    for look in range(1, looks + 1):
+        after = until * look / looks
         dense_state(y, work.dense, after, solids.free, state)
-        m_after, at, what = margin(solids, forces, time + after * h, state, places, n, work, pull)
+        m_after, at, what = margin(solids, forces, time + after * h, state, places, n, islands, work, pull)
         if m_after < 0.0:
             if m_before == np.inf:
                 for c in range(y.shape[0]):
                     state[c] = y[c]
-                m_before, _, _ = margin(solids, forces, time, state, places, n, work, pull)
+                m_before, _, _ = margin(solids, forces, time, state, places, n, islands, work, pull)
             side = 0
             for _ in range(200):
                 x = (m_before * after - m_after * before) / (m_before - m_after)
@@ -85,7 +88,7 @@ def first_release(solids, forces, time, h, places, n, work, y, until, pull, stil
                 if x <= before or x >= after or after - before < 1e-15 * until:
                     break
                 dense_state(y, work.dense, x, solids.free, state)
-                m, where, which = margin(solids, forces, time + x * h, state, places, n, work, pull)
+                m, where, which = margin(solids, forces, time + x * h, state, places, n, islands, work, pull)
                 if m < 0.0:
                     after, m_after, at, what = x, m, where, which
                     side = side + 1 if side > 0 else 1

@@ -70,7 +70,7 @@ def count_event(clock, rule, held):
     if count[IDLE] > MOST_AT_AN_INSTANT + 10 * held.id.shape[0]:
         return STANDSTILL
     count[RESOLVED] += 1
-    return EVENTS_FULL if max(count[EVENTS], count[RESOLVED]) > rule.max_events else GOES_ON
+    return EVENTS_FULL if max(count[EVENTS], count[RESOLVED]) > rule.max_events[0] else GOES_ON
 
 
 @kernel

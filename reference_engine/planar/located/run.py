@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.planar.errors import ContactForceError, PainleveError, UnresolvedContact, WorldError
-from reference_engine.planar.external import pack_forces
+from reference_engine.planar.external import forces_in_numbers
 from reference_engine.planar.located import clock as loop
 from reference_engine.planar.located.layout import (
+    ASKED,
     BLOCK_FULL,
     CONTACTS,
     DONE,
@@ -21,7 +22,6 @@ from reference_engine.planar.located.layout import (
     IMPACTS,
     INSTANTS,
     JOINT,
-    LAST_EVENT,
     LOG_FULL,
     NO_FORCES,
     NO_IMPULSES,
@@ -29,12 +29,10 @@ from reference_engine.planar.located.layout import (
     OVERLAP,
     PART_I,
     PLACES_FULL,
-    RELEASED,
     RESIDUAL,
     ROLE,
     SAMPLES,
     STANDSTILL,
-    STEP,
     STEPS,
     TIME,
     TOUCHED,
@@ -43,14 +41,14 @@ from reference_engine.planar.located.layout import (
     WHY_J,
     WHY_P,
     Clock,
-    Rule,
+    Log,
+    Solids,
     number_of,
-    pack_solids,
     twice_the_room,
 )
-from reference_engine.planar.located.room import ROOMS, Kept, Size, Task, begin_at, lay_out, new_room
+from reference_engine.planar.located.room import ROOMS, Room, new_room
 from reference_engine.planar.located.settings import IMPACT_LAWS, IMPACT_ORDERS, Settings
-from reference_engine.planar.located.settle import FIRST_STEP
+from reference_engine.planar.located.solids import solids_in_numbers
 from reference_engine.planar.world import World
 
 Array = NDArray[np.float64]
@@ -63,23 +61,29 @@ class Run:
     """A world in time, and the arrays that the kernels work on."""
 
     def __init__(self, world: World, settings: Settings, grid: Array) -> None:
-        self.world, self.settings, self.grid = world, settings, grid
+        self.world, self.settings = world, settings
         if world.passing_edges:
             raise WorldError("passing_edges: of single edges only the faithful mode knows; name the pair in `passing`")
-        self.solids = pack_solids(world)
-        self.forces, self.functions = pack_forces(world, background=True)
-        self.rule = Rule(
-            tolerance=settings.tolerance, cutoff=settings.accumulation_cutoff,
-            law=IMPACT_LAWS.index(settings.impact_law), order=IMPACT_ORDERS.index(settings.impact_order),
-            max_events=settings.max_events,
-        )  # fmt: skip
-        self.size = Size(len(world.bodies), len(self.solids.pairs), len(world.connectors))
-        kept = ROOMS.take(self.size, len(grid) + 64)
-        self.room, self.block, self.log = kept
-        begin_at(self.room, state_of(world))
-        self.clock.now[STEP], self.clock.now[LAST_EVENT] = FIRST_STEP, -1.0
-        self.clock.tally[RELEASED] = self.clock.tally[TOUCHED] = -1
+        solids, (forces, self.functions) = solids_in_numbers(world), forces_in_numbers(world, background=True)
+        law, order = IMPACT_LAWS.index(settings.impact_law), IMPACT_ORDERS.index(settings.impact_order)
+        rule = [settings.tolerance], [settings.accumulation_cutoff], [law], [order], [settings.max_events]
+        self.size, self.kept = ROOMS.take(solids, forces, rule, len(grid) + 64)
+        self.log.grid[: len(grid)] = grid
+        self.clock.tally[ASKED] = len(grid)
+        self.clock.y[:] = state_of(world)
         self.refuse_open_joints()
+
+    @property
+    def solids(self) -> Solids:
+        return self.kept.task.solids
+
+    @property
+    def room(self) -> Room:
+        return self.kept.room
+
+    @property
+    def log(self) -> Log:
+        return self.kept.log
 
     @property
     def clock(self) -> Clock:
@@ -88,22 +92,22 @@ class Run:
     def make_room(self, capacity: int, block: int) -> None:
         """For so many places, and islands of so many rows."""
         old = self.room
-        self.room, self.block = new_room(self.size, capacity, block)
+        room, numbers = new_room(self.size, capacity, block)
+        self.kept = self.kept.with_room(room, numbers)
         for name in Clock.__dataclass_fields__:
             getattr(self.clock, name)[...] = getattr(old.clock, name)
         count = self.clock.tally[HELD]
         self.room.held.id[:count], self.room.held.figure[:count] = old.held.id[:count], old.held.figure[:count]
-        lay_out(self.room.work, self.clock.y)
 
     def go_on(self) -> None:
         """To the end of the grid. Raises as `simulate` says."""
         while True:
-            status = loop.run(Task(self.solids, self.forces, self.rule, self.room, self.log, self.grid))
+            status = loop.run(self.kept.task)
             self.functions.check()
             if status == DONE:
                 return
             if status == LOG_FULL:
-                self.log = twice_the_room(self.log)
+                self.kept = self.kept.with_log(twice_the_room(self.log))
             elif status == PLACES_FULL:
                 self.make_room(2 * len(self.room.held.id), len(self.room.work.M))
             elif status == BLOCK_FULL:
@@ -113,7 +117,7 @@ class Run:
 
     def give_back(self) -> None:
         """The room, for another run; what is still wanted of it or of the log has been copied."""
-        ROOMS.give_back(self.size, Kept(self.room, self.block, self.log))
+        ROOMS.give_back(self.size, self.kept)
 
     # --- what came out ---------------------------------------------------------------------------
 
@@ -131,9 +135,12 @@ class Run:
         return int(tally[SAMPLES]), int(tally[CONTACTS]), int(tally[IMPACTS])
 
     def events(self) -> tuple[Ids, Array]:
-        """Rows (kind, a, b) and (time, point)."""
+        """Rows (kind, a, b) and (time, point), copied."""
         count = self.clock.tally[EVENTS]
-        return self.log.event_ids[:count], self.log.event[:count]
+        ids = self.log.event_ids[:count].copy()
+        if self.world.connectors:
+            ids[:, 1:] = self.bodies(ids[:, 1:])
+        return ids, self.log.event[:count].copy()
 
     def event_times(self) -> Array:
         """(E,) of the same [s]."""
@@ -196,7 +203,7 @@ class Run:
         return first, second
 
 
-def state_of(world: World) -> Array:
+def state_of(world: World) -> list[float]:
     """Poses of all bodies and of the background, then their twists."""
     still = (0.0, 0.0, 0.0)
     numbers: list[float] = []
@@ -206,4 +213,4 @@ def state_of(world: World) -> Array:
     for body in world.bodies:
         numbers += (*body.velocity, body.spin)
     numbers += still
-    return np.array(numbers, np.float64)
+    return numbers

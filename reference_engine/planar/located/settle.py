@@ -302,7 +302,7 @@ def settle(solids, forces, rule, clock, held, found, n, following, instant, work
         if not holds and rate <= instant.slow[k]:
             press = instant.force[2 * k] * stiffness(solids, found, k, G)
             holds = (instant.mode[k] != OPEN or a <= neutral) and not parted(clock, found, k, press)
-        elif not holds and a < 0.0 and -2.0 * rate / a < rule.cutoff and count[FADED] < MOST_FADES:
+        elif not holds and a < 0.0 and -2.0 * rate / a < rule.cutoff[0] and count[FADED] < MOST_FADES:
             flight = -2.0 * rate / a
             ratio = dwindling(clock, found, k, flight)
             if ratio < ENDLESS:
@@ -333,9 +333,10 @@ def settle(solids, forces, rule, clock, held, found, n, following, instant, work
         now[STEP] = min(now[STEP], FIRST_STEP)
     take_over(solids, clock, held, following, m, n, found, work)
     now[RETURN] = now[TIME] + BACK * back if back < np.inf else 0.0
-    note_instant(clock, log)
     if count[STRUCK] == 1:
         sample(solids, forces, now[TIME], clock, held, work, log, y)
+    else:
+        note_instant(clock, log)
     return DONE
 
 

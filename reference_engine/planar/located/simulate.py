@@ -10,10 +10,10 @@ from reference_engine.geometry import planar_shapes as measured
 from reference_engine.geometry.outline_depth import Boundary, deepest
 from reference_engine.geometry.planar_proximity import deepest_overlap
 from reference_engine.planar.errors import UnresolvedContact, WorldError
-from reference_engine.planar.located.layout import passing_pairs
-from reference_engine.planar.located.motion import EVENTS, Events, LocatedMotion
+from reference_engine.planar.located.motion import LocatedMotion
 from reference_engine.planar.located.run import Run
 from reference_engine.planar.located.settings import Settings
+from reference_engine.planar.located.solids import passing_pairs
 from reference_engine.planar.motion import ContactForces, Impacts, Motion
 from reference_engine.planar.outline import Edge, Outline, polygon_outline
 from reference_engine.planar.shape import Bowl, Disc, HalfPlane, Polygon, bounding_radius
@@ -21,7 +21,6 @@ from reference_engine.planar.world import Body, World
 
 Array = NDArray[np.float64]
 
-KINDS = np.array(EVENTS, np.str_)
 PENETRATION_LIMIT = 1e-10  # m, times 1 + the extent of the scene: deeper is a touch that was missed
 
 
@@ -37,8 +36,9 @@ def simulate(
 
     Between events the places that hold are fixed, each pressing, sticking or sliding one way, and the motion is
     smooth: DOP853 with dense output (Hairer, Norsett & Wanner 1993), steps as long as the tolerance allows, samples
-    from the dense output. The first touch of a step is found by conservative advancement (Mirtich 1996), which cannot
-    pass it; forces of touching places by complementarity (Baraff 1994; with Coulomb friction Pfeiffer & Glocker 1996).
+    from the dense output; parabolas where nothing but gravity acts. The first touch of a step is found by conservative
+    advancement (Mirtich 1996), which cannot pass it; forces of touching places by complementarity (Baraff 1994; with
+    Coulomb friction Pfeiffer & Glocker 1996).
     Bodies in contact are at gap 0. It has no time step, and none of ContactSim's tolerances.
 
     `estimate_error`: run once more at ten times the tolerance; the greatest difference between the two of any
@@ -71,11 +71,13 @@ def simulate_at(
         coarse = run_of(world, dataclasses.replace(settings, tolerance=min(1e-2, 10.0 * settings.tolerance)), grid)
         estimate = difference(world, grid, motion, motion_of(coarse))
         coarse.give_back()
-    poses, times = np.concatenate([motion.pose, run.event_poses()]), np.concatenate([motion.time, run.event_times()])
+    poses, times = motion.pose, motion.time
+    if len(run.event_times()):
+        poses, times = np.concatenate([poses, run.event_poses()]), np.concatenate([times, run.event_times()])
     located = LocatedMotion(
         time=motion.time, pose=motion.pose, twist=motion.twist, contacts=motion.contacts,
         first_contact=motion.first_contact, impacts=motion.impacts,
-        events=event_log(run),
+        noted=run.events(),
         connector_force=run.log.pull[: len(motion.time)].reshape(len(motion.time), -1, 2).copy(),
         penetration=penetration(world, poses, times),
         error_estimate=estimate,
@@ -114,13 +116,6 @@ def motion_of(run: Run) -> Motion:
     )  # fmt: skip
 
 
-def event_log(run: Run) -> Events:
-    ids, values = run.events()
-    order = np.argsort(values[:, 0], kind="stable")
-    ids, values = ids[order], values[order]
-    return Events(time=values[:, 0], kind=KINDS[ids[:, 0]], pair=run.bodies(ids[:, 1:]), point=values[:, 1:])
-
-
 def difference(world: World, grid: Array, fine: Motion, coarse: Motion) -> float:
     """The greatest distance between the two positions of any point of any body, at the times of the grid [m]."""
     moving = [i for i, body in enumerate(world.bodies) if not body.fixed]
@@ -148,22 +143,27 @@ def penetration(world: World, poses: Array, times: Array | None = None) -> float
     count, passing = len(world.bodies), passing_pairs(world)
     times = np.zeros(len(poses)) if times is None else times
     rounded = [isinstance(b.shape, Outline) and any(edge.centre for edge in b.shape.edges) for b in world.bodies]
+    fixed = [body.fixed for body in world.bodies]
     plain = [i for i in range(count) if not rounded[i]]
-    overlaps = []  # depth, time, bodies
-    if plain:
-        shapes = measured.planar_shapes([measured_shape(world.bodies[i]) for i in plain],
-                                        [world.bodies[i].fixed for i in plain])  # fmt: skip
-        ignore = [(plain.index(a), plain.index(b)) for a, b in sorted(passing) if a in plain and b in plain]
-        near = deepest_overlap(shapes, poses if len(plain) == count else poses[:, plain], ignore or None)
-        if near:
-            gap, sample, a, b = near
-            overlaps.append((-gap, float(times[sample]), plain[a], plain[b]))
+    pairs, overlaps = [], []  # both plain; depth, time, bodies
     for j in range(count):
         for i in range(j):
-            if not (rounded[i] or rounded[j]) or (i, j) in passing or (world.bodies[i].fixed and world.bodies[j].fixed):
+            if (fixed[i] and fixed[j]) or (i, j) in passing:
+                continue
+            if not (rounded[i] or rounded[j]):
+                pairs.append((i, j))
                 continue
             depth = deepest(boundary_of(world.bodies[i]), boundary_of(world.bodies[j]), poses[:, i], poses[:, j])
             overlaps.append((float(depth.max(initial=0.0)), float(times[depth.argmax()]), i, j))
+    if pairs:
+        shapes = measured.planar_shapes([measured_shape(world.bodies[i]) for i in plain], [fixed[i] for i in plain])
+        if len(plain) == count:
+            near = deepest_overlap(shapes, poses, pairs)
+        else:
+            near = deepest_overlap(shapes, poses[:, plain], [(plain.index(i), plain.index(j)) for i, j in pairs])
+        if near:
+            gap, sample, a, b = near
+            overlaps.append((-gap, float(times[sample]), plain[a], plain[b]))
     worst, time, i, j = max(overlaps, default=(0.0, 0.0, 0, 0))
     moving = [k for k, body in enumerate(world.bodies) if not body.fixed]
     extent = float(np.abs(poses[:, moving, :2]).max(initial=0.0)) if worst > PENETRATION_LIMIT else 0.0

@@ -1,14 +1,17 @@
 """What a kernel reads of a Structure is what Python put there."""
 
+import struct
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numba
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from reference_engine.geometry.kernels import entry, kernel
-from reference_engine.geometry.structure import Structure
+from reference_engine.geometry.structure import Sheet, Structure
 
 compiled_only = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled (NUMBA_DISABLE_JIT)")
 
@@ -80,3 +83,23 @@ def test_an_array_with_gaps_is_refused():
 def test_what_has_no_place_in_a_table_is_refused():
     with pytest.raises(TypeError, match=r"Oscillator\.mass: .* is no array, int, float or Structure"):
         fill(replace(oscillator(), mass="heavy"), np.zeros(3))
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder(Structure):
+    rungs: NDArray[np.int64]
+    mass: NDArray[np.float64]
+    ends: NDArray[np.float64]  # (K, 2)
+    COLUMNS = MappingProxyType({"ends": 2})
+
+
+def test_a_sheet_is_written_anew_in_its_place():
+    """The same arrays, whole numbers and others, and matrices by rows; a list of another length is refused."""
+    sheet = Sheet(Ladder, ([3], [0.5, np.inf], [1.0, 2.0, 3.0, 4.0]))
+    ladder = sheet.structure
+    assert (ladder.rungs[0], ladder.mass[1]) == (3, np.inf)
+    np.testing.assert_array_equal(ladder.ends, [[1.0, 2.0], [3.0, 4.0]])
+    sheet.write(([-7], [1.5, 2.5], [0.0, 0.0, 0.0, 9.0]))
+    assert (ladder.rungs[0], ladder.mass[1], ladder.ends[1, 1]) == (-7, 2.5, 9.0)
+    with pytest.raises(struct.error):
+        sheet.write(([-7], [1.5], [0.0, 0.0, 0.0, 9.0]))

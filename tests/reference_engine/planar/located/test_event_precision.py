@@ -39,6 +39,15 @@ def test_a_block_falls_on_a_corner_and_rests_after_two_accumulations():
     assert np.abs(motion.twist[-1, 1]).max() <= 1e-15
 
 
+def test_under_gravity_alone_a_flight_is_a_parabola_in_few_steps_whatever_the_tolerance():
+    thrown = Body(shape=box(1.0, 1.0), velocity=(3.0, 4.0), spin=2.0)
+    motion = simulate(World(bodies=(thrown,)), 2.0, 0.1, Settings(tolerance=1e-2))
+    t = motion.time
+    exact = np.stack([3.0 * t, 4.0 * t - 0.5 * 9.81 * t * t, 2.0 * t], axis=1)
+    assert np.abs(motion.pose[:, 0] - exact).max() <= 1e-14
+    assert motion.steps <= 4
+
+
 def test_the_drag_of_air_is_on_the_centre_of_a_body_and_against_its_velocity():
     """Without weight v' = -k |v| v / m: v = v0 / (1 + k v0 t / m), along a straight line; the spin stays."""
     thrown = Body(shape=box(1.0, 1.0), velocity=(3.0, 4.0), spin=2.0, mass=2.0)

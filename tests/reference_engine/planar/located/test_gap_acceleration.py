@@ -31,10 +31,10 @@ from reference_engine.planar.located.layout import (
     U1Y,
     P,
     Q,
-    pack_solids,
     room_for_places,
     room_to_work,
 )
+from reference_engine.planar.located.solids import pack_solids
 
 measure, relative_acceleration, interaction, row_of = (
     getattr(kernel, "py_func", kernel)

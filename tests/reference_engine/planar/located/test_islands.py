@@ -5,9 +5,10 @@ import pytest
 
 from reference_engine import Body, Disc, Settings, World, box, simulate
 from reference_engine.planar.located import islands
-from reference_engine.planar.located.layout import BODY_I, BODY_J, pack_solids, room_for_places, room_to_work
+from reference_engine.planar.located.layout import BODY_I, BODY_J, room_for_places, room_to_work
 from reference_engine.planar.located.room import FIRST_BLOCK
 from reference_engine.planar.located.run import Run
+from reference_engine.planar.located.solids import pack_solids
 from tests.reference_engine.planar.worlds import GRAVITY, face_forces, ground, stack
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from reference_engine import Body, Disc, Edge, Outline, World, WorldError, wall
-from reference_engine.planar.located.layout import pack_solids
 from reference_engine.planar.located.parts import DISC, HOLLOW, POLYGON, ROUNDED, parts_of_outline
+from reference_engine.planar.located.solids import pack_solids
 from tests.reference_engine.planar.located.arcs import half_disc, lens, loaded_disc, stadium, trough
 from tests.reference_engine.planar.located.scenes import ground
 
