@@ -86,7 +86,7 @@ class System:
         self.rows = Rows(mechanism.joints, position, rotation, number, self.size, planar=planar)
         _, v = self.split(self.start)
         own = float(np.sqrt(np.linalg.norm(self.gravity) * self.size))
-        self.speed = max(speed_of(self, v), own, 1e-300)  # m/s, of the start or of a fall by its size
+        self.speed = max(greatest(self, v), own, 1e-300)  # m/s, of the start or of a fall by its size
         self._springs = [self._spring(k) for k in range(len(mechanism.springs))]
         self._torque = np.zeros((self.links, 6))
         for given in mechanism.torques:
@@ -347,10 +347,11 @@ class System:
         q, v = self.split(y)
         q, last = self.poses.tidy(q), np.inf
         held = self.hold(q, active, time, most)
+        aim = CLOSED * max(self.size, greatest(self, q))  # far off, poses are coarser
         for _ in range(ROUNDS):
             gap = held.placed.gap[active]
             worst = float(np.abs(gap).max(initial=0.0))
-            if worst <= CLOSED * self.size or (worst <= 100.0 * CLOSED * self.size and worst > 0.25 * last):
+            if worst <= aim or (worst <= 100.0 * aim and worst > 0.25 * last):
                 break
             last = worst
             q = self.poses.moved(q, self.unscaled(held.least(-gap), held.rotation))
@@ -380,10 +381,10 @@ class System:
                 )
 
 
-def speed_of(system: System, v: Array) -> float:
-    """m/s: the greatest of the twists (F, twist), spins by the system's size."""
+def greatest(system: System, of: Array) -> float:
+    """Of twists (F, twist) [m/s] or poses [m]; spins and angles by the system's size."""
     linear = 2 if system.poses.twist == 3 else 3
-    return max(float(np.abs(v[:, :linear]).max()), system.size * float(np.abs(v[:, linear:]).max()))
+    return max(float(np.abs(of[:, :linear]).max()), system.size * float(np.abs(of[:, linear:]).max()))
 
 
 def spring_points(ends: tuple[int, int, Array, Array], position: Array, rotation: Array) -> tuple[Array, Array, Array]:

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from reference_engine.multibody.accelerations import ByAccelerations, Stabilise
 from reference_engine.multibody.closing import STILL, holding, struck
-from reference_engine.multibody.dynamics import System, speed_of
+from reference_engine.multibody.dynamics import System, greatest
 from reference_engine.multibody.errors import JointError, MechanismError
 from reference_engine.multibody.friction import SHARE, Contacts
 from reference_engine.multibody.impulses import ByImpulses
@@ -175,7 +175,7 @@ class _Run:
             self.rubbing.check(self.time, y, self.active)
         if not self.system.rows.one_sided.any():
             return y
-        self.pace = max(self.pace, speed_of(self.system, self.system.split(y)[1]))
+        self.pace = max(self.pace, greatest(self.system, self.system.split(y)[1]))
         y, impulse, left = struck(self.system, self.time, y, self.bilateral, self.pace)
         for row in np.flatnonzero((impulse != 0.0) & ~self.bilateral):
             self._tell(int(row), "impact", impulse=float(impulse[row]))
@@ -258,19 +258,26 @@ class _Run:
             if not len(below):
                 return None
             k = int(below[0])
-            falls = np.flatnonzero(found[k + 1] < 0.0)
-            return min(self._root(int(r), times[k], times[k + 1], float(found[k, r]), at, margins) for r in falls)
+
+            def fall(row: int) -> float:
+                return self._root(lambda time: float(looked(time)[row]), times[k], times[k + 1], start)
+
+            return min(fall(int(row)) for row in np.flatnonzero(found[k + 1] < 0.0))
 
         return first(start, end, 0)
 
-    def _root(
-        self, k: int, low: float, high: float, above: float, at: Callable[[float], Array], margins: Margins
-    ) -> float:
-        """Where margin k, `above` 0 at low, falls to 0."""
+    def _root(self, margin: Callable[[float], float], low: float, high: float, start: float) -> float:
+        """Where a margin falls to 0 that is below it at high, and above at low; if low is the start, just after it.
 
-        def margin(time: float) -> float:
-            return above if time == low else float(margins(time, at(time))[k])
-
+        At the start it is round-off of either sign, in which no root is looked for.
+        """
+        if low == start:
+            middle = 0.5 * (low + high)
+            while low < middle < high and margin(middle) <= 0.0:
+                middle, high = 0.5 * (low + middle), middle
+            if not low < middle < high:
+                return low
+            low = middle
         return float(brentq(margin, low, high, xtol=1e-15, rtol=1e-15, maxiter=100))
 
     # --- the result ----------------------------------------------------------------------------------

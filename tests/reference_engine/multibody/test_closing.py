@@ -66,3 +66,27 @@ def test_a_rope_that_gets_taut_for_a_moment_is_not_missed(velocity, over):
     found = simulate_mechanism(Mechanism(links=(point,), joints=(rope,)), [0.0, furthest + 0.01])
     assert found.events[0].kind == "impact" and found.joint_gap.max() < 1e-12
     assert found.events[0].time == pytest.approx(taut, abs=1e-11 / math.sqrt(over))
+
+
+@pytest.mark.parametrize("hold", HOLDS)
+def test_bounces_of_a_rope_add_up_too(hold):
+    """Let go inside, the point falls down to the arc of its rope; it ends as a pendulum, and turns back at its height.
+
+    Between bounces it loses energy, and while it swings none.
+    """
+    rope = Distance(first=-1, second=0, length=0.5, rope=True, restitution=0.3)
+    point = Link(position=(0.3, -0.2))
+    times = [0.0, 0.8, 1.2, 1.6, 2.0]
+    found = simulate_mechanism(Mechanism(links=(point,), joints=(rope,)), times, hold=hold)
+    assert found.events[-1].kind == "holds" and found.events[-1].time < 0.8
+    assert np.hypot(*found.position[1:, 0].T) == pytest.approx([0.5] * 4, abs=1e-12)
+    assert np.ptp(found.energy[1:]) < 1e-12 and found.energy[1] < found.energy[0] - 0.01
+
+
+def test_free_bodies_on_a_rope_are_held_however_far_they_fall():
+    """A tether that falls: round-off of its ends' places grows with them."""
+    ends = (Link(position=(0.0, 0.0)), Link(position=(0.3, 0.0), velocity=(0.0, 1.0)))
+    rope = Distance(first=0, second=1, length=0.5, rope=True, restitution=0.3)
+    found = simulate_mechanism(Mechanism(links=ends, joints=(rope,)), [0.0, 6.0])
+    assert found.events[-1].kind == "holds"
+    assert found.position[-1].mean(axis=0) == pytest.approx([0.15, 3.0 - 18.0 * G], abs=1e-10)
