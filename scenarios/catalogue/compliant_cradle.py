@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Literal
 
-from scenarios.catalogue.compliant_spheres import ERROR, CompliantSpheres, rubber
+from scenarios.catalogue.compliant_spheres import ERROR, CompliantSpheres, check_depth, rubber
 from scenarios.catalogue.laws import MOMENTUM_SHARE, MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
 from scenarios.scenario import Scenario, Value, Within
@@ -45,6 +45,8 @@ def compliant_cradle(
         ),
         contact=ContactLaw(compliant=rubber(young_modulus, restitution)),
     )  # fmt: skip
+
+    check_depth("compliant-cradle", scene, speed)
 
     @cache
     def motion() -> CompliantSpheres:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scenarios.materials import CompliantContact, Material, MaterialPair, contact_radius, damping, stiffness
+from scenarios.scenario import ParameterError
 from scenarios.scene import HalfSpace, SpatialScene, Sphere, inertias, masses, spatial_start
 
 Array = NDArray[np.float64]
@@ -22,6 +23,7 @@ ERROR = 1e-9  # relative
 TOLERANCE = 1e-12
 STILL = np.zeros(3)
 NEAR = 1e-13  # m: in touch
+DEEPEST = 1.5  # radii, of balls that meet: at two their centres do, and there is no normal
 STRIDE = 0.2  # of the smallest radius, that nothing travels further than in a step: no touch is passed over
 
 
@@ -38,6 +40,21 @@ def rubber(
         rolling_resistance=rolling_resistance, v_small=v_small,
     )  # fmt: skip
     return CompliantContact(materials=(Material(name="rubber", young_modulus=young_modulus),), pairs=(pair,))
+
+
+def check_depth(name: str, scene: SpatialScene, speed: float) -> None:
+    """Raises ParameterError where the first two bodies, equal spheres, meet at `speed` and press nearly centre on centre.
+
+    Without damping (1/2) m/2 v^2 = (2/5) c depth^(5/2).
+    """
+    given, (a, b, *_) = scene.contact.compliant, scene.bodies
+    assert given is not None and isinstance(a.shape, Sphere)
+    depth = (0.625 * masses(scene)[0] * speed**2 / stiffness(given, a, b)) ** 0.4
+    if depth > DEEPEST * a.shape.radius:
+        raise ParameterError(
+            f"{name}: speed {speed:g} m/s would press balls of radius {a.shape.radius:g} m by {depth:.3g} m; "
+            "allowed: a lower speed or a greater young_modulus"
+        )
 
 
 class Touch(NamedTuple):

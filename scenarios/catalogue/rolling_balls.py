@@ -12,7 +12,7 @@ from functools import cache
 from typing import Annotated
 
 from scenarios.catalogue.bodies import G
-from scenarios.catalogue.compliant_spheres import ERROR, CompliantSpheres, rubber
+from scenarios.catalogue.compliant_spheres import ERROR, CompliantSpheres, check_depth, rubber
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import OF_REST
 from scenarios.materials import stiffness
@@ -53,6 +53,8 @@ def rolling_balls(
         boundaries=(floor,),
         contact=ContactLaw(compliant=law),
     )
+
+    check_depth("rolling-balls", scene, speed)
 
     @cache
     def motion() -> CompliantSpheres:

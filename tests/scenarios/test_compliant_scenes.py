@@ -8,6 +8,7 @@ import pytest
 from scenarios.catalogue import scenario_of
 from scenarios.catalogue.compliant_spheres import ERROR, CompliantSpheres, rubber
 from scenarios.materials import stiffness
+from scenarios.scenario import ParameterError
 from scenarios.scene import ContactLaw, Material, MaterialPair, SpatialScene
 
 TIMES = np.linspace(0.0, 0.24, 13)
@@ -74,3 +75,10 @@ def test_two_materials_meet_by_the_law_of_their_pair():
         }
     )
     assert CompliantSpheres(scene).state(np.array([scene.duration]))[0, 0, 1, 2] == pytest.approx(0.5, abs=1e-11)
+
+
+def test_balls_that_would_be_pressed_centre_on_centre_are_refused():
+    """10 m/s, balls of 10 cm: by 20 cm at 20 kPa, as the balance of energy says, by 11 at 100."""
+    with pytest.raises(ParameterError, match=r"speed 10 m/s would press balls of radius 0\.1 m by 0\.205 m; allowed"):
+        scenario_of("compliant-cradle:speed=10,young_modulus=2e4")
+    assert scenario_of("compliant-cradle:speed=10,young_modulus=1e5")
