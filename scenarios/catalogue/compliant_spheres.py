@@ -43,7 +43,7 @@ def rubber(
 
 
 def check_depth(name: str, scene: SpatialScene, speed: float) -> None:
-    """Raises ParameterError where the first two bodies, equal spheres, meet at `speed` and press nearly centre on centre.
+    """Raises ParameterError where the first two bodies, equal spheres that meet at `speed`, press centre on centre.
 
     Without damping (1/2) m/2 v^2 = (2/5) c depth^(5/2).
     """
