@@ -11,11 +11,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.validation.wheels import MODULE as TOY
+from tests.validation.wheels import toy
 
 ROOT = Path(__file__).parents[2]
 
-ENGINE = TOY.replace("return None", 'return "the toy knows no joints" if scene.joints else None')
+NO_JOINTS = 'return "the toy knows no joints" if scene.joints else None'
 TESTS = """
 import scenarios
 import validation
@@ -45,7 +45,7 @@ class Project:
         self.sinks(0.0)
 
     def sinks(self, speed: float) -> None:
-        (self.folder / "toy_engine.py").write_text(ENGINE.replace("SPEED = 0.0", f"SPEED = {speed}"))
+        (self.folder / "toy_engine.py").write_text(toy(f"{speed} * time").replace("return None", NO_JOINTS))
 
     def pytest(self, *words: str) -> tuple[int, str]:
         """Exit status and output, with the project's folder in front of ours on the path."""
