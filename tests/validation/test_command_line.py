@@ -153,8 +153,8 @@ def some_are_done(path: Path, count: int) -> bool:
 
 
 def test_control_c_leaves_what_is_done_stored(tmp_path: Path) -> None:
-    """Of two cases that would take minutes, so that the interrupt comes in time however fast the others are."""
-    words = [*EIGHT_CASES, *(f"stack:n=20,mass_ratio={ratio},friction=0,duration=600" for ratio in (10, 100))]
+    """One case takes long, so that the interrupt comes in time however fast the others are."""
+    words = [*EIGHT_CASES, "stack:n=20,mass_ratio=100,friction=0,duration=150"]
     process = start(["run", *words, "--engine", SLOW, "--engine", "pymunk", "--db", "c.db"], tmp_path)
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and not some_are_done(tmp_path / "c.db", 1):
