@@ -99,6 +99,7 @@ def test_the_worst_of_a_check_is_shown_accepted_and_run_again_as_proposed(folder
     assert list(verdicts(hints(accepted.stdout)["check"], folder).values()) == ["pass"]
 
 
+@pytest.mark.slow
 def test_what_broke_is_shown_without_a_motion(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plugins = Path(__file__).parents[1] / "plugins"
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(plugins), str(plugins.parents[1])]))
@@ -112,6 +113,7 @@ def test_what_broke_is_shown_without_a_motion(folder: Path, monkeypatch: pytest.
     assert sh(proposed["show"] + " --png p.png", folder).returncode == 2
 
 
+@pytest.mark.slow
 def test_what_fuzzing_proposes_finds_the_fault_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plugins = Path(__file__).parents[1] / "plugins"
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(plugins), str(plugins.parents[1])]))

@@ -121,6 +121,7 @@ def on_turntable(friction: float | None) -> Mechanism:
     return one(link, semi_axes=r, turning=turning, friction=friction)
 
 
+@pytest.mark.slow
 def test_on_a_turntable_a_ball_keeps_its_circle_down_to_the_friction_that_its_acceleration_takes():
     """Radius 7/15 m about (1/30, 0) at 6/7 rad/s: mu g is at least 7/15 (6/7)^2."""
     least = 7.0 / 15.0 * (6.0 / 7.0) ** 2 / G
@@ -132,6 +133,7 @@ def test_on_a_turntable_a_ball_keeps_its_circle_down_to_the_friction_that_its_ac
     assert np.linalg.norm(slides.reaction[0, 1:]) == pytest.approx(0.5 * least * G, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_rattleback_reverses_its_spin_as_the_equations_about_its_contact_have_it():
     """An ellipsoid whose axes are turned from the principal axes of its inertia; the moment of momentum about the
     contact, in the body's frame, with r to the contact, is the other way."""
