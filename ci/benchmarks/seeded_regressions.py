@@ -1,6 +1,6 @@
 """Are planted changes found, by the right name, and is nothing found where nothing was planted?
 
-    python -P ci/benchmarks/seeded_regressions.py [--only WORD] [--seeds N] [--no-pairs]
+    python -P ci/benchmarks/seeded_regressions.py [--only WORD] [--seeds N] [--no-pairs] [--json OUT]
 
 Every row changes one thing in one engine: a setting, or the scene that it is given (another gravity, friction, order of
 bodies ...) while it is measured as the scene that was meant. Asked is
@@ -20,11 +20,12 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import math
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -245,11 +246,13 @@ def main() -> int:
     words.add_argument("--only", default="", help="rows in whose name, engine or case this is")
     words.add_argument("--seeds", type=int, default=6)
     words.add_argument("--no-pairs", action="store_true")
+    words.add_argument("--json", type=Path, help="a file for the rows and the pairs, as ci/record.py reads them")
     given = words.parse_args()
     use_kernel_cache()
     rows = [p for p in PLANTED if p.engine in present_engines() and given.only in f"{p.name} {p.engine} {p.case}"]
     before: dict[Key, Side] = {}
     caught = worse = placed = 0
+    lines: list[dict[str, object]] = []
     with Pool() as pool:
         print(f"{'engine':10}{'planted':34}{'case':28}{'worse':>6}  {'verdict':10} what is told; first divergence")
         for planted in rows:
@@ -274,7 +277,14 @@ def main() -> int:
             where = divergence.first.told() if divergence.first else "none"
             row = f"{planted.engine:10}{planted.name:34}{planted.case:28}{len(truly):6}  {verdict.word:10}"
             print(f"{row} {mark}{told[0] if told else '-'}; {f'WRONG, {wrong}' if wrong else where}", flush=True)
+            first = asdict(divergence.first) if divergence.first else None
+            lines.append(
+                {"engine": planted.engine, "planted": planted.name, "case": planted.case, "worse": sorted(truly)}
+                | {"verdict": verdict.word, "metrics": told, "first": first, "wrong": wrong}
+            )
         flags, pairs = (0, 0) if given.no_pairs else quiet_pairs(pool, list(before.values()), given.seeds)
+    if given.json:
+        given.json.write_text(json.dumps({"rows": lines, "pairs": pairs, "flags": flags}, indent=1) + "\n")
     print(
         f"first divergence right in {placed} of {len(rows)} (target: all); of {worse} that worsen a metric by 10 % "
         f"{caught} told by its name (target: 95 %); {flags} of {pairs} A/A pairs raise a flag (target: 1 of 200)"
