@@ -53,7 +53,7 @@ from stored_run import Json, Motion, apart, cases_of, events_of, half_of, scale_
 HERE = Path(__file__).resolve().parent
 RECORD = HERE / "recorded" / "8df027a.json.gz"
 REASONS = HERE / "recorded" / "moved.json"
-CONTACTSIM_RUNS = HERE.parent / "tests" / "reference_engine" / "planar" / "data" / "contactsim_runs"
+CONTACTSIM_RUNS = HERE.parent / "tests" / "reference_engine" / "contactsim" / "data" / "contactsim_runs"
 
 POSE, EVENT, TRUTH = 1e-12, 1e-11, 2.0  # of the scale; s; times
 CHANGES, TIMES = (2.0**-51, -(2.0**-51), 2.0**-49, 2.0**-47), 10.0
@@ -149,10 +149,10 @@ def sensitivity(cases: list[Json], database: Path) -> None:
 
 def contactsim() -> dict[str, str]:
     """Recorded run -> digest of our states after every step and of the counts; it alone needs the engine's modules."""
-    from reference_engine.planar.errors import ContactForceError, UnresolvedContact
-    from reference_engine.planar.faithful.engine import ContactSim
-    from reference_engine.planar.faithful.recorded import settings_of, world_of
-    from validation.kernel_cache import use_kernel_cache
+    from reference_engine.contactsim.engine import ContactSim
+    from reference_engine.contactsim.recorded import settings_of, world_of
+    from reference_engine.planar_model.errors import ContactForceError, UnresolvedContact
+    from validation.running.kernel_cache import use_kernel_cache
 
     use_kernel_cache()
     found = {}

@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "dashboard"
 UPRIGHT = [sys.executable, "-P", "-c", "from validation.cli import main; main()"]
-ENGINE = """from validation.engines.pymunk_engine import Pymunk
+ENGINE = """from validation.engines.pymunk.adapter import Pymunk
 
 ITERATIONS = {iterations}
 

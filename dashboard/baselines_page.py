@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard import reading
 from dashboard.look import go, grid, heading, said, state_html, text
-from validation.ledger import Entry
+from validation.review.ledger import Entry
 
 MOST = 200  # entries read at once
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dashboard import reading
-from validation.groups import Member
 from validation.report import effect
 from validation.report.effect import Effect
 from validation.report.meaning import worst_meaning
+from validation.review.groups import Member
 
 
 def effect_of(member: Member) -> Effect | None:

@@ -29,15 +29,15 @@ from dashboard.look import (
     text,
     word_html,
 )
-from validation.case import Case
+from validation.judging.verdict import Verdict, standing, summary, worst_first
+from validation.records.case import Case
+from validation.records.quantities import quantity, time_step
+from validation.records.simulation import BROKEN
+from validation.records.stored import case_key
 from validation.report.hints import again_words
 from validation.report.meaning import meaning
 from validation.report.names import engine_name, metric_name
-from validation.report.quantity import quantity, time_step
-from validation.simulation import BROKEN
 from validation.store import StoredResult, StoredRun
-from validation.store.records import case_key
-from validation.verdict import Verdict, standing, summary, worst_first
 
 MOST_FAILURES = 50
 LEAST = 1e-16  # an error, on a logarithmic axis

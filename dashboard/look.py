@@ -12,7 +12,7 @@ from typing import Literal
 
 import streamlit as st
 
-from validation.verdict import MEANING
+from validation.judging.verdict import MEANING
 
 NOT_DONE = "not done"
 MEANING_HERE = dict[str, str](MEANING.items()) | {

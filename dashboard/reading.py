@@ -10,17 +10,17 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from scenarios.scene import Scene
-from validation.case import Case
-from validation.groups import TELLING, Group, excused
+from validation.judging.verdict import Verdict
 from validation.metrics.observation import MismatchError
+from validation.records.case import Case
+from validation.records.stored import Point
 from validation.report.motion import Track
 from validation.report.player import Theme, motion_html
+from validation.review.groups import TELLING, Group, excused
 from validation.store import Baseline, Store, StoredResult, StoredRun, open_store
 from validation.store.errors import StoreError
 from validation.store.overview import Tally
-from validation.store.records import Point
 from validation.store.store import MAIN_BRANCHES
-from validation.verdict import Verdict
 
 RECENT = 100  # runs to choose from
 FRESH = 60  # s for which what depends on the clock is kept

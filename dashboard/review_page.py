@@ -7,9 +7,9 @@ import streamlit as st
 from dashboard import effects, reading, series, writing
 from dashboard.inbox_page import name, origin
 from dashboard.look import go, grid, heading, part, said, state_html, text, word_html
-from validation.groups import STATES, Group, Member
 from validation.report.groups import entry_words
 from validation.report.hints import again_words
+from validation.review.groups import STATES, Group, Member
 from validation.store import StoredRun
 from validation.store.errors import StoreError
 

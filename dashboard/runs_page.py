@@ -6,10 +6,10 @@ import streamlit as st
 
 from dashboard import reading
 from dashboard.look import age, go, grid, heading, said, text, together, word_html
-from validation.simulation import BROKEN
+from validation.judging.verdict import MEANING
+from validation.records.simulation import BROKEN
 from validation.store import StoredRun
 from validation.store.overview import Tally
-from validation.verdict import MEANING
 
 TOLD = ("broken", "defect", "regressed", "missing", "different", "improved")
 

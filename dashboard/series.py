@@ -12,14 +12,14 @@ import streamlit as st
 
 from dashboard import reading
 from dashboard.look import said, text
-from validation.judge import allowed_move
+from validation.judging.judge import allowed_move
+from validation.judging.trends import Turn
+from validation.records.quantities import NEVER, quantity
+from validation.records.stored import Point
 from validation.report.effect import band_of
 from validation.report.names import metric_name
-from validation.report.quantity import NEVER, quantity
 from validation.store import Baseline, StoredResult, StoredRun
-from validation.store.records import Point
 from validation.store.trends import stored_trend
-from validation.trends import Turn
 
 LOOKED_BACK = 400  # runs
 

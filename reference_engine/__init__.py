@@ -26,14 +26,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reference_engine.complementarity.cone_problem import ConeProblem as ConeProblem
-    from reference_engine.complementarity.cone_solve import ConeSolution as ConeSolution
-    from reference_engine.complementarity.cone_solve import solve_cones as solve_cones
-    from reference_engine.complementarity.contact_forces import Solution as Solution
-    from reference_engine.complementarity.contact_forces import contact_forces as contact_forces
-    from reference_engine.complementarity.errors import ContactForceError as ContactForceError
-    from reference_engine.complementarity.friction_forces import FrictionSolution as FrictionSolution
-    from reference_engine.complementarity.friction_forces import friction_forces as friction_forces
     from reference_engine.compliant.errors import CompliantError as CompliantError
     from reference_engine.compliant.materials import Material as Material
     from reference_engine.compliant.materials import Materials as Materials
@@ -44,17 +36,37 @@ if TYPE_CHECKING:
     from reference_engine.compliant.simulate import simulate_compliant as simulate_compliant
     from reference_engine.compliant.world import CompliantBody as CompliantBody
     from reference_engine.compliant.world import CompliantWorld as CompliantWorld
-    from reference_engine.impacts.effective_mass import inverse_mass as inverse_mass
-    from reference_engine.impacts.effective_mass import inverse_mass_through_joints as inverse_mass_through_joints
-    from reference_engine.impacts.flights import FlightError as FlightError
-    from reference_engine.impacts.flights import FlightMotion as FlightMotion
-    from reference_engine.impacts.flights import Flyer as Flyer
-    from reference_engine.impacts.flights import simulate_flights as simulate_flights
-    from reference_engine.impacts.incremental import ImpactError as ImpactError
-    from reference_engine.impacts.laws import Impact as Impact
-    from reference_engine.impacts.laws import impact as impact
-    from reference_engine.impacts.multiple import MultipleImpact as MultipleImpact
-    from reference_engine.impacts.multiple import multiple_impact as multiple_impact
+    from reference_engine.contact_problems.cone_problem import ConeProblem as ConeProblem
+    from reference_engine.contact_problems.cone_solve import ConeSolution as ConeSolution
+    from reference_engine.contact_problems.cone_solve import solve_cones as solve_cones
+    from reference_engine.contact_problems.contact_forces import Solution as Solution
+    from reference_engine.contact_problems.contact_forces import contact_forces as contact_forces
+    from reference_engine.contact_problems.effective_mass import inverse_mass as inverse_mass
+    from reference_engine.contact_problems.effective_mass import (
+        inverse_mass_through_joints as inverse_mass_through_joints,
+    )
+    from reference_engine.contact_problems.errors import ContactForceError as ContactForceError
+    from reference_engine.contact_problems.friction_forces import FrictionSolution as FrictionSolution
+    from reference_engine.contact_problems.friction_forces import friction_forces as friction_forces
+    from reference_engine.contact_problems.impact_laws import Impact as Impact
+    from reference_engine.contact_problems.impact_laws import impact as impact
+    from reference_engine.contact_problems.impact_process import ImpactError as ImpactError
+    from reference_engine.contact_problems.multiple_impacts import MultipleImpact as MultipleImpact
+    from reference_engine.contact_problems.multiple_impacts import multiple_impact as multiple_impact
+    from reference_engine.contactsim.engine import faithful_samples as faithful_samples
+    from reference_engine.contactsim.engine import faithful_simulate as faithful_simulate
+    from reference_engine.contactsim.settings import FaithfulSettings as FaithfulSettings
+    from reference_engine.heaps.errors import SpatialWorldError as SpatialWorldError
+    from reference_engine.heaps.errors import UnresolvedStepError as UnresolvedStepError
+    from reference_engine.heaps.mobility import MobilityStepper as MobilityStepper
+    from reference_engine.heaps.settings import SpatialSettings as SpatialSettings
+    from reference_engine.heaps.simulate import EllipsoidMotion as EllipsoidMotion
+    from reference_engine.heaps.simulate import ellipsoid_energy as ellipsoid_energy
+    from reference_engine.heaps.simulate import simulate_ellipsoids as simulate_ellipsoids
+    from reference_engine.heaps.stepper import Stepper as Stepper
+    from reference_engine.heaps.world import EllipsoidWorld as EllipsoidWorld
+    from reference_engine.heaps.world import HalfSpace as HalfSpace
+    from reference_engine.heaps.world import HollowSphere as HollowSphere
     from reference_engine.multibody.driven import Drive as Drive
     from reference_engine.multibody.errors import JointError as JointError
     from reference_engine.multibody.errors import MechanismError as MechanismError
@@ -72,114 +84,104 @@ if TYPE_CHECKING:
     from reference_engine.multibody.striking import Struck as Struck
     from reference_engine.multibody.striking import strike as strike
     from reference_engine.multibody.winding import Winding as Winding
-    from reference_engine.planar.connectors import Joint as Joint
-    from reference_engine.planar.connectors import PathEnd as PathEnd
-    from reference_engine.planar.connectors import PathJoint as PathJoint
-    from reference_engine.planar.connectors import Rope as Rope
-    from reference_engine.planar.errors import PainleveError as PainleveError
-    from reference_engine.planar.errors import UnresolvedContact as UnresolvedContact
-    from reference_engine.planar.errors import WorldError as WorldError
-    from reference_engine.planar.faithful.engine import faithful_samples as faithful_samples
-    from reference_engine.planar.faithful.engine import faithful_simulate as faithful_simulate
-    from reference_engine.planar.faithful.settings import FaithfulSettings as FaithfulSettings
-    from reference_engine.planar.forces import Attraction as Attraction
-    from reference_engine.planar.forces import ConstantForce as ConstantForce
-    from reference_engine.planar.forces import Spring as Spring
-    from reference_engine.planar.forces import Thruster as Thruster
-    from reference_engine.planar.located.motion import LocatedMotion as LocatedMotion
-    from reference_engine.planar.located.settings import Settings as Settings
-    from reference_engine.planar.located.simulate import simulate as simulate
-    from reference_engine.planar.located.simulate import simulate_at as simulate_at
-    from reference_engine.planar.motion import Motion as Motion
-    from reference_engine.planar.motion import energy as energy
-    from reference_engine.planar.outline import Edge as Edge
-    from reference_engine.planar.outline import Outline as Outline
-    from reference_engine.planar.outline import polygon_outline as polygon_outline
-    from reference_engine.planar.outline import wall as wall
-    from reference_engine.planar.path import Path as Path
-    from reference_engine.planar.path import curve as curve
-    from reference_engine.planar.shape import Bowl as Bowl
-    from reference_engine.planar.shape import Disc as Disc
-    from reference_engine.planar.shape import HalfPlane as HalfPlane
-    from reference_engine.planar.shape import Polygon as Polygon
-    from reference_engine.planar.shape import box as box
-    from reference_engine.planar.world import Body as Body
-    from reference_engine.planar.world import World as World
-    from reference_engine.spatial.errors import SpatialWorldError as SpatialWorldError
-    from reference_engine.spatial.errors import UnresolvedStepError as UnresolvedStepError
-    from reference_engine.spatial.mobility import MobilityStepper as MobilityStepper
-    from reference_engine.spatial.settings import SpatialSettings as SpatialSettings
-    from reference_engine.spatial.simulate import EllipsoidMotion as EllipsoidMotion
-    from reference_engine.spatial.simulate import ellipsoid_energy as ellipsoid_energy
-    from reference_engine.spatial.simulate import simulate_ellipsoids as simulate_ellipsoids
-    from reference_engine.spatial.stepper import Stepper as Stepper
-    from reference_engine.spatial.world import EllipsoidWorld as EllipsoidWorld
-    from reference_engine.spatial.world import HalfSpace as HalfSpace
-    from reference_engine.spatial.world import HollowSphere as HollowSphere
+    from reference_engine.planar.motion import LocatedMotion as LocatedMotion
+    from reference_engine.planar.settings import Settings as Settings
+    from reference_engine.planar.simulate import simulate as simulate
+    from reference_engine.planar.simulate import simulate_at as simulate_at
+    from reference_engine.planar_model.connectors import Joint as Joint
+    from reference_engine.planar_model.connectors import PathEnd as PathEnd
+    from reference_engine.planar_model.connectors import PathJoint as PathJoint
+    from reference_engine.planar_model.connectors import Rope as Rope
+    from reference_engine.planar_model.errors import PainleveError as PainleveError
+    from reference_engine.planar_model.errors import UnresolvedContact as UnresolvedContact
+    from reference_engine.planar_model.errors import WorldError as WorldError
+    from reference_engine.planar_model.forces import Attraction as Attraction
+    from reference_engine.planar_model.forces import ConstantForce as ConstantForce
+    from reference_engine.planar_model.forces import Spring as Spring
+    from reference_engine.planar_model.forces import Thruster as Thruster
+    from reference_engine.planar_model.motion import Motion as Motion
+    from reference_engine.planar_model.motion import energy as energy
+    from reference_engine.planar_model.outline import Edge as Edge
+    from reference_engine.planar_model.outline import Outline as Outline
+    from reference_engine.planar_model.outline import polygon_outline as polygon_outline
+    from reference_engine.planar_model.outline import wall as wall
+    from reference_engine.planar_model.path import Path as Path
+    from reference_engine.planar_model.path import curve as curve
+    from reference_engine.planar_model.shape import Bowl as Bowl
+    from reference_engine.planar_model.shape import Disc as Disc
+    from reference_engine.planar_model.shape import HalfPlane as HalfPlane
+    from reference_engine.planar_model.shape import Polygon as Polygon
+    from reference_engine.planar_model.shape import box as box
+    from reference_engine.planar_model.world import Body as Body
+    from reference_engine.planar_model.world import World as World
+    from reference_engine.spatial.flights import FlightError as FlightError
+    from reference_engine.spatial.flights import FlightMotion as FlightMotion
+    from reference_engine.spatial.flights import Flyer as Flyer
+    from reference_engine.spatial.flights import simulate_flights as simulate_flights
 
 # In the order in which one would teach them. Loaded when first asked for: `reference_engine.geometry` alone
 # does not need the kernels.
 _HOME = {
-    "Body": "planar.world",
-    "box": "planar.shape",
-    "Disc": "planar.shape",
-    "Polygon": "planar.shape",
-    "HalfPlane": "planar.shape",
-    "Bowl": "planar.shape",
-    "World": "planar.world",
-    "simulate": "planar.located.simulate",
-    "Motion": "planar.motion",
-    "LocatedMotion": "planar.located.motion",
-    "energy": "planar.motion",
-    "Settings": "planar.located.settings",
-    "simulate_at": "planar.located.simulate",
-    "faithful_simulate": "planar.faithful.engine",
-    "faithful_samples": "planar.faithful.engine",
-    "FaithfulSettings": "planar.faithful.settings",
-    "Outline": "planar.outline",
-    "Edge": "planar.outline",
-    "polygon_outline": "planar.outline",
-    "wall": "planar.outline",
-    "Joint": "planar.connectors",
-    "Rope": "planar.connectors",
-    "Path": "planar.path",
-    "curve": "planar.path",
-    "PathJoint": "planar.connectors",
-    "PathEnd": "planar.connectors",
-    "Spring": "planar.forces",
-    "Thruster": "planar.forces",
-    "ConstantForce": "planar.forces",
-    "Attraction": "planar.forces",
-    "contact_forces": "complementarity.contact_forces",
-    "friction_forces": "complementarity.friction_forces",
-    "FrictionSolution": "complementarity.friction_forces",
-    "Solution": "complementarity.contact_forces",
-    "impact": "impacts.laws",
-    "Impact": "impacts.laws",
-    "multiple_impact": "impacts.multiple",
-    "MultipleImpact": "impacts.multiple",
-    "inverse_mass": "impacts.effective_mass",
-    "inverse_mass_through_joints": "impacts.effective_mass",
-    "ImpactError": "impacts.incremental",
-    "simulate_flights": "impacts.flights",
-    "Flyer": "impacts.flights",
-    "FlightMotion": "impacts.flights",
-    "FlightError": "impacts.flights",
-    "WorldError": "planar.errors",
-    "UnresolvedContact": "planar.errors",
-    "PainleveError": "planar.errors",
-    "ContactForceError": "complementarity.errors",
-    "EllipsoidWorld": "spatial.world",
-    "HalfSpace": "spatial.world",
-    "HollowSphere": "spatial.world",
-    "simulate_ellipsoids": "spatial.simulate",
-    "EllipsoidMotion": "spatial.simulate",
-    "ellipsoid_energy": "spatial.simulate",
-    "SpatialSettings": "spatial.settings",
-    "Stepper": "spatial.stepper",
-    "MobilityStepper": "spatial.mobility",
-    "SpatialWorldError": "spatial.errors",
-    "UnresolvedStepError": "spatial.errors",
+    "Body": "planar_model.world",
+    "box": "planar_model.shape",
+    "Disc": "planar_model.shape",
+    "Polygon": "planar_model.shape",
+    "HalfPlane": "planar_model.shape",
+    "Bowl": "planar_model.shape",
+    "World": "planar_model.world",
+    "simulate": "planar.simulate",
+    "Motion": "planar_model.motion",
+    "LocatedMotion": "planar.motion",
+    "energy": "planar_model.motion",
+    "Settings": "planar.settings",
+    "simulate_at": "planar.simulate",
+    "faithful_simulate": "contactsim.engine",
+    "faithful_samples": "contactsim.engine",
+    "FaithfulSettings": "contactsim.settings",
+    "Outline": "planar_model.outline",
+    "Edge": "planar_model.outline",
+    "polygon_outline": "planar_model.outline",
+    "wall": "planar_model.outline",
+    "Joint": "planar_model.connectors",
+    "Rope": "planar_model.connectors",
+    "Path": "planar_model.path",
+    "curve": "planar_model.path",
+    "PathJoint": "planar_model.connectors",
+    "PathEnd": "planar_model.connectors",
+    "Spring": "planar_model.forces",
+    "Thruster": "planar_model.forces",
+    "ConstantForce": "planar_model.forces",
+    "Attraction": "planar_model.forces",
+    "contact_forces": "contact_problems.contact_forces",
+    "friction_forces": "contact_problems.friction_forces",
+    "FrictionSolution": "contact_problems.friction_forces",
+    "Solution": "contact_problems.contact_forces",
+    "impact": "contact_problems.impact_laws",
+    "Impact": "contact_problems.impact_laws",
+    "multiple_impact": "contact_problems.multiple_impacts",
+    "MultipleImpact": "contact_problems.multiple_impacts",
+    "inverse_mass": "contact_problems.effective_mass",
+    "inverse_mass_through_joints": "contact_problems.effective_mass",
+    "ImpactError": "contact_problems.impact_process",
+    "simulate_flights": "spatial.flights",
+    "Flyer": "spatial.flights",
+    "FlightMotion": "spatial.flights",
+    "FlightError": "spatial.flights",
+    "WorldError": "planar_model.errors",
+    "UnresolvedContact": "planar_model.errors",
+    "PainleveError": "planar_model.errors",
+    "ContactForceError": "contact_problems.errors",
+    "EllipsoidWorld": "heaps.world",
+    "HalfSpace": "heaps.world",
+    "HollowSphere": "heaps.world",
+    "simulate_ellipsoids": "heaps.simulate",
+    "EllipsoidMotion": "heaps.simulate",
+    "ellipsoid_energy": "heaps.simulate",
+    "SpatialSettings": "heaps.settings",
+    "Stepper": "heaps.stepper",
+    "MobilityStepper": "heaps.mobility",
+    "SpatialWorldError": "heaps.errors",
+    "UnresolvedStepError": "heaps.errors",
     "Link": "multibody.links",
     "Mechanism": "multibody.mechanism",
     "Coupling": "multibody.joints",
@@ -207,9 +209,9 @@ _HOME = {
     "ContactEvents": "compliant.simulate",
     "CompliantSettings": "compliant.simulate",
     "CompliantError": "compliant.errors",
-    "ConeProblem": "complementarity.cone_problem",
-    "solve_cones": "complementarity.cone_solve",
-    "ConeSolution": "complementarity.cone_solve",
+    "ConeProblem": "contact_problems.cone_problem",
+    "solve_cones": "contact_problems.cone_solve",
+    "ConeSolution": "contact_problems.cone_solve",
 }
 
 __all__ = [*_HOME]

@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 from scipy.integrate._ivp import dop853_coefficients as dop853
 
-from reference_engine.geometry.kernels import kernel
+from reference_engine.compiler.kernels import kernel
 
 STAGES = np.int64(12)  # a plain literal would be a signature of its own
 C = np.ascontiguousarray(dop853.C)  # (16,)

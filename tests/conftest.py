@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
-from validation import kernel_cache
+from validation.running import kernel_cache
 
 settings.register_profile("untimed", deadline=None)  # a busy machine is no fault of what is tested
 settings.load_profile("untimed")

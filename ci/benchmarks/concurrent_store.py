@@ -22,12 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from validation.case import Case, CaseResult, Identity, describe_run
-from validation.judge import judge
-from validation.measurement import Measurement
-from validation.simulation import Simulation
+from validation.judging.judge import judge
+from validation.records.case import Case, CaseResult, Identity, describe_run
+from validation.records.measurement import Measurement
+from validation.records.simulation import Simulation
+from validation.records.trajectory import PlanarTrajectory
 from validation.store import Store, open_store
-from validation.trajectory import PlanarTrajectory
 
 CASES, METRICS, AT_ONCE = 12, 20, 4  # of a run; results of a transaction
 WRITERS = 2

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from validation.kernel_cache import use_kernel_cache
+from validation.running.kernel_cache import use_kernel_cache
 
 DATA = Path(__file__).parent / "data"
 TOLERANCE = 1e-9  # times max(1, |b|)
@@ -78,8 +78,8 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 2
     use_kernel_cache()
-    from reference_engine.complementarity.contact_forces import contact_forces
-    from reference_engine.complementarity.errors import ContactForceError
+    from reference_engine.contact_problems.contact_forces import contact_forces
+    from reference_engine.contact_problems.errors import ContactForceError
 
     contact_forces([[1.0]], [-1.0], method=arguments.method)  # compile before the clock runs
     print(f"{'':4} {'problem':48} {'n':>3} {'joints':>6} {'a':>8} {'f':>8} {'a f':>8} {'allowed':>8} {'pivots':>6}")

@@ -16,12 +16,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from validation.kernel_cache import use_kernel_cache
+from validation.running.kernel_cache import use_kernel_cache
 
 
 def line(path: Path) -> tuple[bool, str]:
-    from reference_engine.planar.errors import ContactForceError, UnresolvedContact, WorldError
-    from reference_engine.planar.faithful.replay import repeat
+    from reference_engine.contactsim.replay import repeat
+    from reference_engine.planar_model.errors import ContactForceError, UnresolvedContact, WorldError
 
     started = time.perf_counter()
     try:

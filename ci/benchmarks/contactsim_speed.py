@@ -29,9 +29,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Polygon, Revolute
-from validation.engines import pymunk_world
-from validation.engines.pymunk_engine import SETTINGS, Pymunk
-from validation.kernel_cache import use_kernel_cache
+from validation.engines.pymunk import world as pymunk_world
+from validation.engines.pymunk.adapter import SETTINGS, Pymunk
+from validation.running.kernel_cache import use_kernel_cache
 
 FAITHFUL_STEP, PYMUNK_STEP = 0.025, 1.0 / 240.0  # s
 FAITHFUL_GAP, PYMUNK_GAP = 0.005, -1e-9  # m between bodies at rest on one another
@@ -130,8 +130,8 @@ CASES = (
 
 def faithful_seconds(scene: PlanarScene) -> float:
     """Wall time of the whole duration."""
-    from reference_engine.planar.faithful.engine import ContactSim
-    from validation.engines.reference_world import world_of
+    from reference_engine.contactsim.engine import ContactSim
+    from validation.engines.reference.world import world_of
 
     sim = ContactSim(world_of(scene))
     steps = round(scene.duration / FAITHFUL_STEP)

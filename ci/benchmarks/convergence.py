@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ellipj, ellipk, ellipkinc
 
-from validation.kernel_cache import use_kernel_cache
+from validation.running.kernel_cache import use_kernel_cache
 
 if TYPE_CHECKING:
     from reference_engine import LocatedMotion, World
@@ -101,7 +101,7 @@ def double_pendulum() -> Scene:
 def rolling_in_a_bowl() -> Scene:
     """Ten swings of a disc that rolls, 0.25 m in a bowl of 2 m, from 1 rad: p^2 = g/(3/2 (R - r))."""
     from reference_engine import Body, Disc, World
-    from reference_engine.planar.shape import Bowl
+    from reference_engine.planar_model.shape import Bowl
 
     path, p = 1.75, math.sqrt(G / (1.5 * 1.75))
     disc = Body(shape=Disc(0.25), position=(path * math.sin(1.0), -path * math.cos(1.0)))

@@ -41,10 +41,10 @@ BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 def build(path: Path) -> None:
     """Two real results, and rows made from theirs."""
-    from validation.case import Identity
     from validation.cli.options import Options
     from validation.cli.session import run_session
-    from validation.runner import Limits
+    from validation.records.case import Identity
+    from validation.running.runner import Limits
     from validation.store import open_store
 
     options = Options(scenarios=("stack:n=5",), engines=ENGINES, limits=Limits(), quiet=True, database=str(path))
@@ -201,7 +201,7 @@ def entry_case_rows(histories: list[History]) -> Iterator[dict[str, Any]]:
 
 
 def verdict_rows(histories: list[History]) -> Iterator[dict[str, Any]]:
-    from validation.verdict import Change, to_json
+    from validation.judging.verdict import Change, to_json
 
     accepted = {h.number: sorted((run, n) for n, of, run, _ in acceptances(histories) if of is h) for h in histories}
     for run in range(RUNS):

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from validation.kernel_cache import use_kernel_cache
+from validation.running.kernel_cache import use_kernel_cache
 
 DT, FRICTION, SHAPE = 0.005, 0.4, (0.1, 0.08, 0.06)
 SIZE = 0.06  # m, shortest semi-axis, for our settings

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from validation.kernel_cache import use_kernel_cache
+from validation.running.kernel_cache import use_kernel_cache
 
 if TYPE_CHECKING:
     from reference_engine import EllipsoidWorld
@@ -124,7 +124,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     use_kernel_cache()
     from scenarios.catalogue import scenario_of
-    from validation.engines.reference_ellipsoids import world_of
+    from validation.engines.reference.ellipsoids import world_of
 
     build: Callable[[Any], EllipsoidWorld] = world_of
     found: dict[str, dict[str, dict[str, list[Array]]]] = {}

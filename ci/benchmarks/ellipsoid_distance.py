@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from validation.kernel_cache import use_kernel_cache
+from validation.running.kernel_cache import use_kernel_cache
 
 ROOT = Path(__file__).resolve().parents[2]
 CHUNK, BLOCK, PASSES = 25_000, 1000, 4

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from validation.kernel_cache import use_kernel_cache
+from validation.running.kernel_cache import use_kernel_cache
 
 G, DT, SHAPE, AIR = 9.81, 0.005, np.array((0.1, 0.08, 0.06)), 4.0
 LOOSE, CALM, FINAL = 1e-2, 2e-3, 1e-8  # m/s: tolerances of the law of friction, and when the last one is taken
@@ -157,7 +157,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     chosen = parser.parse_args()
     use_kernel_cache()
-    from reference_engine.spatial.errors import UnresolvedStepError
+    from reference_engine.heaps.errors import UnresolvedStepError
 
     lowest, worst = thrown(chosen.spheres, chosen.seeds[0])
     good = lowest >= 0.0 and worst <= 1e-6

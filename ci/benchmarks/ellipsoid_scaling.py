@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from validation.kernel_cache import use_kernel_cache
+from validation.running.kernel_cache import use_kernel_cache
 
 # Of Oltman & Hur 2017, section 7.3: N, collisions in all. A laptop of 2015 needed 12.4849 s for the last
 COLLISIONS = {

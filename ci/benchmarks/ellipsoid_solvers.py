@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from validation.kernel_cache import use_kernel_cache
+from validation.running.kernel_cache import use_kernel_cache
 
 TOLERANCE, MOST_MS, ENOUGH = 1e-10, 20.0, 2000
 KEPT, KEPT_CONTACTS = 24, 160  # problems, and contacts of each, that --keep writes at most
@@ -67,11 +67,11 @@ def heaps(sizes: tuple[int, ...], seed: int = 1) -> list[Any]:
     Of large heaps, those of three steps. Without friction, with 0.5 and with 1. Then those of scenes of the catalogue.
     """
     from reference_engine import EllipsoidWorld, HalfSpace, HollowSphere, SpatialSettings, Stepper
-    from reference_engine.complementarity.cone_problem import cone_problem
+    from reference_engine.contact_problems.cone_problem import cone_problem
     from scenarios.catalogue.ellipsoid_lattice import ellipsoid_lattice
     from scenarios.catalogue.ellipsoids_in_sphere import ellipsoids_in_sphere
     from scenarios.catalogue.three_ellipsoids import three_ellipsoids
-    from validation.engines.reference_ellipsoids import world_of
+    from validation.engines.reference.ellipsoids import world_of
 
     found: list[Any] = []
 

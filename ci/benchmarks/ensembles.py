@@ -18,14 +18,14 @@ from datetime import UTC, datetime
 
 from scenarios.catalogue import scenario_of
 from validation.engines import engine_of, present_engines
-from validation.ensemble_runner import Starts, run_ensembles
-from validation.ensembles import Ensemble, compare, settled
-from validation.judge import judge
-from validation.kernel_cache import use_kernel_cache
-from validation.processes.pool import Pool
-from validation.runner import Limits, Plan, Request, execute, plan_cases
-from validation.store.records import Baseline, StoredResult
-from validation.verdict import Verdict
+from validation.judging.ensembles import Ensemble, compare, settled
+from validation.judging.judge import judge
+from validation.judging.verdict import Verdict
+from validation.records.stored import Baseline, StoredResult
+from validation.running.ensembles import Starts, run_ensembles
+from validation.running.kernel_cache import use_kernel_cache
+from validation.running.processes.pool import Pool
+from validation.running.runner import Limits, Plan, Request, execute, plan_cases
 
 TARGET = 1 / 200  # of the A/A pairs
 CASES = {

@@ -2,9 +2,9 @@
 
     python -P ci/benchmarks/first_use.py
 
-Wall and processor time of `python -P -m validation.warm_up` with a fresh cache, and then with the cache that it left;
-their ratio is what the cache saves each later process. Exits 1 where the first takes longer than 30 s: two idle cores
-are meant.
+Wall and processor time of `python -P -m validation.running.warm_up` with a fresh cache, and then with the cache that it
+left; their ratio is what the cache saves each later process. Exits 1 where the first takes longer than 30 s: two idle
+cores are meant.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def warm_up(cache: str) -> tuple[float, float]:
     """(wall, processor) time [s]."""
     environment = {**os.environ, "UPRIGHT_CACHE": cache, "NUMBA_CACHE_DIR": cache}
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run([sys.executable, "-P", "-m", "validation.warm_up"], env=environment, check=True)
+    subprocess.run([sys.executable, "-P", "-m", "validation.running.warm_up"], env=environment, check=True)
     wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

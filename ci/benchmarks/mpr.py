@@ -17,7 +17,7 @@ import time
 
 import numpy as np
 
-from validation.kernel_cache import use_kernel_cache
+from validation.running.kernel_cache import use_kernel_cache
 
 TARGET = 1e-10  # of the size, where they touch
 ASPECTS = (1.0, 2.0, 5.0, 10.0, 20.0)

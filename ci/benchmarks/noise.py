@@ -26,12 +26,12 @@ from scenarios.catalogue import canonical_suite
 from scenarios.scenario import Scenario
 from scenarios.scene import Scene
 from validation.engines import engine_of, present_engines
-from validation.judge import judge
-from validation.kernel_cache import use_kernel_cache
-from validation.processes.pool import Pool
-from validation.runner import Limits, Plan, Request, execute, plan_cases
+from validation.judging.judge import judge
+from validation.judging.verdict import Verdict, worst_first
+from validation.running.kernel_cache import use_kernel_cache
+from validation.running.processes.pool import Pool
+from validation.running.runner import Limits, Plan, Request, execute, plan_cases
 from validation.store import Baseline, StoredResult
-from validation.verdict import Verdict, worst_first
 
 FALSE_ALARM_TARGET = 0.01  # of the pairs
 STARTS = (101, 102, 103)  # seeds; 0 is the start as it stands

@@ -21,13 +21,13 @@ import numpy as np
 
 from scenarios.catalogue import scenario_of
 from scenarios.scenario import Scenario
-from validation.case import CaseResult
 from validation.cli.session import warm_kernels
 from validation.engines import engine_of, present_engines
 from validation.metrics.energy import energy
 from validation.metrics.observation import Observation
-from validation.processes.pool import Pool
-from validation.runner import Limits, Request, execute, plan_cases
+from validation.records.case import CaseResult
+from validation.running.processes.pool import Pool
+from validation.running.runner import Limits, Request, execute, plan_cases
 
 ROOT = Path(__file__).parents[2]
 TABLE = Path(__file__).with_suffix(".json")

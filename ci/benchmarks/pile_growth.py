@@ -26,9 +26,9 @@ import numpy as np
 import pymunk
 
 from scenarios.scene import Disc, HalfPlane, PlanarBody, PlanarScene, Polygon
-from validation.engines import pymunk_world
-from validation.engines.pymunk_engine import SETTINGS, Pymunk
-from validation.kernel_cache import use_kernel_cache
+from validation.engines.pymunk import world as pymunk_world
+from validation.engines.pymunk.adapter import SETTINGS, Pymunk
+from validation.running.kernel_cache import use_kernel_cache
 
 SIZES = (5, 10, 20, 50, 100, 200)
 FAITHFUL_STEP, PYMUNK_STEP = 0.025, 1.0 / 240.0  # s
@@ -89,8 +89,8 @@ def settled(scene: PlanarScene) -> tuple[PlanarScene, pymunk.Space]:
 
 
 def growth(count: int) -> Growth:
-    from reference_engine.planar.faithful.engine import ContactSim
-    from validation.engines.reference_world import world_of
+    from reference_engine.contactsim.engine import ContactSim
+    from validation.engines.reference.world import world_of
 
     scene, space = settled(bin_of(count))
     sim = ContactSim(world_of(scene))

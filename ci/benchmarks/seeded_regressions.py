@@ -33,21 +33,21 @@ import numpy as np
 
 from scenarios.catalogue import scenario_of
 from scenarios.scene import write_scene
-from validation.case import CaseResult
 from validation.engines import engine_of, present_engines
-from validation.ensemble_runner import Starts, run_ensembles
-from validation.ensembles import Ensemble, compare, settled
-from validation.evidence.divergence import Divergence, first_divergence
-from validation.judge import judge
-from validation.kernel_cache import use_kernel_cache
-from validation.measurement import Measurement
-from validation.policy import ENSEMBLE_JUDGES
-from validation.processes.pool import Pool
-from validation.runner import Limits, Plan, Request, execute, measure_motions, plan_cases
-from validation.starts import floors
-from validation.store.records import Baseline, StoredResult
-from validation.trajectory import PlanarTrajectory, Trajectory
-from validation.verdict import FLOOR, Verdict
+from validation.judging.ensembles import Ensemble, compare, settled
+from validation.judging.evidence.divergence import Divergence, first_divergence
+from validation.judging.judge import judge
+from validation.judging.policy import ENSEMBLE_JUDGES
+from validation.judging.verdict import FLOOR, Verdict
+from validation.records.case import CaseResult
+from validation.records.measurement import Measurement
+from validation.records.stored import Baseline, StoredResult
+from validation.records.trajectory import PlanarTrajectory, Trajectory
+from validation.running.ensembles import Starts, run_ensembles
+from validation.running.kernel_cache import use_kernel_cache
+from validation.running.processes.pool import Pool
+from validation.running.runner import Limits, Plan, Request, execute, measure_motions, plan_cases
+from validation.running.starts import floors
 
 sys.path.append(str(Path(__file__).parent / "data"))
 from seeded_changes import PLANTED, Planted

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from validation.cli.options import Options, make_limits
 from validation.cli.session import run_session
-from validation.kernel_cache import use_kernel_cache
+from validation.running.kernel_cache import use_kernel_cache
 from validation.store import open_store
 
 WALL_TARGET = 45.0  # s

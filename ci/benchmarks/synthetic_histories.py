@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from validation.evidence.change_points import Floor, course, newest_step, split_evidence
-from validation.policy import EVIDENCE, WINDOW
+from validation.judging.evidence.change_points import Floor, course, newest_step, split_evidence
+from validation.judging.policy import EVIDENCE, WINDOW
 
 RUNS, METRICS, QUIET, DRIFTING = 2000, 1000, 50, 50
 NOISE, STEP, DRIFT, SLOWLY = 0.03, 0.05, 0.10, 200

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from validation.kernel_cache import use_kernel_cache
+from validation.running.kernel_cache import use_kernel_cache
 
 if TYPE_CHECKING:
     from scenarios.scenario import Scenario
@@ -50,10 +50,10 @@ Run = Callable[[], tuple[float, Array]]
 def peer_run(engine_name: str, scenario: Scenario, rate: int) -> Run:
     """A peer at dt = 1/rate, in this process; the clock runs while its world is built, steps and is copied out."""
     from validation.engines import engine_of, load_engine
-    from validation.engines.box2d_world import World as Box2DWorld
+    from validation.engines.box2d.world import World as Box2DWorld
     from validation.engines.engine import resolve_settings
-    from validation.engines.planar_boundaries import on_long_enough_slabs
-    from validation.engines.pymunk_world import World as PymunkWorld
+    from validation.engines.pymunk.world import World as PymunkWorld
+    from validation.engines.shared.planar_boundaries import on_long_enough_slabs
 
     scene, dt = scenario.scene, 1.0 / rate
     settings = resolve_settings(load_engine(engine_of(engine_name)), "fair", {}, scene, dt)
@@ -78,7 +78,7 @@ def peer_run(engine_name: str, scenario: Scenario, rate: int) -> Run:
 
 def located_run(scenario: Scenario, tolerance: float) -> Run:
     from reference_engine import Settings, simulate
-    from validation.engines.reference_world import world_of
+    from validation.engines.reference.world import world_of
 
     settings = Settings(tolerance=tolerance)
     count = len(scenario.scene.bodies)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from reference_engine.compiler.kernels import kernel
 from reference_engine.compliant.layout import (
     APPROACH,
     COEFFICIENT,
@@ -37,7 +38,6 @@ from reference_engine.compliant.layout import (
 )
 from reference_engine.compliant.response import damping_of, elastic_energy
 from reference_engine.geometry.boundary_gap import half_space
-from reference_engine.geometry.kernels import kernel
 from reference_engine.geometry.portal import portal_pair
 from reference_engine.geometry.spatial_shapes import HALF_SPACE
 from reference_engine.geometry.support import place, support, to_body, to_world, write

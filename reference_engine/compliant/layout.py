@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.compiler.structure import Structure
 from reference_engine.compliant.errors import CompliantError
 from reference_engine.compliant.world import CompliantWorld
 from reference_engine.geometry.corners import corners_and_rims
@@ -20,7 +21,6 @@ from reference_engine.geometry.portal import PortalWork, portal_work
 from reference_engine.geometry.portal_proximity import inner_radius
 from reference_engine.geometry.spatial_gap import FIELDS
 from reference_engine.geometry.spatial_shapes import HALF_SPACE, spatial_shapes
-from reference_engine.geometry.structure import Structure
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from reference_engine.compiler.kernels import kernel
 from reference_engine.compliant.contacts import contact_arms, pair_gap, place_bodies, relative_velocity
 from reference_engine.compliant.layout import (
     DAMPING,
@@ -25,7 +26,6 @@ from reference_engine.compliant.layout import (
 )
 from reference_engine.compliant.response import normal_force, regularised
 from reference_engine.dop853 import STAGES, error_of, stage, write_dense
-from reference_engine.geometry.kernels import kernel
 
 
 @kernel

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reference_engine.geometry.kernels import kernel, part
+from reference_engine.compiler.kernels import kernel, part
 
 
 @kernel

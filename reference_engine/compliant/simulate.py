@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.compliant import layout
-from reference_engine.compliant.clock import Clock, advance
 from reference_engine.compliant.errors import CompliantError
+from reference_engine.compliant.event_loop import Clock, advance
 from reference_engine.compliant.layout import (
     CONTACTS,
     DONE,

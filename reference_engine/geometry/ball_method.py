@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.geometry.ellipsoid_gap import conclude
-from reference_engine.geometry.kernels import entry, kernel
 
 PARALLEL = 1e-10  # rad, between the line and the normals; the distance is off by its square where the gap is not small
 

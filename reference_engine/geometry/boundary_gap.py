@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from reference_engine.compiler.kernels import kernel
 from reference_engine.geometry.furthest import furthest_on_ellipsoid
-from reference_engine.geometry.kernels import kernel
 from reference_engine.geometry.spatial_shapes import BOX, CAPSULE, CONE, CYLINDER, ELLIPSOID, MESH
 from reference_engine.geometry.support import support, to_body, to_world, write
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.compiler.kernels import entry, kernel
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]

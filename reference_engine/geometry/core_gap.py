@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reference_engine.geometry.kernels import kernel
+from reference_engine.compiler.kernels import kernel
 from reference_engine.geometry.separation import APART, FAR, separation
 from reference_engine.geometry.support import support, to_body, to_world, write
 

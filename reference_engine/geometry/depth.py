@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reference_engine.geometry.kernels import kernel
+from reference_engine.compiler.kernels import kernel
 from reference_engine.geometry.spatial_shapes import CONE, CYLINDER, ELLIPSOID
 from reference_engine.geometry.support import support_difference, write
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from reference_engine.compiler.kernels import kernel
 from reference_engine.geometry.ellipsoid_support import reach, tangents
-from reference_engine.geometry.kernels import kernel
 
 STATIONARY = 1e-13  # of the pair's size: the part of w across n
 SETTLED = 1e-10  # of the size: from here on a step that does not halve it is round-off

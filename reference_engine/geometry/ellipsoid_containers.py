@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.geometry.ellipsoid_support import furthest_along
 from reference_engine.geometry.furthest import furthest_points
-from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.geometry.support import write
 
 ROUND = 2e-15  # of the distances that a gap is the difference of

@@ -22,9 +22,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from reference_engine.compiler.kernels import kernel
 from reference_engine.geometry.ellipsoid_ascent import ascend
 from reference_engine.geometry.ellipsoid_support import across, reach, tangents
-from reference_engine.geometry.kernels import kernel
 
 UNSURE = 4e-15  # of the two M: the round-off of N
 MOST_CELLS = 20_000  # until the search settles for a bound that is ten times wider

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.geometry.ellipsoid_ascent import ascend, touching_normal
 from reference_engine.geometry.ellipsoid_depth import proven_radius, search
 from reference_engine.geometry.ellipsoid_support import furthest_along, reach
-from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.geometry.support import write
 
 ROUND = 2e-15  # of the pair's size: some fifteen roundings of numbers of that size

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine.compiler.kernels import entry
 from reference_engine.geometry.cells import overlapping_boxes
 from reference_engine.geometry.ellipsoid_depth import STACK
 from reference_engine.geometry.ellipsoid_gap import ellipsoid_gaps
 from reference_engine.geometry.ellipsoid_proximity import placed, rows
 from reference_engine.geometry.ellipsoid_support import place_ellipsoids
-from reference_engine.geometry.kernels import entry
 from reference_engine.geometry.proximities import Proximities
 from reference_engine.geometry.spatial_gap import FIELDS
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.compiler.kernels import entry, kernel
 
 COLUMNS = 19
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reference_engine.geometry.kernels import kernel
+from reference_engine.compiler.kernels import kernel
 
 ONE_POINT, TWO_POINTS, CIRCLE, SPHERE = range(4)
 MOST_POINTS = 4

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reference_engine.geometry.kernels import entry, kernel
+from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.geometry.planar_shapes import BOWL, DISC, HALF_PLANE, POLYGON
 
 FIELDS = 7  # columns of `found`

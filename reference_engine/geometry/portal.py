@@ -19,13 +19,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.compiler.structure import Structure
 from reference_engine.geometry.ellipsoid_ascent import ascend
 from reference_engine.geometry.ellipsoid_gap import conclude
-from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.geometry.portal_sharpening import aslant, climb
 from reference_engine.geometry.separation import APART, separation
 from reference_engine.geometry.spatial_shapes import BOX, CONE, CYLINDER, ELLIPSOID, SPHERE
-from reference_engine.geometry.structure import Structure
 from reference_engine.geometry.support import COLUMNS, place, support, to_body, to_world, write
 
 FOUND, COINCIDENT = range(2)

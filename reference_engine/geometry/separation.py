@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reference_engine.geometry.kernels import kernel
+from reference_engine.compiler.kernels import kernel
 from reference_engine.geometry.support import support_difference, write
 
 FAR, APART, OVERLAPPING = range(3)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.geometry.boundary_gap import half_space, hollow_sphere
 from reference_engine.geometry.core_gap import box_box, over_face, point_box, point_cylinder, segment_segment
 from reference_engine.geometry.depth import depth
-from reference_engine.geometry.kernels import entry, kernel
 from reference_engine.geometry.separation import APART, FAR, separation
 from reference_engine.geometry.spatial_shapes import BOX, CAPSULE, CYLINDER, HALF_SPACE, HOLLOW_SPHERE, SPHERE
 from reference_engine.geometry.support import place, write

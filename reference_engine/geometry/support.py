@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reference_engine.geometry.kernels import kernel
+from reference_engine.compiler.kernels import kernel
 from reference_engine.geometry.spatial_shapes import BOX, CAPSULE, CONE, CYLINDER, ELLIPSOID, MESH
 
 COLUMNS = 23

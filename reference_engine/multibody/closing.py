@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.complementarity.contact_forces import required_forces
+from reference_engine.contact_problems.contact_forces import required_forces
 from reference_engine.multibody.dynamics import System
 
 Array = NDArray[np.float64]

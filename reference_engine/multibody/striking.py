@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reference_engine.impacts.effective_mass import inverse_mass_through_joints
-from reference_engine.impacts.laws import Impact, impact
+from reference_engine.contact_problems.effective_mass import inverse_mass_through_joints
+from reference_engine.contact_problems.impact_laws import Impact, impact
 from reference_engine.multibody.dynamics import System
 from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.links import vector

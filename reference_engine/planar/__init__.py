@@ -1,1 +1,1 @@
-"""Planar rigid bodies in contact: `located`, exact to a stated bound; `faithful`, ContactSim run for run."""
+"""Planar rigid bodies in contact: every event is located on the solution itself, exact to a stated bound."""

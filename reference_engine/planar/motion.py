@@ -1,106 +1,58 @@
-"""What comes out: samples, contact forces and impacts. SI; arrays over S samples, B bodies, N contacts, M impacts."""
+"""What the located mode hands back: the motion, the log of its events, and what is known of its error."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.planar.world import World
+from reference_engine.planar_model.motion import Motion
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
+EVENTS = ("impact", "accumulation", "made", "broken", "stick", "slip", "indeterminate", "jam", "inexact")
+KINDS = np.array(EVENTS, np.str_)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ContactForces:
-    """Resting contacts at one instant. The normal points from a to b; the force acts on b, -force on a.
+class Events:
+    """One row for each place at which something happened, in order of time.
 
-    Friction is along the tangent (-n_y, n_x), which is the normal turned a quarter counter-clockwise.
+    impact          an impulse; its figures are in Motion.impacts
+    accumulation    infinitely many impacts end here, and the place rests: the limit of their times
+    made, broken    the place began to hold bodies together by a force, or ceased to; a rope became taut or slack
+    stick, slip     a place that slid sticks; one that stuck begins to slide, or one that slid slides the other way
+    indeterminate   Painleve 1895: contact forces and parting both obey all laws at a sliding place; it parts
+    jam             an impulse where nothing approaches, because no finite forces obey Coulomb's law at several places
+                    that slide (Genot & Brogliato 1999); its figures too are in Motion.impacts
+    inexact         forces or impulses were found that obey the laws to 100 times round-off only; the worst place
     """
 
-    pair: Ids  # (N, 2) indices of bodies a, b
-    point: Array  # (N, 2) m, middle of the gap
-    normal: Array  # (N, 2)
-    gap: Array  # (N,) m
-    force: Array  # (N,) N, along the normal, >= 0
-    friction: Array  # (N,) N, along the tangent
+    time: Array  # (E,) s
+    kind: NDArray[np.str_]  # (E,) of EVENTS
+    pair: Ids  # (E, 2) bodies a, b; -1 is the background
+    point: Array  # (E, 2) m
+
+    def times(self, kind: str) -> Array:
+        """Instants of one kind, each once [s]."""
+        return np.unique(self.time[self.kind == kind])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Impacts:
-    """Impulses. Normal, tangent and sense as in ContactForces."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LocatedMotion(Motion):
+    """A Motion whose samples are on the caller's grid and just before and after every impact."""
 
-    time: Array  # (M,) s
-    pair: Ids  # (M, 2)
-    point: Array  # (M, 2) m
-    normal: Array  # (M, 2)
-    gap: Array  # (M,) m, at which the bodies were taken to meet
-    speed: Array  # (M,) m/s along the normal just before, negative: approaching
-    impulse: Array  # (M,) N s, along the normal
-    friction: Array  # (M,) N s, along the tangent
+    noted: tuple[Ids, Array]  # (E, 3) kinds, numbers in EVENTS, and bodies; (E, 3) times [s] and points [m]; as found
+    connector_force: Array  # (S, C, 2) N, of each joint, rope and rod on its first body, in axes of the world
+    penetration: float  # m, the deepest that any two bodies overlap at any event or sample, by separate geometry
+    error_estimate: float | None  # m, see `simulate`; None where it was not asked for
+    residual: float  # by how many times round-off forces and impulses break the laws at worst; above 1: see "inexact"
+    steps: int  # accepted by the integrator
 
-
-NO_IMPACTS = Impacts(
-    time=np.zeros(0), pair=np.zeros((0, 2), np.int64), point=np.zeros((0, 2)), normal=np.zeros((0, 2)),
-    gap=np.zeros(0), speed=np.zeros(0), impulse=np.zeros(0), friction=np.zeros(0),
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sample:
-    """One instant. At an impact there are two of the same time, just before and just after it."""
-
-    time: float  # s
-    pose: Array  # (B, 3) x, y [m], angle [rad, unwrapped]
-    twist: Array  # (B, 3) velocity of the centre of mass [m/s], spin [rad/s]
-    contacts: ContactForces
-    impacts: Impacts  # that led to this twist; empty except just after an impact
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Motion:
-    """All samples of a simulation. Contact k belongs to sample i if first_contact[i] <= k < first_contact[i + 1]."""
-
-    time: Array  # (S,)
-    pose: Array  # (S, B, 3)
-    twist: Array  # (S, B, 3)
-    contacts: ContactForces
-    first_contact: Ids  # (S + 1,)
-    impacts: Impacts
-
-    def contacts_at(self, sample: int) -> ContactForces:
-        rows = slice(self.first_contact[sample], self.first_contact[sample + 1]) if sample >= 0 else slice(
-            self.first_contact[sample - 1], self.first_contact[len(self.time) + 1 + sample]
-        )  # fmt: skip
-        c = self.contacts
-        return ContactForces(**{name: getattr(c, name)[rows] for name in ContactForces.__slots__})
-
-
-def collect(samples: Iterable[Sample]) -> Motion:
-    """Samples, one after the other, as arrays."""
-    rows = list(samples)
-    contacts, impacts = [s.contacts for s in rows], [s.impacts for s in rows if len(s.impacts.time)]
-    counts = np.array([len(c.force) for c in contacts], np.int64)
-    impacts = impacts or [rows[0].impacts]
-    return Motion(
-        time=np.array([s.time for s in rows]),
-        pose=np.array([s.pose for s in rows]),
-        twist=np.array([s.twist for s in rows]),
-        contacts=ContactForces(
-            **{k: np.concatenate([getattr(c, k) for c in contacts]) for k in ContactForces.__slots__}
-        ),
-        first_contact=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
-        impacts=Impacts(**{k: np.concatenate([getattr(i, k) for i in impacts]) for k in Impacts.__slots__}),
-    )
-
-
-def energy(world: World, motion: Motion) -> Array:
-    """Kinetic and potential energy of the bodies that are not fixed, at every sample [J]. (S,)"""
-    total = np.zeros(len(motion.time))
-    for i, body in enumerate(world.bodies):
-        if not body.fixed:
-            u, x = motion.twist[:, i], motion.pose[:, i]
-            total += 0.5 * body.mass * (u[:, 0] ** 2 + u[:, 1] ** 2) + 0.5 * float(body.inertia or 0.0) * u[:, 2] ** 2
-            total -= body.mass * (world.gravity[0] * x[:, 0] + world.gravity[1] * x[:, 1])
-    return total
+    @cached_property
+    def events(self) -> Events:
+        ids, values = self.noted
+        order = np.argsort(values[:, 0], kind="stable")
+        ids, values = ids[order], values[order]
+        return Events(time=values[:, 0], kind=KINDS[ids[:, 0]], pair=ids[:, 1:], point=values[:, 1:])

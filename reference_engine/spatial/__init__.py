@@ -1,1 +1,1 @@
-"""Ellipsoids in space: time stepping with contact and friction."""
+"""Rigid bodies in space, every event located: free flights with impacts."""

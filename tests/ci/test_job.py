@@ -14,12 +14,12 @@ import pytest
 from validation.cli.ci import marker
 from validation.cli.forge import Forge
 from validation.cli.options import Options
-from validation.runner import Limits
+from validation.running.runner import Limits
 from validation.store import open_store
 
 ROOT = Path(__file__).parents[2]
 ENGINE = """
-from validation.engines.pymunk_engine import Pymunk
+from validation.engines.pymunk.adapter import Pymunk
 
 
 class Solver(Pymunk):

@@ -17,7 +17,7 @@ import pytest
 from scenarios.scene import content_hash
 from tests.validation.command import AS_COMMAND, upright
 from tests.validation.store.made import case, falling, info, measurement, result, scene
-from validation.judge import judge
+from validation.judging.judge import judge
 from validation.store import open_store
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")

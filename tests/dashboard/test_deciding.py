@@ -14,8 +14,8 @@ from dashboard.compare_page import judged
 from scenarios.catalogue import scenario_of
 from tests.dashboard.test_pages import shown, words
 from tests.validation.store.made import case, failed, falling, info, measurement, result, scene
-from validation.judge import judge
-from validation.ledger import Entry
+from validation.judging.judge import judge
+from validation.review.ledger import Entry
 from validation.store import Store, open_store
 from validation.store.errors import StoreError
 

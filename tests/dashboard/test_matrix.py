@@ -11,10 +11,10 @@ from dashboard.engines_page import cell, table
 from dashboard.look import COLOURS, MEANING_HERE, NOT_DONE, word_html
 from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stored
 from tests.validation.store.made import case
-from validation.case import Case
+from validation.judging.verdict import MEANING, Verdict, worst_first
+from validation.records.case import Case
+from validation.records.stored import case_key
 from validation.store import StoredResult
-from validation.store.records import case_key
-from validation.verdict import MEANING, Verdict, worst_first
 
 Pair = tuple[StoredResult, Verdict]
 

@@ -14,8 +14,8 @@ from dashboard.compare_page import exported, judged
 from dashboard.look import age, breakable, spark, text
 from scenarios.scene import content_hash
 from tests.validation.store.made import case, falling, info, measurement, result, scene
-from validation.judge import judge
-from validation.lineage import Lineage
+from validation.judging.judge import judge
+from validation.review.lineage import Lineage
 from validation.store import Store, open_store
 
 PAGES = ("inbox", "review", "case", "compare", "engines", "baselines", "runs")

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from validation.engines.engine import Setting
-from validation.engines.pymunk_engine import Pymunk
+from validation.engines.pymunk.adapter import Pymunk
 
 FAULTS = (
     "none",

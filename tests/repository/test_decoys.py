@@ -21,7 +21,7 @@ def decoy_folder(tmp_path: Path) -> Path:
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text(f"raise RuntimeError('the decoy {name} was imported')\n")
     (tmp_path / "my_engine.py").write_text(
-        "from validation.engines.pymunk_engine import Pymunk\n\n\nclass Mine(Pymunk):\n    name = 'mine'\n"
+        "from validation.engines.pymunk.adapter import Pymunk\n\n\nclass Mine(Pymunk):\n    name = 'mine'\n"
     )
     return tmp_path
 

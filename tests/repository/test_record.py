@@ -118,8 +118,9 @@ def test_the_recording_is_whole() -> None:
 
 
 def test_the_tables_are_read_as_the_store_packs_them() -> None:
+    from validation.records.trajectory import Impacts, PlanarTrajectory, to_bytes
+
     from validation.store.compression import pack
-    from validation.trajectory import Impacts, PlanarTrajectory, to_bytes
 
     pose = np.random.default_rng(1).normal(size=(600, 2, 3))
     ends = {name: np.array([0, 1]) for name in ("a", "b")}

@@ -6,7 +6,7 @@ from scenarios.catalogue.scene_file import scenario_from_scene
 from scenarios.scene import PlanarScene, Scene, planar_start, spatial_start
 from validation.metrics.observation import Observation
 from validation.metrics.proximity import proximities
-from validation.trajectory import PlanarTrajectory, SpatialTrajectory
+from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory
 
 
 def start_gaps(scene: Scene) -> dict[tuple[str, str], float]:

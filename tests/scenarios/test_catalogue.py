@@ -13,7 +13,7 @@ from scenarios.catalogue import FAMILIES, canonical_suite
 from scenarios.scenario import Family, ParameterError, Scenario, Value
 from scenarios.scene import PlanarScene, planar_start, spatial_start
 from validation.metrics import METRICS, measure
-from validation.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory, first_not_finite
+from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory, first_not_finite
 
 OUTSIDE = [family.scenario() for family in FAMILIES.values() if not family.canonical]
 SUITE = canonical_suite() + OUTSIDE

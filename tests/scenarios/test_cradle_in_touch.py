@@ -10,7 +10,7 @@ from reference_engine import multiple_impact
 from scenarios.catalogue.cradle_in_touch import cradle_in_touch, speeds_after
 from scenarios.scene import content_hash, parse_scene, write_scene
 from scenarios.scene_error import SceneError
-from tests.reference_engine.impacts.test_multiple_impact import cradle
+from tests.reference_engine.contact_problems.test_multiple_impact import cradle
 
 
 def test_a_toy_s_last_ball_leaves_alone_and_by_one_problem_all_leave():

@@ -14,7 +14,7 @@ from scenarios.catalogue.rising_egg import DURATION, SPAN, TURN, axis_of, rising
 from scenarios.catalogue.rocking_ellipsoid import FRICTION, Ellipse, rocking
 from scenarios.scene import spatial_start
 from tests.validation.engines.spatial_scenes import in_space
-from validation.engines.reference import Reference
+from validation.engines.reference.adapter import Reference
 
 G = 9.81
 

@@ -13,7 +13,7 @@ from scenarios.scenario import Scenario
 from scenarios.scene import content_hash, write_scene
 from tests.validation.command import call
 from tests.validation.store.made import info, result
-from validation.case import Case, Identity
+from validation.records.case import Case, Identity
 from validation.store import open_store
 
 Accept = Callable[..., tuple[int, str, str]]

@@ -8,9 +8,9 @@ import pytest
 
 from reference_engine import ContactForceError, PainleveError, UnresolvedContact
 from reference_engine.geometry import planar_proximity
-from reference_engine.planar.located import run
-from reference_engine.planar.located.layout import Solids
-from reference_engine.planar.outline import twice_area
+from reference_engine.planar import run
+from reference_engine.planar.layout import Solids
+from reference_engine.planar_model.outline import twice_area
 from scenarios.mass import planar_mass
 from scenarios.scene import (
     ArcPolygon,
@@ -29,10 +29,10 @@ from scenarios.scene import (
 )
 from tests.validation.engines.planar_scenes import DT, G, ball, box, ground, scene, simulated
 from tests.validation.metrics.motions import values
-from validation.engines import reference_world
 from validation.engines.engine import SettingError, resolve_settings
-from validation.engines.recorder import step_clock
-from validation.engines.reference import Reference
+from validation.engines.reference import world as reference_world
+from validation.engines.reference.adapter import Reference
+from validation.engines.shared.recorder import step_clock
 
 WEIGHTLESS = (0.0, 0.0)
 ANGLE = Polygon(vertices=((-1.0, -1.0), (1.0, -1.0), (1.0, -0.5), (-0.5, -0.5), (-0.5, 1.0), (-1.0, 1.0)))
@@ -310,7 +310,7 @@ def test_a_wrong_sign_in_its_own_gaps_is_seen_by_its_check_and_without_it_by_the
     settings = resolve_settings(Reference(), "fair", {}, what, DT)
     with pytest.raises(UnresolvedContact, match="overlap"):
         Reference().simulate(what, DT, settings)
-    monkeypatch.setattr("reference_engine.planar.located.simulate.penetration", lambda world, poses, times: 0.0)
+    monkeypatch.setattr("reference_engine.planar.simulate.penetration", lambda world, poses, times: 0.0)
     assert values(what, Reference().simulate(what, DT, settings))["penetration_max"] > law
 
 
@@ -341,5 +341,5 @@ def test_a_shape_that_it_gets_wrong_turns_the_metric_red(monkeypatch):
 
     what = falling(0.0, box)
     assert values(what, simulated(Reference(), what))["penetration_max"] <= 1e-12
-    monkeypatch.setattr("validation.engines.reference.world_of", smaller)
+    monkeypatch.setattr("validation.engines.reference.adapter.world_of", smaller)
     assert values(what, simulated(Reference(), what))["penetration_max"] == pytest.approx(0.005, abs=1e-12)

@@ -15,12 +15,12 @@ from scenarios.materials import stiffness
 from scenarios.scene import Box, Capsule, Cylinder, Damping, Ellipsoid, HollowSphere, SpatialBody, SpatialScene, Sphere
 from tests.validation.engines.spatial_scenes import in_space
 from tests.validation.metrics.motions import values
-from validation.engines.reference import Reference
-from validation.engines.reference_compliant import world_of
+from validation.engines.reference.adapter import Reference
+from validation.engines.reference.compliant import world_of
 from validation.metrics import measure
 from validation.metrics.energy import elastic_energy
 from validation.metrics.observation import Observation
-from validation.trajectory import from_bytes, to_bytes
+from validation.records.trajectory import from_bytes, to_bytes
 
 BOUNCE = scenario_of("compliant-bounce").scene
 

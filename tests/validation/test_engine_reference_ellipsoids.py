@@ -20,8 +20,8 @@ from scenarios.scene import (
 )
 from tests.validation.engines.spatial_scenes import in_space, solid, space
 from tests.validation.metrics.motions import values
-from validation.engines.reference import Reference
-from validation.engines.reference_ellipsoids import world_of
+from validation.engines.reference.adapter import Reference
+from validation.engines.reference.ellipsoids import world_of
 
 EGG = Ellipsoid(semi_axes=(0.3, 0.2, 0.1))
 G = 9.81

@@ -13,10 +13,10 @@ import pytest
 
 from scenarios.catalogue import canonical_suite, scenario_of
 from validation.engines.engine import Value, resolve_settings
-from validation.engines.reference import Reference
-from validation.engines.reference_ellipsoids import DECLINES
-from validation.measurement import Measurement
+from validation.engines.reference.adapter import Reference
+from validation.engines.reference.ellipsoids import DECLINES
 from validation.metrics import measure
+from validation.records.measurement import Measurement
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference.md"
 DT = 1.0 / 240.0

@@ -13,11 +13,11 @@ from tests.validation.store.made import case, info
 from tests.validation.store.test_branches import checked as on
 from tests.validation.store.test_branches import history
 from tests.validation.store.test_groups import bad, checked, good, moved
-from validation.groups import excused
-from validation.judge import exit_status, judge
+from validation.judging.judge import exit_status, judge
+from validation.judging.verdict import NOT_MEASURED, Change, Defect
 from validation.report.meaning import MEANS, meaning
+from validation.review.groups import excused
 from validation.store import Store, open_store
-from validation.verdict import NOT_MEASURED, Change, Defect
 
 STACK, PILE = case("stack"), case("pile")
 

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 from tests.validation.store.made import case, info, result
-from validation.case import Case, Identity, platform_class
 from validation.cli import pytest_session
 from validation.cli import session as sessions
 from validation.cli.absent import absent, left_out_line
 from validation.cli.options import Options
 from validation.cli.session import resume_session, run_session
-from validation.judge import exit_status
-from validation.lineage import Lineage
-from validation.runner import Limits
+from validation.judging.judge import exit_status
+from validation.judging.verdict import summary
+from validation.records.case import Case, Identity, platform_class
+from validation.review.lineage import Lineage
+from validation.running.runner import Limits
 from validation.store import Store, open_store
-from validation.verdict import summary
 
 
 def here(scenario: str, engine: str = "pymunk") -> Case:

@@ -15,7 +15,7 @@ class Toy:
 
     def simulate(self, scene, dt, settings):
         import numpy as np
-        from validation.trajectory import PlanarTrajectory
+        from validation.records.trajectory import PlanarTrajectory
 
         time = dt * np.arange(round(scene.duration / dt) + 1)
         pose = np.zeros((len(time), len(scene.bodies), 3))

@@ -85,7 +85,7 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point: errors are one line on standard error, tracebacks only with UPRIGHT_DEBUG=1."""
-    from validation.kernel_cache import use_kernel_cache
+    from validation.running.kernel_cache import use_kernel_cache
 
     _last_on_path(str(Path.cwd()))
     use_kernel_cache()

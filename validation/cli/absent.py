@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from validation.case import Case, CaseResult, platform_class
 from validation.engines import unavailable_engines
-from validation.simulation import Simulation
+from validation.records.case import Case, CaseResult, platform_class
+from validation.records.simulation import Simulation
 from validation.store import Baseline, Store
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import click
 from validation.cli.words import database_option, database_words, selection_options, user_name, without_password
 
 if TYPE_CHECKING:
-    from validation.case import Case
     from validation.cli.selection import Selection
+    from validation.records.case import Case
     from validation.store import StoredResult
 
 

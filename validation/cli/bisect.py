@@ -10,8 +10,8 @@ import click
 from validation.cli.words import complete_engine, complete_scenario, database_option
 
 if TYPE_CHECKING:
-    from validation.bisect import Repository
     from validation.store import Store
+    from validation.tools.bisect import Repository
 
 
 @click.command()
@@ -58,12 +58,12 @@ def command(
     """
     import tempfile
 
-    from validation.bisect import Repository
     from validation.cli.bisecting import Probe, search
     from validation.cli.selection import scenario_in
     from validation.report.meaning import worst_meaning
     from validation.report.table import one_line
     from validation.store import open_store
+    from validation.tools.bisect import Repository
 
     repository = Repository(repo.resolve())
     with open_store(database) as store:
@@ -98,8 +98,8 @@ def command(
 
 def commit_of(store: Store, repository: Repository, word: str) -> str:
     """Of a stored run by its number, else of a branch, tag or commit. Raises BisectError."""
-    from validation.bisect import BisectError
     from validation.store.errors import StoreError
+    from validation.tools.bisect import BisectError
 
     if word.isdecimal():
         try:

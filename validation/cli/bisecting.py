@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from scenarios.scenario import Scenario
-from validation.bisect import Answer, BisectError, Found, Repository, answer_of, first_bad, run_command, worse_by
-from validation.judge import judge
+from validation.judging.judge import judge
+from validation.judging.verdict import Verdict
 from validation.store import Baseline, StoredResult, open_store
-from validation.verdict import Verdict
+from validation.tools.bisect import Answer, BisectError, Found, Repository, answer_of, first_bad, run_command, worse_by
 
 Tell = Callable[[str], None]
 OURS = [sys.executable, "-P", "-c", "from validation.cli import main; main()", "run"]

@@ -34,7 +34,7 @@ def command(options: Options, strict: bool, junit: Path | None, markdown: Path |
     from validation.cli.session import run_session
     from validation.cli.standing import standing_lines
     from validation.cli.views import accept_run, show_session, show_verdicts, tell
-    from validation.judge import exit_status
+    from validation.judging.judge import exit_status
     from validation.report.jsonl import case_line
     from validation.report.junit import junit_xml
     from validation.report.markdown import markdown_summary

@@ -65,9 +65,9 @@ def command(options: Options, strict: bool, base: str | None, branch: str, name:
     from validation.cli.forge import forge_of
     from validation.cli.session import run_session
     from validation.cli.views import show_session, show_verdicts, tell
-    from validation.judge import exit_status
-    from validation.lineage import lineage_of
+    from validation.judging.judge import exit_status
     from validation.report.annotations import commit_annotations
+    from validation.review.lineage import lineage_of
     from validation.store import open_store
 
     forge = forge_of(os.environ)
@@ -108,8 +108,8 @@ def command(options: Options, strict: bool, base: str | None, branch: str, name:
 def what_to_do(store: Store, session: Session, options: Options) -> str:
     """Where nothing is accepted to compare with: why, and the next step. Markdown."""
     from validation.cli.views import accept_run
-    from validation.lineage import SHORT
     from validation.report.markdown import code, escape
+    from validation.review.lineage import SHORT
 
     lineage = options.lineage
     accept = code(accept_run(session, options, elsewhere=True))
@@ -138,8 +138,8 @@ def what_to_do(store: Store, session: Session, options: Options) -> str:
 
 def roughly_judged(session: Session) -> str:
     """Where motions have changed of which one run tells some metrics only roughly, and no perturbed starts were run."""
-    from validation.policy import ENSEMBLE_JUDGES, MEDIANS, STARTS
-    from validation.verdict import FLOOR
+    from validation.judging.policy import ENSEMBLE_JUDGES, MEDIANS, STARTS
+    from validation.judging.verdict import FLOOR
 
     accepted = {baseline.number: baseline.result for baseline in session.baselines}
     rough = 0
@@ -230,7 +230,7 @@ def write_motions(store: Store, session: Session, reports: Path) -> dict[str, st
     from urllib.parse import quote
 
     from validation.cli.motion_files import motion_files
-    from validation.verdict import worst_first
+    from validation.judging.verdict import worst_first
 
     results = {result.key: result for result in store.results(session.run)}
     baselines = {baseline.number: baseline for baseline in session.baselines}

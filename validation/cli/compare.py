@@ -14,7 +14,7 @@ from validation.cli.words import (
     time_step,
     without_password,
 )
-from validation.policy import STARTS
+from validation.judging.policy import STARTS
 
 
 @click.command()
@@ -68,9 +68,9 @@ def command(
     upright compare mujoco==3.3.7 mujoco==4.0.0 stack:n=10 --scene my_cell.json
     upright compare pymunk@default pymunk@fair
     """
-    from validation.case import describe_run
     from validation.cli.comparing import compare_engines
     from validation.cli.options import make_limits
+    from validation.records.case import describe_run
     from validation.report.comparison import comparison_line, render_comparison
     from validation.store import open_store
 

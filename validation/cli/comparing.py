@@ -9,19 +9,28 @@ from dataclasses import dataclass, replace
 import click
 
 from scenarios.catalogue import comparison_suite, scenario_of
-from validation.case import CaseResult
 from validation.cli.environments import commands_of, environments_of, packages_apart
 from validation.cli.progress import progress
 from validation.cli.session import warm_kernels
-from validation.compare import Comparison, compare, told_roughly
 from validation.engines import EngineChoice, distribution_of, engine_of
-from validation.ensemble_runner import Starts, run_ensembles
-from validation.ensembles import Ensemble, EnsembleEvidence, settled
-from validation.ensembles import compare as compare_ensembles
-from validation.policy import STARTS
-from validation.processes.pool import Pool
+from validation.judging.comparison import Comparison, compare, told_roughly
+from validation.judging.ensembles import Ensemble, EnsembleEvidence, settled
+from validation.judging.ensembles import compare as compare_ensembles
+from validation.judging.policy import STARTS
+from validation.records.case import CaseResult
 from validation.report.names import with_profile
-from validation.runner import STEP, Limits, Plan, Request, engine_remotes, execute, measuring_remotes, plan_cases
+from validation.running.ensembles import Starts, run_ensembles
+from validation.running.processes.pool import Pool
+from validation.running.runner import (
+    STEP,
+    Limits,
+    Plan,
+    Request,
+    engine_remotes,
+    execute,
+    measuring_remotes,
+    plan_cases,
+)
 
 BOTH = ("fair", "default")
 """Profiles that are run where none is asked for: what an engine's best settings hide shows out of the box."""

@@ -44,9 +44,9 @@ def _test(word: str, *, as_json: bool) -> int:
     """1 where a check fails."""
     from validation.cli.environments import commands_of, environments_of
     from validation.cli.session import warm_kernels
-    from validation.conformance import conformance
     from validation.engines import engine_of
     from validation.report.table import one_line
+    from validation.tools.conformance import conformance
 
     choice = engine_of(word)
     commands = commands_of(environments_of([choice]))

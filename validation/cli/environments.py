@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from validation.cli.progress import activity
 from validation.engines import EngineChoice
-from validation.environments import Environment, environment_of, is_here
+from validation.running.environments import Environment, environment_of, is_here
 
 
 def environments_of(choices: Iterable[EngineChoice]) -> dict[str, Environment]:

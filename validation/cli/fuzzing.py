@@ -5,14 +5,14 @@ from __future__ import annotations
 import click
 
 from scenarios.scene import PlanarScene
-from validation import kernel_cache
 from validation.cli.session import warm_kernels
 from validation.engines import EngineChoice, engine_of
-from validation.fuzz import Fault, Fuzzer, Search, simulate_again
-from validation.oracles import judge_scene
-from validation.processes.pool import Pool
-from validation.runner import engine_remotes
+from validation.running import kernel_cache
+from validation.running.processes.pool import Pool
+from validation.running.runner import engine_remotes
 from validation.store import Store, StoredFind
+from validation.tools.fuzz import Fault, Fuzzer, Search, simulate_again
+from validation.tools.oracles import judge_scene
 
 
 def fuzz_engine(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import click
 
 from validation.cli.words import database_option, database_words, user_name
-from validation.ledger import MARKS
+from validation.review.ledger import MARKS
 
 WORDS = {mark.replace(" ", "-"): mark for mark in MARKS}
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # every command reads words, few run anything
-    from validation.lineage import Lineage
-    from validation.runner import Limits
+    from validation.review.lineage import Lineage
+    from validation.running.runner import Limits
 
 DEFAULT_DB = "upright.db"
 
@@ -32,7 +32,7 @@ class Options:
 
 
 def make_limits(workers: int | None, time_limit: float, memory_mib: int, *, timing: bool) -> Limits:
-    from validation.runner import Limits
+    from validation.running.runner import Limits
 
     given = {"workers": workers} if workers else {}
     return Limits(**given, time_limit=time_limit, memory_limit=memory_mib * 2**20, timing=timing)

@@ -25,14 +25,14 @@ from validation.cli.options import Options
 from validation.cli.selection import selection_of
 from validation.cli.session import Session, run_session
 from validation.cli.words import database_words, user_name
-from validation.judge import Verdict
-from validation.lineage import in_repository, lineage_of
+from validation.judging.judge import Verdict
+from validation.judging.verdict import summary
 from validation.report.hints import again_words
 from validation.report.jsonl import finite
 from validation.report.names import engine_word
-from validation.runner import Limits
+from validation.review.lineage import in_repository, lineage_of
+from validation.running.runner import Limits
 from validation.store import Store, StoredResult, open_store
-from validation.verdict import summary
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def fails(verdict: Verdict) -> bool:
 
 
 def main() -> None:
-    from validation.kernel_cache import use_kernel_cache
+    from validation.running.kernel_cache import use_kernel_cache
 
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever else prints, the answer stands alone

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from validation.case import CaseResult
 from validation.cli.progress import progress
-from validation.convergence import ERRORS, ORDER, REFINED, convergence_order
 from validation.engines import engine_of
-from validation.measurement import Measurement
-from validation.processes.pool import Pool
-from validation.runner import Plan, Request, execute, plan_cases
+from validation.judging.convergence import ERRORS, ORDER, REFINED, convergence_order
+from validation.records.case import CaseResult
+from validation.records.measurement import Measurement
+from validation.running.processes.pool import Pool
+from validation.running.runner import Plan, Request, execute, plan_cases
 from validation.store import Baseline, Store, StoredResult, case_key
 
 if TYPE_CHECKING:

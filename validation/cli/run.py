@@ -31,7 +31,7 @@ def command(options: Options, strict: bool, resume: bool) -> None:
 
     from validation.cli.session import resume_session, run_session
     from validation.cli.views import show_session
-    from validation.judge import exit_status
+    from validation.judging.judge import exit_status
     from validation.store import open_store
 
     options = replace(options, ensemble_as_accepted=False)

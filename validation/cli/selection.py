@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from scenarios.catalogue import scenario_of
 from scenarios.catalogue.scene_file import LABEL, scenario_from_scene
 from scenarios.scenario import Scenario
-from validation.case import Case
 from validation.engines import EngineChoice, engine_of
+from validation.records.case import Case
 from validation.report.names import with_profile
 from validation.store import Store
 

@@ -13,8 +13,6 @@ import click
 
 from scenarios.catalogue import canonical_suite
 from scenarios.scenario import Scenario
-from validation import kernel_cache
-from validation.case import Case, CaseResult, describe_run
 from validation.cli.absent import absent, words_of
 from validation.cli.environments import commands_of, environments_of
 from validation.cli.options import Options
@@ -24,17 +22,19 @@ from validation.cli.selection import scenario_in
 from validation.cli.starting import ensembles_of
 from validation.cli.timing import changed_times, confirmed_times, timed_again
 from validation.cli.words import database_words
-from validation.compare import stored_scenario
 from validation.engines import engine_of, present_engines, unavailable_engines
-from validation.ensembles import Ensemble, EnsembleEvidence
-from validation.evidence.divergence import Divergence, first_divergence
-from validation.groups import excused
-from validation.judge import Verdict, judge
-from validation.lineage import history_of
-from validation.processes.pool import Pool
-from validation.runner import STEP, Plan, Request, Totals, execute, measuring_remotes, plan_cases
+from validation.judging.ensembles import Ensemble, EnsembleEvidence
+from validation.judging.evidence.divergence import Divergence, first_divergence
+from validation.judging.judge import Verdict, judge
+from validation.judging.trends import Turn
+from validation.records.case import Case, CaseResult, describe_run
+from validation.review.groups import excused
+from validation.review.lineage import history_of
+from validation.running import kernel_cache
+from validation.running.processes.pool import Pool
+from validation.running.runner import STEP, Plan, Request, Totals, execute, measuring_remotes, plan_cases
 from validation.store import Baseline, Store, StoredResult, case_key
-from validation.trends import Turn
+from validation.store.stored_scenarios import stored_scenario
 
 SAVE_EVERY = 16  # results in one transaction, at most,
 SAVE_WITHIN = 0.5  # and s from one to the next, while results come

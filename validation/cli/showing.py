@@ -11,13 +11,13 @@ from validation.cli.options import Options
 from validation.cli.selection import selection_of
 from validation.cli.session import run_session
 from validation.cli.words import command_line
+from validation.judging.verdict import Verdict
 from validation.metrics.curves import curves
 from validation.report.motion import Track
 from validation.report.names import engine_name
 from validation.report.table import one_line
-from validation.runner import Limits
+from validation.running.runner import Limits
 from validation.store import Store, StoredResult
-from validation.verdict import Verdict
 
 
 def find_cases(

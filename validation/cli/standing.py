@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from validation.judging.verdict import Verdict, standing
 from validation.report.names import engine_name
 from validation.report.table import one_line
-from validation.verdict import Verdict, standing
 
 MOST = 3
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from validation.case import CaseResult
 from validation.cli.progress import progress
-from validation.compare import ROUGH
-from validation.ensemble_runner import Starts, run_ensembles
-from validation.ensembles import Ensemble, EnsembleEvidence, compare, settled
-from validation.processes.pool import Pool
-from validation.runner import Plan
+from validation.judging.comparison import ROUGH
+from validation.judging.ensembles import Ensemble, EnsembleEvidence, compare, settled
+from validation.records.case import CaseResult
+from validation.running.ensembles import Starts, run_ensembles
+from validation.running.processes.pool import Pool
+from validation.running.runner import Plan
 from validation.store import Store, StoredResult, case_key
 
 if TYPE_CHECKING:

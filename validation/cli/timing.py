@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from validation.case import CaseResult
 from validation.cli.progress import progress
-from validation.processes.pool import Pool
-from validation.runner import Limits, Plan, execute
+from validation.judging.trends import Turn, confirmed
+from validation.judging.verdict import Verdict
+from validation.records.case import CaseResult
+from validation.running.processes.pool import Pool
+from validation.running.runner import Limits, Plan, execute
 from validation.store import Baseline, Store, StoredResult, case_key
 from validation.store.trends import stored_trend
-from validation.trends import Turn, confirmed
-from validation.verdict import Verdict
 
 
 def changed_times(

@@ -11,8 +11,8 @@ import click
 from validation.cli.options import Options
 from validation.cli.session import Session
 from validation.cli.words import database_words, without_password
+from validation.judging.verdict import summary, worst_first
 from validation.store import StoredResult
-from validation.verdict import summary, worst_first
 
 
 def show_session(session: Session, options: Options) -> None:
@@ -45,7 +45,7 @@ def show_session(session: Session, options: Options) -> None:
 
 def ensemble_lines(session: Session) -> list[str]:
     """How many cases were run from perturbed starts, and of which of them one cannot say all that one would like."""
-    from validation.policy import HORIZONS
+    from validation.judging.policy import HORIZONS
     from validation.report.names import engine_name
     from validation.report.table import one_line
 
@@ -76,11 +76,11 @@ def accept_run(session: Session, options: Options, *, elsewhere: bool = False) -
 
 def show_verdicts(session: Session, options: Options) -> None:
     """What is worth a line, and what to do about the worst."""
+    from validation.judging.trends import timing_line
+    from validation.records.quantities import quantity
     from validation.report.hints import stored_words
     from validation.report.names import engine_name
-    from validation.report.quantity import quantity
     from validation.report.table import one_line, render_verdicts
-    from validation.trends import timing_line
 
     pairs = list(zip(session.results, session.verdicts))
     click.echo(render_verdicts(pairs))

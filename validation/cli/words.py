@@ -15,15 +15,15 @@ from typing import Any
 
 import click
 
-from validation.bisect import BisectError
 from validation.cli.options import DEFAULT_DB, Options, make_limits
 from validation.engines import EngineWordError
 from validation.engines.engine import SettingError
-from validation.environments import BuildError
-from validation.kernel_cache import CacheError
-from validation.ledger import LedgerError
-from validation.lineage import LineageError
+from validation.review.ledger import LedgerError
+from validation.review.lineage import LineageError
+from validation.running.environments import BuildError
+from validation.running.kernel_cache import CacheError
 from validation.store.errors import StoreError
+from validation.tools.bisect import BisectError
 
 MOST_STARTS = 1000
 EXPECTED_ERRORS: tuple[type[Exception], ...] = (
@@ -200,7 +200,7 @@ class StartCount(click.IntRange):
         super().__init__(0, MOST_STARTS)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from validation.policy import LEAST_STARTS
+        from validation.judging.policy import LEAST_STARTS
 
         number = super().convert(value, param, ctx)
         if 0 < number < LEAST_STARTS:

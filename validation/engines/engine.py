@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from scenarios.scene import Scene
-from validation.trajectory import Trajectory
+from validation.records.case import Value as Value
+from validation.records.trajectory import Trajectory
 
-Value = str | int | float | bool
 Settings = Mapping[str, Value]
 
 

@@ -1,7 +1,7 @@
 """An engine in any language: a program that reads one JSON line and writes a trajectory.
 
     in    {"format": 1, "scene": {...}, "dt": 0.004, "settings": {...}}
-    out   the bytes of `validation.trajectory.to_bytes`, or one JSON line {"declined": "reason"}
+    out   the bytes of `validation.records.trajectory.to_bytes`, or one JSON line {"declined": "reason"}
 
 `./program --version` prints its version in the first line; a program that does not is of version "unknown".
 `./program --settings` may print {"settings": {name: {"default", "doc", "low", "high", "choices"}}}; without it there is
@@ -20,8 +20,8 @@ from typing import Any
 
 from scenarios.scene import Scene
 from validation.engines.engine import DeclinedError, Setting, Settings
-from validation.processes.lifeline import die_with_parent
-from validation.trajectory import Trajectory, TrajectoryError, from_bytes
+from validation.engines.shared.lifeline import die_with_parent
+from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes
 
 FORMAT = 1
 PATIENCE = 10.0  # s for --version and --settings; a simulation's own limit is its process's

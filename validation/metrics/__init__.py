@@ -9,7 +9,6 @@ the steps are timed.
 from __future__ import annotations
 
 from scenarios.scenario import Scenario
-from validation.measurement import Measurement
 from validation.metrics.cone import cone_violation
 from validation.metrics.energy import energy_drift, energy_gain
 from validation.metrics.impact import impact_count
@@ -26,7 +25,8 @@ from validation.metrics.truth_error import (
     truth_error_goal,
     truth_error_position,
 )
-from validation.trajectory import Trajectory
+from validation.records.measurement import Measurement
+from validation.records.trajectory import Trajectory
 
 __all__ = ["METRICS", "measure", "step_time"]
 

@@ -19,7 +19,7 @@ from validation.metrics.observation import (
     reach,
     shared,
 )
-from validation.trajectory import Contacts, PlanarTrajectory
+from validation.records.trajectory import Contacts, PlanarTrajectory
 
 BALANCE = 0.05  # of the impulses and the weight's: how exactly reported impulses explain the change of momentum
 MOST = 0.9  # of the bodies and samples that can be checked must balance, or the report is no evidence

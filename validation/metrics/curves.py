@@ -10,7 +10,7 @@ from scenarios.scene import Scene
 from validation.metrics.energy import energy
 from validation.metrics.observation import Array, Observation
 from validation.metrics.proximity import proximities
-from validation.trajectory import Trajectory
+from validation.records.trajectory import Trajectory
 
 Curves = dict[str, tuple[Array, Array]]
 

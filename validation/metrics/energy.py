@@ -14,14 +14,14 @@ from reference_engine.geometry.corners import corners_and_rims, gaps_over_plane
 from reference_engine.geometry.spatial_shapes import SpatialShape
 from scenarios.boundaries import HalfSpace
 from scenarios.forces import spring_energy
+from scenarios.geometry import solid
 from scenarios.materials import stiffness
 from validation.metrics.axes import to_body_axes
 from validation.metrics.flight import energy_doubt, spin_at_pose, velocity_at_pose
 from validation.metrics.metric import Reading
 from validation.metrics.observation import Array, Observation, free, free_inertia, free_mass, length, shared
 from validation.metrics.proximity import proximities
-from validation.solids import solid
-from validation.trajectory import PlanarTrajectory, SpatialTrajectory
+from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory
 
 ROUND_OFF = 1e-12  # of the forces of a couple
 

@@ -29,7 +29,7 @@ from validation.metrics.axes import cross, to_body_axes
 from validation.metrics.flight import applied_wrenches, flight, outer_acceleration, outer_spin_rate
 from validation.metrics.observation import Array, Observation, free, free_inertia, length, reach, shared
 from validation.metrics.proximity import pairs, proximities
-from validation.trajectory import PlanarTrajectory
+from validation.records.trajectory import PlanarTrajectory
 
 IMPACT_SPEED = 1e-3  # m/s: slower approaches are none
 SMOOTH_WEIGHT = 2.0  # times g dt: a contact that takes up the weight changes v by g dt

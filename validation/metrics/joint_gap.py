@@ -8,7 +8,7 @@ import numpy as np
 
 from validation.metrics.axes import cross
 from validation.metrics.observation import Array, Observation, length
-from validation.trajectory import PlanarTrajectory
+from validation.records.trajectory import PlanarTrajectory
 
 
 def joint_gap(o: Observation) -> float | None:

@@ -11,9 +11,9 @@ from typing import Literal
 import numpy as np
 
 from scenarios.scenario import Noise
-from validation.measurement import Better, Measurement
 from validation.metrics.observation import Observation
 from validation.metrics.resolution import round_off, step_fall
+from validation.records.measurement import Better, Measurement
 
 Happens = Literal["always", "perhaps"]
 """perhaps: NaN where what the metric is about has not happened. always: every motion has a value, and one beyond the

@@ -18,7 +18,7 @@ import numpy as np
 from scenarios.scene import Damping, Scene
 from validation.metrics.axes import cross, to_body_axes, to_world_axes, turned
 from validation.metrics.observation import Array, Observation, free, free_inertia, free_mass, length
-from validation.trajectory import PlanarTrajectory
+from validation.records.trajectory import PlanarTrajectory
 
 
 def is_isolated(scene: Scene) -> bool:

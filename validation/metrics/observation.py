@@ -14,7 +14,7 @@ from scenarios import mass
 from scenarios.scenario import Scenario
 from scenarios.scene import PlanarScene, Scene, inertias, masses
 from scenarios.truth import Truth
-from validation.trajectory import PlanarTrajectory, Trajectory
+from validation.records.trajectory import PlanarTrajectory, Trajectory
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -15,10 +15,10 @@ from reference_engine.geometry import spatial_shapes as spatial
 from reference_engine.geometry.planar_proximity import planar_contact_points
 from reference_engine.geometry.proximities import Proximities
 from reference_engine.geometry.spatial_proximity import spatial_proximities
+from scenarios.geometry import solid
 from scenarios.scene import colliding_pairs
 from validation.metrics.observation import NEAR, Array, Observation, free, point_speed, reach, shared, size
-from validation.solids import solid
-from validation.trajectory import PlanarTrajectory
+from validation.records.trajectory import PlanarTrajectory
 
 STEPS_AHEAD = 3  # an approaching pair is seen so many steps before it meets
 FURTHEST = 10.0  # diameters of the largest body: further ahead nothing is looked for, however fast

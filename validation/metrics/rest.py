@@ -15,7 +15,7 @@ import numpy as np
 
 from validation.metrics.observation import Array, Observation, free, length, point_speed, reach, shared, size
 from validation.metrics.proximity import pairs
-from validation.trajectory import PlanarTrajectory
+from validation.records.trajectory import PlanarTrajectory
 
 REST_SPEED = 0.01  # of sqrt(g L)
 TENTH = 0.1  # of the window: drift is from the mean over the first to the mean over the last

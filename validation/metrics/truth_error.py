@@ -11,7 +11,7 @@ from scenarios.truth import Motion
 from validation.metrics.impact import impact_time, impacts
 from validation.metrics.metric import Reading
 from validation.metrics.observation import Array, Flags, Observation, length, shared
-from validation.trajectory import PlanarTrajectory
+from validation.records.trajectory import PlanarTrajectory
 
 
 @shared

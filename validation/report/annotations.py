@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from validation.case import CaseResult
+from validation.judging.verdict import Verdict, fails, worst_first
+from validation.records.case import CaseResult
+from validation.records.stored import StoredResult
 from validation.report.names import engine_name
-from validation.store.records import StoredResult
-from validation.verdict import Verdict, fails, worst_first
 
 MOST = 10
 LONGEST = 400  # characters of a reason

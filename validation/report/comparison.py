@@ -21,14 +21,14 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from validation.case import CaseResult
-from validation.compare import Comparison, Sign, Signed, cost_ratio, settings_apart
+from validation.judging.comparison import Comparison, Sign, Signed, cost_ratio, settings_apart
+from validation.judging.verdict import NOT_MEASURED
+from validation.records.case import CaseResult
+from validation.records.quantities import contrast, time_step
+from validation.records.stored import StoredResult
 from validation.report.jsonl import FORMAT, finite
 from validation.report.names import metric_name, parameters_of
-from validation.report.quantity import contrast, time_step
 from validation.report.table import one_line, text_of
-from validation.store.records import StoredResult
-from validation.verdict import NOT_MEASURED
 
 SHOWN = 3  # changes of a scenario, unless all are asked for
 STYLES: dict[Sign, str] = {"worse": "bold red", "better": "green", "different": "magenta"}

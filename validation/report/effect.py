@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from validation.judge import allowed_move
-from validation.measurement import Measurement
+from validation.judging.judge import allowed_move
+from validation.judging.verdict import NOT_MEASURED, Change, Defect, Verdict, times
+from validation.records.measurement import Measurement
+from validation.records.quantities import contrast, quantity
+from validation.records.stored import Baseline, StoredResult
 from validation.report.meaning import meaning
 from validation.report.names import metric_name
-from validation.report.quantity import contrast, quantity
-from validation.store.records import Baseline, StoredResult
-from validation.verdict import NOT_MEASURED, Change, Defect, Verdict, times
 
 Band = tuple[float, float]
 

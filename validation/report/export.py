@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from validation.store.records import StoredResult, StoredRun
+from validation.records.stored import StoredResult, StoredRun
 from validation.store.store import Store
 
 TEXT, NUMBER, WHOLE = pa.string(), pa.float64(), pa.int64()

@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from scenarios.catalogue import canonical_suite
-from validation.case import Case
 from validation.engines import present_engines
+from validation.records.case import Case
 from validation.report.names import engine_word
-from validation.runner import STEP
+from validation.running.runner import STEP
 
 
 def step_word(dt: float) -> str:

@@ -17,11 +17,11 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from validation.case import CaseResult
-from validation.measurement import Measurement
+from validation.judging.verdict import Verdict
+from validation.records.case import CaseResult
+from validation.records.measurement import Measurement
+from validation.records.stored import StoredResult
 from validation.report.names import parameters_of
-from validation.store.records import StoredResult
-from validation.verdict import Verdict
 
 FORMAT = 1
 

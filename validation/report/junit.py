@@ -10,11 +10,11 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from validation.case import CaseResult
+from validation.judging.verdict import Verdict, fails
+from validation.records.case import CaseResult
+from validation.records.simulation import BROKEN
+from validation.records.stored import StoredResult
 from validation.report.names import engine_name
-from validation.simulation import BROKEN
-from validation.store.records import StoredResult
-from validation.verdict import Verdict, fails
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 (section 2.2) does not allow in a document, escaped or not."""
@@ -23,7 +23,7 @@ Pair = tuple[CaseResult | StoredResult, Verdict]
 
 
 def junit_xml(pairs: Sequence[Pair], *, strict: bool = False) -> str:
-    """`strict` as for `validation.verdict.exit_status`."""
+    """`strict` as for `validation.judging.verdict.exit_status`."""
     suites: dict[str, list[tuple[StoredResult, Verdict]]] = {}
     for result, verdict in pairs:
         suites.setdefault(engine_name(verdict.case), []).append((StoredResult.of(result), verdict))

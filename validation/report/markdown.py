@@ -6,15 +6,15 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
-from validation.case import Case, CaseResult
-from validation.groups import Group
-from validation.lineage import SHORT
+from validation.judging.verdict import Change, Verdict, standing, summary, worst_first
+from validation.records.case import Case, CaseResult
+from validation.records.quantities import quantity
+from validation.records.stored import Baseline, StoredResult
 from validation.report.effect import effect_of
 from validation.report.hints import again_words, stored_words
 from validation.report.names import metric_name
-from validation.report.quantity import quantity
-from validation.store.records import Baseline, StoredResult
-from validation.verdict import Change, Verdict, standing, summary, worst_first
+from validation.review.groups import Group
+from validation.review.lineage import SHORT
 
 MOST_ROWS = 3
 MOST_STANDING = 10

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import math
 
-from validation.case import Case
+from validation.judging.verdict import NOT_MEASURED, Change, Defect, Verdict
+from validation.records.case import Case
+from validation.records.quantities import contrast
 from validation.report.names import metric_name, parameters_of
-from validation.report.quantity import contrast
-from validation.verdict import NOT_MEASURED, Change, Defect, Verdict
 
 MEANS = {
     "truth_error_goal": "{name} is off by {new}",

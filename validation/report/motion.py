@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from reference_engine.geometry.proximities import Proximities
 from scenarios.mass import reach
 from scenarios.scene import PlanarScene, Scene, SpatialScene
-from validation.trajectory import PlanarTrajectory, Trajectory
+from validation.records.trajectory import PlanarTrajectory, Trajectory
 
 Array = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ import json
 from functools import cache
 from typing import Any
 
-from validation.case import Case
+from validation.records.case import Case
 
 
 def metric_name(metric: str, case: Case) -> str:

@@ -13,13 +13,13 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from validation.case import CaseResult
-from validation.measurement import Measurement
+from validation.judging.verdict import FLOOR, MEANING, Verdict, Word, summary, worst_first
+from validation.records.case import CaseResult
+from validation.records.measurement import Measurement
+from validation.records.quantities import quantity, time_step
+from validation.records.simulation import BROKEN
+from validation.records.stored import StoredFind, StoredResult, case_key
 from validation.report.names import engine_name, metric_name
-from validation.report.quantity import quantity, time_step
-from validation.simulation import BROKEN
-from validation.store.records import StoredFind, StoredResult, case_key
-from validation.verdict import FLOOR, MEANING, Verdict, Word, summary, worst_first
 
 PIPED_WIDTH = 100
 WIDEST = 200

@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from validation.store.records import Baseline as Baseline
-    from validation.store.records import StoredFind as StoredFind
-    from validation.store.records import StoredResult as StoredResult
-    from validation.store.records import StoredRun as StoredRun
-    from validation.store.records import case_key as case_key
+    from validation.records.stored import Baseline as Baseline
+    from validation.records.stored import StoredFind as StoredFind
+    from validation.records.stored import StoredResult as StoredResult
+    from validation.records.stored import StoredRun as StoredRun
+    from validation.records.stored import case_key as case_key
     from validation.store.store import Store as Store
     from validation.store.store import open_store as open_store
 
@@ -30,7 +30,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(store, name)
     if name in __all__:
-        from validation.store import records
+        from validation.records import stored as records
 
         return getattr(records, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

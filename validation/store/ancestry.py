@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from validation.lineage import History
+from validation.review.lineage import History
 from validation.store import models
 
 Commit, Run = models.Commit, models.Run

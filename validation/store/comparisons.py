@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
+from validation.records.stored import StoredComparison
 from validation.store import models
-from validation.store.records import StoredComparison
 
 
 def add(

@@ -27,7 +27,7 @@ class PackingError(ValueError):
 
 
 def pack(data: bytes) -> bytes:
-    """The bytes of `validation.trajectory.to_bytes`, smaller."""
+    """The bytes of `validation.records.trajectory.to_bytes`, smaller."""
     split = data.index(b"\n") + 1
     body = np.frombuffer(data, np.uint8, offset=split)
     masks: list[int] = []

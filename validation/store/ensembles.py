@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from sqlalchemy import Connection, insert, select
 
-from validation.ensembles import Ensemble, Series
+from validation.judging.ensembles import Ensemble, Series
 from validation.store import models, runs
 from validation.store.errors import StoreError
 

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, insert, select
 
 from scenarios.scene import Scene, content_hash, parse_scene
+from validation.records.stored import StoredFind
 from validation.store import models, runs
-from validation.store.records import StoredFind
 
 
 def add(connection: Connection, scene: Scene, **about: Any) -> int:

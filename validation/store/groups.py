@@ -9,13 +9,13 @@ from typing import Any
 from sqlalchemy import Connection, func, or_, select
 from sqlalchemy.orm import aliased
 
-from validation.groups import GONE, Group, Place, Said, Sighting, assemble
-from validation.ledger import Act, Entry
+from validation.judging.verdict import changes_from_json, defects_from_json
+from validation.review.groups import GONE, Group, Place, Said, Sighting, assemble
+from validation.review.ledger import Act, Entry
 from validation.store import judgements, ledger, models, runs
 from validation.store.ancestry import Standpoint, late, others, standpoint
 from validation.store.errors import StoreError
 from validation.store.since import PRINTS, fingerprint_of
-from validation.verdict import changes_from_json, defects_from_json
 
 Case, Verdict, Run = models.Case, models.Verdict, models.Run
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, or_, select
 
-from validation.evidence.divergence import divergence_from_json, divergence_to_json
+from validation.judging.evidence.divergence import divergence_from_json, divergence_to_json
+from validation.judging.verdict import Verdict, changes_from_json, defects_from_json, to_json
+from validation.records.stored import Baseline, StoredResult
 from validation.store import ledger, models, runs
 from validation.store.ancestry import Standpoint, comes_before, standpoint
 from validation.store.errors import StoreError
-from validation.store.records import Baseline, StoredResult
 from validation.store.since import FirstCommits
-from validation.verdict import Verdict, changes_from_json, defects_from_json, to_json
 
 
 def accept(

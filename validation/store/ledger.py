@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, or_, select
 
-from validation.ledger import Act, Entry, check_entry, undone
+from validation.review.ledger import Act, Entry, check_entry, undone
 from validation.store import models
 from validation.store.errors import StoreError
 

@@ -1,4 +1,4 @@
-"""The tables: one model per noun of the architecture. What each field means stands in `records` and `validation.case`.
+"""The tables: one model per noun of the architecture. `validation.records` says what each field means.
 
 A change here needs a migration in `migrations/versions` and a new `HEAD` in `migration`; a test compares the two.
 """
@@ -231,7 +231,7 @@ class Verdict(Base):
     changes: Mapped[str]  # JSON
     defects: Mapped[str]  # JSON
     divergence: Mapped[str]  # JSON; "" where the bits are the same, or one of the motions is not stored
-    # of a verdict that tells (validation.groups): the run in which it was first told, and the one before, without it
+    # of a verdict that tells (review.groups): the run in which it was first told, and the one before, without it
     since_run: Mapped[int | None]
     good_run: Mapped[int | None]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select, text
 
+from validation.records.stored import Baseline
 from validation.store import judgements, models, runs
-from validation.store.records import Baseline
 
 Case, Verdict = models.Case, models.Verdict
 

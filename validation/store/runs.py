@@ -12,13 +12,13 @@ from sqlalchemy import Connection, Row, Select, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from scenarios.scene import Scene, content_hash, parse_scene, write_scene
-from validation.case import Case, CaseResult, Identity, RunInfo
-from validation.measurement import Measurement
+from validation.records.case import Case, CaseResult, Identity, RunInfo
+from validation.records.measurement import Measurement
+from validation.records.stored import Point, StoredResult, StoredRun, case_key
+from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
 from validation.store import models
 from validation.store.compression import PackingError, pack, unpack
 from validation.store.errors import StoreError
-from validation.store.records import Point, StoredResult, StoredRun, case_key
-from validation.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
 
 HISTORY = 1000  # values of a metric that are looked back on
 LIKEWISE = 100  # runs by the same words that are looked at for what one of them should have

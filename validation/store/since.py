@@ -10,10 +10,10 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from validation.groups import TELLING, fingerprint, is_what_was_told
+from validation.judging.verdict import Change, Defect, Verdict, Word, changes_from_json, defects_from_json
+from validation.review.groups import TELLING, fingerprint, is_what_was_told
 from validation.store import ledger, models
 from validation.store.ancestry import Standpoint, comes_after, late, others
-from validation.verdict import Change, Defect, Verdict, Word, changes_from_json, defects_from_json
 
 Case, Run, Told = models.Case, models.Run, models.Verdict
 PRINTS = (Case.outcome, Case.scene_hash, Case.trajectory_hash, Case.reason)

@@ -11,22 +11,22 @@ from sqlalchemy import Engine, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from scenarios.scene import Scene
-from validation.case import Case, CaseResult, RunInfo
-from validation.ensembles import Ensemble
-from validation.groups import Group
-from validation.ledger import Entry, Mark
-from validation.lineage import History, Lineage
-from validation.measurement import Measurement
+from validation.judging.ensembles import Ensemble
+from validation.judging.verdict import Verdict, standing
+from validation.records.case import Case, CaseResult, RunInfo
+from validation.records.measurement import Measurement
+from validation.records.stored import Baseline, Point, StoredComparison, StoredFind, StoredResult, StoredRun
+from validation.records.trajectory import Trajectory
+from validation.review.groups import Group
+from validation.review.ledger import Entry, Mark
+from validation.review.lineage import History, Lineage
 from validation.store import ancestry, comparisons, ensembles, finds, groups, judgements, ledger, models, overview, runs
 from validation.store.ancestry import MAIN_BRANCHES, Standpoint
 from validation.store.connection import connect, reading, unreachable, writing
 from validation.store.errors import StoreError
 from validation.store.migration import migrate
 from validation.store.overview import Tally
-from validation.store.records import Baseline, Point, StoredComparison, StoredFind, StoredResult, StoredRun
 from validation.store.runs import HISTORY
-from validation.trajectory import Trajectory
-from validation.verdict import Verdict, standing
 
 
 def open_store(where: str | Path) -> Store:

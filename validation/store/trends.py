@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from validation.case import Case
-from validation.measurement import Measurement
-from validation.store.records import Baseline, StoredRun
+from validation.judging.trends import Trend, trend
+from validation.records.case import Case
+from validation.records.measurement import Measurement
+from validation.records.stored import Baseline, StoredRun
 from validation.store.store import MAIN_BRANCHES, Store
-from validation.trends import Trend, trend
 
 
 def stored_trend(store: Store, run: StoredRun, case: Case, now: Measurement, baseline: Baseline | None) -> Trend:

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from reference_engine.compiler.kernels import entry
 from reference_engine.geometry.ellipsoid_depth import is_nowhere_above, proven_radius
 from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities, placed
 from reference_engine.geometry.ellipsoid_support import reach
-from reference_engine.geometry.kernels import entry
 from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies, twos
 from tests.reference_engine.geometry.ellipsoid_witness import across, climb, pair, slab, sphere_points, unit
 

@@ -7,7 +7,7 @@ import pytest
 
 from reference_engine import Body, Bowl, Disc, Edge, HalfPlane, Outline, box
 from reference_engine.geometry.outline_depth import deepest, depths
-from reference_engine.planar.located.simulate import boundary_of
+from reference_engine.planar.simulate import boundary_of
 
 TIP = math.sqrt(1.0 - 0.36)
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from reference_engine.impacts.laws import impact
+from reference_engine.contact_problems.impact_laws import impact
 from reference_engine.multibody.classics import pendulum_chain
 from reference_engine.multibody.dynamics import System
 from reference_engine.multibody.errors import MechanismError

@@ -18,8 +18,8 @@ from reference_engine import (
     World,
     polygon_outline,
 )
-from reference_engine.planar import external
-from reference_engine.planar.external import accelerate, next_knot, pack_forces, potential_energy, slack
+from reference_engine.planar_model import external
+from reference_engine.planar_model.external import accelerate, next_knot, pack_forces, potential_energy, slack
 
 PROFILE = ((1.0, 0.0), (2.0, 4.0), (2.0, -1.0), (4.0, 3.0))
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from scenarios.scene import Disc, HalfPlane, PlanarBody, PlanarScene, Polygon
 from validation.engines.engine import resolve_settings
-from validation.trajectory import PlanarTrajectory
+from validation.records.trajectory import PlanarTrajectory
 
 DT = 1.0 / 240.0  # s
 G = 9.81  # m/s^2

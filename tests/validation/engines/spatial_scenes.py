@@ -11,15 +11,15 @@ import pytest
 from scenarios.scene import HalfSpace, Scene, SpatialBody, SpatialScene, inertias, masses
 from tests.validation.engines.planar_scenes import Array
 from validation.engines.engine import resolve_settings
-from validation.engines.mujoco_engine import MuJoCo
-from validation.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory
+from validation.engines.mujoco.adapter import MuJoCo
+from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory
 
 DT = 1.0 / 240.0  # s
 G = 9.81  # m/s^2
 TURNED = math.sqrt(0.5)  # of a quaternion: a quarter turn
 
 try:
-    from validation.engines.pybullet_engine import PyBullet
+    from validation.engines.pybullet.adapter import PyBullet
 except ImportError:  # no wheel for this Python
     ENGINES: list[Any] = [MuJoCo()]
 else:

@@ -11,10 +11,10 @@ from pytest import approx
 
 from scenarios.scene import Bowl, ContactLaw, PairLaw, PlanarBody, Polygon
 from tests.validation.engines.planar_scenes import DT, ball, box, ground, rectangle, scene, simulated
-from validation.engines import box2d_world
-from validation.engines.box2d_engine import Box2D
+from validation.engines.box2d import world as box2d_world
+from validation.engines.box2d.adapter import Box2D
 from validation.engines.engine import DeclinedError, resolve_settings
-from validation.engines.pair_laws import PairLaws
+from validation.engines.shared.pair_laws import PairLaws
 
 ENGINE = Box2D()
 LEVEL = ground(friction=0.5)
@@ -90,7 +90,7 @@ def test_state_read_from_memory_is_what_box2d_answers_body_by_body(monkeypatch: 
 
 
 def test_watching_the_contacts_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from validation.engines.recorder import Recorder
+    from validation.engines.shared.recorder import Recorder
 
     heap = scene(*(box(f"box {i}", position=(0.1 * i, 0.6 + 1.1 * i)) for i in range(4)), ground=LEVEL, duration=1.0)
     watched = simulated(ENGINE, heap)

@@ -11,8 +11,8 @@ from scenarios.scenario import ParameterError
 from scenarios.scene import Box, ImpactLaw, Scene, Sphere
 from tests.validation.engines.planar_scenes import box, scene
 from tests.validation.engines.spatial_scenes import ENGINES, motion_of, solid, space
-from validation.engines.pymunk_engine import Pymunk
-from validation.engines.reference import Reference
+from validation.engines.pymunk.adapter import Pymunk
+from validation.engines.reference.adapter import Reference
 
 DT = 1.0 / 60.0
 CARRIED = (0.0, 0.0, 0.0, 0.0, 1.0)

@@ -14,8 +14,8 @@ from scenarios.materials import stiffness
 from scenarios.scene import CompliantContact, ContactLaw, Material, MaterialPair, SpatialScene
 from tests.validation.engines.spatial_scenes import DT, every_engine, in_space
 from tests.validation.metrics.motions import values
-from validation.engines.linear_contact import body_values, damping_ratio, linear_contact
-from validation.engines.mujoco_engine import MuJoCo
+from validation.engines.mujoco.adapter import MuJoCo
+from validation.engines.shared.linear_contact import body_values, damping_ratio, linear_contact
 
 
 def scene_of(word: str) -> SpatialScene:

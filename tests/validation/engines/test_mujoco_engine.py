@@ -28,10 +28,10 @@ from scenarios.scene import (
 )
 from tests.validation.engines.planar_scenes import Array, ball, box, ground, rectangle, scene
 from tests.validation.engines.spatial_scenes import DT, G, in_plane, in_space, momentum_imbalance, solid, space
-from validation.engines import mujoco_model
 from validation.engines.engine import NotFiniteError, resolve_settings
-from validation.engines.mujoco_engine import SETTINGS, MuJoCo
-from validation.engines.pair_laws import PairLaws
+from validation.engines.mujoco import model as mujoco_model
+from validation.engines.mujoco.adapter import SETTINGS, MuJoCo
+from validation.engines.shared.pair_laws import PairLaws
 
 PULL = 0.1  # m/s^2 beyond what friction holds
 

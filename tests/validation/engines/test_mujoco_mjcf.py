@@ -8,10 +8,11 @@ import pytest
 from scenarios.catalogue import canonical_suite
 from scenarios.scene import ContactLaw, PairLaw, Rod, Rope, Scene
 from tests.validation.engines.planar_scenes import ball, ground, scene
-from validation.engines import mujoco_model, mujoco_shapes
 from validation.engines.engine import resolve_settings
-from validation.engines.mujoco_engine import MuJoCo
-from validation.engines.mujoco_mjcf import HAS_SPEC
+from validation.engines.mujoco import model as mujoco_model
+from validation.engines.mujoco import shapes as mujoco_shapes
+from validation.engines.mujoco.adapter import MuJoCo
+from validation.engines.mujoco.mjcf import HAS_SPEC
 
 DT = 1.0 / 240.0
 

@@ -12,7 +12,7 @@ from pytest import approx
 
 from scenarios.scene import CombinationRule, ContactLaw, PairLaw, PlanarScene, colliding_pairs
 from tests.validation.engines.planar_scenes import ball, ground, scene
-from validation.engines.pair_laws import PairLaws
+from validation.engines.shared.pair_laws import PairLaws
 
 COMBINE = {"product": lambda p, q: p * q, "geometric-mean": lambda p, q: math.sqrt(p * q), "max": max}
 values = st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.0])

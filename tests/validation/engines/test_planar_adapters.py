@@ -30,11 +30,11 @@ from scenarios.scene import (
     masses,
 )
 from tests.validation.engines.planar_scenes import DT, Array, G, ball, box, ground, scene, simulated
-from validation.engines.box2d_engine import Box2D
+from validation.engines.box2d.adapter import Box2D
 from validation.engines.engine import SettingError, check_overrides
-from validation.engines.pair_laws import PairLaws
-from validation.engines.pymunk_engine import Pymunk
-from validation.trajectory import PlanarTrajectory
+from validation.engines.pymunk.adapter import Pymunk
+from validation.engines.shared.pair_laws import PairLaws
+from validation.records.trajectory import PlanarTrajectory
 
 ROUND_OFF = {"pymunk": 1e-12, "box2d": 1e-5}  # relative, of double and single precision over some hundred steps
 REST_GAP = {"pymunk": 0.0, "box2d": 0.015}  # m, of a box on a box: Box2D's skin

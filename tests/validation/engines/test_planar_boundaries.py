@@ -12,10 +12,10 @@ from pytest import approx
 from scenarios.catalogue import scenario_of
 from scenarios.scene import HalfPlane, PlanarScene, Spring, Thruster
 from tests.validation.engines.planar_scenes import G, ball, box, ground, scene, simulated
-from validation.engines import planar_boundaries
-from validation.engines.box2d_engine import Box2D
-from validation.engines.planar_boundaries import OffTheSlabError, Slab, furthest_travel, slab
-from validation.engines.pymunk_engine import Pymunk
+from validation.engines.box2d.adapter import Box2D
+from validation.engines.pymunk.adapter import Pymunk
+from validation.engines.shared import planar_boundaries
+from validation.engines.shared.planar_boundaries import OffTheSlabError, Slab, furthest_travel, slab
 
 every_engine = pytest.mark.parametrize("engine", [Pymunk(), Box2D()], ids=lambda engine: engine.name)
 SLOPE = ground(normal=(-math.sin(0.4), math.cos(0.4)))

@@ -27,8 +27,8 @@ from tests.validation.engines.spatial_scenes import DT, G, in_plane, in_space, s
 
 pb = pytest.importorskip("pybullet", reason="no wheel for this Python")
 from validation.engines.engine import resolve_settings  # noqa: E402
-from validation.engines.pybullet_engine import PyBullet  # noqa: E402
-from validation.engines.pybullet_world import World  # noqa: E402
+from validation.engines.pybullet.adapter import PyBullet  # noqa: E402
+from validation.engines.pybullet.world import World  # noqa: E402
 
 OUT_OF_THE_BOX = {
     "iterations": "numSolverIterations",

@@ -12,9 +12,9 @@ from pytest import approx
 from scenarios.scene import Bowl, ContactLaw, PairLaw, PlanarScene
 from tests.validation.engines.planar_scenes import DT, G, ball, box, ground, scene, simulated
 from validation.engines.engine import resolve_settings
-from validation.engines.pair_laws import PairLaws
-from validation.engines.pymunk_engine import Pymunk
-from validation.engines.pymunk_world import World
+from validation.engines.pymunk.adapter import Pymunk
+from validation.engines.pymunk.world import World
+from validation.engines.shared.pair_laws import PairLaws
 
 ENGINE = Pymunk()
 

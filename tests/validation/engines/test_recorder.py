@@ -3,7 +3,7 @@
 import numpy as np
 
 from scenarios.catalogue import scenario_of
-from validation.engines.recorder import Recorder, step_clock
+from validation.engines.shared.recorder import Recorder, step_clock
 
 DT = 1.0 / 240.0
 
@@ -18,7 +18,7 @@ def bounces(step: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def recorded(*, as_bytes: bool, block_bytes: int, monkeypatch):
-    monkeypatch.setattr("validation.engines.recorder.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("validation.engines.shared.recorder.BLOCK_BYTES", block_bytes)
     scene = scenario_of("bouncing-ball").scene
     bodies = len(scene.bodies)
 

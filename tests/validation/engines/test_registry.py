@@ -32,7 +32,7 @@ from validation.engines.executable import ExecutableError
 # A user's engine, as short as it gets: no settings, no profiles.
 FALLING = """
 import numpy as np
-from validation.trajectory import PlanarTrajectory
+from validation.records.trajectory import PlanarTrajectory
 
 class Falling:
     name, version = "falling", "0.3"
@@ -173,7 +173,7 @@ def test_others_register_engines_of_their_own_and_cannot_take_ours_away(
     monkeypatch.syspath_prepend(str(folder))
     group = engines.ENTRY_POINT_GROUP
     points = [EntryPoint(name, "their_engine:Falling", group) for name in ("falling", "pymunk")]
-    points += [EntryPoint("pymunk", "validation.engines.pymunk_engine:Pymunk", group)]
+    points += [EntryPoint("pymunk", "validation.engines.pymunk.adapter:Pymunk", group)]
     points += [EntryPoint("gone", "no_such_module:Engine", group), EntryPoint("broken", "their_engine:Absent", group)]
     monkeypatch.setattr(engines, "entry_points", lambda group: points)
     engines._registered.cache_clear()

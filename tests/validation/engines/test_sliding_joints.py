@@ -13,9 +13,9 @@ from scenarios.catalogue import scenario_of
 from scenarios.scene import Box, PlanarScene, Prismatic, Scene, Slider, SpatialScene
 from tests.validation.engines.planar_scenes import box, scene
 from tests.validation.engines.spatial_scenes import ENGINES, motion_of, solid, space
-from validation.engines.box2d_engine import Box2D
-from validation.engines.pymunk_engine import Pymunk
-from validation.engines.reference import Reference
+from validation.engines.box2d.adapter import Box2D
+from validation.engines.pymunk.adapter import Pymunk
+from validation.engines.reference.adapter import Reference
 from validation.metrics.joint_gap import joint_gap
 from validation.metrics.observation import Observation
 

@@ -23,9 +23,9 @@ from scenarios.scene import (
     Sphere,
 )
 from scenarios.truth import Truth
-from validation.measurement import Measurement
 from validation.metrics import measure
-from validation.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory
+from validation.records.measurement import Measurement
+from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory
 
 Array = NDArray[np.float64]
 

@@ -23,7 +23,7 @@ from tests.validation.metrics.motions import (
     times,
     values,
 )
-from validation.trajectory import Contacts
+from validation.records.trajectory import Contacts
 
 MU = 0.3
 SCENE = plane(block(friction=MU, mass=2.0, height=0.5), boundaries=(GROUND.model_copy(update={"friction": MU}),))

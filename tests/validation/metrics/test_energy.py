@@ -36,7 +36,7 @@ from validation.metrics.axes import to_body_axes
 from validation.metrics.energy import energy
 from validation.metrics.flight import velocity_at_pose
 from validation.metrics.observation import Observation
-from validation.trajectory import PlanarTrajectory
+from validation.records.trajectory import PlanarTrajectory
 
 CONSERVED = truth(invariants=frozenset({"energy"}))
 

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tests.validation.store.made import case, measurement
-from validation.case import Case
-from validation.judge import judge
+from validation.judging.judge import judge
+from validation.judging.verdict import Verdict
+from validation.records.case import Case
 from validation.store import Baseline, StoredResult
-from validation.verdict import Verdict
 
 HOSTILE = "<b>&\"'|`@someone\x1b[31m\x00\ud800 ]]> --> $x$\n# heading #12 [a](b) 球"
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.validation.report.made import HOSTILE, baseline, broken, every_kind, pair, stored
 from tests.validation.store.made import case, failed, info, measurement, result
-from validation.judge import exit_status
+from validation.judging.judge import exit_status
 from validation.report.export import COLUMNS, export_results
 from validation.report.jsonl import case_line
 from validation.report.junit import junit_xml

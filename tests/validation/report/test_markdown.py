@@ -10,9 +10,9 @@ import pytest
 
 from tests.validation.report.made import baseline, broken, every_kind, pair, stored
 from tests.validation.store.made import case
+from validation.judging.verdict import standing, summary
 from validation.report.markdown import code, escape, markdown_summary
 from validation.report.table import render_table, render_verdicts
-from validation.verdict import standing, summary
 
 LAWS = {"penetration_mean": 1e-3}
 WORSE = pair(stored(value=3.2e-3), stored(value=0.4e-3))

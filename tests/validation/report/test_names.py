@@ -10,7 +10,7 @@ from click import unstyle
 from scenarios.catalogue import canonical_suite
 from tests.validation.report.made import pair, stored
 from tests.validation.store.made import case, measurement
-from validation.case import Case
+from validation.records.case import Case
 from validation.report.junit import junit_xml
 from validation.report.markdown import markdown_summary
 from validation.report.names import engine_name, metric_name

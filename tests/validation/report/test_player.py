@@ -11,9 +11,9 @@ import numpy as np
 from reference_engine.geometry.proximities import Proximities
 from tests.validation.report.made import HOSTILE
 from tests.validation.store.made import falling, scene
+from validation.records.trajectory import PlanarTrajectory
 from validation.report.motion import Track
 from validation.report.player import contacts_at, impact_times, motion_html
-from validation.trajectory import PlanarTrajectory
 
 
 def near(sample: list[int], gap: list[float]) -> Proximities:

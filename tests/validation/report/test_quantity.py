@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from validation.report.quantity import contrast, quantity, time_step
+from validation.records.quantities import contrast, quantity, time_step
 
 
 @pytest.mark.parametrize(

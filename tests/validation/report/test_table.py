@@ -10,9 +10,9 @@ from click import unstyle
 
 from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stored
 from tests.validation.store.made import case, measurement, scene
+from validation.judging.verdict import summary
 from validation.report.table import render_case, render_finds, render_table, render_verdicts
 from validation.store import StoredFind, StoredResult
-from validation.verdict import summary
 
 ENGINES = {"reference": "0.1.0", "pymunk": "7.3.1", "box2d": "2.3.10", "pybullet": "3.2.7", "mujoco": "4.0.0"}
 

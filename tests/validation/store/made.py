@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from scenarios.scene import PlanarScene, parse_scene
-from validation.case import Case, CaseResult, Identity, RunInfo
-from validation.measurement import Measurement
-from validation.simulation import Outcome, Simulation
-from validation.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory
+from validation.records.case import Case, CaseResult, Identity, RunInfo
+from validation.records.measurement import Measurement
+from validation.records.simulation import Outcome, Simulation
+from validation.records.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory
 
 MOMENT = datetime(2026, 11, 3, 12, 30, 15, 250_000, tzinfo=UTC)
 

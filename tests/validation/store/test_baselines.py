@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta, tzinfo
 import pytest
 
 from tests.validation.store.made import case, failed, info, measurement, result
-from validation.case import CaseResult
-from validation.evidence.divergence import Divergence
-from validation.judge import judge
-from validation.ledger import LedgerError
+from validation.judging.evidence.divergence import Divergence
+from validation.judging.judge import judge
+from validation.judging.verdict import Verdict
+from validation.records.case import CaseResult
+from validation.review.ledger import LedgerError
 from validation.store import Store, judgements
 from validation.store.errors import StoreError
-from validation.verdict import Verdict
 
 
 def done(store: Store, *results: CaseResult, branch: str = "main") -> int:

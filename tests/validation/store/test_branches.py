@@ -10,10 +10,10 @@ import pytest
 
 from tests.validation.store.made import case, failed, info
 from tests.validation.store.test_groups import moved, the
-from validation.case import CaseResult
-from validation.groups import excused
-from validation.judge import exit_status, judge
-from validation.lineage import History, Lineage
+from validation.judging.judge import exit_status, judge
+from validation.records.case import CaseResult
+from validation.review.groups import excused
+from validation.review.lineage import History, Lineage
 from validation.store import Store
 
 STACK = case("stack")

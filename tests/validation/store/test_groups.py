@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from tests.validation.store.made import case, failed, falling, info, measurement, result
-from validation.case import Case, CaseResult
-from validation.groups import Group, Said, member
-from validation.judge import judge
-from validation.ledger import LedgerError
+from validation.judging.judge import judge
+from validation.records.case import Case, CaseResult
+from validation.review.groups import Group, Said, member
+from validation.review.ledger import LedgerError
 from validation.store import Store
 from validation.store.errors import StoreError
 

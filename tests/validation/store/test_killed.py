@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.validation.store.made import case, info, result
-from validation.case import CaseResult
+from validation.records.case import CaseResult
 from validation.store import case_key, open_store
 
 CASES = 500

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.validation.store.made import case, falling, info, result, tumbling
+from validation.records.trajectory import Impacts, PlanarTrajectory, Trajectory, to_bytes
 from validation.store import Store
 from validation.store.compression import PackingError, pack, unpack
 from validation.store.errors import StoreError
-from validation.trajectory import Impacts, PlanarTrajectory, Trajectory, to_bytes
 
 
 def with_impacts() -> PlanarTrajectory:

@@ -1,0 +1,196 @@
+"""How a kernel that only kernels call is compiled: to LLVM's intermediate code, and no further.
+
+numba makes machine code of every function that it compiles, and optimises each together with all that it calls: a
+kernel eight calls deep is optimised eight times over and then thrown away, because what runs is the copy in its
+caller. Here a kernel stays intermediate code; the entry that calls it links each kernel in once, and the whole is
+optimised and made machine code once. Compiling takes half the time; what comes out is the same.
+
+numba's pipeline is meant to be exchanged (`pipeline_class`, numba manual, "Customizing the Compiler"); its code library
+is not, so `tests/reference_engine/geometry/test_compiler.py` would tell of a numba in which this no longer holds.
+"""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from numba import _dynfunc  # type: ignore[attr-defined]  # compiled, and not in its stubs
+from numba.core import types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, Flags
+from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.dispatcher import Dispatcher
+from numba.core.targetconfig import ConfigStack
+from numba.core.typed_passes import (
+    AnnotateTypes,
+    NoPythonBackend,
+    NoPythonSupportedFeatureValidation,
+    PreLowerStripPhis,
+)
+from numba.core.untyped_passes import (
+    FixupArgs,
+    GenericRewrites,
+    IRProcessing,
+    ReconstructSSA,
+    RewriteSemanticConstants,
+    TranslateByteCode,
+)
+
+from reference_engine.compiler.inference import TypesRemembered
+from reference_engine.compiler.lowering import LeanLowering
+
+
+def without_literals(made: Any) -> Any:
+    """A kernel that is compiled once for all numbers; numba compiles one more for each literal in a call."""
+    if isinstance(made, Dispatcher):
+        found = made.get_call_template
+
+        def of_plain_types(args: Any, kws: Any) -> Any:
+            named = {name: types.unliteral(kind) for name, kind in dict(kws).items()}
+            return found(tuple(types.unliteral(kind) for kind in args), named)
+
+        made.get_call_template = of_plain_types  # type: ignore[method-assign]  # the hook that numba has
+    return made
+
+
+def stamp_of(folder: Path) -> str:
+    """Of all Python files in a folder, where they lie and when they were written."""
+    seen = hashlib.sha256()
+    for file in sorted(folder.rglob("*.py")):
+        seen.update(f"{file} {file.stat().st_mtime_ns} {file.stat().st_size}".encode())
+    return seen.hexdigest()
+
+
+def kept_with(stamp: str, made: Any) -> Any:
+    """An entry whose machine code on disk is stale too where this stamp is another; numba asks only its own file."""
+    if isinstance(made, Dispatcher):
+        kept = made._cache._cache_file  # type: ignore[attr-defined]  # of every dispatcher with cache=True
+        kept._source_stamp = (kept._source_stamp, stamp)
+    return made
+
+
+def callable_as(kernel: Any, entry: Any) -> Any:
+    """The entry, of which kernels that call it see the kernel: no machine code is made for them."""
+    if isinstance(entry, Dispatcher):
+        entry.get_call_template = kernel.get_call_template  # type: ignore[method-assign]  # the hook that numba has
+        entry.as_kernel = kernel  # type: ignore[attr-defined]  # where `lowering` looks for it
+    return entry
+
+
+class Unprepared(JITCodeLibrary):
+    """numba has each function optimised by itself before all are optimised together, which does that too."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+
+class IntermediateCode(Unprepared):
+    """A code library that is linked into others, and never made machine code."""
+
+    def finalize(self) -> None:
+        self._finalized = True
+
+    def needed(self) -> list[Any]:
+        """Itself and all that it calls, each once: what a caller links in."""
+        return [self, *dict.fromkeys(self._linking_libraries)]
+
+
+class OptimisedOnce(Unprepared):
+    """Of an entry. numba optimises a first time so that its counts of references meet; we count none (`_nrt`)."""
+
+    def _optimize_final_module(self) -> None:
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class ToOptimisedCode(LoweringPass):
+    _name = "to_optimised_code"
+
+    def __init__(self) -> None:
+        LoweringPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = OptimisedOnce(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return True
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class ToIntermediateCode(LoweringPass):
+    _name = "to_intermediate_code"
+
+    def __init__(self) -> None:
+        LoweringPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = IntermediateCode(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        return True
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class MakeKnownToCallers(LoweringPass):
+    _name = "make_known_to_callers"
+
+    def __init__(self) -> None:
+        LoweringPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        lowered = state["cr"]
+        described = lowered.fndesc
+        # Stands for the kernel where calls are looked up; it has no address, so nothing but compiled code can call it.
+        key = _dynfunc.make_function(
+            described.lookup_module(), described.qualname.split(".")[-1], "", 0, lowered.env, (state.library,)
+        )
+        state.targetctx.insert_user_function(key, described, state.library.needed())
+        state["cr"] = lowered._replace(cfunc=key)
+        return True
+
+
+def pipeline(name: str, *lowering: Any) -> list[Any]:
+    """What numba does to a function, without what our kernels have no use for: closures, literal loops, array
+    expressions, inlining before types are known."""
+    passes = PassManager(name)
+    for step in (
+        TranslateByteCode, FixupArgs, IRProcessing, RewriteSemanticConstants, GenericRewrites, ReconstructSSA,
+        TypesRemembered, PreLowerStripPhis, NoPythonSupportedFeatureValidation, AnnotateTypes,
+        *lowering, NoPythonBackend,
+    ):  # fmt: skip
+        passes.add_pass(step, step._name)
+    passes.finalize()
+    return [passes]
+
+
+class ComparedAtOnce(Flags):
+    """Of a compilation. numba asks 100,000 times whether flags are those of before, and reads all 22 of both, each by a
+
+    property: a tenth of the time. Flags of which the same ones are set, to the same values, are equal without that.
+    """
+
+    __slots__ = ()
+    names = hash(tuple(sorted(Flags.options)))  # numba's own hash is of the names too
+
+    def __hash__(self) -> int:
+        return self.names
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Flags) and self._values == other._values:
+            return True
+        return super().__eq__(other)
+
+
+def compare_at_once() -> None:
+    """The flags under which numba compiles now."""
+    ConfigStack.top_or_none().__class__ = ComparedAtOnce
+
+
+class KernelCompiler(CompilerBase):
+    def define_pipelines(self) -> list[Any]:
+        compare_at_once()
+        return pipeline("kernel", ToIntermediateCode, LeanLowering, MakeKnownToCallers)
+
+
+class EntryCompiler(CompilerBase):
+    def define_pipelines(self) -> list[Any]:
+        compare_at_once()
+        return pipeline("entry", ToOptimisedCode, LeanLowering)

@@ -1,0 +1,174 @@
+"""Contact impulses with friction in space: which solver, and the check of what it returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.contact_problems.cone_interior import interior
+from reference_engine.contact_problems.cone_lcp import by_lemke, by_minimum_map
+from reference_engine.contact_problems.cone_newton import newton
+from reference_engine.contact_problems.cone_problem import ConeProblem
+from reference_engine.contact_problems.cone_sweeps import sweep_blocks
+from reference_engine.contact_problems.errors import ContactForceError
+
+Array = NDArray[np.float64]
+Method = Literal["default", "gauss-seidel", "newton", "interior", "lemke", "minimum-map", "minimum-map-guarded"]
+
+SPELLS = (60, 1.0), (200, 1.0), (400, 0.7), (800, 0.5)  # sweeps and their share, each before Newton's method may finish
+BATCH = 400  # sweeps, after which they should have helped
+MANY_SWEEPS = 20_000
+ROUNDS = 25  # of Newton's method
+FEW_ROUNDS, PATIENCE = 6, 1  # of it, where sweeps are cheaper
+HANDED_OVER = 1e-3, 1e-4, 1e-5, 1e-7, 1e-9  # residuals at which the interior point method asks Newton's to finish
+FINISHING = 5  # rounds of that
+PIVOTED = 60  # contacts, times (edges + 2) / 6: pyramids that Lemke's method is asked for
+REGULAR = 1e-4
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConeSolution:
+    """impulse, speed (m, 3) along normal and tangents, N s and m/s; residual of problem.scale; which methods ran."""
+
+    impulse: Array
+    speed: Array
+    residual: float
+    method: str
+    iterations: int  # of the last of the methods: sweeps, rounds, pivots
+
+
+def solve_cones(
+    problem: ConeProblem, *, method: Method = "default", tolerance: float = 1e-10, start: Array | None = None
+) -> ConeSolution:
+    """Impulses that meet Coulomb's law at every contact to `tolerance` of problem.scale, whichever way.
+
+    Default: sweeps of Gauss-Seidel from `start` and Newton's method by turns, then sweeps while they help; where
+    that does not end, the interior point method and Newton's again; of small pyramids Lemke's; at last many sweeps.
+    Raises ContactForceError, with the residual, if none of them gets there; ValueError for an unknown method.
+    """
+    begin = np.zeros_like(problem.b) if start is None else np.array(start, np.float64)
+    if begin.shape != problem.b.shape:
+        raise ValueError(f"start: shape {begin.shape}; {problem.b.shape}")
+    if not np.isfinite(begin).all():
+        raise ValueError(f"start: {begin[~np.isfinite(begin)][0]}; finite numbers")
+    if not 0.0 < tolerance < np.inf:
+        raise ValueError(f"tolerance: {tolerance}; positive")
+    plan = {
+        "default": (sweeps_and_newton, while_it_helps, interior_then_newton, calmly, pivoted, patiently),
+        "gauss-seidel": (lambda p, x, t: gauss_seidel(p, x, t, MANY_SWEEPS),),
+        "newton": (lambda p, x, t: ("newton", *newton(p, x, t, 4 * ROUNDS)),),
+        "interior": (interior_then_newton,),
+        "lemke": (lambda p, x, t: ("lemke", *by_lemke(p)),),
+        "minimum-map": (lambda p, x, t: ("minimum-map", *by_minimum_map(p, t)),),
+        "minimum-map-guarded": (
+            lambda p, x, t: ("minimum-map-guarded", *by_minimum_map(p, t, regular=REGULAR, guarded=True)),
+        ),
+    }
+    if method not in plan:
+        raise ValueError(f"method: {method!r}; {', '.join(plan)}")
+    ran, least = [], np.inf
+    for attempt in plan[method]:
+        name, impulse, residual, iterations = attempt(problem, begin, tolerance)
+        if not name:
+            continue
+        ran.append(name)
+        if residual <= tolerance:
+            return ConeSolution(
+                impulse=impulse, speed=problem.speeds(impulse), residual=residual, method=" + ".join(ran),
+                iterations=iterations,
+            )  # fmt: skip
+        if residual < least:
+            least = residual
+            begin = impulse
+    raise ContactForceError(
+        f"{len(problem.b)} contacts: {', '.join(ran)} ended with a residual of {least:.3g}; allowed: {tolerance:.3g}",
+        residual=least,
+    )
+
+
+Attempt = tuple[str, Array, float, int]
+
+
+def gauss_seidel(problem: ConeProblem, start: Array, tolerance: float, sweeps: int, share: float = 1.0) -> Attempt:
+    impulse = start.copy()
+    first, column, block, own = problem.rows
+    done, missed = sweep_blocks(
+        first, column, block, problem.b, own, problem.friction, problem.polygon, impulse, np.zeros(len(impulse)),
+        sweeps, tolerance * problem.scale, share,
+    )  # fmt: skip
+    return "gauss-seidel", impulse, float(missed) / problem.scale, int(done)
+
+
+def sweeps_and_newton(problem: ConeProblem, start: Array, tolerance: float) -> Attempt:
+    """By turns, until either gets there; a few rounds of Newton's method show whether the contacts are told right."""
+    best, begin = ("gauss-seidel", start, np.inf, 0), start
+    for sweeps, share in SPELLS:
+        swept = gauss_seidel(problem, begin, tolerance, sweeps, share)
+        best, begin = min(best, swept, key=lambda attempt: attempt[2]), swept[1]
+        if swept[2] <= tolerance:
+            return swept
+        impulse, residual, rounds = newton(problem, begin, tolerance, FEW_ROUNDS, PATIENCE)
+        if residual <= tolerance:
+            return "gauss-seidel + newton", impulse, residual, rounds
+    return best
+
+
+def while_it_helps(problem: ConeProblem, start: Array, tolerance: float) -> Attempt:
+    """More sweeps, as long as each batch of them halves the residual."""
+    total, best = 0, ("gauss-seidel", start, problem.residual(start), 0)
+    while True:
+        _, impulse, residual, done = gauss_seidel(problem, best[1], tolerance, BATCH)
+        total += done
+        helps = residual <= 0.5 * best[2] and residual < np.inf
+        if residual <= best[2]:
+            best = "gauss-seidel", impulse, residual, total
+        if residual <= tolerance or not helps:
+            return best
+
+
+def interior_then_newton(problem: ConeProblem, start: Array, tolerance: float, calm: float = 0.0) -> Attempt:
+    least = "interior", start, np.inf, 0
+    targets = (*(target for target in HANDED_OVER if target > tolerance), tolerance)
+    for impulse, residual, rounds in interior(problem, targets, calm=calm or (0.1 if problem.edges else 0.01)):
+        if residual <= tolerance:
+            return "interior", impulse, residual, rounds
+        finished, finer, _ = newton(problem, impulse, tolerance, FINISHING)
+        for p, r in ((impulse, residual), (finished, finer)):
+            if r < least[2]:
+                least = "interior", p, r, rounds
+        if least[2] <= tolerance:
+            break
+    return least
+
+
+def calmly(problem: ConeProblem, start: Array, tolerance: float) -> Attempt:
+    return interior_then_newton(problem, start, tolerance, 0.3)
+
+
+def pivoted(problem: ConeProblem, start: Array, tolerance: float) -> Attempt:
+    if not problem.edges or len(problem.b) * (problem.edges + 2) > 6 * PIVOTED:
+        return "", start, np.inf, 0
+    impulse, residual, pivots = by_lemke(problem)
+    if tolerance < residual < np.inf:
+        impulse, residual, _ = newton(problem, impulse, tolerance, ROUNDS)
+    return "lemke", impulse, residual, pivots
+
+
+def patiently(problem: ConeProblem, start: Array, tolerance: float) -> Attempt:
+    """Many sweeps, Newton's method now and then, from the best so far; a pyramid from the cone's answer too."""
+    best = "gauss-seidel + newton", start, np.inf, 0
+    begin = start
+    if problem.edges:
+        round_one = ConeProblem(problem.W, problem.b, problem.friction)
+        begin = interior_then_newton(round_one, start, tolerance)[1]
+    for sweeps in (100, 300, 1000, 3000, 10_000):
+        swept = gauss_seidel(problem, begin, tolerance, sweeps)
+        begin = swept[1]
+        impulse, residual, rounds = newton(problem, begin, tolerance, ROUNDS)
+        if residual <= tolerance:
+            return "gauss-seidel + newton", impulse, residual, rounds
+        best = min(best, swept, key=lambda attempt: attempt[2])
+    return best

@@ -1,0 +1,338 @@
+"""Gauss-Seidel over contacts: each in turn is given the impulse that solves Coulomb's law there, the others held.
+
+Moreau 1999 (Comput. Methods Appl. Mech. Eng. 177) and Jean 1999 (the same): nonsmooth contact dynamics. Two forms: over
+bodies, for rigid bodies, where no matrix is formed; and over the blocks of W = J M J^T, for any mobility M.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.compiler.structure import Structure
+from reference_engine.contact_problems.cone_law import in_polygon, off_law, solve_contact
+
+QUIET = 2.0  # tolerances: what has moved by less is not looked at again, until all is quiet; then by a quarter of it
+FINE = 0.02  # of the tolerance, to which a slipping contact is solved
+
+
+@dataclass(frozen=True, eq=False)
+class Bodies(Structure):
+    """B bodies, and a last one that nothing moves."""
+
+    twist: NDArray[np.float64]  # (B + 1, 6) velocity of the centre of mass, spin; world axes
+    inverse_mass: NDArray[np.float64]  # (B + 1,)
+    inverse_inertia: NDArray[np.float64]  # (B + 1, 6) world axes: xx, yy, zz, xy, xz, yz
+    ease: NDArray[np.float64]  # (B + 1,) at most so much speed do points of the body get by a unit impulse [1/kg]
+    moved: NDArray[np.float64]  # (B + 1,) bound on the way that their speeds have gone while impulses were sought [m/s]
+
+
+# Columns of a contact's row: all that is read together lies together
+FRAME = 0  # normal from a to b, two tangents
+ARM = 9  # from the centre of a to its point, from that of b to its point [m]
+OWN = 15  # of W at the contact: nn with the give, n1, n2, and S = 11, 12, 22 without the normal [1/kg]
+STICK = 21  # inverse of W at the contact: nn, n1, n2, 11, 12, 22 [kg]
+BIAS = 27  # three, added to the speeds along the frame [m/s]
+GIVE = 30  # normal speed that a normal impulse adds to the law, as a stiff spring does [1/kg]
+FRICTION = 31
+IMPULSE = 32  # three, on b, along the frame [N s]
+SLIP = 35  # where the search for a slip starts [1/kg]
+COLUMNS = 36
+
+
+@dataclass(frozen=True, eq=False)
+class Contacts(Structure):
+    """Room for C contacts between bodies a and b."""
+
+    body: NDArray[np.int64]  # (C, 2) a, b; B for what nothing moves
+    row: NDArray[np.float64]  # (C, 36)
+    seen: NDArray[np.float64]  # (C,) `moved` of both bodies when the contact was last looked at; -inf: look again
+    place: NDArray[np.int64]  # (C,) for who makes the contacts: what each stands for
+    aim: NDArray[np.float64]  # (C,) for the same: the gap that it is to keep [m]
+    usual: NDArray[np.float64]  # (C,) for the same: the normal impulse under which it does not give way [N s]
+
+    @property
+    def frame(self) -> NDArray[np.float64]:
+        """(C, 9)"""
+        return self.row[:, FRAME:ARM]
+
+    @property
+    def arm(self) -> NDArray[np.float64]:
+        """(C, 6)"""
+        return self.row[:, ARM:OWN]
+
+    @property
+    def bias(self) -> NDArray[np.float64]:
+        """(C, 3)"""
+        return self.row[:, BIAS:GIVE]
+
+    @property
+    def give(self) -> NDArray[np.float64]:
+        """(C,)"""
+        return self.row[:, GIVE]
+
+    @property
+    def friction(self) -> NDArray[np.float64]:
+        """(C,)"""
+        return self.row[:, FRICTION]
+
+    @property
+    def impulse(self) -> NDArray[np.float64]:
+        """(C, 3)"""
+        return self.row[:, IMPULSE:SLIP]
+
+
+def room_for_contacts(count: int) -> Contacts:
+    return Contacts(
+        body=np.zeros((count, 2), np.int64), row=np.zeros((count, COLUMNS)), seen=np.zeros(count),
+        place=np.zeros(count, np.int64), aim=np.zeros(count), usual=np.zeros(count),
+    )  # fmt: skip
+
+
+@kernel
+def speed_along(contacts, k, twist):
+    """(u_n, u_1, u_2) of b's point against a's, along the frame."""
+    a, b, c = contacts.body[k, 0], contacts.body[k, 1], contacts.row[k]
+    ax, ay, az, bx, by, bz = c[ARM], c[ARM + 1], c[ARM + 2], c[ARM + 3], c[ARM + 4], c[ARM + 5]
+    x = twist[b, 0] + twist[b, 4] * bz - twist[b, 5] * by - twist[a, 0] - twist[a, 4] * az + twist[a, 5] * ay
+    y = twist[b, 1] + twist[b, 5] * bx - twist[b, 3] * bz - twist[a, 1] - twist[a, 5] * ax + twist[a, 3] * az
+    z = twist[b, 2] + twist[b, 3] * by - twist[b, 4] * bx - twist[a, 2] - twist[a, 3] * ay + twist[a, 4] * ax
+    return (
+        c[FRAME] * x + c[FRAME + 1] * y + c[FRAME + 2] * z,
+        c[FRAME + 3] * x + c[FRAME + 4] * y + c[FRAME + 5] * z,
+        c[FRAME + 6] * x + c[FRAME + 7] * y + c[FRAME + 8] * z,
+    )
+
+
+@kernel
+def strike(inverse_mass, inverse_inertia, i, rx, ry, rz, x, y, z, twist):
+    """An impulse (x, y, z) on body i at the arm r."""
+    m, inertia = inverse_mass[i], inverse_inertia
+    tx, ty, tz = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
+    twist[i, 0] += m * x
+    twist[i, 1] += m * y
+    twist[i, 2] += m * z
+    twist[i, 3] += inertia[i, 0] * tx + inertia[i, 3] * ty + inertia[i, 4] * tz
+    twist[i, 4] += inertia[i, 3] * tx + inertia[i, 1] * ty + inertia[i, 5] * tz
+    twist[i, 5] += inertia[i, 4] * tx + inertia[i, 5] * ty + inertia[i, 2] * tz
+
+
+@kernel
+def push(contacts, k, bodies, n, s, t):
+    """The impulse n, s, t along the frame of a contact, on b, and its opposite on a."""
+    c = contacts.row[k]
+    x = c[FRAME] * n + c[FRAME + 3] * s + c[FRAME + 6] * t
+    y = c[FRAME + 1] * n + c[FRAME + 4] * s + c[FRAME + 7] * t
+    z = c[FRAME + 2] * n + c[FRAME + 5] * s + c[FRAME + 8] * t
+    m, inertia, twist = bodies.inverse_mass, bodies.inverse_inertia, bodies.twist
+    strike(m, inertia, contacts.body[k, 0], c[ARM], c[ARM + 1], c[ARM + 2], -x, -y, -z, twist)
+    strike(m, inertia, contacts.body[k, 1], c[ARM + 3], c[ARM + 4], c[ARM + 5], x, y, z, twist)
+
+
+@kernel
+def turned_by(inertia, i, x, y, z):
+    """I^-1 of the body times a vector."""
+    return (
+        inertia[i, 0] * x + inertia[i, 3] * y + inertia[i, 4] * z,
+        inertia[i, 3] * x + inertia[i, 1] * y + inertia[i, 5] * z,
+        inertia[i, 4] * x + inertia[i, 5] * y + inertia[i, 2] * z,
+    )
+
+
+@kernel
+def prepare_contact(contacts, k, bodies):
+    """`own` of a contact: W there, its tangential part with the normal one eliminated; and `stick`."""
+    c, inertia, a, b = contacts.row[k], bodies.inverse_inertia, contacts.body[k, 0], contacts.body[k, 1]
+    mass = bodies.inverse_mass[a] + bodies.inverse_mass[b]
+    nn, n1, n2, t11, t12, t22 = mass + c[GIVE], 0.0, 0.0, mass, 0.0, mass
+    for end in range(2):
+        i = a if end == 0 else b
+        rx, ry, rz = c[ARM + 3 * end], c[ARM + 3 * end + 1], c[ARM + 3 * end + 2]
+        x, y, z = c[FRAME], c[FRAME + 1], c[FRAME + 2]
+        nx, ny, nz = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
+        x, y, z = c[FRAME + 3], c[FRAME + 4], c[FRAME + 5]
+        sx, sy, sz = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
+        x, y, z = c[FRAME + 6], c[FRAME + 7], c[FRAME + 8]
+        tx, ty, tz = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
+        x, y, z = turned_by(inertia, i, nx, ny, nz)
+        nn += nx * x + ny * y + nz * z
+        n1 += sx * x + sy * y + sz * z
+        n2 += tx * x + ty * y + tz * z
+        x, y, z = turned_by(inertia, i, sx, sy, sz)
+        t11 += sx * x + sy * y + sz * z
+        t12 += tx * x + ty * y + tz * z
+        x, y, z = turned_by(inertia, i, tx, ty, tz)
+        t22 += tx * x + ty * y + tz * z
+    over = 1.0 / nn
+    s11, s12, s22 = t11 - n1 * n1 * over, t12 - n1 * n2 * over, t22 - n2 * n2 * over
+    c[OWN], c[OWN + 1], c[OWN + 2], c[OWN + 3], c[OWN + 4], c[OWN + 5] = nn, n1, n2, s11, s12, s22
+    inner = 1.0 / (s11 * s22 - s12 * s12)
+    i11, i12, i22 = s22 * inner, -s12 * inner, s11 * inner
+    x, y = (i11 * n1 + i12 * n2) * over, (i12 * n1 + i22 * n2) * over
+    c[STICK] = over + (n1 * x + n2 * y) * over
+    c[STICK + 1], c[STICK + 2], c[STICK + 3], c[STICK + 4], c[STICK + 5] = -x, -y, i11, i12, i22
+
+
+@entry
+def prepare_contacts(contacts, bodies, count):
+    """`own` and `stick` of the contacts."""
+    for k in range(count):
+        prepare_contact(contacts, k, bodies)
+
+
+@kernel
+def apply_impulses(contacts, bodies, free, count):
+    """twist = free + M J^T p, anew."""
+    twist = bodies.twist
+    for i in range(twist.shape[0]):
+        for j in range(6):
+            twist[i, j] = free[i, j]
+    for k in range(count):
+        p_n, p_1, p_2 = contacts.row[k, IMPULSE], contacts.row[k, IMPULSE + 1], contacts.row[k, IMPULSE + 2]
+        if p_n != 0.0 or p_1 != 0.0 or p_2 != 0.0:
+            push(contacts, k, bodies, p_n, p_1, p_2)
+
+
+@kernel
+def residual_of(contacts, bodies, count, edges):
+    """The largest miss of the law, m/s."""
+    worst = 0.0
+    for k in range(count):
+        c = contacts.row[k]
+        u_n, u_1, u_2 = speed_along(contacts, k, bodies.twist)
+        p_n, p_1, p_2 = c[IMPULSE], c[IMPULSE + 1], c[IMPULSE + 2]
+        u_n, u_1, u_2 = u_n + c[BIAS] + c[GIVE] * p_n, u_1 + c[BIAS + 1], u_2 + c[BIAS + 2]
+        missed = off_law(p_n, p_1, p_2, u_n, u_1, u_2, c[OWN], c[FRICTION], edges)
+        worst = max(worst, missed) if missed == missed else np.inf
+    return worst
+
+
+@kernel
+def visit(contacts, k, bodies, edges, fine):
+    """Give contact k the impulse that solves the law there, the others held; what slips to `fine`, m/s."""
+    c = contacts.row[k]
+    u_n, u_1, u_2 = speed_along(contacts, k, bodies.twist)
+    p_n, p_1, p_2 = c[IMPULSE], c[IMPULSE + 1], c[IMPULSE + 2]
+    u_n += c[BIAS] + c[GIVE] * p_n
+    if p_n == 0.0 and u_n >= 0.0:
+        return
+    u_1, u_2 = u_1 + c[BIAS + 1], u_2 + c[BIAS + 2]
+    nn, n1, n2, mu = c[OWN], c[OWN + 1], c[OWN + 2], c[FRICTION]
+    f_n = u_n - nn * p_n - n1 * p_1 - n2 * p_2  # without this contact's impulse
+    if f_n >= 0.0:
+        d_n, d_1, d_2 = -p_n, -p_1, -p_2
+    else:
+        d_n = -(c[STICK] * u_n + c[STICK + 1] * u_1 + c[STICK + 2] * u_2)
+        d_1 = -(c[STICK + 1] * u_n + c[STICK + 3] * u_1 + c[STICK + 4] * u_2)
+        d_2 = -(c[STICK + 2] * u_n + c[STICK + 4] * u_1 + c[STICK + 5] * u_2)
+        x_n, x_1, x_2 = p_n + d_n, p_1 + d_1, p_2 + d_2
+        sticks = mu > 0.0 and x_n >= 0.0 and x_1 * x_1 + x_2 * x_2 <= (mu * x_n) ** 2
+        if sticks and edges.shape[0] > 0:
+            in_1, in_2 = in_polygon(x_1, x_2, mu * x_n, edges)
+            sticks = in_1 == x_1 and in_2 == x_2
+        if not sticks:
+            over, s11, s12, s22 = 1.0 / nn, c[OWN + 3], c[OWN + 4], c[OWN + 5]
+            f_1 = u_1 - n1 * p_n - (s11 + n1 * n1 * over) * p_1 - (s12 + n1 * n2 * over) * p_2
+            f_2 = u_2 - n2 * p_n - (s12 + n1 * n2 * over) * p_1 - (s22 + n2 * n2 * over) * p_2
+            x_n, x_1, x_2, c[SLIP] = solve_contact(nn, n1, n2, s11, s12, s22, f_n, f_1, f_2, mu, c[SLIP], edges, fine)
+            d_n, d_1, d_2 = x_n - p_n, x_1 - p_1, x_2 - p_2
+    size = np.sqrt(d_n * d_n + d_1 * d_1 + d_2 * d_2)
+    if size > 0.0:
+        c[IMPULSE], c[IMPULSE + 1], c[IMPULSE + 2] = p_n + d_n, p_1 + d_1, p_2 + d_2
+        push(contacts, k, bodies, d_n, d_1, d_2)
+        a, b = contacts.body[k, 0], contacts.body[k, 1]
+        bodies.moved[a] += bodies.ease[a] * size
+        bodies.moved[b] += bodies.ease[b] * size
+
+
+@kernel
+def seek_impulses(contacts, bodies, count, edges, most_sweeps, tolerance):
+    """Sweeps, there and back, until no speed misses the law by more than `tolerance`, m/s. (sweeps, residual, visits).
+
+    bodies.twist is that of the impulses, before and after. A contact is looked at again only once the speeds of its two
+    points may have changed by a part of the tolerance since it was looked at last: heaps settle here and there, not
+    everywhere at once.
+    """
+    sweeps, visits, body, seen, moved = 0, 0, contacts.body, contacts.seen, bodies.moved
+    quiet, fine, residual = QUIET * tolerance, FINE * tolerance, np.inf
+    while sweeps < most_sweeps:
+        looked = 0
+        for i in range(count):
+            k = i if sweeps % 2 == 0 else count - 1 - i
+            a, b = body[k, 0], body[k, 1]
+            if moved[a] + moved[b] - seen[k] > quiet:
+                visit(contacts, k, bodies, edges, fine)
+                seen[k] = moved[a] + moved[b]
+                looked += 1
+        sweeps += 1
+        visits += looked
+        if looked == 0:
+            residual = residual_of(contacts, bodies, count, edges)
+            if residual <= tolerance:
+                return sweeps, residual, visits
+            quiet, fine = 0.25 * quiet, 0.25 * fine
+    return sweeps, residual_of(contacts, bodies, count, edges), visits
+
+
+@entry
+def sweep_contacts(contacts, bodies, free, count, edges, most_sweeps, tolerance):
+    """`seek_impulses` from the impulses given and the twists `free` (B + 1, 6) of no impulses. (sweeps, residual)."""
+    apply_impulses(contacts, bodies, free, count)
+    for i in range(bodies.moved.shape[0]):
+        bodies.moved[i] = 0.0
+    for k in range(count):
+        contacts.seen[k] = -np.inf
+    sweeps, residual, visits = seek_impulses(contacts, bodies, count, edges, most_sweeps, tolerance)
+    return sweeps, residual, visits
+
+
+@kernel
+def speed_of_row(first, column, block, b, impulse, k):
+    """(u_n, u_1, u_2) = b_k + sum of W_kj p_j."""
+    u_n, u_1, u_2 = b[k, 0], b[k, 1], b[k, 2]
+    for at in range(first[k], first[k + 1]):
+        j = column[at]
+        p_n, p_1, p_2 = impulse[j, 0], impulse[j, 1], impulse[j, 2]
+        u_n += block[at, 0, 0] * p_n + block[at, 0, 1] * p_1 + block[at, 0, 2] * p_2
+        u_1 += block[at, 1, 0] * p_n + block[at, 1, 1] * p_1 + block[at, 1, 2] * p_2
+        u_2 += block[at, 2, 0] * p_n + block[at, 2, 1] * p_1 + block[at, 2, 2] * p_2
+    return u_n, u_1, u_2
+
+
+@entry
+def sweep_blocks(first, column, block, b, own, friction, edges, impulse, slip, most_sweeps, tolerance, share):
+    """As sweep_contacts, over W in rows of blocks: first (m + 1,), column, block (N, 3, 3). (sweeps, residual).
+
+    share: of the way to its solution that an impulse goes; less than 1 ends most rounds in a circle.
+    """
+    residual, sweeps = np.inf, 0
+    while residual > tolerance:
+        residual = 0.0
+        for k in range(friction.shape[0]):
+            u_n, u_1, u_2 = speed_of_row(first, column, block, b, impulse, k)
+            missed = off_law(impulse[k, 0], impulse[k, 1], impulse[k, 2], u_n, u_1, u_2, own[k, 0], friction[k], edges)
+            residual = max(residual, missed) if missed == missed else np.inf
+        changed = np.inf
+        if residual <= tolerance or sweeps >= most_sweeps:
+            break
+        while changed > tolerance and sweeps < most_sweeps:
+            changed = 0.0
+            for i in range(friction.shape[0]):
+                k = i if sweeps % 2 == 0 else friction.shape[0] - 1 - i
+                u_n, u_1, u_2 = speed_of_row(first, column, block, b, impulse, k)
+                p_n, p_1, p_2 = impulse[k, 0], impulse[k, 1], impulse[k, 2]
+                nn, n1, n2, s11, s12, s22 = own[k, 0], own[k, 1], own[k, 2], own[k, 3], own[k, 4], own[k, 5]
+                f_n = u_n - nn * p_n - n1 * p_1 - n2 * p_2
+                f_1 = u_1 - n1 * p_n - (s11 + n1 * n1 / nn) * p_1 - (s12 + n1 * n2 / nn) * p_2
+                f_2 = u_2 - n2 * p_n - (s12 + n1 * n2 / nn) * p_1 - (s22 + n2 * n2 / nn) * p_2
+                x_n, x_1, x_2, slip[k] = solve_contact(
+                    nn, n1, n2, s11, s12, s22, f_n, f_1, f_2, friction[k], slip[k], edges, 0.0
+                )
+                impulse[k, 0] = p_n + share * (x_n - p_n)
+                impulse[k, 1] = p_1 + share * (x_1 - p_1)
+                impulse[k, 2] = p_2 + share * (x_2 - p_2)
+                change = max(abs(impulse[k, 0] - p_n), abs(impulse[k, 1] - p_1), abs(impulse[k, 2] - p_2))
+                changed = max(changed, nn * change)
+            sweeps += 1
+    return sweeps, residual

@@ -1,0 +1,265 @@
+"""Contact forces with Coulomb friction in the plane: the kernel that the engine calls.
+
+First the forces that follow from the modes guessed (`friction_modes`), which is one elimination and nearly always the
+answer where the guess is that of the last event. Else a walk from mode to mode; else Lemke's method; and of a few
+places, where that ends without an answer too, all modes in turn, so that "none" is proven for those. Whatever is
+accepted meets every condition to the tolerance.
+
+Sticking and slip may both solve a problem where mu_s > mu: then it sticks. So mu takes the place of mu_s only where
+slip begins though all places had mu_s.
+"""
+
+import numpy as np
+
+from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.contact_problems.friction_lemke import LemkeRoom, modes_by_lemke
+from reference_engine.contact_problems.friction_modes import (
+    ALL,
+    BALANCED,
+    FIRST,
+    FULL_MINUS,
+    FULL_PLUS,
+    GIVEN,
+    GRIPPING,
+    HELD,
+    NOTHING,
+    OPEN,
+    PARTS,
+    SLIDING_PLUS,
+    SLIPS_MINUS,
+    SLIPS_PLUS,
+    STICKS,
+    WORST,
+    FrictionAnswer,
+    FrictionWork,
+    change_modes,
+    fitting,
+    forces_of_modes,
+    inspect,
+    keep,
+    pressing,
+)
+from reference_engine.contact_problems.lemke import SOLVED as MODES_FOUND
+
+SOLVED, NONE = 0, 1
+STEADY, PAINLEVE, INDETERMINATE = 0, 1, 2
+
+GUESS, WALK, SETTLE, SETTLED, IN_TURN, DOUBT = 0, 1, 2, 3, 4, 5  # stages of the search
+STAGE, TURN, ATTEMPT, PLACE = 0, 1, 2, 3  # its state
+TRY, ASK_LEMKE, ACCEPT, GIVE_UP = 0, 1, 2, 3  # what to do next
+TURNS_OF_ALL = 6  # of the walk: all violated places change their modes,
+TURNS_OF_WORST = 4, 40  # then the worst only, for as many turns more as there are places, but not above
+TURNS_OF_FIRST = 4  # then the first only
+ATTEMPTS = 8  # of Lemke's method: with mu_s, with mu, with certain slips, then each with another cover,
+NUDGED = 6  # from here on with b_n raised
+NUDGE = 0.25  # of what is allowed, each time
+ALL_MODES = 5000  # so many are tried in turn: all those of six gripping places
+
+
+def friction_room(places: int) -> tuple[FrictionAnswer, FrictionWork, LemkeRoom]:
+    """Arrays for up to so many places: the answer (all OPEN, no forces) and scratch."""
+    R = places
+    mode, doubt, wanted, kinetic, guess, kept = (np.zeros(R, np.int64) for _ in range(6))
+    f, a, right, x, kept_f, kept_a, q = (np.zeros(2 * R) for _ in range(7))
+    columns, rows, skipped = (np.zeros(2 * R, np.int64) for _ in range(3))
+    p, slope, excess = (np.zeros(R) for _ in range(3))
+    place, row, basic = (np.zeros(4 * R, np.int64) for _ in range(3))
+    return (
+        FrictionAnswer(mode, f, a, p, doubt),
+        FrictionWork(
+            np.zeros((2 * R, 2 * R)), np.zeros((2, 2 * R)), right, x, columns, rows, skipped, slope, excess, wanted,
+            kinetic, guess, kept, kept_f, kept_a, np.zeros(4, np.int64),
+        ),
+        LemkeRoom(
+            np.zeros(R, np.int64), np.zeros((2 * R, 2 * R)), q, np.zeros((4 * R, 4 * R + 2)), place, row,
+            np.zeros(4 * R), basic, np.zeros(4 * R + 1, np.int64), np.zeros(8 * R + 1, np.int64),
+        ),
+    )  # fmt: skip
+
+
+@kernel
+def unslipped(problem, n, mode):
+    """Of the modes, none has begun to slip where mu_s > mu: that is decided anew. Returns whether one had."""
+    changed = False
+    for k in range(n):
+        slips = mode[k] & 7 == SLIPS_PLUS or mode[k] & 7 == SLIPS_MINUS
+        if slips and problem.kind[k] == GRIPPING and problem.static_friction[k] > problem.friction[k]:
+            mode[k] += FULL_PLUS - SLIPS_PLUS
+            changed = True
+    return changed
+
+
+@kernel
+def next_attempt(problem, n, work):
+    """How to ask Lemke: with mu_s, then with mu, then by other paths, then off the edge between solvable and not."""
+    work.state[ATTEMPT] += 1
+    differs = False
+    for k in range(n):
+        differs = differs or (problem.kind[k] == GRIPPING and problem.static_friction[k] > problem.friction[k])
+    if work.state[ATTEMPT] == 2 and not differs:
+        work.state[ATTEMPT] = 3
+    for k in range(n):
+        work.kinetic[k] = 0 if work.state[ATTEMPT] == 1 else 1
+    return work.state[ATTEMPT] <= ATTEMPTS
+
+
+@kernel
+def settle(problem, n, allowed, answer, work):
+    """What touches without a force is held, and what has slip's friction but rests sticks, unless so guessed.
+
+    So redundant places are not taken for open ones, and slip is slip.
+    """
+    changed = False
+    for k in range(n):
+        mode, a_t = answer.mode[k], answer.a[2 * k + 1]
+        gripping = problem.kind[k] == GRIPPING
+        if mode == work.guess[k]:
+            continue
+        if not pressing(mode) and answer.a[2 * k] <= allowed:
+            mode = HELD if mode == OPEN else mode - PARTS
+            if gripping and mode <= STICKS and abs(a_t) > allowed:
+                mode = SLIPS_PLUS if a_t > 0.0 else SLIPS_MINUS
+        if gripping and mode & 7 >= SLIPS_PLUS and abs(a_t) <= allowed:
+            mode = STICKS + (mode & PARTS)
+        changed = changed or mode != answer.mode[k]
+        answer.mode[k] = mode
+    return changed
+
+
+@kernel
+def next_choice(kind, differ, based, mode):
+    """Of the modes that a place can have, the next one after this; -1 if there is none."""
+    for following in range(mode + 1, PARTS + FULL_MINUS + 1):
+        if fitting(kind, differ, based, following) == following:
+            return following
+    return -1
+
+
+@kernel
+def next_in_turn(problem, n, answer, work):
+    """The modes of all places, counted through like the digits of a number, if they are few. Returns whether any."""
+    first, carries, total = work.state[PLACE] < 0, True, 1.0
+    work.state[PLACE] = 0
+    for k in range(n):
+        kind, based = problem.kind[k], problem.base[k] > 0.0
+        differ = problem.static_friction[k] > problem.friction[k]
+        mode = work.kept[k]
+        if carries:
+            mode = np.int64(-1) if first else next_choice(kind, differ, based, mode)
+            carries = not mode >= 0
+            work.kept[k] = next_choice(kind, differ, based, mode) if carries else mode
+        if first:
+            mode, choices = work.kept[k], 0
+            while mode >= 0:
+                choices += 1
+                mode = next_choice(kind, differ, based, mode)
+            total *= choices
+        answer.mode[k], answer.f[2 * k], answer.f[2 * k + 1] = work.kept[k], 0.0, 0.0
+    return n > 0 and total <= ALL_MODES and (first or not carries)
+
+
+@kernel
+def find_painleve(problem, n, answer):
+    """p and doubt of the places. Returns the sliding place with the least p / A_nn (or -1), and whether any p <= 0."""
+    least, place = np.inf, -1
+    for k in range(n):
+        A_nn = problem.A[2 * k, 2 * k]
+        answer.p[k], answer.doubt[k] = A_nn, STEADY
+        if problem.kind[k] >= SLIDING_PLUS:
+            along = problem.friction[k] * problem.A[2 * k, 2 * k + 1]
+            answer.p[k] += -along if problem.kind[k] == SLIDING_PLUS else along
+            if A_nn > 0.0 and answer.p[k] / A_nn < least:
+                least, place = answer.p[k] / A_nn, k
+            if answer.p[k] <= 0.0 < A_nn:
+                answer.doubt[k] = PAINLEVE
+    return place, least <= 0.0
+
+
+@kernel
+def next_doubt(n, answer, work):
+    """A place with p <= 0 the other way round, open or pressing."""
+    for k in range(work.state[PLACE] + 1, n):
+        if answer.doubt[k] == PAINLEVE:
+            answer.mode[k] = OPEN if pressing(answer.mode[k]) else HELD
+            work.state[PLACE] = k
+            return True
+    return False
+
+
+@kernel
+def proceed(problem, n, allowed, solves, redundant, doubtful, answer, work):
+    """What to do after modes that do, or do not, solve the problem; new modes are set in `answer`."""
+    state = work.state
+    if not solves and state[STAGE] <= WALK:
+        turn = state[TURN]
+        state[TURN] += 1
+        if state[STAGE] == GUESS:
+            state[STAGE] = WALK
+            if unslipped(problem, n, answer.mode) or redundant:
+                return TRY
+        until = TURNS_OF_ALL + min(TURNS_OF_WORST[0] + n, TURNS_OF_WORST[1])
+        rule = ALL if turn < TURNS_OF_ALL else WORST if turn < until else FIRST
+        if turn < until + TURNS_OF_FIRST and change_modes(n, rule, answer.mode, work.wanted, work.excess, work.kinetic):
+            return TRY
+        if next_attempt(problem, n, work):
+            return ASK_LEMKE
+        state[STAGE] = IN_TURN
+    if not solves and state[STAGE] == IN_TURN:
+        return TRY if next_in_turn(problem, n, answer, work) else GIVE_UP
+    if state[STAGE] == DOUBT and solves:
+        answer.doubt[state[PLACE]] = INDETERMINATE
+    if state[STAGE] == DOUBT or not solves:
+        keep(n, work.kept, work.kept_f, work.kept_a, answer.mode, answer.f, answer.a)
+    else:
+        keep(n, answer.mode, answer.f, answer.a, work.kept, work.kept_f, work.kept_a)
+    arrived, anew = state[STAGE] == WALK or state[STAGE] == IN_TURN, state[STAGE] == SETTLE and not solves
+    if (arrived or anew) and settle(problem, n, allowed, answer, work):
+        state[STAGE] = SETTLE if arrived else SETTLED
+        return TRY
+    if doubtful:
+        if state[STAGE] != DOUBT:
+            state[STAGE], state[PLACE] = DOUBT, -1
+        if next_doubt(n, answer, work):
+            return TRY
+    return ACCEPT
+
+
+@entry
+def solve_friction(problem, n, allowed, answer, work, room):
+    """Forces at the first n places, from the guess in `answer`. Returns (outcome, violation, place).
+
+    The guess is the modes and forces of the last solution, where there was one; else HELD and 0. A mode that does not
+    fit the kind of its place is taken for the nearest that does. Forces of redundant places change no more than they
+    must while the guess of the modes is right.
+    allowed [m/s^2, or m/s]: by how much a condition may be broken; f_n >= 0 by allowed / A_nn, the friction cone by
+    allowed / A_tt. violation: by how much one is. outcome SOLVED, or NONE with the sliding place that is nearest to
+    Painleve's case or past it (-1 if none slides); then mode, f and a mean nothing. Nothing is allocated.
+    """
+    place, doubtful = find_painleve(problem, n, answer)
+    for k in range(n):
+        work.kinetic[k] = 0
+    state = work.state
+    state[STAGE], state[TURN], state[ATTEMPT], state[PLACE] = GUESS, 0, 0, -1
+    task, violation, redundant = TRY, 0.0, False
+    while task <= ASK_LEMKE:
+        worst = np.inf
+        if task == ASK_LEMKE:
+            nudge, uneven = max(0, state[ATTEMPT] + 1 - NUDGED) * NUDGE * allowed, max(0, state[ATTEMPT] - 2)
+            state[TURN] = TURNS_OF_ALL + TURNS_OF_WORST[1] + TURNS_OF_FIRST
+            if modes_by_lemke(problem, n, nudge, uneven, uneven == 1, answer, work, room) == MODES_FOUND:
+                state[TURN], task = 0, TRY
+        if task == TRY:
+            for k in range(n):
+                differ = problem.static_friction[k] > problem.friction[k]
+                answer.mode[k] = fitting(problem.kind[k], differ, problem.base[k] > 0.0, answer.mode[k])
+                if state[STAGE] == GUESS:
+                    work.guess[k] = answer.mode[k]
+            start = GIVEN if state[STAGE] == GUESS or state[STAGE] == SETTLED else NOTHING
+            if state[STAGE] == SETTLE or (state[STAGE] == WALK and state[ATTEMPT] == 0):
+                start = BALANCED
+            redundant = forces_of_modes(problem, n, start, answer, work)
+            worst = inspect(problem, n, allowed, answer, work)
+            if worst <= allowed and state[STAGE] != DOUBT:
+                violation = worst
+        task = proceed(problem, n, allowed, worst <= allowed, redundant, doubtful, answer, work)
+    return (SOLVED if task == ACCEPT else NONE), violation, place

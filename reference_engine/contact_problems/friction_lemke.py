@@ -1,0 +1,205 @@
+"""Modes of contact by Lemke's method, where the walk from mode to mode does not end.
+
+Stewart & Trinkle 1996 (Int. J. Num. Meth. Eng. 39) and Anitescu & Potra 1997 (Nonlinear Dynamics 14), in the plane.
+Friction of a gripping place is split in f_t = f_plus - f_minus, and lambda is the speed at which it begins to slip:
+
+  0 <= f_n      perp  a_n >= 0
+  0 <= f_plus   perp  lambda + a_t >= 0
+  0 <= f_minus  perp  lambda - a_t >= 0
+  0 <= lambda   perp  mu (f_n + base) - f_plus - f_minus >= 0
+
+Its matrix is copositive: at impacts, b = J v, Lemke's method always ends with a solution. A sliding place has the
+known f_t = -s mu (f_n + base), one row and a column n - s mu t, and no such promise. Joints are eliminated beforehand.
+Only the modes are taken from here; the forces come from them by elimination, with A and b as given.
+
+In round-off the promise is not kept where many places are redundant, or where slip is 1e9 times what approaches. Then
+another cover, and so another path, finds what one has missed; and slip that nothing here can stop is taken as known.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.compiler.kernels import kernel
+from reference_engine.compiler.structure import Structure
+from reference_engine.contact_problems.friction_modes import (
+    GRIPPING,
+    HELD,
+    JOINT,
+    OPEN,
+    PARTS,
+    SLIDING_MINUS,
+    SLIDING_PLUS,
+    STICKS,
+    edge,
+)
+from reference_engine.contact_problems.lemke import SOLVED, lemke_pivots
+
+STILL = 1e-11  # of rows scaled to 1: what is less does not move anything
+DEPENDENT = 1e-11  # of A_jj: a joint with less of its own left adds nothing to the others
+CANCELLED = 1e-13  # of sqrt(A_ii A_jj): what the joints leave of it below that is round-off
+CERTAIN = 1e3  # times the greatest b_n: a slip that is faster than that goes on
+UNEVEN = 0.1  # the least entry of a cover, where they differ
+LAMBDA = -1
+
+
+@dataclass(frozen=True, eq=False)
+class LemkeRoom(Structure):
+    """Scratch; untouched unless Lemke's method is wanted."""
+
+    kind: NDArray[np.int64]  # (R,)
+    G: NDArray[np.float64]  # (2R, 2R)
+    q: NDArray[np.float64]  # (2R,)
+    table: NDArray[np.float64]  # (4R, 4R + 2)
+    place: NDArray[np.int64]  # (4R,) of each unknown: its place, row of A, and sign
+    row: NDArray[np.int64]  # (4R,)
+    sign: NDArray[np.float64]  # (4R,)
+    basic: NDArray[np.int64]  # (4R,)
+    nonbasic: NDArray[np.int64]  # (4R + 1,)
+    where: NDArray[np.int64]  # (8R + 1,)
+
+
+@kernel
+def without_joints(problem, n, G, q):
+    """G, q: A and b as they are while all joints hold (Schur's complement); rows of joints are left as they fall."""
+    for i in range(2 * n):
+        q[i] = problem.b[i]
+        for j in range(2 * n):
+            G[i, j] = problem.A[i, j]
+    for k in range(n):
+        if problem.kind[k] < GRIPPING:
+            i = 2 * k + 1
+            q[i] = 0.0
+            for j in range(2 * n):
+                G[i, j] = G[j, i] = 0.0
+    for _ in range(n):
+        pivot, most = -1, DEPENDENT
+        for k in range(n):
+            if problem.kind[k] == JOINT and G[2 * k, 2 * k] > most * problem.A[2 * k, 2 * k]:
+                pivot, most = 2 * k, G[2 * k, 2 * k] / problem.A[2 * k, 2 * k]
+        if pivot < 0:
+            return
+        for i in range(2 * n):
+            part = G[i, pivot] / G[pivot, pivot]
+            if i == pivot or part == 0.0:
+                continue
+            q[i] -= part * q[pivot]
+            for j in range(2 * n):
+                G[i, j] -= part * G[pivot, j]
+                if abs(G[i, j]) <= CANCELLED * np.sqrt(problem.A[i, i] * problem.A[j, j]):
+                    G[i, j] = 0.0
+        for i in range(2 * n):
+            G[i, pivot] = G[pivot, i] = 0.0
+
+
+@kernel
+def kinds(problem, n, certain, kind):
+    """Those of the places; if `certain`, what grips but slips fast is taken for sliding."""
+    most = 0.0
+    for k in range(n):
+        most = max(most, abs(problem.b[2 * k]))
+    for k in range(n):
+        kind[k], slip = problem.kind[k], problem.b[2 * k + 1]
+        if certain and kind[k] == GRIPPING and abs(slip) > CERTAIN * most:
+            kind[k] = SLIDING_PLUS if slip > 0.0 else SLIDING_MINUS
+
+
+@kernel
+def variables(kind, n, place, row, sign):
+    """Which unknowns there are: (place, row of A or LAMBDA, sign of the force along it). Returns the count."""
+    count = 0
+    for k in range(n):
+        if kind[k] == JOINT:
+            continue
+        for part in range(4 if kind[k] == GRIPPING else 1):
+            place[count] = k
+            row[count] = LAMBDA if part == 3 else 2 * k + (part > 0)
+            sign[count] = -1.0 if part == 2 else 1.0
+            count += 1
+    return count
+
+
+@kernel
+def fill(problem, kinds, n, count, nudge, uneven, G, q, work, place, row, sign, table):
+    """The table (q, M, cover) of  w = M z + q + cover z0,  rows scaled so that a place's own entry is about 1."""
+    for k in range(n):
+        kind, A_nn = kinds[k], problem.A[2 * k, 2 * k]
+        own = max(A_nn, problem.A[2 * k + 1, 2 * k + 1]) if kind >= GRIPPING else A_nn
+        work.excess[k] = 1.0 / np.sqrt(own) if own > 0.0 else 1.0
+        work.slope[k] = 0.0
+        if kind >= SLIDING_PLUS:
+            work.slope[k] = -problem.friction[k] if kind == SLIDING_PLUS else problem.friction[k]
+    largest = 0.0
+    for r in range(count):
+        k, scale = place[r], work.excess[place[r]]
+        cone = problem.friction[k] if work.kinetic[k] == 1 else problem.static_friction[k]
+        for c in range(count):
+            other = place[c]
+            if row[r] == LAMBDA:
+                entry = 0.0
+                if other == k and row[c] != LAMBDA:
+                    entry = -1.0 if row[c] & 1 else cone
+            elif row[c] == LAMBDA:
+                entry = 1.0 if other == k and row[r] & 1 else 0.0
+            else:
+                entry = G[row[r], row[c]]
+                if row[c] & 1 == 0 and work.slope[other] != 0.0:
+                    entry += work.slope[other] * G[row[r], row[c] + 1]
+                entry *= sign[r] * sign[c] * scale * work.excess[other]
+            table[r, 1 + c] = entry
+        if row[r] == LAMBDA:
+            known = cone * problem.base[k] / scale
+        else:
+            known = q[row[r]]
+            for other in range(n):
+                if work.slope[other] != 0.0 and problem.base[other] > 0.0:
+                    known += G[row[r], 2 * other + 1] * work.slope[other] * problem.base[other]
+            if row[r] & 1 == 0:
+                known += nudge * ((0.618033988749895 * (r + 1)) % 1.0)
+            known *= sign[r] * scale
+        table[r, 0] = known
+        table[r, count + 1] = 1.0 if uneven == 0 else UNEVEN ** ((0.618033988749895 * uneven * (r + 1)) % 1.0)
+        largest = max(largest, abs(known))
+    for r in range(count):
+        table[r, 0] /= largest if largest > 0.0 else 1.0
+
+
+@kernel
+def modes_by_lemke(problem, n, nudge, uneven, certain, answer, work, room):
+    """Modes of a solution, and in f which forces are at work in it. Returns Lemke's outcome.
+
+    Friction of gripping places is mu where `kinetic`, mu_s elsewhere. nudge [of a]: b_n is raised by up to that, off
+    the edge between solvable and not. uneven: which of the covers, 0 that of ones. certain: fast slip goes on.
+    """
+    kind, where = room.kind, room.where
+    kinds(problem, n, certain, kind)
+    without_joints(problem, n, room.G, room.q)
+    count = variables(kind, n, room.place, room.row, room.sign)
+    fill(problem, kind, n, count, nudge, uneven, room.G, room.q, work, room.place, room.row, room.sign, room.table)
+    outcome, _, _ = lemke_pivots(room.table, room.basic, room.nonbasic, where, STILL, count)
+    if outcome != SOLVED:
+        return outcome
+    c = 0
+    for k in range(n):
+        answer.mode[k], answer.f[2 * k], answer.f[2 * k + 1] = HELD, 0.0, 0.0
+        if problem.kind[k] == JOINT:
+            continue
+        pushes = where[count + c] < 0
+        answer.f[2 * k] = 1.0 if pushes else 0.0
+        answer.mode[k] = HELD if pushes else OPEN
+        if kind[k] > GRIPPING == problem.kind[k] and (pushes or problem.base[k] > 0.0):
+            statically = work.kinetic[k] == 0 and problem.static_friction[k] > problem.friction[k]
+            answer.mode[k] = edge(1.0 if kind[k] == SLIDING_PLUS else -1.0, statically) + (0 if pushes else PARTS)
+        if kind[k] == GRIPPING:
+            plus, minus, slips = where[count + c + 1] < 0, where[count + c + 2] < 0, where[count + c + 3] < 0
+            tangent = STICKS
+            if slips and plus != minus:
+                statically = work.kinetic[k] == 0 and problem.static_friction[k] > problem.friction[k]
+                tangent = edge(-1.0 if plus else 1.0, statically)
+            if pushes or problem.base[k] > 0.0:
+                answer.mode[k] = tangent if pushes else PARTS + tangent
+                answer.f[2 * k + 1] = 1.0 if plus or minus else 0.0
+            c += 3
+        c += 1
+    return outcome

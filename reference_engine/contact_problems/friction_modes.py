@@ -1,0 +1,287 @@
+"""What places of contact do, and the forces that follow from it by one elimination.
+
+Place k has the rows 2k (normal) and 2k + 1 (tangent) of A, b, f and a = A f + b. Its mode says which of them are
+equations, and what the tangential force is:
+
+  OPEN                   f = 0, a_n >= 0
+  HELD                   a_n = 0, no friction (smooth places, joints)
+  STICKS                 a_n = 0, a_t = 0,                    |f_t| <= mu_s (f_n + base)
+  SLIPS_PLUS, _MINUS     a_n = 0, f_t = -s mu (f_n + base),   s a_t >= 0 (s = +1, -1; no matter where it slides)
+  FULL_PLUS, _MINUS      a_n = 0, f_t = -s mu_s (f_n + base), a_t = 0: as SLIPS is at rest, on the way to a solution
+  PARTS + one of these   f_n = 0, a_n >= 0, friction as said from the base alone
+
+A wrong mode shows itself: a force that pulls, a body that sinks in, friction beyond the cone, slip against its
+direction. `inspect` lists those with the mode that each asks for.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.compiler.kernels import kernel
+from reference_engine.compiler.structure import Structure
+from reference_engine.contact_problems.elimination import eliminate, substitute
+
+JOINT, SMOOTH, GRIPPING, SLIDING_PLUS, SLIDING_MINUS = 0, 1, 2, 3, 4  # kinds
+OPEN, HELD, STICKS, SLIPS_PLUS, SLIPS_MINUS, FULL_PLUS, FULL_MINUS, PARTS = 0, 1, 2, 3, 4, 5, 6, 8  # modes
+
+GIVEN, NOTHING, BALANCED = 0, 1, 2  # what forces begin from
+ALL, WORST, FIRST = 0, 1, 2  # which of the violated places change at once
+ROUND_OFF = 1e-15  # of the largest term of a: what is left of equations beyond that is refined
+CORRECTIONS = 3
+SOFTNESS = 1e-8  # of a place's own A_ii
+
+
+@dataclass(frozen=True, eq=False)
+class FrictionProblem(Structure):
+    """Room for R places or more; only those in use are read. A force is in N and A in 1/kg, or impulses in N s."""
+
+    A: NDArray[np.float64]  # (2R, 2R) symmetric; tangents of smooth places and joints are not read
+    b: NDArray[np.float64]  # (2R,) without the forces at places
+    kind: NDArray[np.int64]  # (R,)
+    friction: NDArray[np.float64]  # (R,) mu, of slip
+    static_friction: NDArray[np.float64]  # (R,) mu_s >= mu, of sticking
+    base: NDArray[np.float64]  # (R,) >= 0, a normal force that is there already and that friction counts too
+
+
+@dataclass(frozen=True, eq=False)
+class FrictionAnswer(Structure):
+    mode: NDArray[np.int64]  # (R,) a guess goes in
+    f: NDArray[np.float64]  # (2R,) those of the last solution go in, or 0: where redundant, they change least
+    a: NDArray[np.float64]  # (2R,) 0 at tangents of smooth places and joints
+    p: NDArray[np.float64]  # (R,) a_n per f_n of the place alone: A_nn - s mu A_nt where it slides
+    doubt: NDArray[np.int64]  # (R,) where it slides: STEADY, PAINLEVE (p <= 0), INDETERMINATE
+
+
+@dataclass(frozen=True, eq=False)
+class FrictionWork(Structure):
+    """Scratch."""
+
+    matrix: NDArray[np.float64]  # (2R, 2R)
+    size: NDArray[np.float64]  # (2, 2R)
+    right: NDArray[np.float64]  # (2R,)
+    x: NDArray[np.float64]  # (2R,)
+    columns: NDArray[np.int64]  # (2R,) row of A that an unknown belongs to
+    rows: NDArray[np.int64]  # (2R,)
+    skipped: NDArray[np.int64]  # (2R,)
+    slope: NDArray[np.float64]  # (R,) f_t = slope (f_n + base)
+    excess: NDArray[np.float64]  # (R,) violation in units of a
+    wanted: NDArray[np.int64]  # (R,) mode that the violation asks for
+    kinetic: NDArray[np.int64]  # (R,) 1 where slip has begun in this solution: its friction is mu, not mu_s
+    guess: NDArray[np.int64]  # (R,)
+    kept: NDArray[np.int64]  # (R,) modes to come back to,
+    kept_f: NDArray[np.float64]  # (2R,) and what belongs to them
+    kept_a: NDArray[np.float64]  # (2R,)
+    state: NDArray[np.int64]  # (4,) how far the search has come
+
+
+@kernel
+def keep(n, mode, f, a, kept, kept_f, kept_a):
+    for k in range(n):
+        kept[k] = mode[k]
+    for i in range(2 * n):
+        kept_f[i], kept_a[i] = f[i], a[i]
+
+
+@kernel
+def pressing(mode):
+    return OPEN < mode < PARTS
+
+
+@kernel
+def edge(sign, statically):
+    """Mode of a gripping place whose friction is at the edge of its cone, against a motion along sign."""
+    if statically:
+        return FULL_PLUS if sign > 0.0 else FULL_MINUS
+    return SLIPS_PLUS if sign > 0.0 else SLIPS_MINUS
+
+
+@kernel
+def fitting(kind, differ, based, mode):
+    """A mode that a place can have, near to the one guessed; differ: mu_s > mu; based: base > 0."""
+    presses, tangent = pressing(mode), mode & 7
+    if kind == JOINT:
+        return HELD
+    if kind == SMOOTH:
+        return HELD if presses else OPEN
+    if kind == SLIDING_PLUS:
+        tangent = SLIPS_PLUS
+    elif kind == SLIDING_MINUS:
+        tangent = SLIPS_MINUS
+    elif tangent <= HELD or tangent > FULL_MINUS:
+        tangent = STICKS
+    elif tangent >= FULL_PLUS and not differ:
+        tangent -= FULL_PLUS - SLIPS_PLUS
+    if presses:
+        return tangent
+    return PARTS + tangent if based else OPEN
+
+
+@kernel
+def unknowns(problem, n, answer, work):
+    """The forces that the modes leave open: joints, then what is not 0 so far, then the rest. Returns their count."""
+    for k in range(n):
+        tangent, slope = answer.mode[k] & 7, 0.0
+        if tangent >= SLIPS_PLUS:
+            slope = problem.static_friction[k] if tangent >= FULL_PLUS else problem.friction[k]
+            slope = -slope if tangent in (SLIPS_PLUS, FULL_PLUS) else slope
+        work.slope[k] = slope
+    count = 0
+    for turn in range(3):
+        for k in range(n):
+            if pressing(answer.mode[k]):
+                joint = problem.kind[k] == JOINT
+                if turn == (0 if joint else 1 if answer.f[2 * k] != 0.0 else 2):
+                    work.columns[count] = 2 * k
+                    count += 1
+        for k in range(n):
+            if answer.mode[k] & 7 == STICKS and turn == (1 if answer.f[2 * k + 1] != 0.0 else 2):
+                work.columns[count] = 2 * k + 1
+                count += 1
+    return count
+
+
+@kernel
+def begin(problem, n, given, answer, work):
+    """Forces that fit the modes, to be corrected: those given where the modes leave them open, or 0."""
+    for k in range(n):
+        f_n, f_t, mode, slope = answer.f[2 * k], answer.f[2 * k + 1], answer.mode[k], work.slope[k]
+        f_n = f_n if given and pressing(mode) and abs(f_n) < np.inf else 0.0
+        f_t = f_t if given and mode & 7 == STICKS and abs(f_t) < np.inf else 0.0
+        answer.f[2 * k], answer.f[2 * k + 1] = f_n, f_t if slope == 0.0 else slope * (f_n + problem.base[k])
+
+
+@kernel
+def factorise_system(A, count, softness, work):
+    """Equations a = 0 for the unknowns, eliminated; with softness places give way. Returns how many are skipped."""
+    for i in range(count):
+        row = work.columns[i]
+        for j in range(count):
+            column = work.columns[j]
+            slope = work.slope[column >> 1]
+            entry = A[row, column]
+            work.matrix[i, j] = entry if slope == 0.0 else entry + slope * A[row, column + 1]
+        work.matrix[i, i] += softness * A[row, row]
+    return eliminate(work.matrix, count, work.rows, work.skipped, work.size)
+
+
+@kernel
+def accelerations(problem, n, f, a):
+    """a = A f + b. Returns the largest term, b_i or A_ii f_i. Row j of A is the column of force j."""
+    largest = 0.0
+    for i in range(2 * n):
+        a[i] = problem.b[i]
+    for j in range(2 * n):
+        if f[j] != 0.0:
+            largest = max(largest, abs(problem.A[j, j] * f[j]))
+            for i in range(2 * n):
+                a[i] += problem.A[j, i] * f[j]
+    for k in range(n):
+        largest = max(largest, abs(problem.b[2 * k]))
+        if problem.kind[k] >= GRIPPING:
+            largest = max(largest, abs(problem.b[2 * k + 1]))
+        else:
+            a[2 * k + 1] = 0.0
+    return largest
+
+
+@kernel
+def forces_of_modes(problem, n, start, answer, work):
+    """f with a = 0 where the modes say so, and a. Returns whether unknowns may be redundant.
+
+    Redundant unknowns stay as they begin: start GIVEN from f as it is, so that a solution changes as little as it must;
+    NOTHING from 0; BALANCED from the forces of places that give way a little, which share what they carry.
+    """
+    count = unknowns(problem, n, answer, work)
+    begin(problem, n, start == GIVEN, answer, work)
+    redundant, soft, corrections, worst = True, False, 0, np.inf
+    if start != GIVEN:
+        redundant = factorise_system(problem.A, count, 0.0, work) > 0
+        soft = redundant and start == BALANCED
+        if soft:
+            factorise_system(problem.A, count, SOFTNESS, work)
+    while True:
+        largest, before = accelerations(problem, n, answer.f, answer.a), worst
+        worst = 0.0
+        for i in range(count):
+            work.right[i] = -answer.a[work.columns[i]]
+            worst = max(worst, abs(work.right[i]))
+        if worst <= ROUND_OFF * largest or (worst >= 0.5 * before and not soft) or corrections == CORRECTIONS:
+            return redundant
+        if corrections == 0 and start == GIVEN:
+            redundant = factorise_system(problem.A, count, 0.0, work) > 0
+        substitute(work.matrix, count, work.rows, work.skipped, work.right, work.x)
+        for j in range(count):
+            k = work.columns[j] >> 1
+            answer.f[work.columns[j]] += work.x[j]
+            if work.slope[k] != 0.0:
+                answer.f[2 * k + 1] = work.slope[k] * (answer.f[2 * k] + problem.base[k])
+        corrections += 1
+        if soft:
+            soft, corrections = False, 0
+            factorise_system(problem.A, count, 0.0, work)
+
+
+@kernel
+def inspect(problem, n, allowed, answer, work):
+    """By how much conditions are broken at worst; `excess` at each place, `wanted` what it asks for if not allowed."""
+    worst = 0.0
+    for k in range(n):
+        mode, kind = answer.mode[k], problem.kind[k]
+        tangent, A_nn = mode & 7, problem.A[2 * k, 2 * k]
+        f_n, a_n, a_t = answer.f[2 * k], answer.a[2 * k], answer.a[2 * k + 1]
+        wanted, excess = mode, -a_n
+        if pressing(mode):
+            excess = abs(a_n) if kind == JOINT else max(-f_n * A_nn, abs(a_n))
+            if kind != JOINT and (-f_n * A_nn > allowed or a_n > allowed):
+                wanted = PARTS + tangent if problem.base[k] > 0.0 and tangent >= STICKS else OPEN
+        elif excess > allowed:
+            wanted = tangent if mode > PARTS else HELD
+        if excess <= allowed and kind == GRIPPING and tangent >= STICKS:
+            parts = mode & PARTS
+            if tangent == STICKS:
+                cone = problem.static_friction[k] * (f_n + problem.base[k])
+                over = (abs(answer.f[2 * k + 1]) - cone) * problem.A[2 * k + 1, 2 * k + 1]
+                excess = max(over, abs(a_t))
+                if excess > allowed:
+                    sign = -answer.f[2 * k + 1] if over > allowed else a_t
+                    statically = work.kinetic[k] == 0 and problem.static_friction[k] > problem.friction[k]
+                    wanted = parts + edge(sign, statically)
+            else:
+                along = a_t if tangent in (SLIPS_PLUS, FULL_PLUS) else -a_t
+                excess = -along
+                if excess > allowed:
+                    wanted = parts + STICKS
+                elif tangent >= FULL_PLUS and along > allowed:
+                    excess, wanted = along, mode - (FULL_PLUS - SLIPS_PLUS)
+        work.excess[k], work.wanted[k] = excess, wanted
+        worst = max(worst, excess) if excess == excess else np.inf
+    return worst
+
+
+@kernel
+def begins_to_slip(mode, wanted):
+    return mode & 7 >= FULL_PLUS and mode - wanted == FULL_PLUS - SLIPS_PLUS
+
+
+@kernel
+def change_modes(n, rule, mode, wanted, excess, kinetic):
+    """Give violated places the mode that they ask for; sticking is given up only where nothing else is violated."""
+    chosen, changes, slips = -1, 0, 0
+    for k in range(n):
+        if wanted[k] != mode[k]:
+            changes += 1
+            slips += begins_to_slip(mode[k], wanted[k])
+    for k in range(n):
+        if wanted[k] == mode[k] or (slips < changes and begins_to_slip(mode[k], wanted[k])):
+            continue
+        if slips == changes:
+            kinetic[k] = 1
+        if rule == ALL or slips == changes:
+            mode[k] = wanted[k]
+        elif chosen < 0 or (rule == WORST and excess[k] > excess[chosen]):
+            chosen = k
+    if chosen >= 0:
+        mode[chosen] = wanted[chosen]
+    return changes > 0

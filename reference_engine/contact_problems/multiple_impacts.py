@@ -1,0 +1,231 @@
+"""Impacts at several places at once. Which impulses follow is a law of its own: all at once, or one after the other."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from reference_engine.contact_problems.cone_problem import ConeProblem
+from reference_engine.contact_problems.cone_solve import solve_cones
+from reference_engine.contact_problems.errors import ContactForceError
+from reference_engine.contact_problems.friction_forces import friction_forces
+from reference_engine.contact_problems.impact_laws import LAWS, impulse_of
+from reference_engine.contact_problems.impact_process import ImpactError
+from reference_engine.contact_problems.impact_sequences import Repetition
+
+Array = NDArray[np.float64]
+
+ORDERS = ("simultaneous", "sequential", "grouped")
+TOGETHER = ("newton", "poisson")  # the laws that a complementarity problem can say
+AT_ONCE = tuple(f"at-once-{law}" for law in TOGETHER)  # such a problem of one place alone
+BLOWS = {2: 1000, 3: 200}  # for each place, in the plane and in space, where each takes some ms
+PATIENCE, ROUGHLY = 15, 1e-10  # for each place: after so many, what is left of a sequence without end is cut to that
+ACCURACY = 1e-12  # of complementarity problems, of the greatest speed
+STOPPED = 4.0 * ACCURACY  # of the greatest speed: a slower approach is what such a problem leaves
+GIVES = 1e-1, 1e-2, 1e-3, 1e-4  # shares of a place's own inverse mass, added to tell whether places wedge
+WEDGED = 0.5  # of the inverse ratio of such shares: impulses that grow by so much with it grow without bound
+TIE = 1e-12  # approaches that differ by less are equal, and the first is struck first
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultipleImpact:
+    """What the impacts did, at n places; components as those that were given."""
+
+    impulse: Array  # (n, D) N s
+    velocity: Array  # (n, D) m/s, relative, after
+    energy_change: float  # J
+    blows: tuple[tuple[int, ...], ...]  # the places that were struck together, blow by blow
+    uncertainty: (
+        float  # m/s, of the velocities: what the end of sequences without one is worth, of which no blow is told
+    )
+
+
+def multiple_impact(
+    inverse_mass: ArrayLike,
+    velocity: ArrayLike,
+    *,
+    friction: ArrayLike,
+    restitution: ArrayLike,
+    law: str = "newton",
+    order: str = "simultaneous",
+) -> MultipleImpact:
+    """Impacts at n places in touch, from their relative velocities (n, D) [m/s]; the last component is the normal one.
+
+    inverse_mass: K (n D, n D) [1/kg] = J M^-1 J^T, places one after the other: u after = u before + K j; of bodies and
+    mechanisms `inverse_mass_through_joints` has it. An approach has a negative normal velocity. friction, restitution:
+    numbers or (n,).
+
+    simultaneous  one complementarity problem: 0 <= j_n  perp  u_n+ + e u_n >= 0, and Coulomb's law between j_t and the
+                  slip afterwards (`newton`; Moreau 1988); or compression and then restitution by e times its impulse,
+                  each with that law (`poisson`; Glocker & Pfeiffer 1995). Moreau's law may send what parted into an
+                  approach; another blow follows then. It has no answer where places wedge one another: then there is no
+                  motion with the speeds that it wants. Poisson's always has one (Anitescu & Potra 1997)
+    sequential    one place after the other, the fastest approach first, until none approaches; any law of `impact`, or
+                  at each the problem of the simultaneous order (`at-once-newton`, `at-once-poisson`)
+    grouped       the fastest with those approaching places that it moves, directly or by others, simultaneously;
+                  then the next, until none approaches
+
+    Without friction none makes energy, for equal e; Newton's law keeps it at e = 1. They differ where an impulse goes
+    on through a body at rest: of a cradle's balls in touch the last one leaves by the sequential and grouped orders,
+    all move on by the simultaneous.
+
+    Blows without end that become weaker are summed up (`uncertainty`). Raises ValueError naming the argument that is
+    not what it must be, ImpactError where there is no answer, or blows come again as strong as before, or too many.
+    """
+    K, u = np.array(inverse_mass, np.float64), np.array(velocity, np.float64)
+    if u.ndim != 2 or u.shape[1] not in (2, 3) or not len(u) or not np.isfinite(u).all():
+        raise ValueError(f"velocity: shape {u.shape}, or not finite; it is (n, 2) or (n, 3)")
+    n, D = u.shape
+    if K.shape != (n * D, n * D) or not np.isfinite(K).all():
+        raise ValueError(
+            f"inverse_mass: shape {K.shape}, or not finite; with these velocities it is ({n * D}, {n * D})"
+        )
+    size = float(np.abs(K).max())
+    if not np.allclose(K, K.T, rtol=1e-9, atol=1e-12 * size) or not np.linalg.eigvalsh(K)[0] >= -1e-9 * size:
+        raise ValueError("inverse_mass: it is not symmetric, or has a negative eigenvalue; J M^-1 J^T has none")
+    mu, e = numbers("friction", friction, n, math.inf), numbers("restitution", restitution, n, 1.0)
+    if order not in ORDERS:
+        raise ValueError(f"order: {order!r} is not one of {', '.join(ORDERS)}")
+    allowed = (*LAWS, *AT_ONCE) if order == "sequential" else TOGETHER
+    if law not in allowed:
+        raise ValueError(f"law: {law!r} is not one of {', '.join(allowed)}, those of {order} places")
+    K = 0.5 * (K + K.T)
+    after, impulse = u.copy(), np.zeros((n, D))
+    blows: list[tuple[int, ...]] = []
+    speed, uncertainty = float(np.abs(u).max()), 0.0
+    slow = STOPPED * speed
+
+    def blow(velocity: Array) -> tuple[tuple[int, ...], Array] | None:
+        if (fastest := fastest_approach(velocity[:, -1], slow)) is None:
+            return None
+        places = together(order, K, velocity[:, -1], slow, fastest)
+        rows = (places[:, None] * D + np.arange(D)).ravel()
+        given = np.zeros((n, D))
+        if order == "sequential" and law in LAWS:
+            given[places] = impulse_of(law, K[np.ix_(rows, rows)], velocity[fastest], mu[fastest], e[fastest])
+        else:
+            given[places] = strike(
+                law.removeprefix("at-once-"), K[np.ix_(rows, rows)], velocity[places], mu[places], e[places], slow
+            )
+        return tuple(int(k) for k in places), given
+
+    again = Repetition(K, n, blow)
+    while (found := blow(after)) is not None:
+        if len(blows) == BLOWS[D] * n:
+            raise ImpactError(f"{len(blows)} blows at {n} places, and {-after[:, -1].min():g} m/s still approach")
+        places, given = found
+        impulse += given
+        after += (K @ given.ravel()).reshape(n, D)
+        blows.append(places)
+        again.add(places, given)
+        if period := again.period():
+            enough = speed * (ACCURACY if len(blows) <= PATIENCE * n else ROUGHLY)
+            if rest := again.rest(period, after, enough):
+                impulse += rest.impulse
+                after += (K @ rest.impulse.ravel()).reshape(n, D)
+                uncertainty += rest.off
+                again.restart()
+            elif again.lasts(period):
+                raise ImpactError(f"the blows at the places {blows[-period:]} come again without end, never weaker")
+    energy = 0.5 * float(np.sum(impulse * (u + after)))
+    return MultipleImpact(
+        impulse=impulse, velocity=after, energy_change=energy, blows=tuple(blows), uncertainty=uncertainty
+    )
+
+
+def numbers(name: str, given: ArrayLike, n: int, most: float) -> Array:
+    array = np.array(given, np.float64)
+    array = np.full(n, array) if array.ndim == 0 else array
+    if array.shape != (n,) or not (np.isfinite(array) & (array >= 0.0) & (array <= most)).all():
+        raise ValueError(f"{name}: {given!r} is not a number from 0 {'up' if most > 1.0 else 'to 1'}, or {n} of them")
+    return array
+
+
+def fastest_approach(normal: Array, slow: float) -> int | None:
+    approach = -normal
+    most = float(approach.max())
+    return int(np.argmax(approach >= most * (1.0 - TIE))) if most > slow else None
+
+
+def together(order: str, K: Array, normal: Array, slow: float, fastest: int) -> NDArray[np.int64]:
+    """The places of one blow."""
+    n = len(normal)
+    if order == "simultaneous":
+        return np.arange(n)
+    if order == "sequential":
+        return np.array([fastest])
+    approaching = np.flatnonzero(normal < -slow)
+    D = len(K) // n
+    moved = np.abs(K.reshape(n, D, n, D)).max(axis=(1, 3)) > 0.0
+    _, group = sparse.csgraph.connected_components(moved[np.ix_(approaching, approaching)])
+    return approaching[group == group[np.flatnonzero(approaching == fastest)[0]]]
+
+
+def strike(law: str, K: Array, u: Array, mu: Array, e: Array, slow: float) -> Array:
+    """(n, D) the impulses of one complementarity problem, or of two."""
+    solve = planar if u.shape[1] == 2 else spatial
+    scale = float(np.abs(u).max())
+    none = np.zeros(len(u))
+    if law == "newton":
+        bounced = u.copy()
+        bounced[:, -1] += np.where(np.abs(u[:, -1]) > slow, e, 0.0) * u[:, -1]  # those that part too, else energy grows
+        return solve(K, bounced, mu, none, scale).reshape(u.shape)
+    compression = solve(K, u, mu, none, scale)
+    given_back = np.zeros_like(u)
+    given_back[:, -1] = e * np.maximum(0.0, compression.reshape(u.shape)[:, -1])
+    known = compression + given_back.ravel()
+    further = solve(K, u + (K @ known).reshape(u.shape), mu, given_back[:, -1], scale)
+    return (known + further).reshape(u.shape)
+
+
+def planar(K: Array, u: Array, mu: Array, base: Array, scale: float) -> Array:
+    normal_first = np.arange(len(K)).reshape(-1, 2)[:, ::-1].ravel()
+    kind = np.where(mu > 0.0, "gripping", "smooth")
+    found = friction_forces(
+        K[np.ix_(normal_first, normal_first)], u.ravel()[normal_first], kind, mu, base=base,
+        tolerance=ACCURACY, scale=scale,
+    )  # fmt: skip
+    if found.outcome == "none":
+        raise ImpactError(
+            f"{len(u)} places wedge one another: no impulses obey Coulomb's law there, friction {mu.tolist()}"
+        )
+    return found.force[:, ::-1].ravel()
+
+
+def spatial(K: Array, u: Array, mu: Array, base: Array, scale: float) -> Array:
+    """base (n,) N s: normal impulses that are there already, which friction counts too.
+
+    For the solver these are places of their own with the same tangents, pressed by exactly that: their normal direction
+    moves nothing but itself, and b = -K_nn base there.
+    """
+    n, based = len(u), np.flatnonzero((base > 0.0) & (mu > 0.0))
+    normal_first = np.roll(np.arange(len(K)).reshape(-1, 3), 1, axis=1)
+    rows = np.concatenate([normal_first, normal_first[based]]).ravel()
+    W, b = K[np.ix_(rows, rows)], np.roll(u, 1, axis=1)[np.append(np.arange(n), based)]
+    alone = 3 * (n + np.arange(len(based)))
+    W[alone, :], W[:, alone], b[n:, 0] = 0.0, 0.0, -K[rows[alone], rows[alone]] * base[based]
+    W[alone, alone] = K[rows[alone], rows[alone]]
+    problem = ConeProblem(sparse.csr_array(W), b, np.append(mu, mu[based]))
+    try:
+        found = solve_cones(problem, tolerance=ACCURACY * scale / problem.scale)
+    except ContactForceError as error:
+        raise ImpactError(wedged(W, problem) or str(error)) from error
+    impulse = np.roll(found.impulse, -1, axis=1)
+    impulse[based, :2] += impulse[n:, :2]
+    return impulse[:n].ravel()
+
+
+def wedged(W: Array, problem: ConeProblem) -> str:
+    """Why rigid places have no impulses: those that give a little need the more the less they give; "" if not so."""
+    needed = []
+    for give in GIVES:
+        softer = ConeProblem(sparse.csr_array(W + give * np.diag(W.diagonal())), problem.b, problem.friction)
+        try:
+            needed.append(give * float(np.abs(solve_cones(softer, tolerance=1e-8).impulse).max()))
+        except ContactForceError:
+            break
+    if len(needed) < 2 or needed[-1] < WEDGED * needed[-2]:
+        return ""
+    return f"{len(problem.b)} places wedge one another: no impulses give the speeds that the law wants there"

@@ -1,0 +1,481 @@
+"""Where bodies meet: corners and points on arcs against edges, arcs against edges.
+
+Between steps the old poses say which edge a corner has gone through, so that a fast body is seen even when it is
+through already; without them only what is near now is found. Every place is found under several names: of those
+that are alike the one seen last is kept, and of these the one with the least gap.
+"""
+
+import numpy as np
+
+from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.contactsim import arrays as col
+from reference_engine.contactsim.collision import (
+    AX,
+    AY,
+    BX,
+    BY,
+    CORNER_CORNER,
+    CORNER_EDGE,
+    EDGE_EDGE,
+    FIRST,
+    GAP,
+    HELD,
+    KIND,
+    NORMAL,
+    NX,
+    NY,
+    PRIMARY,
+    R1,
+    R2,
+    ROUND_NORMAL,
+    ROUND_PRIMARY,
+    SECOND,
+    SEEN,
+    add_connectors,
+    clear_row,
+    copy_row,
+    is_contact,
+    note_detection,
+    set_speed,
+)
+from reference_engine.contactsim.edges import (
+    box_is_met,
+    crossings,
+    distance_to_line,
+    fill_trig,
+    is_across,
+    is_on_arc,
+    is_opposite_arc,
+    nearest_by_angle,
+    nearest_on_line,
+    normal_at,
+    to_body,
+    to_world,
+    turned,
+)
+
+LEAST_TRAVEL = 0.1  # m, taken for the way of a slow corner when it is looked for
+CORNERS_APART = 1e-6  # m; nearer corners have no direction between them
+CORNERS_NEAR = 0.6  # of the distance tolerance: further corners are no contact
+SAME_TIME = 1e-14  # s
+ALIKE = 0.9  # |n . n'| of two names for one place
+
+
+@kernel
+def nearness(r1, r2, tolerance):
+    """How far apart two names for one place can lie: 2 r sqrt(2 tolerance / r), of the radius that counts. [m]"""
+    if r1 == np.inf:
+        r = r2 if r2 > 0.0 else r1
+    elif r2 == np.inf:
+        r = r1 if r1 > 0.0 else r2
+    elif r1 > 0.0 and r2 > 0.0:
+        r = min(r1, r2)
+    elif r1 < 0.0:
+        r = -r1
+    else:
+        r = -r2
+    return tolerance if r == np.inf else 2.0 * r * np.sqrt(2.0 * tolerance / r)
+
+
+@kernel
+def has_edge(o, ids, k, e):
+    """Does row k know edge e: as its own edge, or beside its corner?"""
+    if e < 0:
+        return False
+    if ids[k, KIND] == EDGE_EDGE:
+        return ids[k, FIRST] == e or ids[k, SECOND] == e
+    if ids[k, KIND] == CORNER_EDGE:
+        v = ids[k, FIRST]
+        return ids[k, SECOND] == e or o.corner_ids[v, col.BEFORE] == e or o.corner_ids[v, col.AFTER] == e
+    return False
+
+
+@kernel
+def has_corner(ids, k, v):
+    if ids[k, KIND] == CORNER_EDGE:
+        return ids[k, FIRST] == v
+    return ids[k, KIND] == CORNER_CORNER and (ids[k, FIRST] == v or ids[k, SECOND] == v)
+
+
+@kernel
+def alike(o, rules, ids, values, new, old):
+    """Could the new row be the old one under another name?"""
+    i, j = ids[new, PRIMARY], ids[new, NORMAL]
+    p, q = ids[old, PRIMARY], ids[old, NORMAL]
+    if not ((p == i and q == j) or (p == j and q == i)):
+        return False
+    first, second = ids[new, FIRST], ids[new, SECOND]
+    if ids[new, KIND] == CORNER_CORNER:
+        return has_corner(ids, old, first) or has_corner(ids, old, second)
+    if ids[new, KIND] == CORNER_EDGE:
+        if has_corner(ids, old, first):
+            return True
+        beside = has_edge(o, ids, old, o.corner_ids[first, col.BEFORE]) or has_edge(
+            o, ids, old, o.corner_ids[first, col.AFTER]
+        )
+        if not (beside and has_edge(o, ids, old, second)):
+            return False
+    elif not (has_edge(o, ids, old, first) and has_edge(o, ids, old, second)):
+        return False
+    dx, dy = values[new, AX] - values[old, AX], values[new, AY] - values[old, AY]
+    near = nearness(values[new, R1], values[new, R2], rules.distance_tolerance)
+    same_way = abs(values[new, NX] * values[old, NX] + values[new, NY] * values[old, NY])
+    return dx * dx + dy * dy <= near * near and same_way >= ALIKE
+
+
+@kernel
+def keep_best(o, rules, ids, values, first, count):
+    """Row `count` is new: take it in, or not, and out what it is better than. Returns how many there are then.
+
+    Rows before `first` are of other pairs of bodies, so none of them is alike.
+    """
+    wanted, kept = True, first
+    for k in range(first, count):
+        drop = False
+        if alike(o, rules, ids, values, count, k):
+            if values[k, SEEN] > values[count, SEEN] + SAME_TIME:
+                wanted = False
+            elif values[count, SEEN] > values[k, SEEN] + SAME_TIME or values[count, GAP] < values[k, GAP]:
+                drop = True
+            else:
+                wanted = False
+        if not drop:
+            if kept < k:
+                copy_row(ids, values, k, kept)
+            kept += 1
+    if wanted:
+        copy_row(ids, values, count, kept)
+        kept += 1
+    return kept
+
+
+@kernel
+def begin(ids, values, k, kind, primary, normal, first, second):
+    clear_row(ids, values, k)
+    ids[k, KIND], ids[k, PRIMARY], ids[k, NORMAL], ids[k, FIRST], ids[k, SECOND] = kind, primary, normal, first, second
+
+
+@kernel
+def place(pose, trig, ids, values, k, x, y, nx, ny):
+    """Point and normal, given in the frame of the normal body."""
+    j = ids[k, NORMAL]
+    values[k, AX], values[k, AY] = to_world(pose, trig, j, x, y)
+    values[k, BX], values[k, BY] = values[k, AX], values[k, AY]
+    values[k, NX], values[k, NY] = turned(trig, j, nx, ny)
+
+
+@kernel
+def corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, k):
+    """Row k: corner v at (x, y) in the frame of edge e, within the tolerance of e or of an end of e. Is it one?"""
+    i, j = o.corner_ids[v, col.CORNER_OWNER], o.edge_ids[e, col.OWNER]
+    tolerance = rules.distance_tolerance
+    if o.edge_ids[e, col.SHAPE] == col.ARC:
+        dx, dy = x - o.edge[e, col.CENTRE_X], y - o.edge[e, col.CENTRE_Y]
+        gap = distance_to_line(o, e, x, y)
+        if gap < 0.0 or gap > tolerance or not is_on_arc(o, e, dx, dy):
+            return False
+        begin(ids, values, k, CORNER_EDGE, i, j, v, e)
+        nx, ny = normal_at(o, e, x, y)
+        values[k, R1] = o.corner[v, col.CURVATURE]
+        values[k, R2] = o.edge[e, col.SIGN] * o.edge[e, col.RADIUS] + gap  # the gap turns with the arc
+        values[k, GAP], ids[k, ROUND_NORMAL] = gap, 1
+        place(pose, trig, ids, values, k, o.edge[e, col.CENTRE_X] + nx * values[k, R2],
+              o.edge[e, col.CENTRE_Y] + ny * values[k, R2], nx, ny)  # fmt: skip
+        set_speed(o, pose, trig, twist, ids, values, k)
+        return True
+    if is_across(o, e, x, y):
+        gap = distance_to_line(o, e, x, y)
+        px, py = nearest_on_line(o, e, x, y)
+        if o.edge_ids[e, col.SHAPE] == col.VERTICAL:  # its ends may differ by a hair
+            px = (o.edge[e, col.X1] + o.edge[e, col.X2]) / 2.0
+            gap = o.edge[e, col.OUT_X] * (x - px)
+        elif o.edge_ids[e, col.SHAPE] == col.HORIZONTAL:
+            py = (o.edge[e, col.Y1] + o.edge[e, col.Y2]) / 2.0
+            gap = o.edge[e, col.OUT_Y] * (y - py)
+        if gap < 0.0 or gap > tolerance:
+            return False
+        begin(ids, values, k, CORNER_EDGE, i, j, v, e)
+        values[k, R1], values[k, GAP] = o.corner[v, col.CURVATURE], gap
+        place(pose, trig, ids, values, k, px, py, o.edge[e, col.OUT_X], o.edge[e, col.OUT_Y])
+        set_speed(o, pose, trig, twist, ids, values, k)
+        return True
+    for end in range(2):
+        dx, dy = x - o.edge[e, col.X1 + 2 * end], y - o.edge[e, col.Y1 + 2 * end]
+        gap = np.sqrt(dx * dx + dy * dy)
+        if CORNERS_APART <= gap <= CORNERS_NEAR * tolerance:
+            begin(ids, values, k, CORNER_CORNER, i, j, v, corner_at(o, e, end))
+            values[k, R1], values[k, R2], values[k, GAP], ids[k, ROUND_NORMAL] = np.nan, gap, gap, 1
+            place(
+                pose, trig, ids, values, k, o.edge[e, col.X1 + 2 * end], o.edge[e, col.Y1 + 2 * end], dx / gap, dy / gap
+            )
+            set_speed(o, pose, trig, twist, ids, values, k)
+            return is_contact(rules, ids, values, k)  # fast corners are met by edges
+    return False
+
+
+@kernel
+def corner_at(o, e, end):
+    """The corner at the start (0) or end (1) of edge e."""
+    j = o.edge_ids[e, col.OWNER]
+    for v in range(o.owns[j, col.FIRST_CORNER], o.owns[j + 1, col.FIRST_CORNER]):
+        if o.corner_ids[v, col.BEFORE + 1 - end] == e and o.corner_ids[v, col.AFTER] >= 0:
+            return v
+    return -1
+
+
+@kernel
+def is_near(o, e, x, y, reach):
+    """Within reach of the line of edge e, and if it is straight of the box about it?  What touches e is, if so far."""
+    if abs(distance_to_line(o, e, x, y)) > reach:
+        return False
+    if o.edge_ids[e, col.SHAPE] == col.ARC:
+        return True
+    x1, y1, x2, y2 = o.edge[e, col.X1], o.edge[e, col.Y1], o.edge[e, col.X2], o.edge[e, col.Y2]
+    if x < min(x1, x2) - reach or x > max(x1, x2) + reach:
+        return False
+    return min(y1, y2) - reach <= y <= max(y1, y2) + reach
+
+
+@kernel
+def has_arc(o, i):
+    for e in range(o.owns[i, col.FIRST_EDGE], o.owns[i + 1, col.FIRST_EDGE]):
+        if o.edge_ids[e, col.SHAPE] == col.ARC:
+            return True
+    return False
+
+
+@kernel
+def corners_against(
+    o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, j, i, ids, values, first, count, at
+):  # fmt: skip
+    """Corners of body i against edges of body j. The rows of this pair begin at `first`."""
+    tolerance = rules.distance_tolerance
+    mx, my = to_world(pose, trig, j, o.body[j, col.MIDDLE_X], o.body[j, col.MIDDLE_Y])
+    live = o.owns[j, col.LIVE_EDGE]
+    lx, ly = (0.0, 0.0) if live < 0 else turned(trig, j, o.edge[live, col.OUT_X], o.edge[live, col.OUT_Y])
+    for v in range(o.owns[i, col.FIRST_CORNER], o.owns[i + 1, col.FIRST_CORNER]):
+        after = o.corner_ids[v, col.AFTER]
+        if o.ignores[j, o.corner_ids[v, col.BEFORE]] == 1 and (after < 0 or o.ignores[j, after] == 1):
+            continue
+        wx, wy = to_world(pose, trig, i, o.corner[v, col.PX], o.corner[v, col.PY])
+        x, y = to_body(pose, trig, j, wx, wy)
+        old_x, old_y, travel = x, y, LEAST_TRAVEL
+        if has_old:
+            ux, uy = to_world(old_pose, old_trig, i, o.corner[v, col.PX], o.corner[v, col.PY])
+            old_x, old_y = to_body(old_pose, old_trig, j, ux, uy)
+            way = (x - old_x) ** 2 + (y - old_y) ** 2
+            travel = np.sqrt(way) if way > LEAST_TRAVEL * LEAST_TRAVEL else LEAST_TRAVEL
+        if live >= 0:
+            if (wx - mx) * lx + (wy - my) * ly > o.body[j, col.REACH] + tolerance:
+                continue
+        elif (wx - mx) ** 2 + (wy - my) ** 2 > (o.body[j, col.REACH] + tolerance + travel) ** 2:
+            continue
+        if (
+            (x < o.body[j, col.LEFT] - tolerance and old_x < o.body[j, col.LEFT])
+            or (x > o.body[j, col.RIGHT] + tolerance and old_x > o.body[j, col.RIGHT])
+            or (y < o.body[j, col.BOTTOM] - tolerance and old_y < o.body[j, col.BOTTOM])
+            or (y > o.body[j, col.TOP] + tolerance and old_y > o.body[j, col.TOP])
+        ):
+            continue
+        crossed, first_x, first_y, least = col.NONE, 0.0, 0.0, np.inf
+        for e in range(o.owns[j, col.FIRST_EDGE], o.owns[j + 1, col.FIRST_EDGE]):
+            if o.ignores[i, e] == 1:
+                continue
+            far = o.edge[e, col.EDGE_REACH] + tolerance + travel
+            if (x - o.edge[e, col.MID_X]) ** 2 + (y - o.edge[e, col.MID_Y]) ** 2 > far * far:
+                continue
+            found = crossings(o, e, x, y, old_x, old_y, at) if has_old and box_is_met(o, e, x, y, old_x, old_y) else 0
+            for k in range(found):
+                way = np.sqrt((old_x - at[k, 0]) ** 2 + (old_y - at[k, 1]) ** 2)
+                if way < least:
+                    crossed, first_x, first_y, least = e, at[k, 0], at[k, 1], way
+            if (
+                found == 0
+                and after >= 0
+                and is_near(o, e, x, y, 2.0 * tolerance)
+                and corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, count)
+            ):
+                note_detection(rules, ids, values, count, time)
+                count = keep_best(o, rules, ids, values, first, count)
+        if crossed >= 0:
+            begin(ids, values, count, CORNER_EDGE, i, j, v, crossed)
+            nx, ny = normal_at(o, crossed, first_x, first_y)
+            values[count, R1], values[count, GAP] = o.corner[v, col.CURVATURE], distance_to_line(o, crossed, x, y)
+            if o.edge_ids[crossed, col.SHAPE] == col.ARC:
+                values[count, R2], ids[count, ROUND_NORMAL] = o.edge[crossed, col.SIGN] * o.edge[crossed, col.RADIUS], 1
+            place(pose, trig, ids, values, count, first_x, first_y, nx, ny)
+            set_speed(o, pose, trig, twist, ids, values, count)
+            note_detection(rules, ids, values, count, time)
+            count = keep_best(o, rules, ids, values, first, count)
+    return count
+
+
+@kernel
+def arc_against_line(o, rules, pose, trig, twist, old_pose, old_trig, has_old, e, f, ids, values, k, at):
+    """Row k: convex arc e near or through straight edge f. Is it one?"""
+    if o.edge[e, col.SIGN] < 0.0:
+        return False
+    i, j, r = o.edge_ids[e, col.OWNER], o.edge_ids[f, col.OWNER], o.edge[e, col.RADIUS]
+    nx, ny = o.edge[f, col.OUT_X], o.edge[f, col.OUT_Y]
+    wx, wy = to_world(pose, trig, i, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
+    cx, cy = to_body(pose, trig, j, wx, wy)
+    px, py = cx - r * nx, cy - r * ny
+    gap = distance_to_line(o, f, px, py)
+    if gap > rules.distance_tolerance:
+        return False
+    wx, wy = to_world(pose, trig, j, px, py)
+    ax, ay = to_body(pose, trig, i, wx, wy)
+    faces = is_on_arc(o, e, ax - o.edge[e, col.CENTRE_X], ay - o.edge[e, col.CENTRE_Y])
+    if gap > 0.0:
+        if not (is_across(o, f, px, py) and faces):
+            return False
+        px, py = nearest_on_line(o, f, cx, cy)
+        r += gap  # the gap turns with the straight edge
+    else:
+        if not has_old:
+            return False
+        wx, wy = to_world(old_pose, old_trig, i, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
+        ux, uy = to_body(old_pose, old_trig, j, wx, wy)
+        wx, wy = to_world(old_pose, old_trig, j, ux - r * nx, uy - r * ny)
+        ux, uy = to_body(old_pose, old_trig, i, wx, wy)
+        ux, uy = nearest_by_angle(o, e, ux, uy)
+        wx, wy = to_world(old_pose, old_trig, i, ux, uy)
+        ux, uy = to_body(old_pose, old_trig, j, wx, wy)
+        if distance_to_line(o, f, ux, uy) < 0.0 or not faces or crossings(o, f, px, py, ux, uy, at) == 0:
+            return False
+    begin(ids, values, k, EDGE_EDGE, i, j, e, f)
+    ids[k, ROUND_PRIMARY], values[k, R1], values[k, GAP] = 1, r, gap
+    place(pose, trig, ids, values, k, px, py, nx, ny)
+    set_speed(o, pose, trig, twist, ids, values, k)
+    return True
+
+
+@kernel
+def arc_against_arc(o, rules, pose, trig, twist, e, f, ids, values, k):
+    """Row k: arc e near or in arc f, f defining the normal, and being the hollow one if one is. Is it one?"""
+    if o.edge[e, col.SIGN] < 0.0 and o.edge[f, col.SIGN] < 0.0:
+        return False
+    if o.edge[e, col.SIGN] < 0.0:
+        e, f = f, e
+    i, j, hollow = o.edge_ids[e, col.OWNER], o.edge_ids[f, col.OWNER], o.edge[f, col.SIGN] < 0.0
+    if hollow and o.edge[e, col.RADIUS] > o.edge[f, col.RADIUS]:
+        return False
+    fx, fy = to_world(pose, trig, j, o.edge[f, col.CENTRE_X], o.edge[f, col.CENTRE_Y])
+    ax, ay = to_body(pose, trig, i, fx, fy)
+    ax, ay = ax - o.edge[e, col.CENTRE_X], ay - o.edge[e, col.CENTRE_Y]
+    if not (is_opposite_arc(o, e, ax, ay) if hollow else is_on_arc(o, e, ax, ay)):
+        return False
+    ex, ey = to_world(pose, trig, i, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
+    bx, by = to_body(pose, trig, j, ex, ey)
+    bx, by = bx - o.edge[f, col.CENTRE_X], by - o.edge[f, col.CENTRE_Y]
+    if not is_on_arc(o, f, bx, by):
+        return False
+    apart = np.sqrt(bx * bx + by * by)
+    gap = (
+        o.edge[f, col.RADIUS] - o.edge[e, col.RADIUS] - apart
+        if hollow
+        else apart - (o.edge[e, col.RADIUS] + o.edge[f, col.RADIUS])
+    )
+    deepest = o.edge[e, col.DEPTH] if hollow else max(o.edge[e, col.DEPTH], o.edge[f, col.DEPTH])
+    if gap > rules.distance_tolerance or gap < -deepest:
+        return False
+    begin(ids, values, k, EDGE_EDGE, i, j, e, f)
+    ids[k, ROUND_PRIMARY] = ids[k, ROUND_NORMAL] = 1
+    half = gap / 2.0 if gap > 0.0 else 0.0  # half of the gap turns with each arc
+    values[k, R1] = o.edge[e, col.RADIUS] + half
+    values[k, R2], values[k, GAP] = o.edge[f, col.SIGN] * o.edge[f, col.RADIUS] + half, gap
+    nx, ny, r = bx * (1.0 / apart), by * (1.0 / apart), o.edge[f, col.RADIUS]
+    place(pose, trig, ids, values, k, o.edge[f, col.CENTRE_X] + nx * r, o.edge[f, col.CENTRE_Y] + ny * r,
+          o.edge[f, col.SIGN] * nx, o.edge[f, col.SIGN] * ny)  # fmt: skip
+    set_speed(o, pose, trig, twist, ids, values, k)
+    return True
+
+
+@kernel
+def arcs_against(
+    o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, i, j, ids, values, first, count, at
+):  # fmt: skip
+    """Every edge of body i against every edge of body j, where one of the two is an arc."""
+    for e in range(o.owns[i, col.FIRST_EDGE], o.owns[i + 1, col.FIRST_EDGE]):
+        for f in range(o.owns[j, col.FIRST_EDGE], o.owns[j + 1, col.FIRST_EDGE]):
+            if o.edge_ids[e, col.SHAPE] != col.ARC and o.edge_ids[f, col.SHAPE] != col.ARC:
+                continue
+            if o.ignores[j, e] == 1 or o.ignores[i, f] == 1:
+                continue
+            ax, ay = to_world(pose, trig, i, o.edge[e, col.MID_X], o.edge[e, col.MID_Y])
+            bx, by = to_world(pose, trig, j, o.edge[f, col.MID_X], o.edge[f, col.MID_Y])
+            far = o.edge[e, col.EDGE_REACH] + o.edge[f, col.EDGE_REACH] + rules.distance_tolerance
+            if (ax - bx) ** 2 + (ay - by) ** 2 >= far * far:
+                continue
+            if o.edge_ids[e, col.SHAPE] == col.ARC and o.edge_ids[f, col.SHAPE] == col.ARC:
+                found = arc_against_arc(o, rules, pose, trig, twist, e, f, ids, values, count)
+            else:
+                arc, line = (e, f) if o.edge_ids[e, col.SHAPE] == col.ARC else (f, e)
+                found = arc_against_line(
+                    o, rules, pose, trig, twist, old_pose, old_trig, has_old, arc, line, ids, values, count, at
+                )
+            if found:
+                note_detection(rules, ids, values, count, time)
+                count = keep_best(o, rules, ids, values, first, count)
+    return count
+
+
+@kernel
+def may_meet(o, rules, pose, trig, twist, i, j, step):
+    """Are the circles about i and j within the tolerance, or are they too fast to tell?"""
+    speed = abs(twist[i, 0]) + abs(twist[i, 1]) + abs(twist[j, 0]) + abs(twist[j, 1])
+    if speed * step > 2.0 * (o.body[i, col.LEAST_HEIGHT] + o.body[j, col.LEAST_HEIGHT]):
+        return True
+    if o.owns[i, col.LIVE_EDGE] < 0 and o.owns[j, col.LIVE_EDGE] >= 0:
+        i, j = j, i
+    ax, ay = to_world(pose, trig, i, o.body[i, col.MIDDLE_X], o.body[i, col.MIDDLE_Y])
+    bx, by = to_world(pose, trig, j, o.body[j, col.MIDDLE_X], o.body[j, col.MIDDLE_Y])
+    far = o.body[i, col.REACH] + o.body[j, col.REACH] + rules.distance_tolerance
+    if o.owns[i, col.LIVE_EDGE] >= 0:
+        nx, ny = turned(
+            trig, i, o.edge[o.owns[i, col.LIVE_EDGE], col.OUT_X], o.edge[o.owns[i, col.LIVE_EDGE], col.OUT_Y]
+        )
+        return (bx - ax) * nx + (by - ay) * ny < far
+    return (bx - ax) ** 2 + (by - ay) ** 2 < far * far
+
+
+@entry
+def find(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, step, ids, values, count, at):
+    """Adds to the `count` rows that there are every place where bodies meet now; returns how many, or -1: no room."""
+    fill_trig(pose, trig)
+    if has_old:
+        fill_trig(old_pose, old_trig)
+    room, given = ids.shape[0] - o.connector_ids.shape[0] - 2, count  # rows of any pair
+    for p in range(o.pairs.shape[0]):
+        i, j = o.pairs[p, 0], o.pairs[p, 1]
+        if not may_meet(o, rules, pose, trig, twist, i, j, step):
+            continue
+        most = 3 * (
+            o.owns[i + 1, col.FIRST_CORNER]
+            - o.owns[i, col.FIRST_CORNER]
+            + o.owns[j + 1, col.FIRST_CORNER]
+            - o.owns[j, col.FIRST_CORNER]
+        )
+        if count + most > room:
+            return -1
+        first = 0 if given > 0 else count
+        for side in range(2):
+            count = corners_against(
+                o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, o.pairs[p, side], o.pairs[p, 1 - side],
+                ids, values, first, count, at,
+            )  # fmt: skip
+        if has_arc(o, i) or has_arc(o, j):
+            count = arcs_against(
+                o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, i, j, ids, values, first, count, at
+            )
+    return add_connectors(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, ids, values, count)
+
+
+@entry
+def least_gap(ids, values, count):
+    """Of places that are not joints; negative if bodies penetrate. [m]"""
+    least = np.inf
+    for k in range(count):
+        if ids[k, HELD] == 0:
+            least = min(least, values[k, GAP])
+    return least

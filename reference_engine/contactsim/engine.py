@@ -1,0 +1,453 @@
+"""The original's step: go on, and when bodies collide, go back, estimate when they meet, and let them bounce there."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.contactsim import collision as row
+from reference_engine.contactsim.arrays import FIRST_CORNER, room_to_work
+from reference_engine.contactsim.collision import classify, update
+from reference_engine.contactsim.contact import ACCEPTED, apply_contact_forces
+from reference_engine.contactsim.detection import find, least_gap
+from reference_engine.contactsim.edges import fill_trig
+from reference_engine.contactsim.external import External
+from reference_engine.contactsim.impulse import NO_IMPULSE, strike
+from reference_engine.contactsim.integrator import NO_FORCES, NO_ROOM, WENT, attempt, room_for_stages
+from reference_engine.contactsim.layout import frames_of, pack_outlines, pack_rules
+from reference_engine.contactsim.settings import COLLISION_HANDLINGS, INTEGRATORS, FaithfulSettings
+from reference_engine.planar_model.errors import ContactForceError, UnresolvedContact, WorldError
+from reference_engine.planar_model.motion import NO_IMPACTS, ContactForces, Impacts, Motion, Sample, collect
+from reference_engine.planar_model.world import World
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+STUCK = 30  # times back without getting on, before we give up
+MAYBE_STUCK = 3  # before time is halved instead
+ADVANCED = 1e-7  # s; a shorter step is no progress
+NO_STEP = 1e-16  # s
+SHORTEST = 1e-15  # s, of an adaptive step
+ROUNDING = 1e7  # 1/s; estimates that agree to 1 / this are one time when collisions are put in order
+
+
+@dataclass(slots=True)
+class Totals:
+    """What the original counts."""
+
+    collisions: int = 0  # approaching places near enough to be handled
+    impulses: int = 0  # calculations of impulses
+    searches: int = 0  # impacts found by halving time
+    backups: int = 0
+    steps: int = 0  # of the integrator, also those that failed
+
+
+@dataclass(slots=True)
+class Rows:
+    """Collisions in the order in which they were found; columns as `collision` names them."""
+
+    ids: Ids
+    values: Array
+    count: int = 0
+
+    def keep(self, wanted: NDArray[np.bool_]) -> "Rows":
+        """Only the wanted rows; returns the others."""
+        ids, values = self.ids[: self.count], self.values[: self.count]
+        gone = Rows(ids[~wanted].copy(), values[~wanted].copy(), int((~wanted).sum()))
+        kept = int(wanted.sum())
+        self.ids[:kept], self.values[:kept] = ids[wanted], values[wanted]
+        self.count = kept
+        return gone
+
+    def copy(self) -> "Rows":
+        return Rows(self.ids[: self.count].copy(), self.values[: self.count].copy(), self.count)
+
+
+class ContactSim:
+    """A world in time. `pose` and `twist` are (B + 1, 3), the fixed background last."""
+
+    def __init__(self, world: World, settings: FaithfulSettings | None = None, start: float = 0.0) -> None:
+        self.world, self.settings = world, settings or FaithfulSettings()
+        self.outlines, self.rules = pack_outlines(world), pack_rules(self.settings)
+        self.external = External(world)
+        self.compiled = not self.settings.adaptive
+        self.method = INTEGRATORS.index(self.settings.integrator)
+        self.stages = room_for_stages(self.external.forces, frames_of(world))
+        self.handling = COLLISION_HANDLINGS.index(self.settings.collision_handling)
+        self.seed = np.array([self.settings.random_seed], np.int64)
+        self.totals = Totals()
+        self.time = float(start)
+        still = [(0.0, 0.0, 0.0)]
+        self.pose = np.array([*((*b.position, b.angle) for b in world.bodies), *still], np.float64)
+        self.twist = np.array([*((*b.velocity, b.spin) for b in world.bodies), *still], np.float64)
+        self.old_pose, self.has_old = self.pose.copy(), False
+        self.trig, self.old_trig = frames_of(world), frames_of(world)
+        self.crossings = np.zeros((2, 2))
+        self.rate = [np.zeros_like(self.pose) for _ in range(4)]
+        corners = np.diff(self.outlines.owns[:, FIRST_CORNER])
+        pair = max((int(corners[i] + corners[j]) for i, j in self.outlines.pairs), default=0)
+        self.capacity = 64 + 3 * pair + len(world.connectors)
+        self.found, self.rows = self.room(), self.room()
+        self.work = room_to_work(16 + len(world.connectors), len(world.bodies))
+        self.events: list[Impacts] = []
+
+    def room(self) -> Rows:
+        return Rows(np.zeros((self.capacity, row.IDS), np.int64), np.zeros((self.capacity, row.VALUES)))
+
+    # --- one evaluation --------------------------------------------------------------------------
+
+    def find(self, rows: Rows, pose: Array, twist: Array, time: float, step: float) -> None:
+        """Add to the rows what meets at this pose."""
+        before = rows.copy()
+        while True:
+            count = find(
+                self.outlines, self.rules, pose, self.trig, twist, self.old_pose, self.old_trig, self.has_old, time,
+                step, rows.ids, rows.values, rows.count, self.crossings,
+            )  # fmt: skip
+            if count >= 0:
+                rows.count = count
+                return
+            self.capacity *= 2
+            larger = self.room()
+            larger.ids[: before.count], larger.values[: before.count] = before.ids, before.values
+            rows.ids, rows.values, rows.count = larger.ids, larger.values, before.count
+
+    def grow(self, count: int) -> None:
+        if count > len(self.work.A):
+            self.work = room_to_work(2 * count, len(self.world.bodies))
+
+    def evaluate(self, time: float, pose: Array, twist: Array, step: float, rate: Array) -> bool:
+        """Accelerations with contact forces; False if bodies penetrate, then `found` says which."""
+        self.external.acceleration(time, pose, twist, rate)
+        self.found.count = 0
+        if not self.settings.contact_forces:
+            return True
+        self.find(self.found, pose, twist, time, step)
+        if least_gap(self.found.ids, self.found.values, self.found.count) < 0.0:
+            return False
+        self.grow(self.found.count)
+        self.found.count, violation = apply_contact_forces(
+            self.outlines, self.rules, pose, twist, self.found.ids, self.found.values, self.found.count, self.seed,
+            self.work, rate,
+        )  # fmt: skip
+        self.refuse(violation)
+        return True
+
+    def refuse(self, violation: float) -> None:
+        if violation > ACCEPTED:
+            raise ContactForceError(
+                f"t = {self.time:.9g} s: no contact forces found: violation {violation:.3g} m/s^2", residual=violation
+            )
+
+    # --- integrators -----------------------------------------------------------------------------
+
+    def integrate(self, h: float) -> bool:
+        """On by h; False if bodies penetrate on the way, then nothing has changed but `found`."""
+        if self.settings.adaptive:
+            return self.adaptive_step(h)
+        return {"runge_kutta": self.runge_kutta, "modified_euler": self.modified_euler, "euler": self.euler}[
+            self.settings.integrator
+        ](h)
+
+    def runge_kutta(self, h: float) -> bool:
+        """Four stages; the slope of the pose is the twist of the stage."""
+        t, x, u = self.time, self.pose, self.twist
+        k = self.rate
+        slopes = [u]
+        if not self.evaluate(t, x, u, 0.0, k[0]):
+            return False
+        for stage, part in ((1, 2.0), (2, 2.0), (3, 1.0)):
+            time = t + h / part
+            pose, twist = x + slopes[stage - 1] * h / part, u + k[stage - 1] * h / part
+            slopes.append(twist)
+            if not self.evaluate(time, pose, twist, h / part, k[stage]):
+                return False
+        self.pose = x + (slopes[0] + 2.0 * slopes[1] + 2.0 * slopes[2] + slopes[3]) * h / 6.0
+        self.twist = u + (k[0] + 2.0 * k[1] + 2.0 * k[2] + k[3]) * h / 6.0
+        self.time = t + 6.0 * h / 6.0
+        return True
+
+    def modified_euler(self, h: float) -> bool:
+        t, x, u, k = self.time, self.pose, self.twist, self.rate
+        if not self.evaluate(t, x, u, 0.0, k[0]):
+            return False
+        pose, twist = x + u * h, u + k[0] * h
+        if not self.evaluate(t + h, pose, twist, h, k[1]):
+            return False
+        self.pose, self.twist = x + (u + twist) * h / 2.0, u + (k[0] + k[1]) * h / 2.0
+        self.time = t + 2.0 * h / 2.0
+        return True
+
+    def euler(self, h: float) -> bool:
+        if not self.evaluate(self.time, self.pose, self.twist, 0.0, self.rate[0]):
+            return False
+        self.pose, self.twist = self.pose + self.twist * h, self.twist + self.rate[0] * h
+        self.time += h
+        return True
+
+    def adaptive_step(self, h: float) -> bool:
+        """The step in ever smaller parts, each a fifth, until its change of energy no longer changes."""
+        saved = self.time, self.pose, self.twist
+        self.old_pose, self.has_old = self.pose.copy(), True
+        start, part, last, settled = self.external.energy(self.time, self.pose, self.twist), h, math.inf, False
+        plain = {"runge_kutta": self.runge_kutta, "modified_euler": self.modified_euler, "euler": self.euler}[
+            self.settings.integrator
+        ]
+        while not settled:
+            if last < math.inf:
+                self.time, self.pose, self.twist = saved
+                self.has_old, part = False, part / 5.0
+                if part < SHORTEST:
+                    raise self.unresolved(self.found, f"an adaptive step of {part:.1e} s still changes the energy")
+            now, end = saved[0], saved[0] + h
+            while now < end:
+                piece = end - now if now + part > end - 1e-10 else part
+                if not plain(piece):
+                    return False
+                now += piece
+            change = abs(start - self.external.energy(self.time, self.pose, self.twist))
+            measure = change
+            if self.settings.adaptive_second_difference:
+                measure = abs(change - last)
+            settled, last = measure <= self.settings.adaptive_tolerance, change
+        return True
+
+    # --- a step in time --------------------------------------------------------------------------
+
+    def advance(self, step: float) -> None:
+        """On by `step`, with as many integrator steps and impacts as it takes."""
+        if step < NO_STEP:
+            return
+        done, part = 0.0, step
+        searching, quiet, estimate, tries, struck = False, 0, math.nan, 0, False
+        while done < step - NO_STEP:
+            rows, busy = self.attempt(part)
+            if not busy and part == step and not self.settings.joint_small_impacts:
+                return
+            flags = self.flags(rows, False)
+            rows.ids[: rows.count, row.MUST] = flags[:, 0]
+            back = bool(flags[:, 0].any())
+            if back:
+                self.go_back(rows, part)
+                tries += 1
+                searching = searching or tries >= MAYBE_STUCK
+                if tries >= STUCK:
+                    raise self.unresolved(rows, f"not resolved after going back {STUCK} times")
+            near = int(self.flags(rows, back)[:, 3].sum())
+            ahead = rows
+            if near > 0:
+                ahead = rows.keep(self.touching(rows))
+                if self.handle(rows):
+                    struck = True
+                    self.totals.searches += int(searching)
+                    self.totals.collisions += near
+                    searching, quiet = False, 0
+                else:
+                    searching = True
+                estimate = math.nan
+            if not back:
+                if part > ADVANCED:
+                    tries = 0
+                done += part
+                quiet += int(searching)
+                if searching and quiet >= 2:
+                    searching, quiet = False, 0
+                elif not math.isnan(estimate):
+                    searching = True
+            searching, quiet, estimate, part = self.next_part(ahead, back, searching, quiet, part, step - done)
+        if self.settings.joint_small_impacts and not struck and self.joints(ahead):
+            rows.keep(self.touching(rows))
+            if rows.count:
+                self.handle(rows, small=True)
+
+    def next_part(
+        self, rows: Rows, back: bool, searching: bool, quiet: int, part: float, rest: float
+    ) -> tuple[bool, int, float, float]:
+        """How far to go next: to the estimate, by half of the last part, or all that is left."""
+        estimate = self.earliest(rows)
+        if not searching:
+            must = bool(rows.ids[: rows.count, row.MUST].any())
+            searching = estimate < self.time or (must and math.isnan(estimate))
+        if searching:
+            if back:
+                part, quiet = part / 2.0, 0
+            return True, quiet, math.nan, min(part, rest)
+        if not math.isnan(estimate):
+            return False, quiet, estimate, min(estimate - self.time, rest)
+        return False, quiet, math.nan, rest
+
+    def attempt(self, part: float) -> tuple[Rows, bool]:
+        """One step of the integrator; the collisions where it ended, or failed, by the time they are estimated for.
+
+        And whether there is anything to be seen to.
+        """
+        self.old_pose, self.has_old = self.pose, True
+        self.saved = self.time, self.pose, self.twist
+        self.totals.steps += 1
+        if self.compiled:
+            rows, busy = self.compiled_step(part)
+            if not busy and not self.settings.joint_small_impacts:
+                return rows, False
+        else:
+            went, rows = self.integrate(part), self.room()
+            if went:
+                self.find(rows, self.pose, self.twist, self.time, part)
+            else:
+                rows.ids[: self.found.count] = self.found.ids[: self.found.count]
+                rows.values[: self.found.count] = self.found.values[: self.found.count]
+                rows.count = self.found.count
+            busy = True
+        n = rows.count
+        rounded = np.floor(ROUNDING * rows.values[:n, row.ESTIMATE] + 0.5)
+        order = np.argsort(rounded, kind="stable")  # nan last
+        rows.ids[:n], rows.values[:n] = rows.ids[order], rows.values[order]
+        return rows, True
+
+    def compiled_step(self, h: float) -> tuple[Rows, bool]:
+        """The same without Python between the stages."""
+        pose, twist, seed, rows = np.empty_like(self.pose), np.empty_like(self.twist), int(self.seed[0]), self.rows
+        while True:
+            outcome, rows.count, violation, busy = attempt(
+                self.outlines, self.rules, self.method, self.settings.contact_forces, self.time, h, self.pose,
+                self.twist, self.stages, self.seed, self.work, rows.ids, rows.values, pose, twist,
+            )  # fmt: skip
+            self.external.functions.check()
+            if outcome != NO_ROOM:
+                break
+            self.seed[0] = seed
+            if rows.count < 0:
+                self.capacity *= 2
+                self.rows = rows = self.room()
+            else:
+                self.grow(rows.count)
+        self.refuse(violation if outcome == NO_FORCES else 0.0)
+        if outcome == WENT:
+            self.pose, self.twist = pose, twist
+            weights = (6.0, 2.0, 1.0)[self.method]
+            self.time += weights * h / weights
+        return rows, bool(busy)
+
+    def go_back(self, rows: Rows, part: float) -> None:
+        """To before the attempt, with the collisions that made it fail, and all that is near there."""
+        self.time, self.pose, self.twist = self.saved
+        self.has_old = False
+        self.totals.backups += 1
+        rows.keep(self.flags(rows, False)[:, 0])
+        self.update(rows)
+        self.find(rows, self.pose, self.twist, self.time, part)
+
+    def update(self, rows: Rows) -> None:
+        trig = self.trig
+        fill_trig(self.pose, trig)
+        update(self.outlines, self.rules, self.pose, trig, self.twist, self.time, rows.ids, rows.values, rows.count)
+
+    def flags(self, rows: Rows, allow_tiny: bool) -> NDArray[np.bool_]:
+        """(n, 4): colliding, contact, imminent, to be handled here and now."""
+        out = np.zeros((rows.count, 4), np.bool_)
+        classify(self.rules, rows.ids, rows.values, rows.count, allow_tiny, out)
+        return out
+
+    def touching(self, rows: Rows) -> NDArray[np.bool_]:
+        gap = rows.values[: rows.count, row.GAP]
+        return (rows.ids[: rows.count, row.HELD] == 1) | (gap < self.rules.distance_tolerance)
+
+    def joints(self, rows: Rows) -> bool:
+        return bool((rows.ids[: rows.count, row.HELD] == 1).any())
+
+    def earliest(self, rows: Rows) -> float:
+        """The first estimate of those that come; nan if any of them has none."""
+        coming = self.flags(rows, False)[:, 2]
+        estimates = rows.values[: rows.count, row.ESTIMATE][coming]
+        return float(estimates.min()) if len(estimates) else math.nan
+
+    def handle(self, rows: Rows, small: bool = False) -> bool:
+        """Impulses at all rows. Was any worth the name?"""
+        self.grow(rows.count)
+        speeds = rows.values[: rows.count, row.SPEED].copy()
+        self.twist = self.twist.copy()
+        done, violation, greatest, least = strike(
+            self.outlines, self.rules, self.pose, self.twist, rows.ids, rows.values, rows.count, self.handling,
+            self.seed, self.work,
+        )  # fmt: skip
+        if done < 0 or violation > ACCEPTED or least < -NO_IMPULSE:
+            raise ContactForceError(
+                f"t = {self.time:.9g} s: no impulses found at {rows.count} places: violation {violation:.3g} m/s, "
+                f"least impulse {least:.3g} N s",
+                residual=violation,
+            )
+        self.totals.impulses += done
+        if greatest > NO_IMPULSE and not small:
+            self.events.append(self.impacts(rows, speeds))
+            self.update(rows)
+        return bool(greatest > NO_IMPULSE)
+
+    def impacts(self, rows: Rows, speeds: Array) -> Impacts:
+        hit = np.flatnonzero(np.abs(rows.values[: rows.count, row.AMOUNT]) > NO_IMPULSE)
+        values, ids = rows.values[hit], rows.ids[hit]
+        return Impacts(
+            time=np.full(len(hit), self.time),
+            pair=ids[:, [row.NORMAL, row.PRIMARY]],
+            point=values[:, [row.AX, row.AY]],
+            normal=values[:, [row.NX, row.NY]],
+            gap=values[:, row.GAP],
+            speed=speeds[hit],
+            impulse=values[:, row.AMOUNT],
+            friction=np.zeros(len(hit)),
+        )
+
+    def unresolved(self, rows: Rows, reason: str) -> UnresolvedContact:
+        k = int(np.argmin(rows.values[: rows.count, row.GAP])) if rows.count else -1
+        pair = rows.ids[k, [row.NORMAL, row.PRIMARY]] if k >= 0 else np.zeros(2, np.int64)
+        names = [self.world.body_name(int(i)) if i < len(self.world.bodies) else "background" for i in pair]
+        gap = float(rows.values[k, row.GAP]) if k >= 0 else math.nan
+        return UnresolvedContact(reason, time=self.time, bodies=(names[0], names[1]), gap=gap)
+
+    # --- what others see -------------------------------------------------------------------------
+
+    def energy(self) -> float:
+        return self.external.energy(self.time, self.pose, self.twist)
+
+    def contact_forces(self) -> ContactForces:
+        """As they are now; it draws no random numbers that a later step would miss."""
+        seed, old, found = self.seed.copy(), self.has_old, self.outlines.connector.copy()
+        self.has_old = False
+        self.evaluate(self.time, self.pose, self.twist, 0.0, self.rate[0])
+        self.seed[:], self.has_old, self.outlines.connector[:] = seed, old, found
+        ids, values = self.found.ids[: self.found.count], self.found.values[: self.found.count]
+        return ContactForces(
+            pair=ids[:, [row.NORMAL, row.PRIMARY]],
+            point=values[:, [row.AX, row.AY]],
+            normal=values[:, [row.NX, row.NY]],
+            gap=values[:, row.GAP].copy(),
+            force=values[:, row.AMOUNT].copy(),
+            friction=np.zeros(len(ids)),
+        )
+
+
+def faithful_samples(
+    world: World, duration: float, dt: float, settings: FaithfulSettings | None = None
+) -> Iterator[Sample]:
+    """The start and the end of every step, with the contact forces there and the impacts on the way."""
+    for name, value in (("duration", duration), ("dt", dt)):
+        if not (math.isfinite(value) and value > 0.0):
+            raise WorldError(f"{name}: {value!r} s is not a positive finite time")
+    sim = ContactSim(world, settings)
+    for k in range(math.ceil(duration / dt - 1e-9) + 1):
+        if k:
+            sim.advance(min(dt, duration - (k - 1) * dt))
+        impacts = Impacts(**{f: np.concatenate([getattr(e, f) for e in (NO_IMPACTS, *sim.events)]) for f in FIELDS})
+        sim.events.clear()
+        yield Sample(
+            time=sim.time, pose=sim.pose[:-1].copy(), twist=sim.twist[:-1].copy(), contacts=sim.contact_forces(),
+            impacts=impacts,
+        )  # fmt: skip
+
+
+def faithful_simulate(world: World, duration: float, dt: float, settings: FaithfulSettings | None = None) -> Motion:
+    """The motion from 0 to `duration`, sampled at the end of every step."""
+    return collect(faithful_samples(world, duration, dt, settings))
+
+
+FIELDS = tuple(Impacts.__slots__)

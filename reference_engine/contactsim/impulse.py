@@ -1,0 +1,147 @@
+"""Impacts: u+ = -e u- where bodies meet, all at once or one after the other in the seeded order.
+
+simultaneous  one problem 0 <= j  perp  A j + (1 + e) u >= 0; e = 0 where two bodies are at rest on one another
+serial        one approaching place at a time until none approaches; `grouped` takes the joints along that it can be
+              reached by, and stops them (e = 0); `separate` lets joints bounce like the rest
+hybrid        grouped, and with every other approaching place of either body
+lastpass      a plastic pass (e = 0) over everything at the end
+In serial order contacts keep their e.
+"""
+
+from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.contactsim import arrays as col
+from reference_engine.contactsim.collision import AMOUNT, HELD, NORMAL, PRIMARY, SPEED, is_contact
+from reference_engine.contactsim.contact import entry_of_matrix, push
+from reference_engine.contactsim.pivoting import permutation, solve, worst_violation
+
+NO_IMPULSE = 1e-12  # N s
+SLOW_ENOUGH = 1e-5  # m/s, an approach that is left; doubled every 20 n impulses
+MOST = 100000  # impulses in one impact
+SIMULTANEOUS, HYBRID, SEPARATE, SEPARATE_LASTPASS, GROUPED, GROUPED_LASTPASS = range(6)
+
+
+@kernel
+def approaches(ids, u, k, slow):
+    return abs(u[k]) > slow if ids[k, HELD] == 1 else u[k] < -slow
+
+
+@kernel
+def share_body(ids, k, m):
+    i, j, p, q = ids[k, PRIMARY], ids[k, NORMAL], ids[m, PRIMARY], ids[m, NORMAL]
+    return p in (i, j) or q in (i, j)
+
+
+@kernel
+def gather(o, ids, count, focus, hybrid, slow, work):
+    """taken = 1 for the focus, with `hybrid` its approaching neighbours, and the joints that hang on them."""
+    for k in range(count):
+        work.k[col.W_TAKEN, k] = 0
+    for body in range(work.moved.shape[0]):
+        work.moved[body] = 0
+    work.k[col.W_TAKEN, focus] = 1
+    for side in range(2):
+        body = ids[focus, PRIMARY + side]
+        if o.body[body, col.INV_MASS] > 0.0:
+            work.moved[body] = 1
+    if hybrid:
+        for k in range(count):
+            if k != focus and ids[k, HELD] == 0 and work.v[col.W_U, k] < -slow and share_body(ids, k, focus):
+                work.k[col.W_TAKEN, k] = 1
+                work.moved[ids[k, PRIMARY]] = work.moved[ids[k, NORMAL]] = 1  # fixed bodies too, as in the original
+    grows = True
+    while grows:
+        grows = False
+        for k in range(count):
+            near = work.moved[ids[k, PRIMARY]] == 1 or work.moved[ids[k, NORMAL]] == 1
+            if work.k[col.W_TAKEN, k] == 0 and ids[k, HELD] == 1 and near:
+                work.k[col.W_TAKEN, k] = 1
+                grows = True
+                for side in range(2):
+                    body = ids[k, PRIMARY + side]
+                    if o.body[body, col.INV_MASS] > 0.0:
+                        work.moved[body] = 1
+
+
+@kernel
+def solve_taken(ids, count, plastic, seed, work):
+    """Impulses at the rows that are taken, added to j, and what they do to every speed; the worst violation."""
+    n = 0
+    for k in range(count):
+        if work.k[col.W_TAKEN, k] == 1:
+            work.k[col.W_MEMBER, n] = k
+            n += 1
+    for i in range(n):
+        k = work.k[col.W_MEMBER, i]
+        work.k[col.W_JOINT, i] = ids[k, HELD]
+        work.v[col.W_B, i] = work.v[col.W_U, k] * (1.0 if plastic else 1.0 + work.v[col.W_E, k])
+        for m in range(n):
+            work.A[i, m] = work.A_all[k, work.k[col.W_MEMBER, m]]
+    solve(work.A, work.v[col.W_B], n, work.k[col.W_JOINT], seed, work.v[col.W_F], work.v[col.W_A], work)
+    for i in range(n):
+        work.v[col.W_J, work.k[col.W_MEMBER, i]] += work.v[col.W_F, i]
+    for k in range(count):
+        for i in range(n):
+            work.v[col.W_U, k] += work.A_all[k, work.k[col.W_MEMBER, i]] * work.v[col.W_F, i]
+    return worst_violation(work.A, work.v[col.W_B], n, work.k[col.W_JOINT], work.v[col.W_F])
+
+
+@kernel
+def one_after_the_other(o, ids, count, handling, seed, work):
+    """(impulses calculated, worst violation); -1 impulses if it does not end."""
+    slow, limit, worst = SLOW_ENOUGH, 20 * count, 0.0
+    last_pass = handling in (HYBRID, SEPARATE_LASTPASS, GROUPED_LASTPASS)
+    grouped = handling in (HYBRID, GROUPED, GROUPED_LASTPASS)
+    for loop in range(1, MOST):
+        if loop > limit:
+            slow *= 2.0
+            limit += 20 * count
+        permutation(seed, count, work.k[col.W_ORDER])
+        focus = col.NONE
+        for k in range(count):
+            if approaches(ids, work.v[col.W_U], work.k[col.W_ORDER, k], slow):
+                focus = work.k[col.W_ORDER, k]
+                break
+        if focus < 0 and not last_pass:
+            return loop - 1, worst
+        if focus >= 0 and grouped:
+            gather(o, ids, count, focus, handling == HYBRID, slow, work)
+        else:
+            for k in range(count):
+                work.k[col.W_TAKEN, k] = 1 if focus < 0 or k == focus else 0
+        worst = max(worst, solve_taken(ids, count, focus < 0, seed, work))
+        if focus < 0:
+            return loop, worst
+    return -1, worst
+
+
+@entry
+def strike(o, rules, pose, twist, ids, values, count, handling, seed, work):
+    """Impulses at all rows, applied to the twist and noted as the rows' amount.
+
+    Returns (impulses calculated or -1, worst violation [m/s], greatest impulse [N s], least where none may pull).
+    """
+    grouped = handling in (HYBRID, GROUPED, GROUPED_LASTPASS)
+    for k in range(count):
+        e = o.restitution[ids[k, PRIMARY], ids[k, NORMAL]]
+        if handling == SIMULTANEOUS:
+            e = 0.0 if is_contact(rules, ids, values, k) else e
+        elif grouped and ids[k, HELD] == 1:
+            e = 0.0
+        work.v[col.W_E, k], work.v[col.W_U, k], work.v[col.W_J, k], work.k[col.W_TAKEN, k] = e, values[k, SPEED], 0.0, 1
+        for m in range(count):
+            work.A_all[k, m] = entry_of_matrix(o, pose, ids, values, k, m, True)
+    if handling == SIMULTANEOUS:
+        worst, done = solve_taken(ids, count, False, seed, work), 1
+    else:
+        done, worst = one_after_the_other(o, ids, count, handling, seed, work)
+    greatest, least = 0.0, 0.0
+    for k in range(count):
+        amount = work.v[col.W_J, k]
+        greatest = max(greatest, amount)
+        if ids[k, HELD] == 0 and amount < 0.0:
+            least = min(least, amount)
+            amount = 0.0
+        values[k, AMOUNT] = amount
+        if amount != 0.0:
+            push(o, pose, ids, values, k, amount, True, twist)
+    return done, worst, greatest, least

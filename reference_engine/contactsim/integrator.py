@@ -1,0 +1,120 @@
+"""One step of Runge-Kutta 4, modified Euler or Euler, with the contacts and their forces at every stage.
+
+The stages are looked at like states: bodies that penetrate in one end the step. `engine` does the same stage by stage
+for steps that adapt.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.compiler.structure import Structure
+from reference_engine.contactsim.collision import is_close, is_colliding, is_imminent
+from reference_engine.contactsim.contact import ACCEPTED, apply_contact_forces
+from reference_engine.contactsim.detection import find, least_gap
+from reference_engine.planar_model.external import Forces, accelerate
+
+Array = NDArray[np.float64]
+
+RUNGE_KUTTA, MODIFIED_EULER, EULER = range(3)
+WENT, PENETRATES, NO_ROOM, NO_FORCES = range(4)
+
+
+@dataclass(frozen=True, eq=False)
+class Stages(Structure):
+    """Room for the stages of one step; (B + 1, 3) is (x, y, angle) or its rates."""
+
+    motion: Array  # (2, 4, B + 1, 3) twist and acceleration of each stage
+    pose: Array  # (2, B + 1, 3) of the stage, and at the start of the step
+    trig: Array  # (2, B + 1, 4) of both poses cosine and sine of the angle; centre of mass in the frame of the body
+    crossings: Array  # (2, 2)
+    forces: Forces
+    state: Array  # (2, 6 B + 6) as `accelerate` takes it, and its rate
+
+
+def room_for_stages(forces: Forces, frames: Array) -> Stages:
+    n = len(forces.mass)
+    return Stages(
+        np.zeros((2, 4, n, 3)), np.zeros((2, n, 3)), np.stack([frames, frames]), np.zeros((2, 2)), forces,
+        np.zeros((2, 6 * n)),
+    )  # fmt: skip
+
+
+@kernel
+def evaluate(o, rules, stages, twist, time, step, contact_forces, ids, values, seed, work, rate):
+    """Accelerations at the stage's pose; (outcome, rows found, worst violation)."""
+    n, pose, state, state_rate = twist.shape[0], stages.pose[0], stages.state[0], stages.state[1]
+    for i in range(n):
+        for c in range(3):
+            state[3 * i + c], state[3 * (n + i) + c] = pose[i, c], twist[i, c]
+    accelerate(stages.forces, time, state, n, state_rate)
+    for i in range(n):
+        for c in range(3):
+            rate[i, c] = state_rate[3 * (n + i) + c]
+    if not contact_forces:
+        return WENT, 0, 0.0
+    count = find(
+        o, rules, pose, stages.trig[0], twist, stages.pose[1], stages.trig[1], True, time, step, ids, values,
+        0, stages.crossings,
+    )  # fmt: skip
+    if count < 0 or count > work.A.shape[0]:
+        return NO_ROOM, count, 0.0
+    if least_gap(ids, values, count) < 0.0:
+        return PENETRATES, count, 0.0
+    count, violation = apply_contact_forces(o, rules, pose, twist, ids, values, count, seed, work, rate)
+    return (NO_FORCES if violation > ACCEPTED else WENT), count, violation
+
+
+@entry
+def attempt(
+    o, rules, method, contact_forces, time, h, pose, twist, stages, seed, work, ids, values, pose_out, twist_out
+):  # fmt: skip
+    """A step of h from (pose, twist): (outcome, rows where it ended, worst violation, anything to be seen to there?).
+
+    The rows are those of the stage that failed, or of the end of the step.
+    """
+    n, slope, rate = pose.shape[0], stages.motion[0], stages.motion[1]
+    count_of_stages = 4 if method == RUNGE_KUTTA else (2 if method == MODIFIED_EULER else 1)
+    for i in range(n):
+        for c in range(3):
+            stages.pose[1, i, c] = pose[i, c]
+    for s in range(count_of_stages):
+        part = 2.0 if method == RUNGE_KUTTA and s < 3 else 1.0
+        for i in range(n):
+            for c in range(3):
+                if s == 0:
+                    stages.pose[0, i, c], slope[0, i, c] = pose[i, c], twist[i, c]
+                else:
+                    stages.pose[0, i, c] = pose[i, c] + slope[s - 1, i, c] * h / part
+                    slope[s, i, c] = twist[i, c] + rate[s - 1, i, c] * h / part
+        ahead = 0.0 if s == 0 else h / part
+        outcome, count, violation = evaluate(
+            o, rules, stages, slope[s], time + ahead, ahead, contact_forces, ids, values, seed, work,
+            rate[s],
+        )  # fmt: skip
+        if outcome != WENT:
+            return outcome, count, violation, True
+    divisor = 6.0 if method == RUNGE_KUTTA else float(count_of_stages)
+    for i in range(n):
+        for c in range(3):
+            moved, gained = slope[0, i, c], rate[0, i, c]
+            for s in range(1, count_of_stages):
+                weight = 2.0 if method == RUNGE_KUTTA and s < 3 else 1.0
+                moved += weight * slope[s, i, c]
+                gained += weight * rate[s, i, c]
+            pose_out[i, c] = pose[i, c] + moved * h / divisor
+            twist_out[i, c] = twist[i, c] + gained * h / divisor
+    end = time + divisor * h / divisor
+    count = find(
+        o, rules, pose_out, stages.trig[0], twist_out, stages.pose[1], stages.trig[1], True, end, h, ids, values,
+        0, stages.crossings,
+    )  # fmt: skip
+    if count < 0:
+        return NO_ROOM, count, 0.0, True
+    busy = False
+    for k in range(count):
+        imminent = is_imminent(rules, ids, values, k)
+        busy = busy or is_colliding(rules, ids, values, k) or (imminent and is_close(rules, ids, values, k, False))
+    return WENT, count, 0.0, busy

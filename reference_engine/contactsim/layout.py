@@ -1,0 +1,318 @@
+"""Outlines and connectors as the kernels see them: float64 in C order and int64, in the frames of their bodies."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.contactsim.arrays import (
+    ARC,
+    HORIZONTAL,
+    JOINT_STILL,
+    JOINT_TURNING,
+    LOWER_END,
+    ON_PATH,
+    ROD,
+    ROPE,
+    SLANTED,
+    UPPER_END,
+    VERTICAL,
+    Outlines,
+    Rules,
+)
+from reference_engine.contactsim.settings import EXTRA_ACCELERATIONS, FaithfulSettings
+from reference_engine.planar_model.connectors import BACKGROUND, Joint, PathEnd, PathJoint
+from reference_engine.planar_model.errors import WorldError
+from reference_engine.planar_model.outline import Edge, Outline, centre_of_mass, polygon_outline
+from reference_engine.planar_model.shape import Bowl, Disc, Polygon
+from reference_engine.planar_model.world import Body, World
+from reference_engine.trigonometry import sine_and_cosine
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+UPRIGHT = 1e-10  # m; an edge with less width is vertical, with less height horizontal
+SPACING = 0.3  # m between the points on an arc that stand for it, and at least one in every 45 degrees
+SWOLLEN_EDGE, SWOLLEN_HOLLOW = 1.25, 1.2  # how much further than itself an edge is looked for
+HALF_PLANE = 1e4  # m, half the length of the wall that stands for a half-plane
+
+
+def pack_rules(settings: FaithfulSettings) -> Rules:
+    return Rules(
+        float(settings.distance_tolerance),
+        float(settings.velocity_tolerance),
+        float(settings.collision_accuracy * settings.distance_tolerance / 2),
+        EXTRA_ACCELERATIONS.index(settings.extra_acceleration),
+        float(settings.extra_acceleration_time_step),
+    )
+
+
+def outline_of(body: Body) -> Outline:
+    shape = body.shape
+    if isinstance(shape, Outline):
+        return shape
+    if isinstance(shape, Polygon):
+        return polygon_outline(shape.vertices)
+    if isinstance(shape, Disc):
+        r = shape.radius
+        return Outline([Edge(start=(-r, 0.0), end=(-r, 0.0), centre=(0.0, 0.0))])
+    if isinstance(shape, Bowl):
+        raise WorldError(f"body {body.name!r}: the faithful mode has no Bowl; use an Outline with a concave arc")
+    corners = ((-HALF_PLANE, -1.0), (HALF_PLANE, -1.0), (HALF_PLANE, 0.0), (-HALF_PLANE, 0.0))
+    edges = [Edge(start=p, end=q) for p, q in zip(corners, (*corners[1:], corners[0]))]
+    return Outline(edges, live_edge=2, depth=0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class PackedEdge:
+    """An edge's row of `Outlines.edge`, and what is asked of it here."""
+
+    row: tuple[float, ...]
+    shape: int
+    whole: bool
+
+    @property
+    def normal(self) -> tuple[float, float]:
+        return self.row[4], self.row[5]
+
+    @property
+    def sign(self) -> float:
+        return self.row[9]
+
+    @property
+    def curvature(self) -> float:
+        return self.row[8] * self.row[9]
+
+
+class Packer:
+    """Collects edges and corners body by body."""
+
+    def __init__(self) -> None:
+        self.edges: list[tuple[float, ...]] = []
+        self.edge_ids: list[tuple[int, int, int]] = []
+        self.corners: list[tuple[float, float, float]] = []
+        self.corner_ids: list[tuple[int, int, int]] = []
+
+    def add(self, body: int, outline: Outline) -> None:
+        offset, packed = len(self.edges), [pack_edge(edge, side) for edge, side in sided_edges(outline)]
+        for k, edge in enumerate(packed):
+            dead = outline.live_edge not in (None, k)
+            self.edges.append((*edge.row[:-1], 0.0) if dead else edge.row)
+            self.edge_ids.append((body, edge.shape, int(edge.whole)))
+
+        def corner(point: tuple[float, float], before: int, after: int) -> None:
+            radii = [packed[k].curvature for k in (before, after) if k >= 0]
+            self.corners.append((*point, min(radii, key=abs)))
+            self.corner_ids.append((body, offset + before, offset + after if after >= 0 else -1))
+
+        for first, end in outline.loops:
+            corner(outline.edges[first].start, end - 1, first)
+            for k in range(first, end):
+                for point in points_on_arc(outline.edges[k]):
+                    corner(point, k, -1)
+                if k + 1 < end:
+                    corner(outline.edges[k].end, k, k + 1)
+
+
+def sided_edges(outline: Outline) -> list[tuple[Edge, bool]]:
+    """Each edge, and whether the material lies to its left."""
+    return [
+        (edge, outline.solid_on_left(loop))
+        for loop, (first, end) in enumerate(outline.loops)
+        for edge in outline.edges[first:end]
+    ]
+
+
+def pack_edge(edge: Edge, solid_on_left: bool) -> PackedEdge:
+    (x1, y1), (x2, y2) = edge.start, edge.end
+    middle = ((x1 + x2) * 0.5, (y1 + y2) * 0.5)
+    if edge.centre is None:
+        out = 1.0 if solid_on_left else -1.0
+        if abs(x2 - x1) < UPRIGHT:
+            shape, normal = VERTICAL, (out * math.copysign(1.0, y2 - y1), 0.0)
+        elif abs(y2 - y1) < UPRIGHT:
+            shape, normal = HORIZONTAL, (0.0, -out * math.copysign(1.0, x2 - x1))
+        else:
+            slope = (y2 - y1) / (x2 - x1)
+            length, up = math.sqrt(1.0 + slope * slope), -out * math.copysign(1.0, x2 - x1)
+            shape, normal = SLANTED, (-slope / length * up, 1.0 / length * up)
+        reach = SWOLLEN_EDGE * math.dist(middle, edge.start)
+        row = (x1, y1, x2, y2, *normal, 0.0, 0.0, math.inf, 1.0, 0.0, 0.0, 0.0, *middle, reach)
+        return PackedEdge(row, shape, False)
+    (low, high), r = edge.angles(), edge.radius
+    span, convex = high - low, edge.clockwise != solid_on_left
+    around = span >= math.pi
+    reach = (r if around else math.dist(middle, edge.start)) * (1.0 if convex else SWOLLEN_HOLLOW)
+    depth, sign = r * (1.0 - math.cos(span / 2.0)), 1.0 if convex else -1.0
+    about = edge.centre if around else middle
+    row = (x1, y1, x2, y2, 0.0, 0.0, *edge.centre, r, sign, low, high, depth, *about, reach)
+    return PackedEdge(row, ARC, abs(span - 2.0 * math.pi) < 1e-6)
+
+
+def arc_parts(edge: Edge) -> int:
+    low, high = edge.angles()
+    return max(math.ceil((high - low) / (math.pi / 4.0)), math.ceil((high - low) * edge.radius / SPACING))
+
+
+def points_on_arc(edge: Edge) -> list[tuple[float, float]]:
+    """Between its ends, in the direction in which it runs; none on a straight edge."""
+    if edge.centre is None:
+        return []
+    (low, high), parts = edge.angles(), arc_parts(edge)
+    step = (high - low) / parts
+    angles = [high - k * step if edge.clockwise else low + k * step for k in range(1, parts)]
+    r = edge.radius
+    turns = [sine_and_cosine(a) for a in angles]
+    return [(edge.centre[0] + r * c, edge.centre[1] + r * s) for s, c in turns]
+
+
+def sagitta(edge: Edge) -> float:
+    """How far the arc stands out between two neighbouring points on it; 0 for a straight edge. [m]"""
+    if edge.centre is None:
+        return 0.0
+    low, high = edge.angles()
+    return edge.radius * (1.0 - math.sqrt(1.0 - ((high - low) / arc_parts(edge)) ** 2 / 4.0))
+
+
+def least_height(outline: Outline, box: tuple[float, float, float, float]) -> float:
+    """The least distance from the centre of mass to an edge that it lies across from, 0 if it lies outside one;
+
+    where it lies across from none, to the box. [m]
+    """
+    least, (cx, cy) = math.inf, outline.centre_of_mass
+    for edge, solid_on_left in sided_edges(outline):
+        packed = pack_edge(edge, solid_on_left)
+        (x1, y1), (x2, y2) = edge.start, edge.end
+        if edge.centre is not None:
+            low, high = edge.angles()
+            away = cx - edge.centre[0], cy - edge.centre[1]
+            angle = math.atan2(away[1], away[0])
+            angle += 2.0 * math.pi if angle < low else 0.0
+            if not packed.whole and not low <= angle <= high:
+                continue
+            d = packed.sign * (math.hypot(*away) - edge.radius)
+        else:
+            length = math.dist(edge.start, edge.end)
+            if not 0.0 <= ((cx - x1) * (x2 - x1) + (cy - y1) * (y2 - y1)) / length <= length:
+                continue
+            d = (cx - x1) * packed.normal[0] + (cy - y1) * packed.normal[1]
+        least = min(least, max(0.0, -d))
+    return least if least < math.inf else min(cy - box[1], box[2] - cx, box[3] - cy, cx - box[0])
+
+
+def bounds(outline: Outline) -> tuple[float, float, float, float]:
+    xs, ys = [], []
+    for edge in outline.edges:
+        xs += [edge.start[0], edge.end[0]]
+        ys += [edge.start[1], edge.end[1]]
+        if edge.centre is not None:
+            low, high = edge.angles()
+            for quarter in range(-2, 7):
+                angle = quarter * math.pi / 2.0
+                if low <= angle <= high:
+                    xs.append(edge.centre[0] + edge.radius * round(math.cos(angle)))
+                    ys.append(edge.centre[1] + edge.radius * round(math.sin(angle)))
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def frames_of(world: World) -> Array:
+    """(B + 1, 4) for `edges.fill_trig`: room for cosine and sine; centre of mass in the frame of the body [m]."""
+    frames = np.zeros((len(world.bodies) + 1, 4))
+    frames[:-1, 2:] = [centre_of_mass(body.shape) for body in world.bodies]
+    return frames
+
+
+def pack_outlines(world: World) -> Outlines:
+    if world.pair_static_friction.any():
+        raise WorldError("friction: ContactSim has none, so neither has the faithful mode; use `simulate`")
+    packer, count = Packer(), len(world.bodies)
+    rows, owns = [], []
+    for i, body in enumerate(world.bodies):
+        outline, first_edge, first_corner = outline_of(body), len(packer.edges), len(packer.corners)
+        if outline.live_edge is not None and not body.fixed:
+            raise WorldError(f"body {world.body_name(i)!r}: a wall with a live edge must be fixed")
+        packer.add(i, outline)
+        owns.append((-1 if outline.live_edge is None else first_edge + outline.live_edge, first_edge, first_corner))
+        box = bounds(outline)
+        middle = ((box[0] + box[2]) / 2.0, (box[1] + box[3]) / 2.0)
+        reach = max(math.dist(middle, point[:2]) for point in packer.corners[first_corner:])
+        reach += max(sagitta(edge) for edge in outline.edges)
+        mass = (math.inf, math.inf) if body.fixed else (body.mass, float(body.inertia or math.inf))
+        reach = reach if outline.live_edge is None else outline.depth
+        rows.append((1.0 / mass[0], 1.0 / mass[1], least_height(outline, box), *middle, reach, *box, *mass))
+    rows.append((0.0, 0.0, math.inf, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, math.inf, math.inf))
+    owns += 2 * [(-1, len(packer.edges), len(packer.corners))]
+    restitution = np.ones((count + 1, count + 1))
+    restitution[:count, :count] = world.pair_restitution
+    restitution[count, :count] = restitution[:count, count] = np.diag(world.pair_restitution)
+    ignores = np.zeros((count + 1, len(packer.edges)), np.int64)
+    for body_index, other, first, last in world.passing_edges:
+        if not 0 <= first <= last < owns[other + 1][1] - owns[other][1]:
+            raise WorldError(f"passing_edges: body {world.body_name(other)!r} has no edges {first} to {last}")
+        ignores[body_index, owns[other][1] + first : owns[other][1] + last + 1] = 1
+    connector, connector_ids, path = pack_connectors(world)
+    return Outlines(
+        body=np.array(rows, np.float64),
+        owns=np.array(owns, np.int64),
+        restitution=restitution,
+        pairs=np.array(meeting_pairs(world), np.int64).reshape(-1, 2),
+        ignores=ignores,
+        edge=np.array(packer.edges, np.float64),
+        edge_ids=np.array(packer.edge_ids, np.int64),
+        corner=np.array(packer.corners, np.float64),
+        corner_ids=np.array(packer.corner_ids, np.int64),
+        connector=connector,
+        connector_ids=connector_ids,
+        path=path,
+    )
+
+
+def meeting_pairs(world: World) -> list[tuple[int, int]]:
+    apart = {frozenset(pair) for pair in world.passing}
+    apart |= {frozenset((c.first, c.second)) for c in world.connectors if isinstance(c, Joint)}
+    bodies = world.bodies
+    return [
+        (i, j)
+        for i in range(len(bodies))
+        for j in range(i + 1, len(bodies))
+        if not (bodies[i].fixed and bodies[j].fixed)
+        and not (bodies[i].group and bodies[i].group == bodies[j].group)
+        and frozenset((i, j)) not in apart
+    ]
+
+
+def pack_connectors(world: World) -> tuple[Array, Ids, Array]:
+    """Rows of `Outlines.connector` and of `connector_ids`, and the tables of the paths."""
+    rows: list[tuple[float, ...]] = []
+    ids: list[tuple[int, ...]] = []
+    background = len(world.bodies)
+    tables: list[Array] = [np.zeros((0, 7))]
+    for c in world.connectors:
+        ends = (background if c.first == BACKGROUND else c.first, background if c.second == BACKGROUND else c.second)
+        if isinstance(c, PathJoint | PathEnd):
+            kind = ON_PATH if isinstance(c, PathJoint) else (LOWER_END if c.lower else UPPER_END)
+            ids.append((*ends, kind, sum(map(len, tables)), len(c.path.table), int(c.path.closed)))
+            at = c.path.nearest(world_point(world.bodies[c.body], c.point))
+            found, limit = (at, c.path.table[at, 0]), 0.0 if isinstance(c, PathJoint) else c.limit
+            rows.append((*c.point, 0.0, 0.0, 0.0, 0.0, limit, *found, *found))
+            tables.append(c.path.table)
+            continue
+        if isinstance(c, Joint):
+            ids.append((*ends, JOINT_TURNING if c.normal_turns else JOINT_STILL, 0, 0, 0))
+            own = (*c.normal, 0.0)
+        else:
+            ids.append((*ends, ROD if c.rod else ROPE, 0, 0, 0))
+            own = (0.0, 0.0, c.length)
+        rows.append((*c.first_point, *c.second_point, *own, 0.0, 0.0, 0.0, 0.0))
+    return (
+        np.array(rows, np.float64).reshape(-1, 11), np.array(ids, np.int64).reshape(-1, 6),
+        np.ascontiguousarray(np.concatenate(tables)),
+    )  # fmt: skip
+
+
+def world_point(body: Body, point: tuple[float, float]) -> tuple[float, float]:
+    """Where a point of the body's frame is at the start [m]."""
+    (cx, cy), (sine, cosine) = centre_of_mass(body.shape), sine_and_cosine(float(body.angle))
+    x, y = point[0] - cx, point[1] - cy
+    return body.position[0] + (x * cosine - y * sine), body.position[1] + (x * sine + y * cosine)

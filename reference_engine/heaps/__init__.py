@@ -1,0 +1,1 @@
+"""Ellipsoids in space: time stepping with contact and friction."""

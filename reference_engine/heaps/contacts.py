@@ -1,0 +1,291 @@
+"""Contacts of a step: which places are, what gaps ask of them, what bounces."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reference_engine.compiler.kernels import kernel
+from reference_engine.contact_problems.cone_sweeps import (
+    ARM,
+    BIAS,
+    FRAME,
+    FRICTION,
+    GIVE,
+    IMPULSE,
+    OWN,
+    SLIP,
+    prepare_contact,
+    speed_along,
+)
+from reference_engine.geometry.ellipsoid_support import tangents
+from reference_engine.heaps.gaps import NEAR
+from reference_engine.heaps.layout import BOUNCING, COUNT, LIVELY, OFF, SOFT, WORST
+
+LEAST = 0.25  # of a gap, or of the floor where that is less: so much a step has to leave of it
+SPENT = 0.5  # of the way from the aim down to that: by which a contact may give way that has gone too far
+LIFTED = 0.3  # of the barrier: by which a contact rises at most whose usual impulse is gone
+
+
+@kernel
+def world_impulse(contacts, k):
+    c = contacts.row[k]
+    n, s, t = c[IMPULSE], c[IMPULSE + 1], c[IMPULSE + 2]
+    return (
+        c[FRAME] * n + c[FRAME + 3] * s + c[FRAME + 6] * t,
+        c[FRAME + 1] * n + c[FRAME + 4] * s + c[FRAME + 7] * t,
+        c[FRAME + 2] * n + c[FRAME + 5] * s + c[FRAME + 8] * t,
+    )
+
+
+@kernel
+def touched(found, i, b, bodies, j):
+    """Coordinate j of the point where place i's impulse acts: on both bodies the same, so that spins balance.
+
+    Half-way between the two surfaces; with a container that on the body.
+    """
+    return found[i, 4 + j] if b == bodies else 0.5 * (found[i, 4 + j] + found[i, 7 + j])
+
+
+@kernel
+def put_frame(found, i, position, contacts, k):
+    """Frame and arms of contact k, from place i; its impulse keeps its direction in the world."""
+    c, a, b = contacts.row[k], contacts.body[k, 0], contacts.body[k, 1]
+    for j in range(3):
+        at = touched(found, i, b, position.shape[0], j)
+        c[ARM + j] = at - position[a, j]
+        c[ARM + 3 + j] = at - position[b, j] if b < position.shape[0] else 0.0
+    x, y, z = world_impulse(contacts, k)
+    c[FRAME], c[FRAME + 1], c[FRAME + 2] = found[i, 1], found[i, 2], found[i, 3]
+    t = tangents(found[i, 1], found[i, 2], found[i, 3])
+    for j in range(6):
+        c[FRAME + 3 + j] = t[j]
+    for j in range(3):
+        c[IMPULSE + j] = c[FRAME + 3 * j] * x + c[FRAME + 3 * j + 1] * y + c[FRAME + 3 * j + 2] * z
+    c[IMPULSE] = max(0.0, c[IMPULSE])
+
+
+@kernel
+def parting(found, i, a, b, position, twist):
+    """Velocity of b against a where they touch."""
+    u, v, w, bodies = 0.0, 0.0, 0.0, position.shape[0]
+    for end in range(2):
+        c, sign = (a, -1.0) if end == 0 else (b, 1.0)
+        if c < bodies:
+            x = touched(found, i, b, bodies, 0) - position[c, 0]
+            y = touched(found, i, b, bodies, 1) - position[c, 1]
+            z = touched(found, i, b, bodies, 2) - position[c, 2]
+            u += sign * (twist[c, 0] + twist[c, 4] * z - twist[c, 5] * y)
+            v += sign * (twist[c, 1] + twist[c, 5] * x - twist[c, 3] * z)
+            w += sign * (twist[c, 2] + twist[c, 3] * y - twist[c, 4] * x)
+    return u, v, w
+
+
+@kernel
+def approach(found, i, a, b, position, twist):
+    """Normal speed of a place's two points, negative where they approach."""
+    u, v, w = parting(found, i, a, b, position, twist)
+    return found[i, 1] * u + found[i, 2] * v + found[i, 3] * w
+
+
+@kernel
+def make_contact(found, i, listed, position, which, bias, contacts, k):
+    """Contact k of place i, with the impulse that `which` of the two solves of the last step found there."""
+    contacts.body[k, 0], contacts.body[k, 1] = listed.body[i, 0], listed.body[i, 1]
+    c = contacts.row[k]
+    c[FRICTION], c[SLIP], c[GIVE] = listed.law[i, 0], 0.0, 0.0
+    for j in range(9):
+        c[FRAME + j] = 1.0 if j % 4 == 0 else 0.0
+    for j in range(3):
+        c[IMPULSE + j] = listed.kept[which, i, j]
+    put_frame(found, i, position, contacts, k)
+    c[BIAS], c[BIAS + 1], c[BIAS + 2] = bias, 0.0, 0.0
+    contacts.seen[k] = -np.inf
+    contacts.place[k] = i
+
+
+@kernel
+def let_give(contacts, k, usual, give, rules):
+    """Contact k gives way by give (p_n - usual), less where the loss of `usual` alone would lift it by much."""
+    c, most = contacts.row[k], LIFTED * rules.barrier / rules.h
+    c[GIVE] = min(give, most / usual) if usual > 0.0 else give
+    contacts.usual[k] = usual
+    c[BIAS] -= c[GIVE] * usual
+
+
+@kernel
+def pressed(listed, which, i):
+    return listed.kept[which, i, 0] != 0.0 or listed.kept[which, i, 1] != 0.0 or listed.kept[which, i, 2] != 0.0
+
+
+@kernel
+def choose_contacts(rules, listed, now, ahead, flow, contacts, bodies, progress, added):
+    """Contacts of the places that may touch within a step; or of those alone that were missed, `added` to the others.
+
+    A place counts if its gap is below the margin and what its approach covers in a step and a half. contacts.aim: the
+    gap that it is to keep: what it has, if that is between floor and barrier, so that to stand still is always allowed,
+    or if it was held there when the last step ended: else it would creep on, at rest by its speed.
+    What is below the floor, and to open again, has no usual impulse: jammed, it presses no more than it gives way to.
+    A hollow sphere's second point that there is `ahead` alone is made from there.
+    False: there are more than there is room for.
+    """
+    found, h = now.found, rules.h
+    k = progress.count[COUNT] if added else 0
+    for i in range(listed.body.shape[0]):
+        if now.sharp[i] == 0 or (added and listed.chosen[i] != 2):
+            continue
+        gap, a, b = found[i, 0], listed.body[i, 0], listed.body[i, 1]
+        if gap == np.inf and not added:
+            listed.chosen[i] = 0
+            continue
+        far = listed.chosen[i] == 0 and gap > rules.margin
+        if far and gap + 1.5 * h * approach(found, i, a, b, now.position, flow.free) > rules.margin:
+            continue
+        if k == contacts.place.shape[0]:
+            return False
+        aim = min(rules.barrier, gap if gap >= rules.floor else 2.0 * rules.floor)
+        if gap <= NEAR * rules.barrier and pressed(listed, 1, i):
+            aim = max(aim, gap)
+        if gap < np.inf:
+            make_contact(found, i, listed, now.position, np.int64(0), (gap - aim) / h, contacts, k)
+        else:
+            make_contact(ahead.found, i, listed, ahead.position, np.int64(0), 0.0, contacts, k)
+            contacts.row[k, BIAS] = (ahead.found[i, 0] - aim) / h - speed_along(contacts, k, bodies.twist)[0]
+        usual = contacts.row[k, IMPULSE] if rules.floor <= gap < np.inf else 0.0
+        let_give(contacts, k, usual, progress.measure[SOFT], rules)
+        contacts.aim[k] = aim
+        prepare_contact(contacts, k, bodies)
+        listed.chosen[i] = 1
+        k += 1
+    progress.count[COUNT] = k
+    return True
+
+
+@kernel
+def correct_biases(rules, listed, now, ahead, contacts, bodies, progress, fresh):
+    """What the gaps at the poses ahead ask of the next solve: bias + u_n is (gap - aim) / h there.
+
+    fresh: frames and arms with containers of these poses too, not of pairs, whose spins would not balance. With
+    rules.middle the slip is that of the points half-way, the mean of
+    both ends' arms. Progress, m: WORST, the largest miss of the law that is solved, 0 <= gap - aim + give perp p_n, of
+    such a slip's way, or of the gap that a step has to leave; OFF, the largest miss of 0 <= gap - aim perp p_n. Where a
+    contact leaves too little because it gives way it is made stiffer. Returns how many places that were not looked at
+    are below the floor; these are chosen now.
+    """
+    worst, off, missed, twist, h = 0.0, 0.0, 0, bodies.twist, rules.h
+    found = ahead.found
+    for k in range(progress.count[COUNT]):
+        i, c = contacts.place[k], contacts.row[k]
+        gap, p_n = found[i, 0] - contacts.aim[k], c[IMPULSE]
+        given = h * c[GIVE] * (p_n - contacts.usual[k])
+        miss = abs(min(gap + given, h * c[OWN] * p_n))
+        worst = max(worst, miss) if miss == miss else np.inf
+        off = max(off, abs(min(gap, h * c[OWN] * p_n)))
+        if found[i, 0] == np.inf:  # a hollow sphere's second point that is there no more: nothing is to press there
+            c[BIAS] = rules.margin / h + abs(speed_along(contacts, k, twist)[0])
+            contacts.seen[k] = -np.inf
+            continue
+        began = now.found[i, 0]
+        least = LEAST * min(rules.floor, began) if began >= 0.0 else began - LEAST * rules.floor
+        if found[i, 0] < least:
+            worst = max(worst, rules.miss + least - found[i, 0])
+            spent = SPENT * (contacts.aim[k] - least)
+            if given > spent:
+                c[GIVE] *= spent / given
+                prepare_contact(contacts, k, bodies)
+        before, anew = c[BIAS], fresh and contacts.body[k, 1] == now.position.shape[0]
+        if anew:
+            put_frame(found, i, ahead.position, contacts, k)
+            c[BIAS + 1], c[BIAS + 2] = 0.0, 0.0
+            prepare_contact(contacts, k, bodies)
+        u_n, u_1, u_2 = speed_along(contacts, k, twist)
+        c[BIAS] = gap / h - u_n - c[GIVE] * contacts.usual[k]
+        if anew or abs(c[BIAS] - before) > 0.1 * rules.tolerance:
+            contacts.seen[k] = -np.inf
+        if rules.middle and not anew and p_n > 0.0 and c[FRICTION] > 0.0:
+            u, v, w = parting(found, i, contacts.body[k, 0], contacts.body[k, 1], ahead.position, twist)
+            for j in range(1, 3):
+                further = c[FRAME + 3 * j] * u + c[FRAME + 3 * j + 1] * v + c[FRAME + 3 * j + 2] * w
+                shift = 0.5 * (further - (u_1 if j == 1 else u_2))
+                worst = max(worst, h * abs(shift - c[BIAS + j]))
+                c[BIAS + j] = shift
+                contacts.seen[k] = -np.inf
+    for i in range(found.shape[0]):
+        if listed.chosen[i] == 0 and found[i, 0] < rules.floor:
+            listed.chosen[i] = 2
+            missed += 1
+    progress.measure[WORST], progress.measure[OFF] = worst, off
+    return missed
+
+
+@kernel
+def keep_impulses(listed, contacts, count, which):
+    """Of all places, world axes."""
+    kept = listed.kept
+    for i in range(kept.shape[1]):
+        kept[which, i, 0], kept[which, i, 1], kept[which, i, 2] = 0.0, 0.0, 0.0
+    for k in range(count):
+        i = contacts.place[k]
+        kept[which, i, 0], kept[which, i, 1], kept[which, i, 2] = world_impulse(contacts, k)
+
+
+@kernel
+def note_bounces(rules, listed, now, ahead, flow, contacts, progress):
+    """How many places meet in a step that may bounce: these ask for the law of impacts at its end."""
+    total = 0
+    for k in range(progress.count[COUNT]):
+        i = contacts.place[k]
+        if listed.law[i, 1] > 0.0 and ahead.found[i, 0] <= NEAR * rules.barrier:
+            a, b = listed.body[i, 0], listed.body[i, 1]
+            if now.found[i, 0] < np.inf:
+                speed = approach(now.found, i, a, b, now.position, flow.start)
+            else:
+                speed = approach(ahead.found, i, a, b, ahead.position, flow.start)
+            if speed < -rules.bounce_speed:
+                total += 1
+    progress.count[BOUNCING] = total
+
+
+@kernel
+def touching_contacts(rules, listed, now, contacts, bodies, progress):
+    """Contacts of the places whose gaps are as a contact's may be, or that have pressed: none is to approach now.
+
+    They start from the impulses that led here: what is jammed has many solutions, and at rest both lines need one.
+    """
+    k = 0
+    for i in range(listed.body.shape[0]):
+        if now.sharp[i] == 1 and (now.found[i, 0] <= NEAR * rules.barrier or pressed(listed, 0, i)):
+            if k == contacts.place.shape[0]:
+                return False
+            make_contact(now.found, i, listed, now.position, np.int64(0), 0.0, contacts, k)
+            prepare_contact(contacts, k, bodies)
+            k += 1
+    progress.count[COUNT] = k
+    return True
+
+
+@kernel
+def ask_for_bounces(rules, listed, flow, contacts, progress):
+    """u_n' >= -e u_n of the speeds before, whatever their sign (Moreau 1988): so no impulses of all gain energy.
+
+    Times progress.measure[LIVELY], 0 to 1.
+    """
+    for k in range(progress.count[COUNT]):
+        speed, _, _ = speed_along(contacts, k, flow.before)
+        bounce = 0.0
+        if abs(speed) > rules.bounce_speed:
+            bounce = progress.measure[LIVELY] * listed.law[contacts.place[k], 1] * speed
+        contacts.row[k, BIAS] = bounce
+        contacts.seen[k] = -np.inf
+
+
+@kernel
+def gained(rules, flow, contacts, bodies, progress):
+    """Whether the impulses of impacts did work, 1/2 sum P . (u + u'), by more than what the law may be missed by."""
+    work, size = 0.0, 0.0
+    for k in range(progress.count[COUNT]):
+        c = contacts.row[k]
+        first, last = speed_along(contacts, k, flow.before), speed_along(contacts, k, bodies.twist)
+        for j in range(3):
+            work += 0.5 * c[IMPULSE + j] * (first[j] + last[j])
+            size += abs(c[IMPULSE + j])
+    return work > rules.last_tolerance * size

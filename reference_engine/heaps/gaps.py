@@ -1,0 +1,169 @@
+"""The gaps of all places, looked at only where they may matter: elsewhere a lower bound is carried along.
+
+No gap shrinks by more than the furthest that points of the two bodies have got; so the gap of a moment, or what is
+known to be below it, less the two bodies' travel, is a lower bound at the next.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reference_engine.compiler.kernels import kernel
+from reference_engine.geometry.ellipsoid_containers import half_space_gap, hollow_sphere_gap
+from reference_engine.geometry.ellipsoid_gap import ellipsoid_pair
+from reference_engine.geometry.furthest import MOST_POINTS
+from reference_engine.heaps.layout import HALF_SPACE
+
+TIE = 1e-12  # of a hollow sphere's radius: points that are equally far from its centre
+NEAR = 1.5  # barriers: gaps up to which bodies count as touching: a little more than what the first line leaves
+
+
+@kernel
+def settle_rows(table, i, rows, found):
+    """Of the rows of a body in a hollow sphere, found (4, 11), those that stand for no point are far away.
+
+    Two are put in the order in which the body has them along its longest axis: so a row is one end from step to step.
+    """
+    for k in range(rows, found.shape[0]):
+        found[k, 0] = np.inf
+    if rows == 2:
+        best, along = 0.0, 0
+        for k in range(3):
+            size = table[i, 3 + k] ** 2 + table[i, 6 + k] ** 2 + table[i, 9 + k] ** 2
+            if size > best:
+                best, along = size, k
+        lead = 0.0
+        for k in range(3):
+            lead += table[i, 3 + 3 * k + along] * (found[1, 4 + k] - found[0, 4 + k])
+        if lead > 0.0:
+            for k in range(found.shape[1]):
+                found[0, k], found[1, k] = found[1, k], found[0, k]
+
+
+@kernel
+def alike(one, other):
+    """How alike the normals of two rows are, 1 to -1; -1 too where only the other is there, 0 where it is not."""
+    if other[0] == np.inf:
+        return 0.0
+    return one[1] * other[1] + one[2] * other[2] + one[3] * other[3] if one[0] < np.inf else -1.0
+
+
+@kernel
+def follow_rows(before, found):
+    """Of one or two points, found (4, 11), each goes on in the row in which it was before."""
+    if before[2, 0] < np.inf or found[2, 0] < np.inf:  # four, of what is round
+        return
+    crossed = alike(found[0], before[1]) + alike(found[1], before[0])
+    if crossed > alike(found[0], before[0]) + alike(found[1], before[1]):
+        for k in range(found.shape[1]):
+            found[0, k], found[1, k] = found[1, k], found[0, k]
+
+
+@kernel
+def look_at_pair(scene, listed, poses, k, cutoff):
+    """The gap of pair k, sharp unless it is above the cutoff."""
+    a, b = listed.body[k, 0], listed.body[k, 1]
+    table, found = poses.table, poses.found[k]
+    if ellipsoid_pair(table, a, b, listed.normal[k], cutoff, scene.stack, found):
+        poses.sharp[k] = 1
+        for i in range(3):
+            found[4 + i] += table[a, i]
+            found[7 + i] += table[a, i]
+    else:
+        poses.sharp[k] = 0
+
+
+@kernel
+def look_at_rows(scene, poses, c, i, k, rows):
+    """The gaps of body i with container c: places k to k + rows - 1, always sharp; a fixed body touches none."""
+    found = poses.found[k : k + rows]
+    if scene.inverse_inertia[i, 0] == 0.0:
+        for row in range(rows):
+            found[row, 0] = np.inf
+    elif scene.container[c] == HALF_SPACE:
+        half_space_gap(poses.table, i, scene.point[c], scene.normal[c], found[0])
+    else:
+        _, points = hollow_sphere_gap(
+            scene.semi_axes,
+            poses.table,
+            i,
+            scene.point[c],
+            scene.radius[c],
+            TIE * scene.radius[c],
+            scene.scratch,
+            found,
+        )
+        settle_rows(poses.table, i, points, found)
+    for row in range(k, k + rows):
+        poses.sharp[row] = 1
+
+
+@kernel
+def look_now(scene, rules, listed, poses, reach, everything):
+    """Sharpen what may matter in a step from these poses: approached within a step and a half, or chosen."""
+    pairs, near = listed.normal.shape[0], max(rules.margin, NEAR * rules.barrier)
+    for k in range(pairs):
+        if poses.sharp[k] == 0:
+            far = near + 1.5 * rules.h * (reach[listed.body[k, 0]] + reach[listed.body[k, 1]])
+            if listed.chosen[k] > 0 or everything:
+                look_at_pair(scene, listed, poses, k, np.inf)
+            elif poses.found[k, 0] <= far:
+                look_at_pair(scene, listed, poses, k, far + rules.skin)
+    k = pairs
+    for c in range(scene.container.shape[0]):
+        rows = 1 if scene.container[c] == HALF_SPACE else MOST_POINTS
+        for i in range(scene.semi_axes.shape[0]):
+            far = near + 1.5 * rules.h * reach[i]
+            wanted, least = everything, np.inf
+            for row in range(k, k + rows):
+                wanted = wanted or (listed.chosen[row] > 0 and poses.sharp[row] == 0)
+                if poses.sharp[row] == 0:
+                    least = min(least, poses.found[row, 0])
+            if wanted or least <= far:
+                look_at_rows(scene, poses, c, i, k, rows)
+            k += rows
+
+
+@kernel
+def look_ahead(scene, rules, listed, now, ahead, travel):
+    """At the poses ahead: the gaps of contacts, and of what may have got below the floor; of others a bound."""
+    pairs = listed.normal.shape[0]
+    for k in range(pairs):
+        least = now.found[k, 0] - travel[listed.body[k, 0]] - travel[listed.body[k, 1]]
+        if listed.chosen[k] > 0:
+            look_at_pair(scene, listed, ahead, k, np.inf)
+        elif least < rules.floor:
+            look_at_pair(scene, listed, ahead, k, rules.margin + rules.skin)
+        else:
+            ahead.found[k, 0] = least
+            ahead.sharp[k] = 0
+    k = pairs
+    for c in range(scene.container.shape[0]):
+        rows = 1 if scene.container[c] == HALF_SPACE else MOST_POINTS
+        for i in range(scene.semi_axes.shape[0]):
+            wanted, least = False, np.inf
+            for row in range(k, k + rows):
+                wanted = wanted or listed.chosen[row] > 0
+                least = min(least, now.found[row, 0] - travel[i])
+            if wanted or least < rules.floor:
+                look_at_rows(scene, ahead, c, i, k, rows)
+                if rows > 1:
+                    if now.sharp[k] == 0:
+                        look_at_rows(scene, now, c, i, k, rows)
+                    follow_rows(now.found[k : k + rows], ahead.found[k : k + rows])
+            else:
+                for row in range(k, k + rows):
+                    ahead.found[row, 0], ahead.sharp[row] = least, 0
+            k += rows
+
+
+@kernel
+def has_left(listed, table, margin):
+    """Whether an ellipsoid, `margin` wider all round, sticks out of the box in which the list is good."""
+    low, high = listed.low, listed.high
+    for i in range(table.shape[0]):
+        for k in range(3):
+            half = np.sqrt(table[i, 12 + k]) + margin
+            if not (table[i, k] - half >= low[i, k] and table[i, k] + half <= high[i, k]):
+                return True
+    return False

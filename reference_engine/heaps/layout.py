@@ -1,0 +1,130 @@
+"""What the compiled step works on.
+
+B bodies and, as number B, what nothing moves. N places where bodies may touch: P listed pairs, then for each container
+the bodies in turn, one place a body with a half-space, four with a hollow sphere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.compiler.structure import Structure
+from reference_engine.contact_problems.cone_sweeps import Bodies, Contacts
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+HALF_SPACE, HOLLOW_SPHERE = range(2)
+
+
+@dataclass(frozen=True, eq=False)
+class Scene(Structure):
+    """What stays as it is; and room to work in."""
+
+    semi_axes: Array  # (B, 3) m
+    longest: Array  # (B,) m
+    inertia: Array  # (B, 3) kg m^2, principal; 0 for what does not move
+    inverse_inertia: Array  # (B, 3)
+    container: Indices  # (K,) HALF_SPACE or HOLLOW_SPHERE
+    point: Array  # (K, 3) m, of a plane, or a sphere's centre
+    normal: Array  # (K, 3)
+    radius: Array  # (K,) m
+    stack: Array  # of the search for the shortest way out
+    scratch: Array  # (4, 3)
+
+
+@dataclass(frozen=True, eq=False)
+class Rules(Structure):
+    """Of all steps of one length."""
+
+    h: float  # s
+    kick: float  # s, the time whose forces act before the poses are sought
+    middle: int  # whether friction acts on the slip half-way
+    barrier: float  # m, the gap that is aimed at
+    floor: float  # m, gaps below are opened again
+    miss: float  # m, by which a gap may end off its aim
+    margin: float  # m, what is nearer counts as a contact
+    skin: float  # m, by which gaps are looked at that are not asked for yet
+    pace: float  # m/s, of speeds that gravity gives
+    heaviest: float  # kg
+    tolerance: float  # m/s by which the law may be missed while poses are sought
+    last_tolerance: float  # m/s, the same of the speeds at the end
+    bounce_speed: float  # m/s
+    most_sweeps: int
+    most_repeats: int
+
+
+@dataclass(frozen=True, eq=False)
+class Poses(Structure):
+    """Of one moment."""
+
+    position: Array  # (B, 3) m
+    orientation: Array  # (B, 4) unit
+    table: Array  # (B, 19), see ellipsoid_support
+    found: (
+        Array  # (N, 11) gaps, normals, points, see support.write; of what is not sharp a lower bound of the gap alone
+    )
+    sharp: Indices  # (N,) 1 where `found` is all there
+
+
+@dataclass(frozen=True, eq=False)
+class Flow(Structure):
+    """Speeds and the like within a step."""
+
+    start: Array  # (B + 1, 6) twists at its start
+    before: Array  # (B + 1, 6) those before its impacts, with the spins that they would be at its end
+    free: Array  # (B + 1, 6) twists without impulses
+    momentum: Array  # (B, 3) angular, world axes
+    middle: Array  # (B, 4) orientation half-way
+    reach: Array  # (B + 1,) m/s, the largest speed of a body's points
+    travel: Array  # (B + 1,) m, the furthest that a point of a body has got in this step
+    linear: Array  # (B, 3) m/s^2
+    torque: Array  # (B, 3) N m
+
+
+@dataclass(frozen=True, eq=False)
+class Listed(Structure):
+    """The places of one listing."""
+
+    body: Indices  # (N, 2)
+    law: Array  # (N, 2) friction, restitution
+    low: Array  # (B, 3) m, corners of the box in which the list is good for a body
+    high: Array  # (B, 3) m
+    normal: Array  # (P, 3) where the search for a gap starts
+    chosen: Indices  # (N,) 0; 1: a contact of this step; 2: to be one
+    kept: Array  # (2, N, 3) N s, impulses of the two solves of the last step, world axes
+
+
+@dataclass(frozen=True, eq=False)
+class Progress(Structure):
+    """Of a step, where it stands; read and written by its parts."""
+
+    count: Indices  # see below
+    measure: Array  # see below
+
+
+@dataclass(frozen=True, eq=False)
+class Step(Structure):
+    """All of it: one argument, because numba asks for the type of each at every call."""
+
+    scene: Scene
+    rules: Rules
+    listed: Listed
+    now: Poses
+    ahead: Poses
+    flow: Flow
+    contacts: Contacts
+    bodies: Bodies
+    edges: Array  # (2 l, 2) corners of the friction polygon, or none
+    progress: Progress
+
+
+COUNT, REPEATS, CHORD, SWEEPS, VISITS, BOUNCING = range(6)  # of Progress.count
+SOFT, WORST, OFF, BEFORE, RESIDUAL, LIVELY = range(6)  # of Progress.measure
+
+# What a part of the step was to do next, or how it ended
+LOOK, BEGIN, AGAIN, SOLVED = range(4)
+DONE, LIST, ROOM, UNSOLVED, UNRESOLVED = range(5)

@@ -1,0 +1,196 @@
+"""Impacts at their own time: a step that strikes what it did not touch ends just before, and the rest of it follows.
+
+So a motion through impacts converges as between them, and an impact has the speeds of its instant. The time is sought
+by steps of other lengths, each a whole step of the method: those too long strike, those short enough tell gap and
+approach. Meant for few bodies: every impact costs some ten steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.heaps.gaps import NEAR
+from reference_engine.heaps.layout import AGAIN, BEGIN, BOUNCING, DONE, LIVELY, LOOK, ROOM, SOLVED, UNSOLVED
+from reference_engine.heaps.loop import seek_speeds
+
+if TYPE_CHECKING:
+    from reference_engine.heaps.stepper import Stepper
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+# In gap tolerances. Below 1.5 the end of a step lets nothing approach, so an impact that bounces has to be taken above.
+AIM, NEAREST, FURTHEST = 4.0, 3.2, 5.0
+REACH = 6.0  # what an impact is of
+APART = 8.0  # what a step may strike
+MOST_IMPACTS = 32  # of one step, until the rest of it is taken as a whole
+MOST_TRIALS = 80
+LEAST = 1e-12  # of the step
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """A stepper's state, to go back to."""
+
+    time: float
+    position: Array
+    orientation: Array
+    table: Array
+    twist: Array
+    momentum: Array
+    kept: Array
+    listings: int
+
+
+def advance_located(stepper: Stepper, h: float) -> None:
+    """On by h, from impact to impact. Raises UnresolvedStepError."""
+    left = h
+    for _ in range(MOST_IMPACTS):
+        before = moment_of(stepper)
+        apart = keys(stepper)[gaps(stepper) > APART * stepper.gap_tolerance]
+        stepper._advance(left, 0)
+        if not strikes(stepper, apart):
+            return
+        passed = approach_impact(stepper, before, apart, left)
+        if passed == 0.0:
+            break
+        impact(stepper)
+        stepper.report.impacts += 1
+        left -= passed
+        if left <= LEAST * h:
+            return
+    stepper.report.unlocated += 1
+    stepper._advance(left, 0)
+
+
+def approach_impact(stepper: Stepper, before: Moment, apart: Indices, left: float) -> float:
+    """Up to just before the first impact of the time that is left, which strikes: how long that takes, or 0, s.
+
+    Newton's method on the gap from the times that do not strike, with the acceleration seen so far, inside a bracket.
+    """
+    barrier = stepper.gap_tolerance
+    low, high = 0.0, left
+    restore(stepper, before)
+    first = towards(stepper, apart)
+    guess = low + until(*first, np.zeros(len(apart)), AIM * barrier)
+    for _ in range(MOST_TRIALS):
+        if not low < guess < high:
+            guess = 0.5 * (low + high)
+        if high - low <= LEAST * left:
+            break
+        restore(stepper, before)
+        stepper._advance(guess, 0)
+        if strikes(stepper, apart):
+            high, guess = guess, np.nan
+            continue
+        stepper._run(LOOK, stepper.dt)
+        gap, speed = towards(stepper, apart)
+        low = guess
+        if NEAREST * barrier <= gap.min() <= FURTHEST * barrier:
+            return low
+        guess = low + until(gap, speed, (speed - first[1]) / low, AIM * barrier)
+    restore(stepper, before)
+    if low > 0.0:
+        stepper._advance(low, 0)
+    return low
+
+
+def until(gap: Array, speed: Array, change: Array, aim: float) -> float:
+    """s, until the first of gaps is down at its aim; NaN where none gets there. change: of the speeds, m/s^2."""
+    over = np.maximum(gap - aim, 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        root = np.sqrt(speed * speed - 2.0 * change * over)
+        time = 2.0 * over / (root - speed)  # the smaller root; what parts and is not pulled back has none
+    time = time[np.isfinite(time) & (time >= 0.0)]
+    return float(time.min()) if len(time) else np.nan
+
+
+def impact(stepper: Stepper) -> None:
+    """Speeds after the impacts of all that touches, by the law of contact, with restitution: a step without time."""
+    stepper._run(LOOK, stepper.dt)
+    now, flow, rules = stepper._now, stepper._flow, stepper._rules_of(stepper.dt)
+    flow.free[:], flow.start[:], flow.middle[:] = stepper.bodies.twist, stepper.bodies.twist, now.orientation
+    stepper._progress.count[BOUNCING] = 1
+    still = replace(rules, middle=0, kick=rules.h, barrier=REACH / NEAR * stepper.gap_tolerance)
+    stage = BEGIN
+    while (ended := seek_speeds(stage, replace(stepper._step(rules), rules=still), 1)) != DONE:
+        assert ended in (ROOM, UNSOLVED)
+        if ended == ROOM:
+            stepper._room(2 * len(stepper.contacts.place))
+        else:
+            stepper._solve_large(rules.last_tolerance)
+        stage = SOLVED if ended == UNSOLVED else AGAIN
+    stepper.report.dulled += int(stepper._progress.measure[LIVELY] < 1.0)
+
+
+# --- what a stepper is asked for --------------------------------------------------------------------------------------
+
+
+def moment_of(stepper: Stepper) -> Moment:
+    stepper._run(LOOK, stepper.dt)
+    now = stepper._now
+    return Moment(
+        stepper.time, now.position.copy(), now.orientation.copy(), now.table.copy(), stepper.bodies.twist.copy(),
+        stepper._flow.momentum.copy(), stepper.places.kept.copy(), stepper.places.listings,
+    )  # fmt: skip
+
+
+def restore(stepper: Stepper, moment: Moment) -> None:
+    places = stepper.places
+    stepper.time = moment.time
+    for name in ("_now", "_ahead"):
+        parts = moment.position.copy(), moment.orientation.copy(), moment.table.copy()
+        setattr(stepper, name, places.poses(*parts))
+    stepper.forget()
+    stepper.bodies.twist[:], stepper._flow.momentum[:] = moment.twist, moment.momentum
+    if places.listings == moment.listings:
+        places.kept[:] = moment.kept
+    stepper._run(LOOK, stepper.dt)
+
+
+def keys(stepper: Stepper) -> Indices:
+    """(N,) numbers of the places that stay when pairs are listed anew: a pair's, or below 0 a container's."""
+    places = stepper.places
+    pairs = places.pairs @ (len(stepper.position) + 1, 1)
+    return np.concatenate([pairs, -1 - np.arange(len(places.body) - len(pairs))])
+
+
+def gaps(stepper: Stepper) -> Array:
+    return stepper._now.found[:, 0]
+
+
+def strikes(stepper: Stepper, apart: Indices) -> bool:
+    """Whether the last step pressed on what was apart."""
+    pressed = stepper.places.kept.any(axis=(0, 2))
+    return bool(np.isin(keys(stepper)[pressed], apart).any())
+
+
+def towards(stepper: Stepper, apart: Indices) -> tuple[Array, Array]:
+    """Gaps of the places that were apart, and the speeds at which they part, in the order of `apart`.
+
+    A pair that is not listed any more is far.
+    """
+    own = keys(stepper)
+    order = np.argsort(own)
+    at = order[np.minimum(np.searchsorted(own[order], apart), len(own) - 1)]
+    listed = (own[at] == apart) & (stepper._now.sharp[at] == 1)
+    gap, speed = np.full(len(apart), np.inf), np.zeros(len(apart))
+    gap[listed], speed[listed] = gaps(stepper)[at[listed]], parting_speeds(stepper, at[listed])
+    return gap, speed
+
+
+def parting_speeds(stepper: Stepper, rows: Indices) -> Array:
+    """(K,) m/s along the normals of places; 0 for rows of a hollow sphere that stand for no point."""
+    found, body, count = stepper._now.found[rows], stepper.places.body[rows], len(stepper.position)
+    found = np.where(np.isfinite(found[:, :1]), found, 0.0)
+    place = np.concatenate([stepper.position, np.zeros((1, 3))])
+    velocity = []
+    for i, point in zip(body.T, (found[:, 4:7], found[:, 7:10])):
+        twist, arm = stepper.bodies.twist[i], np.where(i[:, None] < count, point - place[i], 0.0)
+        velocity.append(twist[:, :3] + np.cross(twist[:, 3:], arm))
+    speed: Array = ((velocity[1] - velocity[0]) * found[:, 1:4]).sum(axis=1)
+    return speed

@@ -1,0 +1,366 @@
+"""One step of a world of ellipsoids: poses first, so that no gap ends below 0, then speeds.
+
+Order 2 (RATTLE with inequalities; Andersen 1983, J. Comput. Phys. 52; Moreau 1999 for the law of contact):
+
+    v_h = v + h/2 f/m + M J^T p,   gap(poses moved by h v_h) >= 0  perp  p_n >= 0,   friction on the slip of v_h
+    v'  = v_h + h/2 f'/m + M J'^T p',   u_n' >= e |approach|  perp  p_n' >= 0 where bodies touch, friction on u_t'
+
+The gap is made linear about the poses that the last solve led to, again and again, until it is as promised; every
+repeat takes its starting impulses from the one before. Order 1 (Anitescu & Potra 1997; Oltman & Hur 2017): the first
+line alone with all of h f/m.
+
+A fictitious barrier one gap tolerance high is aimed at, so that no gap is ever below 0: (gap - barrier) / h.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from reference_engine.contact_problems.cone_problem import cone_problem, corners
+from reference_engine.contact_problems.cone_solve import solve_cones
+from reference_engine.contact_problems.cone_sweeps import Bodies, room_for_contacts, sweep_contacts
+from reference_engine.contact_problems.errors import ContactForceError
+from reference_engine.geometry.ellipsoid_depth import STACK
+from reference_engine.geometry.ellipsoid_support import COLUMNS
+from reference_engine.geometry.furthest import MOST_POINTS
+from reference_engine.heaps.broad_phase import Places
+from reference_engine.heaps.errors import SpatialWorldError, UnresolvedStepError, overlap_at_start
+from reference_engine.heaps.layout import (
+    AGAIN,
+    BEGIN,
+    BOUNCING,
+    COUNT,
+    DONE,
+    HALF_SPACE,
+    HOLLOW_SPHERE,
+    LIST,
+    LIVELY,
+    LOOK,
+    OFF,
+    REPEATS,
+    RESIDUAL,
+    ROOM,
+    SOLVED,
+    SWEEPS,
+    UNSOLVED,
+    VISITS,
+    WORST,
+    Flow,
+    Progress,
+    Rules,
+    Scene,
+    Step,
+)
+from reference_engine.heaps.located import advance_located
+from reference_engine.heaps.loop import seek_poses, seek_speeds
+from reference_engine.heaps.settings import SpatialSettings
+from reference_engine.heaps.world import EllipsoidWorld, HalfSpace, scalar
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+FLOOR = 0.4  # of the barrier: gaps below it are opened again
+MISS = 0.2  # of the gap tolerance, by which a gap may end a step off its aim: so that none is below 0
+THICK = 0.25  # of the shortest semi-axis: what a gap tolerance may be
+AROUND = 0.1  # of the mean shortest semi-axis: how much further gaps are looked at than asked for
+MOST_HALVINGS = 6  # of a step
+
+
+@dataclass(slots=True)
+class StepReport:
+    """Of one step."""
+
+    contacts: int = 0  # looked at
+    repeats: int = 0  # of the linearisation, 1 if once was enough; of a step in parts the most
+    sweeps: int = 0  # of Gauss-Seidel, of all solves
+    visits: int = 0  # of contacts in them
+    halvings: int = 0  # of the step, where one was too long
+    impacts: int = 0  # located in it
+    unlocated: int = 0  # rests of it, or of its parts, in which bodies struck whose time was not found
+    dulled: int = 0  # impacts that would have gained energy, and were given less of a bounce
+    large: int = 0  # solves that the solver for large heaps finished
+    residual: float = 0.0  # m/s, the worst of all solves
+    gap_error: float = 0.0  # m, by which gaps that press or are below it are off their aim: barrier, or what they had
+    listings: int = 0  # of the pairs, since the beginning
+
+
+class Touching(NamedTuple):
+    """What pressed in a step, K rows, world axes: first by the poses where it began, then by those at its end.
+
+    Of a step that was taken in parts the last. Points are those of the end.
+    """
+
+    body: Indices  # (K, 2) a and b; B + i is container i
+    point: Array  # (K, 3) m, half-way between the two surfaces
+    normal: Array  # (K, 3) from a to b
+    gap: Array  # (K,) m
+    impulse: Array  # (K, 3) N s on b
+
+
+class Stepper:
+    """A world in motion. Arrays of the present: position (B, 3), orientation (B, 4), twist (B, 6), places, reports."""
+
+    def __init__(self, world: EllipsoidWorld, dt: float, settings: SpatialSettings | None = None) -> None:
+        """dt s. Raises SpatialWorldError where bodies overlap at the start by more than the gap tolerance."""
+        if not 0.0 < scalar("dt", dt) < np.inf:
+            raise SpatialWorldError(f"dt: {dt} s; positive and finite")
+        if settings is not None and not isinstance(settings, SpatialSettings):
+            raise SpatialWorldError(f"settings: {settings!r:.60}; SpatialSettings or None")
+        self.world, self.dt, self.time = world, float(dt), 0.0
+        self.settings = given = settings or SpatialSettings()
+        thin = world.semi_axes.min(axis=1)
+        self.gap_tolerance = 1e-4 * thin.min() if given.gap_tolerance is None else given.gap_tolerance
+        if self.gap_tolerance > THICK * thin.min():
+            raise SpatialWorldError(
+                f"gap_tolerance: {self.gap_tolerance} m; at most a quarter of the shortest semi-axis, {thin.min():g} m"
+            )
+        self.speed_tolerance = (
+            0.02 * self.gap_tolerance / dt if given.speed_tolerance is None else given.speed_tolerance
+        )
+        gravity = float(np.linalg.norm(world.gravity))
+        self.bounce_speed = 2.0 * gravity * dt if given.bounce_speed is None else given.bounce_speed
+        self.margin = 0.01 * float(thin.mean()) + self.gap_tolerance
+        self.edges = corners(given.edges)
+        count, moving = len(world.position), ~world.fixed
+        self._inverse_mass = moving / world.mass
+        rows = [1 if isinstance(container, HalfSpace) else MOST_POINTS for container in world.containers]
+        self._container_ends = count * np.cumsum(rows, dtype=np.int64)
+        inverse_inertia = moving[:, None] / world.inertia
+        longest = world.semi_axes.max(axis=1)
+        self._scene = Scene(
+            semi_axes=np.ascontiguousarray(world.semi_axes), longest=longest, inertia=world.inertia * moving[:, None],
+            inverse_inertia=inverse_inertia, stack=np.empty(STACK), scratch=np.empty((MOST_POINTS, 3)),
+            **containers(world),
+        )  # fmt: skip
+        self.bodies = Bodies(
+            twist=np.zeros((count + 1, 6)), inverse_mass=np.append(self._inverse_mass, 0.0),
+            inverse_inertia=np.zeros((count + 1, 6)), moved=np.zeros(count + 1),
+            ease=np.append(self._inverse_mass + longest**2 * inverse_inertia.max(axis=1), 0.0),
+        )  # fmt: skip
+        self.bodies.twist[:-1, :3], self.bodies.twist[:-1, 3:] = world.velocity, world.spin
+        self.twist = self.bodies.twist[:-1]
+        w, x, y, z = world.orientation.T
+        own = Rotation.from_quat(np.stack([x, y, z, w], axis=1))
+        momentum = own.apply(world.inertia * moving[:, None] * own.inv().apply(world.spin))
+        self._flow = Flow(
+            start=np.zeros((count + 1, 6)), before=np.zeros((count + 1, 6)),
+            free=np.zeros((count + 1, 6)), momentum=np.ascontiguousarray(momentum),
+            middle=world.orientation.copy(), reach=np.zeros(count + 1), travel=np.zeros(count + 1),
+            linear=np.ascontiguousarray(world.gravity * moving[:, None]), torque=np.zeros((count, 3)),
+        )  # fmt: skip
+        self._progress = Progress(count=np.zeros(6, np.int64), measure=np.zeros(6))
+        self._rules: dict[float, Rules] = {}
+        self._steps: dict[tuple[float, int], Step] = {}
+        self.places = Places(world, 0.4 * float(thin.mean()) if given.skin is None else max(given.skin, self.margin))
+        table = np.empty((count, COLUMNS))
+        self._now = self.places.poses(world.position.copy(), world.orientation.copy(), table)
+        self._ahead = self.places.poses(world.position.copy(), world.orientation.copy(), table)
+        self._room(64)
+        self.report = StepReport()
+        self._run(LOOK, dt)
+        self._ahead = self.places.poses(world.position.copy(), world.orientation.copy(), table.copy())
+        self._steps = {}
+        found = self._now.found[:, 0]
+        deep = int(np.argmin(found)) if len(found) else -1
+        if deep >= 0 and found[deep] < -self.gap_tolerance:
+            a, b = self.places.body[deep]
+            raise overlap_at_start(a, b, count, -found[deep], self.gap_tolerance)
+
+    @property
+    def position(self) -> Array:
+        """(B, 3) m."""
+        return self._now.position
+
+    @property
+    def orientation(self) -> Array:
+        """(B, 4) unit quaternions w x y z, body to world."""
+        return self._now.orientation
+
+    @property
+    def count(self) -> int:
+        """Contacts of the last solve."""
+        return int(self._progress.count[COUNT])
+
+    def gaps(self) -> Array:
+        """(N,) m, of all `places`, or a lower bound of those that were not asked for."""
+        return self._now.found[:, 0]
+
+    def _room(self, count: int) -> None:
+        self.contacts = room_for_contacts(count)
+        self._steps = {}
+
+    def _step(self, rules: Rules) -> Step:
+        """Made once for each of both roles of the poses, until a list or the room changes."""
+        key = rules.h, id(self._now)
+        if key not in self._steps:
+            self._steps[key] = Step(
+                scene=self._scene, rules=rules, listed=self.places.listed, now=self._now, ahead=self._ahead,
+                flow=self._flow, contacts=self.contacts, bodies=self.bodies, edges=self.edges, progress=self._progress,
+            )  # fmt: skip
+        return self._steps[key]
+
+    def _rules_of(self, h: float) -> Rules:
+        if h not in self._rules:
+            world, given, barrier = self.world, self.settings, self.gap_tolerance
+            thin = float(world.semi_axes.min(axis=1).mean())
+            self._rules[h] = Rules(
+                h=h, kick=h if given.order == 1 else 0.5 * h, middle=int(given.order == 2), barrier=float(barrier),
+                floor=(FLOOR - MISS) * barrier, miss=MISS * barrier, margin=self.margin, skin=AROUND * thin,
+                pace=10.0 * h * float(np.linalg.norm(world.gravity)), heaviest=float(world.mass.max()),
+                tolerance=float(min(self.speed_tolerance, 0.5 * MISS * barrier / h)),
+                last_tolerance=float(self.speed_tolerance), bounce_speed=float(self.bounce_speed),
+                most_sweeps=given.most_sweeps, most_repeats=given.most_repeats,
+            )  # fmt: skip
+        return self._rules[h]
+
+    def forget(self) -> None:
+        """What was made for steps of other lengths, and for poses that are not there any more."""
+        self._rules = {h: rules for h, rules in self._rules.items() if h == self.dt}
+        self._steps = {}
+
+    def _forces(self, twist: Array) -> None:
+        """Accelerations and torques, now, of bodies so fast."""
+        if self.world.force is None:
+            return
+        own = np.asarray(self.world.force(self.time, self.position, self.orientation, twist), np.float64)
+        if own.shape != (len(self.position), 6) or not np.isfinite(own).all():
+            raise SpatialWorldError(
+                f"force: shape {own.shape} at t = {self.time:.6g} s; ({len(self.position)}, 6), finite"
+            )
+        moving = (self._inverse_mass > 0.0)[:, None]
+        self._flow.linear[:] = self.world.gravity * moving + own[:, :3] * self._inverse_mass[:, None]
+        self._flow.torque[:] = own[:, 3:] * moving
+
+    def tighten(self, speed_tolerance: float) -> None:
+        """From the next step on contacts may miss Coulomb's law by so much, m/s; the impulses found so far are kept.
+
+        Raises SpatialWorldError for what is not positive and finite.
+        """
+        replace(self.settings, speed_tolerance=speed_tolerance)  # looks at it
+        self.speed_tolerance, self._rules, self._steps = float(speed_tolerance), {}, {}
+
+    def step(self) -> StepReport:
+        """On by dt, in shorter steps where one does not come to within the tolerances.
+
+        Raises UnresolvedStepError, if those do not help; the world is at the last time that was reached.
+        """
+        self.report = StepReport()
+        if self.settings.located:
+            advance_located(self, self.dt)
+            self.forget()
+        else:
+            self._advance(self.dt, 0)
+        self.report.listings = self.places.listings
+        return self.report
+
+    def _advance(self, h: float, halvings: int) -> None:
+        flow = self._flow
+        flow.start[:] = self.bodies.twist
+        momentum, seen = flow.momentum.copy(), False
+        try:
+            self._forces(self.twist)
+            self._run(BEGIN, h)
+            self.report.contacts = self.count
+            self._exchange(h)
+            seen = True
+            bouncing = self._progress.count[BOUNCING] > 0
+            if self.settings.order == 2:
+                self._forces(2.0 * self.twist - flow.start[:-1])  # speeds are those of the middle
+            self._run(BEGIN, h, int(self.settings.order == 2 or bouncing))
+        except UnresolvedStepError:
+            if seen:
+                self._exchange(-h)
+            self.bodies.twist[:], flow.momentum[:] = flow.start, momentum
+            if halvings == MOST_HALVINGS:
+                raise
+            self.report.halvings += 1
+            self._advance(0.5 * h, halvings + 1)
+            self._advance(0.5 * h, halvings + 1)
+
+    def _exchange(self, h: float) -> None:
+        """The poses that the step led to become the present, and what was the present is kept; or back, with -h."""
+        self._now, self._ahead = self._ahead, self._now
+        self.time += h
+
+    def _run(self, stage: int, h: float, resolve: int = -1) -> None:
+        """The poses of a step, or its speeds; with what those ask for on their way."""
+        rules, progress, report = self._rules_of(h), self._progress, self.report
+        while True:
+            step = self._step(rules)
+            ended = seek_poses(stage, step) if resolve < 0 else seek_speeds(stage, step, resolve)
+            if ended == DONE:
+                break
+            if ended == LIST:
+                self.places.list_anew(self._now, self._ahead, h * self._flow.free[:-1, :3])
+                for name in ("_now", "_ahead"):
+                    old = getattr(self, name)
+                    setattr(self, name, self.places.poses(old.position, old.orientation, old.table))
+                self._steps = {}
+            elif ended == ROOM:
+                self._room(2 * len(self.contacts.place))
+            elif ended == UNSOLVED:
+                self._solve_large(rules.tolerance if resolve < 0 else rules.last_tolerance)
+            else:
+                raise UnresolvedStepError(
+                    f"t = {self.time:.9g} s: gaps are off by {progress.measure[WORST]:.3g} m after "
+                    f"{progress.count[REPEATS]} repeats; promised: {rules.miss:.3g} m"
+                )
+            if stage != LOOK:
+                stage = SOLVED if ended == UNSOLVED else AGAIN
+        if resolve < 0 and stage != LOOK:
+            report.repeats = max(report.repeats, int(progress.count[REPEATS]))
+            report.gap_error = max(report.gap_error, float(progress.measure[OFF]))
+        elif resolve > 0 and progress.count[BOUNCING] > 0:
+            report.dulled += int(progress.measure[LIVELY] < 1.0)
+        report.sweeps += int(progress.count[SWEEPS])
+        report.visits += int(progress.count[VISITS])
+        report.residual = max(report.residual, float(progress.measure[RESIDUAL]))
+        progress.count[SWEEPS] = progress.count[VISITS] = 0
+
+    def touching(self) -> Touching:
+        """What pressed in the last step: contacts of both its lines, each with the normals that its impulses had."""
+        places, bodies = self.places, len(self.position)
+        parts = []
+        for kept, poses in zip(places.kept, (self._ahead, self._now)):  # `_ahead` is where the step began
+            rows = np.flatnonzero(kept.any(axis=1))
+            body = places.body[rows].copy()
+            of_container = body[:, 1] == bodies
+            moved = self.position - poses.position
+            carried = 0.5 * (moved[body[:, 0]] + moved[np.where(of_container, body[:, 0], body[:, 1])])
+            container = np.searchsorted(self._container_ends, rows[of_container] - len(places.pairs), "right")
+            body[of_container, 1] += container
+            there = np.isfinite(poses.found[rows, :1])  # a hollow sphere's second point may be of the end alone
+            at, carried = np.where(there, poses.found[rows], self._now.found[rows]), np.where(there, carried, 0.0)
+            parts.append((body, 0.5 * (at[:, 4:7] + at[:, 7:10]) + carried, at[:, 1:4], at[:, 0], kept[rows]))
+        return Touching(*(np.concatenate(part) for part in zip(*parts)))
+
+    def _solve_large(self, tolerance: float) -> None:
+        """Where Gauss-Seidel's sweeps are too many: the default of `solve_cones`."""
+        count, free = self.count, self._flow.free
+        problem = cone_problem(self.contacts, self.bodies, free, count, self.settings.edges)
+        start = self.contacts.impulse[:count]
+        try:
+            solution = solve_cones(problem, tolerance=tolerance / problem.scale, start=start)
+        except ContactForceError as error:
+            raise UnresolvedStepError(f"t = {self.time:.9g} s: {error}") from None
+        self.contacts.impulse[:count] = solution.impulse
+        self.report.large += 1
+        _, residual, _ = sweep_contacts(self.contacts, self.bodies, free, count, self.edges, 0, tolerance)
+        self.report.residual = max(self.report.residual, float(residual))
+
+
+def containers(world: EllipsoidWorld) -> dict[str, Any]:
+    """Of a Scene."""
+    given = world.containers
+    flat = [isinstance(c, HalfSpace) for c in given]
+    return {
+        "container": np.array([HALF_SPACE if is_flat else HOLLOW_SPHERE for is_flat in flat], np.int64),
+        "point": np.array([c.point if isinstance(c, HalfSpace) else c.centre for c in given]).reshape(-1, 3),
+        "normal": np.array([c.normal if isinstance(c, HalfSpace) else np.zeros(3) for c in given]).reshape(-1, 3),
+        "radius": np.array([0.0 if isinstance(c, HalfSpace) else c.radius for c in given]),
+    }

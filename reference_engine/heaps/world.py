@@ -1,0 +1,187 @@
+"""Ellipsoids, planes and hollow spheres: what is simulated, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reference_engine.geometry.ellipsoid_proximity import MOST_AXIS, direction, number, numbers, placed
+from reference_engine.heaps.errors import SpatialWorldError
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Force = Callable[[float, Array, Array, Array], ArrayLike]
+
+
+@dataclass(frozen=True, eq=False)
+class HalfSpace:
+    """Solid on the side away from `normal`, (3,) of any length, through `point`, (3,) m."""
+
+    point: ArrayLike = (0.0, 0.0, 0.0)
+    normal: ArrayLike = (0.0, 0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "normal", direction("HalfSpace.normal", self.normal))
+        except ValueError as error:
+            raise SpatialWorldError(str(error)) from None
+        object.__setattr__(self, "point", vector("HalfSpace.point", self.point))
+
+
+@dataclass(frozen=True, eq=False)
+class HollowSphere:
+    """Solid outside a sphere: radius m, centre (3,) m."""
+
+    radius: float
+    centre: ArrayLike = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        if not 0.0 < scalar("HollowSphere.radius", self.radius) <= MOST_AXIS:
+            raise SpatialWorldError(f"HollowSphere.radius: {self.radius} m; positive, at most {MOST_AXIS}")
+        object.__setattr__(self, "radius", float(self.radius))
+        object.__setattr__(self, "centre", vector("HollowSphere.centre", self.centre))
+
+
+class EllipsoidWorld:
+    """B ellipsoids among themselves and with containers. SI, world axes, arrays that are not changed afterwards."""
+
+    def __init__(
+        self,
+        semi_axes: ArrayLike,
+        position: ArrayLike,
+        *,
+        orientation: ArrayLike | None = None,
+        velocity: ArrayLike | None = None,
+        spin: ArrayLike | None = None,
+        mass: ArrayLike = 1.0,
+        inertia: ArrayLike | None = None,
+        fixed: ArrayLike = False,
+        containers: tuple[HalfSpace | HollowSphere, ...] = (),
+        gravity: ArrayLike = (0.0, 0.0, -9.81),
+        friction: ArrayLike = 0.0,
+        restitution: ArrayLike = 0.0,
+        material: ArrayLike | None = None,
+        force: Force | None = None,
+    ) -> None:
+        """semi_axes, position (B, 3) m; orientation (B, 4) w x y z, body to world, of any length but zero [upright];
+        velocity (B, 3) m/s [0] and spin (B, 3) rad/s [0]; mass (B,) kg; inertia (B, 3) kg m^2, principal, about the
+        body axes [uniform density]; fixed (B,).
+
+        friction, restitution: of all pairs, or (G, G) by `material` (B + containers,), numbers 0 ... G - 1.
+        force(t, position, orientation, twist) gives (B, 6) N, N m beside gravity, at the start and end of steps.
+
+        Raises SpatialWorldError, naming what is wrong.
+        """
+        try:
+            place = numbers("position", position)
+            count = len(np.atleast_1d(place))
+            if count == 0:
+                raise SpatialWorldError("position: no bodies; at least one")
+            upright = np.tile((1.0, 0.0, 0.0, 0.0), (count, 1))
+            given = upright if orientation is None else numbers("orientation", orientation)
+            axes, _ = placed(semi_axes, place, given)
+        except ValueError as error:
+            raise SpatialWorldError(str(error)) from None
+        self.semi_axes, self.position = axes.copy(), place.copy()
+        self.orientation = np.ascontiguousarray(given / np.linalg.norm(given, axis=1, keepdims=True))
+        self.velocity = table("velocity", np.zeros((count, 3)) if velocity is None else velocity, (count, 3))
+        self.spin = table("spin", np.zeros((count, 3)) if spin is None else spin, (count, 3))
+        if np.asarray(fixed).dtype != bool or np.shape(fixed) not in ((), (count,)):
+            raise SpatialWorldError(f"fixed: {fixed!r:.60}; True or False, or ({count},) of them")
+        self.fixed = np.broadcast_to(np.asarray(fixed), (count,)).copy()
+        self.mass = table("mass", mass, (count,))
+        a, b, c = self.semi_axes.T**2
+        uniform = 0.2 * self.mass[:, None] * np.stack([b + c, a + c, a + b], axis=1)
+        self.inertia = table("inertia", uniform if inertia is None else inertia, (count, 3))
+        for name, value in (("mass", self.mass), ("inertia", self.inertia)):
+            wrong = np.argwhere(~(value > 0.0))
+            if wrong.size:
+                raise SpatialWorldError(f"{name}[{wrong[0][0]}]: {value[tuple(wrong[0])]}; positive")
+        most = 2.0 * self.inertia.max(axis=1) - self.inertia.sum(axis=1)
+        if (more := np.flatnonzero(most > 1e-9 * self.inertia.max(axis=1))).size:
+            k = more[0]
+            raise SpatialWorldError(
+                f"inertia[{k}]: {self.inertia[k].tolist()}; none of three is more than the sum of the others"
+            )
+        for name, value in (("velocity", self.velocity), ("spin", self.spin)):
+            if (moving := np.flatnonzero(self.fixed & value.any(axis=1))).size:
+                raise SpatialWorldError(f"{name}[{moving[0]}]: {value[moving[0]].tolist()} of a fixed body; 0")
+        if not isinstance(containers, tuple | list) or not all(
+            isinstance(c, HalfSpace | HollowSphere) for c in containers
+        ):
+            raise SpatialWorldError(f"containers: {containers!r:.80}; a tuple of HalfSpace and HollowSphere")
+        self.containers = tuple(containers)
+        self.gravity = vector("gravity", gravity)
+        members = count + len(self.containers)
+        if material is not None and np.asarray(material).dtype.kind not in "iu":
+            raise SpatialWorldError(f"material: {material!r:.60}; whole numbers")
+        self.material = np.zeros(members, np.int64) if material is None else np.array(material, np.int64)
+        self.friction, self.restitution = square("friction", friction), square("restitution", restitution)
+        groups = max(len(self.friction), len(self.restitution))
+        if self.material.shape != (members,) or self.material.min() < 0 or self.material.max() >= groups:
+            raise SpatialWorldError(
+                f"material: shape {self.material.shape}, numbers to {self.material.max(initial=0)}; "
+                f"({members},) for bodies and containers, 0 to {groups - 1}"
+            )
+        if (self.restitution > 1.0).any():
+            raise SpatialWorldError(f"restitution: {self.restitution.max()}; 0 to 1")
+        self.friction, self.restitution = (
+            np.broadcast_to(x, (groups, groups)) if len(x) == 1 else x for x in (self.friction, self.restitution)
+        )
+        if len(self.friction) != len(self.restitution):
+            raise SpatialWorldError(f"friction, restitution: {len(self.friction)} and {groups} materials; one number")
+        if force is not None and not callable(force):
+            raise SpatialWorldError(f"force: {force!r:.60}; a function or None")
+        self.force = force
+
+    def laws_of(self, pairs: Indices) -> Array:
+        """(P, 2) friction and restitution of pairs of bodies."""
+        a, b = self.material[pairs[:, 0]], self.material[pairs[:, 1]]
+        return np.stack([self.friction[a, b], self.restitution[a, b]], axis=1)
+
+    def laws_with(self, container: int) -> Array:
+        """(B, 2) friction and restitution of every body with a container."""
+        bodies = len(self.position)
+        a, b = self.material[:bodies], self.material[bodies + container]
+        return np.stack([self.friction[a, b], self.restitution[a, b]], axis=1)
+
+
+def vector(name: str, given: ArrayLike) -> Array:
+    return table(name, given, (3,))
+
+
+def table(name: str, given: ArrayLike, shape: tuple[int, ...]) -> Array:
+    x = array(name, given)
+    if x.ndim == 0 and len(shape) == 1 and name == "mass":
+        x = np.full(shape, float(x))
+    if x.shape != shape:
+        raise SpatialWorldError(f"{name}: shape {x.shape}; {shape}")
+    if not np.isfinite(x).all():
+        raise SpatialWorldError(f"{name}: {x[~np.isfinite(x)][0]}; finite numbers")
+    return np.array(x, order="C")
+
+
+def array(name: str, given: ArrayLike) -> Array:
+    try:
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise SpatialWorldError(f"{name}: {given!r:.60}; numbers") from None
+
+
+def scalar(name: str, given: float) -> float:
+    try:
+        return number(name, given)
+    except ValueError as error:
+        raise SpatialWorldError(str(error)) from None
+
+
+def square(name: str, given: ArrayLike) -> Array:
+    x = np.array(np.atleast_2d(array(name, given)))
+    if x.ndim != 2 or x.shape[0] != x.shape[1] or not (np.isfinite(x) & (x >= 0.0)).all() or (x != x.T).any():
+        raise SpatialWorldError(
+            f"{name}: {np.asarray(given).tolist()!r:.60}; a number or a symmetric table, at least 0"
+        )
+    return x

@@ -1,1 +1,0 @@
-"""What an impact at one place does, by named laws: `impact` (laws), incremental, algebraic, effective masses."""

@@ -1,0 +1,401 @@
+"""Bodies that fly freely, and strike planes and one another by any law of impact, at several places by any order.
+
+Between impacts the centres move on parabolas and the bodies turn freely. No impact is missed: with a bound B on how
+fast a gap's rate can fall, g(t) >= g + g' t - B t^2 / 2, and time goes on to the first zero of that, again and again;
+where the gap goes to zero this converges as Newton's method does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.integrate import solve_ivp
+
+from reference_engine.contact_problems.impact_laws import LAWS
+from reference_engine.contact_problems.multiple_impacts import AT_ONCE, ORDERS, multiple_impact
+
+Array = NDArray[np.float64]
+Turn = Callable[[float], tuple[Array, Array]]
+"""Time since the last impact -> rotation matrix (D, D), spin in world axes: (), in the plane, or (3,)."""
+
+TOUCHING = 1e-14  # of the bodies' size: a gap that is none
+SAME_INSTANT = 1e-9  # of the size: places so near in the same instant are struck together
+SLOW = 1e-9  # of the approach: bodies that part no faster stay in touch
+STILL = 1e-11  # of the bodies' speed: so slowly bodies in touch neither part nor approach
+TOLERANCE = 1e-13  # relative, of a step of free turning
+MOST_IMPACTS = 1000
+FLIGHT_LAWS = (*LAWS, *AT_ONCE)
+
+
+class FlightError(ArithmeticError):
+    """A motion that does not consist of flights and impacts; the message says when and why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flyer:
+    """A body; what touches is `points` of its frame, each with a ball of `radius` about it. Fixed: mass infinite."""
+
+    points: ArrayLike  # (P, D) m
+    radius: float  # m
+    mass: float  # kg
+    inertia: ArrayLike  # kg m^2: in the plane a number, in space (3,) about the body's axes
+    position: ArrayLike  # (D,) m
+    orientation: ArrayLike  # rad, or a unit quaternion (4,) w-x-y-z
+    velocity: ArrayLike  # (D,) m/s
+    spin: ArrayLike  # rad/s, or (3,) in world axes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strike:
+    """One impact: of a flyer on another one, or on the plane -1 - second."""
+
+    time: float  # s
+    first: int
+    second: int
+    point: Array  # (D,) m
+    impulse: Array  # (D,) N s, on the first
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlightMotion:
+    """S samples of B flyers; the times asked for, and each impact twice, before and after."""
+
+    time: Array  # (S,) s
+    position: Array  # (S, B, D) m
+    orientation: Array  # (S, B) rad or (S, B, 4)
+    velocity: Array  # (S, B, D) m/s
+    spin: Array  # (S, B) or (S, B, 3) rad/s
+    strikes: tuple[Strike, ...]
+
+
+def simulate_flights(
+    flyers: tuple[Flyer, ...],
+    planes: tuple[tuple[ArrayLike, ArrayLike], ...],
+    times: ArrayLike,
+    *,
+    gravity: ArrayLike,
+    law: str,
+    pair: Callable[[int, int], tuple[float, float] | None],
+    order: str | None = None,
+) -> FlightMotion:
+    """States at `times` [s], ascending from 0.
+
+    planes: (point, unit normal out of it). pair(i, j): friction and restitution of flyers i and j, or of flyer i
+    and the plane -1 - j; None where they pass through one another. law: one of `impact`'s, or `at-once-newton` or
+    `at-once-poisson`: those of `multiple_impact`, with Coulomb's law between the whole impulse and the slip
+    afterwards. order: one of `multiple_impact`'s, for places that move one another and are struck in the same instant;
+    the simultaneous and grouped ones have the laws `at-once-...` alone. Two flyers strike one another as balls only.
+    What touches and neither parts nor is pressed, as balls of a cradle, goes on so.
+
+    Raises FlightError where places are struck at once and no order is given, or bodies stay in touch under forces;
+    ImpactError where the law has no answer.
+    """
+    run = _Flights(flyers, planes, np.array(gravity, np.float64), law, pair, order)
+    for time in np.asarray(times, np.float64):
+        run.to(float(time))
+    return run.motion()
+
+
+class Place(NamedTuple):
+    gap: float  # m
+    rate: float  # m/s
+    falls: float  # m/s^2, no faster than which the rate does
+    first: int
+    second: int
+    point: Array  # (D,) m, of the first
+    normal: Array  # (D,), from the second to the first
+
+
+class _Flights:
+    def __init__(
+        self,
+        flyers: tuple[Flyer, ...],
+        planes: tuple[tuple[ArrayLike, ArrayLike], ...],
+        gravity: Array,
+        law: str,
+        pair: Callable[[int, int], tuple[float, float] | None],
+        order: str | None,
+    ) -> None:
+        if law not in FLIGHT_LAWS:
+            raise ValueError(f"law: {law!r} is not one of {', '.join(FLIGHT_LAWS)}")
+        if order is not None and order not in ORDERS:
+            raise ValueError(f"order: {order!r} is not one of {', '.join(ORDERS)}")
+        if order not in (None, "sequential") and law not in AT_ONCE:
+            raise ValueError(f"law: {law!r} is not one of {', '.join(AT_ONCE)}, those of {order} places")
+        self.order = order
+        self.law, self.pair, self.gravity, self.D = law, pair, gravity, len(gravity)
+        self.planes = [(np.array(p, np.float64), np.array(n, np.float64)) for p, n in planes]
+        self.free = [i for i, body in enumerate(flyers) if math.isfinite(body.mass)]
+        self.mass = np.array([body.mass for body in flyers])
+        self.inertia = [np.array(body.inertia, np.float64) for body in flyers]
+        self.points = [np.array(body.points, np.float64) for body in flyers]
+        self.radius = [body.radius for body in flyers]
+        self.reach = [float(np.linalg.norm(p, axis=1).max()) for p in self.points]
+        self.size = max(a + b for a, b in zip(self.reach, self.radius))
+        self.x = np.array([body.position for body in flyers], np.float64)
+        self.v = np.array([body.velocity for body in flyers], np.float64)
+        self.turned = [np.array(body.orientation, np.float64) for body in flyers]
+        self.w = [np.array(body.spin, np.float64) for body in flyers]
+        self.now = 0.0  # s, of the states above
+        self.strikes: list[Strike] = []
+        self.samples: list[tuple[float, Array, list[Array], Array, list[Array]]] = []
+        self._start_turning()
+
+    # --- flight --------------------------------------------------------------------------------------
+
+    def _start_turning(self) -> None:
+        self.turning = [self._turn(i) for i in range(len(self.mass))]
+        self.bound = [self._bound(i) for i in range(len(self.mass))]
+        swings = (
+            float(np.linalg.norm(w)) * (reach + radius) for w, reach, radius in zip(self.w, self.reach, self.radius)
+        )
+        self.fast = max(float(np.linalg.norm(v)) + swing for v, swing in zip(self.v, swings))  # m/s, of no point more
+
+    def _turn(self, i: int) -> Callable[[float], tuple[Array, Array]]:
+        """Orientation and spin of body i, so long after `now`."""
+        q, w, inertia = self.turned[i], self.w[i], self.inertia[i]
+        if self.D == 2:
+            return lambda t: (q + t * w, w)
+        if i not in self.free or not w.any():
+            return lambda t: (q, w)
+        if np.ptp(inertia) <= 1e-12 * inertia.max():
+            speed = float(np.linalg.norm(w))
+            axis = w / speed
+
+            def evenly(t: float) -> tuple[Array, Array]:
+                half = 0.5 * speed * t
+                return product(np.append(math.cos(half), math.sin(half) * axis), q), w
+
+            return evenly
+        solved: list[Any] = []
+
+        def rate(t: float, y: Array) -> Array:
+            q, own = y[:4], y[4:]
+            return np.append(0.5 * product(q, np.append(0.0, own)), np.cross(inertia * own, own) / inertia)
+
+        def freely(t: float) -> tuple[Array, Array]:
+            if not solved or t > solved[-1].t_max:
+                start, y = (solved[-1].t_max, solved[-1](solved[-1].t_max)) if solved else (
+                    0.0, np.append(q, matrix(q).T @ w))  # fmt: skip
+                more = max(1.0, 1.5 * (t - start))
+                solved.append(
+                    solve_ivp(rate, (start, start + more), y, method="DOP853", rtol=TOLERANCE, atol=TOLERANCE,
+                              dense_output=True).sol
+                )  # fmt: skip
+            part = next(part for part in solved if t <= part.t_max)
+            y = part(t)
+            turned = y[:4] / np.linalg.norm(y[:4])
+            return turned, matrix(turned) @ y[4:]
+
+        return freely
+
+    def _bound(self, i: int) -> float:
+        """m/s^2: no point of body i accelerates faster against its centre."""
+        if i not in self.free:
+            return 0.0
+        if self.D == 2:
+            return float(self.w[i] ** 2) * self.reach[i]
+        inertia = self.inertia[i]
+        own = matrix(self.turned[i]).T @ self.w[i]
+        square = float(own @ (inertia * own)) / float(inertia.min())
+        spread = max(abs(inertia[j] - inertia[k]) / inertia[m] for j, k, m in ((0, 1, 2), (1, 2, 0), (2, 0, 1)))
+        return (1.0 + float(spread)) * square * self.reach[i]
+
+    def _at(self, t: float) -> tuple[Array, list[Array], Array, list[Array]]:
+        """Positions, orientations, velocities, spins, so long after `now`."""
+        x, v = self.x.copy(), self.v.copy()
+        x[self.free] += t * v[self.free] + 0.5 * t * t * self.gravity
+        v[self.free] += t * self.gravity
+        both = [turn(t) for turn in self.turning]
+        return x, [q for q, _ in both], v, [w for _, w in both]
+
+    def _places(self, t: float) -> list[Place]:
+        """Of each point with each plane, and of each pair of balls."""
+        x, q, v, w = self._at(t)
+        found: list[Place] = []
+        for i in self.free:
+            R = matrix(q[i]) if self.D == 3 else flat(float(q[i]))
+            arms = self.points[i] @ R.T
+            for k, (origin, normal) in enumerate(self.planes):
+                heights = (x[i] + arms - origin) @ normal - self.radius[i]
+                falls = max(0.0, -float(self.gravity @ normal)) + self.bound[i]
+                for arm, height in zip(arms, heights):
+                    rate = float((v[i] + swept(w[i], arm)) @ normal)
+                    at = x[i] + arm - self.radius[i] * normal
+                    found.append(Place(float(height), rate, falls, i, -1 - k, at, normal))
+            for j in range(len(self.mass)):
+                if (j > i or j not in self.free) and i != j and self.pair(i, j) is not None:
+                    apart = x[i] - x[j]
+                    distance = float(np.linalg.norm(apart))
+                    normal = apart / distance
+                    falls = 0.0 if j in self.free else float(np.linalg.norm(self.gravity))
+                    gap, rate = distance - self.radius[i] - self.radius[j], float((v[i] - v[j]) @ normal)
+                    found.append(Place(gap, rate, falls, i, j, x[i] - self.radius[i] * normal, normal))
+        return found
+
+    # --- time ----------------------------------------------------------------------------------------
+
+    def to(self, time: float) -> None:
+        """On to the time, by way of all impacts before it, and a sample there."""
+        t = 0.0
+        while self.now + t < time:
+            places = [place for place in self._places(t) if not self._still(place)]
+            closing = [p for p in places if p.rate < 0.0]
+            nearest = min(closing, key=lambda p: p.gap, default=None)
+            step = min((first_zero(p.gap, p.rate, p.falls) for p in places), default=math.inf)
+            stands = self.now + t + step == self.now + t  # as near as doubles come
+            if nearest is not None and nearest.gap <= (SAME_INSTANT if stands else TOUCHING) * self.size:
+                self._strike(t)
+                t = 0.0
+                continue
+            if stands:
+                raise FlightError(f"t = {self.now + t:.9g} s: bodies that touch do not part; flights do")
+            t = min(t + step, time - self.now)
+        self._sample(t)
+
+    def _sample(self, t: float) -> None:
+        self.samples.append((self.now + t, *self._at(t)))
+
+    def _still(self, place: Place) -> bool:
+        """Whether it touches, neither parts nor is struck, and nothing presses it."""
+        touches = place.gap <= SAME_INSTANT * self.size
+        return touches and place.falls == 0.0 and abs(place.rate) <= STILL * self.fast
+
+    def _strike(self, t: float) -> None:
+        struck = [place for place in self._places(t) if place.gap <= SAME_INSTANT * self.size]
+        if len(self.strikes) >= MOST_IMPACTS:
+            raise FlightError(f"t = {self.now + t:.9g} s: more than {MOST_IMPACTS} impacts; it comes to rest")
+        self._sample(t)
+        self.x, self.turned, self.v, self.w = self._at(t)
+        self.now += t
+        impulses = self._impulses(struck)
+        for place, impulse in zip(struck, impulses):
+            if not impulse.any():
+                continue
+            for k, sign in ((place.first, 1.0), (place.second, -1.0)):
+                if k in self.free:
+                    arm, blow = place.point - self.x[k], sign * impulse
+                    self.v[k] += blow / self.mass[k]
+                    if self.D == 2:
+                        self.w[k] = self.w[k] + (arm[0] * blow[1] - arm[1] * blow[0]) / self.inertia[k]
+                    else:
+                        self.w[k] = self.w[k] + np.linalg.solve(self._inertia(k), np.cross(arm, blow))
+            self.strikes.append(
+                Strike(time=self.now, first=place.first, second=place.second, point=place.point, impulse=impulse)
+            )
+        fastest = -min(place.rate for place in struck)
+        self._start_turning()
+        for place in self._places(0.0):
+            slow = place.gap <= SAME_INSTANT * self.size and place.rate <= SLOW * fastest
+            if slow and not (place.falls == 0.0 and place.rate >= -STILL * self.fast):
+                raise FlightError(f"t = {self.now:.9g} s: the bodies stay in touch after the impact; flights part")
+        self._sample(0.0)
+
+    def _impulses(self, places: list[Place]) -> list[Array]:
+        """(D,) each, on the first bodies."""
+        D, turns = self.D, 1 if self.D == 2 else 3
+        J = np.zeros((len(places), D, len(self.mass), D + turns))
+        mobility = np.zeros((len(self.mass), D + turns, D + turns))
+        frames, u, pairs = [], [], []
+        for k in self.free:
+            mobility[k, :D, :D] = np.eye(D) / self.mass[k]
+            mobility[k, D:, D:] = np.linalg.inv(np.atleast_2d(self._inertia(k)))
+        for row, place in zip(J, places):
+            n, speed = place.normal, np.zeros(D)
+            Q = np.array([[n[1], -n[0]], n]) if D == 2 else across_and(n)
+            for k, sign in ((place.first, 1.0), (place.second, -1.0)):
+                if k in self.free:
+                    arm = place.point - self.x[k]
+                    row[:, k, :D] = sign * Q
+                    row[:, k, D:] = sign * (Q @ turned_by(arm))
+                    speed += sign * (self.v[k] + swept(self.w[k], arm))
+            frames.append(Q)
+            u.append(Q @ speed)
+            law = self.pair(place.first, place.second)
+            assert law is not None
+            pairs.append(law)
+        K = np.einsum("aikp,kpq,bjkq->aibj", J, mobility, J)
+        if (order := self.order) is None:
+            moved = np.abs(K).max(axis=(1, 3)) > 0.0
+            if np.count_nonzero(moved) > len(places):
+                raise FlightError(
+                    f"t = {self.now:.9g} s: {len(places)} places are struck at once, and no order says in which way"
+                )
+            order = "sequential"
+        friction, restitution = np.array(pairs).T
+        found = multiple_impact(
+            K.reshape(len(places) * D, -1), np.array(u), friction=friction, restitution=restitution,
+            law=self.law if order == "sequential" else self.law.removeprefix("at-once-"), order=order,
+        )  # fmt: skip
+        return [Q.T @ impulse for Q, impulse in zip(frames, found.impulse)]
+
+    def _inertia(self, k: int) -> Array:
+        if self.D == 2:
+            return self.inertia[k]
+        R = matrix(self.turned[k])
+        return (R * self.inertia[k]) @ R.T
+
+    def motion(self) -> FlightMotion:
+        time, x, q, v, w = zip(*self.samples)
+        return FlightMotion(
+            time=np.array(time), position=np.array(x), orientation=np.array(q), velocity=np.array(v),
+            spin=np.array(w), strikes=tuple(self.strikes),
+        )  # fmt: skip
+
+
+def first_zero(gap: float, rate: float, falls: float) -> float:
+    """s, of gap + rate t - falls t^2 / 2; of a gap that is none and opens the later one."""
+    gap = max(gap, 0.0)
+    if falls == 0.0:
+        return gap / -rate if rate < 0.0 else math.inf
+    root = math.sqrt(rate * rate + 2.0 * falls * gap)
+    if rate > 0.0:
+        return (rate + root) / falls
+    return 2.0 * gap / (root - rate) if root > rate else 0.0
+
+
+def swept(spin: Array, arm: Array) -> Array:
+    """spin x arm."""
+    return spin * np.array([-arm[1], arm[0]]) if len(arm) == 2 else np.cross(spin, arm)
+
+
+def turned_by(arm: Array) -> Array:
+    """(D, 1 or 3): of a spin, the velocity spin x arm."""
+    if len(arm) == 2:
+        return np.array([[-arm[1]], [arm[0]]])
+    x, y, z = arm
+    return np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
+
+
+def flat(angle: float) -> Array:
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s], [s, c]])
+
+
+def matrix(q: Array) -> Array:
+    """(3, 3), body to world, of a unit quaternion w-x-y-z."""
+    w, x, y, z = q
+    return np.array(
+        [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+    )
+
+
+def product(p: Array, q: Array) -> Array:
+    """Of quaternions, w first."""
+    return np.append(p[0] * q[0] - p[1:] @ q[1:], p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:]))
+
+
+def across_and(normal: Array) -> Array:
+    """(3, 3): rows are two tangents and the normal."""
+    first = np.cross(np.eye(3)[np.argmin(np.abs(normal))], normal)
+    first /= np.linalg.norm(first)
+    return np.stack([first, np.cross(normal, first), normal])

@@ -1,0 +1,232 @@
+"""What changed between two versions: signed by a law where one says which way is better."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scenarios.catalogue import scenario_of
+from tests.validation import wheels
+from tests.validation.command import upright
+from tests.validation.judging.test_ensembles import ensemble, evidence, series, spread
+from tests.validation.store.made import case, falling, info, measurement, result
+from validation.engines import present_engines
+from validation.judging.comparison import LAWS, compare, settings_apart, told_roughly
+from validation.metrics import METRICS
+from validation.records.case import CaseResult
+from validation.records.measurement import Measurement
+from validation.records.simulation import Simulation
+from validation.report.comparison import counts, render_comparison
+from validation.running.kernel_cache import cache_root
+from validation.running.standing_still import standing_still
+from validation.store import case_key, open_store
+from validation.store.stored_scenarios import stored_verdicts
+
+STACK_LAWS = scenario_of("stack:n=3").laws
+STACK = replace(scenario_of("stack:n=3"), laws={"penetration_max": 0.1})
+
+
+def side(*measurements: Measurement, outcome: str = "completed", reason: str = "", **of: Any) -> CaseResult:
+    moves = outcome == "completed"
+    trajectory = replace(standing_still(STACK.scene), state_hash=repr(measurements)) if moves else None
+    simulation = Simulation(outcome=outcome, reason=reason, trajectory=trajectory)  # type: ignore[arg-type]  # parametrised by its words
+    return CaseResult(case=case(**of), simulation=simulation, measurements=measurements, headline="penetration_mean")
+
+
+def depth(value: float) -> Measurement:
+    return measurement(value=value)
+
+
+def test_every_metric_of_which_less_is_better_names_its_law_and_no_other_does() -> None:
+    assert set(LAWS) == {name for name, metric in METRICS.items() if metric.better == "lower"}
+
+
+@pytest.mark.parametrize(("old", "new", "sign"), [(1e-3, 2e-3, "worse"), (2e-3, 1e-3, "better"), (1e-3, 1e-3, "same")])
+def test_overlap_is_signed_by_the_law_that_bodies_do_not_overlap(old: float, new: float, sign: str) -> None:
+    found = compare(STACK, side(depth(old)), side(depth(new)))
+    assert found.sign == sign and found.identical == (sign == "same")
+    assert [(change.sign, change.law) for change in found.changes] == [] if sign == "same" else [(sign, "no overlap")]
+
+
+def test_what_no_law_says_anything_of_is_merely_different() -> None:
+    found = compare(
+        STACK,
+        side(measurement("rest_time", 0.5, "s", better="neither")),
+        side(measurement("rest_time", 0.2, "s", better="neither")),
+    )
+    assert found.sign == "different" and [change.law for change in found.changes] == [""]
+
+
+def test_one_run_of_a_chaotic_motion_tells_neither_better_nor_worse() -> None:
+    found = compare(
+        STACK, side(measurement(value=1e-3, noise="chaotic")), side(measurement(value=1.0, noise="chaotic"))
+    )
+    assert found.sign == "different" and found.changes[0].law == ""
+
+
+def test_perturbed_starts_of_both_sides_tell_which_chaotic_motion_is_worse() -> None:
+    sides = [side(measurement(value=value, noise="chaotic")) for value in (1e-3, 2e-3)]
+    assert told_roughly(compare(STACK, *sides)) and not told_roughly(
+        compare(STACK, side(depth(1e-3)), side(depth(1.0)))
+    )
+    found = compare(STACK, *sides, evidence(ensemble(series(spread(1e-3))), ensemble(series(spread(2e-3)))))
+    assert found.sign == "worse" and [change.law for change in found.changes] == ["no overlap"]
+    same = compare(STACK, *sides, evidence(ensemble(series(spread(1e-3))), ensemble(series(spread(1e-3, seed=1)))))
+    assert same.sign == "same"
+
+
+def test_stored_runs_are_compared_with_the_laws_and_ensembles_that_are_stored(tmp_path: Path) -> None:
+    limit = STACK_LAWS["penetration_max"]
+    of = case("stack", parameters={"n": 3})
+    rough = [
+        result(of, measurement(value=value, noise="chaotic"), measurement("penetration_max", depth))
+        for value, depth in ((1e-3, 0.5 * limit), (2e-3, 2.0 * limit))
+    ]
+    sides = [
+        replace(one, simulation=replace(one.simulation, trajectory=replace(falling(), state_hash=name)))
+        for one, name in zip(rough, "ab")
+    ]
+    with open_store(tmp_path / "x.db") as store:
+        for one, middle in zip(sides, (1e-3, 2e-3)):
+            run = store.begin_run(info(), [of])
+            store.save_results(run, [one])
+            store.save_ensembles(run, {case_key(of): ensemble(series(spread(middle)))})
+        pair = store.results(1)[0], store.results(2)[0]
+        (verdict,) = stored_verdicts(store, [pair])
+        assert verdict.word == "defect" and [defect.metric for defect in verdict.defects] == ["penetration_max"]
+        moves = {change.metric: change.move for change in verdict.changes}
+        assert moves == {"penetration_mean": "regressed", "penetration_max": "regressed"}
+        (back,) = stored_verdicts(store, [pair[::-1]])
+        assert back.word == "improved" and back.standing == ()
+
+
+def test_worse_in_one_metric_and_better_in_another_is_worse_and_shows_both() -> None:
+    found = compare(
+        STACK,
+        side(depth(1e-3), measurement("rest_drift", 2e-3)),
+        side(depth(2e-3), measurement("rest_drift", 1e-3)),
+    )
+    assert found.sign == "worse" and [change.sign for change in found.changes] == ["worse", "better"]
+
+
+def test_a_law_that_only_one_side_breaks_is_said() -> None:
+    shallow, deep = side(measurement("penetration_max", 0.09)), side(measurement("penetration_max", 0.11))
+    assert compare(STACK, shallow, deep).told.startswith("breaks a law: penetration_max 110 mm (physics allows 100 mm)")
+    assert compare(STACK, deep, shallow).told.startswith("no longer breaks a law: penetration_max 110 mm")
+    assert [compare(STACK, *pair).sign for pair in ((shallow, deep), (deep, shallow))] == ["worse", "better"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sign"),
+    [
+        ("completed", "crashed", "worse"),
+        ("timed_out", "completed", "better"),
+        ("crashed", "crashed", "same"),
+        ("declined", "completed", "different"),
+        ("declined", "declined", "declined"),
+    ],
+)
+def test_outcomes_are_compared_before_metrics(old: str, new: str, sign: str) -> None:
+    sides = [side(*[depth(1e-3)] * (word == "completed"), outcome=word, reason="why") for word in (old, new)]
+    found = compare(STACK, *sides)
+    assert found.sign == sign and "why" in found.told
+
+
+def test_the_table_tells_what_else_differs_between_the_sides() -> None:
+    old, new = side(depth(1e-3), settings={"iterations": 50}), side(depth(3e-3), settings={"iterations": 2})
+    found = [compare(STACK, old, new)]
+    assert settings_apart(found) == {"iterations": (50, 2)}
+    text = render_comparison(found, ("a==1", "a==2"), {"numpy": ("1.26.4", "2.4.6")})
+    assert counts(found) == "1 worse, 0 better, 0 different, 0 same"
+    for words in ("penetration mean", "1 mm", "3 mm", "no overlap", "iterations: 50 → 2", "numpy: 1.26.4 → 2.4.6"):
+        assert words in text
+
+
+# --- the command ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> dict[str, str]:
+    """The environment variables with which toy 1.0 is installed and 2.0, which does not sink any more, is a wheel."""
+    (tmp_path / "shelf").mkdir()
+    wheels.wheel(tmp_path / "shelf", "2.0", 0.0)
+    site = wheels.installed(tmp_path / "site", "1.0", 0.05)
+    before = os.environ.get("PYTHONPATH")
+    paths = os.pathsep.join([str(site), *([before] if before else [])])
+    cache = tmp_path / "cache"  # with the kernels that there are, and no environment
+    cache.mkdir()
+    (cache / "kernels").symlink_to(cache_root() / "kernels")
+    return {**wheels.from_wheels(tmp_path / "shelf"), "PYTHONPATH": paths, "UPRIGHT_CACHE": str(cache)}
+
+
+def test_a_version_that_no_longer_sinks_is_better_and_the_way_back_worse(tmp_path: Path, shelf: dict[str, str]) -> None:
+    """5 cm/s is 1 m in the 20 s of the scene."""
+    done = upright("compare", "toy", "toy==2.0", "upright-block", "stack:n=3", folder=tmp_path, **shelf)
+    assert done.returncode == 0, done.stderr
+    assert "toy 1.0 → toy==2.0: 0 worse, 2 better, 0 different, 0 same" in done.stdout
+    assert "no longer breaks a law: penetration_max 1 m (physics allows 100 mm)" in done.stdout
+    assert "environment of toy==2.0 ... done" in done.stderr
+    done = upright("compare", "toy==2.0", "toy", "upright-block", "--json", folder=tmp_path, **shelf)
+    assert done.returncode == 1 and "environment of" not in done.stderr
+    [line] = [json.loads(text) for text in done.stdout.splitlines()]
+    assert line["sign"] == "worse" and line["told"].startswith("breaks a law: penetration_max 1 m")
+    assert [line[key]["engine_version"] for key in "ab"] == ["2.0", "1.0"]
+    assert line["divergence"]["first"]["body"] == "block" and line["divergence"]["first"]["coordinate"] == "y"
+    depths = {change["metric"]: (change["sign"], change["law"]) for change in line["changes"]}
+    assert depths["penetration_max"] == ("worse", "no overlap")
+    done = upright("run", "upright-block", "--engine", "toy==2.0", "--json", folder=tmp_path, **shelf)
+    assert json.loads(done.stdout)["engine_version"] == "2.0", "run takes another version by the same word"
+
+
+def test_settings_are_compared_without_any_environment(tmp_path: Path) -> None:
+    scene = tmp_path / "mine.json"
+    scene.write_text(upright("scenarios", "stack:n=5", "--json", folder=tmp_path).stdout)
+    words = ("compare", "pymunk", "pymunk:iterations=1", "--scene", str(scene), "--profile", "fair", "--ensemble", "10")
+    done = upright(*words, folder=tmp_path, UPRIGHT_DB="")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "mine.json:content=" in done.stdout and "setting iterations: 50 → 1" in done.stdout
+    assert "perturbed starts: 2/2" in done.stderr, "a heap is no matter of one run"
+    with open_store(tmp_path / "upright.db") as store:
+        (kept,) = store.comparisons()
+        assert kept.counts == {"worse": 1} and store.runs() == [], "apart from the runs"
+
+
+def test_an_engine_against_itself_is_the_same_to_the_last_bit(tmp_path: Path) -> None:
+    done = upright("compare", "pymunk", "pymunk", "stack:n=3", "thrown-box", folder=tmp_path, UPRIGHT_DB="")
+    assert "Stored as comparison 1 in upright.db." in done.stdout
+    assert done.returncode == 0 and "0 worse, 0 better, 0 different, 4 same (4 to the last bit)" in done.stdout
+
+
+@pytest.mark.skipif("mujoco" not in present_engines(), reason="MuJoCo, whose settings have choices, is not here")
+def test_options_are_varied_one_at_a_time_on_both_sides(tmp_path: Path) -> None:
+    words = ("compare", "mujoco:cone=elliptic", "mujoco:cone=elliptic", "upright-block", "--profile", "default")
+    done = upright(*words, "--options", "--json", folder=tmp_path)
+    lines = [json.loads(text) for text in done.stdout.splitlines()]
+    assert done.returncode == 0 and all(line["identical"] for line in lines)
+    varied = [line["variant"] for line in lines]
+    assert varied[0] == "" and len(set(varied)) == len(varied)
+    assert {"integrator=rk4", "integrator=implicit", "solver=cg", "jacobian=sparse"} <= set(varied)
+    assert not any("cone" in variant or variant in ("integrator=euler", "solver=newton") for variant in varied)
+    rk4 = next(line for line in lines if line["variant"] == "integrator=rk4")
+    for side in "ab":
+        assert (rk4[side]["settings"]["integrator"], rk4[side]["settings"]["cone"]) == ("rk4", "elliptic")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("toy==3", "toy"), "toy-engine==3: there is no such version; pip has 2.0"),
+        (("toy", "toy", "stak"), "unknown scenario 'stak'; did you mean 'stack'?"),
+    ],
+)
+def test_what_cannot_be_compared_is_told_in_a_line(
+    words: tuple[str, ...], message: str, tmp_path: Path, shelf: dict[str, str]
+) -> None:
+    done = upright("compare", *words, folder=tmp_path, **shelf)
+    assert done.returncode == 2 and done.stdout == ""
+    assert message in done.stderr and len(done.stderr.splitlines()) <= 2

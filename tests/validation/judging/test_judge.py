@@ -1,0 +1,406 @@
+"""The judge is a table: what was accepted, what was measured, and the one word with its figures that follows."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.validation.metrics.motions import DT, disc, euler, planar, plane, scenario
+from tests.validation.store.made import case, measurement
+from validation.judging.evidence.divergence import Difference, Divergence
+from validation.judging.judge import Verdict, exit_status, judge, summary
+from validation.judging.verdict import FLOOR, MEANING, NOUNS, changes_from_json, defects_from_json, to_json
+from validation.metrics import measure
+from validation.records.measurement import Measurement
+from validation.store import Baseline, StoredResult
+
+NAN = math.nan
+MOVED = {"trajectory_hash": "after"}
+
+
+def of(*measurements: Measurement, **given: Any) -> StoredResult:
+    known: dict[str, Any] = {"case": case(), "outcome": "completed", "trajectory_hash": "before"}
+    return StoredResult(measurements=measurements, headline="penetration_mean", **known | given)
+
+
+def accepted(result: StoredResult) -> Baseline:
+    return Baseline(
+        number=7, result=result, branch="main", who="R.", when=datetime(2026, 11, 3, tzinfo=UTC), reason="x", scope="x"
+    )
+
+
+def verdict_on(old: float, new: float, **given: Any) -> Verdict:
+    """One metric that went from old to new, in a motion that is not the same bits."""
+    return judge(accepted(of(measurement(value=old, **given))), of(measurement(value=new, **given), **MOVED))
+
+
+# --- the outcome --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "word", "worse"),
+    [
+        (None, "completed", "new", False),
+        (None, "declined", "declined", False),
+        (None, "crashed", "broken", False),
+        ("completed", "crashed", "broken", True),
+        ("completed", "timed_out", "broken", True),
+        ("completed", "out_of_memory", "broken", True),
+        ("completed", "not_finite", "broken", True),
+        ("declined", "crashed", "broken", True),
+        ("crashed", "crashed", "broken", False),
+        ("crashed", "timed_out", "broken", False),
+        ("crashed", "completed", "improved", False),
+        ("completed", "declined", "missing", False),
+        ("crashed", "declined", "missing", False),
+        ("declined", "declined", "declined", False),
+        ("declined", "completed", "new", False),
+        ("completed", "completed", "pass", False),
+    ],
+)
+def test_the_outcome_comes_first(before: Any, now: Any, word: str, worse: bool) -> None:
+    def ended(outcome: Any, reason: str) -> StoredResult:
+        return of(measurement(), reason="") if outcome == "completed" else of(outcome=outcome, reason=reason)
+
+    baseline = None if before is None else accepted(ended(before, "before"))
+    verdict = judge(baseline, ended(now, "SIGSEGV after 1.3 s"))
+    assert (verdict.word, verdict.worse) == (word, worse)
+    assert verdict.baseline == (7 if before else None)
+
+
+def test_a_new_crash_says_what_happened_and_what_did_before() -> None:
+    verdict = judge(accepted(of()), of(outcome="crashed", reason="SIGSEGV after 1.3 s"))
+    assert verdict.reason == "crashed (SIGSEGV after 1.3 s); completed when accepted"
+
+
+@pytest.mark.parametrize("before", [None, of(measurement()), of(outcome="crashed"), of(outcome="declined")])
+def test_a_motion_that_could_not_be_measured_is_missing(before: StoredResult | None) -> None:
+    """Also where nothing is accepted yet, or something worse: a case without a figure is neither new nor improved."""
+    baseline = None if before is None else accepted(before)
+    verdict = judge(baseline, of(reason="could not be measured: no gap of a capsule"))
+    assert verdict.word == "missing" and "no gap of a capsule" in verdict.reason
+    assert exit_status([verdict], strict=True) == 1
+
+
+def test_a_motion_that_was_accepted_without_a_measurement_passes_as_it_was() -> None:
+    unmeasured = of(reason="could not be measured: no gap of a capsule")
+    assert judge(accepted(unmeasured), unmeasured).word == "pass"
+
+
+# --- the motion ---------------------------------------------------------------------------------------------------
+
+
+def test_the_same_bits_pass_whatever_the_clock_says() -> None:
+    before = of(measurement(), measurement("step_time", 1e-5, "s", noise="timing"))
+    now = of(measurement(), measurement("step_time", 9.0, "s", noise="timing"), wall_time=99.0)
+    verdict = judge(accepted(before), now)
+    assert (verdict.word, verdict.reason, verdict.worse) == ("pass", "bit-identical", False)
+
+
+def test_another_motion_with_the_same_measurements_passes_and_says_so() -> None:
+    verdict = verdict_on(4e-4, 4e-4)
+    assert verdict.word == "pass" and verdict.reason.startswith("the motion differs")
+
+
+def test_what_improves_is_an_improvement_though_what_has_no_worse_side_moved_too() -> None:
+    def motion(penetration: float, gained: float, came_to_rest: float, **given: Any) -> StoredResult:
+        return of(
+            measurement("penetration_mean", penetration, "m", noise="step"),
+            measurement("energy_gain", gained, "J", noise="chaotic"),
+            measurement("rest_time", came_to_rest, "s", noise="tolerance", better="neither"),
+            **given,
+        )
+
+    before = accepted(motion(1e-2, 1.0, 0.5))
+    verdict = judge(before, motion(1e-3, 0.01, 0.1, **MOVED))
+    assert (verdict.word, verdict.metric) == ("improved", "penetration_mean")
+    assert judge(before, motion(1e-3, 100.0, 0.1, **MOVED)).word == "different"  # a rough metric may have got worse
+    assert judge(before, motion(1e-1, 0.01, 0.1, **MOVED)).word == "regressed"
+    assert judge(before, motion(1e-2, 0.01, 0.1, **MOVED)).word == "different"
+
+
+# --- metric by metric ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("noise", "metric", "old", "new", "word"),
+    [
+        # exact: nine digits, and nothing below a nanometre
+        ("exact", "truth_error_goal", 1.0, 1.0 + 5e-10, "pass"),
+        ("exact", "truth_error_goal", 1.0, 1.0 + 3e-9, "regressed"),
+        ("exact", "truth_error_goal", 1.0, 1.0 - 3e-9, "improved"),
+        ("exact", "truth_error_goal", 1e3, 1e3 + 5e-7, "pass"),
+        ("exact", "truth_error_goal", 0.0, 0.9e-9, "pass"),
+        ("exact", "truth_error_goal", 0.0, 1.1e-9, "regressed"),
+        ("exact", "truth_error_goal", 1e-16, 1e-12, "pass"),
+        ("exact", "penetration_mean", 1e-4, 1.001e-4, "regressed"),
+        # tolerance: a tenth
+        ("tolerance", "energy_drift", 1.0, 1.09, "pass"),
+        ("tolerance", "energy_drift", 1.0, 1.11, "regressed"),
+        ("tolerance", "energy_drift", 1.11, 1.0, "improved"),
+        ("tolerance", "energy_drift", 1e-12, 1e-10, "pass"),
+        # step: twice, where its resolution is coarse enough not to matter
+        ("step", "penetration_mean", 1.0, 1.99, "pass"),
+        ("step", "penetration_mean", 1.0, 2.01, "regressed"),
+        ("step", "penetration_mean", 2.01, 1.0, "improved"),
+        # round-off: an order of magnitude above the floor
+        ("round-off", "jitter_velocity", 1e-17, 5e-9, "pass"),
+        ("round-off", "jitter_velocity", 1e-17, 2e-8, "regressed"),
+        ("round-off", "jitter_velocity", 1e-5, 9e-5, "pass"),
+        ("round-off", "jitter_velocity", 1e-5, 2e-4, "regressed"),
+        ("round-off", "jitter_velocity", 2e-4, 1e-16, "improved"),
+        # chaotic: one run never tells worse from otherwise
+        ("chaotic", "energy_gain", 1.0, 9.9, "pass"),
+        ("chaotic", "energy_gain", 1.0, 50.0, "different"),
+        ("chaotic", "energy_gain", 50.0, 1.0, "different"),
+        ("chaotic", "rest_drift", 1.0, NAN, "different"),
+        # timing: never
+        ("timing", "step_time", 1e-6, 1.0, "pass"),
+        ("timing", "step_time", 1.0, NAN, "pass"),
+        # what no longer happens
+        ("exact", "truth_error_goal", 0.1, NAN, "regressed"),
+        ("round-off", "rest_drift", 0.1, NAN, "regressed"),
+        ("exact", "truth_error_goal", NAN, 0.1, "improved"),
+        ("exact", "truth_error_goal", NAN, NAN, "pass"),
+        # without bounds
+        ("exact", "truth_error_goal", 1.0, math.inf, "regressed"),
+        ("tolerance", "truth_error_goal", math.inf, math.inf, "pass"),
+        ("tolerance", "truth_error_goal", math.inf, 1.0, "improved"),
+    ],
+)
+def test_a_metric_is_judged_by_how_it_repeats(noise: str, metric: str, old: float, new: float, word: str) -> None:
+    verdict = verdict_on(old, new, noise=noise, metric=metric)
+    assert verdict.word == word, verdict.reason
+    assert verdict.worse == (word == "regressed")
+
+
+@pytest.mark.parametrize(
+    ("better", "old", "new", "word"),
+    [
+        ("higher", 1.0, 2.0, "improved"),
+        ("higher", 2.0, 1.0, "regressed"),
+        ("neither", 1.0, 2.0, "different"),
+        ("neither", 2.0, 1.0, "different"),
+        ("neither", 1.0, NAN, "different"),
+        ("neither", -0.015, 0.015, "different"),
+        ("lower", -0.004, -0.002, "improved"),  # towards the truth, from whichever side
+        ("lower", -0.002, -0.004, "regressed"),
+        ("lower", 0.004, -0.002, "improved"),
+        ("lower", 0.004, -0.004, "different"),  # as wrong as before, the other way
+    ],
+)
+def test_worse_is_away_from_where_it_should_be(better: str, old: float, new: float, word: str) -> None:
+    assert verdict_on(old, new, better=better).word == word
+
+
+def test_a_change_below_the_resolution_is_none() -> None:
+    """An impact between two samples is known to their distance only."""
+    assert verdict_on(0.001, 0.003, metric="truth_error_event_time", unit="s", resolution=1 / 240).word == "pass"
+    assert verdict_on(0.001, 0.003, metric="truth_error_event_time", unit="s", resolution=1e-6).word == "regressed"
+
+
+@pytest.mark.parametrize(("new", "word"), [(0.685e-3, "pass"), (0.932e-3, "regressed")])
+def test_a_stack_is_worse_where_it_sinks_by_more_than_the_fall_of_a_step(new: float, word: str) -> None:
+    """Ten boxes in Chipmunk at 1/240 s: five starts 1e-12 m apart gave 0.157 to 0.685 mm, two iterations 0.932 mm."""
+    verdict = verdict_on(0.157e-3, new, noise="step", resolution=0.709e-3)
+    assert verdict.word == word
+    assert word == "pass" or "0.932 mm, was 0.157 mm (5.9 times, allowed 2 times or by 0.71 mm)" in verdict.reason
+
+
+@pytest.mark.parametrize("noise", ["exact", "tolerance", "round-off", "chaotic"])
+def test_going_back_is_the_opposite_of_going(noise: str) -> None:
+    opposite = {"regressed": "improved", "improved": "regressed", "different": "different", "pass": "pass"}
+    values = [0.0, FLOOR, 1e-5, 1.05e-5, 4e-5, 1.0, -1.0, 30.0, NAN]
+    for metric, old, new in itertools.product(("penetration_mean", "energy_drift"), values, values):
+        there = verdict_on(old, new, noise=noise, metric=metric)
+        back = verdict_on(new, old, noise=noise, metric=metric)
+        assert back.word == opposite[there.word], (metric, old, new)
+
+
+def test_a_metric_that_is_gone_or_new_is_no_regression() -> None:
+    before, after = measurement("cone_violation", 0.1, "1"), measurement("joint_gap", 9.0, "m")
+    verdict = judge(accepted(of(measurement(), before)), of(measurement(), after, **MOVED))
+    assert verdict.word == "different" and not verdict.worse
+    assert verdict.reason == "cone_violation: no longer measured, was 0.1"
+
+
+# --- the sentence -------------------------------------------------------------------------------------------------
+
+
+def test_the_sentence_names_metric_old_new_and_ratio() -> None:
+    verdict = verdict_on(0.4e-3, 3.2e-3, noise="tolerance")
+    assert verdict.reason == "penetration_mean 3.2 mm, was 0.4 mm (8 times, allowed 10 %)"
+    assert (verdict.metric, verdict.old, verdict.new) == ("penetration_mean", 0.4e-3, 3.2e-3)
+    assert verdict.ratio == pytest.approx(8.0, rel=1e-12)
+
+
+def test_nothing_is_so_many_times_of_round_off() -> None:
+    verdict = verdict_on(1.9e-36, 1.5e-3, metric="energy_drift", unit="J")
+    assert verdict.ratio is None and verdict.reason == "energy_drift 0.0015 J, was 1.9e-36 J (allowed 1e-07 %)"
+
+
+def test_figures_that_differ_read_differently() -> None:
+    verdict = verdict_on(2.385493935821848, 2.385493945821848, unit="m")
+    assert verdict.reason == "penetration_mean 2.38549395 m, was 2.38549394 m (+4.2e-07 %, allowed 1e-07 %)"
+
+
+def test_what_no_longer_happens_is_said_in_those_words() -> None:
+    assert verdict_on(2.31, NAN, metric="rest_time", unit="s").reason == "rest_time: no longer happens, was 2.31 s"
+
+
+def test_the_headline_stands_first_then_what_grew_most() -> None:
+    names = ("jitter_velocity", "energy_gain", "penetration_mean", "energy_drift", "rest_drift")
+    noise = {"jitter_velocity": "round-off", "rest_drift": "chaotic"}
+    made = [[measurement(n, v, noise=noise.get(n, "tolerance")) for n in names] for v in (1e-4, 0.3)]
+    made[1][3] = measurement("energy_drift", 3.0, noise="tolerance")
+    verdict = judge(accepted(of(*made[0])), of(*made[1], **MOVED))
+    order = ["penetration_mean", "energy_drift", "energy_gain", "jitter_velocity", "rest_drift"]
+    assert [change.metric for change in verdict.changes] == order
+    assert verdict.word == "regressed" and verdict.reason.endswith("; and 2 more")
+
+
+def test_a_regression_outweighs_any_improvement() -> None:
+    before = of(measurement("energy_gain", 10.0, "J"), measurement("energy_drift", 1.0, "J"))
+    after = of(measurement("energy_gain", 0.1, "J"), measurement("energy_drift", 1.5, "J"), **MOVED)
+    verdict = judge(accepted(before), after)
+    assert verdict.word == "regressed" and verdict.metric == "energy_drift"
+
+
+def test_the_sentence_ends_with_what_was_run_otherwise() -> None:
+    other = case(overrides="iterations=2", settings={"iterations": 2, "slop": 1e-3}, version="7.4.0")
+    before, after = of(measurement(value=1e-4)), of(measurement(value=1e-2), case=other, **MOVED)
+    reason = judge(accepted(before), after).reason
+    assert reason.endswith("[iterations 2, was 50; pymunk 7.4.0, was 7.3.1]")
+
+
+# --- laws ---------------------------------------------------------------------------------------------------------
+
+LAWS = {"energy_gain": 0.01}
+
+
+def test_the_sentence_ends_with_where_the_motion_first_differs() -> None:
+    parted = Divergence(
+        first=Difference(sample=12, time=0.2, body="box 3", coordinate="angle", size=3e-12, unit="rad", others=0)
+    )
+    regressed = judge(accepted(of(measurement(value=1e-3))), of(measurement(value=2e-3), **MOVED), divergence=parted)
+    kept = judge(accepted(of(measurement())), of(measurement(), **MOVED), divergence=parted)
+    for verdict in (regressed, kept):
+        assert verdict.reason.endswith("; first differs at t = 0.2 s (sample 12): box 3, angle, by 3.0e-12 rad")
+        assert verdict.divergence == parted
+
+
+def gained(energy: float, **given: Any) -> StoredResult:
+    return of(measurement("energy_gain", energy, "J", noise="chaotic"), **given)
+
+
+def test_a_law_that_is_newly_broken_is_a_defect_also_where_one_run_tells_nothing_else() -> None:
+    verdict = judge(accepted(gained(0.0)), gained(0.5, **MOVED), LAWS)
+    assert (verdict.word, verdict.worse) == ("defect", True)
+    assert verdict.reason.startswith("breaks a law that it kept: energy_gain 0.5 J (physics allows 0.01 J)")
+
+
+@pytest.mark.parametrize(("noise", "word"), [("exact", "defect"), ("tolerance", "pass"), ("chaotic", "pass")])
+def test_a_law_newly_broken_by_less_than_the_noise_is_told_and_fails_nothing(noise: Any, word: str) -> None:
+    """Of a motion near its limit round-off decides on which side it ends."""
+    before, now = (of(measurement("energy_gain", value, "J", noise=noise)) for value in (0.0099, 0.0101))
+    verdict = judge(accepted(before), replace(now, trajectory_hash="after"), LAWS)
+    assert verdict.word == word and "energy_gain 0.0101 J (physics allows 0.01 J)" in verdict.reason
+
+
+def test_a_chaotic_metric_far_beyond_the_law_that_it_kept_is_a_defect() -> None:
+    before, now = (of(measurement("energy_gain", value, "J", noise="chaotic")) for value in (0.009, 0.2))
+    assert judge(accepted(before), replace(now, trajectory_hash="after"), LAWS).word == "defect"
+
+
+def test_a_defect_that_was_accepted_stands_and_passes() -> None:
+    verdict = judge(accepted(gained(0.5)), gained(0.5), LAWS)
+    assert (verdict.word, verdict.worse) == ("pass", False)
+    assert [d.standing for d in verdict.defects] == [True] and "as accepted, breaks a law" in verdict.reason
+
+
+def test_a_new_case_tells_its_defects_and_fails_nothing() -> None:
+    verdict = judge(None, gained(0.5), LAWS)
+    assert (verdict.word, verdict.worse) == ("new", False)
+    assert [d.standing for d in verdict.defects] == [False] and "energy_gain 0.5 J" in verdict.reason
+
+
+def test_what_did_not_happen_breaks_no_law() -> None:
+    assert judge(None, gained(NAN), LAWS).defects == ()
+
+
+@pytest.mark.parametrize("resolution", [None, math.inf, NAN])
+def test_an_energy_beyond_the_largest_double_is_a_defect_whatever_its_resolution_is_said_to_be(
+    resolution: float | None,
+) -> None:
+    before, overflowed = of(measurement("energy_gain", 1e-3, "J", noise="tolerance")), gained(math.inf)
+    now = of(*(replace(m, resolution=resolution) for m in overflowed.measurements), **MOVED)
+    verdict = judge(accepted(before), now, LAWS)
+    assert (verdict.word, verdict.worse) == ("defect", True)
+    assert "energy_gain infinite J (physics allows 0.01 J)" in verdict.reason
+    assert judge(accepted(overflowed), now, LAWS).defects[0].standing
+
+
+@pytest.mark.parametrize("lag", [0.0, DT / 2.0, -DT / 2.0])
+@pytest.mark.parametrize("speed", [1e160, -1e200, 1e300])
+def test_a_motion_whose_speeds_are_numbers_and_whose_energy_is_none_breaks_the_law_of_energy(
+    speed: float, lag: float
+) -> None:
+    falling = euler((0.0, 5.0), (0.0, 0.0), 20, poses_first=True)
+    before, after = falling.twist.copy(), falling.twist.copy()
+    after[10:, 0, 1] = speed
+    lawful, thrown = (
+        of(*measure(scenario(plane(disc())), planar(falling.time, falling.pose, twist, lag=lag)), trajectory_hash=name)
+        for twist, name in ((before, "before"), (after, "after"))
+    )
+    verdict = judge(accepted(lawful), thrown, {"energy_gain": 10.0})
+    assert (verdict.word, verdict.worse) == ("defect", True)
+    assert verdict.reason.startswith("breaks a law that it kept: energy_gain infinite J (physics allows 10 J)")
+
+
+# --- all together -------------------------------------------------------------------------------------------------
+
+
+def test_judging_is_a_function_of_its_arguments() -> None:
+    arguments = (accepted(gained(0.0)), gained(0.5, **MOVED), LAWS)
+    assert judge(*arguments) == judge(*arguments)
+
+
+def verdict_of(word: Any, *, worse: bool = False) -> Verdict:
+    return Verdict(case=case(), word=word, worse=worse, reason="")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "status", "strict"),
+    [
+        ([], 0, 0),
+        ([verdict_of(word) for word in ("pass", "improved", "different", "new", "declined")], 0, 0),
+        ([verdict_of("pass"), verdict_of("regressed", worse=True)], 1, 1),
+        ([verdict_of("defect", worse=True)], 1, 1),
+        ([verdict_of("broken", worse=True)], 1, 1),
+        ([verdict_of("broken")], 0, 1),
+        ([verdict_of("missing")], 0, 1),
+    ],
+)
+def test_the_exit_status_follows_the_worst(verdicts: list[Verdict], status: int, strict: int) -> None:
+    assert (exit_status(verdicts), exit_status(verdicts, strict=True)) == (status, strict)
+
+
+def test_the_summary_counts_the_gravest_first() -> None:
+    words = ["pass", "pass", "regressed", "improved", "regressed", "new"]
+    assert summary(map(verdict_of, words)) == "2 regressions, 1 improvement, 1 new, 2 unchanged"
+    assert summary([]) == "nothing was judged"
+
+
+def test_every_word_has_its_meaning_and_its_noun() -> None:
+    assert MEANING.keys() == NOUNS.keys()
+
+
+def test_changes_and_defects_survive_json() -> None:
+    verdict = judge(accepted(gained(0.0)), gained(math.inf, **MOVED), LAWS)
+    assert changes_from_json(to_json(verdict.changes)) == verdict.changes != ()
+    assert defects_from_json(to_json(verdict.defects)) == verdict.defects != ()

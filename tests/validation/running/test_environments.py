@@ -1,0 +1,104 @@
+"""Environments of other versions: made whole or not at all, from wheels of a folder; nothing here asks an index."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.validation import wheels
+from validation import engines
+from validation.engines import EngineChoice, engine_of
+from validation.running import environments
+from validation.running.environments import BuildError, environment_of, is_here
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Release 1.0 of the toy engine is installed; it and 2.0 are in a folder of wheels. The cache folder."""
+    shelf = tmp_path / "shelf"
+    shelf.mkdir()
+    for version in ("1.0", "2.0"):
+        wheels.wheel(shelf, version, 0.0)
+    for name, value in wheels.from_wheels(shelf).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.syspath_prepend(str(wheels.installed(tmp_path / "site", "1.0", 0.0)))
+    monkeypatch.setenv("UPRIGHT_CACHE", str(tmp_path / "cache"))
+    engines._registered.cache_clear()
+    yield tmp_path / "cache"
+    monkeypatch.undo()
+    engines._registered.cache_clear()
+
+
+def choice(version: str) -> EngineChoice:
+    return engine_of(f"toy=={version}")
+
+
+def made(cache: Path) -> list[str]:
+    return sorted(path.name for path in (cache / "environments").iterdir() if path.is_dir())
+
+
+def test_another_version_gets_an_environment_once_and_this_python_is_left_alone(toy: Path) -> None:
+    assert is_here(choice("1.0")) and not is_here(choice("2.0"))
+    told: list[str] = []
+    environment = environment_of(choice("2.0"), told.append)
+    assert told[0] == "making a virtual environment" and told[-1].startswith("installing collected packages: toy")
+    assert environment.packages == {"toy-engine": "2.0"}
+    asked = "import toy_engine; print(toy_engine.Toy.version)"
+    there = subprocess.run([environment.python, "-I", "-c", asked], capture_output=True, text=True)
+    here = subprocess.run([sys.executable, "-I", "-c", asked], capture_output=True, text=True)
+    assert there.stdout == "2.0\n" and "No module named 'toy_engine'" in here.stderr
+    told.clear()
+    assert environment_of(choice("2.0"), told.append) == environment and told == []
+
+
+def test_a_version_that_is_not_there_is_told_with_those_that_are_and_leaves_nothing(toy: Path) -> None:
+    with pytest.raises(BuildError, match=r"^toy-engine==3\.0: there is no such version; pip has 1\.0, 2\.0$"):
+        environment_of(choice("3.0"))
+    assert made(toy) == []
+
+
+def test_without_any_wheel_the_error_asks_for_the_index(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_FIND_LINKS", str(toy))
+    with pytest.raises(BuildError, match=r"^toy-engine==2\.0: pip finds no wheel of toy-engine for Python 3\."):
+        environment_of(choice("2.0"))
+
+
+def test_an_interrupted_build_leaves_nothing_half_made(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as context:
+        context.setattr(environments, "_install", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            environment_of(choice("2.0"))
+    assert made(toy) == []
+
+
+def test_what_a_killed_build_left_is_made_anew(toy: Path) -> None:
+    half = toy / "environments" / f"toy-engine-2.0-{sys.implementation.cache_tag}"
+    (half / "bin").mkdir(parents=True)
+    (half / "bin" / "python").write_text("no Python")
+    assert environment_of(choice("2.0")).packages == {"toy-engine": "2.0"}
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("reference==1.0", r"no distribution has 'reference', so there are no versions of it$"),
+        ("toy==2.0 --pre", r"'2\.0 --pre' is not a version; allowed: such as 6\.11\.1$"),
+    ],
+)
+def test_what_has_no_versions_is_told_in_a_line(word: str, message: str, toy: Path) -> None:
+    with pytest.raises(BuildError, match=message):
+        environment_of(engine_of(word))
+
+
+def test_lent_are_links_to_our_packages_and_what_they_import(toy: Path) -> None:
+    folder = environments.lent_folder()
+    assert (folder / "validation" / "running" / "environments.py").samefile(environments.__file__)
+    assert {"numpy", "pydantic", "scenarios", "reference_engine"} <= {path.name for path in folder.iterdir()}
+    assert not {"pymunk", "mujoco", "tests"} & {path.name for path in folder.iterdir()}
+    assert folder == environments.lent_folder()

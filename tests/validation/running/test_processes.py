@@ -1,0 +1,250 @@
+"""An engine may crash, hang, eat memory or return nonsense: that is its outcome, and nobody else's affair."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from scenarios.catalogue import scenario_of
+from validation import engines
+from validation.engines import engine_of
+from validation.records.case import CaseResult
+from validation.running.processes.fork_server import KERNEL_LISTS_CHILDREN, resident
+from validation.running.processes.pool import Pool
+from validation.running.runner import Limits, Request, execute, left_alone, measuring_remotes, plan_cases
+
+PLUGINS = Path(__file__).parents[2] / "plugins"
+PLANAR = ("free-tumble:space=planar", "bouncing-ball", "stack:n=3")
+LIMITS = Limits(workers=2, time_limit=3.0, memory_limit=160 * 2**20)
+
+
+@pytest.fixture
+def broken_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The deliberately broken engine, registered through the entry-point group like any user's."""
+    monkeypatch.syspath_prepend(str(PLUGINS))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(PLUGINS), *filter(None, [os.environ.get("PYTHONPATH")])]))
+    engines._registered.cache_clear()
+    yield
+    engines._registered.cache_clear()
+
+
+def run(words: list[str], scenario: str = "upright-block:start=drop") -> dict[str, CaseResult]:
+    results: dict[str, CaseResult] = {}
+    with Pool() as pool:
+        requests = [Request(scenario=scenario_of(scenario), engine=engine_of(word)) for word in words]
+        execute(pool, plan_cases(pool, requests), LIMITS, lambda r: results.update({r.case.engine_label: r}))
+    return results
+
+
+@pytest.mark.usefixtures("broken_engine")
+def test_four_ways_to_break_are_four_outcomes_and_the_others_complete() -> None:
+    results = run(
+        ["broken:fault=segfault", "broken:fault=hang", "broken:fault=memory", "broken:fault=nan", "broken", "pymunk"]
+    )
+    outcomes = {word: result.simulation.outcome for word, result in results.items()}
+    assert outcomes == {
+        "broken:fault=segfault": "crashed",
+        "broken:fault=hang": "timed_out",
+        "broken:fault=memory": "out_of_memory",
+        "broken:fault=nan": "not_finite",
+        "broken": "completed",
+        "pymunk": "completed",
+    }
+    reasons = {word: result.simulation.reason for word, result in results.items()}
+    assert "SIGSEGV" in reasons["broken:fault=segfault"]
+    assert "3 s" in reasons["broken:fault=hang"]
+    assert "160 MiB" in reasons["broken:fault=memory"]
+    assert "'block'" in reasons["broken:fault=nan"]
+    assert results["pymunk"].measurements
+    assert not results["broken:fault=nan"].measurements
+
+
+@pytest.mark.usefixtures("broken_engine")
+def test_a_hang_that_holds_the_interpreter_is_ended_all_the_same() -> None:
+    [result] = run(["broken:fault=hang-in-c"]).values()
+    assert result.simulation.outcome == "timed_out"
+    assert result.simulation.wall_time < 5.0
+
+
+@pytest.mark.usefixtures("broken_engine")
+def test_an_exception_an_exit_and_chatter_are_told_apart() -> None:
+    results = run(["broken:fault=raise", "broken:fault=exit", "broken:fault=chatter"])
+    assert results["broken:fault=raise"].simulation.reason == "ValueError: the contact graph has a cycle"
+    assert "exit status 3" in results["broken:fault=exit"].simulation.reason
+    assert results["broken:fault=chatter"].simulation.outcome == "completed"
+
+
+@pytest.mark.usefixtures("broken_engine")
+def test_half_a_motion_is_none() -> None:
+    """Its end would be measured as if it were the scene's."""
+    [result] = run(["broken:fault=stops"], "bouncing-ball").values()
+    assert result.simulation.outcome == "crashed"
+    assert result.simulation.reason == "its motion goes from 0 to 0.5 s; that of the scene from 0 to 10 s"
+
+
+@pytest.mark.usefixtures("broken_engine")
+def test_an_engine_that_fails_while_it_is_planned_loses_that_case_only() -> None:
+    results: dict[str, CaseResult] = {}
+    with Pool() as pool:
+        engine = engine_of("broken_engine.Confused")
+        requests = [Request(scenario=scenario_of(word), engine=engine) for word in ("stack:n=3", "bouncing-ball")]
+        execute(pool, plan_cases(pool, requests), LIMITS, lambda r: results.update({r.case.label: r}))
+    failed = results["stack:n=3"].simulation
+    assert (failed.outcome, failed.reason) == ("crashed", "RuntimeError: no pair is known")
+    assert results["bouncing-ball"].simulation.outcome == "completed"
+
+
+def test_a_measuring_process_that_dies_is_not_called_an_engine() -> None:
+    with Pool() as pool:
+        remote = pool.start_measuring()
+        pool.greet([remote])
+        os.kill(remote.process.pid, signal.SIGSTOP)
+        number = pool.ask(remote, {"name": "bouncing-ball", "parameters": {}, "scene": None})
+        os.kill(remote.process.pid, signal.SIGKILL)
+        [reply] = pool.wait(10.0)
+    assert (reply.id, reply.header["reason"]) == (number, "the server for measuring ended by SIGKILL")
+
+
+@pytest.mark.usefixtures("broken_engine")
+@pytest.mark.parametrize(("fault", "patience"), [("grandchild", "775"), ("emigrant", "776")])
+def test_what_an_engine_started_itself_ends_with_its_simulation(fault: str, patience: str) -> None:
+    if fault == "emigrant" and not KERNEL_LISTS_CHILDREN:
+        pytest.skip("this kernel does not list children")
+    before = {process.pid for process in psutil.process_iter()}
+    [result] = run([f"broken:fault={fault},patience={patience}"]).values()
+    assert result.simulation.outcome == "timed_out"
+    assert eventually_gone(before, patience)
+
+
+@pytest.mark.usefixtures("broken_engine")
+def test_no_child_outlives_a_killed_parent(tmp_path: Path) -> None:
+    """kill -9 of the command while a child hangs and another has a child of its own: after 2 s nothing is left."""
+    before = {process.pid for process in psutil.process_iter()}
+    command = [sys.executable, "-P", "-c", "from validation.cli import main; main()", "run", "upright-block"]
+    command += ["--engine", "broken:fault=hang-in-c,patience=778", "--engine", "broken:fault=grandchild,patience=778"]
+    parent = subprocess.Popen(
+        [*command, "--db", str(tmp_path / "killed.db")], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    assert eventually(lambda: any("778" in line for line in commands(before)), seconds=60.0)
+    family = psutil.Process(parent.pid).children(recursive=True)
+    assert family
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    assert eventually(lambda: not any(alive(process) for process in family), seconds=2.0)
+    assert eventually_gone(before, "778")
+
+
+def alive(process: psutil.Process) -> bool:
+    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+
+
+def commands(before: set[int]) -> list[str]:
+    lines = [(p.pid, p.info["cmdline"] or [""]) for p in psutil.process_iter(["cmdline"])]
+    return [" ".join(line) for pid, line in lines if pid not in before and line[0] == "sleep"]
+
+
+def eventually_gone(before: set[int], word: str) -> bool:
+    return eventually(lambda: not any(word in line for line in commands(before)), seconds=2.0)
+
+
+def eventually(holds: Callable[[], bool], *, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if holds():
+            return True
+        time.sleep(0.05)
+    return holds()
+
+
+def test_memory_is_that_of_a_process_with_all_that_it_started():
+    """A shell that started a Python with 60 MiB of its own, which is no process group's affair."""
+    script = "x = bytearray(60 * 2**20); print(1, flush=True); input()"
+    command = ["sh", "-c", f"{sys.executable} -c '{script}'; true"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as shell:
+        shell.stdout.readline()
+        found = resident(shell.pid)
+        shell.stdin.close()
+    assert 60 * 2**20 < found < 120 * 2**20
+    assert resident(shell.pid) == 0
+
+
+class Watched(Pool):
+    """Notes what is open at the same time, and which core simulations are sent to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.most_simulating, self.together, self.cores, self.asked = 0, False, set(), 0
+
+    def ask(self, remote, header, body=b""):
+        number = super().ask(remote, header, body)
+        simulating = sum(len(one.open_requests) for one in self.remotes if one.what != "measuring")
+        if "settings" in header:
+            self.asked += 1
+            self.cores.add(header["core"])
+            self.most_simulating = max(self.most_simulating, simulating)
+        measuring = sum(len(one.open_requests) for one in self.remotes if one.what == "measuring")
+        self.together |= bool(simulating and measuring)
+        return number
+
+
+@pytest.mark.parametrize("timing", [False, True])
+def test_one_worker_is_one_simulation_at_a_time_and_timing_has_nothing_beside_it(timing: bool) -> None:
+    """The least of five repeats on one core is timed; overhead is what is not stepping, so never below nothing."""
+    cores = os.sched_getaffinity(0)
+    results: list[CaseResult] = []
+    with Watched() as pool:
+        requests = [Request(scenario=scenario_of(word), engine=engine_of("pymunk")) for word in PLANAR]
+        plans = plan_cases(pool, requests)
+        totals = execute(pool, plans, Limits(workers=1, timing=timing), results.append)
+        assert pool.most_simulating == 1
+        assert pool.asked == len(plans) * (5 if timing else 1)
+        assert not (timing and pool.together)
+        assert pool.cores == ({max(cores)} if timing and len(cores) > 1 else {None})
+    assert totals.overhead >= 0.0
+    assert os.sched_getaffinity(0) == cores
+    for result in results:
+        steps = [m.value for m in result.measurements if m.metric == "step_time"]
+        assert len(steps) == timing
+        assert all(0.0 < seconds < 1e-3 for seconds in steps)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="only Linux says which core a thread keeps to")
+def test_a_timed_simulation_has_a_core_that_no_thread_of_ours_uses() -> None:
+    if len(before := os.sched_getaffinity(0)) < 2:
+        pytest.skip("one core")
+    done = threading.Event()
+    ticking = threading.Thread(target=done.wait)  # as a progress bar's does
+    ticking.start()
+    assert ticking.native_id is not None
+    try:
+        with left_alone(wanted=True) as core:
+            assert core in before
+            assert os.sched_getaffinity(0) == os.sched_getaffinity(ticking.native_id) == before - {core}
+        assert os.sched_getaffinity(0) == os.sched_getaffinity(ticking.native_id) == before
+    finally:
+        done.set()
+        ticking.join()
+
+
+def test_measuring_that_does_not_answer_is_ended_and_the_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server that measures is stopped by a signal, as a debugger or a frozen machine would."""
+    monkeypatch.setattr("validation.running.runner.MEASURING_LIMIT", 1.0)
+    results: list[CaseResult] = []
+    with Pool() as pool:
+        [measuring] = measuring_remotes(pool)
+        plans = plan_cases(pool, [Request(scenario=scenario_of("bouncing-ball"), engine=engine_of("pymunk"))])
+        pool.greet([measuring])
+        os.kill(measuring.process.pid, signal.SIGSTOP)
+        execute(pool, plans, LIMITS, results.append)
+    [result] = results
+    assert result.simulation.outcome == "completed" and not result.measurements
+    assert "could not be measured" in result.simulation.reason and "SIGKILL" in result.simulation.reason

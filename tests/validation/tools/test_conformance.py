@@ -1,0 +1,113 @@
+"""`upright engines test`: an engine in C keeps the protocol, and each way of not keeping it is told by its name."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from validation.engines import engine_of, present_engines
+from validation.tools.conformance import Check, conformance
+
+SOURCE = Path(__file__).parents[3] / "docs" / "protocol" / "falling.c"
+needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: cc is not on the path")
+
+ENGINE = """
+class Resting:
+    name, version = "resting", "1.0"
+
+    def declines(self, scene):
+        return None if scene.boundaries else "it flies nowhere"
+
+    def simulate(self, scene, dt, settings):
+        import numpy as np
+        from validation.records.trajectory import Contacts, PlanarTrajectory
+
+        S = round(scene.duration / dt) + 1
+        pose = np.zeros((S, 1, 3)) + [0.0, 0.5, 0.0]
+        down = np.zeros((S, 2)) + [0.0, -1.0]
+        contacts = Contacts(
+            sample=np.arange(S), a=np.zeros(S, int), b=np.full(S, MEMBER), point=np.zeros((S, 2)),
+            normal=NORMAL * down, gap=np.zeros(S), impulse=IMPULSE * 2.0 * 9.81 * dt * down,
+        )
+        return PlanarTrajectory(
+            time=dt * np.arange(S), pose=pose, twist=np.zeros_like(pose), dt=dt, velocity_lag=0.0, contacts=contacts
+        )
+"""
+
+
+def compiled(folder: Path, monkeypatch: pytest.MonkeyPatch, right: str = "", wrong: str = "") -> list[Check]:
+    """What is said of the engine in C, with one thing in it done another way."""
+    text = SOURCE.read_text(encoding="utf-8")
+    assert right in text
+    (folder / "falling.c").write_text(text.replace(right, wrong) if right else text)
+    subprocess.run(["cc", "-O1", "-Wall", "-Werror", "-o", "falling", "falling.c"], cwd=folder, check=True)
+    monkeypatch.chdir(folder)
+    return conformance(engine_of("./falling"))
+
+
+def failed(checks: list[Check]) -> list[str]:
+    return [f"{check.about}: {check.told}" for check in checks if check.status == "fails"]
+
+
+@needs_cc
+def test_the_engine_in_c_keeps_the_protocol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checks = compiled(tmp_path, monkeypatch)
+    assert failed(checks) == []
+    notes = [check.told for check in checks if check.status == "note"]
+    assert notes == ["reports no contacts; what they would tell is not tested", "declined: it is planar"]
+    assert checks[0].told == "./falling falling 1.0, profiles default, 0 settings"
+
+
+@needs_cc
+@pytest.mark.parametrize(
+    ("right", "wrong", "told"),
+    [
+        ("dt, -0.5 * dt, samples", "dt, 0.5 * dt, samples", "velocity lag: declared 0.00208 s, found -0.00208 s"),
+        ("p[2] = body[i].angle", "p[2] = body[i].angle - 6.5 * (s > 200)", "angle: off by 6.5 rad"),
+        ("body[i].vy += gy * dt", "body[i].vy -= gy * dt", "positions: off by 9.8"),
+        ("put(time, samples), ", "", "the bytes end early"),
+        ("&body[bodies].x, &body[bodies].y", "&body[bodies].y, &body[bodies].x", "start: off by 1"),
+        ("!body[i].fixed)", "1)", "fixed bodies: off by"),
+    ],
+)
+def test_what_is_not_kept_is_told(
+    right: str, wrong: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert told in "\n".join(failed(compiled(tmp_path, monkeypatch, right, wrong)))
+
+
+@pytest.mark.parametrize(
+    ("member", "normal", "impulse", "told"),
+    [
+        (1, 1, 1, []),
+        (1, -1, 1, ["contact normal: off by 2 (allowed 0.001); it points from a to b"]),
+        (1, 1, -1, ["it acts on b, over the step that ends at the sample"]),
+        (1, 1, 240, ["it acts on b, over the step that ends at the sample"]),  # a force
+        (2, 1, 1, ["contacts are of [(0, 2)]; expected (0, 1): bodies are counted first, then boundaries"]),
+    ],
+)
+def test_reported_contacts_follow_the_sign_convention(
+    member: int, normal: int, impulse: int, told: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = {"MEMBER": member, "NORMAL": normal, "IMPULSE": impulse}
+    constants = "".join(f"{name} = {value}\n" for name, value in values.items())
+    (tmp_path / "resting.py").write_text(constants + ENGINE)
+    monkeypatch.chdir(tmp_path)
+    found = failed(conformance(engine_of("resting.Resting")))
+    assert len(found) == len(told)
+    assert all(words in line for words, line in zip(told, found))
+
+
+@pytest.mark.parametrize("name", [name for name in present_engines() if name != "pybullet"])
+def test_the_engines_that_come_with_upright_keep_the_protocol(name: str) -> None:
+    assert failed(conformance(engine_of(name))) == []
+
+
+def test_an_engine_that_does_not_start_fails_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken.py").write_text("class Engine:\n    def __init__(self):\n        raise OSError('no licence')\n")
+    monkeypatch.chdir(tmp_path)
+    [check] = conformance(engine_of("broken.Engine"))
+    assert check.status == "fails" and "no licence" in check.told

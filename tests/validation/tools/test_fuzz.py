@@ -1,0 +1,263 @@
+"""Fuzzing finds what breaks a law, shrinks it, keeps it, and finds nothing in an engine that breaks none."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import Phase
+
+from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Polygon
+from scenarios.strategies import planar_scenes
+from tests.validation.command import upright
+from validation import engines
+from validation.engines import engine_of
+from validation.engines.engine import resolve_settings
+from validation.engines.reference.adapter import Reference
+from validation.records.simulation import Simulation
+from validation.records.trajectory import PlanarTrajectory
+from validation.running.processes.pool import Pool
+from validation.store import open_store
+from validation.tools import fuzz
+from validation.tools.fuzz import Fault, Fuzzer, Search, draw
+from validation.tools.oracles import judge_scene
+
+PLUGINS = Path(__file__).parents[2] / "plugins"
+
+GHOST = '''
+import numpy as np
+from validation.records.trajectory import PlanarTrajectory
+
+class Ghost:
+    """Exact free flight: bodies pass through one another and the ground, and no law is broken."""
+    name, version = "ghost", "1.0"
+    def declines(self, scene): return None
+    def simulate(self, scene, dt, settings):
+        t = np.linspace(0.0, scene.duration, 31)
+        start = np.array([(*b.position, b.angle) for b in scene.bodies])
+        twist = np.array([(*b.velocity, b.spin) for b in scene.bodies])
+        g = np.array([*scene.gravity, 0.0])
+        return PlanarTrajectory(
+            time=t, dt=dt, velocity_lag=0.0,
+            pose=start + twist * t[:, None, None] + 0.5 * g * t[:, None, None] ** 2,
+            twist=twist + g * t[:, None, None],
+        )
+
+class Short(Ghost):
+    """Forgets the last body."""
+    def simulate(self, scene, dt, settings):
+        whole = super().simulate(scene, dt, settings)
+        pose, twist = whole.pose[:, :-1], whole.twist[:, :-1]
+        return PlanarTrajectory(time=whole.time, dt=dt, velocity_lag=0.0, pose=pose, twist=twist)
+'''
+
+
+@pytest.fixture
+def plugins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """The engine that breaks on purpose, and the ghosts, as a user's own engines are found."""
+    (tmp_path / "ghost.py").write_text(GHOST)
+    for folder in (PLUGINS, tmp_path):
+        monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setenv("PYTHONPATH", f"{PLUGINS}:{tmp_path}")
+    engines._registered.cache_clear()
+    yield
+    engines._registered.cache_clear()
+
+
+def search(word: str, *, seconds: float, seed: int = 1, enough: int = 1) -> Search:
+    with Pool() as pool:
+        return Fuzzer(pool, engine_of(word), None, seconds).run(seed, enough=enough)
+
+
+@pytest.mark.usefixtures("plugins")
+def test_energy_that_two_bodies_gain_where_they_touch_is_found_and_shrunk_to_those_two() -> None:
+    (fault,) = search("broken:fault=gain", seconds=60.0).faults
+    assert fault.oracle == "energy gained"
+    assert len(fault.scene.bodies) == 2
+
+
+@pytest.mark.usefixtures("plugins")
+def test_a_body_without_which_the_law_is_broken_all_the_same_is_taken_out() -> None:
+    """Taking it out of the drawn heap would let the others down; out of the scene, it moves nothing."""
+    bodies = tuple(box(name, mass=1.0, position=(x, 0.0)) for name, x in (("p", 0.0), ("q", 3.0), ("r", 6.0)))
+    scene = PlanarScene(duration=0.5, bodies=bodies)
+    with Pool() as pool:
+        fuzzer = Fuzzer(pool, engine_of("broken:fault=raise"), None, 30.0)
+        whole = Fault(oracle="broken", message="", scene=scene, dt=1.0 / 240.0, seed=1)
+        assert len(fuzzer.with_fewest_bodies(whole).scene.bodies) == 1
+
+
+@pytest.mark.usefixtures("plugins")
+@pytest.mark.parametrize(
+    "word, outcome",
+    [
+        ("broken:fault=segfault", "crashed: SIGSEGV"),
+        ("broken:fault=nan", "not_finite"),
+        ("broken:fault=raise", "crashed: ValueError: the contact graph has a cycle"),
+        ("ghost.Short", "the scene has"),
+    ],
+)
+def test_an_engine_that_breaks_is_found_within_a_batch_and_shrunk_to_one_body(word: str, outcome: str) -> None:
+    found = search(word, seconds=20.0)
+    (fault,) = found.faults
+    assert fault.oracle == "broken" and outcome in fault.message
+    assert len(fault.scene.bodies) == 1
+
+
+@pytest.mark.usefixtures("plugins")
+def test_a_hang_is_a_fault_but_the_end_of_the_time_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search has two seconds: a scene that would have hung for longer is not held against the engine."""
+    started = time.monotonic()
+    assert search("broken:fault=hang", seconds=2.0).faults == []
+    assert time.monotonic() - started < 30.0
+    monkeypatch.setattr(fuzz, "SCENE_LIMIT", 0.5)
+    (fault,) = search("broken:fault=hang", seconds=4.0).faults
+    assert fault.oracle == "broken" and "timed_out: killed after 0.5 s" in fault.message
+
+
+@pytest.mark.usefixtures("plugins")
+def test_an_engine_that_breaks_no_law_is_tried_until_the_time_is_over() -> None:
+    started = time.monotonic()
+    found = search("ghost.Ghost", seconds=3.0)
+    assert found.faults == [] and found.tried >= 10
+    assert 3.0 <= time.monotonic() - started < 30.0
+
+
+def test_the_scenes_of_a_seed_are_the_same_every_time_and_steps_vary() -> None:
+    def drawn(seed: int) -> list[tuple[str, float]]:
+        seen: list[tuple[str, float]] = []
+        draw(planar_scenes(), seed, lambda scene, dt: seen.append((scene.model_dump_json(), dt)), Phase.generate)
+        return seen
+
+    first = drawn(7)
+    assert first == drawn(7) != drawn(8)
+    assert len({dt for _, dt in first}) == 3
+
+
+# --- the power of the oracles ---------------------------------------------------------------------------------
+
+
+def box(name: str, *, mass: float, **given: object) -> PlanarBody:
+    square = Polygon(vertices=((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)))
+    return PlanarBody.model_validate({"name": name, "shape": square, "mass": mass} | given)
+
+
+@functools.cache
+def honest_motions() -> list[tuple[PlanarScene, PlanarTrajectory]]:
+    """The first scenes of a seed on the reference engine, which gains and loses nothing in them."""
+    motions: list[tuple[PlanarScene, PlanarTrajectory]] = []
+    engine = Reference()
+
+    def simulate(scene: PlanarScene, dt: float) -> None:
+        if len(motions) < 80:
+            motions.append((scene, engine.simulate(scene, dt, resolve_settings(engine, "fair", {}, scene, dt))))
+
+    draw(planar_scenes(friction=False), 1, simulate, Phase.generate)
+    return motions
+
+
+def after_an_impact(change: Callable[[np.ndarray], None]) -> Callable[[PlanarTrajectory], PlanarTrajectory]:
+    """What would have been recorded, had the first impact of two free bodies changed their twists (S, 2, 3) so."""
+
+    def apply(motion: PlanarTrajectory) -> PlanarTrajectory:
+        assert motion.impacts is not None
+        bodies = motion.twist.shape[1]
+        met = np.flatnonzero((motion.impacts.a < bodies) & (motion.impacts.b < bodies))
+        if not len(met):
+            return motion
+        pair = [int(motion.impacts.a[met[0]]), int(motion.impacts.b[met[0]])]
+        twist = np.array(motion.twist)
+        later = twist[motion.time > motion.impacts.time[met[0]]][:, pair]
+        change(later)
+        twist[np.ix_(motion.time > motion.impacts.time[met[0]], pair)] = later
+        return dataclasses.replace(motion, twist=twist, state_hash="")
+
+    return apply
+
+
+def faster(twist: np.ndarray) -> None:
+    twist *= 1.03
+
+
+def slower(twist: np.ndarray) -> None:
+    twist[:, 0] *= 0.97
+
+
+def verdicts(fault: Callable[[PlanarTrajectory], PlanarTrajectory]) -> set[str]:
+    found = [judge_scene(s, Simulation(outcome="completed", trajectory=fault(m))) for s, m in honest_motions()]
+    return {oracle for broken in found for oracle in broken}
+
+
+def test_the_reference_breaks_no_law_in_eighty_scenes() -> None:
+    assert verdicts(lambda motion: motion) == set()
+
+
+def test_six_per_cent_of_energy_gained_at_an_impact_is_found_within_eighty_scenes() -> None:
+    assert "energy gained" in verdicts(after_an_impact(faster))
+
+
+def test_three_per_cent_of_momentum_lost_by_one_of_two_bodies_is_found_within_eighty_scenes() -> None:
+    assert "momentum not kept" in verdicts(after_an_impact(slower))
+
+
+def test_lifting_a_small_body_onto_a_skin_is_tolerated_and_throwing_it_as_high_as_itself_is_not() -> None:
+    """A box of 0.1 m: 5 % of its energy scale is 3.5 mm of height, a skin is 10 mm."""
+    square = Polygon(vertices=((-0.05, -0.05), (0.05, -0.05), (0.05, 0.05), (-0.05, 0.05)))
+    body = PlanarBody(name="box", shape=square, mass=1.0, position=(0.0, 0.05))
+    scene = PlanarScene(duration=1.0, gravity=(0.0, -9.81), bodies=(body,), boundaries=(HalfPlane(name="ground"),))
+    for height, tolerated in ((0.01, True), (0.1, False)):
+        pose = np.zeros((2, 1, 3))
+        pose[:, 0, 1] = 0.05, 0.05 + height
+        motion = PlanarTrajectory(
+            time=np.array([0.0, 1.0]), dt=1.0, velocity_lag=0.0, pose=pose, twist=np.zeros((2, 1, 3))
+        )
+        assert (judge_scene(scene, Simulation(outcome="completed", trajectory=motion)) == {}) == tolerated
+
+
+# --- finds ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("plugins")
+def test_what_is_found_is_stored_listed_replayed_and_printed_as_a_scene_that_runs(tmp_path: Path) -> None:
+    place = ("--db", "fuzz.db")
+    done = upright(
+        "fuzz", "--engine", "broken:fault=raise", "--minutes", "0.05", "--seed", "1", *place, folder=tmp_path
+    )
+    assert done.returncode == 1, done.stderr
+    assert "find 1: broken:fault=raise: broken with 1 body" in done.stdout
+    assert "1 found" in done.stdout and " scenes in " in done.stdout and "from seed 1" in done.stdout
+    listed = upright("finds", *place, folder=tmp_path)
+    assert listed.returncode == 0 and "cycle" in listed.stdout
+    again = upright("finds", "1", "--replay", *place, folder=tmp_path)
+    assert again.returncode == 1 and "cycle" in again.stdout
+    printed = upright("finds", "1", "--scene", *place, folder=tmp_path)
+    (tmp_path / "find.json").write_text(printed.stdout)
+    assert len(json.loads(printed.stdout)["bodies"]) == 1
+    ran = upright("run", "find.json", "--engine", "pymunk", *place, folder=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.usefixtures("plugins")
+def test_a_find_that_breaks_no_law_any_more_says_so_and_exits_with_0(tmp_path: Path) -> None:
+    with open_store(str(tmp_path / "mended.db")) as store:
+        number = store.add_find(
+            engine="ghost.Ghost",
+            engine_version="0.9",
+            profile="default",
+            seed=1,
+            dt=1.0 / 240.0,
+            oracle="energy gained",
+            message="energy rose by 3 J without a source; tolerated: 0.1 J",
+            scene=PlanarScene(duration=0.5, bodies=(box("box", mass=1.0, velocity=(1.0, 0.0)),)),
+        )
+    again = upright("finds", str(number), "--replay", "--db", "mended.db", folder=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert "breaks no law here any more (it did: energy rose by 3 J" in again.stdout
+    unknown = upright("finds", "99", "--replay", "--db", "mended.db", folder=tmp_path)
+    assert unknown.returncode == 2 and "99" in unknown.stderr and "Traceback" not in unknown.stderr

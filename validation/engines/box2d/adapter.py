@@ -1,0 +1,130 @@
+"""Box2D 2.3: an impulse solver for the plane with warm starting and continuous collision, in single precision.
+
+What its user should know (manual at box2d.org, source at github.com/pybox2d/pybox2d):
+- A step changes the velocities first and then moves the bodies: a velocity is half a step behind its pose.
+- Polygons and edges carry a skin of 1 cm, and 5 mm of overlap are left alone: boxes come to rest 15 to 20 mm apart, a
+  disc 5 to 10 mm from a box, and what starts in touch is pushed apart to the lower end. `polygon_inset` draws polygons
+  smaller; 0.0075 m makes up for it.
+- Sleep is on out of the box, and a body slower than 10 mm/s then stops for good after half a second.
+- Below an approach speed of 1 m/s there is no restitution; the threshold is compiled in, and setting it from Python
+  does nothing. So are the greatest displacement, 2 m, and the greatest turn, a quarter, of a step.
+- Friction of a pair is the geometric mean, restitution the larger; where no shape values give the scene's law it is
+  set when a contact begins, and stays as long as it lasts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from Box2D import __version__, b2_maxPolygonVertices, b2_polygonRadius, b2PolygonShape
+
+from scenarios.forces import has_applied_forces
+from scenarios.scene import Bowl, PlanarScene, Polygon, Scene, features
+from validation.engines.box2d.world import World, most_facets, record_is_known
+from validation.engines.engine import Setting, Settings, Value
+from validation.engines.shared.planar_boundaries import on_long_enough_slabs
+from validation.engines.shared.recorder import Recorder
+from validation.records.trajectory import PlanarTrajectory
+
+DECLINES = {
+    "spatial": "Box2D is planar",
+    "concave-polygon": "Box2D has no concave polygons; several convex ones on a body would be another scene",
+    "arc-polygon": "Box2D has no arcs but discs; a polygon would be another scene",
+}
+FEWEST_FACETS = 16
+SKIN = round(float(b2_polygonRadius), 6)  # m
+SETTINGS = {
+    "velocity_iterations": Setting(default=8, low=1, high=100_000, doc="iterations for velocities, of a step"),
+    "position_iterations": Setting(default=3, low=1, high=100_000, doc="iterations for overlaps, of a step"),
+    "allow_sleep": Setting(default=True, doc="bodies at rest for half a second stop being simulated"),
+    "warm_starting": Setting(default=True, doc="a step starts from the impulses of the one before"),
+    "continuous": Setting(default=True, doc="bodies are stopped at what is fixed before they pass through it"),
+    "polygon_inset": Setting(
+        default=0.0, low=0.0, high=SKIN, doc="m by which polygons are drawn smaller, for their skin"
+    ),
+    "bowl_segments": Setting(
+        default=1024,
+        low=FEWEST_FACETS,
+        high=65_536,
+        doc="edges for a bowl, at most; none shorter than 6 mm",
+    ),
+}
+FAIR: dict[str, Value] = {"velocity_iterations": 50, "position_iterations": 20, "allow_sleep": False}
+SHAPE_ERROR = 1e-6  # of the shape's size: single precision
+
+
+class Box2D:
+    name = "box2d"
+    version = __version__
+    settings = SETTINGS
+    profiles = ("default", "fair")
+
+    def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
+        return dict(FAIR) if name == "fair" else {}
+
+    def declines(self, scene: Scene) -> str | None:
+        found = features(scene)
+        if reason := next((reason for feature, reason in DECLINES.items() if feature in found), None):
+            return reason
+        assert isinstance(scene, PlanarScene)
+        seen: set[tuple[tuple[float, float], ...]] = set()
+        for body in scene.bodies:
+            if isinstance(body.shape, Polygon) and body.shape.vertices not in seen:
+                seen.add(body.shape.vertices)
+                if fault := polygon_fault(body.shape.vertices):
+                    return f"body {body.name!r}: {fault}"
+        for boundary in scene.boundaries:
+            if isinstance(boundary, Bowl) and most_facets(boundary) < FEWEST_FACETS:
+                return f"bowl {boundary.name!r}: Box2D has no edges as short as {FEWEST_FACETS} of its would be"
+        return None
+
+    def warm_up(self) -> None:
+        """Find out once, not in every process that is forked."""
+        record_is_known()
+
+    def simulate(self, scene: Scene, dt: float, settings: Settings) -> PlanarTrajectory:
+        """Raises OffTheSlabError where a body gets further along a half-plane than its energy could carry it;
+        DeclinedError where an inset leaves nothing of a polygon.
+        """
+        assert isinstance(scene, PlanarScene)
+        return on_long_enough_slabs(lambda lengthening: simulated(World(scene, settings, lengthening), dt))
+
+
+def simulated(world: World, dt: float) -> PlanarTrajectory:
+    """Raises OffTheSlabError where a body gets beyond what stands for a half-plane."""
+    scene = world.scene
+    # Velocities first: v += a dt, then x += v dt.
+    recorder = Recorder(scene, dt, velocity_lag=-dt / 2, decode=world.decode)
+    recorder.keep(world.raw())
+    pushed = has_applied_forces(scene)
+    for step in recorder.steps():
+        if pushed:
+            world.push((step - 1) * dt)
+        listening = recorder.will_want_contacts
+        world.step(dt, listening=listening)
+        recorder.stepped(watched=listening)
+        recorder.keep(world.raw())
+        if recorder.wants_contacts:
+            world.report_contacts(recorder)
+    trajectory = recorder.trajectory()
+    assert isinstance(trajectory, PlanarTrajectory)
+    for part in world.slabs:
+        part.check(scene, trajectory.position)
+    return trajectory
+
+
+def polygon_fault(vertices: tuple[tuple[float, float], ...]) -> str | None:
+    """Why Box2D does not hold this convex polygon as it is, in words; None where it does."""
+    most = b2_maxPolygonVertices
+    if len(vertices) > most:
+        return f"Box2D holds polygons of at most {most} vertices, this one has {len(vertices)}"
+    try:
+        shape = b2PolygonShape(vertices=vertices)
+    except (AssertionError, ValueError) as error:
+        return f"Box2D refuses the polygon: {error}"
+    # It merges vertices that are near each other: what it made must still reach to all of ours.
+    v = np.array(vertices)
+    beyond = (v[:, None, :] - np.array(shape.vertices)) * np.array(shape.normals)
+    furthest = float(beyond.sum(axis=2).max())
+    if furthest > SHAPE_ERROR * float(np.hypot(*v.T).max()):
+        return f"Box2D merges vertices that are close, and would change the polygon by {furthest:.2g} m"
+    return None

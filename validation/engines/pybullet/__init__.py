@@ -1,0 +1,1 @@
+"""pybullet (Bullet)."""

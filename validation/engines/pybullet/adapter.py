@@ -1,0 +1,207 @@
+"""pybullet: Bullet's multibodies in reduced coordinates, contacts by projected Gauss-Seidel on impulses.
+
+What makes a comparison unfair, and what is done about it (measured with 3.2.7; Coumans, "PyBullet Quickstart Guide"):
+- Planar scenes are prisms 1 m deep that slide along x and y and turn about z on massless links, and so cannot leave
+  the plane. Free in space they do: one of a 10-stack of mass ratio 1:1000 had moved 4.6 m out of it after 6 s.
+- `contact_breaking_threshold` is a variable of the process: it outlives the client, so it is always set. At its default
+  an impact has no restitution where a step moves a body by less, and a ball that rolls over facets is held up by the
+  next one: the fair profile lowers it in such scenes, and there alone, because stacks need it.
+- `contact_erp` pushes a body out of what it hits, and so adds energy to a rebound; without it stacks sink. Fair is 0
+  where the scene has restitution. Its default is 0.08: set to 0.2 the motion differs, set to 0.08 it does not.
+- By default a velocity v fades at 0.04 (1 + |v|) v, is cut off at 100 m/s or rad/s, and has no restitution below
+  0.2 m/s; the solver stops early, and every joint has a motor that brakes it. Fair has none of these; no profile has
+  motors.
+- Friction and restitution of a pair are the product of two bodies' values; where no values give every pair its own,
+  the scene is declined. Friction above 10 is cut off, and declined.
+- Compliant contact is a linear spring and damper (`linear_contact`), springs of two bodies in series. It is solved for
+  implicitly, which damps: a ball without any loss has 0.75 of its speed left of a contact of 16 steps, 0.96 of 130.
+- Free bodies have their gyroscopic torque, taken at the start of the step: in 10 s of tumbling about the middle axis
+  at 1 rad/s the energy grows by 0.12 % at dt = 1/240, as with MuJoCo's Euler. (Bullet's maximal coordinates have none.)
+- A step first changes the velocity, then moves with it: in free flight the velocity is the true one dt/2 before.
+- An ellipsoid is a mesh inside it: of semi-axes 0.3, 0.2 and 0.1 m that of 642 points is up to 1.3 mm too thin, and
+  rolls over facets.
+- What cannot be read back, the engine's own parameters, is set; what would crash it (NaN, empty or huge numbers) is
+  refused by the scene and by the ranges of the settings.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pybullet as pb
+from numpy.typing import NDArray
+
+from scenarios.forces import has_applied_forces, planar_wrenches, spatial_wrenches
+from scenarios.scene import Ball, PlanarScene, Revolute, Scene, features
+from validation.engines.engine import Setting, Settings, Value
+from validation.engines.pybullet.reader import StateReader
+from validation.engines.pybullet.world import BASE, World
+from validation.engines.shared.joint_tree import joint_forest, start_fault
+from validation.engines.shared.linear_contact import body_values
+from validation.engines.shared.pair_laws import PairLaws
+from validation.engines.shared.recorder import Recorder
+from validation.records.trajectory import Trajectory
+
+Array = NDArray[np.float64]
+
+DECLINES = {
+    "arc-polygon": "Bullet has no shape with arc edges; a polygon would be another scene",
+    "concave-polygon": "a moving Bullet mesh is its convex hull",
+    "rod": "Bullet has no joint that keeps a distance",
+    "rope": "Bullet has no joint that limits a distance",
+    "rolling-resistance": "Bullet has no rolling resistance in proportion to the force that presses two bodies",
+}
+SPRINGS = "Bullet has a spring for each body; no stiffness and damping of bodies give every pair of this scene its own"
+MOST_FRICTION = 10.0  # of a pair: Bullet cuts off there
+
+SETTINGS: Mapping[str, Setting] = {
+    "iterations": Setting(default=50, low=1, high=10_000, doc="sweeps of the solver"),
+    "residual_threshold": Setting(default=1e-7, low=0.0, high=1.0, doc="the sweeps end at this squared residual"),
+    "contact_breaking_threshold": Setting(
+        default=0.02, low=1e-9, high=1.0, doc="contacts are made and kept up to this gap, m"
+    ),
+    "contact_erp": Setting(default=0.08, low=0.0, high=1.0, doc="share of a penetration that a step takes back"),
+    "contact_slop": Setting(default=1e-5, low=0.0, high=1.0, doc="penetration that is left alone, m"),
+    "restitution_velocity_threshold": Setting(
+        default=0.2, low=0.0, high=1e3, doc="slower impacts have no restitution, m/s"
+    ),
+    "cone_friction": Setting(default=True, doc="friction cone; false: a pyramid"),
+    "global_cfm": Setting(default=0.0, low=0.0, high=1.0, doc="softness of all constraints"),
+    "linear_damping": Setting(default=0.04, low=0.0, high=1.0, doc="d of the fading d (1 + |v|) v, 1/s"),
+    "angular_damping": Setting(default=0.04, low=0.0, high=1.0, doc="likewise for the spin, 1/s"),
+    "max_speed": Setting(default=100.0, low=1e-3, high=1e12, doc="faster motion is cut off, m/s and rad/s"),
+    "bowl_segments": Setting(
+        default=256, low=16, high=65_536, doc="facets of a bowl; thinner ones hold a disc up more"
+    ),
+    "sphere_subdivisions": Setting(default=5, low=0, high=6, doc="a hollow sphere is 20 * 4^n triangles"),
+    "ellipsoid_subdivisions": Setting(
+        default=3, low=0, high=4, doc="an ellipsoid is the hull of 10 * 4^n + 2 of its points"
+    ),
+    "deterministic_overlapping_pairs": Setting(default=False, doc="sort the pairs of the broad phase"),
+}
+FAIR: Mapping[str, Value] = {
+    "iterations": 200,
+    "residual_threshold": 0.0,
+    "restitution_velocity_threshold": 0.0,
+    "linear_damping": 0.0,
+    "angular_damping": 0.0,
+    "max_speed": 1e12,
+}
+FAIR_IMPACT: Mapping[str, Value] = {"contact_breaking_threshold": 1e-4, "contact_erp": 0.0}
+FAIR_COMPLIANT: Mapping[str, Value] = {"contact_slop": 0.0}
+FAIR_FACETS: Mapping[str, Value] = {"contact_breaking_threshold": 1e-4}  # or the next facet takes part of the motion
+
+
+class PyBullet:
+    name = "pybullet"
+    version = importlib.metadata.version("pybullet")
+    settings = SETTINGS
+    profiles = ("default", "fair")
+
+    def __init__(self) -> None:
+        self._spare: int | None = None  # a client that nothing has used
+        self._used: int | None = None  # one to be closed when the next is wanted: a process that ends need not wait
+
+    def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
+        if name != "fair":
+            return {}
+        found = features(scene)
+        faceted = FAIR_FACETS if found & {"bowl", "hollow-sphere"} else {}
+        impact = FAIR_IMPACT if "restitution" in found else FAIR_COMPLIANT if "compliant" in found else {}
+        return {**FAIR, **faceted, **impact}
+
+    def declines(self, scene: Scene) -> str | None:
+        found = features(scene)
+        if reason := next((why for feature, why in DECLINES.items() if feature in found), None):
+            return reason
+        if scene.contact.compliant is not None and body_values(scene) is None:
+            return SPRINGS
+        laws = PairLaws(scene)
+        friction, restitution = laws.shape_values("friction", "product"), laws.shape_values("restitution", "product")
+        for quantity, values in (("friction", friction), ("restitution", restitution)):
+            if values is None:
+                return (
+                    f"Bullet multiplies the {quantity} of two bodies; no values give every pair of this scene its own"
+                )
+        if (most := math.prod(sorted(friction or [])[-2:])) > MOST_FRICTION:
+            return f"Bullet cuts the friction of a pair off at {MOST_FRICTION:g}; this scene has {most:g}"
+        if reason := start_fault(scene):
+            return reason
+        _, loops = joint_forest(scene)
+        if other := next((joint for joint in loops if not isinstance(joint, (Revolute, Ball))), None):
+            return f"joint {other.name!r} closes a loop, and Bullet has no {other.kind} that does between multibodies"
+        return None
+
+    def warm_up(self) -> None:
+        """A client takes 30 ms or more to make in a process just forked, and next to nothing to inherit."""
+        self._spare = pb.connect(pb.DIRECT)
+
+    def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
+        client, self._spare = self._spare, None
+        if self._used is not None:
+            pb.disconnect(physicsClientId=self._used)
+        if client is None:
+            client = pb.connect(pb.DIRECT)
+        self._used = client
+        return _record(World(client, scene, dt, settings), scene, dt)
+
+
+def _record(world: World, scene: Scene, dt: float) -> Trajectory:
+    client, planar = world.client, isinstance(scene, PlanarScene)
+    reader = StateReader(world, scene)
+    recorder = Recorder(scene, dt, velocity_lag=-dt / 2, decode=reader.decode)
+    pushed = has_applied_forces(scene)
+    recorder.keep(reader.raw())
+    for step in recorder.steps():
+        if pushed:
+            _push(world, scene, (step - 1) * dt, reader.state())
+        pb.stepSimulation(physicsClientId=client)
+        recorder.stepped()
+        recorder.keep(reader.raw())
+        if recorder.wants_contacts:
+            recorder.add_contacts(*_contacts(world, dt, planar=planar))
+    return recorder.trajectory()
+
+
+def _push(world: World, scene: Scene, time: float, state: list[Array]) -> None:
+    """Springs, thrusters and damping of the scene, for the next step; pybullet forgets them after it."""
+    if isinstance(scene, PlanarScene):
+        wrench = planar_wrenches(scene, time, *state)
+        force, torque = np.zeros((len(wrench), 3)), np.zeros((len(wrench), 3))
+        force[:, :2], torque[:, 2] = wrench[:, :2], wrench[:, 2]
+    else:
+        force, torque = spatial_wrenches(scene, time, *state)
+    client = world.client
+    for i in np.flatnonzero(force.any(axis=1) | torque.any(axis=1)):
+        number, link = world.addresses[i]
+        if link == BASE:
+            center, _ = pb.getBasePositionAndOrientation(number, physicsClientId=client)
+        else:  # bring the link's own frame up to date, which a step leaves behind: the arm is taken from it
+            center = pb.getLinkState(number, link, computeForwardKinematics=1, physicsClientId=client)[0]
+        pb.applyExternalForce(number, link, force[i].tolist(), center, pb.WORLD_FRAME, physicsClientId=client)
+        pb.applyExternalTorque(number, link, torque[i].tolist(), pb.WORLD_FRAME, physicsClientId=client)
+
+
+def _contacts(world: World, dt: float, *, planar: bool) -> Sequence[Any]:
+    """a, b, points, normals, gaps and impulses on b of the contacts of the last step, at the poses it started from.
+
+    pybullet gives the normal from b to a, and forces on a.
+    """
+    rows = pb.getContactPoints(physicsClientId=world.client)
+    if not rows:
+        return [()] * 6
+    _, a, b, link_a, link_b, on_a, on_b, normal, gap, pressing, rubbing, along, rubbing_2, along_2 = zip(*rows)
+    width = 2 if planar else 3
+    normals = -np.array(normal)
+    pushes = -dt * (
+        -normals * np.array(pressing)[:, None]
+        + np.array(along) * np.array(rubbing)[:, None]
+        + np.array(along_2) * np.array(rubbing_2)[:, None]
+    )
+    points = (np.array(on_a) + np.array(on_b)) / 2
+    first, second = ([world.member[address] for address in zip(*side)] for side in ((a, link_a), (b, link_b)))
+    return first, second, points[:, :width], normals[:, :width], gap, pushes[:, :width]

@@ -1,0 +1,331 @@
+"""A scene as a pybullet world: multibodies in reduced coordinates, contacts with the law of each pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pybullet as pb
+from numpy.typing import NDArray
+
+from scenarios.scene import PlanarScene, Scene, masses
+from validation.engines.engine import Settings
+from validation.engines.pybullet.shapes import body_shape, boundary_shape, is_mesh
+from validation.engines.shared.embedding import inertias_in_space, rotation_matrix, start_in_space, vector_in_space
+from validation.engines.shared.joint_tree import Link, TreeJoint, joint_forest, kept_apart, sliding_rate, start_turn
+from validation.engines.shared.linear_contact import body_values
+from validation.engines.shared.pair_laws import PairLaws
+
+Array = NDArray[np.float64]
+
+SELF_COLLISION = pb.URDF_USE_SELF_COLLISION | pb.URDF_USE_SELF_COLLISION_INCLUDE_PARENT  # we say who meets whom
+X_Y_ANGLE = (1, 2, 3)  # the joints of a free planar body
+OUT_OF_PLANE = 1e6  # mass of the slide along z, in masses of what it carries
+UNLIMITED = 1e12  # N
+BASE = -1  # pybullet's number of a multibody's base
+
+Address = tuple[int, int]  # pybullet's number of the multibody, and of the link in it
+
+
+UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
+_Z = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Segment:
+    """A link as pybullet wants it: its frame has its origin at its joint; `center` is its centre of mass there."""
+
+    kind: int
+    axis: Array
+    parent: int
+    mass: float = 0.0
+    shape: int = -1
+    position: Array = field(default_factory=lambda: np.zeros(3))  # of the joint, in the parent's frame
+    orientation: Array = field(default_factory=lambda: UPRIGHT)
+    center: Array = field(default_factory=lambda: np.zeros(3))
+
+
+class World:
+    """The scene in a pybullet client of its own, which nothing else has used."""
+
+    def __init__(self, client: int, scene: Scene, dt: float, settings: Settings) -> None:
+        self.client = client
+        self.addresses: list[Address] = [(-1, BASE)] * len(scene.bodies)  # of the scene's bodies
+        self.member: dict[Address, int] = {}  # back to the scene's bodies and, after them, boundaries
+        self.hinges: dict[int, list[int]] = {}  # planar: the hinges of its multibody whose angles sum to a body's,
+        self.turn: dict[int, float] = {}  # rad: but for what links that slide are turned
+        self._scene, self._settings = scene, settings
+        self._position, self._orientation, self._velocity, self._spin = start_in_space(scene)
+        self._mass = masses(scene)
+        self._inertia = inertias_in_space(scene, out_of_plane=1.0)
+        self._planar = isinstance(scene, PlanarScene)
+        self._damping = {
+            "linearDamping": settings["linear_damping"],
+            "angularDamping": settings["angular_damping"],
+            "maxJointVelocity": settings["max_speed"],
+            "jointDamping": 0.0,
+        }
+        self._set_engine(dt)
+        links, loops = joint_forest(scene)
+        trees: dict[int, list[Link]] = {}
+        root: dict[int, int] = {}
+        for link in links:
+            root[link.body] = link.body if link.parent is None else root[link.parent]
+            trees.setdefault(root[link.body], []).append(link)
+        for i, body in enumerate(scene.bodies):  # the order of insertion decides how piles fall
+            if body.fixed:
+                self._add_fixed(i)
+            elif i in trees:
+                self._add_tree(trees[i])
+        # Of a body without a visual shape pybullet draws the collision shape: 7 ms for a plane, and nobody looks.
+        small = self._call(pb.createVisualShape, pb.GEOM_BOX, halfExtents=[0.1, 0.1, 0.1]) if scene.boundaries else -1
+        for j, boundary in enumerate(scene.boundaries, start=len(scene.bodies)):
+            shape = boundary_shape(self.client, boundary, settings)
+            origin = vector_in_space(boundary.point if hasattr(boundary, "point") else boundary.center)
+            number = self._call(pb.createMultiBody, 0.0, shape, small, origin.tolist())
+            self.member[number, BASE] = j
+        self._set_contact_laws()
+        for i, j in kept_apart(scene):
+            (a, link_a), (b, link_b) = self.addresses[i], self.addresses[j]
+            self._call(pb.setCollisionFilterPair, a, b, link_a, link_b, 0)
+        for joint in loops:
+            self._close_loop(joint)
+
+    def _call(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs, physicsClientId=self.client)
+
+    # --- the engine -----------------------------------------------------------------------------------
+
+    def _set_engine(self, dt: float) -> None:
+        """Everything is set, also what stands at its default: the breaking threshold outlives its client."""
+        s = self._settings
+        self._call(pb.setTimeStep, dt)
+        self._call(pb.setGravity, *vector_in_space(self._scene.gravity))
+        self._call(
+            pb.setPhysicsEngineParameter,
+            numSolverIterations=s["iterations"],
+            solverResidualThreshold=s["residual_threshold"],
+            contactBreakingThreshold=s["contact_breaking_threshold"],
+            contactERP=s["contact_erp"],
+            contactSlop=s["contact_slop"],
+            restitutionVelocityThreshold=s["restitution_velocity_threshold"],
+            enableConeFriction=int(s["cone_friction"]),
+            globalCFM=s["global_cfm"],
+            deterministicOverlappingPairs=int(s["deterministic_overlapping_pairs"]),
+        )
+
+    # --- bodies ---------------------------------------------------------------------------------------
+
+    def _add_fixed(self, i: int) -> None:
+        shape = self._shape(i, np.zeros(3))
+        number = self._call(pb.createMultiBody, 0.0, shape, -1, self._position[i].tolist(), _xyzw(self._orientation[i]))
+        self._register(i, (number, BASE))
+
+    def _add_tree(self, tree: list[Link]) -> None:
+        """A multibody of the links that hang on one another.
+
+        Its base is the free body in space; in the plane, or where the tree hangs on the world, it is a fixed point.
+        A free planar body slides on it along x and y by links without mass or shape, and turns about z. Below them is
+        a slide along z, too heavy to be moved: without any freedom along z the friction that a contact has in that
+        direction makes the solver's residual 0/0, and its early exit is lost.
+        """
+        tree = depth_first(tree)
+        first = tree[0].body
+        floats = tree[0].joint is None
+        mass, shape, position, orientation = 0.0, -1, np.zeros(3), UPRIGHT
+        segments: list[_Segment] = []
+        segment_of: dict[int, int] = {}  # body -> its segment; BASE where it is the base
+        root = BASE  # the segment that stands for the world
+        if self._planar:
+            heavy = OUT_OF_PLANE * float(sum(self._mass[link.body] for link in tree))
+            segments.append(_Segment(kind=pb.JOINT_PRISMATIC, axis=_Z, parent=BASE, mass=heavy))
+            root = 0
+        if floats and self._planar:
+            segments += [_Segment(kind=pb.JOINT_PRISMATIC, axis=axis, parent=k) for k, axis in enumerate(np.eye(3)[:2])]
+            segments.append(self._segment(tree[0], 2, np.zeros(3)))
+            segment_of[first] = 3
+        elif floats:
+            mass, shape = float(self._mass[first]), self._shape(first, np.zeros(3))
+            position, orientation = self._position[first], self._orientation[first]
+            segment_of[first] = BASE
+        for link in tree[1:] if floats else tree:
+            parent = root if link.parent is None else segment_of[link.parent]
+            # A link's frame has its origin at its joint, the base's at its centre of mass.
+            origin = np.zeros(3) if parent == BASE else segments[parent].center
+            segment_of[link.body] = len(segments)
+            segments.append(self._segment(link, parent, _given(link.parent_anchor) + origin))
+        number = self._call(
+            pb.createMultiBody,
+            baseMass=mass,
+            baseCollisionShapeIndex=shape,
+            basePosition=position.tolist(),
+            baseOrientation=_xyzw(orientation),
+            linkMasses=[s.mass for s in segments],
+            linkCollisionShapeIndices=[s.shape for s in segments],
+            linkVisualShapeIndices=[-1] * len(segments),
+            linkPositions=[s.position.tolist() for s in segments],
+            linkOrientations=[_xyzw(s.orientation) for s in segments],
+            linkInertialFramePositions=[s.center.tolist() for s in segments],
+            linkInertialFrameOrientations=[_xyzw(UPRIGHT)] * len(segments),
+            linkParentIndices=[s.parent + 1 for s in segments],
+            linkJointTypes=[s.kind for s in segments],
+            linkJointAxis=[s.axis.tolist() for s in segments],
+            flags=SELF_COLLISION,
+        )
+        if number < 0:
+            raise RuntimeError(f"pybullet could not make the body {self._scene.bodies[first].name!r}")
+        for link in tree:
+            k = segment_of[link.body]
+            self._register(link.body, (number, k))
+            above, turn = ([], 0.0) if link.parent is None else (self.hinges[link.parent], self.turn[link.parent])
+            self.hinges[link.body] = above if link.slides else [*above, k]
+            slides = link.slides and isinstance(self._scene, PlanarScene)
+            self.turn[link.body] = turn + start_turn(self._scene, link) if slides else turn
+        for k in range(-1, len(segments)):
+            self._call(pb.changeDynamics, number, k, **self._damping)
+        if self._planar:
+            self._start_joint(number, 0, 0.0, 0.0)
+        if floats and not self._planar:
+            self._call(pb.resetBaseVelocity, number, self._velocity[first].tolist(), self._spin[first].tolist())
+        elif floats:
+            body: Any = self._scene.bodies[first]
+            for k, place, speed in zip(X_Y_ANGLE, (*body.position, body.angle), (*body.velocity, body.spin)):
+                self._start_joint(number, k, place, speed)
+        for link in tree[1:] if floats else tree:
+            self._start_link(number, segment_of[link.body], link)
+
+    def _segment(self, link: Link, parent: int, position: Array) -> _Segment:
+        center = np.zeros(3) if link.anchor is None else -link.anchor
+        ball = link.axis is None and not self._planar
+        orientation = UPRIGHT  # of the link at joint angle 0: as its parent if planar and turning, else as it starts
+        if not self._planar or link.slides:
+            orientation = self._orientation[link.body]
+            if link.parent is not None:
+                orientation = _multiply(_conjugate(self._orientation[link.parent]), orientation)
+        return _Segment(
+            mass=float(self._mass[link.body]),
+            shape=self._shape(link.body, center),
+            kind=pb.JOINT_SPHERICAL if ball else pb.JOINT_PRISMATIC if link.slides else pb.JOINT_REVOLUTE,
+            axis=_Z if link.axis is None else link.axis,
+            parent=parent,
+            position=position,
+            orientation=orientation,
+            center=center,
+        )
+
+    def _start_link(self, number: int, k: int, link: Link) -> None:
+        turned = rotation_matrix(self._orientation[link.body])
+        relative = self._spin[link.body] - (0.0 if link.parent is None else self._spin[link.parent])
+        own: Array = turned.T @ relative
+        if link.slides:
+            self._start_joint(number, k, 0.0, sliding_rate(self._scene, link))
+        elif isinstance(self._scene, PlanarScene):
+            self._start_joint(number, k, start_turn(self._scene, link), float(own[2]))
+        elif link.axis is not None:
+            self._start_joint(number, k, 0.0, float(own @ link.axis))
+        else:
+            self._call(pb.resetJointStateMultiDof, number, k, _xyzw(UPRIGHT), own.tolist())
+            self._call(
+                pb.setJointMotorControlMultiDof,
+                number,
+                k,
+                pb.POSITION_CONTROL,
+                targetPosition=_xyzw(UPRIGHT),
+                positionGain=0.0,
+                velocityGain=0.0,
+                force=[0.0, 0.0, 0.0],
+            )
+
+    def _start_joint(self, number: int, k: int, place: float, speed: float) -> None:
+        """Coordinate and rate at time 0, and no motor: pybullet gives every joint a brake of its own."""
+        self._call(pb.resetJointState, number, k, place, speed)
+        self._call(pb.setJointMotorControl2, number, k, pb.VELOCITY_CONTROL, force=0.0)
+
+    def _register(self, i: int, address: Address) -> None:
+        self.addresses[i] = address
+        self.member[address] = i
+        body: Any = self._scene.bodies[i]
+        if not body.fixed:
+            self._call(pb.changeDynamics, *address, localInertiaDiagonal=self._inertia[i].tolist())
+        if is_mesh(body.shape):  # a mesh would be 1 mm larger all around; what Bullet has a formula for is not
+            self._call(pb.changeDynamics, *address, collisionMargin=0.0)
+
+    def _shape(self, i: int, center: Array) -> int:
+        body: Any = self._scene.bodies[i]
+        return body_shape(self.client, body.shape, center, self._settings)
+
+    # --- who meets whom, and how ------------------------------------------------------------------------
+
+    def _set_contact_laws(self) -> None:
+        laws = PairLaws(self._scene)
+        friction = laws.shape_values("friction", "product")
+        restitution = laws.shape_values("restitution", "product")
+        assert friction is not None and restitution is not None, "declined before"
+        for address, member in self.member.items():
+            self._call(
+                pb.changeDynamics,
+                *address,
+                lateralFriction=friction[member],
+                restitution=restitution[member],
+                spinningFriction=0.0,
+                rollingFriction=0.0,
+            )
+        if self._scene.contact.compliant is not None:
+            springs = body_values(self._scene)
+            assert springs is not None, "declined before"
+            for address, member in self.member.items():
+                stiffness, damping = (values[member] for values in springs)
+                self._call(pb.changeDynamics, *address, restitution=0.0)
+                self._call(pb.changeDynamics, *address, contactStiffness=stiffness, contactDamping=damping)
+
+    def _close_loop(self, joint: TreeJoint) -> None:
+        """A soft constraint between two links of the forest, or one of them and a point of the world."""
+        index = {body.name: i for i, body in enumerate(self._scene.bodies)}
+        a, link_a = self.addresses[index[joint.a]]
+        b, link_b = (-1, BASE) if joint.b is None else self.addresses[index[joint.b]]
+        tie = self._call(
+            pb.createConstraint,
+            a,
+            link_a,
+            b,
+            link_b,
+            pb.JOINT_POINT2POINT,
+            [0.0, 0.0, 0.0],
+            vector_in_space(joint.anchor_a).tolist(),
+            vector_in_space(joint.anchor_b).tolist(),
+        )
+        self._call(pb.changeConstraint, tie, maxForce=UNLIMITED)  # it gives way at 500 N
+
+
+def depth_first(tree: list[Link]) -> list[Link]:
+    """The links of a tree as pybullet numbers them, whatever order they are given in."""
+    ordered: list[Link] = []
+
+    def visit(parent: int | None) -> None:
+        for link in tree:
+            if link.parent == parent:
+                ordered.append(link)
+                visit(link.body)
+
+    visit(None)
+    return ordered
+
+
+def _given(anchor: Array | None) -> Array:
+    assert anchor is not None, "a link that hangs on a joint has anchors"
+    return anchor
+
+
+def _xyzw(q: Array) -> list[float]:
+    """pybullet's order."""
+    return [float(q[1]), float(q[2]), float(q[3]), float(q[0])]
+
+
+def _conjugate(q: Array) -> Array:
+    return q * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def _multiply(p: Array, q: Array) -> Array:
+    w, u = p[0] * q[0] - p[1:] @ q[1:], p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:])
+    return np.concatenate([[w], u])

@@ -1,0 +1,1 @@
+"""pymunk (Chipmunk)."""

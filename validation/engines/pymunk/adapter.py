@@ -1,0 +1,111 @@
+"""pymunk: Chipmunk (its fork Munk2D), an impulse solver for the plane with warm starting, in double precision.
+
+What its user should know (docs at pymunk.org):
+- A step moves the bodies first and then changes their velocities, so a velocity is half a step ahead of its pose.
+- Friction and restitution of a pair are the product of the shapes' values; `validation.engines.shared.pair_laws` finds
+  values for which that is the scene's law, or a callback sets it contact by contact.
+- Its defaults are for pixels: `collision_slop`, the overlap it leaves alone, is 0.1. "fair" takes a thousandth of the
+  narrowest body and 50 iterations.
+- All shapes are convex. A bowl is made of segments, and a disc that rolls in it loses a little at each corner.
+- What starts in exact touch is not in contact in the first step: it falls for one step and stays that much too deep,
+  where a start 1e-9 m deep never moves.
+- A contact that comes back within `collision_persistence` steps reports the impulse of before on top of its own.
+- Numbers that abort the process (iterations below 1, NaN) are refused by the settings' ranges and by the scene.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scenarios.forces import has_applied_forces
+from scenarios.scene import Disc, PlanarScene, Scene, features
+from validation.engines.engine import Setting, Settings, Value
+from validation.engines.pymunk.world import World
+from validation.engines.shared.planar_boundaries import on_long_enough_slabs
+from validation.engines.shared.recorder import Recorder
+from validation.records.trajectory import PlanarTrajectory
+
+Array = NDArray[np.float64]
+
+DECLINES = {
+    "spatial": "pymunk is planar",
+    "concave-polygon": "Chipmunk has no concave shapes; several convex ones on a body would be another scene",
+    "arc-polygon": "Chipmunk has no arcs but discs; a polygon would be another scene",
+}
+CORRECTION = (1.0 - 0.1) ** 60  # of an overlap or joint error, what is left after a second; Chipmunk's default
+SETTINGS = {
+    "iterations": Setting(default=10, low=1, high=100_000, doc="solver iterations of a step"),
+    "collision_slop": Setting(default=0.1, low=0.0, high=1e3, doc="m, overlap that is not corrected"),
+    "collision_bias": Setting(default=CORRECTION, low=0.0, high=1.0, doc="share of an overlap left after 1 s"),
+    # With 0 Chipmunk forgets the contacts that it is about to solve.
+    "collision_persistence": Setting(default=3, low=1, high=10_000, doc="steps for which a contact is remembered"),
+    "joint_bias": Setting(default=CORRECTION, low=0.0, high=1.0, doc="share of a joint's error left after 1 s"),
+    "sleep_time_threshold": Setting(
+        default=0.0, low=0.0, high=1e6, doc="s at rest before bodies sleep; 0 for never, as it is out of the box"
+    ),
+    "bowl_segments": Setting(default=1024, low=16, high=65_536, doc="segments that stand for a bowl"),
+}
+FAIR_ITERATIONS = 50
+FAIR_SLOP = 1e-3  # of the narrowest body's width
+FAIR_SEGMENTS = 4096  # a disc in the bowl then loses 4 % of its energy in 10 s where 1024 cost it 11 %
+
+
+class Pymunk:
+    name = "pymunk"
+    version = importlib.metadata.version("pymunk")  # pymunk 7.0.0 says of itself that it is 2.0.0
+    settings = SETTINGS
+    profiles = ("default", "fair")
+
+    def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
+        if name == "default" or not isinstance(scene, PlanarScene):
+            return {}
+        return {
+            "iterations": FAIR_ITERATIONS,
+            "collision_slop": FAIR_SLOP * narrowest_width(scene),
+            "bowl_segments": FAIR_SEGMENTS,
+        }
+
+    def declines(self, scene: Scene) -> str | None:
+        found = features(scene)
+        return next((reason for feature, reason in DECLINES.items() if feature in found), None)
+
+    def simulate(self, scene: Scene, dt: float, settings: Settings) -> PlanarTrajectory:
+        """Raises OffTheSlabError where a body gets further along a half-plane than its energy could carry it."""
+        assert isinstance(scene, PlanarScene)
+        return on_long_enough_slabs(lambda lengthening: simulated(World(scene, settings, lengthening), dt))
+
+
+def simulated(world: World, dt: float) -> PlanarTrajectory:
+    """Raises OffTheSlabError where a body gets beyond what stands for a half-plane."""
+    scene = world.scene
+    # Positions first: x += v dt, then v += a dt.
+    recorder = Recorder(scene, dt, velocity_lag=dt / 2, decode=world.decode)
+    recorder.keep(world.raw())
+    pushed = has_applied_forces(scene)
+    for step in recorder.steps():
+        if pushed:
+            world.push(step * dt, dt)
+        world.step(dt)
+        recorder.stepped()
+        recorder.keep(world.raw())
+        if recorder.wants_contacts:
+            world.report_contacts(recorder)
+    trajectory = recorder.trajectory()
+    assert isinstance(trajectory, PlanarTrajectory)
+    for part in world.slabs:
+        part.check(scene, trajectory.position)
+    return trajectory
+
+
+def narrowest_width(scene: PlanarScene) -> float:
+    """m: the smaller side of the smallest free body, along its body axes."""
+    widths = []
+    for body in scene.bodies:
+        if not body.fixed:
+            shape = body.shape
+            corners = np.array(shape.vertices) if not isinstance(shape, Disc) else shape.radius * np.array([[-1], [1]])
+            widths.append(float(np.ptp(corners, axis=0).min()))
+    return min(widths)

@@ -1,0 +1,208 @@
+"""A planar scene as Chipmunk has it: bodies, slabs for half-planes, segments for a bowl, joints; its answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pymunk
+from numpy.typing import NDArray
+
+from scenarios.forces import planar_wrenches
+from scenarios.scene import Bowl, Disc, HalfPlane, PlanarScene, Prismatic, Revolute, Rod, inertias
+from validation.engines.engine import Settings
+from validation.engines.pymunk.state import SINCE_6_6, StateReader
+from validation.engines.shared.pair_laws import PairLaws
+from validation.engines.shared.planar_boundaries import Slab, bowl_facets, slab
+from validation.engines.shared.recorder import Recorder
+
+Array = NDArray[np.float64]
+
+
+GROOVE = 1e5  # m either way: a groove has ends; at such lengths Chipmunk's sums are still right to 1e-11 m
+
+
+class World:
+    """The scene as Chipmunk has it. Members are bodies, then boundaries."""
+
+    def __init__(self, scene: PlanarScene, settings: Settings, lengthening: float = 1.0) -> None:
+        self.scene = scene
+        self.slabs: list[Slab] = []
+        self._lengthening = lengthening  # of the slabs
+        self.space = space = pymunk.Space()
+        space.gravity = scene.gravity
+        space.iterations = int(settings["iterations"])
+        space.collision_slop = float(settings["collision_slop"])
+        space.collision_bias = float(settings["collision_bias"])
+        space.collision_persistence = int(settings["collision_persistence"])
+        space.sleep_time_threshold = float(settings["sleep_time_threshold"]) or math.inf
+        self._laws = PairLaws(scene)
+        self._member: dict[pymunk.Shape, int] = {}
+        self._boundary_positions: list[tuple[float, float]] = []
+        self._faults: list[Exception] = []
+        self.bodies = [self._body(i, moment) for i, moment in enumerate(inertias(scene))]
+        for j, boundary in enumerate(scene.boundaries, start=len(scene.bodies)):
+            self._boundary(j, boundary, int(settings["bowl_segments"]))
+        named = {given.name: body for given, body in zip(scene.bodies, self.bodies)}
+        for joint in scene.joints:
+            self._joint(joint, named, float(settings["joint_bias"]))
+        self._set_laws()
+        self._member_at = {shape._shape: member for shape, member in self._member.items()}
+        self._free = {i for i, body in enumerate(scene.bodies) if not body.fixed}
+        self._reader = StateReader(space, self.bodies)
+        self.raw, self.decode = self._reader.raw, self._reader.decode
+
+    # --- build ---
+
+    def _body(self, i: int, moment: float) -> pymunk.Body:
+        given = self.scene.bodies[i]
+        body = (
+            pymunk.Body(body_type=pymunk.Body.STATIC)
+            if given.fixed
+            else pymunk.Body(mass=float(given.mass or math.nan), moment=float(moment))
+        )
+        body.position, body.angle = given.position, given.angle
+        if not given.fixed:
+            body.velocity, body.angular_velocity = given.velocity, given.spin
+        shape: pymunk.Shape
+        if isinstance(given.shape, Disc):
+            shape = pymunk.Circle(body, given.shape.radius)
+        else:
+            shape = pymunk.Poly(body, given.shape.vertices)
+        shape.filter = pymunk.ShapeFilter(group=given.group)  # its groups are the scene's
+        self._member[shape] = i
+        self.space.add(body, shape)
+        return body
+
+    def _boundary(self, j: int, boundary: HalfPlane | Bowl, segments: int) -> None:
+        body = pymunk.Body(body_type=pymunk.Body.STATIC)
+        shapes: list[pymunk.Shape]
+        if isinstance(boundary, HalfPlane):
+            self.slabs.append(slab(self.scene, boundary, self._lengthening))
+            body.position, body.angle = self.slabs[-1].origin, self.slabs[-1].angle
+            shapes = [pymunk.Poly(body, self.slabs[-1].vertices)]
+        else:
+            v = [(float(x), float(y)) for x, y in bowl_facets(boundary, segments)]
+            shapes = []
+            for i in range(segments):
+                facet = pymunk.Segment(body, v[i], v[(i + 1) % segments], 0.0)
+                facet.set_neighbors(v[i - 1], v[(i + 2) % segments])  # else a disc trips over its corners
+                shapes.append(facet)
+        self._member |= dict.fromkeys(shapes, j)
+        self._boundary_positions.append((body.position.x, body.position.y))
+        self.space.add(body, *shapes)
+
+    def _joint(self, joint: Any, named: dict[str, pymunk.Body], bias: float) -> None:
+        a = named[joint.a]
+        b = self.space.static_body if joint.b is None else named[joint.b]
+        if a.body_type == b.body_type == pymunk.Body.STATIC:
+            return  # holds by itself, and Chipmunk aborts on it
+        ties: list[pymunk.Constraint]
+        if isinstance(joint, Revolute):
+            ties = [pymunk.PivotJoint(a, b, joint.anchor_a, joint.anchor_b)]
+        elif isinstance(joint, Prismatic):
+            (x, y), length = joint.anchor_a, math.hypot(*joint.axis)
+            ux, uy = (GROOVE * part / length for part in joint.axis)
+            groove = pymunk.GrooveJoint(a, b, (x - ux, y - uy), (x + ux, y + uy), joint.anchor_b)
+            ties = [groove, pymunk.GearJoint(a, b, b.angle - a.angle, 1.0)]
+        elif isinstance(joint, Rod):
+            rod = pymunk.PinJoint(a, b, joint.anchor_a, joint.anchor_b)
+            rod.distance = joint.length
+            ties = [rod]
+        else:
+            ties = [pymunk.SlideJoint(a, b, joint.anchor_a, joint.anchor_b, 0.0, joint.length)]
+        for tie in ties:
+            tie.collide_bodies = joint.collide
+            tie.error_bias = bias
+            self.space.add(tie)
+
+    def _set_laws(self) -> None:
+        friction = self._laws.shape_values("friction", "product")
+        restitution = self._laws.shape_values("restitution", "product")
+        if friction is None or restitution is None:
+            space: Any = self.space
+            if hasattr(space, "on_collision"):
+                space.on_collision(pre_solve=self._set_law)
+            else:  # before pymunk 7
+                space.add_default_collision_handler().pre_solve = self._set_law
+            return
+        for shape, member in self._member.items():
+            shape.friction, shape.elasticity = friction[member], restitution[member]
+
+    def _set_law(self, arbiter: pymunk.Arbiter, space: pymunk.Space, data: Any) -> bool:
+        """True, which before pymunk 7 says that the bodies collide."""
+        # An exception in a callback is printed and forgotten: it is kept, and raised after the step.
+        try:
+            a, b = arbiter.shapes
+            arbiter.friction, arbiter.restitution = self._laws.of(self._member[a], self._member[b])
+        except Exception as error:
+            self._faults.append(error)
+        return True
+
+    # --- step ---
+
+    def push(self, time: float, dt: float) -> None:
+        """Springs, thrusters and damping of the step to `time`, s.
+
+        The step moves the bodies before it accelerates them, so the forces are those of where they will be;
+        taken where they are now, every spring would gain energy.
+        """
+        state = self.state()
+        pose = state[:, :3] + dt * state[:, 3:]
+        for body, (fx, fy, torque) in zip(self.bodies, planar_wrenches(self.scene, time, pose, state[:, 3:]).tolist()):
+            if body.body_type == pymunk.Body.DYNAMIC:
+                body.force, body.torque = (fx, fy), torque
+
+    def step(self, dt: float) -> None:
+        self.space.step(dt)
+        if self._faults:
+            raise self._faults[0]
+
+    # --- read ---
+
+    def state(self) -> Array:
+        """(B, 6): x, y, angle, vx, vy, spin."""
+        return np.concatenate(self.decode(self.raw(), 1), axis=2)[0]
+
+    def report_contacts(self, recorder: Recorder) -> None:
+        """Every contact point of every touching pair, as of the step just made.
+
+        pymunk's own names give the impulse of a pair, not of each of its points, and two points' total does not
+        tell their torque. So the points are read from Chipmunk's own record, whose fields are those of its cpArbiter.
+        """
+        if not SINCE_6_6:  # the record is sealed in earlier ones
+            return
+        rows: list[tuple[Any, ...]] = []
+        position = [*map(tuple, self.state()[:, :2].tolist()), *self._boundary_positions]
+        for i, body in enumerate(self.bodies):
+            if body.body_type != pymunk.Body.DYNAMIC:
+                continue
+            found: list[pymunk.Arbiter] = []
+            body.each_arbiter(found.append)  # looked at outside, where an exception is not swallowed
+            for arbiter in found:
+                record = arbiter._arbiter
+                a, b = self._member_at[record.a], self._member_at[record.b]
+                if i == min(a, b) or min(a, b) not in self._free:  # two free bodies both tell of it
+                    rows += contact_points(record, a, b, position[a], position[b])
+        recorder.add_contacts(*(zip(*rows) if rows else [()] * 6))
+
+
+def contact_points(
+    record: Any, a: int, b: int, at_a: tuple[float, float], at_b: tuple[float, float]
+) -> Iterator[tuple[Any, ...]]:
+    """(first member, second, point, normal, gap, impulse on the second) of each point of a cpArbiter."""
+    nx, ny = record.n.x, record.n.y  # from a to b
+    for k in range(record.count):
+        point = record.contacts[k]
+        ax, ay = at_a[0] + point.r1.x, at_a[1] + point.r1.y
+        bx, by = at_b[0] + point.r2.x, at_b[1] + point.r2.y
+        gap = (bx - ax) * nx + (by - ay) * ny
+        along, across = point.jnAcc, point.jtAcc
+        px, py = along * nx - across * ny, along * ny + across * nx
+        middle = (0.5 * (ax + bx), 0.5 * (ay + by))
+        if a < b:
+            yield a, b, middle, (nx, ny), gap, (px, py)
+        else:
+            yield b, a, middle, (-nx, -ny), gap, (-px, -py)

@@ -1,0 +1,215 @@
+"""The reference engine: event-driven, exact to a stated bound (`reference_engine`, the located mode of time).
+
+What its user should know:
+- Every impact and every change of what holds is found on the solution itself. Bodies in touch are at gap 0; Coulomb's
+  law holds for forces and for impacts; bounces without end are summed up to their limit.
+- It has no time step. `dt` only says at which times it is read: `BASE_RATE` times a second, some of these with the
+  sample a step later, and just before and just after every impact. The time of a step is that of the whole simulation
+  over the number of steps, the same for each.
+- A rope goes taut without bounce. Two bodies that a pin holds pass through one another.
+- Where time cannot go on it says so and why, with the time and the bodies: no forces exist (Painleve), or too many
+  impacts at one instant, as in heaps. It does not go on wrongly.
+- "fair" takes Poisson's law of impact: by Newton's, the default, an impact with friction may make energy (Kane 1984),
+  and bodies between others do so again and again. Without friction, and without restitution, the two are the same.
+- Which impulses follow where several places in touch are struck at once is a law (`impact_order`) too, and not a matter
+  of accuracy. A scene that says which laws hold (`contact.impact_law`, `contact.impact_order`) gets them; by laws and
+  orders other than these, and in space, bodies fly and strike and do not stay in touch, or the scene is declined.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+import reference_engine as library
+from reference_engine import ContactForceError, LocatedMotion, UnresolvedContact, WorldError
+from reference_engine.planar.settings import FINEST_TOLERANCE, IMPACT_LAWS, IMPACT_ORDERS
+from reference_engine.planar.simulate import penetration
+from scenarios.scene import PlanarScene, Revolute, Scene, SpatialScene, colliding_pairs
+from validation.engines.engine import Setting, Settings, Value
+from validation.engines.reference import compliant as reference_compliant
+from validation.engines.reference import ellipsoids as reference_ellipsoids
+from validation.engines.reference import flights as reference_flights
+from validation.engines.reference import mechanisms as reference_mechanisms
+from validation.engines.reference.world import world_of
+from validation.engines.shared.recorder import BASE_RATE, PAIR_EVERY, report_step_times
+from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory, Trajectory
+from validation.version import __version__
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+COLLIDING_PIN = "the reference engine lets bodies that a pin holds pass through one another, not so joint {!r}"
+
+OWN = library.Settings()
+SETTINGS = {
+    "tolerance": Setting(
+        default=OWN.tolerance, low=FINEST_TOLERANCE, high=1e-2, doc="local error of the integrator, SI units"
+    ),
+    "impact_law": Setting(
+        default=OWN.impact_law, choices=IMPACT_LAWS, doc="restitution of speeds (Newton) or of impulses (Poisson)"
+    ),
+    "impact_order": Setting(
+        default=OWN.impact_order, choices=IMPACT_ORDERS, doc="several places in touch struck: at once, or one by one"
+    ),
+    "accumulation_cutoff": Setting(
+        default=OWN.accumulation_cutoff, low=1e-12, high=1e-3, doc="s; shorter bounces are summed up to their limit"
+    ),
+    "max_events": Setting(default=OWN.max_events, low=1, high=1e9, doc="more of them are an error"),
+    **reference_ellipsoids.SETTINGS,
+    **reference_mechanisms.SETTINGS,
+    **reference_compliant.SETTINGS,
+}
+ROUND_OFF = 1e-12  # m, which is no overlap to be refused
+MOST_BODIES = 300  # with 0.5 GiB; its matrices are dense, four places for each body
+TOO_MANY = "the reference engine takes scenes of up to {} bodies and boundaries; this one has {}"
+FAIR: dict[str, Value] = {"impact_law": "poisson"}
+
+
+class Reference:
+    name = "reference"
+    version = __version__
+    settings = SETTINGS
+    profiles = ("default", "fair")
+
+    def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
+        law, order = scene.contact.impact_law, scene.contact.impact_order
+        said = {
+            "impact_law": law if law in IMPACT_LAWS else None,
+            "impact_order": order if order in IMPACT_ORDERS else None,
+        }
+        own: Mapping[str, Value] = {}
+        if name == "fair":
+            own = reference_ellipsoids.profile(scene) if isinstance(scene, SpatialScene) else FAIR
+        return {**own} | {setting: value for setting, value in said.items() if value is not None}
+
+    def declines(self, scene: Scene) -> str | None:
+        if flies(scene):
+            return reference_flights.declines(scene)
+        if isinstance(scene, SpatialScene):
+            if scene.contact.compliant:
+                return reference_compliant.declines(scene)
+            return (reference_mechanisms if takes_joints(scene) else reference_ellipsoids).declines(scene)
+        if (count := len(scene.bodies) + len(scene.boundaries)) > MOST_BODIES:
+            return TOO_MANY.format(MOST_BODIES, count)
+        for joint in scene.joints:
+            if isinstance(joint, Revolute) and joint.b and joint.collide:
+                return COLLIDING_PIN.format(joint.name)
+        try:
+            library.simulate_at(world_of(scene), np.zeros(1))
+        except WorldError as error:
+            return str(error)
+        except (ContactForceError, UnresolvedContact):
+            pass  # no reason not to try: `simulate` says what is wrong
+        return None
+
+    def warm_up(self) -> None:
+        warm_up_plane()
+        reference_ellipsoids.warm_up()
+
+    def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
+        """Raises UnresolvedContact, UnresolvedStepError, JointError, CompliantError or ContactForceError, with why."""
+        if flies(scene):
+            return reference_flights.simulate(scene, times_read(max(1, round(scene.duration / dt)), dt), dt)
+        if isinstance(scene, SpatialScene):
+            if scene.contact.compliant:
+                return reference_compliant.simulate(scene, dt, settings)
+            if takes_joints(scene):
+                steps = max(1, round(scene.duration / dt))
+                return reference_mechanisms.simulate(scene, times_read(steps, dt), dt, settings)
+            return reference_ellipsoids.simulate(scene, dt, settings)
+        given = {field.name: settings[field.name] for field in fields(library.Settings)}
+        steps = max(1, round(scene.duration / dt))
+        started = time.perf_counter()
+        # The settings' values are checked against `SETTINGS`; mypy sees a union of their types.
+        motion = library.simulate_at(world_of(scene), times_read(steps, dt), library.Settings(**given))  # type: ignore[arg-type]
+        report_step_times([(time.perf_counter() - started) / steps] * steps)
+        return trajectory_of(motion, scene, dt)
+
+
+def flies(scene: Scene) -> bool:
+    """Whether it goes to the engine for flights: it names a law or an order of impacts that only that one has."""
+    said = scene.contact
+    if isinstance(scene, SpatialScene):
+        return bool(said.impact_law or said.impact_order) and not said.compliant
+    return said.impact_law not in (None, *IMPACT_LAWS) or said.impact_order not in (None, *IMPACT_ORDERS)
+
+
+def takes_joints(scene: SpatialScene) -> bool:
+    """Whether it goes to the engine for joints: it has some, or nothing that could touch, which needs no steps."""
+    return bool(scene.joints) or not colliding_pairs(scene)
+
+
+def warm_up_plane() -> None:
+    """Compile or load every kernel: a box on a ground, a disc that falls on it, a rope; how deep a box overlaps."""
+    bodies = (
+        library.Body(shape=library.HalfPlane(), fixed=True),
+        library.Body(shape=library.box(1.0, 1.0), position=(0.0, 0.505)),
+        library.Body(shape=library.Disc(0.1), position=(0.0, 1.2)),
+    )
+    slack = library.Rope(first=1, second=2, first_point=(0.0, 0.0), second_point=(0.0, 0.0), length=9.0)
+    world = library.World(bodies=bodies, connectors=(slack,))
+    library.simulate(world, 0.5, 1.0 / 60.0)
+    penetration(world, np.array([[(0.0, 0.0, 0.0), (0.0, 0.5 - ROUND_OFF, 0.0), (0.0, 1.2, 0.0)]]))
+
+
+def times_read(steps: int, dt: float) -> Array:
+    """As the recorder chooses where nothing happens: the base rate, pairs of adjoining steps now and then. [s]"""
+    stride = max(1, math.ceil(1.0 / (BASE_RATE * dt) - 1e-9))
+    step = np.arange(steps + 1)
+    strides, beyond = np.divmod(step, stride)
+    keep = (beyond == 0) | ((beyond == 1) & (strides % PAIR_EVERY == 0))
+    keep[-1] = True
+    return step[keep] * dt
+
+
+# --- motion to trajectory -------------------------------------------------------------------------
+
+
+def trajectory_of(motion: LocatedMotion, scene: PlanarScene, dt: float) -> PlanarTrajectory:
+    """Every sample. Of the contacts those between bodies and boundaries: ropes, which press nothing, are left out."""
+    count = len(scene.bodies)
+    contacts, impacts = motion.contacts, motion.impacts
+    touch, struck = (of_bodies(scene, pair) for pair in (contacts.pair, impacts.pair))
+    sample = np.repeat(np.arange(len(motion.time)), np.diff(motion.first_contact))
+    return PlanarTrajectory(
+        time=motion.time,
+        dt=dt,
+        velocity_lag=0.0,
+        pose=np.ascontiguousarray(motion.pose[:, :count]),
+        twist=np.ascontiguousarray(motion.twist[:, :count]),
+        contacts=Contacts(
+            sample=sample[touch],
+            a=contacts.pair[touch, 0],
+            b=contacts.pair[touch, 1],
+            point=contacts.point[touch],
+            normal=contacts.normal[touch],
+            gap=contacts.gap[touch],
+            impulse=dt * along(contacts.normal, contacts.force, contacts.friction)[touch],
+        ),
+        impacts=Impacts(
+            time=impacts.time[struck],
+            a=impacts.pair[struck, 0],
+            b=impacts.pair[struck, 1],
+            point=impacts.point[struck],
+            impulse=along(impacts.normal, impacts.impulse, impacts.friction)[struck],
+        ),
+    )
+
+
+def of_bodies(scene: PlanarScene, pair: Ids) -> Ids:
+    """Rows whose bodies may touch: both of the scene, and not tied by a rope that lets them pass."""
+    index = {body.name: i for i, body in enumerate(scene.bodies)}
+    apart = {frozenset((index[j.a], index[j.b])) for j in scene.joints if j.b is not None and not j.collide}
+    return np.array([k for k, ab in enumerate(pair.tolist()) if min(ab) >= 0 and frozenset(ab) not in apart], np.int64)
+
+
+def along(normal: Array, force: Array, friction: Array) -> Array:
+    """(N, 2): along the normal, and along the tangent, the normal turned a quarter counter-clockwise."""
+    tangent = np.stack([-normal[:, 1], normal[:, 0]], axis=1)
+    return force[:, None] * normal + friction[:, None] * tangent

@@ -1,0 +1,165 @@
+"""Ellipsoids and spheres in space, for the reference engine: what it declines, the scene as its world, the motion."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+import reference_engine as library
+from reference_engine import EllipsoidWorld, SpatialWorldError, Stepper
+from scenarios.bodies import AnyBody
+from scenarios.boundaries import AnyBoundary
+from scenarios.forces import has_applied_forces, spatial_wrenches
+from scenarios.scene import (
+    Ellipsoid,
+    HollowSphere,
+    Scene,
+    SpatialScene,
+    Sphere,
+    colliding_pairs,
+    features,
+    inertias,
+    spatial_start,
+)
+from validation.engines.engine import Setting, Settings, Value
+from validation.engines.shared.recorder import Recorder
+from validation.records.trajectory import Trajectory
+
+Array = NDArray[np.float64]
+
+ANY = (1.0, 1.0, 1.0)  # m
+ONLY = "the reference engine's bodies in space are spheres and ellipsoids; this scene has {}"
+DECLINES = {
+    "groups": "the reference engine lets no bodies in space pass through one another, not even those of one group",
+}
+TAKES = frozenset({"spatial", "sphere", "ellipsoid", "half-space", "hollow-sphere"})
+LAWS = frozenset({"friction", "restitution", "damping", "springs", "thrusters", "groups"})
+
+SETTINGS = {
+    "gap_tolerance": Setting(
+        default=1e-7, low=1e-12, high=1e-2, doc="in space: m, no gap below 0, none in touch above twice this"
+    ),
+    "located": Setting(default=False, doc="in space: each impact at its own time, at the price of some ten steps"),
+    "edges": Setting(default=0, low=0, high=64, doc="in space: of the friction pyramid, even, from 4 on; 0: the cone"),
+}
+FEW = 6  # bodies
+FAIR_FEW: dict[str, Value] = {"gap_tolerance": 1e-9, "located": True}
+"""Of a heap the impulses cannot be found so exactly, and impacts are too many."""
+
+
+def profile(scene: SpatialScene) -> dict[str, Value]:
+    """What "fair" takes."""
+    return FAIR_FEW if len(scene.bodies) <= FEW else {}
+
+
+def declines(scene: SpatialScene) -> str | None:
+    found = features(scene)
+    if "groups" in found:
+        return DECLINES["groups"]
+    if (others := found - TAKES - LAWS) and colliding_pairs(scene):
+        return ONLY.format(" and ".join(sorted(others)))
+    try:
+        Stepper(world_of(scene), 1.0, library.SpatialSettings(gap_tolerance=float(SETTINGS["gap_tolerance"].default)))
+    except SpatialWorldError as error:
+        return str(error)
+    return None
+
+
+def world_of(scene: SpatialScene) -> EllipsoidWorld:
+    """Bodies and boundaries in the scene's order. Raises SpatialWorldError."""
+    position, orientation, velocity, spin = spatial_start(scene)
+    moving = np.array([not body.fixed for body in scene.bodies])
+    own = np.where(moving[:, None], inertias(scene), 1.0)
+    material, friction, restitution = materials(scene)
+
+    def force(time: float, place: Array, turned: Array, twist: Array) -> Array:
+        return np.hstack(spatial_wrenches(scene, time, place, turned, twist[:, :3], twist[:, 3:]))
+
+    return EllipsoidWorld(
+        [semi_axes(body.shape) for body in scene.bodies],
+        position,
+        orientation=orientation,
+        velocity=velocity,
+        spin=spin,
+        mass=np.array([body.mass or 1.0 for body in scene.bodies]),
+        inertia=own,
+        fixed=~moving,
+        containers=tuple(
+            library.HollowSphere(b.radius, b.center)
+            if isinstance(b, HollowSphere)
+            else library.HalfSpace(b.point, b.normal)
+            for b in scene.boundaries
+        ),
+        gravity=scene.gravity,
+        friction=friction,
+        restitution=restitution,
+        material=material,
+        force=force if has_applied_forces(scene) else None,
+    )
+
+
+def semi_axes(shape: object) -> tuple[float, float, float]:
+    if isinstance(shape, Sphere):
+        return (shape.radius,) * 3
+    return shape.semi_axes if isinstance(shape, Ellipsoid) else ANY  # of what meets nothing
+
+
+def materials(scene: SpatialScene) -> tuple[NDArray[np.int64], Array, Array]:
+    """Number of each member's material, and friction and restitution of two materials, (G, G).
+
+    Members alike are of one material; those with a pair law of their own are alone in theirs.
+    """
+    named = {name for pair in scene.contact.laws for name in pair}
+    of_kind: dict[tuple[float, float, str], int] = {}
+    sample: list[AnyBody | AnyBoundary] = []
+    material = []
+    for member in (*scene.bodies, *scene.boundaries):
+        kind = (member.friction, member.restitution, member.name if member.name in named else "")
+        if kind not in of_kind:
+            of_kind[kind] = len(sample)
+            sample.append(member)
+        material.append(of_kind[kind])
+    law = np.array([[scene.pair_law(a, b) for b in sample] for a in sample])
+    return np.array(material, np.int64), law[..., 0], law[..., 1]
+
+
+def simulate(scene: Scene, dt: float, settings: Settings) -> Trajectory:
+    """Raises UnresolvedStepError, with the figures, rather than go on wrongly."""
+    assert isinstance(scene, SpatialScene)
+    given = library.SpatialSettings(
+        gap_tolerance=float(settings["gap_tolerance"]),
+        edges=int(settings["edges"]),
+        located=bool(settings["located"]),
+    )
+    stepper = Stepper(world_of(scene), dt, given)
+    recorder = Recorder(scene, dt, velocity_lag=0.0)
+    recorder.read(stepper.position, stepper.orientation, stepper.twist[:, :3], stepper.twist[:, 3:])
+    for _ in recorder.steps():
+        stepper.step()
+        recorder.read(stepper.position, stepper.orientation, stepper.twist[:, :3], stepper.twist[:, 3:])
+        if recorder.wants_contacts:
+            touching = stepper.touching()
+            recorder.add_contacts(
+                touching.body[:, 0],
+                touching.body[:, 1],
+                touching.point,
+                touching.normal,
+                touching.gap,
+                touching.impulse,
+            )
+    return recorder.trajectory()
+
+
+def warm_up() -> None:
+    """Compile or load every kernel: two ellipsoids in a hollow sphere above a plane, with friction and a bounce."""
+    world = EllipsoidWorld(
+        [(0.3, 0.2, 0.1), (0.2, 0.1, 0.1)],
+        [(0.0, 0.0, 0.31), (0.0, 0.0, 0.72)],
+        containers=(library.HalfSpace(), library.HollowSphere(2.0)),
+        friction=0.5,
+        restitution=0.5,
+    )
+    stepper = Stepper(world, 0.01)
+    for _ in range(30):
+        stepper.step()
+    stepper.touching()

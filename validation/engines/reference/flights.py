@@ -1,0 +1,164 @@
+"""Scenes that name a law or order of impact which no other part of the reference engine has: flights and impacts."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine import FlightMotion, Flyer, simulate_flights
+from scenarios.forces import has_applied_forces
+from scenarios.scene import (
+    Box,
+    Capsule,
+    ConvexMesh,
+    Disc,
+    HalfPlane,
+    HalfSpace,
+    PlanarScene,
+    PlanarShape,
+    Polygon,
+    Scene,
+    SpatialShape,
+    Sphere,
+    colliding_pairs,
+    inertias,
+)
+from validation.engines.shared.recorder import report_step_times
+from validation.records.trajectory import Impacts, PlanarTrajectory, SpatialTrajectory, Trajectory
+
+Array = NDArray[np.float64]
+
+LAWS = {  # of a scene: of `simulate_flights`
+    "newton": "at-once-newton",
+    "poisson": "at-once-poisson",
+    "incremental-newton": "newton",
+    "incremental-poisson": "poisson",
+    "stronge": "stronge",
+    "chatterjee-ruina": "chatterjee-ruina",
+    "stick-or-slip": "stick-or-slip",
+}
+OWN_LAW = "newton"  # of a scene that names the order alone
+SEVERAL = ("newton", "poisson")  # laws of places that are struck simultaneously or in groups
+ONLY = "by the law of impact {!r} the reference engine has flights and impacts alone; this scene has {}"
+
+
+def declines(scene: Scene) -> str | None:
+    law, order = scene.contact.impact_law or OWN_LAW, scene.contact.impact_order
+    if order not in (None, "sequential") and law not in SEVERAL:
+        return f"the law of impact {law!r} is one place's; places in {order!r} order have {' or '.join(SEVERAL)}"
+    if scene.joints or has_applied_forces(scene):
+        return ONLY.format(law, "joints" if scene.joints else "springs, thrusters or damping")
+    round_ones = {body.name for body in scene.bodies if isinstance(body.shape, (Disc, Sphere))}
+    for body in scene.bodies:
+        if not body.fixed and touching_points(body.shape) is None:
+            return ONLY.format(law, f"a {body.shape.kind}")
+    if other := next((b for b in scene.boundaries if not isinstance(b, (HalfPlane, HalfSpace))), None):
+        return ONLY.format(law, f"a {other.kind}")
+    names = {body.name for body in scene.bodies}
+    for a, b in colliding_pairs(scene):
+        if a in names and b in names and not {a, b} <= round_ones:
+            return ONLY.format(law, f"{a!r} and {b!r}, of which not both are round")
+    return None
+
+
+def touching_points(shape: PlanarShape | SpatialShape) -> tuple[Array, float] | None:
+    """Points (P, D) and the radius of the balls about them, whose hull the shape is; None for other shapes."""
+    match shape:
+        case Disc():
+            return np.zeros((1, 2)), shape.radius
+        case Sphere():
+            return np.zeros((1, 3)), shape.radius
+        case Polygon():
+            return np.array(shape.vertices), 0.0
+        case ConvexMesh():
+            return np.array(shape.points), 0.0
+        case Box():
+            signs = np.array(np.meshgrid((-0.5, 0.5), (-0.5, 0.5), (-0.5, 0.5))).reshape(3, -1).T
+            return signs * np.array(shape.size), 0.0
+        case Capsule():
+            return np.array([(0.0, 0.0, -0.5 * shape.length), (0.0, 0.0, 0.5 * shape.length)]), shape.radius
+    return None
+
+
+def simulate(scene: Scene, times: Array, dt: float) -> Trajectory:
+    """States at `times`, and before and after each impact. Raises FlightError or ImpactError, with the figures."""
+    steps = max(1, round(scene.duration / dt))
+    started = time.perf_counter()
+    members = (*scene.bodies, *scene.boundaries)
+    index = {member.name: i for i, member in enumerate(members)}
+    count = len(scene.bodies)
+    meet = {frozenset((index[a], index[b])) for a, b in colliding_pairs(scene)}
+
+    def pair(i: int, j: int) -> tuple[float, float] | None:
+        second = count - 1 - j if j < 0 else j
+        if frozenset((i, second)) not in meet:
+            return None
+        return scene.pair_law(members[i], members[second])
+
+    motion = simulate_flights(
+        tuple(flyer(scene, i) for i in range(count)),
+        tuple((np.array(b.point), unit(b.normal)) for b in scene.boundaries if isinstance(b, (HalfPlane, HalfSpace))),
+        times,
+        gravity=np.array(scene.gravity),
+        law=LAWS[scene.contact.impact_law or OWN_LAW],
+        order=scene.contact.impact_order,
+        pair=pair,
+    )
+    report_step_times([(time.perf_counter() - started) / steps] * steps)
+    return trajectory_of(motion, isinstance(scene, PlanarScene), count, dt)
+
+
+def flyer(scene: Scene, i: int) -> Flyer:
+    body = scene.bodies[i]
+    points = touching_points(body.shape)
+    dimension = len(scene.gravity)
+    at, radius = points if points is not None else (np.zeros((1, dimension)), 0.0)
+    return Flyer(
+        points=at,
+        radius=radius,
+        mass=math.inf if body.fixed else float(body.mass or math.nan),
+        inertia=inertias(scene)[i],
+        position=body.position,
+        orientation=body.angle if isinstance(scene, PlanarScene) else body.orientation,  # type: ignore[union-attr]
+        velocity=body.velocity,
+        spin=body.spin,
+    )
+
+
+def unit(normal: tuple[float, ...]) -> Array:
+    n = np.array(normal)
+    return n / np.linalg.norm(n)
+
+
+def trajectory_of(motion: FlightMotion, planar: bool, count: int, dt: float) -> Trajectory:
+    second = [count - 1 - strike.second if strike.second < 0 else strike.second for strike in motion.strikes]
+    dimension = 2 if planar else 3
+    impacts = Impacts(  # a strike's impulse is on its first
+        time=np.array([strike.time for strike in motion.strikes]),
+        a=np.array([strike.first for strike in motion.strikes], np.int64),
+        b=np.array(second, np.int64),
+        point=np.array([strike.point for strike in motion.strikes]).reshape(-1, dimension),
+        impulse=-np.array([strike.impulse for strike in motion.strikes]).reshape(-1, dimension),
+    )
+    if planar:
+        return PlanarTrajectory(
+            time=motion.time,
+            dt=dt,
+            velocity_lag=0.0,
+            pose=np.concatenate([motion.position, motion.orientation[..., None]], axis=2),
+            twist=np.concatenate([motion.velocity, motion.spin[..., None]], axis=2),
+            impacts=impacts,
+        )
+    return SpatialTrajectory(
+        time=motion.time,
+        dt=dt,
+        velocity_lag=0.0,
+        position=motion.position,
+        orientation=motion.orientation,
+        velocity=motion.velocity,
+        spin=motion.spin,
+        impacts=impacts,
+    )

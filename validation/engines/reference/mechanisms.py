@@ -1,0 +1,92 @@
+"""Bodies in space that nothing touches, free or held by joints, for the reference engine: joints by accelerations."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine import Coupling, Link, Mechanism, MechanismError, simulate_mechanism
+from scenarios.forces import has_applied_forces, spatial_wrenches
+from scenarios.scene import Hinge, Slider, SpatialScene, colliding_pairs, inertias, spatial_start
+from validation.engines.engine import Setting, Settings
+from validation.engines.shared.recorder import report_step_times
+from validation.records.trajectory import SpatialTrajectory
+
+Array = NDArray[np.float64]
+
+SETTINGS = {
+    "joint_tolerance": Setting(
+        default=1e-12, low=1e-14, high=1e-4, doc="in space: relative error of a step of bodies that joints hold"
+    ),
+}
+MAY_TOUCH = "the reference engine has joints in space where no bodies can touch; {!r} and {!r} can"
+
+
+def declines(scene: SpatialScene) -> str | None:
+    for a, b in colliding_pairs(scene):
+        return MAY_TOUCH.format(a, b)
+    try:
+        simulate_mechanism(mechanism_of(scene), [0.0])
+    except MechanismError as error:
+        return str(error)
+    return None
+
+
+def mechanism_of(scene: SpatialScene) -> Mechanism:
+    """Links in the scene's order. Raises MechanismError for what cannot be simulated."""
+    position, orientation, velocity, spin = spatial_start(scene)
+    inertia = inertias(scene)
+    index = {None: -1} | {body.name: i for i, body in enumerate(scene.bodies)}
+    links = tuple(
+        Link(
+            position=position[i],
+            orientation=orientation[i],
+            velocity=velocity[i],
+            spin=spin[i],
+            mass=1.0 if body.fixed else float(body.mass or np.nan),
+            inertia=1.0 if body.fixed else inertia[i],
+            fixed=body.fixed,
+            name=body.name,
+        )
+        for i, body in enumerate(scene.bodies)
+    )
+    joints = tuple(
+        Coupling(
+            first=index[joint.a],
+            second=index[joint.b],
+            linear=int(isinstance(joint, Slider)),
+            angular={"ball": 3, "hinge": 1, "slider": 0}[joint.kind],
+            first_point=joint.anchor_a,
+            second_point=joint.anchor_b,
+            axis=joint.axis if isinstance(joint, (Hinge, Slider)) else None,
+            name=joint.name,
+        )
+        for joint in scene.joints
+        if any(i >= 0 and not scene.bodies[i].fixed for i in (index[joint.a], index[joint.b]))
+    )
+
+    def load(now: float, place: Array, turned: Array, twist: Array) -> Array:
+        return np.hstack(spatial_wrenches(scene, now, place, turned, twist[:, :3], twist[:, 3:]))
+
+    return Mechanism(
+        links=links, joints=joints, gravity=scene.gravity, load=load if has_applied_forces(scene) else None
+    )
+
+
+def simulate(scene: SpatialScene, times: Array, dt: float, settings: Settings) -> SpatialTrajectory:
+    """States at `times`. Raises JointError, with the figures, rather than go on wrongly."""
+    steps = max(1, round(scene.duration / dt))
+    started = time.perf_counter()
+    motion = simulate_mechanism(mechanism_of(scene), times, tolerance=float(settings["joint_tolerance"]))
+    report_step_times([(time.perf_counter() - started) / steps] * steps)
+    return SpatialTrajectory(
+        time=motion.time,
+        dt=dt,
+        velocity_lag=0.0,
+        position=motion.position,
+        orientation=motion.orientation,
+        velocity=motion.velocity,
+        spin=motion.spin,
+    )

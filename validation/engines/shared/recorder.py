@@ -1,0 +1,238 @@
+"""Records an engine step by step: which samples to keep, the clock of the steps, the hash of the raw state.
+
+An adapter writes
+    recorder = Recorder(scene, dt, velocity_lag=-dt / 2)
+    recorder.read(pose, twist)                  # the start, as the engine holds it
+    for _ in recorder.steps():
+        world.step(dt)                          # timed: from here ...
+        recorder.read(pose, twist, raw=...)     # ... to here, or to `recorder.stepped()`
+    return recorder.trajectory()
+and, where the engine reports contacts, asks `recorder.wants_contacts` after `read` and calls `add_contacts`.
+One that can copy its whole state out as bytes gives `decode` and calls `keep(bytes)` instead of `read`: the bytes are
+turned into poses a block of steps at once, and a step costs a microsecond.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scenarios import mass
+from scenarios.scene import PlanarScene, Scene
+from validation.records.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory, Trajectory
+
+Array = NDArray[np.float64]
+Decode = Callable[[bytes, int], Sequence[NDArray[Any]]]
+"""Bytes of so many steps, one after the other, to (steps, B, w) parts as `Recorder.read` takes them."""
+
+BASE_RATE = 50.0  # samples/s; with one adjoining pair in five the total stays at or below 60
+PAIR_EVERY = 5
+IMPACT_JUMP = 1.5  # in units of g dt: a step that changes a velocity by more has met something
+QUIET_JUMP = 1e-4  # m/s; the floor of it, without gravity
+BLOCK_BYTES = 16 * 2**20  # of steps held before the choice
+
+_clocks: list[list[float]] = []
+
+
+@contextmanager
+def step_clock() -> Iterator[list[float]]:
+    """Collects the wall time of each step (s) of whatever records inside; times are no part of a trajectory."""
+    times: list[float] = []
+    _clocks.append(times)
+    try:
+        yield times
+    finally:
+        _clocks.remove(times)
+
+
+def report_step_times(times: Sequence[float]) -> None:
+    """For an engine that steps in bulk and has timed itself."""
+    for clock in _clocks:
+        clock.extend(times)
+
+
+class Recorder:
+    """Keeps every step around an impact, and at most 60 samples a second elsewhere.
+
+    Which samples to keep is decided for a block of steps at once.
+    """
+
+    def __init__(self, scene: Scene, dt: float, *, velocity_lag: float, decode: Decode | None = None) -> None:
+        self.dt, self.velocity_lag = dt, velocity_lag
+        self._decode = decode
+        self.step_count = max(1, round(scene.duration / dt))
+        self._planar = isinstance(scene, PlanarScene)
+        self._free = np.array([not body.fixed for body in scene.bodies])
+        self._stride = max(1, math.ceil(1.0 / (BASE_RATE * dt) - 1e-9))
+        gravity = np.array(scene.gravity)
+        self._fall = gravity * dt
+        self._jump = IMPACT_JUMP * float(np.linalg.norm(gravity)) * dt + QUIET_JUMP
+        self._reach = np.array([mass.reach(body.shape) for body in scene.bodies])
+        widths = (3, 3) if self._planar else (3, 4, 3, 3)
+        bodies = len(scene.bodies)
+        self._block = max(8, min(self.step_count + 1, BLOCK_BYTES // (8 * bodies * sum(widths))))
+        self._state = [np.zeros((self._block, bodies, width)) for width in widths]
+        self._first = 0  # the step in row 0 of the block
+        self._filled = 0  # rows of the block in use, those of `_kept_bytes` included
+        self._kept_bytes: list[bytes] = []  # of the last rows, not yet decoded
+        self._step = -1
+        self._keep_until = -1
+        self._kept_steps: list[NDArray[np.int64]] = []
+        self._kept_state: list[list[Array]] = [[] for _ in widths]
+        self._digest = hashlib.sha256()
+        self._raw_given = False
+        self._times: list[float] = []
+        self._started = 0.0
+        self._timed = True  # whether the step's time is taken already; the start is no step
+        self._contacts: list[tuple[NDArray[Any], ...]] = []
+
+    def steps(self) -> Iterator[int]:
+        """Step numbers from 1; the clock of a step runs from here to the next `read` or `keep`."""
+        for number in range(1, self.step_count + 1):
+            self._timed = False
+            self._started = time.perf_counter()
+            yield number
+        report_step_times(self._times)
+
+    def stepped(self, *, watched: bool = False) -> None:
+        """Stops the clock of the step: for an engine that is read out in more than the blink of `read`.
+
+        `watched`: the step was slowed down by looking at its contacts, and its time is not counted.
+        """
+        if not watched:
+            self._times.append(time.perf_counter() - self._started)
+        self._timed = True
+
+    def read(self, *state: Any, raw: Array | bytes | None = None) -> None:
+        """The state after a step: (pose, twist), each (B, 3), or (position, orientation, velocity, spin).
+
+        Arrays or nested sequences; copied. `raw` is the engine's own state, which is what the hash is over; give it
+        where `state` is derived (an angle from a matrix).
+        """
+        self._begin_sample()
+        for array, part in zip(self._state, state):
+            array[self._filled] = part
+        self._filled += 1
+        if raw is not None:
+            self._raw_given = True
+            self._digest.update(raw if isinstance(raw, bytes) else np.ascontiguousarray(raw).tobytes())
+
+    def keep(self, raw: bytes) -> None:
+        """The state after a step as the engine holds it, for `decode` to read later; the hash is over it."""
+        self._begin_sample()
+        self._kept_bytes.append(raw)
+        self._filled += 1
+
+    def _begin_sample(self) -> None:
+        if not self._timed:
+            self._times.append(time.perf_counter() - self._started)
+        self._step += 1
+        if self._filled == self._block:
+            self._flush(last=False)
+
+    @property
+    def wants_contacts(self) -> bool:
+        """Whether the state just read and the one a step before will both be kept: the momentum balance needs both."""
+        return self._wants_contacts_of(self._step)
+
+    @property
+    def will_want_contacts(self) -> bool:
+        """Whether `wants_contacts` after the next step: for an engine that tells of contacts only while it steps."""
+        return self._wants_contacts_of(self._step + 1)
+
+    def _wants_contacts_of(self, step: int) -> bool:
+        strides, beyond = divmod(step, self._stride)
+        return beyond == min(1, self._stride - 1) and strides % PAIR_EVERY == 0 and step > 0
+
+    def add_contacts(self, a: Any, b: Any, point: Any, normal: Any, gap: Any, impulse: Any) -> None:
+        """The contacts that the engine reports for the state just read, a row each; conventions as in `Contacts`.
+
+        Arrays or sequences of K rows; copied, because an engine's arrays are often views of what its next step
+        overwrites.
+        """
+        if len(a):
+            self._contacts.append(
+                (
+                    np.full(len(a), self._step),
+                    *(np.array(part, np.int64) for part in (a, b)),
+                    *(np.array(part, np.float64) for part in (point, normal, gap, impulse)),
+                )
+            )
+
+    def trajectory(self) -> Trajectory:
+        self._flush(last=True)
+        steps = np.concatenate(self._kept_steps)
+        parts = [np.concatenate(kept) for kept in self._kept_state]
+        common: dict[str, Any] = {
+            "time": steps * self.dt,
+            "dt": self.dt,
+            "velocity_lag": self.velocity_lag,
+            "state_hash": self._digest.hexdigest(),
+            "contacts": self._contact_arrays(steps),
+        }
+        if self._planar:
+            return PlanarTrajectory(pose=parts[0], twist=parts[1], **common)
+        return SpatialTrajectory(position=parts[0], orientation=parts[1], velocity=parts[2], spin=parts[3], **common)
+
+    # --- inside ---
+
+    def _flush(self, *, last: bool) -> None:
+        """Keep what is worth keeping of the block; its last two rows stay, for an impact in the first new step."""
+        filled = self._filled
+        if self._kept_bytes:
+            assert self._decode is not None, "keep() needs a Recorder with decode"
+            self._raw_given = True
+            raw = b"".join(self._kept_bytes)
+            self._digest.update(raw)
+            for array, part in zip(self._state, self._decode(raw, len(self._kept_bytes)), strict=True):
+                array[filled - len(self._kept_bytes) : filled] = part
+            self._kept_bytes.clear()
+        new = [array[:filled] for array in self._state]
+        fresh = slice(0 if self._first == 0 else 2, filled)
+        if not self._raw_given:
+            for array in new:
+                self._digest.update(array[fresh].tobytes())
+        step = self._first + np.arange(filled)
+        strides, beyond = np.divmod(step, self._stride)
+        keep = (beyond == 0) | ((beyond == 1) & (strides % PAIR_EVERY == 0)) | (step <= self._keep_until)
+        if last:
+            keep[-1] = True
+        met = 1 + np.flatnonzero(self._meets(new))  # rows whose step met something
+        for offset in (-2, -1, 0, 1, 2):
+            row = met + offset
+            keep[row[(row >= 0) & (row < filled)]] = True
+        if met.size:
+            self._keep_until = int(step[met[-1]]) + 2
+        done = self._kept_steps[-1][-1] if self._kept_steps else -1
+        keep &= step > done
+        end = filled if last else filled - 2
+        rows = np.flatnonzero(keep[:end])
+        if rows.size:
+            self._kept_steps.append(step[rows])
+            for kept, array in zip(self._kept_state, new):
+                kept.append(array[rows].copy())
+        if not last:
+            for array in self._state:
+                array[:2] = array[filled - 2 : filled].copy()
+            self._first, self._filled = self._first + filled - 2, 2
+
+    def _meets(self, state: list[Array]) -> NDArray[np.bool_]:
+        """(rows - 1,): whether some free body changed its velocity by more than gravity can from row i to i + 1."""
+        velocity, spin = (state[1][..., :2], state[1][..., 2:]) if self._planar else (state[2], state[3])
+        jump = np.linalg.norm(np.diff(velocity, axis=0) - self._fall, axis=2)
+        jump += self._reach * np.linalg.norm(np.diff(spin, axis=0), axis=2)
+        return (jump[:, self._free] > self._jump).any(axis=1)
+
+    def _contact_arrays(self, steps: NDArray[np.int64]) -> Contacts | None:
+        if not self._contacts:
+            return None
+        step, a, b, point, normal, gap, impulse = (np.concatenate(parts) for parts in zip(*self._contacts))
+        sample = np.searchsorted(steps, step).astype(np.int64)
+        return Contacts(sample=sample, a=a, b=b, point=point, normal=normal, gap=gap, impulse=impulse)

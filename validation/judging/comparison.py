@@ -1,0 +1,202 @@
+"""What changed between two versions or settings of an engine, scenario by scenario, and what the laws say of it.
+
+A difference between versions has no sign of its own: a fix, a decision and a regression look alike. Each metric that
+moved by more than its noise is signed by the law that it measures, better or worse; what measures none is different.
+Arithmetic and noise are the judge's.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from scenarios.scenario import Noise, Scenario
+from validation.judging.ensembles import EnsembleEvidence
+from validation.judging.evidence.divergence import Divergence, first_divergence
+from validation.judging.judge import judge
+from validation.judging.policy import MEDIANS
+from validation.judging.verdict import FLOOR, Change, Defect, Move
+from validation.records.case import CaseResult
+from validation.records.measurement import Measurement
+from validation.records.simulation import BROKEN
+from validation.records.stored import Baseline, StoredResult
+
+Sign = Literal["worse", "better", "different", "same", "declined"]
+
+LAWS: dict[str, str] = {
+    "truth_error_goal": "exact solution",
+    "truth_error_position": "exact motion",
+    "truth_error_angle": "exact motion",
+    "truth_error_event_time": "exact impacts",
+    "energy_drift": "energy kept",
+    "energy_gain": "energy not gained",
+    "momentum_drift": "momentum kept",
+    "angular_momentum_drift": "momentum kept",
+    "penetration_mean": "no overlap",
+    "penetration_max": "no overlap",
+    "penetration_final": "no overlap",
+    "rest_drift": "rest",
+    "jitter_velocity": "rest",
+    "jitter_position": "rest",
+    "cone_violation": "friction cone",
+    "joint_gap": "joints hold",
+}
+"""Metric -> the law or invariant that it measures, for every metric of which less is better."""
+ROUGH: tuple[Noise, ...] = ("chaotic", "step")
+"""Noise classes of the metrics that one run of each side tells only roughly."""
+SIGNS: dict[Move, Sign] = {"regressed": "worse", "improved": "better", "different": "different"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signed:
+    """A metric that moved by more than its noise."""
+
+    change: Change
+    sign: Sign
+    law: str  # "" where no law says which way is better, or the motion is chaotic and one run cannot tell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """One scenario on both sides."""
+
+    scenario: Scenario
+    old: CaseResult
+    new: CaseResult
+    sign: Sign
+    told: str  # of the outcomes and laws, in words; "" where the changes say it all
+    changes: tuple[Signed, ...] = ()  # the worst first
+    divergence: Divergence | None = None  # None: the same bits, or a side has no motion
+    variant: str = ""  # a setting that both sides have otherwise than as typed: integrator=rk4
+
+    @property
+    def identical(self) -> bool:
+        """To the last bit."""
+        hashes = [StoredResult.of(side).trajectory_hash for side in (self.old, self.new)]
+        return bool(hashes[0]) and hashes[0] == hashes[1]
+
+
+def compare(
+    scenario: Scenario, old: CaseResult, new: CaseResult, ensemble: EnsembleEvidence | None = None
+) -> Comparison:
+    """Of one scenario; `old` and `new` are its cases on the two sides, `ensemble` what perturbed starts of both say."""
+    before, after = old.simulation, new.simulation
+    if before.outcome == "completed" == after.outcome and old.measurements and new.measurements:
+        return _moved(scenario, old, new, ensemble)
+    outcomes = f"{_outcome(old)} \N{RIGHTWARDS ARROW} {_outcome(new)}"
+    if before.outcome == after.outcome == "declined":
+        return Comparison(scenario=scenario, old=old, new=new, sign="declined", told=after.reason)
+    sign: Sign = "different"
+    if after.outcome in BROKEN and before.outcome == "completed":
+        sign = "worse"
+    elif before.outcome in BROKEN and after.outcome == "completed":
+        sign = "better"
+    elif before.outcome == after.outcome:
+        sign = "same"
+    return Comparison(scenario=scenario, old=old, new=new, sign=sign, told=outcomes)
+
+
+def told_roughly(comparison: Comparison) -> bool:
+    """Whether it takes perturbed starts to say what changed: a metric moved that one run of each side tells only
+    roughly, or a chaotic one that a law signs is apart by as much as ensembles can tell, which one run cannot."""
+    before = {m.metric: m for m in comparison.old.measurements}
+    after = {m.metric: m for m in comparison.new.measurements}
+    moved = any(after[s.change.metric].noise in ROUGH for s in comparison.changes if s.change.metric in after)
+    return moved or any(
+        m.noise == "chaotic" and metric in LAWS and metric in before and _apart(before[metric], m)
+        for metric, m in after.items()
+    )
+
+
+def _apart(was: Measurement, now: Measurement) -> bool:
+    old, new = abs(was.value), abs(now.value)
+    if math.isnan(old) or math.isnan(new):
+        return math.isnan(old) != math.isnan(new)
+    least = max(FLOOR, was.resolution or 0.0, now.resolution or 0.0)
+    return abs(new - old) > max(least, (MEDIANS - 1.0) * min(old, new))
+
+
+def _moved(scenario: Scenario, old: CaseResult, new: CaseResult, ensemble: EnsembleEvidence | None) -> Comparison:
+    verdict = judge(as_baseline(old), new, scenario.laws, ensemble=ensemble)
+    broken = {defect.metric for defect in verdict.defects}
+    fresh = [defect for defect in verdict.defects if not defect.standing]
+    mended = [defect for defect in judge(None, old, scenario.laws).defects if defect.metric not in broken]
+    changes = tuple(_signed(change) for change in verdict.changes)
+    signs = {signed.sign for signed in changes}
+    sign: Sign = "same"
+    if fresh or "worse" in signs:
+        sign = "worse"
+    elif mended or "better" in signs:
+        sign = "better"
+    elif signs:
+        sign = "different"
+    told = [*_laws("breaks", fresh, new), *_laws("no longer breaks", mended, new)]
+    return Comparison(
+        scenario=scenario,
+        old=old,
+        new=new,
+        sign=sign,
+        told="; ".join(told),
+        changes=changes,
+        divergence=_divergence(scenario, old, new),
+    )
+
+
+def _signed(change: Change) -> Signed:
+    sign = SIGNS[change.move]
+    return Signed(change=change, sign=sign, law="" if sign == "different" else LAWS.get(change.metric, ""))
+
+
+def _laws(what: str, defects: Iterable[Defect], result: CaseResult) -> list[str]:
+    return [f"{what} a law: {defect.told(result.case)}" for defect in defects]
+
+
+def _divergence(scenario: Scenario, old: CaseResult, new: CaseResult) -> Divergence | None:
+    before, after = old.simulation.trajectory, new.simulation.trajectory
+    if before is None or after is None or before.state_hash == after.state_hash:
+        return None
+    scene = scenario.scene
+    return first_divergence(before, after, [member.name for member in (*scene.bodies, *scene.boundaries)])
+
+
+def as_baseline(old: CaseResult | StoredResult) -> Baseline:
+    """The judge compares with what is accepted; here that is the other side."""
+    return Baseline(
+        number=0, result=StoredResult.of(old), branch="", who="", when=datetime.now(UTC), reason="", scope=""
+    )
+
+
+def _outcome(result: CaseResult) -> str:
+    word = result.simulation.outcome.replace("_", " ")
+    return f"{word} ({result.simulation.reason})" if result.simulation.reason else word
+
+
+# --- of all -------------------------------------------------------------------------------------------------------
+
+
+def cost_ratio(comparisons: Iterable[Comparison]) -> tuple[float, int] | None:
+    """Median over cases of the time of the new side's steps over the old side's, and of how many; None of none."""
+    ratios = []
+    for comparison in comparisons:
+        times = [side.simulation.step_times for side in (comparison.old, comparison.new)]
+        if times[0] is not None and times[1] is not None:
+            ratios.append(float(times[1].sum()) / max(float(times[0].sum()), 1e-12))
+    ratios = [ratio for ratio in ratios if math.isfinite(ratio)]
+    return (statistics.median(ratios), len(ratios)) if ratios else None
+
+
+def settings_apart(comparisons: Iterable[Comparison]) -> dict[str, tuple[object, object]]:
+    """Settings that the two sides did not share in some scenario, those that only one side has among them."""
+    apart: dict[str, tuple[object, object]] = {}
+    for comparison in comparisons:
+        if "declined" in (comparison.old.simulation.outcome, comparison.new.simulation.outcome):
+            continue
+        before, after = comparison.old.case.settings, comparison.new.case.settings
+        for name in dict.fromkeys((*before, *after)):
+            if before.get(name) != after.get(name):
+                apart.setdefault(name, (before.get(name, "not there"), after.get(name, "not there")))
+    return apart

@@ -1,0 +1,194 @@
+"""Ensembles of perturbed starts: what they measured, and what two of them say about a change.
+
+One run of a chaotic motion cannot tell worse from otherwise; STARTS of them on either side can. Both sides are compared
+up to the longest horizon that both have, metric by metric. How sure one may be depends on how many comparisons a check
+makes: `settled` takes all of them together. Pure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from scenarios.scenario import Noise
+from validation.judging.evidence.ensembles import Contrast, adjusted, contrast, failures
+from validation.judging.policy import (
+    EFFECT,
+    ENSEMBLE_JUDGES,
+    FALSE_DISCOVERIES,
+    LEAST_STARTS,
+    MEDIANS,
+)
+from validation.judging.verdict import Change, Move
+from validation.records.measurement import Better
+
+K = TypeVar("K", bound=Hashable)
+COMPLETED = "completed_starts"
+PART = {1.0: "", 0.5: " of the first half", 0.25: " of the first quarter", 0.125: " of the first eighth"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One metric of every start that completed, measured up to `until`."""
+
+    until: float  # share of the duration
+    metric: str
+    unit: str
+    better: Better
+    noise: Noise
+    floor: float  # in the unit: what the perturbation itself amounts to
+    values: tuple[float, ...]  # NaN: what it is about did not happen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ensemble:
+    starts: int
+    seed: int
+    completed: int
+    horizon: float  # share of the duration up to which the starts agree; 0 where too few completed
+    series: tuple[Series, ...]  # of every horizon in policy.HORIZONS that this one covers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Of one metric of one case in two ensembles, before it is known how many others there are."""
+
+    metric: str
+    unit: str
+    better: Better
+    noise: Noise
+    contrast: Contrast
+    sizes: tuple[int, int]
+    until: float
+    floor: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnsembleEvidence:
+    """What two ensembles say of one case."""
+
+    until: float  # share of the duration that was compared
+    judged: frozenset[str]  # metrics
+    changes: tuple[Change, ...]
+
+    def decides(self, metric: str, noise: Noise) -> bool:
+        """Whether nothing is to be concluded from one run against another: chaotic ones from no single run at all, the
+        others where the ensembles saw the whole motion."""
+        return metric in self.judged and (noise == "chaotic" or self.until == 1.0)
+
+
+def compare(old: Ensemble, new: Ensemble) -> list[Comparison]:
+    """Every metric that one run tells only roughly, up to the longest horizon of both; how many starts completed.
+
+    Empty where too few completed to say anything, or where the motion is predictable for less than the least horizon.
+    """
+    made = []
+    if (old.completed, new.completed) != (old.starts, new.starts):
+        failed, fails = ((side.starts - side.completed, side.starts) for side in (old, new))
+        share = Contrast(old=old.completed, new=new.completed, p=failures(failed, fails), effect=0.5)
+        sides = (old.starts, new.starts)
+        made.append(
+            Comparison(
+                metric=COMPLETED,
+                unit="1",
+                better="higher",
+                noise="exact",
+                contrast=share,
+                sizes=sides,
+                until=1.0,
+                floor=0.0,
+            )
+        )
+    if min(old.completed, new.completed) < LEAST_STARTS:
+        return made
+    both = {s.until for s in old.series} & {s.until for s in new.series}
+    if not both:
+        return made
+    until = max(both)
+    before = {s.metric: s for s in old.series if s.until == until}
+    for series in (s for s in new.series if s.until == until):
+        was = before.get(series.metric)
+        if was is None or series.noise not in ENSEMBLE_JUDGES:
+            continue
+        badness = _badness(series.better)
+        floor = max(was.floor, series.floor)
+        found = contrast(badness(was.values), badness(series.values), floor)
+        made.append(
+            Comparison(
+                metric=series.metric,
+                unit=series.unit,
+                better=series.better,
+                noise=series.noise,
+                contrast=found,
+                sizes=(len(was.values), len(series.values)),
+                until=until,
+                floor=floor,
+            )
+        )
+    return made
+
+
+def settled(compared: Mapping[K, Sequence[Comparison]]) -> dict[K, EnsembleEvidence]:
+    """By case: of all comparisons of a check together at most FALSE_DISCOVERIES are told without a cause."""
+    flat = [comparison for comparisons in compared.values() for comparison in comparisons]
+    p = iter(adjusted([comparison.contrast.p for comparison in flat]))
+    found = {}
+    for key, comparisons in compared.items():
+        settled_here = [replace(c, contrast=replace(c.contrast, p=next(p))) for c in comparisons]
+        if settled_here:
+            found[key] = EnsembleEvidence(
+                until=min(c.until for c in settled_here),
+                judged=frozenset(c.metric for c in settled_here) - {COMPLETED},
+                changes=tuple(change for c in settled_here for change in [_change(c)] if change is not None),
+            )
+    return found
+
+
+def _badness(better: Better) -> Callable[[Sequence[float]], np.ndarray]:
+    """What grows as it gets worse: an error may carry a sign. What did not happen is NaN, and the worst."""
+    kinds: dict[Better, Callable[..., np.ndarray]] = {
+        "lower": np.abs,
+        "higher": np.negative,
+        "neither": np.asarray,
+    }
+    return kinds[better]
+
+
+def _change(c: Comparison) -> Change | None:
+    """None where it is not certain, or smaller than counts."""
+    found = c.contrast
+    if found.p >= FALSE_DISCOVERIES:
+        return None
+    if c.metric == COMPLETED:
+        move: Move = "regressed" if found.new / c.sizes[1] < found.old / c.sizes[0] else "improved"
+        evidence = f"of {c.sizes[1]} and {c.sizes[0]} starts; p = {found.p:.1g}"
+        return _told(c, found.old, found.new, move, evidence)
+    sure = max(found.effect, 1.0 - found.effect)
+    if sure < EFFECT or not _apart(found.old, found.new, c.floor):
+        return None
+    if c.better == "neither":
+        move = "different"
+    else:
+        move = "regressed" if found.effect > 0.5 else "improved"
+    sign = -1.0 if c.better == "higher" else 1.0
+    old, new = (sign * value if math.isfinite(value) else math.nan for value in (found.old, found.new))
+    starts = f"{c.sizes[1]}" if c.sizes[0] == c.sizes[1] else f"{c.sizes[1]} and {c.sizes[0]}"
+    evidence = f"medians{PART[c.until]} of {starts} starts; p = {found.p:.1g}, effect {sure:.2f}"
+    return _told(c, old, new, move, evidence)
+
+
+def _told(c: Comparison, old: float, new: float, move: Move, evidence: str) -> Change:
+    allowed = f"{100 * (MEDIANS - 1):.3g} %"
+    return Change(metric=c.metric, old=old, new=new, unit=c.unit, move=move, allowed=allowed, evidence=evidence)
+
+
+def _apart(old: float, new: float, floor: float) -> bool:
+    """By more than the absolute floor, and by more than the factor."""
+    if math.isinf(old) or math.isinf(new):
+        return old != new
+    nearer = min(abs(old), abs(new)) if old * new > 0.0 else 0.0
+    return abs(new - old) > max(floor, (MEDIANS - 1.0) * nearer)

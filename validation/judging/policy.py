@@ -1,0 +1,72 @@
+"""Every figure that a verdict depends on, in one place; `docs/judging.md` and `docs/noise.md` say what they rest on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scenarios.scenario import Noise
+from validation.judging.verdict import FLOOR
+from validation.records.quantities import quantity
+
+# --- one run against one accepted run -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How far a metric may move: until the larger is `factor` times the smaller, and in any case by the floor.
+
+    The floor is FLOOR, or the resolution that comes with the measurements where that is more.
+    """
+
+    factor: float  # 1.1: ten per cent
+    least: float = 0.0  # values below count as this one
+
+    def words(self, floor: float, unit: str) -> str:
+        much = f"{self.factor:g} times" if self.factor >= 2.0 else f"{100 * (self.factor - 1):.3g} %"
+        return f"{much} or by {quantity(floor, unit, digits=2)}" if floor > FLOOR else much
+
+
+EXACT = Allowance(1.0 + 1e-9)
+TOLERANCE = Allowance(1.1)
+STEP = Allowance(2.0)
+"""The resolution is what free fall does within a time step: whether a body that touches is held from the first step on
+or only after falling through it is decided by 1e-12 m."""
+ROUND_OFF = Allowance(10.0, least=FLOOR)
+"""The round-off of something at rest varies in size by more than a factor of ten only with a cause."""
+CHAOTIC = Allowance(10.0)
+"""Beyond it a chaotic metric is told to be different, never to be worse."""
+
+ALLOWANCES: dict[Noise, Allowance] = {
+    "exact": EXACT,
+    "tolerance": TOLERANCE,
+    "step": STEP,
+    "round-off": ROUND_OFF,
+    "chaotic": CHAOTIC,
+}
+
+# --- a metric over many runs ----------------------------------------------------------------------------------------
+
+WINDOW = 400  # runs that are looked back on at once
+EVIDENCE = 4.8
+"""Standard deviations of a sum of normal scores, at the best of all splits of the window: a 5 % step on 3 % noise is
+seen within 15 runs in 92 cases of 100, and quiet noise seems to step once in 165,000 values
+(`ci/benchmarks/synthetic_histories.py`)."""
+BEFORE, AFTER = 8, 4  # runs on either side of a step, at least: what less can tell is below EVIDENCE anyway
+CONSTANT = 5  # equal values in a row, after which another value is a step at once
+RELATIVE = 0.02  # of the level: a smaller step or drift is none, however certain
+"""The time of a step moves by so much with the place of the code in memory."""
+
+# --- ensembles of starts against each other -------------------------------------------------------------------------
+
+PERTURBATION = 1e-6  # of a body's size: far above round-off, far below what any metric resolves
+STARTS = 20  # a side: 20 against 20 can reach p = 1.5e-11, however many metrics are compared at once
+LEAST_STARTS = 10  # a side, completed; fewer cannot say much: 10 against 10 reach 1.1e-5, 5 against 5 only 0.008
+FALSE_DISCOVERIES = 0.001  # of what is told, at most; where nothing has changed, the chance that anything is told
+EFFECT = 0.8  # chance that a start of now is worse than one of the accepted, at least; 0.5 is a draw
+MEDIANS = 1.1  # factor between the medians, at least
+ENSEMBLE_JUDGES: frozenset[Noise] = frozenset(("chaotic", "step", "round-off"))
+"""What one run tells only roughly."""
+PREDICTABLE = 0.01
+"""Of the smallest body: what the starts become apart by until the motion counts as unpredictable."""
+HORIZONS = (1.0, 0.5, 0.25, 0.125)
+"""Of the duration: up to which of these the metrics are measured; both sides up to the same."""

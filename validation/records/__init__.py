@@ -1,0 +1,1 @@
+"""The data that the other packages hand to one another."""

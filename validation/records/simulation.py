@@ -1,0 +1,25 @@
+"""What became of one simulation: the trajectory or none, the outcome, and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from validation.records.trajectory import Trajectory
+
+Outcome = Literal["completed", "declined", "crashed", "timed_out", "out_of_memory", "not_finite"]
+BROKEN: frozenset[Outcome] = frozenset({"crashed", "timed_out", "out_of_memory", "not_finite"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulation:
+    outcome: Outcome
+    reason: str = ""  # why declined, which signal, which limit: as it stands in the report
+    trajectory: Trajectory | None = None
+    step_times: NDArray[np.float64] | None = None  # (N,) s, wall time of each step, inside the engine alone
+    cpu_share: float = 1.0  # of a core, that its process had while it simulated
+    wall_time: float = 0.0  # s, of the whole process from fork to reply
+    peak_memory: int = 0  # bytes, resident

@@ -1,0 +1,293 @@
+"""Groups of verdicts: those of one cause. What a reviewer sees as one row, and says one thing of.
+
+One cause is: the same kind of verdict, on the same engine as it was typed, since the same commit of the same branch.
+What became of a group follows from its members, and what became of a member from what was run and said since. Pure;
+`validation/store/groups.py` fetches what it needs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from validation.judging.verdict import MEANING, Change, Defect, Verdict, Word
+from validation.review.ledger import Act, Entry
+
+State = Literal["new", "rejected", "acknowledged", "known", "quarantined", "not a fault", "accepted", "fixed"]
+Light = Literal["red", "amber", "green"]
+
+STATES: dict[State, str] = {
+    "new": "nobody has said anything of it",
+    "rejected": "said to be wrong: to be mended",
+    "acknowledged": "seen, somebody looks into it",
+    "known": "a known issue",
+    "quarantined": "fails nothing until a day",
+    "not a fault": "said to be none, of these very motions",
+    "accepted": "the baseline is this now",
+    "fixed": "judged again, and gone",
+}
+"""With what they mean, the gravest first: a group is in the gravest state of its members."""
+EXCUSED: frozenset[State] = frozenset(("known", "quarantined", "not a fault", "accepted", "fixed"))
+"""Those in which a check does not fail for it."""
+CLOSED: frozenset[State] = frozenset(("accepted", "fixed"))
+
+TELLING: tuple[Word, ...] = ("broken", "defect", "regressed", "missing", "different", "improved")
+"""The kinds of verdicts that make groups, the gravest first."""
+GONE: tuple[Word, ...] = ("pass", "improved")
+"""Verdicts after which what was told before is gone. `new` is none: there is nothing to compare with any more. Nor is
+`declined`: what an engine refuses is not mended; where that was accepted since, it is accepted."""
+STATE_OF: dict[Act, State] = {
+    "reject": "rejected",
+    "acknowledge": "acknowledged",
+    "known": "known",
+    "quarantine": "quarantined",
+    "not a fault": "not a fault",
+}
+COMMIT_DIGITS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A run, and the commit that it was made at."""
+
+    run: int
+    commit: str  # "" outside a repository
+    dirty: bool
+    when: datetime
+
+    def __str__(self) -> str:
+        """a1b2c3d4 (run 12)"""
+        return f"{self.commit[:COMMIT_DIGITS]} (run {self.run})" if self.commit else f"run {self.run}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """The latest verdict of a kind on one case, and what is known of that case now."""
+
+    verdict: Verdict
+    number: int  # of its case in the database
+    place: Place  # the run that it was told in
+    since: Place  # the first run in which it was told
+    good: Place | None  # the latest before it in which it was not; None: there is none
+    fingerprint: str  # equal: the same result, bit for bit
+    latest: Word  # the latest verdict on the case, on this branch
+    rebased: bool  # that one had a baseline that came after `since`
+    accepted: str = ""  # fingerprint of the baseline in effect; "": there is none
+    accepted_by: Entry | None = None  # the entry that made it one
+    trajectory_key: str = ""  # of its motion, where that is stored
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An entry of the ledger on one case of a group, and what was told of that case then."""
+
+    entry: Entry
+    fingerprint: str
+    changes: tuple[Change, ...] = ()
+    defects: tuple[Defect, ...] = ()
+
+    def covers(self, now: Sighting) -> bool:
+        """Whether it is what was spoken of then that is seen now, and not much worse.
+
+        The very same result always is. A mark that says it is no fault says so of that alone; a known or quarantined
+        one may move by MUCH_WORSE times as far from what is accepted, by each metric that had moved then and by none
+        else. What breaks otherwise is something else.
+        """
+        if self.fingerprint == now.fingerprint:
+            return True
+        if self.entry.act == "not a fault":
+            return False
+        if self.entry.act not in ("known", "quarantine"):
+            return True
+        return is_what_was_told(self.changes, self.defects, now.verdict)
+
+
+def is_what_was_told(changes: Sequence[Change], defects: Sequence[Defect], now: Verdict) -> bool:
+    """Whether these are what is told now, by each metric, and that is not much worse. Of a crash they say nothing."""
+    if now.word == "broken":
+        return False
+    moved = {change.metric: change for change in changes}
+    broken = {defect.metric: defect for defect in defects}
+    return all(
+        change.metric in moved and _far(change) <= MUCH_WORSE * _far(moved[change.metric])
+        for change in now.changes
+        if change.move != "improved"
+    ) and all(
+        defect.metric in broken
+        and abs(defect.value) - defect.limit <= MUCH_WORSE * (abs(broken[defect.metric].value) - defect.limit)
+        for defect in now.defects
+        if not defect.standing
+    )
+
+
+MUCH_WORSE = 2.0
+"""Times as far from what is accepted as when a mark was set: more is another matter, and fails again."""
+
+
+def _far(change: Change) -> float:
+    """In the metric's unit; infinite where what it is about did not happen in one of the two."""
+    far = abs(change.new - change.old)
+    return math.inf if math.isnan(far) else far
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    sighting: Sighting
+    state: State
+    entry: Entry | None  # what put it there; None where nothing was said
+    seen: bool  # told in the very run that is looked from
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.sighting.verdict
+
+    @property
+    def number(self) -> int:
+        """Of its case in the database."""
+        return self.sighting.number
+
+    @property
+    def excused(self) -> bool:
+        return self.state in EXCUSED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    key: str  # 12 hex digits; the same as long as its first commit is
+    branch: str
+    engine: str  # as typed, without its profile
+    kind: Word
+    since: Place  # the first commit that has it
+    good: Place | None  # the latest commit before that has it not
+    members: tuple[Member, ...]  # the worst first
+
+    @property
+    def state(self) -> State:
+        return min((member.state for member in self.members), key=list(STATES).index)
+
+    @property
+    def worst(self) -> Member:
+        return self.members[0]
+
+    @property
+    def entry(self) -> Entry | None:
+        """What was said last of the member that the state is of."""
+        return next(member.entry for member in self.members if member.state == self.state)
+
+    @property
+    def open(self) -> tuple[Member, ...]:
+        """Those that are neither fixed nor accepted."""
+        return tuple(member for member in self.members if member.state not in CLOSED)
+
+    @property
+    def fails(self) -> bool:
+        """A check fails for it; not where nothing is accepted any more that it would be worse than."""
+        return any(m.verdict.worse and not m.excused and m.sighting.latest != "new" for m in self.members)
+
+    @property
+    def light(self) -> Light:
+        """Missing is amber, never green; so is what was not run again."""
+        if self.state == "fixed":
+            return "green"
+        if self.fails:
+            return "red"
+        if self.kind == "missing" or self.state in ("known", "quarantined"):
+            return "amber"
+        if self.state in ("accepted", "not a fault"):
+            return "green"
+        return "green" if self.kind == "improved" else "amber"
+
+
+def group_key(branch: str, since: Place, engine: str, kind: Word) -> str:
+    """Of a commit that is checked out as it stands, the commit counts; otherwise the run."""
+    where = since.commit if since.commit and not since.dirty else f"run {since.run}"
+    return hashlib.sha256(json.dumps([branch, where, engine, kind]).encode()).hexdigest()[:12]
+
+
+VARYING = re.compile(r"0x[0-9a-f]+|\d*\.?\d+(e[-+]?\d+)? ?(s|ms|kB|MiB|GiB)\b|\d*\.\d+(e[-+]?\d+)?", re.IGNORECASE)
+"""What differs between two crashes that are the same: addresses, times, amounts."""
+
+
+def fingerprint(outcome: str, scene_hash: str, trajectory_hash: str, reason: str) -> str:
+    """What an acceptance holds for: the result, bit for bit; where nothing moved, what happened instead, in its words
+    without the figures that vary."""
+    what = trajectory_hash or hashlib.sha256(" ".join(VARYING.sub("#", reason).split()).encode()).hexdigest()
+    return f"{outcome}-{scene_hash[:16]}-{what}"
+
+
+def member(sighting: Sighting, said: Sequence[Said], run: int, now: datetime) -> Member:
+    """`said` is what was said of this case in this group; the latest counts that holds and speaks of what is seen now.
+    What is gone is gone."""
+
+    def state(word: State, entry: Entry | None = None) -> Member:
+        return Member(sighting=sighting, state=word, entry=entry, seen=sighting.place.run == run)
+
+    if sighting.accepted == sighting.fingerprint:
+        return state("accepted", sighting.accepted_by)
+    if sighting.latest == "declined" and sighting.rebased:
+        return state("accepted", sighting.accepted_by)
+    if sighting.latest in GONE and sighting.latest != sighting.verdict.word:
+        return state("accepted", sighting.accepted_by) if sighting.rebased else state("fixed")
+    for one in sorted(said, key=lambda one: -one.entry.number):
+        entry = one.entry
+        if entry.act in STATE_OF and entry.holds(now) and one.covers(sighting):
+            return state(STATE_OF[entry.act], entry)
+    return state("new")
+
+
+def assemble(
+    branch: str, sightings: Iterable[Sighting], said: Mapping[int, Sequence[Said]], run: int, now: datetime
+) -> list[Group]:
+    """The gravest first. `said`: by the number of a sighting's case. `run` is the one that it is looked from."""
+    grouped: dict[str, list[Sighting]] = {}
+    for sighting in sightings:
+        case = sighting.verdict.case
+        key = group_key(branch, sighting.since, case.engine_label, sighting.verdict.word)
+        grouped.setdefault(key, []).append(sighting)
+    groups = []
+    for key, found in grouped.items():
+        members = [member(sighting, said.get(sighting.number, ()), run, now) for sighting in found]
+        goods = [sighting.good for sighting in found if sighting.good]
+        groups.append(
+            Group(
+                key=key,
+                branch=branch,
+                engine=found[0].verdict.case.engine_label,
+                kind=found[0].verdict.word,
+                since=min((sighting.since for sighting in found), key=lambda place: place.run),
+                good=max(goods, key=lambda place: place.run) if goods else None,
+                members=tuple(sorted(members, key=_gravity)),
+            )
+        )
+    lights: list[Light] = ["red", "amber", "green"]
+    words = list(MEANING)
+    return sorted(groups, key=lambda g: (lights.index(g.light), words.index(g.kind), -g.since.run, _gravity(g.worst)))
+
+
+def excused(verdicts: Iterable[Verdict], groups: Iterable[Group], run: int) -> list[Verdict]:
+    """The verdicts of this run; those for which a check does not fail are no longer `worse`, and say by whose word."""
+    said = {
+        member.verdict.case_key: (member.state, f"[{member.state}, by {member.entry.who}: {member.entry.reason}]")
+        for group in groups
+        for member in group.members
+        if member.excused and member.entry and member.sighting.place.run == run
+    }
+
+    def told(verdict: Verdict) -> Verdict:
+        state, words = said.get(verdict.case_key, ("", ""))
+        return replace(verdict, worse=False, excuse=state, reason=f"{verdict.reason} {words}") if state else verdict
+
+    return [told(verdict) for verdict in verdicts]
+
+
+def _gravity(one: Member) -> tuple[int, float, int]:
+    """By state, then by how much it changed."""
+    ratio = one.verdict.ratio
+    size = abs(math.log(ratio)) if ratio else math.inf
+    return list(STATES).index(one.state), -size, one.number

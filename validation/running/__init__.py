@@ -1,0 +1,1 @@
+"""Running cases: plans, processes, ensembles, environments."""

@@ -1,0 +1,355 @@
+"""The fork server of one engine: imports it once, then forks a child for each simulation and watches it.
+
+    python -P -m validation.running.processes.fork_server WORD DESCRIPTOR PARENT
+
+It speaks frames over the socket DESCRIPTOR. First it says hello (name, version, profiles, settings) or why it cannot.
+Then, for each request,
+    {"id", "plan": 2} + [{"scene", "dt", "profile", "overrides"}, {...}]  ->  {"id", "plans": [...]}
+    {"id", "dt", "settings", "time_limit", "memory_limit"}       ->  {"id", "outcome", "reason", ...} + bytes
+    the same with "profile" and "overrides" for "settings"                ->  the same; declined is an outcome
+is done in a forked child (on the "core" asked for, if any), so that whatever an engine does to its process is that
+child's affair. Scenes come as JSON text: the body of a simulation, or "scene" in each item of a plan, which is its
+request's body. The server itself reads them, because a text met again costs nothing then, and a first one a tenth of
+what it costs in a process just forked. A simulation's reply has the trajectory's bytes, then the step times as
+float64; the header says how many.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import gc
+import importlib
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+import tempfile
+import time
+import traceback
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import psutil
+
+from scenarios.scene import Scene, parse_scene
+from validation.engines.shared.lifeline import die_with_parent, outlive_parent
+from validation.running.processes.frames import ClosedError, Reader, pack, receive, send
+
+POLL = 0.05  # s between two looks at memory and clock
+PAGE = os.sysconf("SC_PAGE_SIZE")  # bytes
+KERNEL_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()  # Linux, most builds of it
+PIPE_BYTES = 1 << 20  # a trajectory in a few pieces, not in dozens
+LAST_WORDS = 400  # characters of a dead child's standard error that go into the reason
+
+
+@dataclass(slots=True)
+class Child:
+    request: dict[str, Any]
+    pid: int
+    pipe: int  # its reply comes here
+    errors: Any  # its standard error, a file
+    started: float
+    looked: float  # when its memory was looked at
+    reply: bytearray = field(default_factory=bytearray)
+    peak_memory: int = 0
+    killed: tuple[str, str] | None = None  # outcome and reason, if it was us
+
+
+class Server:
+    def __init__(self, engine: Any, connection: socket.socket) -> None:
+        self.engine = engine
+        self.connection = connection
+        self.children: dict[int, Child] = {}
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(connection, selectors.EVENT_READ)
+
+    def serve(self) -> None:
+        """Until the other side closes the connection; then no child is left."""
+        reader = Reader()
+        try:
+            while True:
+                for key, _ in self.selector.select(POLL if self.children else None):
+                    if key.fileobj is self.connection:
+                        for request, body in receive(self.connection, reader):
+                            self.start(request, body)
+                    else:
+                        self.collect(self.children[key.fd])
+                for child in list(self.children.values()):
+                    self.watch(child)
+        except ClosedError:
+            pass
+        finally:
+            for child in self.children.values():
+                kill(child.pid)
+
+    def start(self, request: dict[str, Any], body: bytes) -> None:
+        work = json.loads(body) if "plan" in request else []
+        scenes = [scene_of(item["scene"]) for item in work] or [scene_of(body.decode())]
+        readable, writable = os.pipe()
+        with contextlib.suppress(OSError, AttributeError):  # Linux has it, up to a limit for each user
+            fcntl.fcntl(writable, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        errors = tempfile.TemporaryFile()  # noqa: SIM115  closed when the child is collected
+        server = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            self.become_child(request, work, scenes, writable, errors.fileno(), server)
+        os.close(writable)
+        now = time.perf_counter()
+        with contextlib.suppress(OSError):  # the child does so too; whoever comes first
+            os.setpgid(pid, pid)
+        self.children[readable] = Child(request, pid, readable, errors, now, now)
+        self.selector.register(readable, selectors.EVENT_READ)
+
+    def become_child(
+        self, request: dict[str, Any], work: list[Any], scenes: list[Scene], writable: int, errors: int, server: int
+    ) -> NoReturn:
+        status = 1
+        try:
+            die_with_parent(server)
+            os.setpgid(0, 0)
+            self.connection.close()
+            for descriptor in self.children:
+                os.close(descriptor)
+            gc.set_threshold(100_000, 20, 20)  # it lives for a moment
+            os.dup2(errors, 2)
+            os.dup2(errors, 1)  # engines print; our standard output is not theirs
+            if request.get("core") is not None:
+                os.sched_setaffinity(0, {request["core"]})
+            if "plan" in request:
+                reply = pack({"plans": [plan(self.engine, item, scene) for item, scene in zip(work, scenes)]})
+            else:
+                reply = answer(self.engine, request, scenes[0])
+            view = memoryview(reply)
+            while view:
+                view = view[os.write(writable, view) :]
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+
+    def collect(self, child: Child) -> None:
+        data = os.read(child.pipe, 1 << 20)
+        if data:
+            child.reply += data
+            return
+        self.selector.unregister(child.pipe)
+        os.close(child.pipe)
+        del self.children[child.pipe]
+        # A child that closed its pipe is on its way out; one that hangs there all the same is not waited for.
+        self.watch_exit(child)
+
+    def watch_exit(self, child: Child) -> None:
+        deadline = time.perf_counter() + 2.0
+        while (found := os.wait4(child.pid, os.WNOHANG))[0] == 0:
+            if time.perf_counter() > deadline:
+                kill(child.pid)
+            time.sleep(0.0005)
+        _, status, usage = found
+        kill(child.pid)  # what it may have started itself
+        scale = 1 if sys.platform == "darwin" else 1024
+        child.peak_memory = max(child.peak_memory, usage.ru_maxrss * scale)
+        wall = time.perf_counter() - child.started
+        header: dict[str, Any] = {"id": child.request["id"], "wall_time": wall, "peak_memory": child.peak_memory}
+        messages = Reader().feed(bytes(child.reply))
+        body = b""
+        if child.killed:
+            header |= {"outcome": child.killed[0], "reason": child.killed[1]}
+        elif messages and status == 0:
+            answered, body = messages[0]
+            header |= answered
+        else:
+            header |= {"outcome": "crashed", "reason": f"{cause(status)} after {wall:.2g} s{last_words(child.errors)}"}
+        child.errors.close()
+        send(self.connection, header, body)
+
+    def watch(self, child: Child) -> None:
+        if child.killed:
+            return
+        now, limit = time.perf_counter(), child.request.get("time_limit", 60.0)
+        if now - child.started > limit:
+            child.killed = ("timed_out", f"killed after {limit:g} s, the limit of wall-clock time")
+        elif now - child.looked >= POLL:
+            child.looked = now
+            memory = resident(child.pid)
+            child.peak_memory = max(child.peak_memory, memory)
+            allowed = child.request.get("memory_limit", 2**31)
+            if memory > allowed:
+                child.killed = (
+                    "out_of_memory",
+                    f"killed at {memory / 2**20:.0f} MiB resident, the limit is {allowed / 2**20:.0f} MiB",
+                )
+        if child.killed:
+            kill(child.pid)
+
+
+def kill(pid: int) -> None:
+    """The child, all in its process group, and what it started in groups of their own if the kernel lists that."""
+    started = family(pid)[1:] if KERNEL_LISTS_CHILDREN else []
+    for target, number in ((os.killpg, pid), (os.kill, pid), *((os.kill, one) for one in started)):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            target(number, signal.SIGKILL)
+
+
+def resident(pid: int) -> int:
+    """Bytes of the process with those of what it started; 0 once it is gone."""
+    if KERNEL_LISTS_CHILDREN:  # a fiftieth of psutil's time, which reads the whole process table
+        return sum(pages(one) for one in family(pid)) * PAGE
+    try:
+        process = psutil.Process(pid)
+        return sum(one.memory_info().rss for one in (process, *process.children(recursive=True)))
+    except psutil.Error:
+        return 0
+
+
+def family(pid: int) -> list[int]:
+    """The process and all that it and they started (proc_pid_task(5))."""
+    found = [pid]
+    for one in found:  # which grows
+        with contextlib.suppress(OSError):  # gone meanwhile
+            for task in Path(f"/proc/{one}/task").iterdir():
+                found += map(int, (task / "children").read_bytes().split())
+    return found
+
+
+def pages(pid: int) -> int:
+    """Resident; 0 once it is gone."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1])
+    except (OSError, IndexError):
+        return 0
+
+
+def cause(status: int) -> str:
+    if os.WIFSIGNALED(status):
+        return signal.Signals(os.WTERMSIG(status)).name
+    return f"exit status {os.waitstatus_to_exitcode(status)}"
+
+
+def last_words(errors: Any) -> str:
+    size = errors.seek(0, os.SEEK_END)
+    errors.seek(max(0, size - 4 * LAST_WORDS))
+    lines = [line.strip() for line in errors.read().decode(errors="replace").splitlines() if line.strip()]
+    return f": {lines[-1][-LAST_WORDS:]}" if lines else ""
+
+
+def in_a_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:LAST_WORDS]
+
+
+@lru_cache(maxsize=512)
+def scene_of(text: str) -> Scene:
+    """Ours and sound: it has been through `parse_scene` in the process that asks."""
+    return parse_scene(json.loads(text))
+
+
+# --- in the child ------------------------------------------------------------------------------------------
+
+
+def answer(engine: Any, request: dict[str, Any], scene: Scene) -> bytes:
+    """The framed reply to a simulation asked for; engine errors are outcomes."""
+    from validation.engines.engine import resolve_settings
+
+    dt = request["dt"]
+    if "settings" in request:
+        return simulate(engine, scene, dt, request["settings"])
+    settings = resolve_settings(engine, request["profile"], request["overrides"], scene, dt)
+    if reason := engine.declines(scene):
+        return pack({"outcome": "declined", "reason": reason})
+    return simulate(engine, scene, dt, settings)
+
+
+def plan(engine: Any, item: dict[str, Any], scene: Scene) -> dict[str, Any]:
+    """Settings as resolved, or why the engine declines, or what is wrong with the settings given or the engine."""
+    from validation.engines.engine import SettingError, resolve_settings
+
+    try:
+        settings = resolve_settings(engine, item["profile"], item["overrides"], scene, item["dt"])
+        return {"settings": settings, "declined": engine.declines(scene)}
+    except SettingError as error:
+        return {"error": str(error)}
+    except Exception as error:  # of one scene; the engine's other cases are planned all the same
+        return {"unavailable": in_a_line(error)}
+
+
+def simulate(engine: Any, scene: Any, dt: float, settings: dict[str, Any]) -> bytes:
+    from validation.engines.engine import DeclinedError, NotFiniteError
+    from validation.engines.shared.recorder import step_clock
+    from validation.records.trajectory import first_not_finite, time_not_covered, to_bytes
+
+    started, started_cpu = time.perf_counter(), time.process_time()
+    try:
+        with step_clock() as clock:
+            trajectory = engine.simulate(scene, dt, settings)
+        wall, cpu = time.perf_counter() - started, time.process_time() - started_cpu
+    except DeclinedError as error:
+        return pack({"outcome": "declined", "reason": str(error)})
+    except NotFiniteError as error:
+        return pack({"outcome": "not_finite", "reason": str(error)})
+    except MemoryError as error:
+        return pack({"outcome": "out_of_memory", "reason": f"MemoryError {error}".strip()})
+    except Exception as error:  # whatever an engine raises is its outcome, with its words
+        return pack({"outcome": "crashed", "reason": in_a_line(error)})
+    if found := first_not_finite(trajectory):
+        time_found, index = found
+        name = scene.bodies[index].name
+        return pack({"outcome": "not_finite", "reason": f"body {name!r} is not finite from t = {time_found:.6g} s"})
+    if reason := time_not_covered(trajectory, scene.duration):
+        return pack({"outcome": "crashed", "reason": reason})
+    # An engine that does not record step by step has its whole simulation counted as stepping.
+    times = np.array(clock or [wall])
+    encoded = to_bytes(trajectory)
+    return pack(
+        {"outcome": "completed", "reason": "", "trajectory_bytes": len(encoded), "cpu_share": min(1.0, cpu / wall)},
+        encoded + times.astype("<f8").tobytes(),
+    )
+
+
+def choices(settings: Any) -> dict[str, list[str]]:
+    """Of the settings that are words or yes-or-no, every value as it is typed, the default first."""
+    found: dict[str, list[str]] = {}
+    for name, setting in settings.items():
+        values = [True, False] if isinstance(setting.default, bool) else list(setting.choices)
+        if values:
+            typed = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
+            found[name] = sorted(typed, key=lambda value: value != str(setting.default).lower())
+    return found
+
+
+def main() -> None:
+    word, descriptor, parent = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    die_with_parent(parent)  # an import may hang, and then nobody listens
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    connection = socket.socket(fileno=descriptor)
+    try:
+        engines = importlib.import_module("validation.engines")
+        engine = engines.load_engine(engines.engine_of(word))
+        if hasattr(engine, "warm_up"):
+            engine.warm_up()
+        hello = {
+            "name": engine.name,
+            "version": str(engine.version),
+            "profiles": list(getattr(engine, "profiles", ("default",))),
+            "settings": list(getattr(engine, "settings", {})),
+            "choices": choices(getattr(engine, "settings", {})),
+        }
+    except Exception as error:
+        send(connection, {"error": in_a_line(error)})
+        return
+    gc.collect()
+    gc.freeze()  # children share these pages
+    outlive_parent()
+    if os.getppid() != parent:
+        return
+    send(connection, hello)
+    Server(engine, connection).serve()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""Measures trajectories, one after the other, in a process of its own: none of an engine's memory is near.
+
+    python -P -m validation.running.processes.measure_server DESCRIPTOR PARENT
+    {"id", "name", "parameters", "scene"} + trajectory bytes  ->  {"id", "measurements": [...]}  or  {"id", "error"}
+
+`scene` is given for a scene file only; a catalogue scenario is built from its parameters, truth and all.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import signal
+import socket
+import sys
+import traceback
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any
+
+from validation.engines.shared.lifeline import die_with_parent
+from validation.running.processes.frames import ClosedError, Reader, receive, send
+
+
+@lru_cache(maxsize=64)
+def catalogue_scenario(name: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
+    from scenarios.catalogue import FAMILIES
+
+    return FAMILIES[name].scenario(dict(parameters))
+
+
+def measure(request: dict[str, Any], body: bytes) -> list[dict[str, Any]]:
+    from scenarios.catalogue.scene_file import scenario_from_scene
+    from scenarios.scene import parse_scene
+    from validation.metrics import measure as measure_all
+    from validation.records.trajectory import from_bytes
+
+    if request.get("scene") is None:
+        scenario = catalogue_scenario(request["name"], tuple(request["parameters"].items()))
+    else:
+        scenario = scenario_from_scene(request["name"], parse_scene(request["scene"]))
+    rows = [asdict(measurement) for measurement in measure_all(scenario, from_bytes(body))]
+    for row in rows:  # JSON has no NaN
+        row["value"] = row["value"] if math.isfinite(row["value"]) else str(row["value"])
+    return rows
+
+
+def load() -> None:
+    """Imports and the kernels of the first scene, 0.3 s: spent while the engines start."""
+    from scenarios.catalogue import FAMILIES
+    from validation.metrics import measure as measure_all
+    from validation.running.standing_still import standing_still
+
+    scenario = FAMILIES["upright-block"].scenario({})
+    measure_all(scenario, standing_still(scenario.scene))
+
+
+def main() -> None:
+    descriptor, parent = int(sys.argv[1]), int(sys.argv[2])
+    die_with_parent(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    connection = socket.socket(fileno=descriptor)
+    reader = Reader()
+    load()
+    gc.freeze()
+    send(connection, {})
+    try:
+        while True:
+            for request, body in receive(connection, reader):
+                try:
+                    send(connection, {"id": request["id"], "measurements": measure(request, body)})
+                except ClosedError:
+                    raise
+                except Exception:
+                    send(connection, {"id": request["id"], "error": traceback.format_exc()})
+    except ClosedError:
+        return
+
+
+if __name__ == "__main__":
+    main()

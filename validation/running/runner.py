@@ -1,0 +1,397 @@
+"""Runs cases: plans them with their engines, simulates on all cores, measures, hands each result over as it comes.
+
+with Pool() as pool:
+    plans = plan_cases(pool, requests)          # settings resolved, declined ones known; nothing simulated yet
+    totals = execute(pool, plans, limits, on_result)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from scenarios.scenario import Scenario
+from scenarios.scene import content_hash, write_scene
+from validation.engines import EngineChoice
+from validation.engines.engine import SettingError
+from validation.records.case import Case, CaseResult, Identity, platform_class
+from validation.records.measurement import Measurement
+from validation.records.simulation import Simulation
+from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
+from validation.running.processes.pool import Pool, Remote, Reply
+
+STEP = 1.0 / 240.0  # s, the canonical time step
+SIMULATIONS_PER_MEASURER = 4  # at once; measuring takes a tenth of what simulating does
+MEASURING_LIMIT = 120.0  # s without an answer, after which what measures is killed
+TIMING_REPEATS = 5  # the least of five: noise only ever adds time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One cell to fill: a scenario on an engine as chosen on the command line."""
+
+    scenario: Scenario
+    engine: EngineChoice
+    profile: str | None = None  # None: fair where the engine has it, else its first
+    dt: float = STEP
+    alias: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    case: Case
+    scenario: Scenario
+    scene_text: str  # its scene as JSON
+    word: str  # which server simulates it
+    declined: str | None = None
+    unavailable: str | None = None
+
+    @property
+    def cost(self) -> float:
+        """A guess, for starting the long ones first."""
+        scene = self.scenario.scene
+        return scene.duration / self.case.identity.dt * len(scene.bodies)
+
+
+def available_cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    workers: int = field(default_factory=available_cores)
+    time_limit: float = 60.0  # s of wall-clock time for one simulation
+    memory_limit: int = 2 * 2**30  # bytes resident
+    timing: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Totals:
+    """What an execution cost."""
+
+    workers: int
+    wall: float = 0.0  # s
+    stepping: float = 0.0  # s inside the engines' steps
+    simulated: int = 0
+    slowest: tuple[str, float] = ("", 0.0)
+
+    @property
+    def overhead(self) -> float:
+        """s per simulated case: what of the workers' time was not an engine's stepping."""
+        return (self.wall * self.workers - self.stepping) / self.simulated if self.simulated else 0.0
+
+
+def plan_cases(pool: Pool, requests: Sequence[Request]) -> list[Plan]:
+    """Start the engines, resolve every case's settings, ask who declines. Raises SettingError, SceneError.
+
+    An engine that cannot be loaded makes its cases `unavailable`, each with the reason.
+    """
+    remotes = engine_remotes(pool, {request.engine.word for request in requests})
+    by_word: dict[str, list[Request]] = {}
+    for request in requests:
+        by_word.setdefault(request.engine.word, []).append(request)
+    texts = {id(request.scenario): write_scene(request.scenario.scene, indent=None) for request in requests}
+    hashes = {id(request.scenario): content_hash(request.scenario.scene) for request in requests}
+    asked: dict[int, str] = {}
+    for word, group in by_word.items():
+        if "error" in (remotes[word].hello or {}):
+            continue
+        items = [
+            {
+                "scene": texts[id(r.scenario)],
+                "dt": r.dt,
+                "profile": _profile(r, remotes[word].hello or {}),
+                "overrides": dict(r.engine.overrides),
+            }
+            for r in group
+        ]
+        asked[pool.ask(remotes[word], {"plan": len(items), "time_limit": 60.0}, json.dumps(items).encode())] = word
+    answers: dict[str, list[dict[str, Any]]] = {}
+    while asked:
+        for reply in pool.wait():
+            word = asked.pop(reply.id)
+            failed = {"unavailable": f"{word}: {reply.header.get('reason', 'no answer')}"}
+            answers[word] = reply.header.get("plans") or [failed] * len(by_word[word])
+    plans: dict[int, Plan] = {}
+    for word, group in by_word.items():
+        hello = remotes[word].hello or {}
+        given = answers.get(word) or [{"unavailable": hello.get("error", "did not start")}] * len(group)
+        for request, answer in zip(group, given):
+            if "error" in answer:
+                raise SettingError(answer["error"])
+            scenario = id(request.scenario)
+            plans[id(request)] = _plan(request, answer, hello, texts[scenario], hashes[scenario])
+    return [plans[id(request)] for request in requests]
+
+
+def engine_remotes(pool: Pool, words: set[str]) -> dict[str, Remote]:
+    """The server of each engine, running; `hello` says what it is or why it is not."""
+    running = {remote.what: remote for remote in pool.remotes}
+    remotes = {word: running.get(word) or pool.start_engine(word) for word in sorted(words)}
+    pool.greet(list(remotes.values()))
+    return remotes
+
+
+def _profile(request: Request, hello: dict[str, Any]) -> str:
+    known = hello.get("profiles", ["fair"])
+    return request.profile or ("fair" if "fair" in known else known[0])
+
+
+def _plan(request: Request, answer: dict[str, Any], hello: dict[str, Any], text: str, scene_hash: str) -> Plan:
+    scenario = request.scenario
+    case = Case(
+        identity=Identity(
+            scenario=scenario.name,
+            parameters=scenario.parameters_json,
+            engine=request.engine.name,
+            profile=_profile(request, hello),
+            dt=request.dt,
+            platform=platform_class(),
+            alias=request.alias,
+        ),
+        label=scenario.label,
+        engine_label=request.engine.label,
+        scene_hash=scene_hash,
+        engine_version=hello.get("version", "unknown"),
+        settings=answer.get("settings", {}),
+    )
+    return Plan(
+        case=case,
+        scenario=scenario,
+        scene_text=text,
+        word=request.engine.word,
+        declined=answer.get("declined"),
+        unavailable=answer.get("unavailable"),
+    )
+
+
+# --- execution ------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Job:
+    plan: Plan
+    simulations: list[Simulation] = field(default_factory=list)
+
+
+@contextmanager
+def left_alone(*, wanted: bool) -> Iterator[int | None]:
+    """A core that this process keeps off meanwhile, for one simulation at a time; None if there is no second one.
+
+    All its threads keep off: a progress bar has one.
+    """
+    cores = sorted(os.sched_getaffinity(0)) if wanted and hasattr(os, "sched_setaffinity") else []
+    if len(cores) < 2:
+        yield None
+        return
+    keep_to(cores[:-1])
+    try:
+        yield cores[-1]
+    finally:
+        keep_to(cores)
+
+
+def keep_to(cores: Sequence[int]) -> None:
+    """Every thread of this process."""
+    for thread in threading.enumerate():
+        if thread.native_id is not None:
+            with suppress(ProcessLookupError):  # it has ended meanwhile
+                os.sched_setaffinity(thread.native_id, cores)
+
+
+def execute(
+    pool: Pool,
+    plans: Sequence[Plan],
+    limits: Limits,
+    on_result: Callable[[CaseResult], None],
+) -> Totals:
+    """Simulate and measure every plan; `on_result` gets each as it is done, declined ones first.
+
+    With `limits.timing` one simulation runs at a time, on a core of its own, and nothing is measured meanwhile.
+    """
+    with left_alone(wanted=limits.timing) as core:
+        return _execute(pool, plans, limits, core, on_result)
+
+
+def _execute(
+    pool: Pool, plans: Sequence[Plan], limits: Limits, core: int | None, on_result: Callable[[CaseResult], None]
+) -> Totals:
+    started = time.perf_counter()
+    workers = 1 if limits.timing else max(1, limits.workers)
+    totals = Totals(workers=workers)
+    waiting: deque[_Job] = deque()
+    for plan in plans:
+        if plan.declined is not None:
+            on_result(_result(plan, Simulation(outcome="declined", reason=plan.declined)))
+        elif plan.unavailable is not None:
+            on_result(_result(plan, Simulation(outcome="crashed", reason=plan.unavailable)))
+        else:
+            waiting.append(_Job(plan))
+    waiting = deque(sorted(waiting, key=lambda job: -job.plan.cost))
+    measurers = -(-workers // SIMULATIONS_PER_MEASURER)
+    measuring_remotes(pool, measurers)
+    remotes = engine_remotes(pool, {job.plan.word for job in waiting})
+    simulating: dict[int, _Job] = {}
+    measured: dict[int, _Job] = {}
+    heard = started  # of measuring: the last answer, or the question after which one is due
+    while waiting or simulating or measured:
+        while waiting and len(simulating) < workers and not (limits.timing and measured):
+            job = waiting.popleft()
+            simulating[_ask_simulation(pool, remotes, job.plan, limits, core)] = job
+        for reply in pool.wait(0.25):
+            if reply.id in simulating:
+                job = simulating.pop(reply.id)
+                job.simulations.append(simulation_of(reply))
+                if job.simulations[-1].trajectory is None:
+                    on_result(_result(job.plan, job.simulations[-1]))
+                elif limits.timing and len(job.simulations) < TIMING_REPEATS:
+                    simulating[_ask_simulation(pool, remotes, job.plan, limits, core)] = job
+                else:
+                    body = reply.body[: reply.header["trajectory_bytes"]]
+                    heard = heard if measured else time.perf_counter()
+                    measured[_ask_measuring(pool, measurers, job.plan, body)] = job
+                _count(totals, job.plan, job.simulations[-1])
+            else:
+                job, heard = measured.pop(reply.id), time.perf_counter()
+                on_result(_measured_result(job, reply, timing=limits.timing))
+        if measured and time.perf_counter() - heard > MEASURING_LIMIT:
+            for remote in measuring_remotes(pool, 0):  # each answers for what it owes when it is gone
+                remote.process.kill()
+            heard = time.perf_counter()
+    totals.wall = time.perf_counter() - started
+    return totals
+
+
+def ask_unplanned(pool: Pool, request: Request, profile: str, limits: Limits) -> int:
+    """Ask for one simulation without a plan: its process resolves the settings and may decline. The reply's id."""
+    remote = engine_remotes(pool, {request.engine.word})[request.engine.word]
+    header = {
+        "dt": request.dt,
+        "profile": profile,
+        "overrides": dict(request.engine.overrides),
+        "time_limit": limits.time_limit,
+        "memory_limit": limits.memory_limit,
+    }
+    return pool.ask(remote, header, write_scene(request.scenario.scene, indent=None).encode())
+
+
+def _ask_simulation(pool: Pool, remotes: dict[str, Remote], plan: Plan, limits: Limits, core: int | None) -> int:
+    remote = remotes[plan.word]
+    if remote not in pool.remotes:  # its server died with an earlier case; this one gets a new server
+        remotes[plan.word] = remote = engine_remotes(pool, {plan.word})[plan.word]
+    header = {
+        "dt": plan.case.identity.dt,
+        "settings": dict(plan.case.settings),
+        "time_limit": limits.time_limit,
+        "memory_limit": limits.memory_limit,
+        "core": core,
+    }
+    return pool.ask(remote, header, plan.scene_text.encode())
+
+
+def measuring_remotes(pool: Pool, count: int = 1) -> list[Remote]:
+    """As many servers as are wanted; those that run already are of them, and one that died is replaced."""
+    running = [remote for remote in pool.remotes if remote.what == "measuring"]
+    return running + [pool.start_measuring() for _ in range(count - len(running))]
+
+
+def _ask_measuring(pool: Pool, count: int, plan: Plan, trajectory: bytes) -> int:
+    remote = min(measuring_remotes(pool, count), key=lambda remote: len(remote.open_requests))
+    scenario = plan.scenario
+    header: dict[str, Any] = {"name": scenario.name, "parameters": dict(scenario.parameters), "scene": None}
+    if scenario.from_file:
+        header["scene"] = scenario.scene.model_dump(mode="json")
+    return pool.ask(remote, header, trajectory)
+
+
+def measure_motions(
+    pool: Pool, motions: Sequence[tuple[Plan, Trajectory]], limits: Limits
+) -> list[tuple[Measurement, ...]]:
+    """Each motion measured as one of its plan's scenario; () where that fails."""
+    measurers = -(-limits.workers // SIMULATIONS_PER_MEASURER)
+    measuring_remotes(pool, measurers)
+    asked = {_ask_measuring(pool, measurers, plan, to_bytes(m)): i for i, (plan, m) in enumerate(motions)}
+    found: list[tuple[Measurement, ...]] = [() for _ in motions]
+    heard = time.perf_counter()
+    while asked:
+        for reply in pool.wait(0.25):
+            found[asked.pop(reply.id)] = _measurements(reply)
+            heard = time.perf_counter()
+        if asked and time.perf_counter() - heard > MEASURING_LIMIT:
+            for remote in measuring_remotes(pool, 0):  # each answers for what it owes when it is gone
+                remote.process.kill()
+            heard = time.perf_counter()
+    return found
+
+
+def _measurements(reply: Reply) -> tuple[Measurement, ...]:
+    rows = reply.header.get("measurements", ())
+    return tuple(Measurement(**row | {"value": float(row["value"])}) for row in rows)
+
+
+def simulation_of(reply: Reply) -> Simulation:
+    """What the reply to a simulation says, its trajectory decoded."""
+    header = reply.header
+    simulation = Simulation(
+        outcome=header["outcome"],
+        reason=header["reason"],
+        wall_time=header.get("wall_time", 0.0),
+        peak_memory=header.get("peak_memory", 0),
+    )
+    if header["outcome"] != "completed":
+        return simulation
+    size = header["trajectory_bytes"]
+    try:
+        trajectory = from_bytes(reply.body[:size])
+    except TrajectoryError as error:
+        return replace(simulation, outcome="crashed", reason=f"gave no trajectory: {error}")
+    times = np.frombuffer(reply.body[size:], "<f8")
+    return replace(simulation, trajectory=trajectory, step_times=times, cpu_share=header["cpu_share"])
+
+
+def _result(plan: Plan, simulation: Simulation, measurements: tuple[Measurement, ...] = ()) -> CaseResult:
+    return CaseResult(case=plan.case, simulation=simulation, measurements=measurements, headline=plan.scenario.headline)
+
+
+def _measured_result(job: _Job, reply: Reply, *, timing: bool) -> CaseResult:
+    simulation = job.simulations[0]
+    if "measurements" not in reply.header:
+        words = reply.header.get("error") or reply.header.get("reason", "")
+        last = words.strip().splitlines()[-1] if words.strip() else "no answer"
+        return _result(job.plan, replace(simulation, reason=f"could not be measured: {last}"))
+    measurements = list(_measurements(reply))
+    if timing:
+        from validation.metrics import step_time
+
+        least = min(step_time(one.step_times) for one in job.simulations if one.step_times is not None)
+        measurements.append(least_step_time(least))
+        hashes = {one.trajectory.state_hash for one in job.simulations if one.trajectory is not None}
+        if len(hashes) > 1:
+            simulation = replace(
+                simulation, reason=f"not deterministic: {len(hashes)} motions in {len(job.simulations)} repeats"
+            )
+    return _result(job.plan, simulation, tuple(measurements))
+
+
+def least_step_time(seconds: float) -> Measurement:
+    return Measurement(metric="step_time", value=seconds, unit="s", better="lower", noise="timing")
+
+
+def _count(totals: Totals, plan: Plan, simulation: Simulation) -> None:
+    totals.simulated += 1
+    if simulation.step_times is not None:
+        # While its process waits for a core nobody steps: a busy machine must not make the overhead look small.
+        totals.stepping += float(simulation.step_times.sum()) * simulation.cpu_share
+    if simulation.wall_time > totals.slowest[1]:
+        name = f"{plan.case.label} × {plan.case.engine_label}"
+        totals.slowest = (name, simulation.wall_time)

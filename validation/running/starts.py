@@ -1,0 +1,140 @@
+"""Starts of one scene that differ by less than anything that is measured in it, and up to when their motions agree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scenarios import mass
+from scenarios.scene import PlanarBody, PlanarScene, Scene, masses
+from validation.judging.evidence.ensembles import predictable_until
+from validation.judging.policy import PERTURBATION, PREDICTABLE
+from validation.judging.verdict import FLOOR
+from validation.records.trajectory import Contacts, PlanarTrajectory, Trajectory
+from validation.running.joint_rates import let_by_joints
+
+Array = NDArray[np.float64]
+SPATIAL = ("position", "orientation", "velocity", "spin")
+
+
+def perturbed(scene: Scene, seed: int, number: int) -> Scene:
+    """The start of this number: every free body moved along each axis by less than PERTURBATION of its diameter.
+
+    Bodies that are joined move together. What is joined to something that does not move stays where it is and starts
+    with another spin, by less than PERTURBATION rad/s, as far as its joints let it: they would open otherwise. Starts
+    of one seed are the same every time.
+    """
+    random = np.random.default_rng([seed, number])
+    groups = _joined(scene)
+    held = {name for joint in scene.joints if joint.b is None for name in groups[joint.a]}
+    held |= {name for body in scene.bodies if body.fixed for name in groups[body.name]}
+    drawn: dict[str, Array] = {}  # by the group's first body
+    spins: dict[str, Array] = {}  # rad/s, of those that are held
+    bodies: list[Any] = []
+    for body in scene.bodies:
+        first = min(groups[body.name])
+        shift = drawn.setdefault(first, random.uniform(-1.0, 1.0, len(scene.gravity)))
+        turn = random.uniform(-1.0, 1.0, 1 if isinstance(scene, PlanarScene) else 3)
+        if body.fixed:
+            bodies.append(body)
+        elif body.name in held:
+            spins[body.name] = PERTURBATION * turn
+            bodies.append(body)
+        else:
+            least = min(2.0 * mass.reach(b.shape) for b in scene.bodies if b.name in groups[body.name])
+            position = np.array(body.position) + PERTURBATION * least * shift
+            bodies.append(body.model_copy(update={"position": tuple(position.tolist())}))
+    if spins:
+        twists = let_by_joints(scene, spins)
+        bodies = [_faster(body, *twists[body.name]) if body.name in twists else body for body in bodies]
+    return scene.model_copy(update={"bodies": tuple(bodies)})
+
+
+def _faster(body: Any, velocity: Array, spin: Array) -> Any:
+    """The body with these, (3,) each, added to its velocity and spin."""
+    moving = tuple((np.array(body.velocity) + velocity[: len(body.velocity)]).tolist())
+    if isinstance(body, PlanarBody):
+        return body.model_copy(update={"velocity": moving, "spin": body.spin + float(spin[2])})
+    turning = tuple((np.array(body.spin) + spin).tolist())
+    return body.model_copy(update={"velocity": moving, "spin": turning})
+
+
+def _joined(scene: Scene) -> dict[str, frozenset[str]]:
+    """Body -> all that hang together with it, itself included."""
+    groups = {body.name: frozenset([body.name]) for body in scene.bodies}
+    for joint in scene.joints:
+        if joint.b is not None:
+            both = groups[joint.a] | groups[joint.b]
+            groups |= dict.fromkeys(both, both)
+    return groups
+
+
+def floors(scene: Scene) -> dict[str, float]:
+    """By unit, what the perturbation itself amounts to: nothing is said about less. Units that are not named: FLOOR.
+
+    For bodies of mass M, the smallest of diameter L and the largest moved by d:  d (m),  2 d / L (rad),  d w (m/s),
+    M g d (J),  M d w (kg m/s),  M d w L (kg m^2/s),  d w / g (s),  with w = sqrt(g / L), the rate at which they fall.
+    """
+    free = [body for body in scene.bodies if not body.fixed]
+    sizes = [2.0 * mass.reach(body.shape) for body in free]
+    M = float(masses(scene)[[not body.fixed for body in scene.bodies]].sum())
+    L, d, g = min(sizes), PERTURBATION * max(sizes), float(np.linalg.norm(scene.gravity))
+    w = math.sqrt(g / L)
+    by_unit = {
+        "m": d,
+        "rad": 2.0 * d / L,
+        "m/s": d * w,
+        "J": M * g * d,
+        "kg m/s": M * d * w,
+        "kg m^2/s": M * d * w * L,
+        "s": d * w / g if g else 0.0,
+        "1": PERTURBATION,
+    }
+    return {unit: max(FLOOR, floor) for unit, floor in by_unit.items()}
+
+
+def horizon(scene: Scene, motions: Sequence[Trajectory]) -> float:
+    """Share of the duration up to which the motions of several starts agree, to PREDICTABLE of the smallest body."""
+    free = [i for i, body in enumerate(scene.bodies) if not body.fixed]
+    reach = np.array([mass.reach(scene.bodies[i].shape) for i in free])
+    shared = set(motions[0].time.tolist()).intersection(*(motion.time.tolist() for motion in motions[1:]))
+    time = np.array(sorted(shared))
+    points = np.stack([_points(motion, time, free, reach) for motion in motions])
+    return predictable_until(time, points, PREDICTABLE * 2.0 * float(reach.min())) / float(time[-1])
+
+
+def _points(motion: Trajectory, time: Array, free: Sequence[int], reach: Array) -> Array:
+    """(T, P, D) m: of each free body the centre, and the points that its axes reach furthest from it."""
+    at = np.searchsorted(motion.time, time, side="right") - 1
+    centre = motion.position[at][:, free]
+    if isinstance(motion, PlanarTrajectory):
+        angle = motion.angle[at][:, free]
+        ends = [centre + reach[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=-1)]
+    else:
+        ends = [centre + reach[:, None] * axis for axis in _axes(motion.orientation[at][:, free])]
+    return np.concatenate([centre, *ends], axis=1)
+
+
+def _axes(q: Array) -> list[Array]:
+    """The body's x and y axes in the world, (T, B, 3) each, of (T, B, 4) unit quaternions."""
+    w, x, y, z = np.moveaxis(q, -1, 0)
+    first = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)], axis=-1)
+    second = np.stack([2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)], axis=-1)
+    return [first, second]
+
+
+def until(motion: Trajectory, end: float) -> Trajectory:
+    """The motion up to and including this time (s), with the contacts reported in it."""
+    count = int(np.searchsorted(motion.time, end * (1.0 + 1e-12), side="right"))
+    contacts = motion.contacts
+    if contacts is not None:
+        seen = contacts.sample < count
+        contacts = Contacts(**{f.name: getattr(contacts, f.name)[seen] for f in fields(contacts)})
+    names = ("pose", "twist") if isinstance(motion, PlanarTrajectory) else SPATIAL
+    parts: dict[str, Any] = {name: getattr(motion, name)[:count] for name in ("time", *names)}
+    return replace(motion, **parts, contacts=contacts, impacts=None, state_hash="")

@@ -1,0 +1,48 @@
+"""Compiles the kernels of the canonical suite, once, into the cache: `python -P -m validation.running.warm_up`.
+
+The planar reference engine warms itself up; beside it another process measures one scene for each set of features over
+three samples, and then warms up the engine for ellipsoids, on a core of its own. Kernels compile by the types of their
+arguments, not by the scene's size. What both need, the geometry that certifies a motion, the engine needs last, and
+finds it compiled.
+"""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+
+from scenarios.catalogue import canonical_suite
+from scenarios.scene import features
+from validation.engines.reference import ellipsoids as reference_ellipsoids
+from validation.engines.reference.adapter import warm_up_plane
+from validation.metrics import measure
+from validation.running.standing_still import standing_still
+
+BESIDE = "beside"
+
+
+def main() -> None:
+    gc.disable()  # a compiler's garbage is little, and looking for it takes a thirtieth of the time
+    if sys.argv[1:] == [BESIDE]:
+        measure_every_kind()
+        reference_ellipsoids.warm_up()
+        return
+    with subprocess.Popen([sys.executable, "-P", "-m", "validation.running.warm_up", BESIDE]) as beside:
+        warm_up_plane()
+    if beside.returncode != 0:
+        raise SystemExit(beside.returncode)
+
+
+def measure_every_kind() -> None:
+    seen: set[frozenset[str]] = set()
+    for scenario in canonical_suite():
+        found = features(scenario.scene)
+        if found in seen:
+            continue
+        seen.add(found)
+        measure(scenario, standing_still(scenario.scene))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Fuzzing, bisection and the conformance test of engines."""

@@ -1,0 +1,162 @@
+"""Which commit made a case worse: git halves the commits between a good and a bad one, each is built and run apart.
+
+Every commit is checked out into a worktree of its own, so that nothing that one leaves behind reaches another. What
+cannot be built, or runs to no result, is skipped, as git bisect does; git itself chooses what to look at next.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from validation.judging.verdict import Verdict
+
+Answer = Literal["good", "bad", "skip"]
+FIRST_BAD = " is the first bad commit"
+TIME_LIMIT = 3600.0  # s for one command at one commit
+
+
+class BisectError(RuntimeError):
+    """No such commit, or two that nothing can be found between; one line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    first_bad: str | None  # None: those that could not be looked at leave several
+    suspects: tuple[str, ...]  # the first bad one, or all that may be it
+
+
+class Repository:
+    """A git repository that is only read, but for worktrees that are taken away again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        if self.ask("rev-parse", "--git-dir") is None:
+            raise BisectError(f"--repo: {folder} is in no git repository")
+
+    def git(self, *words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        command = ["git", *words]
+        try:
+            return subprocess.run(
+                command,
+                cwd=folder or self.folder,
+                env=environment | {"LC_ALL": "C"},
+                capture_output=True,
+                text=True,
+            )
+        except OSError as error:
+            raise BisectError(f"git cannot be run in {folder or self.folder} ({error.strerror})") from None
+
+    def ask(self, *words: str) -> str | None:
+        done = self.git(*words)
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    def commit(self, word: str) -> str:
+        """Of a branch, tag or commit, in full."""
+        found = None if word.startswith("-") else self.ask("rev-parse", "--verify", "--quiet", f"{word}^{{commit}}")
+        if not found:
+            raise BisectError(f"{word!r} is neither a stored run nor a commit of {self.folder}")
+        return found
+
+    def told(self, commit: str) -> str:
+        """a1b2c3d4 The solver sweeps once (R., 2026-11-03)"""
+        return self.ask("show", "-s", "--format=%h %s (%an, %as)", "--abbrev=8", commit) or commit
+
+    @contextmanager
+    def worktree(self, commit: str, folder: Path, *, empty: bool = False) -> Iterator[Path]:
+        """The commit checked out in a folder; `empty`: without its files."""
+        words = ["worktree", "add", "--detach", *(["--no-checkout"] if empty else []), str(folder), commit]
+        done = self.git(*words)
+        if done.returncode != 0:
+            raise BisectError(f"{commit[:8]}: git worktree add fails ({_last(done.stderr)})")
+        try:
+            yield folder
+        finally:
+            self.git("worktree", "remove", "--force", str(folder))
+            shutil.rmtree(folder, ignore_errors=True)
+            self.git("worktree", "prune")
+
+
+def first_bad(repository: Repository, good: str, bad: str, probe: Callable[[str], Answer]) -> Found:
+    """The first commit that is bad, of those between. `probe` gets commits in full; `good` and `bad` are not asked.
+
+    Raises BisectError where `good` is no ancestor of `bad`.
+    """
+    if good == bad or repository.git("merge-base", "--is-ancestor", good, bad).returncode != 0:
+        raise BisectError(f"{good[:8]} is no ancestor of {bad[:8]}; give the good commit first")
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        repository.worktree(bad, Path(scratch) / "state", empty=True) as state,
+    ):
+
+        def say(*words: str) -> str:
+            done = repository.git("bisect", *words, folder=state)
+            if done.returncode not in (0, 2):  # 2: only skipped ones are left
+                raise BisectError(f"git bisect {words[0]} fails ({_last(done.stderr or done.stdout)})")
+            return done.stdout
+
+        said = say("start", "--no-checkout", bad, good)
+        while True:
+            if FIRST_BAD in said:
+                line = next(line for line in said.splitlines() if FIRST_BAD in line)
+                return Found(first_bad=line.split()[0], suspects=(line.split()[0],))
+            if "only 'skip'ped commits left" in said:
+                left = said.partition("first bad commit could be any of:\n")[2].splitlines()
+                return Found(first_bad=None, suspects=tuple(line for line in left if _is_commit(line)))
+            candidate = repository.git("rev-parse", "BISECT_HEAD", folder=state).stdout.strip()
+            said = say(probe(candidate))
+
+
+def _is_commit(line: str) -> bool:
+    return len(line) >= 40 and all(digit in "0123456789abcdef" for digit in line)
+
+
+def run_command(command: str | Sequence[str], folder: Path) -> str | None:
+    """A user's command (a text, by the shell) in a worktree, which is $UPRIGHT_TREE too; None where it succeeds, else
+    why not, in one line."""
+    try:
+        done = subprocess.run(
+            command,
+            shell=isinstance(command, str),
+            cwd=folder,
+            env=os.environ | {"UPRIGHT_TREE": str(folder)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIME_LIMIT,
+        )
+    except OSError as error:
+        return str(error.strerror)
+    except subprocess.TimeoutExpired:
+        return f"took more than {TIME_LIMIT:g} s"
+    return None if done.returncode == 0 else f"exit status {done.returncode}: {_last(done.stderr or done.stdout)}"
+
+
+def answer_of(verdict: Verdict, bad: Verdict) -> Answer:
+    """Whether a commit has what the bad one has, both judged against the good one: the same that broke, or the metric
+    that the bad one is worse by. A commit that broke otherwise says nothing."""
+    if bad.word == "broken":
+        return "bad" if verdict.word == "broken" else "good"
+    if verdict.word in ("broken", "missing", "declined"):
+        return "skip"
+    return "bad" if verdict.worse and worse_by(bad) & worse_by(verdict) else "good"
+
+
+def worse_by(verdict: Verdict) -> set[str]:
+    """Metrics that regressed, or break a law that they kept."""
+    changes = {change.metric for change in verdict.changes if change.move == "regressed"}
+    return changes | {defect.metric for defect in verdict.defects if not defect.standing}
+
+
+def _last(text: str) -> str:
+    lines = text.strip().splitlines()
+    return " ".join(lines[-1].split()) if lines else "it says nothing"

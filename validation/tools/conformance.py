@@ -1,0 +1,255 @@
+"""Whether an engine keeps the protocol (docs/protocol.md): small scenes whose motion everybody knows, and its answers.
+
+Free flight tells order, start, axes, angles, sampling and the velocity lag apart from any contact law; a disc at rest
+tells which way reported normals and impulses point. How good the physics is, is the scenarios' affair.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scenarios.catalogue.scene_file import scenario_from_scene
+from scenarios.scene import Scene, parse_scene
+from validation.engines import EngineChoice
+from validation.records.simulation import Simulation
+from validation.records.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory, Trajectory
+from validation.running.processes.pool import Pool
+from validation.running.runner import Limits, Request, ask_unplanned, engine_remotes, simulation_of
+
+Array = NDArray[np.float64]
+Status = Literal["ok", "fails", "note"]
+
+G = 9.81  # m/s^2
+DURATION = 1.0  # s
+SPIN = 10.0  # rad/s: more than a turn, so that a wrapped angle is seen
+SLOWEST = 1.0 / 40.0  # s between samples: 60 a second, on whole steps
+LAG_ALLOWED = 0.1  # of a step; single precision is off by a hundredth
+PATIENCE = 20.0  # s for one of these scenes
+DISC = {"kind": "disc", "radius": 0.5}
+SPHERE = {"kind": "sphere", "radius": 0.5}
+QUARTER = [math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0]  # a quarter turn about x
+
+SCENES: Mapping[str, Scene] = {
+    name: parse_scene({"duration": DURATION, **scene})
+    for name, scene in {
+        "flight": {
+            "dimension": 2,
+            "gravity": [0.0, -G],
+            "bodies": [
+                {"name": "thrown", "shape": DISC, "mass": 1.0, "position": [0, 10], "velocity": [1, 2], "spin": SPIN},
+                {"name": "post", "shape": DISC, "fixed": True, "position": [-5, 3], "angle": 0.5},
+                {"name": "dropped", "shape": DISC, "mass": 7.0, "position": [5, 12]},
+            ],
+        },
+        "rest": {
+            "dimension": 2,
+            "gravity": [0.0, -G],
+            "bodies": [{"name": "disc", "shape": DISC, "mass": 2.0, "position": [0, 0.5]}],
+            "boundaries": [{"kind": "half-plane", "name": "ground"}],
+        },
+        "flight in space": {
+            "dimension": 3,
+            "gravity": [0.0, 0.0, -G],
+            "bodies": [
+                {
+                    "name": "thrown",
+                    "shape": SPHERE,
+                    "mass": 1.0,
+                    "position": [0, 1, 10],
+                    "orientation": QUARTER,
+                    "velocity": [1, 0, 2],
+                    "spin": [0, 0, SPIN],
+                },
+                {"name": "dropped", "shape": SPHERE, "mass": 7.0, "position": [5, 0, 12]},
+            ],
+        },
+    }.items()
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    about: str  # start, flight, rest, flight in space, repeats
+    status: Status
+    told: str  # what was found, and what was expected where it fails
+
+
+def conformance(choice: EngineChoice, commands: Mapping[str, list[str]] | None = None) -> list[Check]:
+    """Every check of one engine, in the order in which they were made; `commands` are those of a pool."""
+    with Pool(commands) as pool:
+        hello = engine_remotes(pool, {choice.word})[choice.word].hello or {}
+        if "error" in hello:
+            return [Check(about="start", status="fails", told=hello["error"])]
+        settings = len(hello["settings"])
+        told = f"{hello['name']} {hello['version']}, profiles {', '.join(hello['profiles'])}, {settings} settings"
+        checks = [Check(about="start", status="ok", told=told)]
+        if hello["version"] == "unknown":
+            checks.append(
+                Check(about="start", status="note", told="says no version: --version prints one line, exits 0")
+            )
+        own = hello["profiles"]
+        profile = choice.profile or ("fair" if "fair" in own else own[0])  # out of the box some slow what flies
+        found = {name: _simulate(pool, choice, profile, scene) for name, scene in SCENES.items()}
+        again = _simulate(pool, choice, profile, SCENES["flight"])
+    for name, simulation in found.items():
+        checks += _of(name, simulation)
+    if all(simulation.outcome == "declined" for simulation in found.values()):
+        checks.append(
+            Check(about="start", status="fails", told="declines every scene of this test: nothing was tested")
+        )
+    return checks + _repeats(found["flight"], again)
+
+
+def _simulate(pool: Pool, choice: EngineChoice, profile: str, scene: Scene) -> Simulation:
+    request = Request(scenario=scenario_from_scene("conformance", scene), engine=choice)
+    number = ask_unplanned(pool, request, profile, Limits(time_limit=PATIENCE))
+    while True:
+        for reply in pool.wait():
+            if reply.id == number:
+                return simulation_of(reply)
+
+
+def _of(name: str, simulation: Simulation) -> Iterator[Check]:
+    if simulation.outcome == "declined":
+        yield Check(about=name, status="note", told=f"declined: {simulation.reason}")
+        return
+    motion = simulation.trajectory
+    if motion is None:
+        yield Check(about=name, status="fails", told=f"{simulation.outcome.replace('_', ' ')}: {simulation.reason}")
+        return
+    scene: Any = SCENES[name]
+    bodies, kind = motion.velocity.shape[1], SpatialTrajectory if scene.dimension == 3 else PlanarTrajectory
+    if bodies != len(scene.bodies) or not isinstance(motion, kind):
+        expected = f"{len(scene.bodies)} bodies in {'space' if scene.dimension == 3 else 'the plane'}"
+        yield Check(
+            about=name, status="fails", told=f"{bodies} bodies in a {type(motion).__name__}; expected: {expected}"
+        )
+        return
+    yield from (_in_flight(name, scene, motion) if name != "rest" else _at_rest(name, motion))
+
+
+def _said(about: str, what: str, error: float, allowed: float, unit: str, remedy: str) -> Check:
+    """Of one quantity: by how much it is off, and what that usually means."""
+    unit = f" {unit}" if unit else ""
+    if error <= allowed:
+        return Check(about=about, status="ok", told=f"{what}: off by {error:.2g}{unit}")
+    off = f"{what}: off by {error:.3g}{unit} (allowed {allowed:.2g}); {remedy}"
+    return Check(about=about, status="fails", told=off)
+
+
+# --- free flight ----------------------------------------------------------------------------------------------------
+
+
+def _in_flight(about: str, scene: Any, motion: Trajectory) -> Iterator[Check]:
+    """Closed form: x(0) + v(0) t + g t^2 / 2, to within what a method of first order makes of it."""
+    time, dt = motion.time[:, None, None], motion.dt
+    free = np.array([not body.fixed for body in scene.bodies])
+    start = np.array([body.position for body in scene.bodies])
+    speed = np.array([body.velocity for body in scene.bodies])
+    pull = np.array(scene.gravity) * free[:, None]
+    exact = start + speed * time + 0.5 * pull * time**2
+    allowed = 1e-6 + 1.1 * G * DURATION * dt
+    order = "are the bodies in the scene's order, and does the motion begin at the start?"
+    yield _said(about, "start", _most(motion.position[0] - start), 1e-5, "m", order)
+    yield _said(about, "positions", _most(motion.position - exact), allowed, "m", "is gravity the scene's vector?")
+    if not free.all():
+        moved = _most(motion.position[:, ~free] - start[~free]) + _most(motion.velocity[:, ~free])
+        yield _said(about, "fixed bodies", moved, 1e-9, "m", "they have their constant pose and no velocity")
+    yield _turned(about, motion)
+    yield _sampled(about, motion)
+    yield _lag(about, motion, pull, free)
+
+
+def _turned(about: str, motion: Trajectory) -> Check:
+    """The first body turns by SPIN t: about the plane's normal, or about the world's z from a quarter turn about x."""
+    allowed = 1e-6 + 2.0 * SPIN * motion.dt
+    if isinstance(motion, PlanarTrajectory):
+        off = _most(motion.angle[:, 0] - SPIN * motion.time)
+        return _said(about, "angle", off, allowed, "rad", "it is unwrapped: it does not jump at pi")
+    half = 0.5 * SPIN * motion.time
+    c, s, q = np.cos(half), np.sin(half), QUARTER
+    exact = np.stack([c * q[0], c * q[1], s * q[1], s * q[0]], axis=1)  # (c, 0, 0, s) times the quarter turn
+    off = 2.0 * np.arccos(np.clip(np.abs(np.sum(motion.orientation[:, 0] * exact, axis=1)), 0.0, 1.0)).max()
+    remedy = "(w, x, y, z), body to world, and the spin is in world axes"
+    if (norm := _most(np.linalg.norm(motion.orientation, axis=2) - 1.0)) > 1e-6:
+        return _said(about, "orientation's length", norm, 1e-6, "", "it is a unit quaternion")
+    return _said(about, "orientation", float(off), allowed, "rad", remedy)
+
+
+def _sampled(about: str, motion: Trajectory) -> Check:
+    widest = float(np.diff(motion.time).max()) if len(motion.time) > 1 else math.inf
+    allowed = max(SLOWEST, 1.001 * motion.dt)
+    told = f"samples: up to {widest:.3g} s apart"
+    if widest <= allowed:
+        return Check(about=about, status="ok", told=told)
+    return Check(about=about, status="fails", told=f"{told} (allowed {allowed:.3g}); keep 60 a second")
+
+
+def _lag(about: str, motion: Trajectory, pull: Array, free: NDArray[np.bool_]) -> Check:
+    """In flight v = x' + g lag, with x' that of the parabola through the poses."""
+    up = int(np.argmax(np.abs(pull).max(axis=0)))
+    found = []
+    for i in np.flatnonzero(free):
+        twice_c, b = 2.0 * (fit := np.polyfit(motion.time, motion.position[:, i, up], 2))[0], fit[1]
+        found.append((motion.velocity[:, i, up] - b - twice_c * motion.time) / pull[i, up])
+    lag = float(np.median(found))
+    told = f"velocity lag: declared {motion.velocity_lag:.3g} s, found {lag:.3g} s"
+    if abs(lag - motion.velocity_lag) <= LAG_ALLOWED * motion.dt:
+        return Check(about=about, status="ok", told=told)
+    remedy = "it is the time of the velocities minus that of the poses, -dt/2 for semi-implicit Euler"
+    return Check(about=about, status="fails", told=f"{told}; {remedy}")
+
+
+# --- rest -----------------------------------------------------------------------------------------------------------
+
+
+def _at_rest(about: str, motion: Trajectory) -> Iterator[Check]:
+    yield Check(about=about, status="ok", told=f"ends {motion.position[-1, 0, 1] - 0.5:+.2g} m above the ground")
+    contacts = motion.contacts
+    if contacts is None or not len(contacts.a):
+        yield Check(about=about, status="note", told="reports no contacts; what they would tell is not tested")
+        return
+    yield _pair(about, contacts)
+    down = np.where(contacts.a == 0, 1.0, -1.0)  # from the disc to the ground, or from the ground to the disc
+    off = _most(contacts.normal[:, 1] * -down - 1.0)
+    yield _said(about, "contact normal", off, 1e-3, "", "it points from a to b")
+    late = (motion.time[contacts.sample] > 0.5 * DURATION) & np.isfinite(contacts.impulse[:, 1])
+    if not late.any():
+        yield Check(about=about, status="note", told="reports no impulses while the disc rests")
+        return
+    samples = len(np.unique(contacts.sample[late]))
+    weight = 2.0 * G * motion.dt
+    carried = float((contacts.impulse[late, 1] * -down[late]).sum()) / samples
+    remedy = "it acts on b, over the step that ends at the sample"
+    told = f"contact impulse ({carried:.3g} N s, the weight's is {weight:.3g})"
+    yield _said(about, told, abs(carried - weight), 0.2 * weight, "N s", remedy)
+
+
+def _pair(about: str, contacts: Contacts) -> Check:
+    pairs = {tuple(sorted(pair)) for pair in zip(contacts.a.tolist(), contacts.b.tolist())}
+    if pairs == {(0, 1)}:
+        return Check(about=about, status="ok", told="contacts are of the disc, 0, and the ground, 1")
+    told = f"contacts are of {sorted(pairs)}; expected (0, 1): bodies are counted first, then boundaries"
+    return Check(about=about, status="fails", told=told)
+
+
+# --- twice ----------------------------------------------------------------------------------------------------------
+
+
+def _repeats(first: Simulation, second: Simulation) -> list[Check]:
+    if first.trajectory is None or second.trajectory is None:
+        return []
+    if first.trajectory.state_hash == second.trajectory.state_hash:
+        return [Check(about="repeats", status="ok", told="the same scene gives the same bits")]
+    told = "the same scene gives other bits: verdicts will rest on tolerances alone"
+    return [Check(about="repeats", status="note", told=told)]
+
+
+def _most(values: Any) -> float:
+    return float(np.abs(values).max()) if np.size(values) else 0.0

@@ -1,0 +1,96 @@
+"""Laws that every engine owes every passive scene, whatever its contacts do: judged without a reference.
+
+Energy is not gained; an isolated system keeps its momentum; a simulation ends, in time and with finite numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scenarios import mass
+from scenarios.catalogue.scene_file import scenario_from_scene
+from scenarios.scene import HalfPlane, PlanarScene, colliding_pairs, masses
+from validation.metrics import METRICS
+from validation.metrics.observation import MismatchError, Observation
+from validation.records.simulation import BROKEN, Simulation
+
+ORACLES = ("energy gained", "momentum not kept", "broken")
+ENERGY_SHARE = 0.05  # of the energy scale: discretised engines gain a little by pushing overlaps apart
+SKIN = 0.01  # m: engines rest bodies on a gap or a skin of about this; lifting small bodies onto it is no fault
+SLOW = 0.1  # m/s: nor is it to push what touched at the start apart as slowly as this
+MOMENTUM_SHARE = 1e-3  # of the momentum scale
+ROUND_OFF = 1e-6  # m/s of the whole: where nothing moved, single precision
+
+
+def judge_scene(scene: PlanarScene, simulation: Simulation) -> dict[str, str]:
+    """The laws that this motion breaks, each with a message that has the figures."""
+    if simulation.outcome in BROKEN:
+        return {"broken": f"{simulation.outcome}: {simulation.reason}"}
+    if simulation.trajectory is None:  # declined
+        return {}
+    try:
+        observation = Observation(scenario=scenario_from_scene("fuzzed", scene), trajectory=simulation.trajectory)
+    except MismatchError as error:
+        return {"broken": str(error)}
+    broken = {}
+    gained = METRICS["energy_gain"].of(observation)
+    allowed = energy_allowed(scene)
+    if gained is not None and gained.value > allowed:
+        broken["energy gained"] = f"energy rose by {gained.value:.3g} J without a source; tolerated: {allowed:.3g} J"
+    axes = kept_momentum(scene)
+    if axes:
+        m = np.where(np.isinf(masses(scene)), 0.0, masses(scene))
+        momentum = np.einsum("b,sbi->si", m, simulation.trajectory.velocity)
+        elapsed = simulation.trajectory.time[:, None]
+        drift = np.abs(momentum - momentum[0] - m.sum() * np.array(scene.gravity) * elapsed)[:, axes].max()
+        allowed = MOMENTUM_SHARE * momentum_scale(scene) + ROUND_OFF * m.sum()
+        if not drift <= allowed:  # also where it overflows and is no number
+            broken["momentum not kept"] = (
+                f"momentum changed by {drift:.3g} kg m/s without an outer force; tolerated: {allowed:.3g} kg m/s"
+            )
+    return broken
+
+
+def energy_allowed(scene: PlanarScene) -> float:
+    """J that an engine may gain: a share of the scale, all bodies lifted onto a skin, and pushed apart slowly."""
+    weight = float(np.hypot(*scene.gravity))
+    free = sum(body.mass for body in scene.bodies if body.mass is not None)
+    return ENERGY_SHARE * energy_scale(scene) + free * (weight * SKIN + 0.5 * SLOW**2)
+
+
+def energy_scale(scene: PlanarScene) -> float:
+    """J: what the bodies have at the start, and what lifting each by its own size would take."""
+    g = float(np.hypot(*scene.gravity))
+    total = 0.0
+    for body in scene.bodies:
+        if body.mass is not None:
+            size = mass.reach(body.shape)
+            total += 0.5 * body.mass * (body.velocity[0] ** 2 + body.velocity[1] ** 2 + (size * body.spin) ** 2)
+            total += body.mass * g * size
+    return total
+
+
+def momentum_scale(scene: PlanarScene) -> float:
+    """kg m/s: of the speeds at the start and of a fall through each body's size."""
+    g = float(np.hypot(*scene.gravity))
+    total = 0.0
+    for body in scene.bodies:
+        if body.mass is not None:
+            fall = (2.0 * g * mass.reach(body.shape)) ** 0.5
+            total += body.mass * (float(np.hypot(*body.velocity)) + fall)
+    return total
+
+
+def kept_momentum(scene: PlanarScene) -> list[int]:
+    """Axes along which nothing outside pushes: all of a scene of free bodies, x over level frictionless ground."""
+    if scene.damping.linear or scene.springs or scene.thrusters or scene.joints:
+        return []
+    if any(body.fixed for body in scene.bodies):
+        return []
+    if not scene.boundaries:
+        return [0, 1]
+    level = all(isinstance(b, HalfPlane) and abs(b.normal[0]) < 1e-12 for b in scene.boundaries)
+    by_name = {member.name: member for member in (*scene.bodies, *scene.boundaries)}
+    ground = {boundary.name for boundary in scene.boundaries}
+    smooth = all(scene.pair_law(by_name[a], by_name[b])[0] == 0.0 for a, b in colliding_pairs(scene) if b in ground)
+    return [0] if level and smooth and scene.gravity[0] == 0.0 else []
