@@ -17,10 +17,10 @@ from validation.records.stored import Point
 from validation.report.motion import Track
 from validation.report.player import Theme, motion_html
 from validation.review.groups import TELLING, Group, excused
+from validation.review.lineage import main_branches
 from validation.store import Baseline, Store, StoredResult, StoredRun, open_store
 from validation.store.errors import StoreError
 from validation.store.overview import Tally
-from validation.store.store import MAIN_BRANCHES
 
 RECENT = 100  # runs to choose from
 FRESH = 60  # s for which what depends on the clock is kept
@@ -77,7 +77,8 @@ def chosen_run() -> StoredRun | None:
 
 def chosen_branch(known: list[str], asked: str | None) -> str:
     """The one asked for, or else the main one, or the one with the newest run."""
-    main = next((branch for branch in MAIN_BRANCHES if branch in known), known[0])
+    default = store().runs(limit=1)[0].info.default_branch
+    main = next((branch for branch in main_branches(default) if branch in known), known[0])
     start = known.index(asked if asked in known else main)
     branch: str = st.selectbox("Branch", known, index=start, format_func=branch_title, key="choose-branch")
     if branch != main or "branch" in st.query_params:
@@ -193,10 +194,15 @@ def baseline(number: int | None) -> Baseline | None:
     return None if number is None else _baseline(database(), number)
 
 
+def branches_of(run: StoredRun) -> tuple[str, ...]:
+    """Of which the history of a case in this run is: its own and the default one."""
+    return tuple(dict.fromkeys((run.branch, *main_branches(run.info.default_branch))))
+
+
 def history(case: Case, metric: str, run: StoredRun, limit: int, *, later: int = 0) -> list[Point]:
     """Of the case with its overrides, on the run's branch and the main ones, oldest first: at most so many up to the
     run, and so many behind it."""
-    branches = tuple(dict.fromkeys((run.branch, *MAIN_BRANCHES)))
+    branches = branches_of(run)
     # What is behind a run grows as long as runs come.
     grown = last_run() if later else run.done
     return _history(database(), case.identity.key, metric, limit, case.engine_label, branches, run.number, later, grown)

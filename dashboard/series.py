@@ -59,7 +59,7 @@ def turns_of(result: StoredResult, metric: str, run: StoredRun) -> list[tuple[in
 
 def _accepted(result: StoredResult, run: StoredRun, last: int | None = None) -> list[Baseline]:
     """Of runs up to this one, or up to the `last`."""
-    known = reading.store().acceptances(result.case.identity.key, run.branch)
+    known = reading.store().acceptances(result.case.identity.key, reading.branches_of(run))
     return [baseline for baseline in known if baseline.run <= (run.number if last is None else last)]
 
 

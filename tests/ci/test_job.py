@@ -35,10 +35,10 @@ COMMITTER = {f"GIT_{who}_{what}": "r@example" for who in ("AUTHOR", "COMMITTER")
 class Project:
     """A repository with an engine of its own; only the distribution is installed beside it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, branch: str = "main") -> None:
         self.folder = folder
         self.reports = folder / "upright-reports"
-        self.git("init", "-q", "-b", "main")
+        self.git("init", "-q", "-b", branch)
         (folder / ".gitignore").write_text("upright*\n__pycache__\nsummary.md\n")
         self.commit(7)
 
@@ -87,6 +87,25 @@ class Project:
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
+
+
+def test_where_the_default_branch_is_called_trunk_a_worsened_engine_fails_its_check(tmp_path: Path) -> None:
+    """On trunk, on a branch of it, and never by comparing with nothing where the default branch is not known."""
+    project = Project(tmp_path, "trunk")
+    check = ["-c", UPRIGHT, "check", "stack:n=5", "-e", "solver.Solver"]
+    project.call(*check)
+    project.accept(1, "first look")
+    project.commit(2)
+    assert project.call(*check).returncode == 1
+    project.git("checkout", "-q", "-b", "lower")
+    unknown = project.call(*check)
+    assert unknown.returncode == 2 and "UPRIGHT_DEFAULT_BRANCH=trunk" in unknown.stderr
+    with open_store(project.folder / "upright.db") as store:
+        assert len(store.runs()) == 2, "it ends before anything is run"
+    assert project.call(*check, UPRIGHT_DEFAULT_BRANCH="trunk").returncode == 1
+    project.git("update-ref", "refs/remotes/origin/trunk", "trunk")
+    project.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
+    assert project.call(*check).returncode == 1
 
 
 def test_a_pull_request_is_compared_with_what_was_accepted_at_its_merge_base(project: Project) -> None:

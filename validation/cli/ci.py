@@ -75,6 +75,7 @@ def command(options: Options, strict: bool, base: str | None, branch: str, name:
     options = replace(
         options,
         branch=branch or forge.branch,
+        default_branch=forge.default_branch,
         lineage=lineage_of(wanted) if wanted else None,
         labels=forge.labels,
     )

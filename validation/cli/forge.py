@@ -16,6 +16,7 @@ class Forge:
     name: str = ""
     branch: str = ""
     base: str = ""  # of a pull request: the branch that it is for
+    default_branch: str = ""  # of the repository
     job: str = ""  # what the workflow calls it: the same in each of its runs
     labels: Mapping[str, str] = field(default_factory=dict)  # of the run
     summary: Path | None = None  # a file to which a summary in Markdown is appended
@@ -32,14 +33,22 @@ def forge_of(environment: Mapping[str, str]) -> Forge:
         if base and environment.get("CI_MERGE_REQUEST_SOURCE_PROJECT_ID") != environment.get("CI_PROJECT_ID"):
             branch = f"{environment.get('CI_MERGE_REQUEST_SOURCE_PROJECT_PATH', 'fork')}:{branch}"
         labels = _told({"change": environment.get("CI_MERGE_REQUEST_IID"), "job": environment.get("CI_JOB_URL")})
-        return Forge(name="GitLab", branch=branch, base=base, job=environment.get("CI_JOB_NAME", ""), labels=labels)
+        return Forge(
+            name="GitLab",
+            branch=branch,
+            base=base,
+            default_branch=environment.get("CI_DEFAULT_BRANCH", ""),
+            job=environment.get("CI_JOB_NAME", ""),
+            labels=labels,
+        )
     return Forge()
 
 
 def _github(environment: Mapping[str, str]) -> Forge:
     base = environment.get("GITHUB_BASE_REF", "")
     branch = environment.get("GITHUB_HEAD_REF") or environment.get("GITHUB_REF_NAME", "")
-    change: dict[str, Any] = _event(environment.get("GITHUB_EVENT_PATH", "")).get("pull_request") or {}
+    event = _event(environment.get("GITHUB_EVENT_PATH", ""))
+    change: dict[str, Any] = event.get("pull_request") or {}
     head, into = ((change.get(side) or {}) for side in ("head", "base"))
     if base and (head.get("repo") or {}).get("full_name") != (into.get("repo") or {}).get("full_name"):
         # A fork may call its branch as ours is called; what is accepted there is not accepted here.
@@ -53,6 +62,7 @@ def _github(environment: Mapping[str, str]) -> Forge:
         name="GitHub",
         branch=branch,
         base=base,
+        default_branch=str((event.get("repository") or {}).get("default_branch") or ""),
         job="/".join(environment.get(name, "") for name in ("GITHUB_WORKFLOW", "GITHUB_JOB")),
         labels=labels,
         summary=Path(summary) if summary else None,

@@ -27,6 +27,7 @@ class Options:
     quiet: bool = False  # nothing on standard output but JSON
     database: str = DEFAULT_DB  # as given
     branch: str = ""  # that the run is of, where git does not know it
+    default_branch: str = ""  # of the repository, where the CI server tells it
     lineage: Lineage | None = None  # of a change that is compared with what was accepted at its merge base
     labels: Mapping[str, str] = field(default_factory=dict)  # of the run
 

@@ -50,6 +50,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         ensemble_as_accepted=True,
         database=request["database"],
         branch=forge.branch,
+        default_branch=forge.default_branch,
         lineage=lineage_of(forge.base) if forge.base and in_repository() else None,
         labels=forge.labels,
     )

@@ -29,7 +29,7 @@ from validation.judging.judge import Verdict, judge
 from validation.judging.trends import Turn
 from validation.records.case import Case, CaseResult, describe_run
 from validation.review.groups import excused
-from validation.review.lineage import history_of
+from validation.review.lineage import current_branch, default_branch, history_of
 from validation.running import kernel_cache
 from validation.running.processes.pool import Pool
 from validation.running.runner import STEP, Plan, Request, Totals, execute, measuring_remotes, plan_cases
@@ -83,6 +83,7 @@ def make_requests(store: Store, options: Options) -> tuple[str, list[Request], d
 
 def run_session(store: Store, options: Options, command: str) -> Session:
     """Plan, simulate, measure, store, judge. Ctrl-C keeps what is done: it is stored case by case."""
+    default = default_branch_of(store, options)
     title, requests, typed = make_requests(store, options)
     commands = commands_of(environments_of(request.engine for request in requests))
     warm_kernels()
@@ -93,6 +94,7 @@ def run_session(store: Store, options: Options, command: str) -> Session:
             raise click.ClickException(f"nothing could be run: {plans[0].unavailable}")
         scenes = {plan.case.scene_hash: plan.scenario.scene for plan in plans}
         info = describe_run(command, timing=options.limits.timing, branch=options.branch, labels=options.labels)
+        info = replace(info, default_branch=default)
         run = store.begin_run(
             info,
             [plan.case for plan in plans],
@@ -110,6 +112,16 @@ def run_session(store: Store, options: Options, command: str) -> Session:
             session = _judged(store, run, title, measured, scenarios, totals, evidence)
             session = replace(_timed_again(session, pool, plans, options), ensembles=ensembles)
     return replace(session, typed=typed)
+
+
+def default_branch_of(store: Store, options: Options) -> str:
+    """Raises LineageError where it is needed and not known."""
+    return default_branch(
+        store.accepted_branches(),
+        options.branch or current_branch(),
+        base=options.lineage.base if options.lineage else "",
+        of_server=options.default_branch,
+    )
 
 
 def without_doubles(plans: Iterable[Plan]) -> list[Plan]:

@@ -72,6 +72,7 @@ class RunInfo:
     command: str = ""
     timing: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
+    default_branch: str = ""  # whose acceptances count where the branch has none; "": main or master, if any
 
 
 @cache

@@ -6,12 +6,15 @@ its own earlier commits, which nobody has accepted, nor with what the main branc
 
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 SHORT = 8  # digits of a commit that people read
+SETTING = "UPRIGHT_DEFAULT_BRANCH"
+MAIN = ("main", "master")  # one branch, which many a repository has renamed
 
 
 class LineageError(RuntimeError):
@@ -53,45 +56,80 @@ class History:
         return {commit: found[commit] for commit in known if commit in found}
 
 
-def in_repository(folder: Path | None = None) -> bool:
+def _git(folder: Path | None, *words: str) -> str:
+    """What git prints in `folder` (the current one); "" where it fails, or is not there."""
     try:
-        done = subprocess.run(["git", "rev-parse", "--git-dir"], cwd=folder, capture_output=True)
+        done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True)
     except OSError:
-        return False
-    return done.returncode == 0
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def in_repository(folder: Path | None = None) -> bool:
+    return bool(_git(folder, "rev-parse", "--git-dir"))
+
+
+def current_branch(folder: Path | None = None) -> str:
+    """ "" outside a repository, HEAD for a bare commit."""
+    return _git(folder, "rev-parse", "--abbrev-ref", "HEAD")
+
+
+def main_branches(default: str) -> tuple[str, ...]:
+    """Those that count as the default branch, by its name; "": not known. "" among them is outside a repository."""
+    return (*(MAIN if default in ("", *MAIN) else (default,)), "")
+
+
+def default_branch(
+    accepted: Collection[str],
+    branch: str,
+    *,
+    base: str = "",
+    of_server: str = "",
+    environment: Mapping[str, str] = os.environ,
+    folder: Path | None = None,
+) -> str:
+    """The branch of the repository whose acceptances count where `branch` has none; "": not known, and not needed.
+
+    By the setting, the CI server, origin/HEAD, the only branch, or main or master where something is accepted there.
+    `accepted` are the branches on which anything is; `base` is the one that a change is for, which counts anyhow.
+    Raises LineageError where it is not known and something is accepted on another branch: a check that compares with
+    nothing would pass whatever got worse.
+    """
+    known = environment.get(SETTING) or of_server or _git(folder, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")
+    if known:
+        return known.removeprefix("origin/")
+    references = _git(folder, "for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes/origin").splitlines()
+    names = {name.removeprefix("refs/heads/").removeprefix("refs/remotes/origin/") for name in references}
+    likely = [*names] if len(names) == 1 else [name for name in MAIN if name in (names or MAIN)]
+    for name in likely:
+        if name in accepted:
+            return name
+    elsewhere = sorted(set(accepted) - {branch, base, ""})
+    if elsewhere and not base:
+        raise LineageError(
+            f"the default branch of this repository is not known, and what is accepted is on {', '.join(elsewhere)}: "
+            f"set it, {SETTING}={elsewhere[0]}; or git remote set-head origin --auto; or upright ci --base"
+        )
+    return likely[0] if len(likely) == 1 else ""
 
 
 def history_of(folder: Path | None = None) -> History | None:
     """Of what is checked out in `folder` (the current one); None outside a repository, before its first commit, and
     where the clone lacks a part of the history."""
 
-    def git(*words: str) -> str:
-        try:
-            done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True)
-        except OSError:
-            return ""
-        return done.stdout.strip() if done.returncode == 0 else ""
-
-    if git("rev-parse", "--is-shallow-repository") != "false":
+    if _git(folder, "rev-parse", "--is-shallow-repository") != "false":
         return None
-    lines = [line.split() for line in git("rev-list", "--topo-order", "--parents", "HEAD").splitlines()]
+    lines = [line.split() for line in _git(folder, "rev-list", "--topo-order", "--parents", "HEAD").splitlines()]
     return History(head=lines[0][0], parents={one: tuple(before) for one, *before in lines}) if lines else None
 
 
 def lineage_of(base: str, folder: Path | None = None) -> Lineage:
     """Of what is checked out in `folder` (the current one), for the branch or commit `base`. Raises LineageError."""
 
-    def git(*words: str) -> str | None:
-        try:
-            done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True)
-        except OSError as error:
-            raise LineageError(f"--base {base}: git cannot be run ({error.strerror})") from None
-        return done.stdout.strip() if done.returncode == 0 else None
-
     if base.startswith("-"):
         raise LineageError(f"--base: {base!r} is no branch; allowed: a branch or a commit, such as main")
-    shallow = git("rev-parse", "--is-shallow-repository")
-    if shallow is None:
+    shallow = _git(folder, "rev-parse", "--is-shallow-repository")
+    if not shallow:
         raise LineageError(f"--base {base}: the current folder is in no git repository")
     if shallow == "true":
         raise LineageError(
@@ -100,14 +138,14 @@ def lineage_of(base: str, folder: Path | None = None) -> Lineage:
         )
     # A CI server's own copy of a branch may be old; the remote's is what the change is for.
     names = (f"refs/remotes/origin/{base}", base)
-    tips = (git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") for name in names)
+    tips = (_git(folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") for name in names)
     tip = next(filter(None, tips), None)
     if not tip:
         raise LineageError(f"--base: no branch or commit {base!r} here, nor on origin; git fetch origin {base}")
-    merge_base = git("merge-base", "HEAD", tip)
+    merge_base = _git(folder, "merge-base", "HEAD", tip)
     if not merge_base:
         raise LineageError(f"--base {base}: it has no commit in common with what is checked out")
-    listed = git("rev-list", merge_base)
-    if listed is None:
+    listed = _git(folder, "rev-list", merge_base)
+    if not listed:
         raise LineageError(f"--base {base}: git rev-list {merge_base} fails; the repository is damaged")
     return Lineage(base=base.removeprefix("origin/"), merge_base=merge_base, commits=frozenset(listed.split()))

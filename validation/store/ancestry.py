@@ -14,13 +14,10 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from validation.review.lineage import History
+from validation.review.lineage import History, main_branches
 from validation.store import models
 
 Commit, Run = models.Commit, models.Run
-MAIN_BRANCHES = ("main", "master", "")
-"""Where a baseline is looked for when the branch has none of its own; "" is outside a repository. They have one life:
-whatever was accepted on them counts."""
 DETACHED = "HEAD"  # what git calls the branch of a bare commit: shared by all of them
 
 
@@ -29,6 +26,7 @@ class Standpoint:
     """From where it is asked what is accepted."""
 
     branch: str
+    default: str = ""  # branch of the repository, as `main_branches` takes it
     own: Collection[str] | None = None  # commits of this life of the branch; None: by its name alone
     base: str = ""  # the branch that the change is for
     before: Collection[str] | None = None  # commits of the base that count; None: no base
@@ -38,7 +36,7 @@ class Standpoint:
     def branches(self) -> list[str]:
         """Those whose acceptances may count, the nearest first."""
         bases = () if self.before is None else (self.base,)
-        return list(dict.fromkeys((self.branch, *bases, *MAIN_BRANCHES)))
+        return list(dict.fromkeys((self.branch, *bases, *main_branches(self.default))))
 
     def of_this_life(self, commit: str) -> bool:
         return self.own is None or not commit or commit in self.own
@@ -70,17 +68,26 @@ class Standpoint:
 
 def standpoint(connection: Connection, run: int) -> Standpoint:
     """That of a run, as it was begun."""
-    row = connection.execute(select(Run.branch, Run.commit, Run.base, Run.merge_base).where(Run.id == run)).one()
+    row = connection.execute(
+        select(Run.branch, Run.commit, Run.base, Run.merge_base, Run.default_branch).where(Run.id == run)
+    ).one()
     kept = _Kept(connection)
     before = None
     if row.base:
         before = kept.up_to(row.merge_base) or frozenset((row.merge_base,))
     own: frozenset[str] | None = None
-    if row.branch not in MAIN_BRANCHES:
+    if row.branch not in main_branches(row.default_branch):
         own = kept.life(row.commit, before or frozenset())
         if own is None and row.branch == DETACHED:
             own = frozenset((row.commit,))
-    return Standpoint(branch=row.branch, own=own, base=row.base, before=before, generations=kept.generations)
+    return Standpoint(
+        branch=row.branch,
+        default=row.default_branch,
+        own=own,
+        base=row.base,
+        before=before,
+        generations=kept.generations,
+    )
 
 
 def generations(connection: Connection) -> dict[str, int]:

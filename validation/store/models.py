@@ -85,6 +85,7 @@ class Run(Base):
     labels: Mapped[str]  # JSON: name -> text
     base: Mapped[str] = mapped_column(server_default="")  # branch that the change is for; "": compared with none
     merge_base: Mapped[str] = mapped_column(server_default="")
+    default_branch: Mapped[str] = mapped_column(server_default="")
     asked: Mapped[str] = mapped_column(server_default="{}")  # JSON: what a resumed run has to know of how it was begun
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select, text
@@ -70,13 +70,17 @@ def baselines_numbered(connection: Connection, numbers: Collection[int]) -> dict
     return {row.id: judgements.baseline_of(row, results[row.case_id]) for row in rows}
 
 
-def acceptances(connection: Connection, identity_key: str, branches: Sequence[str]) -> list[Baseline]:
+def acceptances(connection: Connection, identity_key: str, branches: Collection[str]) -> list[Baseline]:
     """Of a case on these branches, oldest first, in effect or not."""
     query = select(models.Baseline.id).where(
         models.Baseline.identity_key == identity_key, models.Baseline.branch.in_(branches)
     )
     found = baselines_numbered(connection, list(connection.execute(query).scalars()))
     return [found[number] for number in sorted(found)]
+
+
+def accepted_branches(connection: Connection) -> set[str]:
+    return set(connection.execute(select(models.Baseline.branch).distinct()).scalars())
 
 
 def size(connection: Connection) -> tuple[int, int]:

@@ -68,6 +68,7 @@ def begin(
         "labels": json.dumps(dict(info.labels)),
         "base": base,
         "merge_base": merge_base,
+        "default_branch": info.default_branch,
         "asked": json.dumps(dict(asked or {})),
     }
     (run,) = connection.execute(insert(models.Run).values(row).returning(models.Run.id)).one()
@@ -227,6 +228,7 @@ def _run_of(row: Row[Any], planned: int, done: int) -> StoredRun:
     info = RunInfo(
         **{name: getattr(row, name) for name in names},
         packages=json.loads(row.packages),
+        default_branch=row.default_branch,
         labels=json.loads(row.labels),
     )
     return StoredRun(number=row.id, info=info, finished=row.finished, planned=planned, done=done)

@@ -21,7 +21,7 @@ from validation.review.groups import Group
 from validation.review.ledger import Entry, Mark
 from validation.review.lineage import History, Lineage
 from validation.store import ancestry, comparisons, ensembles, finds, groups, judgements, ledger, models, overview, runs
-from validation.store.ancestry import MAIN_BRANCHES, Standpoint
+from validation.store.ancestry import Standpoint
 from validation.store.connection import connect, reading, unreachable, writing
 from validation.store.errors import StoreError
 from validation.store.migration import migrate
@@ -303,10 +303,15 @@ class Store:
         with reading(self._engine, self.name) as connection:
             return overview.baselines_numbered(connection, numbers)
 
-    def acceptances(self, identity_key: str, branch: str) -> list[Baseline]:
-        """Of an identity on a branch and the main ones, oldest first, in effect or not."""
+    def acceptances(self, identity_key: str, branches: Collection[str]) -> list[Baseline]:
+        """Of an identity on these branches, oldest first, in effect or not."""
         with reading(self._engine, self.name) as connection:
-            return overview.acceptances(connection, identity_key, list(dict.fromkeys((branch, *MAIN_BRANCHES))))
+            return overview.acceptances(connection, identity_key, branches)
+
+    def accepted_branches(self) -> set[str]:
+        """Those on which something was accepted."""
+        with reading(self._engine, self.name) as connection:
+            return overview.accepted_branches(connection)
 
     def save_verdicts(self, run: int, verdicts: Iterable[Verdict]) -> None:
         with writing(self._engine, self.name) as connection:

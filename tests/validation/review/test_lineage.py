@@ -13,7 +13,7 @@ from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stor
 from tests.validation.store.made import case, info, result
 from validation.cli.forge import Forge, forge_of
 from validation.report.annotations import MOST, commit_annotations
-from validation.review.lineage import Lineage, history_of, lineage_of
+from validation.review.lineage import Lineage, LineageError, default_branch, history_of, lineage_of
 from validation.store import Store, open_store
 
 ROOT = Path(__file__).parents[3]
@@ -118,6 +118,37 @@ def test_a_history_tells_what_comes_before_what_and_a_part_of_one_tells_nothing(
     assert found.nearest({found.head, a, "elsewhere"}) == {found.head: (a,), a: ()}
     git("clone", "-q", "--depth", "1", f"file://{tmp_path}", "shallow")
     assert history_of(tmp_path / "shallow") is None
+
+
+def test_the_default_branch_is_what_is_set_or_known_and_never_guessed_past_an_acceptance(tmp_path: Path) -> None:
+    who = {f"GIT_{who}_{what}": "r@example" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", *words], cwd=tmp_path, env=os.environ | who, check=True, capture_output=True)
+
+    def found(accepted: set[str], branch: str, setting: str = "", **given: str) -> str:
+        environment = {"UPRIGHT_DEFAULT_BRANCH": setting}
+        return default_branch(accepted, branch, environment=environment, folder=tmp_path, **given)
+
+    assert found(set(), "") == found({""}, "") == "", "outside a repository everything is of one branch"
+    assert found({"main"}, "") == "main"
+    with pytest.raises(LineageError, match="UPRIGHT_DEFAULT_BRANCH=trunk"):
+        found({"trunk"}, "")
+    git("init", "-q", "-b", "trunk")
+    git("commit", "-q", "--allow-empty", "-m", "one")
+    assert found({"trunk"}, "trunk") == found(set(), "trunk") == "trunk", "the only one"
+    with pytest.raises(LineageError):  # a clone of one branch has an only branch too
+        found({"other"}, "trunk")
+    git("checkout", "-q", "-b", "lower")
+    with pytest.raises(LineageError):
+        found({"trunk"}, "lower")
+    assert found({"lower"}, "lower") == "", "nothing that it could be compared with is elsewhere"
+    assert found({"trunk"}, "lower", base="trunk") == ""
+    assert found({"trunk"}, "lower", of_server="trunk") == "trunk"
+    assert found({"trunk"}, "lower", setting="next", of_server="trunk") == "next"
+    git("update-ref", "refs/remotes/origin/trunk", "trunk")
+    git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
+    assert found({"lower"}, "lower") == "trunk"
 
 
 # --- the CI server ------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ def test_runs_are_counted_by_outcome_and_verdict(store: Store) -> None:
     assert (tallies[first].wall_time, tallies[first].peak_memory) == (0.5, 5e9)
     size, motions = store.size()
     assert size > 1000 and motions == 2
-    (old,) = store.acceptances(STACK.identity.key, "main")
+    (old,) = store.acceptances(STACK.identity.key, ["main"])
     assert old.run == first and store.baselines_numbered([old.number]) == {old.number: old}
     assert [point.value for point in store.history(STACK.identity.key, "penetration_mean")] == [4e-4, 3e-3]
     assert store.standing(second) == [] and store.asked(second) == {}

@@ -1,0 +1,11 @@
+"""With each run the default branch of the repository; of older runs "", which stands for main or master."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0009"
+down_revision = "0008"
+
+
+def upgrade() -> None:
+    op.add_column("runs", sa.Column("default_branch", sa.Text, nullable=False, server_default=""))
