@@ -73,8 +73,13 @@ class Scenario:
         """
         if self.from_file:
             return f"{self.name}:content={str(self.parameters['content'])[:8]}"
-        given = [f"{k}={word_of(v)}" for k, v in self.parameters.items() if self.defaults.get(k) != v]
+        given = [f"{name}={word_of(value)}" for name, value in self.given.items()]
         return self.name + (":" + ",".join(given) if given else "")
+
+    @property
+    def given(self) -> dict[str, Value]:
+        """The parameters that differ from their defaults."""
+        return {name: value for name, value in self.parameters.items() if self.defaults.get(name) != value}
 
     @property
     def parameters_json(self) -> str:

@@ -80,7 +80,7 @@ __all__ = [  # noqa: RUF022, for this is the order in which one would teach them
     "PlanarJoint", "SpatialJoint", "Revolute", "Prismatic", "Rod", "Rope", "Ball", "Hinge", "Slider",
     "Damping", "Spring", "Thruster", "ContactLaw", "PairLaw", "CombinationRule", "ImpactLaw", "ImpactOrder",
     "CompliantContact", "Material", "MaterialPair",
-    "parse_scene", "read_scene", "write_scene", "content_hash", "features", "colliding_pairs",
+    "parse_scene", "read_scene", "write_scene", "content_hash", "same_scene", "features", "colliding_pairs",
     "masses", "inertias", "planar_start", "spatial_start",
 ]
 # fmt: on
@@ -380,6 +380,25 @@ def content_hash(scene: Scene) -> str:
     if scene.damping.quadratic == 0.0:  # younger than the format: scenes without it keep their identity
         del data["damping"]["quadratic"]
     return hashlib.sha256(json.dumps(data, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+ROUND_OFF = 1e-9
+"""Relative: scenes are built with the C library's sines, whose last digits differ between processors."""
+
+
+def same_scene(one: Scene, other: Scene) -> bool:
+    """Whether they are the same but for the title and for round-off."""
+
+    def same(a: Any, b: Any) -> bool:
+        if isinstance(a, dict) and isinstance(b, dict):
+            return a.keys() == b.keys() and all(same(a[name], b[name]) for name in a)
+        if isinstance(a, list) and isinstance(b, list):
+            return len(a) == len(b) and all(map(same, a, b))
+        if isinstance(a, float) and isinstance(b, float):
+            return math.isclose(a, b, rel_tol=ROUND_OFF, abs_tol=ROUND_OFF * 1e-3)
+        return bool(a == b)
+
+    return same(*(scene.model_dump(mode="json", exclude={"title"}) for scene in (one, other)))
 
 
 # --- what a scene asks of an engine -----------------------------------------------------------------

@@ -37,7 +37,7 @@ START_LIMIT = 120.0  # s
 
 def case(number: int) -> Case:
     identity = Identity(
-        scenario=f"scene {number}", parameters="{}", engine="none", profile="fair", dt=1 / 240, platform="any"
+        scenario=f"scene {number}", given="{}", engine="none", profile="fair", dt=1 / 240, platform="any"
     )
     return Case(
         identity=identity, label=f"scene {number}", engine_label="none", scene_hash="0", engine_version="1", settings={}

@@ -64,7 +64,7 @@ def build(path: Path) -> None:
     histories = [History(random, k, faults) for k in range(SCENARIOS * len(ENGINES))]
     for h in histories:
         known = {field.name: first[h.engine][field.name] for field in fields(Identity)}
-        h.identity = Identity(**known | {"parameters": h.parameters}).key
+        h.identity = Identity(**known | {"given": h.parameters}).key
     write(database, "runs", (run_row(run, number) for number in range(1, RUNS + 1)))
     write(database, "cases", case_rows(first, histories))
     write(database, "measurements", measurement_rows(histories))
@@ -136,6 +136,7 @@ def case_rows(first: dict[str, dict[str, Any]], histories: list[History]) -> Ite
                 | changes
                 | {
                     "label": h.scenario,
+                    "given": h.parameters,
                     "parameters": h.parameters,
                     "trajectory_hash": f"{run}",
                     "headline": "penetration_mean",

@@ -119,7 +119,6 @@ def test_the_recording_is_whole() -> None:
 
 def test_the_tables_are_read_as_the_store_packs_them() -> None:
     from validation.records.trajectory import Impacts, PlanarTrajectory, to_bytes
-
     from validation.store.compression import pack
 
     pose = np.random.default_rng(1).normal(size=(600, 2, 3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ def case(of: Scenario | str, engine: str = "pymunk", profile: str = "fair", **se
     return Case(
         identity=Identity(
             scenario=scenario.name,
-            parameters=scenario.parameters_json,
+            given=json.dumps(scenario.given, sort_keys=True),
             engine=engine,
             profile=profile,
             dt=1 / 240,
@@ -37,6 +38,7 @@ def case(of: Scenario | str, engine: str = "pymunk", profile: str = "fair", **se
         scene_hash=content_hash(scenario.scene),
         engine_version="7.3.1",
         settings={"iterations": 50, "slop": 1e-3} | settings,
+        parameters=scenario.parameters_json,
     )
 
 
@@ -50,7 +52,7 @@ def accept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
 def stored(*cases: Case) -> None:
     """One finished run of these, in the database of the current folder."""
-    scenes = [scenario_of(c.label).scene for c in cases if "content" not in c.identity.parameters]
+    scenes = [scenario_of(c.label).scene for c in cases if "content" not in c.parameters]
     with open_store("upright.db") as store:
         run = store.begin_run(info(), cases, scenes)
         store.save_results(run, [result(c) for c in cases])

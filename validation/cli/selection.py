@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -58,7 +59,7 @@ def selection_of(store: Store, scenarios: Iterable[str], engines: Iterable[str])
 
 def _is_of(case: Case, scenario: Scenario | None, choice: EngineChoice | None) -> bool:
     identity = case.identity
-    if scenario and (identity.scenario, identity.parameters) != (scenario.name, scenario.parameters_json):
+    if scenario and (identity.scenario, json.loads(identity.given)) != (scenario.name, scenario.given):
         return False
     return choice is None or (
         identity.engine == choice.name

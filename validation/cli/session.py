@@ -25,7 +25,7 @@ from validation.cli.words import database_words
 from validation.engines import engine_of, present_engines, unavailable_engines
 from validation.judging.ensembles import Ensemble, EnsembleEvidence
 from validation.judging.evidence.divergence import Divergence, first_divergence
-from validation.judging.judge import Verdict, judge
+from validation.judging.judge import Verdict, bits_are_compared, judge
 from validation.judging.trends import Turn
 from validation.records.case import Case, CaseResult, describe_run
 from validation.review.groups import excused
@@ -283,6 +283,7 @@ def _judged(
             scenario.laws if scenario else None,
             divergence_of(store, baseline, result, scenario) if scenario else None,
             (evidence or {}).get(case_key(result.case)),
+            scene_changed=baseline is not None and store.scene_changed(baseline.result.case, result.case),
         )
         for result in results
         for scenario in [scenarios.get(case_key(result.case))]
@@ -318,7 +319,9 @@ def divergence_of(
         if isinstance(result, CaseResult)
         else result.trajectory_key and store.trajectory(result.trajectory_key)
     )
-    if not before or not after or baseline.result.case.scene_hash != found.case.scene_hash:
+    if not before or not after or not bits_are_compared(baseline.result.case, found.case):
+        return None
+    if baseline.result.case.scene_hash != found.case.scene_hash:
         return None
     scene = scenario.scene
     return first_divergence(before, after, [member.name for member in (*scene.bodies, *scene.boundaries)])

@@ -15,7 +15,7 @@ from scenarios.scenario import Noise
 from validation.judging.convergence import ORDER
 from validation.judging.ensembles import EnsembleEvidence
 from validation.judging.evidence.divergence import Divergence
-from validation.judging.policy import ALLOWANCES
+from validation.judging.policy import ALLOWANCES, SAME_BITS_EVERYWHERE
 from validation.judging.verdict import FLOOR, NOT_MEASURED, Change, Defect, Move, Verdict, Word
 from validation.judging.verdict import MEANING as MEANING
 from validation.judging.verdict import exit_status as exit_status
@@ -34,20 +34,28 @@ def judge(
     laws: Mapping[str, float] | None = None,
     divergence: Divergence | None = None,
     ensemble: EnsembleEvidence | None = None,
+    *,
+    scene_changed: bool = False,
 ) -> Verdict:
     """One case against what was accepted for its identity; `laws` are the scenario's limits, metric -> the most.
 
     `divergence` is where the motion first parts from the accepted one; the reason ends with it. `ensemble` is what the
-    perturbed starts of both say, of a whole check settled together.
+    perturbed starts of both say, of a whole check settled together. `scene_changed`: a default of the scenario is
+    another one than when it was accepted, so that this is another scene, of which nothing is accepted yet.
     """
     found = StoredResult.of(result)
     defects = _defects(baseline, found, laws or {})
     number = None if baseline is None else baseline.number
 
+    moved = baseline is not None and "" != found.trajectory_hash != baseline.result.trajectory_hash != ""
+    unequal = _processors(baseline.result.case, found.case) if baseline is not None and moved else ""
+
     def say(word: Word, reason: str, *, worse: bool = False, changes: Sequence[Change] = ()) -> Verdict:
         if baseline is not None and word not in ("pass", "declined"):
             reason += _provenance(baseline.result.case, found.case)
-        if divergence is not None:
+        if unequal:
+            reason += f"; bits are not compared: {unequal}"
+        elif divergence is not None:
             reason += f"; {divergence.told()}"
         return Verdict(
             case=found.case,
@@ -57,7 +65,7 @@ def judge(
             changes=tuple(changes),
             defects=defects,
             baseline=number,
-            divergence=divergence,
+            divergence=None if unequal else divergence,
         )
 
     what_is = _outcome_words(found)
@@ -82,6 +90,11 @@ def judge(
         word: Word = "improved" if accepted in BROKEN else "new"
         before = f"{_outcome_words(baseline.result)} when accepted"
         return say(word, f"completes now; {before}" + (f"; {broken_laws}" if defects else ""))
+    if scene_changed:
+        return say(
+            "different",
+            "the scene changed since it was accepted, accept it anew" + (f"; {broken_laws}" if defects else ""),
+        )
     if found.trajectory_hash and found.trajectory_hash == baseline.result.trajectory_hash:
         return say("pass", "bit-identical" + (f"; as accepted, {broken_laws}" if defects else ""))
 
@@ -93,7 +106,7 @@ def judge(
         laws_told = "; ".join(f"breaks a law that it kept: {defect.told(found.case)}" for defect in fresh)
         return say("defect", laws_told + (f"; {told}{more}" if changes else ""), worse=True, changes=changes)
     if not changes:
-        kept = "the motion differs, no metric moved by more than is allowed"
+        kept = ("" if unequal else "the motion differs, ") + "no metric moved by more than is allowed"
         return say("pass", kept + (f"; {broken_laws}" if defects else ""))
     word = changes[0].move
     return say(word, told + more, worse=word == "regressed", changes=changes)
@@ -237,6 +250,19 @@ def _provenance(old: Case, new: Case) -> str:
             parts.append(f"{name} {now}, was {was}")
     if old.engine_version != new.engine_version:
         parts.append(f"{new.identity.engine} {new.engine_version}, was {old.engine_version}")
-    if old.scene_hash != new.scene_hash:
-        parts.append("the scene itself has changed")
     return f" [{'; '.join(parts)}]" if parts else ""
+
+
+def bits_are_compared(old: Case, new: Case) -> bool:
+    """Not where the processor or the C library is another one, on which an engine's bits depend but for our own."""
+    known = old.processor and new.processor and new.identity.engine not in SAME_BITS_EVERYWHERE
+    return not known or old.processor == new.processor
+
+
+def _processors(old: Case, new: Case) -> str:
+    """What differs: `libm-5f2a91c0, was fma libm-0c1d2e3f`; "" where bits are compared."""
+    if bits_are_compared(old, new):
+        return ""
+    now, was = new.processor.split(), old.processor.split()
+    fresh, gone = ([word for word in one if word not in other] for one, other in ((now, was), (was, now)))
+    return f"{' '.join(fresh) or 'less'}, was {' '.join(gone) or 'without'}"

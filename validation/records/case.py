@@ -18,6 +18,7 @@ from validation.records.simulation import Simulation
 
 Value = str | int | float | bool
 
+KEY_VERSION = 2  # 1: of all parameters, those at their defaults too
 PACKAGES = ("numpy", "numba", "scipy", "pymunk", "Box2D", "pybullet", "mujoco", "upright")
 
 
@@ -26,7 +27,7 @@ class Identity:
     """What makes two cases comparable over time."""
 
     scenario: str  # family name, or the path-free name of a scene file
-    parameters: str  # complete parameters as canonical JSON; of a scene file: its content hash
+    given: str  # the parameters that differ from their defaults, as canonical JSON; of a scene file: its content hash
     engine: str
     profile: str
     dt: float
@@ -35,8 +36,11 @@ class Identity:
 
     @property
     def key(self) -> str:
-        """64 hex digits, the same in every process."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+        """The version and 64 hex digits, the same in every process; a new parameter with a default changes none.
+
+        A change of what is in it needs a new version and a migration, which works out the keys of stored cases anew.
+        """
+        return f"{KEY_VERSION}-{hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +51,8 @@ class Case:
     scene_hash: str
     engine_version: str
     settings: Mapping[str, Value]  # complete, as resolved
+    parameters: str = "{}"  # complete, as canonical JSON; of a scene file: its content hash
+    processor: str = ""  # what an engine's bits depend on beside its code: `running.processes.processor`; "": not known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -149,7 +149,7 @@ def comparison_line(comparison: Comparison) -> str:
     line = {
         "format": FORMAT,
         "scenario": case.identity.scenario,
-        "parameters": parameters_of(case.identity.parameters),
+        "parameters": parameters_of(case.parameters),
         "variant": comparison.variant,
         "sign": comparison.sign,
         "told": comparison.told,

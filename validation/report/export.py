@@ -88,7 +88,7 @@ def _rows(run: StoredRun, result: StoredResult) -> Iterator[dict[str, Any]]:
         "branch": run.info.branch,
         "case": result.number,
         "scenario": case.identity.scenario,
-        "parameters": case.identity.parameters,
+        "parameters": case.parameters,
         "label": case.label,
         "engine": case.identity.engine,
         "engine_label": case.engine_label,

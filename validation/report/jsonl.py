@@ -35,7 +35,7 @@ def case_line(run: int, result: CaseResult | StoredResult, verdict: Verdict | No
         "run": run,
         "case": found.key,
         "scenario": case.identity.scenario,
-        "parameters": parameters_of(case.identity.parameters),
+        "parameters": parameters_of(case.parameters),
         "engine": case.identity.engine,
         "engine_version": case.engine_version,
         "profile": case.identity.profile,

@@ -123,6 +123,6 @@ def _means(metric: str, value: float, text: str, case: Case) -> str:
 def _subject(case: Case) -> str:
     """ "" where the scene is a user's own, or a parameter is not known."""
     try:
-        return SUBJECTS.get(case.identity.scenario, "").format_map(parameters_of(case.identity.parameters))
+        return SUBJECTS.get(case.identity.scenario, "").format_map(parameters_of(case.parameters))
     except KeyError:
         return ""

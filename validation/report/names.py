@@ -11,7 +11,7 @@ from validation.records.case import Case
 
 def metric_name(metric: str, case: Case) -> str:
     """`truth_error_goal` by what the scenario is about, "truth error of stop distance"; any other as it stands."""
-    goal = _goal(case.identity.scenario, case.identity.parameters) if metric == "truth_error_goal" else ""
+    goal = _goal(case.identity.scenario, case.parameters) if metric == "truth_error_goal" else ""
     return f"truth error of {goal}" if goal else metric
 
 

@@ -152,7 +152,7 @@ def _plan(request: Request, answer: dict[str, Any], hello: dict[str, Any], text:
     case = Case(
         identity=Identity(
             scenario=scenario.name,
-            parameters=scenario.parameters_json,
+            given=json.dumps(scenario.given, sort_keys=True),
             engine=request.engine.name,
             profile=_profile(request, hello),
             dt=request.dt,
@@ -164,6 +164,8 @@ def _plan(request: Request, answer: dict[str, Any], hello: dict[str, Any], text:
         scene_hash=scene_hash,
         engine_version=hello.get("version", "unknown"),
         settings=answer.get("settings", {}),
+        parameters=scenario.parameters_json,
+        processor=hello.get("processor", ""),
     )
     return Plan(
         case=case,

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
+import sys
+from contextlib import closing
+from itertools import chain, count
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
@@ -9,7 +13,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from validation.store.connection import in_one_line, reading, writing
 from validation.store.errors import StoreError
 
-HEAD = "0009"
+HEAD = "0010"
 SCRIPTS = Path(__file__).parent / "migrations"
 LOCK = 7_461_203  # any number that is ours: two processes that open the same new database take turns
 
@@ -22,8 +26,32 @@ def migrate(engine: Engine, name: str) -> None:
     with writing(engine, name) as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
-        if revision_of(connection, name) != HEAD:
+        found = revision_of(connection, name)
+        if found != HEAD:
+            kept = _copy(engine, found) if found else None
             upgrade(connection, HEAD)
+            if kept:
+                print(f"{name}: of an older Upright, brought up to date; as it was: {kept}", file=sys.stderr)
+
+
+def _copy(engine: Engine, revision: str) -> Path | None:
+    """A copy of a SQLite file beside it, as it was before the transaction that is open; None of a server's database."""
+    if engine.dialect.name != "sqlite" or engine.url.database in (None, "", ":memory:"):
+        return None
+    file = Path(str(engine.url.database))
+    names = (
+        file.with_name(f"{file.name}.revision-{revision}{more}") for more in chain([""], map("-{}".format, count(2)))
+    )
+    target = next(name for name in names if not name.exists())
+    try:
+        with closing(sqlite3.connect(file)) as old, closing(sqlite3.connect(target)) as new:
+            old.backup(new)
+    except (sqlite3.Error, OSError) as error:
+        target.unlink(missing_ok=True)
+        raise StoreError(
+            f"{file}: cannot be copied to {target.name} before it is brought up to date ({error})"
+        ) from None
+    return target
 
 
 def revision_of(connection: Connection, name: str) -> str:

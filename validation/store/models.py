@@ -116,7 +116,7 @@ class Case(Base):
     # identity
     identity_key: Mapped[str]
     scenario: Mapped[str]
-    parameters: Mapped[str]
+    given: Mapped[str] = mapped_column(server_default="{}")  # JSON
     engine: Mapped[str]
     profile: Mapped[str]
     dt: Mapped[float]
@@ -128,6 +128,8 @@ class Case(Base):
     scene_hash: Mapped[str]
     engine_version: Mapped[str]
     settings: Mapped[str]  # JSON
+    parameters: Mapped[str]  # JSON
+    processor: Mapped[str] = mapped_column(server_default="")
     # what became of it; outcome NULL: planned, not done
     outcome: Mapped[str | None]
     reason: Mapped[str]

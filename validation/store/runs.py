@@ -11,7 +11,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from scenarios.scene import Scene, content_hash, parse_scene, write_scene
+from scenarios.scene import Scene, content_hash, parse_scene, same_scene, write_scene
+from scenarios.scene_error import SceneError
 from validation.records.case import Case, CaseResult, Identity, RunInfo
 from validation.records.measurement import Measurement
 from validation.records.stored import Point, StoredResult, StoredRun, case_key
@@ -38,6 +39,8 @@ IDENTITY = [getattr(models.Case, name) for name in Identity.__dataclass_fields__
 CASE = [
     *IDENTITY,
     *(getattr(models.Case, n) for n in ("label", "engine_label", "scene_hash", "engine_version", "settings")),
+    models.Case.parameters,
+    models.Case.processor,
 ]
 
 
@@ -89,6 +92,8 @@ def _case_row(run: int, key: str, case: Case) -> dict[str, Any]:
         "scene_hash": case.scene_hash,
         "engine_version": case.engine_version,
         "settings": json.dumps(dict(case.settings)),
+        "parameters": case.parameters,
+        "processor": case.processor,
         **NOT_DONE,
     }
 
@@ -276,6 +281,8 @@ def case_of(row: Row[Any]) -> Case:
         scene_hash=row.scene_hash,
         engine_version=row.engine_version,
         settings=json.loads(row.settings),
+        parameters=row.parameters,
+        processor=row.processor,
     )
 
 
@@ -336,6 +343,16 @@ def scene(connection: Connection, scene_hash: str) -> Scene:
     if text is None:
         raise StoreError(f"scene {scene_hash[:12]}: not in this database")
     return parse_scene(json.loads(text), where=f"stored scene {scene_hash[:12]}")
+
+
+def scene_changed(connection: Connection, old: Case, new: Case) -> bool:
+    """By more than round-off. Where one of the two is not stored, the hashes alone tell."""
+    if old.scene_hash == new.scene_hash:
+        return False
+    try:
+        return not same_scene(scene(connection, old.scene_hash), scene(connection, new.scene_hash))
+    except (StoreError, SceneError):
+        return True
 
 
 def labelled(connection: Connection, label: str) -> list[tuple[str, str]]:

@@ -191,6 +191,11 @@ class Store:
         with reading(self._engine, self.name) as connection:
             return runs.scene(connection, scene_hash)
 
+    def scene_changed(self, old: Case, new: Case) -> bool:
+        """Whether the second is of another scene, by more than round-off."""
+        with reading(self._engine, self.name) as connection:
+            return runs.scene_changed(connection, old, new)
+
     def labelled_scene(self, label: str) -> tuple[str, Scene]:
         """Name and scene of a scene file that was run, by the label of its cases."""
         with reading(self._engine, self.name) as connection:

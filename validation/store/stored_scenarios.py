@@ -40,7 +40,13 @@ def stored_verdicts(store: Store, pairs: Sequence[tuple[StoredResult, StoredResu
         if which not in laws and new.measurements:
             laws[which] = _laws_of(store, new.case)
     return [
-        judge(as_baseline(old), new, laws.get((new.case.label, new.case.scene_hash)), ensemble=evidence.get(i))
+        judge(
+            as_baseline(old),
+            new,
+            laws.get((new.case.label, new.case.scene_hash)),
+            ensemble=evidence.get(i),
+            scene_changed=store.scene_changed(old.case, new.case),
+        )
         for i, (old, new) in enumerate(pairs)
     ]
 
@@ -51,7 +57,7 @@ def stored_scenario(store: Store, case: Case) -> Scenario:
     from scenarios.catalogue import scenario_of
     from scenarios.catalogue.scene_file import scenario_from_scene
 
-    if "content" in json.loads(case.identity.parameters):
+    if "content" in json.loads(case.identity.given):
         return scenario_from_scene(case.identity.scenario, store.scene(case.scene_hash))
     if not _is_of_catalogue(case):  # no file is read because a database names it
         raise ParameterError(f"{case.label}: no scenario of the catalogue")
@@ -61,7 +67,7 @@ def stored_scenario(store: Store, case: Case) -> Scenario:
 def _is_of_catalogue(case: Case) -> bool:
     from scenarios.catalogue import FAMILIES
 
-    return "content" not in json.loads(case.identity.parameters) and case.label.partition(":")[0] in FAMILIES
+    return "content" not in json.loads(case.identity.given) and case.label.partition(":")[0] in FAMILIES
 
 
 @lru_cache(maxsize=4096)

@@ -39,6 +39,33 @@ def verdict_on(old: float, new: float, **given: Any) -> Verdict:
     return judge(accepted(of(measurement(value=old, **given))), of(measurement(value=new, **given), **MOVED))
 
 
+def test_on_another_processor_bits_are_not_compared_and_all_else_is() -> None:
+    """Those of our own engine are, for it computes with nothing that differs between processors."""
+
+    def seen(engine: str, value: float, processor: str, bits: str) -> StoredResult:
+        on = replace(case(engine=engine), processor=processor)
+        return of(measurement(value=value), case=on, trajectory_hash=bits)
+
+    before = accepted(seen("pymunk", 4e-4, "x86_64 fma libm-1", "before"))
+    assert judge(before, seen("pymunk", 4e-4, "x86_64 libm-2", "after")).reason == (
+        "no metric moved by more than is allowed; bits are not compared: libm-2, was fma libm-1"
+    )
+    worse = judge(before, seen("pymunk", 3e-3, "x86_64 libm-2", "after"))
+    assert worse.worse and worse.reason.endswith("; bits are not compared: libm-2, was fma libm-1")
+    assert judge(before, seen("pymunk", 4e-4, "x86_64 libm-2", "before")).reason == "bit-identical"
+    not_known = judge(before, seen("pymunk", 4e-4, "", "after"))
+    ours = judge(accepted(seen("reference", 4e-4, "fma", "before")), seen("reference", 4e-4, "none", "after"))
+    assert not_known.reason == ours.reason == "the motion differs, no metric moved by more than is allowed"
+
+
+def test_another_scene_of_the_same_name_is_not_compared_but_needs_an_acceptance() -> None:
+    verdict = judge(accepted(of(measurement(value=4e-4))), of(measurement(value=3e-3), **MOVED), scene_changed=True)
+    assert (verdict.word, verdict.worse, verdict.changes) == ("different", False, ())
+    assert verdict.reason.startswith("the scene changed since it was accepted, accept it anew")
+    crashed = judge(accepted(of(measurement())), of(outcome="crashed", reason="SIGSEGV"), scene_changed=True)
+    assert crashed.worse, "a crash is wrong in any scene"
+
+
 # --- the outcome --------------------------------------------------------------------------------------------------
 
 

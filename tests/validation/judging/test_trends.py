@@ -164,7 +164,7 @@ def catalogue_case() -> Case:
 
     scenario = scenario_of("upright-block")
     of = case("upright-block", parameters={})
-    return replace(of, identity=replace(of.identity, parameters=scenario.parameters_json))
+    return replace(of, parameters=scenario.parameters_json)
 
 
 def test_a_stored_trend_ends_with_the_run_that_is_asked_for(stored: Store) -> None:

@@ -50,7 +50,7 @@ def case(
     return Case(
         identity=Identity(
             scenario=scenario,
-            parameters=json.dumps(parameters, sort_keys=True),
+            given=json.dumps(parameters, sort_keys=True),
             engine=engine,
             profile=profile,
             dt=1.0 / 240.0,
@@ -62,6 +62,7 @@ def case(
         scene_hash=scene_hash,
         engine_version=version,
         settings={"iterations": 50, "slop": 1e-3} if settings is None else settings,
+        parameters=json.dumps(parameters, sort_keys=True),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sqlite3
 from pathlib import Path
 
@@ -107,6 +109,68 @@ def test_a_migration_that_fails_halfway_leaves_the_older_database_whole(where: s
         assert revision_of(connection, name) == "0001"
         assert "baselines" not in sa.inspect(connection).get_table_names()
     engine.dispose()
+
+
+def key_of_8df027a(parameters: dict[str, object]) -> str:
+    """As that version made it: of all parameters."""
+    identity = {
+        **{"scenario": "stack", "parameters": json.dumps(parameters, sort_keys=True), "engine": "pymunk"},
+        **{"profile": "fair", "dt": 1 / 240, "platform": "linux-x86_64", "alias": ""},
+    }
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+
+def test_a_case_of_8df027a_keeps_its_baseline_and_its_family_may_gain_a_parameter(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The key is worked out anew, of what differs from the defaults of then; the file is copied first."""
+    path = tmp_path / "u.db"
+    engine, name = connect(str(path))
+    defaults = json.loads((SCRIPTS / "defaults_of_8df027a.json").read_text())["stack"]
+    given = [defaults, defaults | {"n": defaults["n"] + 1}]
+    keys = [key_of_8df027a(parameters) for parameters in given]
+    with writing(engine, name) as connection:
+        upgrade(connection, "0008")
+        rows = {"when": "2026-11-03 12:30:15", "packages": "{}"}
+        connection.execute(
+            sa.text(
+                "INSERT INTO runs VALUES (7, :when, :when, 'abc', 'main', false, 'm', 'p', '3.11', :packages, '',"
+                " false, :packages, '', '', :packages)"
+            ),
+            rows,
+        )
+        for number, (key, parameters) in enumerate(zip(keys, given), 1):
+            values = {"id": number, "key": f"{key}-5e", "identity": key, "given": json.dumps(parameters)}
+            connection.execute(
+                sa.text(
+                    "INSERT INTO cases VALUES (:id, 7, :key, :identity, 'stack', :given, 'pymunk', 'fair', :dt,"
+                    " 'linux-x86_64', '', 'stack', 'pymunk', '0', '7', '{}', 'completed', '', '', 'h', NULL, 0.1, 0.0,"
+                    " 1, 0.1)"
+                ),
+                values | {"dt": 1 / 240},
+            )
+            connection.execute(
+                sa.text(
+                    "INSERT INTO baselines VALUES (:id, :id, :identity, 'main', :when, 'R.', 'x', 'x', NULL, NULL)"
+                ),
+                {"id": number, "identity": key, "when": rows["when"]},
+            )
+    engine.dispose()
+    with open_store(path) as store:
+        results = store.results(7)
+        assert [json.loads(result.case.identity.given) for result in results] == [{}, {"n": defaults["n"] + 1}]
+        assert [json.loads(result.case.parameters) for result in results] == given
+        assert {b.result.number for b in store.baselines("main").values()} == {1, 2}
+        assert store.baselines("main").keys() == {result.case.identity.key for result in results}
+    with sqlite3.connect(path) as brought:
+        found = brought.execute("SELECT key FROM cases ORDER BY id").fetchall()
+        assert [row[0] for row in found] == [f"{result.case.identity.key}-5e" for result in results]
+    copy = path.with_name("u.db.revision-0008")
+    assert f"as it was: {copy}" in capsys.readouterr().err
+    with sqlite3.connect(copy) as kept:
+        assert [row[0] for row in kept.execute("SELECT identity_key FROM baselines ORDER BY id")] == keys
+    open_store(path).close()
+    assert capsys.readouterr().err == "", "once"
 
 
 def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ import psutil
 from scenarios.scene import Scene, parse_scene
 from validation.engines.shared.lifeline import die_with_parent, outlive_parent
 from validation.running.processes.frames import ClosedError, Reader, pack, receive, send
+from validation.running.processes.processor import processor
 
 POLL = 0.05  # s between two looks at memory and clock
 PAGE = os.sysconf("SC_PAGE_SIZE")  # bytes
@@ -337,6 +338,7 @@ def main() -> None:
             "version": str(engine.version),
             "profiles": list(getattr(engine, "profiles", ("default",))),
             "settings": list(getattr(engine, "settings", {})),
+            "processor": processor(),
             "choices": choices(getattr(engine, "settings", {})),
         }
     except Exception as error:

@@ -1,0 +1,46 @@
+"""What the bits of an engine depend on beside its code: the processor's features and the C library. Provenance, never
+identity: where two results differ in it their bits are not compared, and all else is."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import platform
+import struct
+from functools import cache
+from pathlib import Path
+
+FEATURES = ("avx", "avx2", "avx512f", "fma", "fma4", "asimd", "sve")
+PROBES = (math.cos, math.atan, math.exp, math.log, math.asin, math.sinh)
+PROBED = 2000
+"""Arguments of each, over (0, 1): of 14,000 values 16 differ between glibc's sines with FMA and without."""
+
+
+@cache
+def processor() -> str:
+    """Words: architecture, vendor, features, C library with its version, and a digest of what that computes.
+
+    The digest tells which of its variants the library has chosen: GLIBC_TUNABLES can switch some off, and does not
+    change what the kernel says of the processor.
+    """
+    known = _cpuinfo()
+    flags = f"{known.get('flags', '')} {known.get('Features', '')}".split()
+    words = [platform.machine(), known.get("vendor_id") or platform.processor() or "unknown"]
+    words += [name for name in FEATURES if name in flags]
+    return " ".join((*words, "-".join(filter(None, platform.libc_ver())) or platform.system(), f"libm-{_digest()}"))
+
+
+def _cpuinfo() -> dict[str, str]:
+    """Of the first processor; empty where the kernel does not tell."""
+    try:
+        first = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n\n", 1)[0]
+    except OSError:
+        return {}
+    pairs = (line.partition(":") for line in first.splitlines())
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _digest() -> str:
+    arguments = [(i + 0.5) / PROBED for i in range(PROBED)]
+    values = [f(x) for f in PROBES for x in arguments] + [math.pow(1.0 + x, 2.7) for x in arguments]
+    return hashlib.sha256(struct.pack(f"<{len(values)}d", *values)).hexdigest()[:8]
