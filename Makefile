@@ -1,4 +1,5 @@
 # make run    the canonical suite on every engine present; make test    lint, types and tests.
+# make slow   all tests; make docs    the site; make bench   the benchmarks.
 # Needs Python 3.11 (later versions run without pybullet) and nothing else.
 
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
@@ -8,7 +9,7 @@ DB ?= upright.db
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test slow lint dashboard bench clean
+.PHONY: run test slow lint docs dashboard bench clean
 
 run: $(VENV)/installed
 	@$(BIN)/upright run --db $(DB)
@@ -23,6 +24,9 @@ lint: $(VENV)/tested
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+
+docs: $(VENV)/documented
+	@$(BIN)/python -m sphinx -W --keep-going -q -b dirhtml docs build/site && echo "  build/site/index.html"
 
 dashboard: $(VENV)/installed
 	@$(BIN)/upright dashboard --db $(DB)
@@ -42,6 +46,10 @@ $(VENV)/installed: pyproject.toml constraints.txt
 
 $(VENV)/tested: $(VENV)/installed
 	@$(PIP) install --constraint constraints.txt --editable '.[test]'
+	@touch $@
+
+$(VENV)/documented: $(VENV)/installed
+	@$(PIP) install --constraint constraints.txt --editable '.[docs]'
 	@touch $@
 
 clean:
