@@ -56,7 +56,7 @@ def build(path: Path) -> None:
     (run,) = rows_of(database, "runs")
     first = {row["engine"]: row for row in rows_of(database, "cases")}
     (entry,) = rows_of(database, "ledger")
-    for table in ("verdicts", "baselines", "ledger_cases", "measurements", "ledger", "cases", "runs"):
+    for table in ("verdicts", "ledger_cases", "measurements", "ledger", "cases", "runs"):
         database.execute(f"DELETE FROM {table}")
     random = np.random.default_rng(20261121)
     old = random.choice(np.arange(60, RUNS - 60), FAULTS - len(OPEN), replace=False)
@@ -69,7 +69,6 @@ def build(path: Path) -> None:
     write(database, "cases", case_rows(first, histories))
     write(database, "measurements", measurement_rows(histories))
     write(database, "ledger", (entry | {"id": n + 1, "reason": f"accepted {n}"} for n in range(FAULTS + 1)))
-    write(database, "baselines", baseline_rows(histories))
     write(database, "ledger_cases", entry_case_rows(histories))
     write(database, "verdicts", verdict_rows(histories))
     database.execute("ANALYZE")
@@ -180,25 +179,9 @@ def acceptances(histories: list[History]) -> Iterator[tuple[int, History, int, i
                 yield number, h, fault + TOLD - 1, k + 2
 
 
-def baseline_rows(histories: list[History]) -> Iterator[dict[str, Any]]:
-    for number, h, run, entry in acceptances(histories):
-        yield {
-            "id": number,
-            "case_id": h.case(run),
-            "identity_key": h.identity,
-            "branch": "main",
-            "accepted": moment(run),
-            "who": "R.",
-            "reason": "first look" if run == 0 else "iterations lowered on purpose",
-            "scope": "the whole run",
-            "until": None,
-            "entry_id": entry,
-        }
-
-
 def entry_case_rows(histories: list[History]) -> Iterator[dict[str, Any]]:
-    for _, h, run, entry in acceptances(histories):
-        yield {"entry_id": entry, "case_id": h.case(run)}
+    for number, h, run, entry in acceptances(histories):
+        yield {"id": number, "entry_id": entry, "case_id": h.case(run)}
 
 
 def verdict_rows(histories: list[History]) -> Iterator[dict[str, Any]]:

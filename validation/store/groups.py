@@ -256,7 +256,7 @@ def _sightings(
 
     for number, row in rows.items():
         since, baseline, newest = row.since_run or row.run_id, baselines.get(row.identity_key), latest[number]
-        if baseline and (baseline.entry_id or 0) < judged_by.get(row.baseline_id, 0):
+        if baseline and baseline.entry_id < judged_by.get(row.baseline_id, 0):
             baseline = None  # superseded, as the run knew
         found.append(
             Sighting(
@@ -327,16 +327,16 @@ def _fingerprints(connection: Connection, cases: Sequence[int]) -> dict[int, str
 
 
 def _run_of_baseline(connection: Connection, numbers: Iterable[int | None]) -> dict[int, int]:
-    query = select(models.Baseline.id, Case.run_id).join(Case, Case.id == models.Baseline.case_id)
+    query = select(models.EntryCase.id, Case.run_id).join(Case, Case.id == models.EntryCase.case_id)
     known = {number for number in numbers if number is not None}
-    return {row.id: row.run_id for row in connection.execute(query.where(models.Baseline.id.in_(known)))}
+    return {row.id: row.run_id for row in connection.execute(query.where(models.EntryCase.id.in_(known)))}
 
 
 def _entry_of_baseline(connection: Connection, numbers: Iterable[int | None]) -> dict[int, int]:
     """By the numbers of baselines: the entry that made each, of those that hold."""
     undone = ledger.undone_entries(connection)
-    query = select(models.Baseline.id, models.Baseline.entry_id).where(
-        models.Baseline.id.in_({number for number in numbers if number is not None}),
-        or_(models.Baseline.until.is_(None), models.Baseline.until > datetime.now(UTC)),
+    query = ledger.ACCEPTED.where(
+        models.EntryCase.id.in_({number for number in numbers if number is not None}),
+        or_(models.Entry.until.is_(None), models.Entry.until > datetime.now(UTC)),
     )
-    return {row.id: row.entry_id for row in connection.execute(query) if row.entry_id and row.entry_id not in undone}
+    return {row.id: row.entry_id for row in connection.execute(query) if row.entry_id not in undone}

@@ -47,26 +47,8 @@ def accept(
     accepted = [_the_one(group) for group in by_identity.values()]
     if not accepted:
         return []
-    now = datetime.now(UTC)
     numbers = [result.number for result in accepted]
-    entry = ledger.add(
-        connection, "accept", numbers, who=who, reason=reason, scope=scope, until=until, refers_to=carries, made=now
-    )
-    rows = [
-        {
-            "case_id": result.number,
-            "identity_key": result.case.identity.key,
-            "branch": stored.branch,
-            "accepted": now,
-            "who": who,
-            "reason": reason,
-            "scope": scope,
-            "until": until,
-            "entry_id": entry,
-        }
-        for result in accepted
-    ]
-    connection.execute(insert(models.Baseline), rows)
+    ledger.add(connection, "accept", numbers, who=who, reason=reason, scope=scope, until=until, refers_to=carries)
     return numbers
 
 
@@ -121,12 +103,11 @@ def newest_on(connection: Connection, branch: str, seen_from: Standpoint) -> dic
 def _holding(connection: Connection, branches: Sequence[str]) -> list[Any]:
     """Neither expired nor undone."""
     rows = connection.execute(
-        select(models.Baseline.__table__, models.Run.commit, models.Run.dirty, models.Case.trajectory_hash)
-        .join(models.Case, models.Case.id == models.Baseline.case_id)
+        ledger.ACCEPTED.add_columns(models.Run.commit, models.Run.dirty, models.Case.trajectory_hash)
         .join(models.Run, models.Run.id == models.Case.run_id)
         .where(
-            models.Baseline.branch.in_(branches),
-            or_(models.Baseline.until.is_(None), models.Baseline.until > datetime.now(UTC)),
+            models.Entry.branch.in_(branches),
+            or_(models.Entry.until.is_(None), models.Entry.until > datetime.now(UTC)),
         )
     )
     undone = ledger.undone_entries(connection)
@@ -139,8 +120,9 @@ def baselines(connection: Connection, seen_from: Standpoint) -> dict[str, Baseli
     if not chosen:
         return {}
     numbers = {row.case_id for row in chosen.values()}
-    accepted = models.Case.id.in_(select(models.Baseline.case_id).where(models.Baseline.branch.in_(seen_from.branches)))
-    results = {result.number: result for result in runs.results(connection, accepted) if result.number in numbers}
+    of_branches = ledger.ACCEPTED.with_only_columns(models.Case.id).where(models.Entry.branch.in_(seen_from.branches))
+    accepted = runs.results(connection, models.Case.id.in_(of_branches))
+    results = {result.number: result for result in accepted if result.number in numbers}
     return {identity: baseline_of(row, results[row.case_id]) for identity, row in chosen.items()}
 
 
@@ -150,7 +132,7 @@ def baseline_of(row: Any, result: StoredResult) -> Baseline:
         result=result,
         branch=row.branch,
         who=row.who,
-        when=row.accepted,
+        when=row.made,
         reason=row.reason,
         scope=row.scope,
         until=row.until,

@@ -12,6 +12,15 @@ from validation.review.ledger import Act, Entry, check_entry, undone
 from validation.store import models
 from validation.store.errors import StoreError
 
+ACCEPTED = (
+    select(models.EntryCase.__table__, models.Case.identity_key, models.Entry.branch, models.Entry.made)
+    .add_columns(models.Entry.who, models.Entry.reason, models.Entry.scope, models.Entry.until)
+    .join(models.Entry, models.Entry.id == models.EntryCase.entry_id)
+    .join(models.Case, models.Case.id == models.EntryCase.case_id)
+    .where(models.Entry.act == "accept")
+)
+"""Baselines, those in effect and those that were: an acceptance of one case each, with the entry's words."""
+
 
 def add(
     connection: Connection,
@@ -25,11 +34,10 @@ def add(
     owner: str = "",
     link: str = "",
     refers_to: int | None = None,
-    made: datetime | None = None,
 ) -> int:
     """The entry's number. Raises LedgerError, and StoreError where there is no such case, or the cases are of
     several branches."""
-    now = made or datetime.now(UTC)
+    now = datetime.now(UTC)
     check_entry(act, who=who, reason=reason, until=until, owner=owner, link=link, now=now)
     if not cases:
         raise StoreError(f"cases: none are given to {act}; nothing was written")
@@ -111,6 +119,6 @@ def undone_entries(connection: Connection) -> dict[int, int]:
 def lapsed_baselines(connection: Connection) -> set[int]:
     """Numbers of those that count no more: their day has come, or they were taken back."""
     taken_back = undone_entries(connection)
-    over = models.Baseline.until <= datetime.now(UTC)
-    query = select(models.Baseline.id).where(or_(over, models.Baseline.entry_id.in_(taken_back)))
+    over = models.Entry.until <= datetime.now(UTC)
+    query = ACCEPTED.where(or_(over, models.Entry.id.in_(taken_back))).with_only_columns(models.EntryCase.id)
     return set(connection.execute(query).scalars())

@@ -196,35 +196,21 @@ class Entry(Base):
 
 
 class EntryCase(Base):
-    """A case that an entry of the ledger was said of."""
+    """A case that an entry of the ledger was said of. Of an acceptance it is a baseline: never changed; a later one
+    supersedes it, or its entry is undone."""
 
     __tablename__ = "ledger_cases"
-    entry_id: Mapped[int] = mapped_column(ForeignKey("ledger.id"), primary_key=True)
-    case_id: Mapped[int] = mapped_column(ForeignKey("cases.id"), primary_key=True, index=True)
-
-
-class Baseline(Base):
-    """Append-only: an acceptance is never changed; a later one supersedes it, or its entry in the ledger is undone."""
-
-    __tablename__ = "baselines"
-    __table_args__ = (Index("ix_baselines_branch_identity_key", "branch", "identity_key"),)
+    __table_args__ = (UniqueConstraint("entry_id", "case_id", name="uq_ledger_cases_entry_id_case_id"),)
     id: Mapped[int] = mapped_column(primary_key=True)
-    case_id: Mapped[int] = mapped_column(ForeignKey("cases.id"))
-    identity_key: Mapped[str]
-    branch: Mapped[str]
-    accepted: Mapped[datetime]
-    who: Mapped[str]
-    reason: Mapped[str]
-    scope: Mapped[str]
-    until: Mapped[datetime | None]
-    entry_id: Mapped[int | None]  # of the ledger; no foreign key: SQLite cannot add one to a table that is there
+    entry_id: Mapped[int] = mapped_column(ForeignKey("ledger.id"))
+    case_id: Mapped[int] = mapped_column(ForeignKey("cases.id"), index=True)
 
 
 class Verdict(Base):
     __tablename__ = "verdicts"
     __table_args__ = (Index("ix_verdicts_since_run", "since_run"),)
     case_id: Mapped[int] = mapped_column(ForeignKey("cases.id"), primary_key=True)
-    baseline_id: Mapped[int | None] = mapped_column(ForeignKey("baselines.id"))
+    baseline_id: Mapped[int | None] = mapped_column(ForeignKey("ledger_cases.id"))
     word: Mapped[str]
     worse: Mapped[bool]
     reason: Mapped[str]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, func, select, text
 
 from validation.records.stored import Baseline
-from validation.store import judgements, models, runs
+from validation.store import judgements, ledger, models, runs
 
 Case, Verdict = models.Case, models.Verdict
 
@@ -65,22 +65,21 @@ def branches(connection: Connection) -> list[str]:
 
 def baselines_numbered(connection: Connection, numbers: Collection[int]) -> dict[int, Baseline]:
     """By number, in effect or not."""
-    rows = connection.execute(select(models.Baseline.__table__).where(models.Baseline.id.in_(numbers))).all()
+    rows = connection.execute(ledger.ACCEPTED.where(models.EntryCase.id.in_(numbers))).all()
     results = {result.number: result for result in runs.results(connection, Case.id.in_([row.case_id for row in rows]))}
     return {row.id: judgements.baseline_of(row, results[row.case_id]) for row in rows}
 
 
 def acceptances(connection: Connection, identity_key: str, branches: Collection[str]) -> list[Baseline]:
     """Of a case on these branches, oldest first, in effect or not."""
-    query = select(models.Baseline.id).where(
-        models.Baseline.identity_key == identity_key, models.Baseline.branch.in_(branches)
-    )
+    of_case = Case.identity_key == identity_key, models.Entry.branch.in_(branches)
+    query = ledger.ACCEPTED.where(*of_case).with_only_columns(models.EntryCase.id)
     found = baselines_numbered(connection, list(connection.execute(query).scalars()))
     return [found[number] for number in sorted(found)]
 
 
 def accepted_branches(connection: Connection) -> set[str]:
-    return set(connection.execute(select(models.Baseline.branch).distinct()).scalars())
+    return set(connection.execute(select(models.Entry.branch).where(models.Entry.act == "accept").distinct()).scalars())
 
 
 def size(connection: Connection) -> tuple[int, int]:

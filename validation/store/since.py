@@ -171,7 +171,7 @@ class _Here:
 
     def __init__(self, connection: Connection, run: int, verdict: Verdict) -> None:
         self.verdict = verdict
-        baseline = select(Case.run_id).join(models.Baseline, models.Baseline.case_id == Case.id)
-        self.accepted = connection.execute(baseline.where(models.Baseline.id == verdict.baseline)).scalar()
+        baseline = select(Case.run_id).join(models.EntryCase, models.EntryCase.case_id == Case.id)
+        self.accepted = connection.execute(baseline.where(models.EntryCase.id == verdict.baseline)).scalar()
         result = select(*PRINTS).where(Case.run_id == run, Case.key == verdict.case_key)
         self.fingerprint = fingerprint_of(connection.execute(result).one())
