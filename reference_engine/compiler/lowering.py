@@ -87,11 +87,11 @@ class KernelLower(Lower):
         if isinstance(inst, ir.Del):
             return None
         if isinstance(inst, ir.SetItem | ir.StaticSetItem):
-            place = self.element(inst.target, inst.index)
-            if place is not None:
+            pointer = self.element(inst.target, inst.index)
+            if pointer is not None:
                 array = self.typeof(inst.target.name)
                 value = self._cast_var(inst.value, array.dtype)
-                return store_item(self.context, self.builder, array, value, place)
+                return store_item(self.context, self.builder, array, value, pointer)
         return super().lower_inst(inst)
 
     def lower_assign(self, ty: Any, inst: Any) -> Any:
@@ -105,29 +105,31 @@ class KernelLower(Lower):
         return super().lower_expr(resty, expr) if made is None else made
 
     def write_getitem(self, resty: Any, expr: Any) -> Any:
-        place = self.element(expr.value, expr.index)
-        return None if place is None else load_item(self.context, self.builder, self.typeof(expr.value.name), place)
+        pointer = self.element(expr.value, expr.index)
+        return None if pointer is None else load_item(self.context, self.builder, self.typeof(expr.value.name), pointer)
 
     write_static_getitem = write_getitem
 
     def element(self, array: Any, index: Any) -> Any:
-        """Where it is, or None: only of contiguous arrays, by one signed number for each dimension."""
+        """Its address, or None: only of contiguous arrays, by one signed number for each dimension."""
         kind = self.typeof(array.name)
         if not (isinstance(kind, types.Array) and kind.layout == "C"):
             return None
         indices = self.indices(index)
         if indices is None or len(indices) != kind.ndim:
             return None
-        builder, made = self.builder, self.loadvar(array.name)
+        builder, made, checked = self.builder, self.loadvar(array.name), self.context.enable_boundscheck
         shape = builder.extract_value(made, SHAPE)
-        place = None
+        offset = None
         for axis, number in enumerate(indices):
-            size = builder.extract_value(shape, axis) if axis or not is_at_least_0(number) else None
+            size = builder.extract_value(shape, axis) if axis or checked or not is_at_least_0(number) else None
             if not is_at_least_0(number):  # from the end
                 below = builder.icmp_signed("<", number, number.type(0))
                 number = builder.select(below, builder.add(number, size), number)
-            place = number if place is None else builder.add(builder.mul(place, size), number)
-        return builder.gep(builder.extract_value(made, DATA), [place])
+            if checked:  # NUMBA_BOUNDSCHECK
+                cgutils.do_boundscheck(self.context, builder, number, size, axis)
+            offset = number if offset is None else builder.add(builder.mul(offset, size), number)
+        return builder.gep(builder.extract_value(made, DATA), [offset])
 
     def indices(self, index: Any) -> list[Any] | None:
         if isinstance(index, ir.Var):
@@ -274,10 +276,10 @@ class KernelLower(Lower):
             return context.get_dummy_value() if made is None else made
         callee = context.declare_function(builder.module, compiled.fndesc)
         with builder.goto_entry_block():
-            places = [builder.alloca(pointer.type.pointee) for pointer in callee.args[:2]]
+            results = [builder.alloca(pointer.type.pointee) for pointer in callee.args[:2]]
         packed = self.call_conv._get_arg_packer(signature.args).as_arguments(builder, arguments)
-        builder.call(callee, [*places, *packed])
-        made = builder.load(places[0])
+        builder.call(callee, [*results, *packed])
+        made = builder.load(results[0])
         if kind == types.boolean:
             return builder.icmp_unsigned("!=", made, made.type(0))
         return context.get_returned_value(builder, kind, made)

@@ -6,11 +6,10 @@ caller. Here a kernel stays intermediate code; the entry that calls it links eac
 optimised and made machine code once. Compiling takes half the time; what comes out is the same.
 
 numba's pipeline is meant to be exchanged (`pipeline_class`, numba manual, "Customizing the Compiler"); its code library
-is not, so `tests/reference_engine/geometry/test_compiler.py` would tell of a numba in which this no longer holds.
+is not: `reference_engine/compiler/__init__.py` lists the releases of numba on which this was tested, and with others
+numba's own pipeline is used.
 """
 
-import hashlib
-from pathlib import Path
 from typing import Any
 
 from numba import _dynfunc  # type: ignore[attr-defined]  # compiled, and not in its stubs
@@ -18,7 +17,6 @@ from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, Flags
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
-from numba.core.dispatcher import Dispatcher
 from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import (
     AnnotateTypes,
@@ -41,38 +39,20 @@ from reference_engine.compiler.lowering import LeanLowering
 
 def without_literals(made: Any) -> Any:
     """A kernel that is compiled once for all numbers; numba compiles one more for each literal in a call."""
-    if isinstance(made, Dispatcher):
-        found = made.get_call_template
+    found = made.get_call_template
 
-        def of_plain_types(args: Any, kws: Any) -> Any:
-            named = {name: types.unliteral(kind) for name, kind in dict(kws).items()}
-            return found(tuple(types.unliteral(kind) for kind in args), named)
+    def of_plain_types(args: Any, kws: Any) -> Any:
+        named = {name: types.unliteral(kind) for name, kind in dict(kws).items()}
+        return found(tuple(types.unliteral(kind) for kind in args), named)
 
-        made.get_call_template = of_plain_types  # type: ignore[method-assign]  # the hook that numba has
-    return made
-
-
-def stamp_of(folder: Path) -> str:
-    """Of all Python files in a folder, where they lie and when they were written."""
-    seen = hashlib.sha256()
-    for file in sorted(folder.rglob("*.py")):
-        seen.update(f"{file} {file.stat().st_mtime_ns} {file.stat().st_size}".encode())
-    return seen.hexdigest()
-
-
-def kept_with(stamp: str, made: Any) -> Any:
-    """An entry whose machine code on disk is stale too where this stamp is another; numba asks only its own file."""
-    if isinstance(made, Dispatcher):
-        kept = made._cache._cache_file  # type: ignore[attr-defined]  # of every dispatcher with cache=True
-        kept._source_stamp = (kept._source_stamp, stamp)
+    made.get_call_template = of_plain_types  # the hook that numba has
     return made
 
 
 def callable_as(kernel: Any, entry: Any) -> Any:
     """The entry, of which kernels that call it see the kernel: no machine code is made for them."""
-    if isinstance(entry, Dispatcher):
-        entry.get_call_template = kernel.get_call_template  # type: ignore[method-assign]  # the hook that numba has
-        entry.as_kernel = kernel  # type: ignore[attr-defined]  # where `lowering` looks for it
+    entry.get_call_template = kernel.get_call_template  # the hook that numba has
+    entry.as_kernel = kernel  # where `lowering` looks for it
     return entry
 
 

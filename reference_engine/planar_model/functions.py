@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
+from numba import config
 from numba.core import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
@@ -80,3 +81,9 @@ def call_function(typing_context: Any, address: Any, time: Any, state: Any, rate
         return context.get_dummy_value()
 
     return types.none(types.int64, types.float64, state, rate_out), generate
+
+
+if config.DISABLE_JIT:  # kernels are Python functions
+
+    def call_function(address: Any, time: Any, state: Any, rate_out: Any) -> Any:
+        SIGNATURE(address)(time, state.ctypes.data_as(NUMBERS), rate_out.ctypes.data_as(NUMBERS))

@@ -88,8 +88,8 @@ def main() -> None:
     from validation.running.kernel_cache import use_kernel_cache
 
     _last_on_path(str(Path.cwd()))
-    use_kernel_cache()
     try:
+        use_kernel_cache()
         sys.exit(cli.main(standalone_mode=False) or 0)
     except click.exceptions.Exit as leave:
         sys.exit(leave.exit_code)

@@ -1,8 +1,9 @@
 """Where compiled kernels are kept: a folder under the digest of all that decides their machine code.
 
 numba notices an edit only in a kernel's own file; a callee edited elsewhere leaves stale code behind. So the folder
-carries a digest of our sources and of numba's and Python's versions. It must be set before numba is imported, and is
-warmed by one process before several use it (numba issue 4807: many processes on a cold cache).
+carries a digest of our sources, of numba's and Python's versions, and of what compiles and whether it checks bounds
+(docs/compiler.md). It must be set before numba is imported, and is warmed by one process before several use it (numba
+issue 4807: many processes on a cold cache).
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+
+from reference_engine.compiler import chosen_compiler
 
 try:
     import fcntl
@@ -44,8 +47,12 @@ def cache_root() -> Path:
 
 
 def kernel_folder() -> Path:
-    """Of these sources where they lie, this numba and this Python."""
-    digest = hashlib.sha256(f"{sys.version}{importlib.metadata.version('numba')}".encode())
+    """Of these sources where they lie, this numba, this Python and how they compile. Raises CacheError."""
+    try:
+        compiled = chosen_compiler(), os.environ.get("NUMBA_BOUNDSCHECK")
+    except ValueError as error:
+        raise CacheError(str(error)) from None
+    digest = hashlib.sha256(f"{sys.version}{importlib.metadata.version('numba')}{compiled}".encode())
     home = Path(__file__).resolve().parents[2]
     for source in SOURCES:
         for file in sorted((home / source).rglob("*.py")):
