@@ -15,9 +15,8 @@ from typing import Any
 from numba import _dynfunc  # type: ignore[attr-defined]  # compiled, and not in its stubs
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, Flags
+from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
-from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import (
     AnnotateTypes,
     NoPythonBackend,
@@ -141,36 +140,11 @@ def pipeline(name: str, *lowering: Any) -> list[Any]:
     return [passes]
 
 
-class ComparedAtOnce(Flags):
-    """Of a compilation. numba asks 100,000 times whether flags are those of before, and reads all 22 of both, each by a
-
-    property: a tenth of the time. Flags of which the same ones are set, to the same values, are equal without that.
-    """
-
-    __slots__ = ()
-    names = hash(tuple(sorted(Flags.options)))  # numba's own hash is of the names too
-
-    def __hash__(self) -> int:
-        return self.names
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Flags) and self._values == other._values:
-            return True
-        return super().__eq__(other)
-
-
-def compare_at_once() -> None:
-    """The flags under which numba compiles now."""
-    ConfigStack.top_or_none().__class__ = ComparedAtOnce
-
-
 class KernelCompiler(CompilerBase):
     def define_pipelines(self) -> list[Any]:
-        compare_at_once()
         return pipeline("kernel", ToIntermediateCode, LeanLowering, MakeKnownToCallers)
 
 
 class EntryCompiler(CompilerBase):
     def define_pipelines(self) -> list[Any]:
-        compare_at_once()
         return pipeline("entry", ToOptimisedCode, LeanLowering)

@@ -86,4 +86,4 @@ def call_function(typing_context: Any, address: Any, time: Any, state: Any, rate
 if config.DISABLE_JIT:  # kernels are Python functions
 
     def call_function(address: Any, time: Any, state: Any, rate_out: Any) -> Any:
-        SIGNATURE(address)(time, state.ctypes.data_as(NUMBERS), rate_out.ctypes.data_as(NUMBERS))
+        SIGNATURE(int(address))(time, state.ctypes.data_as(NUMBERS), rate_out.ctypes.data_as(NUMBERS))

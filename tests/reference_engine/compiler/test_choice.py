@@ -127,3 +127,23 @@ def test_another_value_is_refused_with_those_that_there_are(monkeypatch):
         chosen_compiler()
     with pytest.raises(CacheError, match="UPRIGHT_COMPILER is 'gcc'"):
         kernel_folder()
+
+
+SMALL = (
+    "compiler/test_structure.py",
+    "contact_problems/test_elimination.py",
+    "contact_problems/test_friction_input.py",
+    "planar/test_external.py",
+    "test_trigonometry.py",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variable", ["NUMBA_BOUNDSCHECK", "NUMBA_DISABLE_JIT"])
+def test_small_suites_pass_with_bounds_checked_and_as_python_functions(variable):
+    suites = [str(ROOT / "tests" / "reference_engine" / name) for name in SMALL]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *suites],
+        cwd=ROOT, env={**os.environ, variable: "1"}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:]

@@ -9,11 +9,9 @@ import numba
 import numpy as np
 import pytest
 from numba.core.caching import NullCache
-from numba.core.compiler import Flags
-from numba.core.targetconfig import ConfigStack
 
 from reference_engine.compiler.kernels import OURS, entry, kernel, stamp_of
-from reference_engine.compiler.pipeline import ComparedAtOnce, IntermediateCode, compare_at_once
+from reference_engine.compiler.pipeline import IntermediateCode
 
 ROOT = Path(__file__).parents[3]
 
@@ -85,22 +83,3 @@ def test_a_cached_entry_needs_none_of_its_kernels(tmp_path):
         for _ in range(2)
     ]  # fmt: skip
     assert said == [["15.0", "1", "0"], ["15.0", "0", "1"]]
-
-
-def test_flags_are_equal_where_numba_says_so():
-    plain, ours = Flags(), ComparedAtOnce()
-    assert hash(ours) == hash(plain)
-    assert ours == plain and plain == ours
-    ours.fastmath = plain.fastmath  # set, to what it is anyhow
-    assert ours == plain and plain == ours
-    ours.no_compile = not plain.no_compile
-    assert ours != plain and plain != ours
-    plain.no_compile = ours.no_compile
-    assert ours == plain and ours.copy() == plain
-
-
-def test_a_kernel_is_compiled_under_such_flags():
-    assert type(ConfigStack.top_or_none()) is not ComparedAtOnce
-    with ConfigStack().enter(Flags()):
-        compare_at_once()
-        assert type(ConfigStack.top_or_none()) is ComparedAtOnce
