@@ -9,10 +9,10 @@ import streamlit as st
 from dashboard import reading, series
 from dashboard.look import go, grid, heading, law_html, part, said, text, word_html
 from validation.judging.verdict import MEANING, Verdict
+from validation.records.names import engine_name, metric_name
 from validation.records.quantities import quantity, time_step
 from validation.report.hints import again_words
 from validation.report.meaning import meaning
-from validation.report.names import engine_name, metric_name
 from validation.store import Baseline, StoredResult, StoredRun
 from validation.store.errors import StoreError
 

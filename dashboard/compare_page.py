@@ -14,10 +14,10 @@ import streamlit as st
 from dashboard import reading
 from dashboard.look import COLOURS, go, grid, heading, part, said, text, word_html
 from validation.judging.verdict import NOT_MEASURED, Verdict, summary, worst_first
+from validation.records.names import engine_name, metric_name
 from validation.records.quantities import contrast
 from validation.records.stored import StoredComparison
 from validation.report.meaning import worst_meaning
-from validation.report.names import engine_name, metric_name
 from validation.store import StoredResult, StoredRun
 from validation.store.stored_scenarios import stored_verdicts
 

@@ -31,12 +31,12 @@ from dashboard.look import (
 )
 from validation.judging.verdict import Verdict, standing, summary, worst_first
 from validation.records.case import Case
+from validation.records.names import engine_name, metric_name
 from validation.records.quantities import quantity, time_step
 from validation.records.simulation import BROKEN
 from validation.records.stored import case_key
 from validation.report.hints import again_words
 from validation.report.meaning import meaning
-from validation.report.names import engine_name, metric_name
 from validation.store import StoredResult, StoredRun
 
 MOST_FAILURES = 50

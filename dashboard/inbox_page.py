@@ -10,9 +10,9 @@ import streamlit as st
 from dashboard import effects, reading
 from dashboard.look import age, go, grid, heading, part, said, spark, state_html, text, together, word_html
 from validation.judging.verdict import MEANING, Verdict, standing, summary, times
+from validation.records.names import engine_word
 from validation.report.effect import Effect
 from validation.report.meaning import meaning
-from validation.report.names import engine_word
 from validation.review.groups import STATES, Group, Member
 from validation.store import Baseline, StoredRun
 

@@ -14,10 +14,10 @@ from dashboard import reading
 from dashboard.look import said, text
 from validation.judging.judge import allowed_move
 from validation.judging.trends import Turn
+from validation.records.names import metric_name
 from validation.records.quantities import NEVER, quantity
 from validation.records.stored import Point
 from validation.report.effect import band_of
-from validation.report.names import metric_name
 from validation.store import Baseline, StoredResult, StoredRun
 from validation.store.trends import stored_trend
 

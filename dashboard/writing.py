@@ -12,7 +12,7 @@ import streamlit as st
 
 from dashboard import reading
 from dashboard.look import part, said, text
-from validation.report.names import engine_word
+from validation.records.names import engine_word
 from validation.review.groups import CLOSED, Group, Member
 from validation.review.ledger import MARKS, MEANING, Act, LedgerError
 from validation.store.errors import StoreError

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.validation.store.made import case, info, result
-from validation.cli import pytest_session
+from validation.cli import serve
 from validation.cli import session as sessions
 from validation.cli.absent import absent, left_out_line
 from validation.cli.options import Options
@@ -120,7 +120,7 @@ def test_a_users_tests_are_judged_as_a_pull_request_is(tmp_path: Path, monkeypat
         asked.append(options)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pytest_session, "run_session", seen)
+    monkeypatch.setattr(serve, "run_session", seen)
     for name in ("GITLAB_CI", "GITHUB_EVENT_PATH"):
         monkeypatch.delenv(name, raising=False)
     told = {"GITHUB_ACTIONS": "true", "GITHUB_BASE_REF": "main", "GITHUB_HEAD_REF": "lower"}
@@ -129,11 +129,11 @@ def test_a_users_tests_are_judged_as_a_pull_request_is(tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     request = {"scenarios": ["pile"], "engines": ["pymunk"], "profile": None, "database": "x.db"}
     with pytest.raises(KeyboardInterrupt):
-        pytest_session.answer(request)
+        serve.answer(request)
     for words in (["init", "-q", "-b", "main"], ["commit", "-q", "--allow-empty", "-m", "one"]):
         subprocess.run(["git", *words], check=True)
     with pytest.raises(KeyboardInterrupt):
-        pytest_session.answer(request)
+        serve.answer(request)
     outside, inside = asked
     assert outside.lineage is None and outside.ensemble_as_accepted
     assert inside.lineage and inside.lineage.base == "main" and inside.branch == "lower"

@@ -101,7 +101,7 @@ def command(
 
 def require_all(selection: Selection, run: int, cases: Sequence[Case]) -> None:
     """Raises ClickException where something is named that the run does not have."""
-    from validation.report.names import engine_word
+    from validation.records.names import engine_word
 
     lacking = selection.lacking(cases)
     if lacking:

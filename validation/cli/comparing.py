@@ -18,7 +18,7 @@ from validation.judging.ensembles import Ensemble, EnsembleEvidence, settled
 from validation.judging.ensembles import compare as compare_ensembles
 from validation.judging.policy import STARTS
 from validation.records.case import CaseResult
-from validation.report.names import with_profile
+from validation.records.names import with_profile
 from validation.running.ensembles import Starts, run_ensembles
 from validation.running.processes.pool import Pool
 from validation.running.runner import (

@@ -50,8 +50,8 @@ def told(store: Store, result: StoredResult, metrics: tuple[str, ...]) -> list[t
     Raises ClickException where a metric is named that the case does not have.
     """
     from validation.cli.words import near_miss
+    from validation.records.names import engine_name, metric_name
     from validation.records.quantities import quantity
-    from validation.report.names import engine_name, metric_name
     from validation.store.trends import stored_trend
 
     has = [m.metric for m in result.measurements]

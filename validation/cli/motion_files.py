@@ -9,8 +9,8 @@ from pathlib import Path
 
 from scenarios.scene import Scene
 from validation.cli.showing import case_tracks
+from validation.records.names import engine_word
 from validation.report.motion import Track, motion_gif, motion_png
-from validation.report.names import engine_word
 from validation.report.player import motion_html
 from validation.store import Baseline, Store, StoredResult
 

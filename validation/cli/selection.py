@@ -11,7 +11,7 @@ from scenarios.catalogue.scene_file import LABEL, scenario_from_scene
 from scenarios.scenario import Scenario
 from validation.engines import EngineChoice, engine_of
 from validation.records.case import Case
-from validation.report.names import with_profile
+from validation.records.names import with_profile
 from validation.store import Store
 
 

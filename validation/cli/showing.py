@@ -13,8 +13,8 @@ from validation.cli.session import run_session
 from validation.cli.words import command_line
 from validation.judging.verdict import Verdict
 from validation.metrics.curves import curves
+from validation.records.names import engine_name
 from validation.report.motion import Track
-from validation.report.names import engine_name
 from validation.report.table import one_line
 from validation.running.runner import Limits
 from validation.store import Store, StoredResult

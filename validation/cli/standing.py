@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from validation.judging.verdict import Verdict, standing
-from validation.report.names import engine_name
+from validation.records.names import engine_name
 from validation.report.table import one_line
 
 MOST = 3

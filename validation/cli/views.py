@@ -46,7 +46,7 @@ def show_session(session: Session, options: Options) -> None:
 def ensemble_lines(session: Session) -> list[str]:
     """How many cases were run from perturbed starts, and of which of them one cannot say all that one would like."""
     from validation.judging.policy import HORIZONS
-    from validation.report.names import engine_name
+    from validation.records.names import engine_name
     from validation.report.table import one_line
 
     cases = {verdict.case_key: verdict.case for verdict in session.verdicts}
@@ -77,9 +77,9 @@ def accept_run(session: Session, options: Options, *, elsewhere: bool = False) -
 def show_verdicts(session: Session, options: Options) -> None:
     """What is worth a line, and what to do about the worst."""
     from validation.judging.trends import timing_line
+    from validation.records.names import engine_name
     from validation.records.quantities import quantity
     from validation.report.hints import stored_words
-    from validation.report.names import engine_name
     from validation.report.table import one_line, render_verdicts
 
     pairs = list(zip(session.results, session.verdicts))

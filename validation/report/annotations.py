@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from validation.judging.verdict import Verdict, fails, worst_first
 from validation.records.case import CaseResult
+from validation.records.names import engine_name
 from validation.records.stored import StoredResult
-from validation.report.names import engine_name
 
 MOST = 10
 LONGEST = 400  # characters of a reason

@@ -24,10 +24,10 @@ from rich.text import Text
 from validation.judging.comparison import Comparison, Sign, Signed, cost_ratio, settings_apart
 from validation.judging.verdict import NOT_MEASURED
 from validation.records.case import CaseResult
+from validation.records.names import metric_name, parameters_of
 from validation.records.quantities import contrast, time_step
 from validation.records.stored import StoredResult
 from validation.report.jsonl import FORMAT, finite
-from validation.report.names import metric_name, parameters_of
 from validation.report.table import one_line, text_of
 
 SHOWN = 3  # changes of a scenario, unless all are asked for

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from validation.judging.judge import allowed_move
 from validation.judging.verdict import NOT_MEASURED, Change, Defect, Verdict, times
 from validation.records.measurement import Measurement
+from validation.records.names import metric_name
 from validation.records.quantities import contrast, quantity
 from validation.records.stored import Baseline, StoredResult
 from validation.report.meaning import meaning
-from validation.report.names import metric_name
 
 Band = tuple[float, float]
 

@@ -10,9 +10,9 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from validation.records.names import engine_word
 from validation.report.jsonl import FORMAT, finite
 from validation.report.meaning import worst_meaning
-from validation.report.names import engine_word
 from validation.report.table import one_line, text_of
 from validation.review.groups import STATES, Group, Member, Place
 from validation.review.ledger import Entry

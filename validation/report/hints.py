@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from scenarios.catalogue import canonical_suite
 from validation.engines import present_engines
 from validation.records.case import Case
-from validation.report.names import engine_word
+from validation.records.names import engine_word
 from validation.running.runner import STEP
 
 

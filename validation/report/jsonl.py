@@ -20,8 +20,8 @@ from typing import Any
 from validation.judging.verdict import Verdict
 from validation.records.case import CaseResult
 from validation.records.measurement import Measurement
+from validation.records.names import parameters_of
 from validation.records.stored import StoredResult
-from validation.report.names import parameters_of
 
 FORMAT = 1
 

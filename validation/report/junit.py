@@ -12,9 +12,9 @@ from xml.etree import ElementTree as ET
 
 from validation.judging.verdict import Verdict, fails
 from validation.records.case import CaseResult
+from validation.records.names import engine_name
 from validation.records.simulation import BROKEN
 from validation.records.stored import StoredResult
-from validation.report.names import engine_name
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 (section 2.2) does not allow in a document, escaped or not."""

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from validation.judging.verdict import Change, Verdict, standing, summary, worst_first
 from validation.records.case import Case, CaseResult
+from validation.records.names import metric_name
 from validation.records.quantities import quantity
 from validation.records.stored import Baseline, StoredResult
 from validation.report.effect import effect_of
 from validation.report.hints import again_words, stored_words
-from validation.report.names import metric_name
 from validation.review.groups import Group
 from validation.review.lineage import SHORT
 

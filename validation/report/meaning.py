@@ -7,8 +7,8 @@ import math
 
 from validation.judging.verdict import NOT_MEASURED, Change, Defect, Verdict
 from validation.records.case import Case
+from validation.records.names import metric_name, parameters_of
 from validation.records.quantities import contrast
-from validation.report.names import metric_name, parameters_of
 
 MEANS = {
     "truth_error_goal": "{name} is off by {new}",

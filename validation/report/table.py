@@ -16,10 +16,10 @@ from rich.text import Text
 from validation.judging.verdict import FLOOR, MEANING, Verdict, Word, summary, worst_first
 from validation.records.case import CaseResult
 from validation.records.measurement import Measurement
+from validation.records.names import engine_name, metric_name
 from validation.records.quantities import quantity, time_step
 from validation.records.simulation import BROKEN
 from validation.records.stored import StoredFind, StoredResult, case_key
-from validation.report.names import engine_name, metric_name
 
 PIPED_WIDTH = 100
 WIDEST = 200

@@ -11,9 +11,9 @@ from scenarios.catalogue import canonical_suite
 from tests.validation.report.made import pair, stored
 from tests.validation.store.made import case, measurement
 from validation.records.case import Case
+from validation.records.names import engine_name, metric_name
 from validation.report.junit import junit_xml
 from validation.report.markdown import markdown_summary
-from validation.report.names import engine_name, metric_name
 from validation.report.table import render_case, render_table, render_verdicts
 from validation.store import StoredResult
 

@@ -5,8 +5,8 @@
 
     pytest --upright-engine my_package.MyEngine
 
-This package runs inside the user's pytest, where `validation` or `scenarios` may be the user's own. So it imports
-nothing of ours: everything is done in a process of its own (`client.py`), once for all tests of a session.
+It runs inside the user's pytest, where `validation` or `scenarios` may be the user's own. So everything is done in a
+process of its own (`asking.py`), once for all tests of a session.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from typing import Any
 
 import pytest
 
-from upright_pytest.client import Case, Client, ClientError, Wanted, at_root
-
-__all__ = ["Case"]
+from upright.asking import UprightError
+from upright.pytest_cases import Client, TestedCase, Wanted, at_root
 
 NO_ENGINE = "no engine to test: give --upright-engine WORD, or upright_engine in the ini file"
 SESSION = pytest.StashKey[Client]()
@@ -105,7 +104,7 @@ def _scenarios(metafunc: pytest.Metafunc) -> list[str]:
         return list(dict.fromkeys(words))
     try:
         return config.stash[SESSION].canonical()
-    except ClientError as error:
+    except UprightError as error:
         raise pytest.UsageError(f"upright: {error}") from None
 
 
@@ -130,7 +129,7 @@ def _upright_ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
 
 
 @pytest.fixture
-def upright_case(request: pytest.FixtureRequest, _upright_ran: Client) -> Case:
+def upright_case(request: pytest.FixtureRequest, _upright_ran: Client) -> TestedCase:
     """One scenario on one engine, run and judged; `check()` fails the test with the verdict's own words."""
     client = _upright_ran
     if client.error:

@@ -49,7 +49,7 @@ class Project:
 
     def pytest(self, *words: str) -> tuple[int, str]:
         """Exit status and output, with the project's folder in front of ours on the path."""
-        plugins = ["-p", "upright_pytest", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-rs"]
+        plugins = ["-p", "upright.pytest_plugin", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-rs"]
         paths = os.pathsep.join([str(self.folder), str(ROOT)])
         done = subprocess.run(
             [sys.executable, "-m", "pytest", *plugins, *words],
@@ -129,7 +129,7 @@ def test_scenarios_come_from_the_marker_the_command_line_the_ini_file_or_the_sui
 
 
 def test_the_distribution_announces_the_plugin() -> None:
-    """Under the module's own name, so that `-p upright_pytest` does not load it twice."""
+    """Under the module's own name, so that `-p upright.pytest_plugin` does not load it twice."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert project["project"]["entry-points"]["pytest11"] == {"upright_pytest": "upright_pytest"}
-    assert "upright_pytest" in project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    assert project["project"]["entry-points"]["pytest11"] == {"upright.pytest_plugin": "upright.pytest_plugin"}
+    assert "upright" in project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
