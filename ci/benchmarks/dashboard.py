@@ -41,10 +41,10 @@ BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 def build(path: Path) -> None:
     """Two real results, and rows made from theirs."""
-    from validation.cli.options import Options
-    from validation.cli.session import run_session
     from validation.records.case import Identity
+    from validation.running.options import Options
     from validation.running.runner import Limits
+    from validation.running.session import run_session
     from validation.store import open_store
 
     options = Options(scenarios=("stack:n=5",), engines=ENGINES, limits=Limits(), quiet=True, database=str(path))
@@ -254,9 +254,10 @@ def main() -> int:
     parser.add_argument("--database", type=Path, help="where the history is kept")
     given = parser.parse_args()
     sys.path.append(str(ROOT))
-    from validation.cli.session import warm_kernels
+    from validation.running.progress import Progress
+    from validation.running.session import warm_kernels
 
-    warm_kernels()
+    warm_kernels(Progress())
     logging.disable(logging.WARNING)  # Streamlit's, of a script without a browser
     with tempfile.TemporaryDirectory() as folder:
         path = given.database or Path(folder) / "history.db"

@@ -21,13 +21,14 @@ import numpy as np
 
 from scenarios.catalogue import scenario_of
 from scenarios.scenario import Scenario
-from validation.cli.session import warm_kernels
 from validation.engines import engine_of, present_engines
 from validation.metrics.energy import energy
 from validation.metrics.observation import Observation
 from validation.records.case import CaseResult
 from validation.running.processes.pool import Pool
+from validation.running.progress import Progress
 from validation.running.runner import Limits, Request, execute, plan_cases
+from validation.running.session import warm_kernels
 
 ROOT = Path(__file__).parents[2]
 TABLE = Path(__file__).with_suffix(".json")
@@ -177,7 +178,7 @@ def scenario(scene: str) -> Scenario:
 
 def simulate(cells: list[Cell]) -> dict[Cell, CaseResult]:
     """Each scene on each engine, once. Of an engine that cannot be loaded there is no result."""
-    warm_kernels()
+    warm_kernels(Progress())
     results: dict[Cell, CaseResult] = {}
     with Pool() as pool:
         requests = [Request(scenario=scenario(scene), engine=engine_of(word)) for scene, word in cells]

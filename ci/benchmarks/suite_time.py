@@ -11,9 +11,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from validation.cli.options import Options, make_limits
-from validation.cli.session import run_session
 from validation.running.kernel_cache import use_kernel_cache
+from validation.running.options import Options
+from validation.running.runner import Limits
+from validation.running.session import run_session
 from validation.store import open_store
 
 WALL_TARGET = 45.0  # s
@@ -22,7 +23,7 @@ OVERHEAD_TARGET = 20.0  # ms a simulated case
 
 def main() -> int:
     use_kernel_cache()
-    options = Options(limits=make_limits(2, 60.0, 2048, timing=False), quiet=True)
+    options = Options(limits=Limits(workers=2))
     with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "suite.db") as store:
         cold = run_session(store, options, "suite_time").totals
         session = run_session(store, options, "suite_time")

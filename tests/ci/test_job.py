@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 import pytest
 
 from validation.cli.ci import marker
-from validation.cli.forge import Forge
-from validation.cli.options import Options
+from validation.running.forge import Forge
+from validation.running.options import Options
 from validation.running.runner import Limits
 from validation.store import open_store
 

@@ -11,15 +11,15 @@ import pytest
 
 from tests.validation.store.made import case, info, result
 from validation.cli import serve
-from validation.cli import session as sessions
-from validation.cli.absent import absent, left_out_line
-from validation.cli.options import Options
-from validation.cli.session import resume_session, run_session
 from validation.judging.judge import exit_status
 from validation.judging.verdict import summary
 from validation.records.case import Case, Identity, platform_class
 from validation.review.lineage import Lineage
+from validation.running import session as sessions
+from validation.running.absent import absent, left_out_line
+from validation.running.options import Options
 from validation.running.runner import Limits
+from validation.running.session import resume_session, run_session
 from validation.store import Store, open_store
 
 

@@ -11,8 +11,8 @@ import click
 from validation.cli.words import database_option, database_words, selection_options, user_name, without_password
 
 if TYPE_CHECKING:
-    from validation.cli.selection import Selection
     from validation.records.case import Case
+    from validation.running.selection import Selection
     from validation.store import StoredResult
 
 
@@ -44,8 +44,8 @@ def command(
     upright accept stack:n=10 --engine pymunk --run 12 --reason "iterations lowered on purpose, see #31"
     upright accept --group 3f2a91 --reason "the new solver"
     """
-    from validation.cli.selection import selection_of
     from validation.report.hints import again_words
+    from validation.running.selection import selection_of
     from validation.store import open_store
 
     if not reason.strip():

@@ -58,12 +58,11 @@ def command(
     """
     import tempfile
 
-    from validation.cli.bisecting import Probe, search
-    from validation.cli.selection import scenario_in
     from validation.report.meaning import worst_meaning
     from validation.report.table import one_line
+    from validation.running.selection import scenario_in
     from validation.store import open_store
-    from validation.tools.bisect import Repository
+    from validation.tools.bisect import Probe, Repository, search
 
     repository = Repository(repo.resolve())
     with open_store(database) as store:

@@ -10,7 +10,7 @@ import click
 from validation.cli.words import OutputFile, command_line, database_words, session_options
 
 if TYPE_CHECKING:
-    from validation.cli.options import Options
+    from validation.running.options import Options
 
 
 @click.command()
@@ -30,17 +30,16 @@ def command(options: Options, strict: bool, junit: Path | None, markdown: Path |
     upright check
     upright check stack:n=10 --engine pymunk:iterations=2 --markdown summary.md --junit results.xml
     """
-    from validation.cli.absent import left_out_line
-    from validation.cli.session import run_session
-    from validation.cli.standing import standing_lines
-    from validation.cli.views import accept_run, show_session, show_verdicts, tell
+    from validation.cli.views import accept_run, left_out_line, resumable, show_session, show_verdicts, tell
     from validation.judging.judge import exit_status
     from validation.report.jsonl import case_line
     from validation.report.junit import junit_xml
     from validation.report.markdown import markdown_summary
+    from validation.report.standing import standing_lines
+    from validation.running.session import run_session
     from validation.store import open_store
 
-    with open_store(options.database) as store:
+    with open_store(options.database) as store, resumable(options.database):
         session = run_session(store, options, command_line())
         groups = store.groups(session.run) if markdown else []
     pairs = list(zip(session.results, session.verdicts))

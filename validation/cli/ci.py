@@ -14,9 +14,9 @@ import click
 from validation.cli.words import command_line, database_words, session_options, without_password
 
 if TYPE_CHECKING:
-    from validation.cli.forge import Forge
-    from validation.cli.options import Options
-    from validation.cli.session import Session
+    from validation.running.forge import Forge
+    from validation.running.options import Options
+    from validation.running.session import Session
     from validation.store import Store
 
 MOST_PICTURES = 3
@@ -61,13 +61,12 @@ def command(options: Options, strict: bool, base: str | None, branch: str, name:
     """
     from dataclasses import replace
 
-    from validation.cli.absent import left_out_line
-    from validation.cli.forge import forge_of
-    from validation.cli.session import run_session
-    from validation.cli.views import show_session, show_verdicts, tell
+    from validation.cli.views import left_out_line, resumable, show_session, show_verdicts, tell
     from validation.judging.judge import exit_status
     from validation.report.annotations import commit_annotations
     from validation.review.lineage import lineage_of
+    from validation.running.forge import forge_of
+    from validation.running.session import run_session
     from validation.store import open_store
 
     forge = forge_of(os.environ)
@@ -84,7 +83,7 @@ def command(options: Options, strict: bool, base: str | None, branch: str, name:
     except OSError as error:
         raise click.UsageError(f"--reports: {reports} cannot be made ({error.strerror})") from None
     silent = secrets.token_hex(8) if forge.annotations and not options.quiet else ""
-    with open_store(options.database) as store:
+    with open_store(options.database) as store, resumable(options.database):
         session = run_session(store, options, command_line())
         advice = "" if session.baselines else what_to_do(store, session, options)
         note = roughly_judged(session)
@@ -230,8 +229,8 @@ def write_motions(store: Store, session: Session, reports: Path) -> dict[str, st
     """By case key, the picture's address within the folder; of the worst that moved."""
     from urllib.parse import quote
 
-    from validation.cli.motion_files import motion_files
     from validation.judging.verdict import worst_first
+    from validation.report.motion_files import motion_files
 
     results = {result.key: result for result in store.results(session.run)}
     baselines = {baseline.number: baseline for baseline in session.baselines}

@@ -68,10 +68,11 @@ def command(
     upright compare mujoco==3.3.7 mujoco==4.0.0 stack:n=10 --scene my_cell.json
     upright compare pymunk@default pymunk@fair
     """
-    from validation.cli.comparing import compare_engines
-    from validation.cli.options import make_limits
+    from validation.cli.progress import Shown
+    from validation.cli.words import make_limits
     from validation.records.case import describe_run
     from validation.report.comparison import comparison_line, render_comparison
+    from validation.running.comparing import compare_engines
     from validation.store import open_store
 
     with open_store(database) as store:  # first: a database that cannot be written should cost no minutes
@@ -83,7 +84,7 @@ def command(
             limits=make_limits(workers, time_limit, 2048, timing=False),
             options=options,
             starts=ensemble,
-            quiet=as_json,
+            progress=Shown(quiet=as_json),
         )
         lines = [comparison_line(comparison) for comparison in done.comparisons]
         number = store.add_comparison(

@@ -34,7 +34,8 @@ def command(port: int, address: str, who: str, no_browser: bool, database: str) 
     upright dashboard --accept-as R.
     upright dashboard --db results/upright.db --port 8600
     """
-    from validation.cli.session import warm_kernels
+    from validation.cli.progress import Shown
+    from validation.running.session import warm_kernels
     from validation.store import open_store
 
     with open_store(database):  # a database that cannot be opened is said here, not on a web page
@@ -42,7 +43,7 @@ def command(port: int, address: str, who: str, no_browser: bool, database: str) 
     found = importlib.util.find_spec("dashboard")
     if found is None or not found.submodule_search_locations:
         raise click.ClickException("the dashboard is not installed; install upright again")
-    warm_kernels()  # gaps and energies are drawn beside every motion; nobody waits for that before a blank page
+    warm_kernels(Shown())  # gaps and energies are drawn beside every motion; nobody waits for that before a blank page
     app = Path(found.submodule_search_locations[0]) / "app.py"
     options = {
         "server.port": port,

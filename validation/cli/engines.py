@@ -42,15 +42,16 @@ def command(words: tuple[str, ...], as_json: bool) -> None:
 
 def _test(word: str, *, as_json: bool) -> int:
     """1 where a check fails."""
-    from validation.cli.environments import commands_of, environments_of
-    from validation.cli.session import warm_kernels
+    from validation.cli.progress import Shown
     from validation.engines import engine_of
     from validation.report.table import one_line
+    from validation.running.environments import commands_of, environments_of
+    from validation.running.session import warm_kernels
     from validation.tools.conformance import conformance
 
     choice = engine_of(word)
-    commands = commands_of(environments_of([choice]))
-    warm_kernels()
+    commands = commands_of(environments_of([choice], Shown()))
+    warm_kernels(Shown())
     checks = conformance(choice, commands)
     for check in checks:
         about, told = f"{check.about}:", one_line(check.told)

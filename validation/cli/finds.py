@@ -36,7 +36,7 @@ def command(number: int | None, replay: bool, print_scene: bool, database: str) 
 
         click.echo(write_scene(finds[0].scene))
     elif number is not None and replay:
-        from validation.cli.fuzzing import replay_find
+        from validation.tools.fuzz import replay_find
 
         broken, words = replay_find(finds[0])
         click.echo(words)

@@ -27,16 +27,28 @@ def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile:
     upright fuzz --engine pymunk --minutes 2
     upright fuzz --engine my_package.MyEngine --seed 7
     """
-    from validation.cli.fuzzing import fuzz_engine
+    from validation.cli.progress import Shown
     from validation.engines import engine_of, present_engines
+    from validation.running.session import warm_kernels
     from validation.store import open_store
+    from validation.tools.fuzz import fuzz_engine
 
     first = random.randrange(2**31) if seed is None else seed
     choices = [engine_of(word) for word in engines or present_engines()]
     place, found = database_words(database), 0
+    warm_kernels(Shown())
     with open_store(database) as store:
         for choice in choices:
-            found += fuzz_engine(store, choice, choice.profile or profile, 60.0 * minutes, first, place)
+            found += fuzz_engine(
+                store,
+                choice,
+                choice.profile or profile,
+                60.0 * minutes,
+                first,
+                options=place,
+                say=click.echo,
+                progress=lambda words: click.echo(words, err=True),
+            )
     if found:
         click.echo(f"{found} found.   Next: upright finds{place}")
     sys.exit(1 if found else 0)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import click
+
+from validation.running.progress import Progress
 
 PLAIN_EVERY = 5.0  # s between two plain lines
 BAR, CLOCK = 12, 7  # columns
@@ -111,3 +113,19 @@ def _moving(title: str) -> Any:
     bar = Progress(*columns, TextColumn("{task.fields[what]}"), console=Console(stderr=True), transient=True)
     bar.add_task(title, total=None, what="")
     return bar
+
+
+class Shown(Progress):
+    """On standard error; without bars where standard output is for programs."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.quiet = quiet
+
+    def bar(self, title: str, total: int) -> AbstractContextManager[Live | Plain]:
+        return progress(title, total, quiet=self.quiet)
+
+    def step(self, title: str) -> AbstractContextManager[None]:
+        return step(title)
+
+    def activity(self, title: str) -> AbstractContextManager[Callable[[str], None]]:
+        return activity(title)

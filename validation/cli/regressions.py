@@ -25,8 +25,8 @@ def command(run: int | None, everything: bool, as_json: bool, database: str) -> 
     upright regressions
     upright regressions --run 12 --all --json
     """
-    from validation.cli.standing import MOST, standing_lines
     from validation.report.groups import group_line, render_groups, states_words
+    from validation.report.standing import MOST, standing_lines
     from validation.store import open_store
 
     place = database_words(database)

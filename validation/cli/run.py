@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from validation.cli.words import command_line, session_options
+from validation.cli.words import command_line, database_words, session_options
 
 if TYPE_CHECKING:
-    from validation.cli.options import Options
+    from validation.running.options import Options
 
 
 @click.command()
@@ -29,9 +29,9 @@ def command(options: Options, strict: bool, resume: bool) -> None:
     """
     from dataclasses import replace
 
-    from validation.cli.session import resume_session, run_session
-    from validation.cli.views import show_session
+    from validation.cli.views import resumable, show_session
     from validation.judging.judge import exit_status
+    from validation.running.session import resume_session, run_session
     from validation.store import open_store
 
     options = replace(options, ensemble_as_accepted=False)
@@ -44,7 +44,10 @@ def command(options: Options, strict: bool, resume: bool) -> None:
         raise click.UsageError(
             "--resume goes on with the stored run as it was started; leave all but limits and --db out"
         )
-    with open_store(options.database) as store:
+    with open_store(options.database) as store, resumable(options.database):
+        if resume and store.unfinished_run() is None:
+            start = f"upright run{database_words(options.database)}"
+            raise click.ClickException(f"no unfinished run is stored; start one with: {start}")
         session = resume_session(store, options) if resume else run_session(store, options, command_line())
     show_session(session, options)
     if strict and exit_status(session.verdicts, strict=True):

@@ -26,13 +26,7 @@ import click
 import numpy as np
 
 from validation.cli import one_line
-from validation.cli.comparing import compare_engines
-from validation.cli.forge import forge_of
-from validation.cli.motion_files import motion_files
-from validation.cli.options import Options
-from validation.cli.selection import selection_of
-from validation.cli.session import Session, run_session
-from validation.cli.showing import case_tracks
+from validation.cli.progress import Shown
 from validation.cli.words import database_words, time_step, user_name
 from validation.judging.policy import STARTS
 from validation.judging.verdict import Verdict, fails, summary
@@ -41,10 +35,16 @@ from validation.records.names import engine_word
 from validation.report.comparison import comparison_line, render_comparison
 from validation.report.hints import again_words
 from validation.report.jsonl import finite
+from validation.report.motion_files import case_tracks, motion_files
 from validation.report.player import motion_html
 from validation.report.table import render_table
 from validation.review.lineage import in_repository, lineage_of
+from validation.running.comparing import compare_engines
+from validation.running.forge import forge_of
+from validation.running.options import Options
 from validation.running.runner import Limits
+from validation.running.selection import selection_of
+from validation.running.session import Session, run_session
 from validation.store import Store, StoredResult, open_store
 
 
@@ -65,7 +65,7 @@ def options_of(request: dict[str, Any]) -> Options:
         limits=Limits(),
         ensemble=request.get("ensemble") or 0,
         ensemble_as_accepted=request["do"] in ("check", "test"),
-        quiet=not tested,
+        progress=Shown(quiet=not tested),
         database=request["database"],
         branch=forge.branch,
         default_branch=forge.default_branch,
@@ -167,7 +167,7 @@ def compare(request: dict[str, Any]) -> dict[str, Any]:
             limits=Limits(),
             options=request["options"],
             starts=STARTS if request["ensemble"] is None else request["ensemble"],
-            quiet=True,
+            progress=Shown(quiet=True),
         )
         lines = [comparison_line(comparison) for comparison in done.comparisons]
         store.add_comparison(

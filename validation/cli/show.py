@@ -42,8 +42,9 @@ def command(
     upright show upright-block:start=rock --engine reference --engine pymunk
     upright show bouncing-ball --gif ball.gif
     """
-    from validation.cli.showing import case_tracks, find_cases, verdict_lines
+    from validation.cli.showing import find_cases, verdict_lines
     from validation.report.motion import motion_gif, motion_png
+    from validation.report.motion_files import case_tracks
     from validation.report.player import motion_html
     from validation.report.table import render_case
     from validation.store import open_store

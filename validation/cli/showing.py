@@ -6,17 +6,16 @@ from collections.abc import Sequence
 
 import click
 
-from scenarios.scene import Scene
-from validation.cli.options import Options
-from validation.cli.selection import selection_of
-from validation.cli.session import run_session
+from validation.cli.progress import Shown
+from validation.cli.views import resumable
 from validation.cli.words import command_line
 from validation.judging.verdict import Verdict
-from validation.metrics.curves import curves
 from validation.records.names import engine_name
-from validation.report.motion import Track
 from validation.report.table import one_line
+from validation.running.options import Options
 from validation.running.runner import Limits
+from validation.running.selection import selection_of
+from validation.running.session import run_session
 from validation.store import Store, StoredResult
 
 
@@ -26,8 +25,11 @@ def find_cases(
     """Run number and the cases of this scenario in it, in the order of the run; what no run has is run now."""
     found = stored_cases(store, word, engines, run)
     if found is None:
-        options = Options(scenarios=(word,), engines=tuple(engines), limits=Limits(), database=database)
-        session = run_session(store, options, command_line())
+        options = Options(
+            scenarios=(word,), engines=tuple(engines), limits=Limits(), database=database, progress=Shown()
+        )
+        with resumable(database):
+            session = run_session(store, options, command_line())
         found = session.run, store.results(session.run)
     return found
 
@@ -55,22 +57,3 @@ def verdict_lines(results: Sequence[StoredResult], verdicts: Sequence[Verdict]) 
         for verdict in verdicts
         if verdict.case_key in shown and verdict.baseline is not None
     ]
-
-
-def case_tracks(store: Store, scene: Scene, results: Sequence[StoredResult]) -> list[Track]:
-    """A track for each case that has a motion."""
-    tracks = []
-    for result in results:
-        trajectory = store.trajectory(result.trajectory_key) if result.trajectory_key else None
-        if trajectory is not None:
-            series, near = curves(scene, trajectory)
-            tracks.append(
-                Track(
-                    label=result.case.engine_label,
-                    note=result.case.identity.profile,
-                    trajectory=trajectory,
-                    series=series,
-                    near=near,
-                )
-            )
-    return tracks

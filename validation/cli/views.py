@@ -5,14 +5,33 @@ from __future__ import annotations
 import math
 import shlex
 import sys
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 
 import click
 
-from validation.cli.options import Options
-from validation.cli.session import Session
 from validation.cli.words import database_words, without_password
 from validation.judging.verdict import summary, worst_first
+from validation.records.case import Case
+from validation.running.errors import Stopped
+from validation.running.options import Options
+from validation.running.session import Session
 from validation.store import StoredResult
+
+MOST_NAMES = 3
+
+
+@contextmanager
+def resumable(database: str) -> Iterator[None]:
+    """Ctrl-C in here ends the command with 130, after saying what is stored and how to go on."""
+    try:
+        yield
+    except Stopped as stopped:
+        run = stopped.run
+        words = f"stopped: {run.done} of {run.planned} cases are stored as run {run.number}."
+        go_on = f"upright run --resume{database_words(database)}"
+        click.echo(words if run.finished else f"{words}   Go on: {go_on}", err=True)
+        sys.exit(130)
 
 
 def show_session(session: Session, options: Options) -> None:
@@ -97,6 +116,17 @@ def show_verdicts(session: Session, options: Options) -> None:
         words = stored_words(worst.case, session.run) + database_words(options.database)
         click.echo(f"Look at the worst:  upright show {words}")
         click.echo(f'Mend it, or say why it is right:  upright accept {words} --reason "..."')
+
+
+def left_out_line(cases: Collection[Case]) -> str:
+    """What nobody asked for."""
+    several = len(cases) > 1
+    names = list(dict.fromkeys(f"{case.label} × {case.engine_label}" for case in cases))
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return (
+        f"not asked for, and so not judged: {len(cases)} accepted case{'s' if several else ''} "
+        f"({', '.join(names[:MOST_NAMES])}{more})"
+    )
 
 
 def cost_line(session: Session) -> str:

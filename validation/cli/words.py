@@ -11,19 +11,23 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from validation.cli.options import DEFAULT_DB, Options, make_limits
+from validation.cli.progress import Shown
 from validation.engines import EngineWordError
 from validation.engines.engine import SettingError
 from validation.review.ledger import LedgerError
 from validation.review.lineage import LineageError
 from validation.running.environments import BuildError
+from validation.running.errors import RunError
 from validation.running.kernel_cache import CacheError
+from validation.running.options import DEFAULT_DB, Options
 from validation.store.errors import StoreError
-from validation.tools.bisect import BisectError
+
+if TYPE_CHECKING:
+    from validation.running.runner import Limits
 
 MOST_STARTS = 1000
 EXPECTED_ERRORS: tuple[type[Exception], ...] = (
@@ -31,7 +35,7 @@ EXPECTED_ERRORS: tuple[type[Exception], ...] = (
     EngineWordError,
     StoreError,
     LedgerError,
-    BisectError,
+    RunError,
     CacheError,
     BuildError,
     LineageError,
@@ -93,7 +97,7 @@ def selection_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What to run, how, and where to store it, handed over as one `validation.cli.session.Options`."""
+    """What to run, how, and where to store it, handed over as one `validation.running.session.Options`."""
 
     @functools.wraps(function)
     def command(
@@ -122,6 +126,7 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
             alias=alias,
             limits=make_limits(workers, time_limit, memory_limit, timing=timing),
             quiet=as_json,
+            progress=Shown(quiet=as_json),
             ensemble=ensemble or 0,
             ensemble_as_accepted=ensemble is None,
             order=order,
@@ -224,6 +229,13 @@ class OutputFile(click.Path):
         if self.endings and path.suffix.lower() not in self.endings:
             self.fail(f"{path} ends in {path.suffix!r}; allowed: {' or '.join(self.endings)}", param, ctx)
         return path
+
+
+def make_limits(workers: int | None, time_limit: float, memory_mib: int, *, timing: bool) -> Limits:
+    from validation.running.runner import Limits
+
+    given = {"workers": workers} if workers else {}
+    return Limits(**given, time_limit=time_limit, memory_limit=memory_mib * 2**20, timing=timing)
 
 
 def time_step(text: str | None) -> float | None:

@@ -1,4 +1,4 @@
-"""Runs ensembles: a case from perturbed starts, measured up to each horizon for which the starts agree."""
+"""Runs ensembles: cases from perturbed starts, measured up to each horizon for which the starts agree."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from scenarios.scene import write_scene
-from validation.judging.ensembles import Ensemble, Series
+from validation.judging.comparison import ROUGH
+from validation.judging.ensembles import Ensemble, EnsembleEvidence, Series, compare, settled
 from validation.judging.policy import HORIZONS, LEAST_STARTS, STARTS
 from validation.judging.verdict import FLOOR
 from validation.records.case import CaseResult
 from validation.records.measurement import Measurement
+from validation.running.options import Options
 from validation.running.processes.pool import Pool
 from validation.running.runner import Limits, Plan, execute, measure_motions
 from validation.running.starts import floors, horizon, perturbed, until
+from validation.store import Store, StoredResult, case_key
 
 LEFT_OUT = ("truth_error_goal",)
 """Metrics that mean the end of the motion: not measured on a part of it."""
@@ -86,3 +89,56 @@ def _series(share: float, starts: Sequence[Sequence[Measurement]], by_unit: Mapp
         if all(metric in other for other in others) and m.noise != "timing"
         if share == 1.0 or metric not in LEFT_OUT
     ]
+
+
+Found = tuple[dict[str, Ensemble], dict[str, EnsembleEvidence]]
+
+
+def ensembles_of(
+    store: Store,
+    pool: Pool,
+    run: int,
+    plans: Sequence[Plan],
+    results: Sequence[CaseResult | StoredResult],
+    options: Options,
+) -> Found:
+    """By case key: the ensembles of this run, which are stored now, and what they say against the accepted ones.
+
+    A case that moves as the accepted one did, bit for bit, is not run again: the store knows its ensemble.
+    """
+    if not options.ensemble and not options.ensemble_as_accepted:
+        return {}, {}
+    baselines = store.baselines_of(run)
+    before: dict[str, Ensemble] = {}
+    wanted: list[tuple[Plan, Starts]] = []
+    found: dict[str, Ensemble] = {}
+    for plan, result in zip(plans, map(StoredResult.of, results)):
+        can_differ = any(not body.fixed for body in plan.scenario.scene.bodies)
+        if not result.trajectory_hash or not can_differ or not any(m.noise in ROUGH for m in result.measurements):
+            continue
+        baseline = baselines.get(plan.case.identity.key)
+        same = baseline is not None and baseline.result.trajectory_hash == result.trajectory_hash
+        if same and not options.ensemble:
+            continue
+        known = store.ensemble(baseline.result.number) if baseline else None
+        if same and known:
+            continue
+        if known:
+            before[case_key(plan.case)] = known
+        own = store.ensemble(result.number) if result.number else None  # of a run that is resumed
+        if own:
+            found[case_key(plan.case)] = own
+        elif options.ensemble:
+            wanted.append((plan, Starts(count=options.ensemble)))
+        elif known:
+            wanted.append((plan, Starts(count=known.starts, seed=known.seed)))
+    if wanted:
+        with options.progress.bar("perturbed starts", len(wanted)) as bar:
+
+            def on_done(plan: Plan, ensemble: Ensemble) -> None:
+                found[case_key(plan.case)] = ensemble
+                store.save_ensembles(run, {case_key(plan.case): ensemble})
+                bar.advance(f"{plan.case.label} × {plan.case.engine_label}")
+
+            run_ensembles(pool, wanted, options.limits, on_done)
+    return found, settled({key: compare(before[key], ensemble) for key, ensemble in found.items() if key in before})

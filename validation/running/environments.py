@@ -19,13 +19,14 @@ import shutil
 import subprocess
 import sys
 import venv
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from validation.engines import EngineChoice, distribution_of, installed_version
 from validation.running.kernel_cache import alone, cache_root
+from validation.running.progress import Progress
 
 HOME = Path(__file__).resolve().parents[2]
 OUR_PACKAGES = ("reference_engine", "scenarios", "validation")
@@ -206,3 +207,44 @@ def _top_levels() -> dict[str, Path]:
             if top not in ("..", "__pycache__") and not top.endswith(".pth") and top not in OUR_PACKAGES:
                 found[top] = Path(str(distribution.locate_file(top))).resolve()
     return found
+
+
+# --- those of a run ----------------------------------------------------------------------------------------------
+
+
+def environments_of(choices: Iterable[EngineChoice], progress: Progress) -> dict[str, Environment]:
+    """By word, of those that this Python has not. Raises BuildError."""
+    found: dict[str, Environment] = {}
+    for choice in choices:
+        if choice.word not in found and not is_here(choice):
+            with progress.activity(f"environment of {choice.word}") as tell:
+                found[choice.word] = environment_of(choice, tell)
+    return found
+
+
+def commands_of(environments: Mapping[str, Environment]) -> dict[str, list[str]]:
+    """What a pool starts for each word."""
+    return {word: environment.command for word, environment in environments.items()}
+
+
+def packages_apart(
+    sides: tuple[Environment | None, Environment | None], engines: set[str]
+) -> dict[str, tuple[str, str]]:
+    """Packages that both sides have in different versions, the engines' own left out; a side without an environment is
+    this Python.
+    """
+    names = dict.fromkeys(name for side in sides if side for name in side.packages)
+    apart = {}
+    for name in names:
+        old, new = (_version(side, name) for side in sides)
+        if old and new and old != new and name.casefold() not in engines:
+            apart[name] = (old, new)
+    return apart
+
+
+def _version(side: Environment | None, name: str) -> str | None:
+    if side is not None and name in side.packages:
+        return side.packages[name]
+    with suppress(importlib.metadata.PackageNotFoundError):  # lent
+        return importlib.metadata.version(name)
+    return None

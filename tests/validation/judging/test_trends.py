@@ -15,12 +15,12 @@ import pytest
 from scenarios.catalogue import scenario_of
 from tests.validation.command import call, upright
 from tests.validation.store.made import MOMENT, case, info, measurement, result
-from validation.cli.timing import changed_times, confirmed_times
 from validation.judging.trends import Trend, timing_line, trend
 from validation.judging.verdict import Verdict
 from validation.records.case import Case, CaseResult
 from validation.records.simulation import Simulation
 from validation.records.stored import Point
+from validation.running.timing import changed_times, confirmed_times
 from validation.store import Store, open_store
 from validation.store.trends import stored_trend
 

@@ -11,9 +11,9 @@ import pytest
 
 from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stored
 from tests.validation.store.made import case, info, result
-from validation.cli.forge import Forge, forge_of
 from validation.report.annotations import MOST, commit_annotations
 from validation.review.lineage import Lineage, LineageError, default_branch, history_of, lineage_of
+from validation.running.forge import Forge, forge_of
 from validation.store import Store, open_store
 
 ROOT = Path(__file__).parents[3]

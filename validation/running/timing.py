@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from validation.cli.progress import progress
 from validation.judging.trends import Turn, confirmed
 from validation.judging.verdict import Verdict
 from validation.records.case import CaseResult
 from validation.running.processes.pool import Pool
+from validation.running.progress import Progress
 from validation.running.runner import Limits, Plan, execute
 from validation.store import Baseline, Store, StoredResult, case_key
 from validation.store.trends import stored_trend
@@ -54,14 +54,14 @@ def confirmed_times(
 
 
 def timed_again(
-    pool: Pool, plans: Sequence[Plan], limits: Limits, *, quiet: bool
+    pool: Pool, plans: Sequence[Plan], limits: Limits, progress: Progress
 ) -> Callable[[Sequence[str]], dict[str, float]]:
     """Measures the time of a step (s) of plans, by the keys of their cases."""
 
     def again(keys: Sequence[str]) -> dict[str, float]:
         wanted = [plan for plan in plans if case_key(plan.case) in set(keys)]
         seconds: dict[str, float] = {}
-        with progress("timed again", len(wanted), quiet=quiet) as bar:
+        with progress.bar("timed again", len(wanted)) as bar:
 
             def on_result(result: CaseResult) -> None:
                 seconds.update({case_key(result.case): m.value for m in result.measurements if m.noise == "timing"})

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from scenarios.scene import Scene
-from validation.cli.showing import case_tracks
+from validation.metrics.curves import curves
 from validation.records.names import engine_word
 from validation.report.motion import Track, motion_gif, motion_png
 from validation.report.player import motion_html
@@ -39,4 +39,23 @@ def tracks_of(store: Store, scene: Scene, result: StoredResult, baseline: Baseli
     tracks = case_tracks(store, scene, [result])
     if baseline is not None and baseline.result.case.scene_hash == result.case.scene_hash:
         tracks += [replace(track, label="accepted") for track in case_tracks(store, scene, [baseline.result])]
+    return tracks
+
+
+def case_tracks(store: Store, scene: Scene, results: Sequence[StoredResult]) -> list[Track]:
+    """A track for each case that has a motion."""
+    tracks = []
+    for result in results:
+        trajectory = store.trajectory(result.trajectory_key) if result.trajectory_key else None
+        if trajectory is not None:
+            series, near = curves(scene, trajectory)
+            tracks.append(
+                Track(
+                    label=result.case.engine_label,
+                    note=result.case.identity.profile,
+                    trajectory=trajectory,
+                    series=series,
+                    near=near,
+                )
+            )
     return tracks

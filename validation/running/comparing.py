@@ -6,12 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import click
-
 from scenarios.catalogue import comparison_suite, scenario_of
-from validation.cli.environments import commands_of, environments_of, packages_apart
-from validation.cli.progress import progress
-from validation.cli.session import warm_kernels
 from validation.engines import EngineChoice, distribution_of, engine_of
 from validation.judging.comparison import Comparison, compare, told_roughly
 from validation.judging.ensembles import Ensemble, EnsembleEvidence, settled
@@ -20,7 +15,10 @@ from validation.judging.policy import STARTS
 from validation.records.case import CaseResult
 from validation.records.names import with_profile
 from validation.running.ensembles import Starts, run_ensembles
+from validation.running.environments import commands_of, environments_of, packages_apart
+from validation.running.errors import RunError
 from validation.running.processes.pool import Pool
+from validation.running.progress import Progress
 from validation.running.runner import (
     STEP,
     Limits,
@@ -31,6 +29,7 @@ from validation.running.runner import (
     measuring_remotes,
     plan_cases,
 )
+from validation.running.session import warm_kernels
 
 BOTH = ("fair", "default")
 """Profiles that are run where none is asked for: what an engine's best settings hide shows out of the box."""
@@ -52,7 +51,7 @@ def compare_engines(
     limits: Limits,
     options: bool = False,
     starts: int = STARTS,
-    quiet: bool = False,
+    progress: Progress,
 ) -> Compared:
     """Every scenario on both engines, at the same time on the same machine; the comparison suite where none is named.
     What moved by a metric that one run tells only roughly is run from so many perturbed `starts` on both sides, and
@@ -60,14 +59,14 @@ def compare_engines(
 
     `options`: also with each other choice of each setting that both sides have, one at a time.
 
-    Raises EngineWordError, ParameterError, SceneError, SettingError, BuildError; ClickException where a side cannot be
+    Raises EngineWordError, ParameterError, SceneError, SettingError, BuildError; RunError where a side cannot be
     run at all.
     """
     sides = [engine_of(word) for word in words]
     chosen = [scenario_of(word) for word in dict.fromkeys(scenarios)] or comparison_suite()
     asked = [profile] if profile or any(side.profile for side in sides) else BOTH
-    environments = environments_of(sides)
-    warm_kernels()
+    environments = environments_of(sides, progress)
+    warm_kernels(progress)
     with Pool(commands_of(environments)) as pool:
         measuring_remotes(pool)
         variants = [{}, *(_variants(pool, sides) if options else [])]
@@ -82,9 +81,9 @@ def compare_engines(
         plans = [plan for pair in pairs for plan in pair]
         for side, own in zip(sides, (plans[::2], plans[1::2])):
             if all(plan.unavailable for plan in own):
-                raise click.ClickException(f"{side.word} cannot be run: {own[0].unavailable}")
+                raise RunError(f"{side.word} cannot be run: {own[0].unavailable}")
         results: dict[int, CaseResult] = {}
-        with progress(" and ".join(words), len(plans), quiet=quiet) as bar:
+        with progress.bar(" and ".join(words), len(plans)) as bar:
 
             def on_result(result: CaseResult) -> None:
                 results[id(result.case)] = result
@@ -93,7 +92,7 @@ def compare_engines(
             execute(pool, plans, limits, on_result)
         sides_of = [(results[id(old.case)], results[id(new.case)]) for old, new in pairs]
         comparisons = [compare(old.scenario, *of) for (old, _), of in zip(pairs, sides_of)]
-        evidence = _by_starts(pool, pairs, comparisons, limits, starts, quiet=quiet)
+        evidence = _by_starts(pool, pairs, comparisons, limits, starts, progress)
         for i, told in evidence.items():
             comparisons[i] = compare(pairs[i][0].scenario, *sides_of[i], told)
     found = sides_of[0]
@@ -116,15 +115,14 @@ def _by_starts(
     comparisons: Sequence[Comparison],
     limits: Limits,
     count: int,
-    *,
-    quiet: bool,
+    progress: Progress,
 ) -> dict[int, EnsembleEvidence]:
     """By the place of the pair, what the ensembles of both sides say; of all that are compared settled together."""
     rough = [i for i, comparison in enumerate(comparisons) if told_roughly(comparison)] if count else []
     if not rough:
         return {}
     made: dict[int, Ensemble] = {}
-    with progress("perturbed starts", 2 * len(rough), quiet=quiet) as bar:
+    with progress.bar("perturbed starts", 2 * len(rough)) as bar:
 
         def on_done(plan: Plan, ensemble: Ensemble) -> None:
             made[id(plan)] = ensemble

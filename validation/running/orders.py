@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from validation.cli.progress import progress
 from validation.engines import engine_of
 from validation.judging.convergence import ERRORS, ORDER, REFINED, convergence_order
 from validation.records.case import CaseResult
 from validation.records.measurement import Measurement
+from validation.running.options import Options
 from validation.running.processes.pool import Pool
 from validation.running.runner import Plan, Request, execute, plan_cases
 from validation.store import Baseline, Store, StoredResult, case_key
-
-if TYPE_CHECKING:
-    from validation.cli.options import Options
-
 
 Result = CaseResult | StoredResult
 
@@ -76,7 +71,7 @@ def _orders(pool: Pool, plans: Sequence[Plan], whole: Mapping[str, Result], opti
     finer = plan_cases(pool, requests)
     measured: dict[int, tuple[Measurement, ...]] = {}
     place = {id(plan.case): i for i, plan in enumerate(finer)}
-    with progress("smaller time steps", len(finer), quiet=options.quiet) as bar:
+    with options.progress.bar("smaller time steps", len(finer)) as bar:
 
         def on_result(result: CaseResult) -> None:
             measured[place[id(result.case)]] = result.measurements

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from validation.engines import unavailable_engines
 from validation.records.case import Case, CaseResult, platform_class
 from validation.records.simulation import Simulation
+from validation.running.options import Options
 from validation.store import Baseline, Store
-
-if TYPE_CHECKING:
-    from validation.cli.options import Options
-
-MOST_NAMES = 3
 
 
 def words_of(options: Options) -> dict[str, Any]:
@@ -57,14 +53,3 @@ def absent(
 def _why(case: Case, gone: Mapping[str, str]) -> str:
     engine = case.identity.engine
     return f"not run: {engine} is not here, {gone[engine]}" if engine in gone else "not run: no longer in the plan"
-
-
-def left_out_line(cases: Collection[Case]) -> str:
-    """What nobody asked for."""
-    several = len(cases) > 1
-    names = list(dict.fromkeys(f"{case.label} × {case.engine_label}" for case in cases))
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return (
-        f"not asked for, and so not judged: {len(cases)} accepted case{'s' if several else ''} "
-        f"({', '.join(names[:MOST_NAMES])}{more})"
-    )

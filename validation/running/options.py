@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from validation.running.progress import Progress
+
 if TYPE_CHECKING:  # every command reads words, few run anything
     from validation.review.lineage import Lineage
     from validation.running.runner import Limits
@@ -25,15 +27,9 @@ class Options:
     order: bool = False  # also with smaller time steps; likewise
     limits: Limits
     quiet: bool = False  # nothing on standard output but JSON
+    progress: Progress = field(default_factory=Progress)  # silent
     database: str = DEFAULT_DB  # as given
     branch: str = ""  # that the run is of, where git does not know it
     default_branch: str = ""  # of the repository, where the CI server tells it
     lineage: Lineage | None = None  # of a change that is compared with what was accepted at its merge base
     labels: Mapping[str, str] = field(default_factory=dict)  # of the run
-
-
-def make_limits(workers: int | None, time_limit: float, memory_mib: int, *, timing: bool) -> Limits:
-    from validation.running.runner import Limits
-
-    given = {"workers": workers} if workers else {}
-    return Limits(**given, time_limit=time_limit, memory_limit=memory_mib * 2**20, timing=timing)

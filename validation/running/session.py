@@ -1,27 +1,15 @@
-"""One invocation's work for `run` and `check`: requests from words, kernels warm, cases run, stored and judged."""
+"""One run: requests from words, kernels warm, cases run, stored and judged."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import click
-
 from scenarios.catalogue import canonical_suite
 from scenarios.scenario import Scenario
-from validation.cli.absent import absent, words_of
-from validation.cli.environments import commands_of, environments_of
-from validation.cli.options import Options
-from validation.cli.progress import progress, step
-from validation.cli.refining import with_orders
-from validation.cli.selection import scenario_in
-from validation.cli.starting import ensembles_of
-from validation.cli.timing import changed_times, confirmed_times, timed_again
-from validation.cli.words import database_words
 from validation.engines import engine_of, present_engines, unavailable_engines
 from validation.judging.ensembles import Ensemble, EnsembleEvidence
 from validation.judging.evidence.divergence import Divergence, first_divergence
@@ -31,8 +19,17 @@ from validation.records.case import Case, CaseResult, describe_run
 from validation.review.groups import excused
 from validation.review.lineage import current_branch, default_branch, history_of
 from validation.running import kernel_cache
+from validation.running.absent import absent, words_of
+from validation.running.ensembles import ensembles_of
+from validation.running.environments import commands_of, environments_of
+from validation.running.errors import RunError, Stopped
+from validation.running.options import Options
+from validation.running.orders import with_orders
 from validation.running.processes.pool import Pool
+from validation.running.progress import Progress
 from validation.running.runner import STEP, Plan, Request, Totals, execute, measuring_remotes, plan_cases
+from validation.running.selection import scenario_in
+from validation.running.timing import changed_times, confirmed_times, timed_again
 from validation.store import Baseline, Store, StoredResult, case_key
 from validation.store.stored_scenarios import stored_scenario
 
@@ -82,16 +79,19 @@ def make_requests(store: Store, options: Options) -> tuple[str, list[Request], d
 
 
 def run_session(store: Store, options: Options, command: str) -> Session:
-    """Plan, simulate, measure, store, judge. Ctrl-C keeps what is done: it is stored case by case."""
+    """Plan, simulate, measure, store, judge. Ctrl-C keeps what is done: it is stored case by case.
+
+    Raises what `make_requests` does, LineageError, BuildError, RunError, and Stopped for Ctrl-C.
+    """
     default = default_branch_of(store, options)
     title, requests, typed = make_requests(store, options)
-    commands = commands_of(environments_of(request.engine for request in requests))
-    warm_kernels()
-    with Pool(commands) as pool:
+    environments = environments_of((request.engine for request in requests), options.progress)
+    warm_kernels(options.progress)
+    with Pool(commands_of(environments)) as pool:
         measuring_remotes(pool)
         plans = without_doubles(plan_cases(pool, requests))
         if all(plan.unavailable for plan in plans):
-            raise click.ClickException(f"nothing could be run: {plans[0].unavailable}")
+            raise RunError(f"nothing could be run: {plans[0].unavailable}")
         scenes = {plan.case.scene_hash: plan.scenario.scene for plan in plans}
         info = describe_run(command, timing=options.limits.timing, branch=options.branch, labels=options.labels)
         info = replace(info, default_branch=default)
@@ -103,7 +103,7 @@ def run_session(store: Store, options: Options, command: str) -> Session:
             history=history_of(),
             asked=asked_of(options),
         )
-        with resumable(store, run, options):
+        with resumable(store, run):
             results, totals = _execute(store, pool, run, title, plans, options)
             ensembles, evidence = ensembles_of(store, pool, run, plans, results, options)
             accepted = store.baselines_of(run)
@@ -139,9 +139,7 @@ def resume_session(store: Store, options: Options) -> Session:
     """The cases that the latest unfinished run still owes; those that it has are not run again."""
     found = store.unfinished_run()
     if found is None:
-        raise click.ClickException(
-            f"no unfinished run is stored; start one with: upright run{database_words(options.database)}"
-        )
+        raise RunError("no unfinished run is stored")
     run, pending = found
     options = _as_asked(store, run, options)
     done = {result.key: result for result in store.results(run)}
@@ -160,21 +158,21 @@ def resume_session(store: Store, options: Options) -> Session:
         )
         for case in cases
     ]
-    commands = commands_of(environments_of(request.engine for request in requests))
-    warm_kernels()
-    with Pool(commands) as pool:
+    environments = environments_of((request.engine for request in requests), options.progress)
+    warm_kernels(options.progress)
+    with Pool(commands_of(environments)) as pool:
         measuring_remotes(pool)
         plans = plan_cases(pool, requests)
         for plan, case in zip(plans, cases):
             if plan.unavailable is None and plan.case.engine_version != case.engine_version:
                 began, now = case.engine_version, plan.case.engine_version
-                raise click.ClickException(
+                raise RunError(
                     f"run {run} began with {case.identity.engine} {began} and {now} is here now; start a new one"
                 )
         plans = [replace(plan, case=case) for plan, case in zip(plans, cases)]
         title = f"run {run}, resumed"
         owed = [plan for plan in plans if case_key(plan.case) not in done]
-        with resumable(store, run, options):
+        with resumable(store, run):
             _, totals = _execute(store, pool, run, title, owed, options)
             results: dict[str, CaseResult | StoredResult] = {result.key: result for result in store.results(run)}
             again = [results[case_key(plan.case)] for plan in plans]
@@ -207,24 +205,20 @@ def _as_asked(store: Store, run: int, options: Options) -> Options:
 
 
 @contextmanager
-def resumable(store: Store, run: int, options: Options) -> Iterator[None]:
-    """Ctrl-C in here ends the command with 130, after saying what is stored and how to go on."""
+def resumable(store: Store, run: int) -> Iterator[None]:
+    """Ctrl-C in here says what is stored."""
     try:
         yield
     except KeyboardInterrupt:
-        stored = store.run(run)
-        go_on = f"upright run --resume{database_words(options.database)}"
-        words = f"stopped: {stored.done} of {stored.planned} cases are stored as run {run}."
-        click.echo(words if stored.finished else f"{words}   Go on: {go_on}", err=True)
-        sys.exit(130)
+        raise Stopped(store.run(run)) from None
 
 
-def warm_kernels() -> None:
+def warm_kernels(progress: Progress) -> None:
     """Compile what is not compiled yet, saying so."""
     folder = kernel_cache.use_kernel_cache()
     if not kernel_cache.is_warm(folder):
         lost = f", for this command only: {kernel_cache.cache_root()} cannot be written"
-        with step(f"compiling kernels{', once' if kernel_cache.is_kept(folder) else lost}"):
+        with progress.step(f"compiling kernels{', once' if kernel_cache.is_kept(folder) else lost}"):
             kernel_cache.warm(folder)
 
 
@@ -242,7 +236,7 @@ def _execute(
         unsaved.clear()
         saved[:] = [time.monotonic()]
 
-    with progress(title, len(plans), quiet=options.quiet) as bar:
+    with options.progress.bar(title, len(plans)) as bar:
 
         def on_result(result: CaseResult) -> None:
             results[index[id(result.case)]] = result
@@ -329,6 +323,6 @@ def divergence_of(
 
 def _timed_again(session: Session, pool: Pool, plans: Sequence[Plan], options: Options) -> Session:
     """A change of the time of a step is told where a second measurement, in this very run, has it too."""
-    again = timed_again(pool, plans, options.limits, quiet=options.quiet)
+    again = timed_again(pool, plans, options.limits, options.progress)
     told, dropped = confirmed_times(session.times, again)
     return replace(session, times=told, doubtful=dropped)
