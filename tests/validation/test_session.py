@@ -11,12 +11,14 @@ import pytest
 
 from tests.validation.store.made import case, info, result
 from validation.cli import serve
+from validation.cli.views import left_out_line
 from validation.judging.judge import exit_status
 from validation.judging.verdict import summary
 from validation.records.case import Case, Identity, platform_class
 from validation.review.lineage import Lineage
 from validation.running import session as sessions
-from validation.running.absent import absent, left_out_line
+from validation.running.absent import absent
+from validation.running.errors import Stopped
 from validation.running.options import Options
 from validation.running.runner import Limits
 from validation.running.session import resume_session, run_session
@@ -99,7 +101,7 @@ def test_a_resumed_run_is_measured_and_compared_as_it_was_asked_for(
 
     with open_store("x.db") as store:
         monkeypatch.setattr(sessions, "ensembles_of", stopped)
-        with pytest.raises(SystemExit):
+        with pytest.raises(Stopped):
             run_session(store, options, "x")
         monkeypatch.undo()
         monkeypatch.chdir(tmp_path)
@@ -127,7 +129,7 @@ def test_a_users_tests_are_judged_as_a_pull_request_is(tmp_path: Path, monkeypat
     for name, value in (who | told).items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
-    request = {"scenarios": ["pile"], "engines": ["pymunk"], "profile": None, "database": "x.db"}
+    request = {"do": "test", "scenarios": ["pile"], "engines": ["pymunk"], "profile": None, "database": "x.db"}
     with pytest.raises(KeyboardInterrupt):
         serve.answer(request)
     for words in (["init", "-q", "-b", "main"], ["commit", "-q", "--allow-empty", "-m", "one"]):

@@ -27,6 +27,7 @@ import numpy as np
 
 from validation.cli import one_line
 from validation.cli.progress import Shown
+from validation.cli.views import resumable
 from validation.cli.words import database_words, time_step, user_name
 from validation.judging.policy import STARTS
 from validation.judging.verdict import Verdict, fails, summary
@@ -80,7 +81,7 @@ def _dt(request: dict[str, Any]) -> float | None:
 
 def run(request: dict[str, Any]) -> dict[str, Any]:
     options = options_of(request)
-    with open_store(options.database) as store:
+    with open_store(options.database) as store, resumable(options.database):
         session = run_session(store, options, "pytest" if request["do"] == "test" else f"upright.{request['do']}")
         accepted = _accept(store, session, request)
         results = store.results(session.run)
