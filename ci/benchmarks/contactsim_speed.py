@@ -143,7 +143,7 @@ def faithful_seconds(scene: PlanarScene) -> float:
 
 def pymunk_seconds(scene: PlanarScene) -> float:
     defaults = {name: setting.default for name, setting in SETTINGS.items()}
-    world = pymunk_world.World(scene, {**defaults, **Pymunk().profile("fair", scene, PYMUNK_STEP)})
+    world = pymunk_world.World(scene, PYMUNK_STEP, {**defaults, **Pymunk().profile("fair", scene, PYMUNK_STEP)})
     steps, step, space = round(scene.duration / PYMUNK_STEP), PYMUNK_STEP, world.space
     began = time.perf_counter()
     for _ in range(steps):

@@ -72,7 +72,7 @@ def bin_of(count: int) -> PlanarScene:
 def settled(scene: PlanarScene) -> tuple[PlanarScene, pymunk.Space]:
     """The pile at rest, as a scene and in pymunk."""
     defaults = {name: setting.default for name, setting in SETTINGS.items()}
-    world = pymunk_world.World(scene, {**defaults, **Pymunk().profile("fair", scene, PYMUNK_STEP)})
+    world = pymunk_world.World(scene, PYMUNK_STEP, {**defaults, **Pymunk().profile("fair", scene, PYMUNK_STEP)})
     space = world.space
     for shape in space.shapes:
         assert isinstance(shape, pymunk.Circle | pymunk.Poly)

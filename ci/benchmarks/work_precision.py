@@ -50,30 +50,26 @@ Run = Callable[[], tuple[float, Array]]
 def peer_run(engine_name: str, scenario: Scenario, rate: int) -> Run:
     """A peer at dt = 1/rate, in this process; the clock runs while its world is built, steps and is copied out."""
     from validation.engines import engine_of, load_engine
-    from validation.engines.box2d.world import World as Box2DWorld
     from validation.engines.engine import resolve_settings
-    from validation.engines.pymunk.world import World as PymunkWorld
-    from validation.engines.shared.planar_boundaries import on_long_enough_slabs
 
     scene, dt = scenario.scene, 1.0 / rate
-    settings = resolve_settings(load_engine(engine_of(engine_name)), "fair", {}, scene, dt)
+    engine = load_engine(engine_of(engine_name))
+    settings = resolve_settings(engine, "fair", {}, scene, dt)
 
-    def once(lengthening: float) -> Any:
-        arguments = {} if engine_name == "pymunk" else {"listening": False}
+    def once() -> tuple[float, Array]:
         started = time.perf_counter()
-        world: Any = (PymunkWorld if engine_name == "pymunk" else Box2DWorld)(scene, settings, lengthening)
-        raw = [world.raw()]
+        world: Any = engine.build(scene, dt, settings)
+        raw = [world.read()]
         for _ in range(round(scene.duration * RATE)):
             for _ in range(rate // RATE):
-                world.step(dt, **arguments)
-            raw.append(world.raw())
+                world.step(watched=False)
+            raw.append(world.read())
         wall = time.perf_counter() - started
         position = np.array(world.decode(b"".join(raw), len(raw))[0][..., :2], np.float64)
-        for slab in world.slabs:
-            slab.check(scene, position)
+        assert all(slab.holds(scene, position) for slab in world.slabs), "a body left the ground"
         return wall, position
 
-    return lambda: on_long_enough_slabs(once)  # type: ignore[arg-type, return-value]  # it hands on what it is given
+    return once
 
 
 def located_run(scenario: Scenario, tolerance: float) -> Run:

@@ -49,6 +49,8 @@ int main(int argc, char **argv) {
     if (!strstr(line, "\"dimension\": 2")) return decline("it is planar");
     if (strstr(line, "\"polygon\"") || strstr(line, "\"arc-polygon\"")) return decline("it knows discs alone");
     if (strstr(line, "\"anchor_a\"") || strstr(line, "\"profile\"")) return decline("no joints, springs or thrusters");
+    for (const char *at = line; (at = after(at, "restitution"));)
+        if (strtod(at, NULL) != 0.0) return decline("nothing bounces");
     double gx, gy, ground = -1e300, dt = number(strstr(line, "\"joints\""), "dt"), duration = number(line, "duration");
     pair(line, "gravity", &gx, &gy);
     const char *boundary = after(line, "boundaries");

@@ -58,6 +58,7 @@ ORDER = {
     "validation": (
         "version",
         "records",
+        "trajectory",
         "engines",
         "metrics",
         "judging",

@@ -10,9 +10,11 @@ import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from scenarios.scene import Scene
+from validation.engines.shared.recorder import World, record
+from validation.engines.takes import not_taken
 from validation.records.case import Value as Value
 from validation.records.trajectory import Trajectory
 
@@ -53,6 +55,17 @@ class Setting:
         return f"{kind} {self.low:g} to {self.high:g}"
 
 
+Ability = Literal["set_state", "apply_force", "options"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Able:
+    """Whether an engine has an ability of `validation.engines.shared.recorder.World`; how well, or why not."""
+
+    works: bool
+    note: str
+
+
 class Engine(Protocol):
     name: str
     version: str
@@ -71,6 +84,33 @@ class Engine(Protocol):
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
         """The motion over scene.duration. `settings` is complete. Runs in a process of its own: may crash in peace."""
         ...
+
+
+class SteppingEngine:
+    """What an engine has that steps a world: the record loop, and what it declines by its lists.
+
+    A subclass has name, version, settings, profiles and `profile` as `Engine` does, the lists below, and `build`.
+    """
+
+    takes: ClassVar[frozenset[str]] = frozenset()
+    """Features of scenes (`scenarios.features`); one with any other is declined."""
+    because: ClassVar[Mapping[str, str]] = {}
+    """Of a feature that is not taken, the reason in the engine's own terms; else it is named."""
+    abilities: ClassVar[Mapping[Ability, Able]] = {}
+
+    def build(self, scene: Scene, dt: float, settings: Settings) -> World:
+        """The scene at time 0; it is one that the engine does not decline, and `settings` is complete."""
+        raise NotImplementedError
+
+    def cannot(self, scene: Scene) -> str | None:
+        """Why not, of a scene of which every feature is taken: what no list of features can say."""
+        return None
+
+    def declines(self, scene: Scene) -> str | None:
+        return not_taken(self, scene) or self.cannot(scene)
+
+    def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
+        return record(self.build(scene, dt, settings), scene, dt)
 
 
 def resolve_settings(

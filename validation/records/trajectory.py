@@ -69,7 +69,10 @@ class _Trajectory:
     impacts: Impacts | None = None
 
     def __post_init__(self) -> None:
-        samples, bodies = self.time.shape[0], self.velocity.shape[1] if self.velocity.ndim == 3 else -1
+        for name in self._shapes(0, 0):
+            if not isinstance(getattr(self, name), np.ndarray):
+                raise TrajectoryError(f"{name}: a {type(getattr(self, name)).__name__}; expected an array of float64")
+        samples, bodies = self.time.size, self.velocity.shape[1] if self.velocity.ndim == 3 else -1
         for name, shape in self._shapes(samples, bodies).items():
             array = getattr(self, name)
             if array.dtype != np.float64 or array.shape != shape:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from scenarios.catalogue import FAMILIES, canonical_suite
@@ -99,7 +100,20 @@ def engine_lines(choice: EngineChoice) -> str:
     for name, setting in getattr(engine, "settings", {}).items():
         lines.append(f"  {name} = {setting.default}   ({setting.allowed})")
         lines.append(f"      {setting.doc}")
+    for name, able in getattr(engine, "abilities", {}).items():
+        lines.append(f"ability {name}: {'yes' if able.works else 'no'}; {able.note}")
+    if takes := getattr(engine, "takes", None):
+        lines.append(f"takes: {', '.join(sorted(takes))}")
     return "\n".join(lines)
+
+
+def ability_table() -> str:
+    """Markdown: which of the engines that are present has which ability, how well, or why not."""
+    rows = ["| engine | ability | |", "|---|---|---|"]
+    for name in present_engines():
+        for ability, able in getattr(load_engine(engine_of(name)), "abilities", {}).items():
+            rows.append(f"| {name} | `{ability}` | {'' if able.works else 'no: '}{able.note} |")
+    return "\n".join(rows)
 
 
 def engine_json(choice: EngineChoice) -> str:
@@ -115,6 +129,8 @@ def engine_json(choice: EngineChoice) -> str:
             "version": str(engine.version),
             "profiles": list(_profiles(engine)),
             "settings": settings,
+            "abilities": {name: asdict(able) for name, able in getattr(engine, "abilities", {}).items()},
+            "takes": sorted(getattr(engine, "takes", ())),
         }
     )
 

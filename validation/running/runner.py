@@ -274,8 +274,13 @@ def _execute(
     return totals
 
 
-def ask_unplanned(pool: Pool, request: Request, profile: str, limits: Limits) -> int:
-    """Ask for one simulation without a plan: its process resolves the settings and may decline. The reply's id."""
+def ask_unplanned(
+    pool: Pool, request: Request, profile: str, limits: Limits, exercise: dict[str, Any] | None = None
+) -> int:
+    """Ask for one simulation without a plan: its process resolves the settings and may decline. The reply's id.
+
+    `exercise`: of an ability of the engine (`validation.engines.exercises`), in place of the plain motion.
+    """
     remote = engine_remotes(pool, {request.engine.word})[request.engine.word]
     header = {
         "dt": request.dt,
@@ -283,6 +288,7 @@ def ask_unplanned(pool: Pool, request: Request, profile: str, limits: Limits) ->
         "overrides": dict(request.engine.overrides),
         "time_limit": limits.time_limit,
         "memory_limit": limits.memory_limit,
+        "exercise": exercise,
     }
     return pool.ask(remote, header, write_scene(request.scenario.scene, indent=None).encode())
 

@@ -1,13 +1,14 @@
 """Whether an engine keeps the protocol (docs/protocol.md): small scenes whose motion everybody knows, and its answers.
 
 Free flight tells order, start, axes, angles, sampling and the velocity lag apart from any contact law; a disc at rest
-tells which way reported normals and impulses point. How good the physics is, is the scenarios' affair.
+tells which way reported normals and impulses point. Then friction, restitution, a stack and each kind of joint, and the
+abilities that the engine says it has. How good the physics is, is the scenarios' affair.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,12 +22,14 @@ from validation.records.simulation import Simulation
 from validation.records.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 from validation.running.processes.pool import Pool
 from validation.running.runner import Limits, Request, ask_unplanned, engine_remotes, simulation_of
+from validation.tools.known_motions import DURATION, G, Known, known_motions
 
 Array = NDArray[np.float64]
 Status = Literal["ok", "fails", "note"]
 
-G = 9.81  # m/s^2
-DURATION = 1.0  # s
+DT = 1.0 / 240.0  # s
+RESUMED = 125  # steps, on a whole number of the recorder's strides
+PUSHES = 60  # steps: the first body turns by 2.5 rad meanwhile
 SPIN = 10.0  # rad/s: more than a turn, so that a wrapped angle is seen
 SLOWEST = 1.0 / 40.0  # s between samples: 60 a second, on whole steps
 LAG_ALLOWED = 0.1  # of a step; single precision is off by a hundredth
@@ -75,7 +78,7 @@ SCENES: Mapping[str, Scene] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    about: str  # start, flight, rest, flight in space, repeats
+    about: str  # start, the name of a scene or of an ability, repeats
     status: Status
     told: str  # what was found, and what was expected where it fails
 
@@ -95,20 +98,32 @@ def conformance(choice: EngineChoice, commands: Mapping[str, list[str]] | None =
             )
         own = hello["profiles"]
         profile = choice.profile or ("fair" if "fair" in own else own[0])  # out of the box some slow what flies
-        found = {name: _simulate(pool, choice, profile, scene) for name, scene in SCENES.items()}
-        again = _simulate(pool, choice, profile, SCENES["flight"])
+
+        def run(scene: Scene, exercise: dict[str, Any] | None = None) -> Simulation:
+            return _simulate(pool, choice, profile, scene, exercise)
+
+        found = {name: run(scene) for name, scene in SCENES.items()}
+        again = run(SCENES["flight"])
+        known = known_motions(DT)
+        motions = {name: run(one.scene) for name, one in known.items()}
+        of = (_ability(ability, run, found, motions) for ability in hello.get("abilities", ()))
+        abilities = [check for checked in of for check in checked]
     for name, simulation in found.items():
         checks += _of(name, simulation)
+    for name, simulation in motions.items():
+        checks.append(_as_known(name, known[name], simulation))
     if all(simulation.outcome == "declined" for simulation in found.values()):
         checks.append(
             Check(about="start", status="fails", told="declines every scene of this test: nothing was tested")
         )
-    return checks + _repeats(found["flight"], again)
+    return checks + abilities + _repeats(found["flight"], again)
 
 
-def _simulate(pool: Pool, choice: EngineChoice, profile: str, scene: Scene) -> Simulation:
-    request = Request(scenario=scenario_from_scene("conformance", scene), engine=choice)
-    number = ask_unplanned(pool, request, profile, Limits(time_limit=PATIENCE))
+def _simulate(
+    pool: Pool, choice: EngineChoice, profile: str, scene: Scene, exercise: dict[str, Any] | None
+) -> Simulation:
+    request = Request(scenario=scenario_from_scene("conformance", scene), engine=choice, dt=DT)
+    number = ask_unplanned(pool, request, profile, Limits(time_limit=PATIENCE), exercise)
     while True:
         for reply in pool.wait():
             if reply.id == number:
@@ -157,7 +172,8 @@ def _in_flight(about: str, scene: Any, motion: Trajectory) -> Iterator[Check]:
     allowed = 1e-6 + 1.1 * G * DURATION * dt
     order = "are the bodies in the scene's order, and does the motion begin at the start?"
     yield _said(about, "start", _most(motion.position[0] - start), 1e-5, "m", order)
-    yield _said(about, "positions", _most(motion.position - exact), allowed, "m", "is gravity the scene's vector?")
+    off = _most((motion.position - exact)[:, free])
+    yield _said(about, "positions", off, allowed, "m", "is gravity the scene's vector?")
     if not free.all():
         moved = _most(motion.position[:, ~free] - start[~free]) + _most(motion.velocity[:, ~free])
         yield _said(about, "fixed bodies", moved, 1e-9, "m", "they have their constant pose and no velocity")
@@ -237,6 +253,89 @@ def _pair(about: str, contacts: Contacts) -> Check:
         return Check(about=about, status="ok", told="contacts are of the disc, 0, and the ground, 1")
     told = f"contacts are of {sorted(pairs)}; expected (0, 1): bodies are counted first, then boundaries"
     return Check(about=about, status="fails", told=told)
+
+
+# --- motions that are known -----------------------------------------------------------------------------------------
+
+
+def _as_known(about: str, known: Known, simulation: Simulation) -> Check:
+    if (motion := simulation.trajectory) is None:
+        status: Status = "note" if simulation.outcome == "declined" else "fails"
+        return Check(about=about, status=status, told=f"{simulation.outcome.replace('_', ' ')}: {simulation.reason}")
+    off = float(np.linalg.norm(motion.position[-1, -1] - np.array(known.end)))
+    if not math.isfinite(off) or motion.position.shape[1] != len(known.scene.bodies):
+        return Check(about=about, status="fails", told="not every body of the scene has a place at the end")
+    return _said(about, "end", off, known.allowed, "m", known.remedy)
+
+
+# --- abilities ------------------------------------------------------------------------------------------------------
+
+Run = Callable[[Scene, "dict[str, Any] | None"], Simulation]
+
+
+def _ability(
+    ability: str, run: Run, found: Mapping[str, Simulation], motions: Mapping[str, Simulation]
+) -> Iterator[Check]:
+    if ability == "options":
+        simulation = run(SCENES["flight"], {"ability": "options"})
+        ok = simulation.outcome == "completed"
+        told = "they are data, and have the values of the settings" if ok else simulation.reason
+        yield Check(about="options", status="ok" if ok or simulation.outcome == "declined" else "fails", told=told)
+        return
+    scenes: dict[str, Scene] = {**SCENES, **{name: one.scene for name, one in known_motions(DT).items()}}
+    flights = [name for name in ("flight", "flight in space") if found[name].trajectory is not None]
+    if ability == "set_state":
+        hinges = [name for name in ("revolute", "hinge", "ball", "slider", "prismatic") if motions[name].trajectory]
+        for name in flights + hinges:
+            again = run(scenes[name], {"ability": "set_state", "step": RESUMED})
+            allowed = 1e-4 if name in flights else 1e-2
+            yield _resumed(name, {**found, **motions}[name], again, allowed)
+    if ability == "apply_force":
+        for name in flights:
+            yield from _pushed(name, scenes[name], found[name], run)
+
+
+def _resumed(name: str, whole: Simulation, again: Simulation, allowed: float) -> Check:
+    """The part of a motion from step RESUMED on, against that from the state then in a world built anew."""
+    about, first, second = "set_state", whole.trajectory, again.trajectory
+    if first is None or second is None:
+        return Check(about=about, status="fails", told=f"{name}: {again.outcome.replace('_', ' ')}: {again.reason}")
+    wanted = {round(t / DT): i for i, t in enumerate(first.time)}
+    rows = [(wanted[k], i) for i, t in enumerate(second.time) if (k := round(t / DT) + RESUMED) in wanted]
+    old, new = (list(part) for part in zip(*rows))
+    fields = ("position", "velocity", "spin", *(("angle",) if hasattr(first, "angle") else ("orientation",)))
+    off = max(_most(getattr(first, field)[old] - getattr(second, field)[new]) for field in fields)
+    if off == 0.0:
+        return Check(about=about, status="ok", told=f"{name}: goes on from its own state bit for bit")
+    remedy = "positions, orientations, velocities and spins of every body are set, as they were read"
+    return _said(about, f"{name}: goes on from its own state", off, allowed, "m, m/s or rad/s", remedy)
+
+
+def _pushed(name: str, scene: Any, free: Simulation, run: Run) -> Iterator[Check]:
+    """m v and I w of the first body after pushes, against those without: force times time, arm times that."""
+    body, width = scene.bodies[0], len(scene.gravity)
+    force = np.array([3.0, -1.0, 2.0][:width])
+    start = np.array(body.position)
+    arm = np.array([0.0, 0.2, 0.1][:width])
+    for where, steps, point, scale in (("the centre", PUSHES, None, 1.0), ("a point", 1, (start + arm).tolist(), 50.0)):
+        exercise = {"ability": "apply_force", "body": 0, "force": (scale * force).tolist(), "point": point}
+        pushed = run(scene, exercise | {"steps": steps})
+        if pushed.trajectory is None or free.trajectory is None:
+            told = f"{name}: {pushed.outcome.replace('_', ' ')}: {pushed.reason}"
+            yield Check(about="apply_force", status="fails", told=told)
+            return
+        impulse = scale * force * steps * DT
+        moved = body.mass * (pushed.trajectory.velocity[-1, 0] - free.trajectory.velocity[-1, 0])
+        remedy = "the force is in world axes, N, and acts over each step that it is given for"
+        off, allowed = _most(moved - impulse), 0.01 * float(np.linalg.norm(impulse))
+        yield _said("apply_force", f"{name}: momentum by a force at {where}", off, allowed, "N s", remedy)
+        moment = np.cross(np.array([*arm, 0.0][:3]), np.array([*impulse, 0.0][:3])) * (point is not None)
+        inertia = (0.5 if width == 2 else 0.4) * body.mass * body.shape.radius**2
+        turned = inertia * (pushed.trajectory.spin[-1, 0] - free.trajectory.spin[-1, 0])
+        wanted = moment[2] if width == 2 else moment
+        off, allowed = _most(turned - wanted), 0.02 * float(np.linalg.norm(impulse)) * 0.2
+        remedy = "the point is in the world, m, and the moment is taken about the centre of mass"
+        yield _said("apply_force", f"{name}: spin by a force at {where}", off, allowed, "N m s", remedy)
 
 
 # --- twice ----------------------------------------------------------------------------------------------------------

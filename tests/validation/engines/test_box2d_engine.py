@@ -94,7 +94,7 @@ def test_watching_the_contacts_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
 
     heap = scene(*(box(f"box {i}", position=(0.1 * i, 0.6 + 1.1 * i)) for i in range(4)), ground=LEVEL, duration=1.0)
     watched = simulated(ENGINE, heap)
-    monkeypatch.setattr(Recorder, "_wants_contacts_of", lambda self, step: False)
+    monkeypatch.setattr(Recorder, "wants_contacts", lambda self, step: False)
     unwatched = simulated(ENGINE, heap)
     assert watched.contacts is not None and unwatched.contacts is None
     assert watched.state_hash == unwatched.state_hash

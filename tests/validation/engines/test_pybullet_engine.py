@@ -28,7 +28,7 @@ from tests.validation.engines.spatial_scenes import DT, G, in_plane, in_space, s
 pb = pytest.importorskip("pybullet", reason="no wheel for this Python")
 from validation.engines.engine import resolve_settings  # noqa: E402
 from validation.engines.pybullet.adapter import PyBullet  # noqa: E402
-from validation.engines.pybullet.world import World  # noqa: E402
+from validation.engines.pybullet.world import Built  # noqa: E402
 
 OUT_OF_THE_BOX = {
     "iterations": "numSolverIterations",
@@ -261,7 +261,7 @@ def test_a_prism_cannot_leave_the_plane() -> None:
     given = scene(*bodies, ground=ground(friction=0.3), duration=1.0)
     engine, client = PyBullet(), pb.connect(pb.DIRECT)
     try:
-        world = World(client, given, DT, resolve_settings(engine, "fair", {}, given, DT))
+        world = Built(client, given, DT, resolve_settings(engine, "fair", {}, given, DT))
         for _ in range(240):
             pb.stepSimulation(physicsClientId=client)
         for number, link in world.addresses:

@@ -99,5 +99,5 @@ def test_facets_of_a_bowl_know_their_neighbours_and_more_of_them_cost_less_energ
 
 def test_static_bodies_and_the_world_stay_out_of_the_state() -> None:
     given = scene(ball("a", position=(0.0, 5.0)), ball("b", position=(3.0, 1.0)), ground=ground(), duration=1.0)
-    world = World(given, resolve_settings(ENGINE, "fair", {}, given, DT))
+    world = World(given, DT, resolve_settings(ENGINE, "fair", {}, given, DT))
     assert world.state() == approx(np.array([[0.0, 5.0, 0.0, 0.0, 0.0, 0.0], [3.0, 1.0, 0.0, 0.0, 0.0, 0.0]]))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from scenarios.catalogue import scenario_of
-from validation.engines.shared.recorder import Recorder, step_clock
+from validation.engines.shared.recorder import World, record, step_clock
 
 DT = 1.0 / 240.0
 
@@ -17,32 +17,34 @@ def bounces(step: int) -> tuple[np.ndarray, np.ndarray]:
     return pose, twist
 
 
+class Bouncing(World):
+    def __init__(self, *, as_bytes: bool) -> None:
+        self.step_number, self.as_bytes = 0, as_bytes
+
+    def step(self, *, watched: bool) -> None:
+        self.step_number += 1
+
+    def read(self):
+        state = bounces(self.step_number)
+        return b"".join(part.tobytes() for part in state) if self.as_bytes else state
+
+    def raw(self):
+        return None if self.as_bytes else b"".join(part.tobytes() for part in bounces(self.step_number))
+
+    def decode(self, raw: bytes, steps: int):
+        both = np.frombuffer(raw, float).reshape(steps, 2, -1, 3)
+        return both[:, 0], both[:, 1]
+
+    def contacts(self):
+        return [0], [1], [(0.0, 0.0)], [(0.0, 1.0)], [-1e-3], [(0.0, self.step_number)]
+
+
 def recorded(*, as_bytes: bool, block_bytes: int, monkeypatch):
     monkeypatch.setattr("validation.engines.shared.recorder.BLOCK_BYTES", block_bytes)
     scene = scenario_of("bouncing-ball").scene
-    bodies = len(scene.bodies)
-
-    def decode(raw: bytes, steps: int):
-        both = np.frombuffer(raw, float).reshape(steps, 2, bodies, 3)
-        return both[:, 0], both[:, 1]
-
-    recorder = Recorder(scene, DT, velocity_lag=0.0, decode=decode)
-
-    def hand_over(step: int) -> None:
-        pose, twist = bounces(step)
-        raw = pose.tobytes() + twist.tobytes()
-        if as_bytes:
-            recorder.keep(raw)
-        else:
-            recorder.read(pose, twist, raw=raw)
-
-    hand_over(0)
     with step_clock() as times:
-        for step in recorder.steps():
-            hand_over(step)
-            if recorder.wants_contacts:
-                recorder.add_contacts([0], [1], [(0.0, 0.0)], [(0.0, 1.0)], [-1e-3], [(0.0, step)])
-    return recorder.trajectory(), times, recorder.step_count
+        motion = record(Bouncing(as_bytes=as_bytes), scene, DT)
+    return motion, times, round(scene.duration / DT)
 
 
 def test_bytes_decoded_a_block_at_once_make_the_same_trajectory_as_states_read_one_by_one(monkeypatch):

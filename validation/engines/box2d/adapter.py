@@ -14,18 +14,20 @@ What its user should know (manual at box2d.org, source at github.com/pybox2d/pyb
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 from Box2D import __version__, b2_maxPolygonVertices, b2_polygonRadius, b2PolygonShape
 
-from scenarios.forces import has_applied_forces
-from scenarios.scene import Bowl, PlanarScene, Polygon, Scene, features
+from scenarios.scene import Bowl, PlanarScene, Polygon, Scene
 from validation.engines.box2d.world import World, most_facets, record_is_known
-from validation.engines.engine import Setting, Settings, Value
-from validation.engines.shared.planar_boundaries import on_long_enough_slabs
-from validation.engines.shared.recorder import Recorder
-from validation.records.trajectory import PlanarTrajectory
+from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
+from validation.engines.takes import FORCES, FRICTION, GROUPS, JOINTS, NEWTON, PLANAR
 
-DECLINES = {
+TAKES = PLANAR | GROUPS | FORCES | JOINTS | FRICTION | NEWTON | {"restitution", "bowl"}
+TAKES |= {"revolute", "prismatic", "rod", "rope"}
+BECAUSE = {
     "spatial": "Box2D is planar",
     "concave-polygon": "Box2D has no concave polygons; several convex ones on a body would be another scene",
     "arc-polygon": "Box2D has no arcs but discs; a polygon would be another scene",
@@ -52,19 +54,22 @@ FAIR: dict[str, Value] = {"velocity_iterations": 50, "position_iterations": 20, 
 SHAPE_ERROR = 1e-6  # of the shape's size: single precision
 
 
-class Box2D:
+class Box2D(SteppingEngine):
     name = "box2d"
     version = __version__
     settings = SETTINGS
     profiles = ("default", "fair")
+    takes, because = TAKES, BECAUSE
+    abilities: ClassVar[Mapping[Ability, Able]] = {
+        "set_state": Able(works=True, note="bit for bit in flight; impulses of contacts and joints start from zero"),
+        "apply_force": Able(works=True, note="in single precision"),
+        "options": Able(works=True, note="those of the world and of its step"),
+    }
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         return dict(FAIR) if name == "fair" else {}
 
-    def declines(self, scene: Scene) -> str | None:
-        found = features(scene)
-        if reason := next((reason for feature, reason in DECLINES.items() if feature in found), None):
-            return reason
+    def cannot(self, scene: Scene) -> str | None:
         assert isinstance(scene, PlanarScene)
         seen: set[tuple[tuple[float, float], ...]] = set()
         for body in scene.bodies:
@@ -81,35 +86,10 @@ class Box2D:
         """Find out once, not in every process that is forked."""
         record_is_known()
 
-    def simulate(self, scene: Scene, dt: float, settings: Settings) -> PlanarTrajectory:
-        """Raises OffTheSlabError where a body gets further along a half-plane than its energy could carry it;
-        DeclinedError where an inset leaves nothing of a polygon.
-        """
+    def build(self, scene: Scene, dt: float, settings: Settings) -> World:
+        """Raises DeclinedError where an inset leaves nothing of a polygon."""
         assert isinstance(scene, PlanarScene)
-        return on_long_enough_slabs(lambda lengthening: simulated(World(scene, settings, lengthening), dt))
-
-
-def simulated(world: World, dt: float) -> PlanarTrajectory:
-    """Raises OffTheSlabError where a body gets beyond what stands for a half-plane."""
-    scene = world.scene
-    # Velocities first: v += a dt, then x += v dt.
-    recorder = Recorder(scene, dt, velocity_lag=-dt / 2, decode=world.decode)
-    recorder.keep(world.raw())
-    pushed = has_applied_forces(scene)
-    for step in recorder.steps():
-        if pushed:
-            world.push((step - 1) * dt)
-        listening = recorder.will_want_contacts
-        world.step(dt, listening=listening)
-        recorder.stepped(watched=listening)
-        recorder.keep(world.raw())
-        if recorder.wants_contacts:
-            world.report_contacts(recorder)
-    trajectory = recorder.trajectory()
-    assert isinstance(trajectory, PlanarTrajectory)
-    for part in world.slabs:
-        part.check(scene, trajectory.position)
-    return trajectory
+        return World(scene, dt, settings)
 
 
 def polygon_fault(vertices: tuple[tuple[float, float], ...]) -> str | None:

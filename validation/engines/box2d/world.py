@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -12,12 +12,13 @@ import numpy as np
 from Box2D import b2_linearSlop, b2ContactListener, b2MassData, b2World
 from numpy.typing import NDArray
 
-from scenarios.forces import planar_wrenches
+from scenarios.forces import has_applied_forces, planar_wrenches
 from scenarios.scene import Bowl, Disc, HalfPlane, PlanarScene, Prismatic, Revolute, Rod, inertias, planar_start
-from validation.engines.engine import DeclinedError, Settings
+from validation.engines.engine import DeclinedError, Settings, Value
+from validation.engines.shared import recorder
 from validation.engines.shared.pair_laws import PairLaws
-from validation.engines.shared.planar_boundaries import Slab, bowl_facets, inset, slab
-from validation.engines.shared.recorder import Recorder
+from validation.engines.shared.planar_boundaries import LONGER, Slab, bowl_facets, inset, long_enough, slab
+from validation.records.trajectory import Trajectory
 
 SHORTEST_EDGE = 1.2 * float(b2_linearSlop)  # m; Box2D refuses edges as short as its slop, 5 mm
 FLOAT = 4  # bytes
@@ -31,11 +32,16 @@ def most_facets(bowl: Bowl) -> int:
     return int(2.0 * math.pi * bowl.radius / SHORTEST_EDGE)
 
 
-class World:
+class World(recorder.World):
     """The scene as Box2D has it. Members are bodies, then boundaries."""
 
-    def __init__(self, scene: PlanarScene, settings: Settings, lengthening: float = 1.0) -> None:
-        self.scene = scene
+    slowed_by_watching = True
+
+    def __init__(self, scene: PlanarScene, dt: float, settings: Settings, lengthening: float = 1.0) -> None:
+        self.scene, self.dt, self.settings = scene, dt, settings
+        self.velocity_lag = -dt / 2  # velocities first: v += a dt, then x += v dt
+        self._pushed = has_applied_forces(scene)
+        self._steps = 0  # made so far
         self.slabs: list[Slab] = []
         self._lengthening = lengthening  # of the slabs
         self.world = b2World(gravity=scene.gravity)
@@ -146,31 +152,67 @@ class World:
 
     # --- step ---
 
-    def push(self, time: float) -> None:
-        """Springs, thrusters and damping of the step from `time`, s, as of the bodies' present state."""
+    def step(self, *, watched: bool = False) -> None:
+        """Watched, Box2D tells of its contacts as it solves them: that slows the step, and changes nothing else."""
+        if self._pushed:
+            self._push()
+        self._steps += 1
+        if watched or self._listens:
+            self.world.contactListener = self._reporter if watched else self._silent
+            self._listens = watched
+            self._before = self.state()
+            start = [*self._before[:, :3].tolist(), *self._boundary_poses]
+            self._reporter.begin([(x, y, math.cos(angle), math.sin(angle)) for x, y, angle in start])
+        self.world.Step(self.dt, *self._iterations)
+        for listener in (self._silent, self._reporter):
+            if listener and listener.faults:
+                raise listener.faults[0]
+
+    def _push(self) -> None:
+        """Springs, thrusters and damping of the step to come, as of the bodies' present state."""
         given = self.state().astype(np.float64)
-        wrenches = planar_wrenches(self.scene, time, given[:, :3], given[:, 3:]).tolist()
+        wrenches = planar_wrenches(self.scene, self._steps * self.dt, given[:, :3], given[:, 3:]).tolist()
         for i, body in zip(self._free, self._moving):
             fx, fy, torque = wrenches[i]
             body.ApplyForceToCenter((fx, fy), True)
             body.ApplyTorque(torque, True)
 
-    def step(self, dt: float, *, listening: bool) -> None:
-        """`listening`: what contacts did is asked for afterwards. It slows the step, and changes nothing else."""
-        if listening or self._listens:
-            self.world.contactListener = self._reporter if listening else self._silent
-            self._listens = listening
-            self._before = self.state()
-            start = [*self._before[:, :3].tolist(), *self._boundary_poses]
-            self._reporter.begin([(x, y, math.cos(angle), math.sin(angle)) for x, y, angle in start])
-        self.world.Step(dt, *self._iterations)
-        for listener in (self._silent, self._reporter):
-            if listener and listener.faults:
-                raise listener.faults[0]
+    def finish(self, motion: Trajectory) -> World | None:
+        """Raises OffTheSlabError where a body gets further along a half-plane than its energy could carry it."""
+        if long_enough(self.slabs, self.scene, motion.position):
+            return None
+        return World(self.scene, self.dt, self.settings, LONGER * self._lengthening)
+
+    # --- abilities ---
+
+    def set_state(self, *state: Any, time: float = 0.0) -> None:
+        self._steps = round(time / self.dt)
+        for i, body in zip(self._free, self._moving):
+            (x, y, angle), (vx, vy, spin) = (part[i].tolist() for part in state)
+            body.transform = ((x, y), angle)
+            body.linearVelocity, body.angularVelocity = (vx, vy), spin
+
+    def apply_force(self, body: int, force: Sequence[float], point: Sequence[float] | None = None) -> None:
+        if body in self._is_free:
+            at = self.bodies[body].worldCenter if point is None else point
+            self.bodies[body].ApplyForce((force[0], force[1]), (at[0], at[1]), True)
+
+    def options(self) -> dict[str, Value]:
+        world = self.world
+        velocity, position = self._iterations
+        return {
+            "velocity_iterations": velocity,
+            "position_iterations": position,
+            "allow_sleep": bool(world.GetAllowSleeping()),
+            "warm_starting": bool(world.warmStarting),
+            "continuous": bool(world.continuousPhysics),
+            "substepping": bool(world.subStepping),
+            "gravity": str(tuple(world.gravity)),
+        }
 
     # --- read ---
 
-    def raw(self) -> bytes:
+    def read(self) -> bytes:
         """`ask` of every free body, in single precision, as Box2D has it."""
         if self._records is not None:
             memory, rows = self._records
@@ -185,9 +227,9 @@ class World:
 
     def state(self) -> NDArray[np.float32]:
         """(B, 6): x, y, angle, vx, vy, spin."""
-        return np.concatenate(self.decode(self.raw(), 1), axis=2)[0]
+        return np.concatenate(self.decode(self.read(), 1), axis=2)[0]
 
-    def report_contacts(self, recorder: Recorder) -> None:
+    def contacts(self) -> recorder.Rows | None:
         """Every contact point that Box2D solved in the step just made; gaps are those of the skins.
 
         It finds and solves contacts where the bodies were at the start of the step and then moves them on. The
@@ -203,7 +245,7 @@ class World:
                 rows.append((a, b, (x, y), (nx, ny), gap, (px, py)))
             else:
                 rows.append((b, a, (x, y), (-nx, -ny), gap, (-px, -py)))
-        recorder.add_contacts(*(zip(*rows) if rows else [()] * 6))
+        return list(zip(*rows)) if rows else None
 
 
 def solved_points(

@@ -25,26 +25,30 @@ What makes a comparison unfair, and what is done about it (MuJoCo documentation,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from scenarios.forces import has_applied_forces, planar_wrenches, spatial_wrenches
-from scenarios.scene import Ball, PlanarScene, Revolute, Scene, features, planar_start
-from validation.engines.engine import NotFiniteError, Setting, Settings, Value
+from scenarios.scene import Ball, PlanarScene, Revolute, Scene, planar_start
+from validation.engines.engine import Ability, Able, NotFiniteError, Setting, Settings, SteppingEngine, Value
 from validation.engines.mujoco.mjcf import HAS_SPEC
-from validation.engines.mujoco.model import MULTICCD_BY_DEFAULT, Layout, build_model
-from validation.engines.shared.embedding import start_in_space
-from validation.engines.shared.joint_tree import joint_forest, start_fault, start_turn
-from validation.engines.shared.recorder import Decode, Recorder
+from validation.engines.mujoco.model import MULTICCD_BY_DEFAULT, build_model
+from validation.engines.shared import recorder
+from validation.engines.shared.embedding import rotation_matrix, start_in_space, state_in_space
+from validation.engines.shared.joint_tree import joint_forest, link_state, start_fault, start_turn
+from validation.engines.takes import COMPLIANT, FORCES, FRICTION, GROUPS, JOINTS, NEWTON, PLANAR, SPATIAL
 from validation.records.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 
-DECLINES = {
+TAKES = PLANAR | SPATIAL | GROUPS | FORCES | JOINTS | FRICTION | NEWTON | COMPLIANT
+TAKES |= {"concave-polygon", "bowl", "hollow-sphere", "capsule", "cylinder", "ellipsoid", "convex-mesh"}
+TAKES |= {"rolling-resistance", "revolute", "prismatic", "rod", "rope", "ball", "hinge", "slider"}
+BECAUSE = {
     "restitution": "MuJoCo has no coefficient of restitution",
     "arc-polygon": "MuJoCo has no shape with arc edges; a polygon would be another scene",
 }
@@ -89,21 +93,24 @@ LAG_IN_STEPS = {"euler": -0.5, "implicit": -0.5, "implicitfast": -0.5, "rk4": 0.
 CHECK_EVERY = 64  # steps between looks at the warning counters
 
 
-class MuJoCo:
+class MuJoCo(SteppingEngine):
     name = "mujoco"
     version = mujoco.__version__
     settings = SETTINGS
     profiles = ("default", "fair")
+    takes, because = TAKES, BECAUSE
+    abilities: ClassVar[Mapping[Ability, Able]] = {
+        "set_state": Able(works=True, note="to round-off; the solver starts from zero, and stops at its tolerance"),
+        "apply_force": Able(works=True, note="constant over the step"),
+        "options": Able(works=True, note="mjOption"),
+    }
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         if name != "fair":
             return {}
         return {**FAIR, "solref_timeconst": 2.0 * dt, **(FAIR_COMPLIANT if scene.contact.compliant else {})}
 
-    def declines(self, scene: Scene) -> str | None:
-        found = features(scene)
-        if reason := next((why for feature, why in DECLINES.items() if feature in found), None):
-            return reason
+    def cannot(self, scene: Scene) -> str | None:
         if reason := start_fault(scene):
             return reason
         _, loops = joint_forest(scene)
@@ -120,88 +127,95 @@ class MuJoCo:
         model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>")
         mujoco.mj_step(model, mujoco.MjData(model))
 
-    def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
-        """Raises NotFiniteError where MuJoCo warns of its state, MemoryError where it had to drop contacts."""
+    def build(self, scene: Scene, dt: float, settings: Settings) -> World:
         mujoco.set_mju_user_warning(lambda text: None)
-        model, data, layout = build_model(scene, dt, settings)
-        lag = LAG_IN_STEPS[str(settings["integrator"])] * dt
-        decode = _decoder(scene, data, layout)
-        recorder = Recorder(scene, dt, velocity_lag=lag, decode=decode)
-        push = _pusher(scene, data, layout) if has_applied_forces(scene) else None
-        links = _link_reader(scene, model, data, layout, decode) if layout.links else None
-        knows_forces = settings["integrator"] != "rk4"  # the forces it keeps are those of its last stage
-        planar = isinstance(scene, PlanarScene)
-        qpos, qvel = data.qpos, data.qvel
-
-        def keep() -> None:
-            raw = qpos.tobytes() + qvel.tobytes()
-            if links is None:
-                recorder.keep(raw)
-            else:
-                recorder.read(*links(), raw=raw)
-
-        keep()
-        for step in recorder.steps():
-            if push is not None:
-                push(data.time, links() if links else [part[0] for part in decode(qpos.tobytes() + qvel.tobytes(), 1)])
-            mujoco.mj_step(model, data)
-            recorder.stepped()
-            keep()
-            if recorder.wants_contacts:
-                recorder.add_contacts(*_contacts(model, data, layout, dt, planar=planar, knows_forces=knows_forces))
-            if step % CHECK_EVERY == 0 or step == recorder.step_count:
-                _check_warnings(data)
-        return recorder.trajectory()
+        return World(scene, dt, settings)
 
 
-# --- reading --------------------------------------------------------------------------------------------
+class World(recorder.World):
+    """A scene that MuJoCo has. Raises NotFiniteError where MuJoCo warns of its state, MemoryError where it had to drop
+    contacts.
+    """
 
+    def __init__(self, scene: Scene, dt: float, settings: Settings) -> None:
+        self.scene, self.dt = scene, dt
+        self.model, self.data, self.layout = build_model(scene, dt, settings)
+        self.velocity_lag = LAG_IN_STEPS[str(settings["integrator"])] * dt
+        self._knows_forces = settings["integrator"] != "rk4"  # the forces it keeps are those of its last stage
+        self._planar = isinstance(scene, PlanarScene)
+        self._start = planar_start(scene) if isinstance(scene, PlanarScene) else start_in_space(scene)
+        self._pushed = has_applied_forces(scene)
+        self._applied = False  # whether forces that are not the scene's act in the next step
+        self._extra = np.zeros_like(self.data.xfrc_applied)
+        self._qpos, self._qvel = self.data.qpos, self.data.qvel
+        self._steps = 0
 
-def _decoder(scene: Scene, data: Any, layout: Layout) -> Decode:
-    """Steps of qpos and qvel to poses and twists of the bodies that hang on nothing; others are where they started."""
-    roots, root_q, root_v = layout.roots, layout.root_q, layout.root_v
-    start = planar_start(scene) if isinstance(scene, PlanarScene) else start_in_space(scene)
-    coordinates, width = data.qpos.size, data.qpos.size + data.qvel.size
+    def step(self, *, watched: bool) -> None:
+        if self._pushed:
+            self._push()
+        if self._applied:
+            self.data.xfrc_applied += self._extra
+        mujoco.mj_step(self.model, self.data)
+        if self._applied:
+            self._applied, self._extra[:], self.data.xfrc_applied[:] = False, 0.0, 0.0
+        self._steps += 1
 
-    def decode(raw: bytes, steps: int) -> list[Array]:
-        both = np.frombuffer(raw, np.float64).reshape(steps, width)
-        q, v = both[:, :coordinates][:, root_q], both[:, coordinates:][:, root_v]
-        state = [np.tile(part, (steps, 1, 1)) for part in start]
-        if isinstance(scene, PlanarScene):
-            state[0][:, roots], state[1][:, roots] = q, v
+    def _push(self) -> None:
+        """Springs, thrusters and damping of the scene, at the state that the step starts from."""
+        data, layout = self.data, self.layout
+        state = self._links() if layout.links else [part[0] for part in self.decode(self._bytes(), 1)]
+        bodies, numbers = list(layout.body_id), list(layout.body_id.values())
+        if isinstance(self.scene, PlanarScene):
+            wrench = planar_wrenches(self.scene, data.time, *state)
+            data.xfrc_applied[numbers, :2], data.xfrc_applied[numbers, 5] = wrench[bodies, :2], wrench[bodies, 2]
+        else:
+            force, torque = spatial_wrenches(self.scene, data.time, *state)
+            data.xfrc_applied[numbers, :3], data.xfrc_applied[numbers, 3:] = force[bodies], torque[bodies]
+
+    def finish(self, motion: Trajectory) -> None:
+        _check_warnings(self.data)
+
+    # --- reading ---
+
+    def _bytes(self) -> bytes:
+        return bytes(self._qpos.tobytes() + self._qvel.tobytes())
+
+    def raw(self) -> bytes | None:
+        return self._bytes() if self.layout.links else None
+
+    def read(self) -> recorder.State:
+        if self._steps % CHECK_EVERY == 0:
+            _check_warnings(self.data)
+        return self._links() if self.layout.links else self._bytes()
+
+    def decode(self, raw: bytes, steps: int) -> list[Array]:
+        """Poses and twists of the bodies that hang on nothing; others are where they started."""
+        coordinates, layout = self._qpos.size, self.layout
+        both = np.frombuffer(raw, np.float64).reshape(steps, coordinates + self._qvel.size)
+        q, v = both[:, :coordinates][:, layout.root_q], both[:, coordinates:][:, layout.root_v]
+        state = [np.tile(part, (steps, 1, 1)) for part in self._start]
+        if self._planar:
+            state[0][:, layout.roots], state[1][:, layout.roots] = q, v
         else:
             turned = rotated(q[..., 3:], v[..., 3:])  # MuJoCo's spin is in body axes
             for part, found in zip(state, (q[..., :3], q[..., 3:], v[..., :3], turned), strict=True):
-                part[:, roots] = found
+                part[:, layout.roots] = found
         return state
 
-    return decode
-
-
-def rotated(orientation: Array, vector: Array) -> Array:
-    """(..., 3): vectors of a body's axes in those of the world, by unit quaternions (..., 4), w first."""
-    axis = orientation[..., 1:]
-    twice = 2.0 * np.cross(axis, vector)
-    return vector + orientation[..., :1] * twice + np.cross(axis, twice)
-
-
-def _link_reader(scene: Scene, model: Any, data: Any, layout: Layout, decode: Decode) -> Callable[[], list[Array]]:
-    """A function that returns one state, with bodies that hang on joints, whose poses MuJoCo derives."""
-    six = np.zeros(6)
-    planar = isinstance(scene, PlanarScene)
-
-    def read() -> list[Array]:
-        state = [part[0] for part in decode(data.qpos.tobytes() + data.qvel.tobytes(), 1)]
+    def _links(self) -> list[Array]:
+        """One state, with bodies that hang on joints, whose poses MuJoCo derives."""
+        model, data, layout, six = self.model, self.data, self.layout, np.zeros(6)
+        state = [part[0] for part in self.decode(self._bytes(), 1)]
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_comVel(model, data)
         for link, q in zip(layout.links, layout.link_q):
             number, i = layout.body_id[link.body], link.body
             mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_BODY, number, six, 0)
-            if planar:
+            if self._planar:
                 pose, twist = state
                 pose[i, :2] = data.xpos[number, :2]
-                turned = start_turn(scene, link) if link.slides else data.qpos[q]
+                turned = start_turn(self.scene, link) if link.slides else data.qpos[q]
                 pose[i, 2] = turned + (0.0 if link.parent is None else pose[link.parent, 2])
                 twist[i] = six[3], six[4], six[2]
             else:
@@ -209,45 +223,74 @@ def _link_reader(scene: Scene, model: Any, data: Any, layout: Layout, decode: De
                 state[2][i], state[3][i] = six[3:], six[:3]
         return state
 
-    return read
+    # --- abilities ---
+
+    def set_state(self, *state: Any, time: float = 0.0) -> None:
+        data, layout, in_space = self.data, self.layout, state_in_space(*state) if self._planar else state
+        data.time, self._steps, data.qacc_warmstart[:] = time, round(time / self.dt), 0.0
+        position, orientation, velocity, spin = in_space
+        for i, q, v in zip(layout.roots, layout.root_q, layout.root_v):
+            if self._planar:
+                data.qpos[q], data.qvel[v] = state[0][i], state[1][i]
+            else:
+                data.qpos[q] = (*position[i], *orientation[i])
+                data.qvel[v] = (*velocity[i], *(rotation_matrix(orientation[i]).T @ spin[i]))
+        for link, q in zip(layout.links, layout.link_q):
+            v = int(self.model.jnt_dofadr[self.model.body_jntadr[layout.body_id[link.body]]])
+            place, rate = link_state(self.scene, link, *in_space)
+            if self._planar and not link.slides:  # whole turns are lost in space
+                place = state[0][link.body, 2:] - (0.0 if link.parent is None else state[0][link.parent, 2:])
+            data.qpos[q : q + place.size], data.qvel[v : v + rate.size] = place, rate
+
+    def apply_force(self, body: int, force: Sequence[float], point: Sequence[float] | None = None) -> None:
+        if (number := self.layout.body_id.get(body)) is not None:
+            self._applied = True
+            given = np.array((*force, 0.0)[:3])
+            self._extra[number, :3] += given
+            if point is not None:
+                mujoco.mj_kinematics(self.model, self.data)
+                self._extra[number, 3:] += np.cross(np.array((*point, 0.0)[:3]) - self.data.xpos[number], given)
+
+    def options(self) -> dict[str, Value]:
+        """mjOption, its vectors as text, its kinds as MuJoCo numbers them."""
+        option = self.model.opt
+        found: dict[str, Value] = {}
+        for name in dir(option):
+            value = None if name.startswith("_") else getattr(option, name)
+            if isinstance(value, (bool, int, float)):
+                found[name] = value
+            elif isinstance(value, np.ndarray):
+                found[name] = " ".join(map(str, value.tolist()))
+        return found
+
+    # --- contacts ---
+
+    def contacts(self) -> recorder.Rows:
+        """a, b, points, normals, gaps and impulses on b of the contacts of the last step, at the poses it started from.
+
+        Of those MuJoCo leaves out because they are out of reach it reports no force, and neither do we.
+        """
+        width = 2 if self._planar else 3
+        model, data, layout = self.model, self.data, self.layout
+        contact = data.contact
+        solved = np.flatnonzero(contact.exclude == 0)
+        geoms = np.stack([contact.geom1, contact.geom2], axis=1)[solved]
+        pairs, frames = layout.member[geoms].reshape(-1, 2), contact.frame.reshape(-1, 3, 3)[solved]
+        impulses = np.full((solved.size, 3), np.nan)
+        if self._knows_forces:
+            force = np.zeros((solved.size, 6))
+            for row, k in zip(force, solved.tolist()):
+                mujoco.mj_contactForce(model, data, k, row)
+            impulses = np.einsum("ki,kij->kj", force[:, :3], frames) * self.dt
+        points, normals = contact.pos[solved, :width], frames[:, 0, :width]
+        return pairs[:, 0], pairs[:, 1], points, normals, contact.dist[solved], impulses[:, :width]
 
 
-def _pusher(scene: Scene, data: Any, layout: Layout) -> Any:
-    """A function that applies springs, thrusters and damping of the scene, at the state that a step starts from."""
-    bodies = np.array(list(layout.body_id), dtype=np.int64)
-    numbers = np.array(list(layout.body_id.values()), dtype=np.int64)
-
-    def push(time: float, state: Sequence[Array]) -> None:
-        if isinstance(scene, PlanarScene):
-            wrench = planar_wrenches(scene, time, *state)
-            data.xfrc_applied[numbers, :2], data.xfrc_applied[numbers, 5] = wrench[bodies, :2], wrench[bodies, 2]
-        else:
-            force, torque = spatial_wrenches(scene, time, *state)
-            data.xfrc_applied[numbers, :3], data.xfrc_applied[numbers, 3:] = force[bodies], torque[bodies]
-
-    return push
-
-
-def _contacts(
-    model: Any, data: Any, layout: Layout, dt: float, *, planar: bool, knows_forces: bool
-) -> tuple[NDArray[Any], ...]:
-    """a, b, points, normals, gaps and impulses on b of the contacts of the last step, at the poses it started from.
-
-    Of those MuJoCo leaves out because they are out of reach it reports no force, and neither do we.
-    """
-    width = 2 if planar else 3
-    contact = data.contact
-    solved = np.flatnonzero(contact.exclude == 0)
-    geoms = np.stack([contact.geom1, contact.geom2], axis=1)[solved]
-    pairs, frames = layout.member[geoms].reshape(-1, 2), contact.frame.reshape(-1, 3, 3)[solved]
-    impulses = np.full((solved.size, 3), np.nan)
-    if knows_forces:
-        force = np.zeros((solved.size, 6))
-        for row, k in zip(force, solved.tolist()):
-            mujoco.mj_contactForce(model, data, k, row)
-        impulses = np.einsum("ki,kij->kj", force[:, :3], frames) * dt
-    points, normals = contact.pos[solved, :width], frames[:, 0, :width]
-    return pairs[:, 0], pairs[:, 1], points, normals, contact.dist[solved], impulses[:, :width]
+def rotated(orientation: Array, vector: Array) -> Array:
+    """(..., 3): vectors of a body's axes in those of the world, by unit quaternions (..., 4), w first."""
+    axis = orientation[..., 1:]
+    twice = 2.0 * np.cross(axis, vector)
+    return vector + orientation[..., :1] * twice + np.cross(axis, twice)
 
 
 def _check_warnings(data: Any) -> None:

@@ -29,7 +29,7 @@ from __future__ import annotations
 import importlib.metadata
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pybullet as pb
@@ -37,18 +37,22 @@ from numpy.typing import NDArray
 
 from scenarios.forces import has_applied_forces, planar_wrenches, spatial_wrenches
 from scenarios.scene import Ball, PlanarScene, Revolute, Scene, features
-from validation.engines.engine import Setting, Settings, Value
+from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
 from validation.engines.pybullet.reader import StateReader
-from validation.engines.pybullet.world import BASE, World
-from validation.engines.shared.joint_tree import joint_forest, start_fault
+from validation.engines.pybullet.world import BASE, X_Y_ANGLE, Built, xyzw
+from validation.engines.shared import recorder
+from validation.engines.shared.embedding import state_in_space
+from validation.engines.shared.joint_tree import joint_forest, link_state, start_fault
 from validation.engines.shared.linear_contact import body_values
 from validation.engines.shared.pair_laws import PairLaws
-from validation.engines.shared.recorder import Recorder
-from validation.records.trajectory import Trajectory
+from validation.engines.takes import COMPLIANT, FORCES, FRICTION, GROUPS, JOINTS, NEWTON, PLANAR, SPATIAL
 
 Array = NDArray[np.float64]
 
-DECLINES = {
+TAKES = PLANAR | SPATIAL | GROUPS | FORCES | JOINTS | FRICTION | NEWTON | COMPLIANT
+TAKES |= {"restitution", "bowl", "hollow-sphere", "capsule", "cylinder", "ellipsoid", "convex-mesh"}
+TAKES |= {"revolute", "prismatic", "ball", "hinge", "slider"}
+BECAUSE = {
     "arc-polygon": "Bullet has no shape with arc edges; a polygon would be another scene",
     "concave-polygon": "a moving Bullet mesh is its convex hull",
     "rod": "Bullet has no joint that keeps a distance",
@@ -96,11 +100,17 @@ FAIR_COMPLIANT: Mapping[str, Value] = {"contact_slop": 0.0}
 FAIR_FACETS: Mapping[str, Value] = {"contact_breaking_threshold": 1e-4}  # or the next facet takes part of the motion
 
 
-class PyBullet:
+class PyBullet(SteppingEngine):
     name = "pybullet"
     version = importlib.metadata.version("pybullet")
     settings = SETTINGS
     profiles = ("default", "fair")
+    takes, because = TAKES, BECAUSE
+    abilities: ClassVar[Mapping[Ability, Able]] = {
+        "set_state": Able(works=True, note="to round-off in flight; impulses of contacts start from zero"),
+        "apply_force": Able(works=True, note="at the position that the step starts from"),
+        "options": Able(works=True, note="those that getPhysicsEngineParameters gives back, which are not all"),
+    }
 
     def __init__(self) -> None:
         self._spare: int | None = None  # a client that nothing has used
@@ -114,10 +124,7 @@ class PyBullet:
         impact = FAIR_IMPACT if "restitution" in found else FAIR_COMPLIANT if "compliant" in found else {}
         return {**FAIR, **faceted, **impact}
 
-    def declines(self, scene: Scene) -> str | None:
-        found = features(scene)
-        if reason := next((why for feature, why in DECLINES.items() if feature in found), None):
-            return reason
+    def cannot(self, scene: Scene) -> str | None:
         if scene.contact.compliant is not None and body_values(scene) is None:
             return SPRINGS
         laws = PairLaws(scene)
@@ -140,68 +147,123 @@ class PyBullet:
         """A client takes 30 ms or more to make in a process just forked, and next to nothing to inherit."""
         self._spare = pb.connect(pb.DIRECT)
 
-    def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
+    def build(self, scene: Scene, dt: float, settings: Settings) -> World:
+        """One world at a time: it takes the place of the one built before."""
         client, self._spare = self._spare, None
         if self._used is not None:
             pb.disconnect(physicsClientId=self._used)
         if client is None:
             client = pb.connect(pb.DIRECT)
         self._used = client
-        return _record(World(client, scene, dt, settings), scene, dt)
+        return World(Built(client, scene, dt, settings), scene, dt)
 
 
-def _record(world: World, scene: Scene, dt: float) -> Trajectory:
-    client, planar = world.client, isinstance(scene, PlanarScene)
-    reader = StateReader(world, scene)
-    recorder = Recorder(scene, dt, velocity_lag=-dt / 2, decode=reader.decode)
-    pushed = has_applied_forces(scene)
-    recorder.keep(reader.raw())
-    for step in recorder.steps():
-        if pushed:
-            _push(world, scene, (step - 1) * dt, reader.state())
-        pb.stepSimulation(physicsClientId=client)
-        recorder.stepped()
-        recorder.keep(reader.raw())
-        if recorder.wants_contacts:
-            recorder.add_contacts(*_contacts(world, dt, planar=planar))
-    return recorder.trajectory()
+class World(recorder.World):
+    """A scene that pybullet has, and what is read of it and done to it."""
 
+    def __init__(self, built: Built, scene: Scene, dt: float) -> None:
+        self.scene, self.dt = scene, dt
+        self.velocity_lag = -dt / 2
+        self._built, self._client = built, built.client
+        self._reader = StateReader(built, scene)
+        self._planar = isinstance(scene, PlanarScene)
+        self._pushed = has_applied_forces(scene)
+        self._steps = 0  # made so far
+        self._free = {i for i, body in enumerate(scene.bodies) if not body.fixed}
 
-def _push(world: World, scene: Scene, time: float, state: list[Array]) -> None:
-    """Springs, thrusters and damping of the scene, for the next step; pybullet forgets them after it."""
-    if isinstance(scene, PlanarScene):
-        wrench = planar_wrenches(scene, time, *state)
-        force, torque = np.zeros((len(wrench), 3)), np.zeros((len(wrench), 3))
-        force[:, :2], torque[:, 2] = wrench[:, :2], wrench[:, 2]
-    else:
-        force, torque = spatial_wrenches(scene, time, *state)
-    client = world.client
-    for i in np.flatnonzero(force.any(axis=1) | torque.any(axis=1)):
-        number, link = world.addresses[i]
+    def step(self, *, watched: bool) -> None:
+        if self._pushed:
+            self._push()
+        self._steps += 1
+        pb.stepSimulation(physicsClientId=self._client)
+
+    def read(self) -> bytes:
+        return self._reader.raw()
+
+    def decode(self, raw: bytes, steps: int) -> list[Array]:
+        return self._reader.decode(raw, steps)
+
+    def _push(self) -> None:
+        """Springs, thrusters and damping of the scene, for the next step; pybullet forgets them after it."""
+        time, state = self._steps * self.dt, self._reader.state()
+        if isinstance(self.scene, PlanarScene):
+            wrench = planar_wrenches(self.scene, time, *state)
+            force, torque = np.zeros((len(wrench), 3)), np.zeros((len(wrench), 3))
+            force[:, :2], torque[:, 2] = wrench[:, :2], wrench[:, 2]
+        else:
+            force, torque = spatial_wrenches(self.scene, time, *state)
+        for i in np.flatnonzero(force.any(axis=1) | torque.any(axis=1)):
+            number, link = self._built.addresses[i]
+            at, world = self._center(int(i)), pb.WORLD_FRAME
+            pb.applyExternalForce(number, link, force[i].tolist(), at, world, physicsClientId=self._client)
+            pb.applyExternalTorque(number, link, torque[i].tolist(), world, physicsClientId=self._client)
+
+    def _center(self, i: int) -> Sequence[float]:
+        """m, of a body's centre of mass in the world."""
+        number, link = self._built.addresses[i]
         if link == BASE:
-            center, _ = pb.getBasePositionAndOrientation(number, physicsClientId=client)
+            center, _ = pb.getBasePositionAndOrientation(number, physicsClientId=self._client)
         else:  # bring the link's own frame up to date, which a step leaves behind: the arm is taken from it
-            center = pb.getLinkState(number, link, computeForwardKinematics=1, physicsClientId=client)[0]
-        pb.applyExternalForce(number, link, force[i].tolist(), center, pb.WORLD_FRAME, physicsClientId=client)
-        pb.applyExternalTorque(number, link, torque[i].tolist(), pb.WORLD_FRAME, physicsClientId=client)
+            center = pb.getLinkState(number, link, computeForwardKinematics=1, physicsClientId=self._client)[0]
+        return center
 
+    # --- abilities ---
 
-def _contacts(world: World, dt: float, *, planar: bool) -> Sequence[Any]:
-    """a, b, points, normals, gaps and impulses on b of the contacts of the last step, at the poses it started from.
+    def set_state(self, *state: Any, time: float = 0.0) -> None:
+        self._steps = round(time / self.dt)
+        in_space = state_in_space(*state) if self._planar else state
+        client = self._client
+        for link in self._built.links:
+            number, k = self._built.addresses[link.body]
+            if link.joint is not None:
+                place, rate = link_state(self.scene, link, *in_space)
+                if link.axis is None:
+                    pb.resetJointStateMultiDof(number, k, xyzw(place), rate.tolist(), physicsClientId=client)
+                else:
+                    if self._planar and not link.slides:  # whole turns are lost in space
+                        place = state[0][link.body, 2:] - (0.0 if link.parent is None else state[0][link.parent, 2:])
+                    pb.resetJointState(number, k, place[0], rate[0], physicsClientId=client)
+            elif self._planar:
+                for joint, place, rate in zip(X_Y_ANGLE, *(part[link.body].tolist() for part in state)):
+                    pb.resetJointState(number, joint, place, rate, physicsClientId=client)
+            else:
+                position, orientation, velocity, spin = (part[link.body] for part in state)
+                pb.resetBasePositionAndOrientation(number, position, xyzw(orientation), physicsClientId=client)
+                pb.resetBaseVelocity(number, velocity, spin, physicsClientId=client)
+        if not self._planar:
+            self._reader.turned_by(state[1])
 
-    pybullet gives the normal from b to a, and forces on a.
-    """
-    rows = pb.getContactPoints(physicsClientId=world.client)
-    if not rows:
-        return [()] * 6
-    _, a, b, link_a, link_b, on_a, on_b, normal, gap, pressing, rubbing, along, rubbing_2, along_2 = zip(*rows)
-    width = 2 if planar else 3
-    normals = -np.array(normal)
-    pushes = -dt * (
-        -normals * np.array(pressing)[:, None]
-        + np.array(along) * np.array(rubbing)[:, None]
-        + np.array(along_2) * np.array(rubbing_2)[:, None]
-    )
-    points = (np.array(on_a) + np.array(on_b)) / 2
-    first, second = ([world.member[address] for address in zip(*side)] for side in ((a, link_a), (b, link_b)))
-    return first, second, points[:, :width], normals[:, :width], gap, pushes[:, :width]
+    def apply_force(self, body: int, force: Sequence[float], point: Sequence[float] | None = None) -> None:
+        if body in self._free:
+            center = self._center(body)  # also where a point is given: the arm is taken from it
+            at = center if point is None else (*point, 0.0)[:3]
+            number, link = self._built.addresses[body]
+            given = (*force, 0.0)[:3]
+            pb.applyExternalForce(number, link, given, at, pb.WORLD_FRAME, physicsClientId=self._client)
+
+    def options(self) -> dict[str, Value]:
+        """What getPhysicsEngineParameters gives; of its words those that it can be set by are taken."""
+        found = pb.getPhysicsEngineParameters(physicsClientId=self._client)
+        return {name: value for name, value in found.items() if isinstance(value, (bool, int, float, str))}
+
+    # --- contacts ---
+
+    def contacts(self) -> recorder.Rows | None:
+        """a, b, points, normals, gaps and impulses on b of the contacts of the last step, at the poses it started from.
+
+        pybullet gives the normal from b to a, and forces on a.
+        """
+        rows = pb.getContactPoints(physicsClientId=self._client)
+        if not rows:
+            return None
+        _, a, b, link_a, link_b, on_a, on_b, normal, gap, pressing, rubbing, along, rubbing_2, along_2 = zip(*rows)
+        width = 2 if self._planar else 3
+        normals = -np.array(normal)
+        pushes = -self.dt * (
+            -normals * np.array(pressing)[:, None]
+            + np.array(along) * np.array(rubbing)[:, None]
+            + np.array(along_2) * np.array(rubbing_2)[:, None]
+        )
+        points = (np.array(on_a) + np.array(on_b)) / 2
+        first, second = ([self._built.member[address] for address in zip(*side)] for side in ((a, link_a), (b, link_b)))
+        return first, second, points[:, :width], normals[:, :width], gap, pushes[:, :width]

@@ -11,7 +11,7 @@ import pybullet as pb
 from numpy.typing import NDArray
 
 from scenarios.scene import PlanarScene, Scene, planar_start, spatial_start
-from validation.engines.pybullet.world import BASE, X_Y_ANGLE, World
+from validation.engines.pybullet.world import BASE, X_Y_ANGLE, Built
 
 Array = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ class StateReader:
     that hangs on another are its link's, brought up to date for it: a step leaves them behind.
     """
 
-    def __init__(self, world: World, scene: Scene) -> None:
+    def __init__(self, world: Built, scene: Scene) -> None:
         self._client = world.client
         self._planar = isinstance(scene, PlanarScene)
         self._start: list[Array] = list(planar_start(scene) if isinstance(scene, PlanarScene) else spatial_start(scene))
@@ -72,6 +72,10 @@ class StateReader:
                 for _, row in self._links_of(number, links):
                     numbers.extend((*row[0], *row[1], *row[6], *row[7]))
         return numbers.tobytes()
+
+    def turned_by(self, orientation: Array) -> None:
+        """The signs of the next quaternions go on from these, (B, 4)."""
+        self._last = orientation[self._order]
 
     def _links_of(self, number: int, links: list[tuple[int, int]]) -> Iterator[tuple[int, Any]]:
         """(body, pybullet's state of the link) with its frame and velocity brought up to date."""

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from scenarios.scene import PlanarScene, Scene, masses
 from validation.engines.engine import Settings
 from validation.engines.pybullet.shapes import body_shape, boundary_shape, is_mesh
-from validation.engines.shared.embedding import inertias_in_space, rotation_matrix, start_in_space, vector_in_space
+from validation.engines.shared.embedding import (
+    conjugate,
+    inertias_in_space,
+    quaternion_product,
+    rotation_matrix,
+    start_in_space,
+    vector_in_space,
+)
 from validation.engines.shared.joint_tree import Link, TreeJoint, joint_forest, kept_apart, sliding_rate, start_turn
 from validation.engines.shared.linear_contact import body_values
 from validation.engines.shared.pair_laws import PairLaws
@@ -46,7 +53,7 @@ class _Segment:
     center: Array = field(default_factory=lambda: np.zeros(3))
 
 
-class World:
+class Built:
     """The scene in a pybullet client of its own, which nothing else has used."""
 
     def __init__(self, client: int, scene: Scene, dt: float, settings: Settings) -> None:
@@ -67,10 +74,10 @@ class World:
             "jointDamping": 0.0,
         }
         self._set_engine(dt)
-        links, loops = joint_forest(scene)
+        self.links, loops = joint_forest(scene)
         trees: dict[int, list[Link]] = {}
         root: dict[int, int] = {}
-        for link in links:
+        for link in self.links:
             root[link.body] = link.body if link.parent is None else root[link.parent]
             trees.setdefault(root[link.body], []).append(link)
         for i, body in enumerate(scene.bodies):  # the order of insertion decides how piles fall
@@ -119,7 +126,7 @@ class World:
 
     def _add_fixed(self, i: int) -> None:
         shape = self._shape(i, np.zeros(3))
-        number = self._call(pb.createMultiBody, 0.0, shape, -1, self._position[i].tolist(), _xyzw(self._orientation[i]))
+        number = self._call(pb.createMultiBody, 0.0, shape, -1, self._position[i].tolist(), xyzw(self._orientation[i]))
         self._register(i, (number, BASE))
 
     def _add_tree(self, tree: list[Link]) -> None:
@@ -160,14 +167,14 @@ class World:
             baseMass=mass,
             baseCollisionShapeIndex=shape,
             basePosition=position.tolist(),
-            baseOrientation=_xyzw(orientation),
+            baseOrientation=xyzw(orientation),
             linkMasses=[s.mass for s in segments],
             linkCollisionShapeIndices=[s.shape for s in segments],
             linkVisualShapeIndices=[-1] * len(segments),
             linkPositions=[s.position.tolist() for s in segments],
-            linkOrientations=[_xyzw(s.orientation) for s in segments],
+            linkOrientations=[xyzw(s.orientation) for s in segments],
             linkInertialFramePositions=[s.center.tolist() for s in segments],
-            linkInertialFrameOrientations=[_xyzw(UPRIGHT)] * len(segments),
+            linkInertialFrameOrientations=[xyzw(UPRIGHT)] * len(segments),
             linkParentIndices=[s.parent + 1 for s in segments],
             linkJointTypes=[s.kind for s in segments],
             linkJointAxis=[s.axis.tolist() for s in segments],
@@ -202,7 +209,7 @@ class World:
         if not self._planar or link.slides:
             orientation = self._orientation[link.body]
             if link.parent is not None:
-                orientation = _multiply(_conjugate(self._orientation[link.parent]), orientation)
+                orientation = quaternion_product(conjugate(self._orientation[link.parent]), orientation)
         return _Segment(
             mass=float(self._mass[link.body]),
             shape=self._shape(link.body, center),
@@ -225,13 +232,13 @@ class World:
         elif link.axis is not None:
             self._start_joint(number, k, 0.0, float(own @ link.axis))
         else:
-            self._call(pb.resetJointStateMultiDof, number, k, _xyzw(UPRIGHT), own.tolist())
+            self._call(pb.resetJointStateMultiDof, number, k, xyzw(UPRIGHT), own.tolist())
             self._call(
                 pb.setJointMotorControlMultiDof,
                 number,
                 k,
                 pb.POSITION_CONTROL,
-                targetPosition=_xyzw(UPRIGHT),
+                targetPosition=xyzw(UPRIGHT),
                 positionGain=0.0,
                 velocityGain=0.0,
                 force=[0.0, 0.0, 0.0],
@@ -317,15 +324,6 @@ def _given(anchor: Array | None) -> Array:
     return anchor
 
 
-def _xyzw(q: Array) -> list[float]:
+def xyzw(q: Array) -> list[float]:
     """pybullet's order."""
     return [float(q[1]), float(q[2]), float(q[3]), float(q[0])]
-
-
-def _conjugate(q: Array) -> Array:
-    return q * np.array([1.0, -1.0, -1.0, -1.0])
-
-
-def _multiply(p: Array, q: Array) -> Array:
-    w, u = p[0] * q[0] - p[1:] @ q[1:], p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:])
-    return np.concatenate([[w], u])

@@ -16,21 +16,22 @@ What its user should know (docs at pymunk.org):
 from __future__ import annotations
 
 import importlib.metadata
+from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scenarios.forces import has_applied_forces
-from scenarios.scene import Disc, PlanarScene, Scene, features
-from validation.engines.engine import Setting, Settings, Value
+from scenarios.scene import Disc, PlanarScene, Scene
+from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
 from validation.engines.pymunk.world import World
-from validation.engines.shared.planar_boundaries import on_long_enough_slabs
-from validation.engines.shared.recorder import Recorder
-from validation.records.trajectory import PlanarTrajectory
+from validation.engines.takes import FORCES, FRICTION, GROUPS, JOINTS, NEWTON, PLANAR
 
 Array = NDArray[np.float64]
 
-DECLINES = {
+TAKES = PLANAR | GROUPS | FORCES | JOINTS | FRICTION | NEWTON | {"restitution", "bowl"}
+TAKES |= {"revolute", "prismatic", "rod", "rope"}
+BECAUSE = {
     "spatial": "pymunk is planar",
     "concave-polygon": "Chipmunk has no concave shapes; several convex ones on a body would be another scene",
     "arc-polygon": "Chipmunk has no arcs but discs; a polygon would be another scene",
@@ -53,11 +54,17 @@ FAIR_SLOP = 1e-3  # of the narrowest body's width
 FAIR_SEGMENTS = 4096  # a disc in the bowl then loses 4 % of its energy in 10 s where 1024 cost it 11 %
 
 
-class Pymunk:
+class Pymunk(SteppingEngine):
     name = "pymunk"
     version = importlib.metadata.version("pymunk")  # pymunk 7.0.0 says of itself that it is 2.0.0
     settings = SETTINGS
     profiles = ("default", "fair")
+    takes, because = TAKES, BECAUSE
+    abilities: ClassVar[Mapping[Ability, Able]] = {
+        "set_state": Able(works=True, note="bit for bit in flight; impulses of contacts and joints start from zero"),
+        "apply_force": Able(works=True, note="at the position that the step starts from"),
+        "options": Able(works=True, note="those of the space"),
+    }
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         if name == "default" or not isinstance(scene, PlanarScene):
@@ -68,36 +75,9 @@ class Pymunk:
             "bowl_segments": FAIR_SEGMENTS,
         }
 
-    def declines(self, scene: Scene) -> str | None:
-        found = features(scene)
-        return next((reason for feature, reason in DECLINES.items() if feature in found), None)
-
-    def simulate(self, scene: Scene, dt: float, settings: Settings) -> PlanarTrajectory:
-        """Raises OffTheSlabError where a body gets further along a half-plane than its energy could carry it."""
+    def build(self, scene: Scene, dt: float, settings: Settings) -> World:
         assert isinstance(scene, PlanarScene)
-        return on_long_enough_slabs(lambda lengthening: simulated(World(scene, settings, lengthening), dt))
-
-
-def simulated(world: World, dt: float) -> PlanarTrajectory:
-    """Raises OffTheSlabError where a body gets beyond what stands for a half-plane."""
-    scene = world.scene
-    # Positions first: x += v dt, then v += a dt.
-    recorder = Recorder(scene, dt, velocity_lag=dt / 2, decode=world.decode)
-    recorder.keep(world.raw())
-    pushed = has_applied_forces(scene)
-    for step in recorder.steps():
-        if pushed:
-            world.push(step * dt, dt)
-        world.step(dt)
-        recorder.stepped()
-        recorder.keep(world.raw())
-        if recorder.wants_contacts:
-            world.report_contacts(recorder)
-    trajectory = recorder.trajectory()
-    assert isinstance(trajectory, PlanarTrajectory)
-    for part in world.slabs:
-        part.check(scene, trajectory.position)
-    return trajectory
+        return World(scene, dt, settings)
 
 
 def narrowest_width(scene: PlanarScene) -> float:

@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pymunk
 from numpy.typing import NDArray
 
-from scenarios.forces import planar_wrenches
+from scenarios.forces import has_applied_forces, planar_wrenches
 from scenarios.scene import Bowl, Disc, HalfPlane, PlanarScene, Prismatic, Revolute, Rod, inertias
-from validation.engines.engine import Settings
+from validation.engines.engine import Settings, Value
 from validation.engines.pymunk.state import SINCE_6_6, StateReader
+from validation.engines.shared import recorder
 from validation.engines.shared.pair_laws import PairLaws
-from validation.engines.shared.planar_boundaries import Slab, bowl_facets, slab
-from validation.engines.shared.recorder import Recorder
+from validation.engines.shared.planar_boundaries import LONGER, Slab, bowl_facets, long_enough, slab
+from validation.records.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 
 
+OPTIONS = (
+    "iterations", "damping", "collision_slop", "collision_bias", "collision_persistence", "idle_speed_threshold",
+    "sleep_time_threshold",
+)  # fmt: skip
 GROOVE = 1e5  # m either way: a groove has ends; at such lengths Chipmunk's sums are still right to 1e-11 m
 
 
-class World:
+class World(recorder.World):
     """The scene as Chipmunk has it. Members are bodies, then boundaries."""
 
-    def __init__(self, scene: PlanarScene, settings: Settings, lengthening: float = 1.0) -> None:
-        self.scene = scene
+    def __init__(self, scene: PlanarScene, dt: float, settings: Settings, lengthening: float = 1.0) -> None:
+        self.scene, self.dt, self.settings = scene, dt, settings
+        self.velocity_lag = dt / 2  # positions first: x += v dt, then v += a dt
         self.slabs: list[Slab] = []
         self._lengthening = lengthening  # of the slabs
         self.space = space = pymunk.Space()
@@ -52,7 +58,9 @@ class World:
         self._member_at = {shape._shape: member for shape, member in self._member.items()}
         self._free = {i for i, body in enumerate(scene.bodies) if not body.fixed}
         self._reader = StateReader(space, self.bodies)
-        self.raw, self.decode = self._reader.raw, self._reader.decode
+        self._pushed = has_applied_forces(scene)
+        self._steps = 0  # made so far
+        self._applied: list[tuple[pymunk.Body, tuple[float, float], tuple[float, float]]] = []  # forces of the next
 
     # --- build ---
 
@@ -143,37 +151,79 @@ class World:
 
     # --- step ---
 
-    def push(self, time: float, dt: float) -> None:
-        """Springs, thrusters and damping of the step to `time`, s.
+    def step(self, *, watched: bool = False) -> None:
+        self._steps += 1
+        if self._pushed:
+            self._push()
+        for body, force, point in self._applied:
+            body.apply_force_at_world_point(force, point)
+        self._applied.clear()
+        self.space.step(self.dt)
+        if self._faults:
+            raise self._faults[0]
+
+    def _push(self) -> None:
+        """Springs, thrusters and damping of the step to come.
 
         The step moves the bodies before it accelerates them, so the forces are those of where they will be;
         taken where they are now, every spring would gain energy.
         """
         state = self.state()
-        pose = state[:, :3] + dt * state[:, 3:]
-        for body, (fx, fy, torque) in zip(self.bodies, planar_wrenches(self.scene, time, pose, state[:, 3:]).tolist()):
+        pose = state[:, :3] + self.dt * state[:, 3:]
+        wrenches = planar_wrenches(self.scene, self._steps * self.dt, pose, state[:, 3:]).tolist()
+        for body, (fx, fy, torque) in zip(self.bodies, wrenches):
             if body.body_type == pymunk.Body.DYNAMIC:
                 body.force, body.torque = (fx, fy), torque
 
-    def step(self, dt: float) -> None:
-        self.space.step(dt)
-        if self._faults:
-            raise self._faults[0]
+    def finish(self, motion: Trajectory) -> World | None:
+        """Raises OffTheSlabError where a body gets further along a half-plane than its energy could carry it."""
+        if long_enough(self.slabs, self.scene, motion.position):
+            return None
+        return World(self.scene, self.dt, self.settings, LONGER * self._lengthening)
+
+    # --- abilities ---
+
+    def set_state(self, *state: Any, time: float = 0.0) -> None:
+        self._steps = round(time / self.dt)
+        for i, (pose, twist) in enumerate(zip(*(part.tolist() for part in state))):
+            if i in self._free:
+                body = self.bodies[i]
+                body.position, body.angle = (pose[0], pose[1]), pose[2]
+                body.velocity, body.angular_velocity = (twist[0], twist[1]), twist[2]
+                self.space.reindex_shapes_for_body(body)
+
+    def apply_force(self, body: int, force: Sequence[float], point: Sequence[float] | None = None) -> None:
+        if body in self._free:
+            at = self.bodies[body].position if point is None else point
+            self._applied.append((self.bodies[body], (force[0], force[1]), (at[0], at[1])))
+
+    def options(self) -> dict[str, Value]:
+        """Chipmunk's infinite time before bodies sleep is 0, as in the settings: numbers are finite."""
+        found = {name: getattr(self.space, name) for name in OPTIONS}
+        if found["sleep_time_threshold"] == math.inf:
+            found["sleep_time_threshold"] = 0.0
+        return found | {"gravity": str(tuple(self.space.gravity))}
 
     # --- read ---
 
+    def read(self) -> bytes:
+        return self._reader.raw()
+
+    def decode(self, raw: bytes, steps: int) -> tuple[Array, Array]:
+        return self._reader.decode(raw, steps)
+
     def state(self) -> Array:
         """(B, 6): x, y, angle, vx, vy, spin."""
-        return np.concatenate(self.decode(self.raw(), 1), axis=2)[0]
+        return np.concatenate(self.decode(self.read(), 1), axis=2)[0]
 
-    def report_contacts(self, recorder: Recorder) -> None:
+    def contacts(self) -> recorder.Rows | None:
         """Every contact point of every touching pair, as of the step just made.
 
         pymunk's own names give the impulse of a pair, not of each of its points, and two points' total does not
         tell their torque. So the points are read from Chipmunk's own record, whose fields are those of its cpArbiter.
         """
         if not SINCE_6_6:  # the record is sealed in earlier ones
-            return
+            return None
         rows: list[tuple[Any, ...]] = []
         position = [*map(tuple, self.state()[:, :2].tolist()), *self._boundary_positions]
         for i, body in enumerate(self.bodies):
@@ -186,7 +236,7 @@ class World:
                 a, b = self._member_at[record.a], self._member_at[record.b]
                 if i == min(a, b) or min(a, b) not in self._free:  # two free bodies both tell of it
                     rows += contact_points(record, a, b, position[a], position[b])
-        recorder.add_contacts(*(zip(*rows) if rows else [()] * 6))
+        return list(zip(*rows)) if rows else None
 
 
 def contact_points(

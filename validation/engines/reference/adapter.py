@@ -22,6 +22,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import fields
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +32,14 @@ from reference_engine import ContactForceError, LocatedMotion, UnresolvedContact
 from reference_engine.planar.settings import FINEST_TOLERANCE, IMPACT_LAWS, IMPACT_ORDERS
 from reference_engine.planar.simulate import penetration
 from scenarios.scene import PlanarScene, Revolute, Scene, SpatialScene, colliding_pairs
-from validation.engines.engine import Setting, Settings, Value
+from validation.engines.engine import Ability, Able, Setting, Settings, Value
 from validation.engines.reference import compliant as reference_compliant
 from validation.engines.reference import ellipsoids as reference_ellipsoids
 from validation.engines.reference import flights as reference_flights
 from validation.engines.reference import mechanisms as reference_mechanisms
 from validation.engines.reference.world import world_of
 from validation.engines.shared.recorder import BASE_RATE, PAIR_EVERY, report_step_times
+from validation.engines.takes import COMPLIANT, FORCES, FRICTION, GROUPS, JOINTS, PLANAR, SPATIAL, not_taken
 from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory, Trajectory
 from validation.version import __version__
 
@@ -65,6 +67,22 @@ SETTINGS = {
     **reference_mechanisms.SETTINGS,
     **reference_compliant.SETTINGS,
 }
+TAKES = PLANAR | SPATIAL | GROUPS | FORCES | JOINTS | FRICTION | COMPLIANT | {"restitution", "rolling-resistance"}
+TAKES |= {"concave-polygon", "arc-polygon", "bowl", "hollow-sphere", "capsule", "cylinder", "ellipsoid", "convex-mesh"}
+TAKES |= {"revolute", "prismatic", "rod", "rope", "ball", "hinge", "slider"}
+TAKES |= {
+    f"contact.impact_law={law}"
+    for law in (
+        "newton",
+        "poisson",
+        "incremental-newton",
+        "incremental-poisson",
+        "stronge",
+        "chatterjee-ruina",
+        "stick-or-slip",
+    )
+}
+TAKES |= {f"contact.impact_order={order}" for order in ("simultaneous", "sequential", "grouped")}
 ROUND_OFF = 1e-12  # m, which is no overlap to be refused
 MOST_BODIES = 300  # with 0.5 GiB; its matrices are dense, four places for each body
 TOO_MANY = "the reference engine takes scenes of up to {} bodies and boundaries; this one has {}"
@@ -76,6 +94,12 @@ class Reference:
     version = __version__
     settings = SETTINGS
     profiles = ("default", "fair")
+    takes = TAKES
+    abilities: ClassVar[Mapping[Ability, Able]] = {
+        "set_state": Able(works=False, note="it has no steps to go on from: a scene may start from the state"),
+        "apply_force": Able(works=False, note="it has no steps: a scene's thrusters push, over any time"),
+        "options": Able(works=False, note="its settings are all that it has"),
+    }
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         law, order = scene.contact.impact_law, scene.contact.impact_order
@@ -89,6 +113,8 @@ class Reference:
         return {**own} | {setting: value for setting, value in said.items() if value is not None}
 
     def declines(self, scene: Scene) -> str | None:
+        if reason := not_taken(self, scene):
+            return reason
         if flies(scene):
             return reference_flights.declines(scene)
         if isinstance(scene, SpatialScene):

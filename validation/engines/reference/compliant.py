@@ -120,7 +120,7 @@ def simulate(scene: SpatialScene, dt: float, settings: Settings) -> Trajectory:
     for k in range(0, len(times), PARTS):
         states = (motion.position, motion.orientation, motion.velocity, motion.spin)
         recorder.read(*(part[k, :count] for part in states))
-        if recorder.wants_contacts:
+        if recorder.wants_contacts(k // PARTS):
             report_contacts(recorder, motion, k, dt)
     return replace(recorder.trajectory(), impacts=impacts_of(motion))
 

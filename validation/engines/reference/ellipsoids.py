@@ -22,7 +22,7 @@ from scenarios.scene import (
     spatial_start,
 )
 from validation.engines.engine import Setting, Settings, Value
-from validation.engines.shared.recorder import Recorder
+from validation.engines.shared.recorder import Rows, World, record
 from validation.records.trajectory import Trajectory
 
 Array = NDArray[np.float64]
@@ -131,23 +131,23 @@ def simulate(scene: Scene, dt: float, settings: Settings) -> Trajectory:
         edges=int(settings["edges"]),
         located=bool(settings["located"]),
     )
-    stepper = Stepper(world_of(scene), dt, given)
-    recorder = Recorder(scene, dt, velocity_lag=0.0)
-    recorder.read(stepper.position, stepper.orientation, stepper.twist[:, :3], stepper.twist[:, 3:])
-    for _ in recorder.steps():
-        stepper.step()
-        recorder.read(stepper.position, stepper.orientation, stepper.twist[:, :3], stepper.twist[:, 3:])
-        if recorder.wants_contacts:
-            touching = stepper.touching()
-            recorder.add_contacts(
-                touching.body[:, 0],
-                touching.body[:, 1],
-                touching.point,
-                touching.normal,
-                touching.gap,
-                touching.impulse,
-            )
-    return recorder.trajectory()
+    return record(_World(Stepper(world_of(scene), dt, given)), scene, dt)
+
+
+class _World(World):
+    def __init__(self, stepper: Stepper) -> None:
+        self._stepper = stepper
+
+    def step(self, *, watched: bool) -> None:
+        self._stepper.step()
+
+    def read(self) -> tuple[Array, ...]:
+        twist = self._stepper.twist
+        return self._stepper.position, self._stepper.orientation, twist[:, :3], twist[:, 3:]
+
+    def contacts(self) -> Rows:
+        at = self._stepper.touching()
+        return at.body[:, 0], at.body[:, 1], at.point, at.normal, at.gap, at.impulse
 
 
 def warm_up() -> None:

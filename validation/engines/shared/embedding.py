@@ -25,7 +25,11 @@ def start_in_space(scene: Scene) -> tuple[Array, Array, Array, Array]:
     if not isinstance(scene, PlanarScene):
         position, orientation, velocity, spin = spatial_start(scene)
         return position, orientation, velocity, spin
-    pose, twist = planar_start(scene)
+    return state_in_space(*planar_start(scene))
+
+
+def state_in_space(pose: Array, twist: Array) -> tuple[Array, Array, Array, Array]:
+    """Position, orientation, velocity and spin of planar poses and twists, (B, 3) each."""
     position, orientation = np.zeros((len(pose), 3)), np.zeros((len(pose), 4))
     velocity, spin = np.zeros_like(position), np.zeros_like(position)
     position[:, :2], velocity[:, :2], spin[:, 2] = pose[:, :2], twist[:, :2], twist[:, 2]
@@ -54,6 +58,16 @@ def rotation_matrix(q: Sequence[float] | Array) -> Array:
             [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
         ]
     )
+
+
+def conjugate(q: Array) -> Array:
+    return q * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def quaternion_product(p: Array, q: Array) -> Array:
+    """p q of quaternions w-x-y-z: first the turn q, then p."""
+    w, u = p[0] * q[0] - p[1:] @ q[1:], p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:])
+    return np.concatenate([[w], u])
 
 
 def from_z_to(normal: Sequence[float] | Array) -> Array:

@@ -6,6 +6,7 @@ left over. Fixed bodies are part of the world.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -14,7 +15,13 @@ from numpy.typing import NDArray
 
 from scenarios import mass
 from scenarios.scene import Ball, Hinge, PlanarScene, Prismatic, Revolute, Rod, Rope, Scene, Slider
-from validation.engines.shared.embedding import rotation_matrix, start_in_space, vector_in_space
+from validation.engines.shared.embedding import (
+    conjugate,
+    quaternion_product,
+    rotation_matrix,
+    start_in_space,
+    vector_in_space,
+)
 
 Array = NDArray[np.float64]
 TreeJoint = Revolute | Prismatic | Ball | Hinge | Slider
@@ -109,14 +116,45 @@ def start_turn(scene: Scene, link: Link) -> float:
 
 def sliding_rate(scene: Scene, link: Link) -> float:
     """m/s, at the start, of a link that slides, along its axis and against its parent."""
-    assert link.axis is not None and link.anchor is not None
-    position, orientation, velocity, spin = start_in_space(scene)
+    return _slid(link, *start_in_space(scene))[1]
+
+
+def _slid(link: Link, position: Array, orientation: Array, velocity: Array, spin: Array) -> tuple[float, float]:
+    """(m, m/s) of a link that slides, along its axis and against its parent."""
+    assert link.axis is not None and link.anchor is not None and link.parent_anchor is not None
     turned = rotation_matrix(orientation[link.body])
+    at = position[link.body] + turned @ link.anchor
     rate = velocity[link.body] + np.cross(spin[link.body], turned @ link.anchor)
+    origin = link.parent_anchor
     if (above := link.parent) is not None:
+        origin = position[above] + rotation_matrix(orientation[above]) @ link.parent_anchor
         arm = position[link.body] + turned @ link.anchor - position[above]
         rate = rate - velocity[above] - np.cross(spin[above], arm)
-    return float(rate @ (turned @ link.axis))
+    axis = turned @ link.axis
+    return float((at - origin) @ axis), float(rate @ axis)
+
+
+def link_state(scene: Scene, link: Link, *state: Array) -> tuple[Array, Array]:
+    """Coordinate and rate of a link that hangs on a joint, of a state in space: position, orientation, velocity, spin.
+
+    One number each, m and m/s or rad and rad/s; of a ball the quaternion (w, x, y, z) from the start and the spin
+    against the parent, rad/s in the link's axes. A planar hinge is at the difference of the bodies' angles, up to
+    whole turns; all others are at 0 at the start.
+    """
+    _, orientation, _, spin = state
+    if link.slides:
+        return tuple(np.array([value]) for value in _slid(link, *state))  # type: ignore[return-value]
+    still = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
+    above, spin_above = still if link.parent is None else (orientation[link.parent], spin[link.parent])
+    turned = quaternion_product(conjugate(above), orientation[link.body])
+    if not isinstance(scene, PlanarScene):
+        start = start_in_space(scene)[1]
+        start_above = still[0] if link.parent is None else start[link.parent]
+        turned = quaternion_product(conjugate(quaternion_product(conjugate(start_above), start[link.body])), turned)
+    rate = rotation_matrix(orientation[link.body]).T @ (spin[link.body] - spin_above)
+    if link.axis is None:
+        return turned, rate
+    return np.array([2.0 * math.atan2(turned[1:] @ link.axis, turned[0])]), np.array([rate @ link.axis])
 
 
 def kept_apart(scene: Scene) -> list[tuple[int, int]]:

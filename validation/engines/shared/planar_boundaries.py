@@ -12,7 +12,7 @@ facet's middle rests where it should, and by (R - r)(1/cos(pi/N) - 1) too low in
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from scenarios import mass
 from scenarios.forces import spring_energy
 from scenarios.scene import Bowl, HalfPlane, PlanarScene, inertias, masses, planar_start
-from validation.records.trajectory import PlanarTrajectory
 
 Array = NDArray[np.float64]
 
@@ -34,10 +33,6 @@ LONGER = 4.0  # times, at each attempt
 
 class OffTheSlabError(RuntimeError):
     """A body got further along a half-plane than its energy could carry it; one line."""
-
-
-class SlabTooShortError(OffTheSlabError):
-    """A body got beyond a slab that may be made longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,31 +50,29 @@ class Slab:
         h = self.half_length
         return (-h, -h), (h, -h), (h, 0.0), (-h, 0.0)
 
-    def check(self, scene: PlanarScene, positions: Array) -> None:
-        """Raises SlabTooShortError or, of the longest slab, OffTheSlabError where a free body's centre, (S, B, 2), got
-        off the end. What is not finite is nowhere, and told to be that by whoever looks at the motion.
+    def holds(self, scene: PlanarScene, positions: Array) -> bool:
+        """Whether every free body's centre, (S, B, 2), stayed above it. Raises OffTheSlabError where one left the
+        longest. What is not finite is nowhere, and found to be that by whoever looks at the motion.
         """
         along = (positions - np.array(self.origin)) @ np.array([math.cos(self.angle), math.sin(self.angle)])
         for i, body in enumerate(scene.bodies):
             furthest = float(np.abs(along[:, i]).max())
             if not body.fixed and self.half_length < furthest < math.inf:
-                raise (OffTheSlabError if self.longest else SlabTooShortError)(
+                if not self.longest:
+                    return False
+                raise OffTheSlabError(
                     f"body {body.name!r} moved {furthest:.3g} m along half-plane {self.name!r}, which this engine "
                     f"has for {self.half_length:.3g} m: twice as far as all the energy of the scene could carry it"
                 )
+        return True
 
 
-def on_long_enough_slabs(simulate: Callable[[float], PlanarTrajectory]) -> PlanarTrajectory:
-    """`simulate(lengthening)` on slabs so many times as long as they need be for what is likely: 1, then more.
+def long_enough(slabs: Sequence[Slab], scene: PlanarScene, positions: Array) -> bool:
+    """False where a body left a slab that may be `LONGER`: so results do not depend on how long the longest would be.
 
-    Raises OffTheSlabError where a body leaves the longest.
+    Raises OffTheSlabError where one left the longest.
     """
-    lengthening = 1.0
-    while True:
-        try:
-            return simulate(lengthening)
-        except SlabTooShortError:
-            lengthening *= LONGER
+    return all(one.holds(scene, positions) for one in slabs)
 
 
 def slab(scene: PlanarScene, plane: HalfPlane, lengthening: float = 1.0) -> Slab:

@@ -1,15 +1,7 @@
-"""Records an engine step by step: which samples to keep, the clock of the steps, the hash of the raw state.
+"""The record loop: one for all engines that step. Which samples to keep, the clock of the steps, the hash of the state.
 
-An adapter writes
-    recorder = Recorder(scene, dt, velocity_lag=-dt / 2)
-    recorder.read(pose, twist)                  # the start, as the engine holds it
-    for _ in recorder.steps():
-        world.step(dt)                          # timed: from here ...
-        recorder.read(pose, twist, raw=...)     # ... to here, or to `recorder.stepped()`
-    return recorder.trajectory()
-and, where the engine reports contacts, asks `recorder.wants_contacts` after `read` and calls `add_contacts`.
-One that can copy its whole state out as bytes gives `decode` and calls `keep(bytes)` instead of `read`: the bytes are
-turned into poses a block of steps at once, and a step costs a microsecond.
+An adapter's `build` makes a `World`; `record` steps it, reads it and asks for its contacts. An engine that moves in
+bulk fills a `Recorder` itself, or makes its trajectory on its own.
 """
 
 from __future__ import annotations
@@ -38,6 +30,11 @@ IMPACT_JUMP = 1.5  # in units of g dt: a step that changes a velocity by more ha
 QUIET_JUMP = 1e-4  # m/s; the floor of it, without gravity
 BLOCK_BYTES = 16 * 2**20  # of steps held before the choice
 
+State = bytes | Sequence[Any]
+"""(pose, twist), each (B, 3), or (position, orientation, velocity, spin), of all bodies; or the engine's own bytes."""
+Rows = Sequence[Any]
+"""a, b, points, normals, gaps, impulses on b: the columns of `Contacts`, of one sample."""
+
 _clocks: list[list[float]] = []
 
 
@@ -56,6 +53,82 @@ def report_step_times(times: Sequence[float]) -> None:
     """For an engine that steps in bulk and has timed itself."""
     for clock in _clocks:
         clock.extend(times)
+
+
+class World:
+    """One scene in an engine, at one moment; the first five are what the record loop drives.
+
+    A subclass says nothing of what it is not able to: the last three are abilities, which its engine lists.
+    """
+
+    velocity_lag = 0.0  # s, time of the velocities minus time of the poses
+    slowed_by_watching = False  # whether a watched step takes longer; such steps are not timed
+
+    def step(self, *, watched: bool) -> None:
+        """One step, with the scene's springs, thrusters and damping; `contacts` is asked after it if it is watched."""
+        raise NotImplementedError
+
+    def read(self) -> State:
+        """The state now. Bytes, where the engine's whole state is copied out cheaply, are decoded many at once."""
+        raise NotImplementedError
+
+    def decode(self, raw: bytes, steps: int) -> Sequence[NDArray[Any]]:
+        """(steps, B, w) parts of so many `read`, one after the other, for a world whose `read` gives bytes."""
+        raise NotImplementedError
+
+    def raw(self) -> bytes | None:
+        """The engine's own state, which the hash is then over; None: it is over what `read` gives."""
+        return None
+
+    def contacts(self) -> Rows | None:
+        """The contacts of the step just made. An engine's arrays may be views: they are copied."""
+        return None
+
+    def finish(self, motion: Trajectory) -> World | None:
+        """Raises what spoils the whole motion; a world to record in place of this one, or None."""
+        return None
+
+    def set_state(self, *state: Any, time: float = 0.0) -> None:
+        """Go on from here, s: parts as `read` has them, velocities with the engine's lag."""
+        raise NotImplementedError
+
+    def apply_force(self, body: int, force: Sequence[float], point: Sequence[float] | None = None) -> None:
+        """During the next step: N, at a point of the world, m, or at the centre of mass; all in world axes."""
+        raise NotImplementedError
+
+    def options(self) -> dict[str, Any]:
+        """The engine's own options as it holds them now: numbers, words, truth values."""
+        raise NotImplementedError
+
+
+def record(
+    world: World, scene: Scene, dt: float, *, before_step: Callable[[World, int], None] | None = None
+) -> Trajectory:
+    """The motion over the scene's duration. `before_step` may push the world; steps are counted from 1.
+
+    The times of a world that another took the place of are not reported.
+    """
+    while True:
+        recorder = Recorder(scene, dt, velocity_lag=world.velocity_lag, decode=world.decode)
+        times = []
+        recorder.take(world)
+        for step in range(1, recorder.step_count + 1):
+            if before_step is not None:
+                before_step(world, step)
+            watched = recorder.wants_contacts(step)
+            started = time.perf_counter()
+            world.step(watched=watched)
+            if not (watched and world.slowed_by_watching):
+                times.append(time.perf_counter() - started)
+            recorder.take(world)
+            if watched and (rows := world.contacts()) is not None:
+                recorder.add_contacts(*rows)
+        motion = recorder.trajectory()
+        instead = world.finish(motion)
+        if instead is None:
+            report_step_times(times)
+            return motion
+        world = instead
 
 
 class Recorder:
@@ -88,27 +161,16 @@ class Recorder:
         self._kept_state: list[list[Array]] = [[] for _ in widths]
         self._digest = hashlib.sha256()
         self._raw_given = False
-        self._times: list[float] = []
-        self._started = 0.0
-        self._timed = True  # whether the step's time is taken already; the start is no step
         self._contacts: list[tuple[NDArray[Any], ...]] = []
 
-    def steps(self) -> Iterator[int]:
-        """Step numbers from 1; the clock of a step runs from here to the next `read` or `keep`."""
-        for number in range(1, self.step_count + 1):
-            self._timed = False
-            self._started = time.perf_counter()
-            yield number
-        report_step_times(self._times)
-
-    def stepped(self, *, watched: bool = False) -> None:
-        """Stops the clock of the step: for an engine that is read out in more than the blink of `read`.
-
-        `watched`: the step was slowed down by looking at its contacts, and its time is not counted.
-        """
-        if not watched:
-            self._times.append(time.perf_counter() - self._started)
-        self._timed = True
+    def take(self, world: World) -> None:
+        """The state of a world after a step, or at the start."""
+        raw = world.raw()
+        state = world.read()
+        if isinstance(state, bytes):
+            self.keep(state)
+        else:
+            self.read(*state, raw=raw)
 
     def read(self, *state: Any, raw: Array | bytes | None = None) -> None:
         """The state after a step: (pose, twist), each (B, 3), or (position, orientation, velocity, spin).
@@ -131,23 +193,12 @@ class Recorder:
         self._filled += 1
 
     def _begin_sample(self) -> None:
-        if not self._timed:
-            self._times.append(time.perf_counter() - self._started)
         self._step += 1
         if self._filled == self._block:
             self._flush(last=False)
 
-    @property
-    def wants_contacts(self) -> bool:
-        """Whether the state just read and the one a step before will both be kept: the momentum balance needs both."""
-        return self._wants_contacts_of(self._step)
-
-    @property
-    def will_want_contacts(self) -> bool:
-        """Whether `wants_contacts` after the next step: for an engine that tells of contacts only while it steps."""
-        return self._wants_contacts_of(self._step + 1)
-
-    def _wants_contacts_of(self, step: int) -> bool:
+    def wants_contacts(self, step: int) -> bool:
+        """Whether the state after this step and the one before will both be kept: the momentum balance needs both."""
         strides, beyond = divmod(step, self._stride)
         return beyond == min(1, self._stride - 1) and strides % PAIR_EVERY == 0 and step > 0
 

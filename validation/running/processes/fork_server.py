@@ -255,39 +255,52 @@ def scene_of(text: str) -> Scene:
 
 def answer(engine: Any, request: dict[str, Any], scene: Scene) -> bytes:
     """The framed reply to a simulation asked for; engine errors are outcomes."""
+    from validation.engines.answers import declined, plain
     from validation.engines.engine import resolve_settings
 
     dt = request["dt"]
     if "settings" in request:
         return simulate(engine, scene, dt, request["settings"])
-    settings = resolve_settings(engine, request["profile"], request["overrides"], scene, dt)
-    if reason := engine.declines(scene):
-        return pack({"outcome": "declined", "reason": reason})
-    return simulate(engine, scene, dt, settings)
+    try:
+        settings = plain(engine, resolve_settings(engine, request["profile"], request["overrides"], scene, dt))
+        if reason := declined(engine, scene):
+            return pack({"outcome": "declined", "reason": reason})
+    except Exception as error:
+        return pack({"outcome": "crashed", "reason": in_a_line(error)})
+    return simulate(engine, scene, dt, settings, request.get("exercise"))
 
 
 def plan(engine: Any, item: dict[str, Any], scene: Scene) -> dict[str, Any]:
     """Settings as resolved, or why the engine declines, or what is wrong with the settings given or the engine."""
+    from validation.engines.answers import declined, plain
     from validation.engines.engine import SettingError, resolve_settings
 
     try:
-        settings = resolve_settings(engine, item["profile"], item["overrides"], scene, item["dt"])
-        return {"settings": settings, "declined": engine.declines(scene)}
+        settings = plain(engine, resolve_settings(engine, item["profile"], item["overrides"], scene, item["dt"]))
+        return {"settings": settings, "declined": declined(engine, scene)}
     except SettingError as error:
         return {"error": str(error)}
     except Exception as error:  # of one scene; the engine's other cases are planned all the same
         return {"unavailable": in_a_line(error)}
 
 
-def simulate(engine: Any, scene: Any, dt: float, settings: dict[str, Any]) -> bytes:
+def simulate(
+    engine: Any, scene: Any, dt: float, settings: dict[str, Any], exercise: dict[str, Any] | None = None
+) -> bytes:
+    """`exercise`: of an ability, as `validation.engines.exercises` has them, in place of the plain motion."""
+    from validation.engines.answers import simulated
     from validation.engines.engine import DeclinedError, NotFiniteError
+    from validation.engines.exercises import exercised
     from validation.engines.shared.recorder import step_clock
     from validation.records.trajectory import first_not_finite, time_not_covered, to_bytes
 
     started, started_cpu = time.perf_counter(), time.process_time()
     try:
         with step_clock() as clock:
-            trajectory = engine.simulate(scene, dt, settings)
+            if exercise is None:
+                trajectory = simulated(engine, scene, dt, settings)
+            else:
+                trajectory = exercised(engine, scene, dt, settings, exercise)
         wall, cpu = time.perf_counter() - started, time.process_time() - started_cpu
     except DeclinedError as error:
         return pack({"outcome": "declined", "reason": str(error)})
@@ -339,6 +352,7 @@ def main() -> None:
             "profiles": list(getattr(engine, "profiles", ("default",))),
             "settings": list(getattr(engine, "settings", {})),
             "processor": processor(),
+            "abilities": [name for name, able in getattr(engine, "abilities", {}).items() if able.works],
             "choices": choices(getattr(engine, "settings", {})),
         }
     except Exception as error:

@@ -1,0 +1,103 @@
+"""What a scene asks of an engine, as words that an engine's allow-list can have.
+
+Those of `scenarios.scene.features`, among them every `kind`; and, by a walk over the model, the path of every optional
+field that is not at its default, with its value where the field is a choice of words: `bodies.angle`,
+`springs.tension_only`, `contact.impact_law=stronge`. A field that is new is a feature that no engine has listed yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+from scenarios.fields import Data
+from scenarios.scene import PlanarScene, Scene, SpatialScene, features
+
+DERIVED = frozenset(
+    [
+        "planar",
+        "spatial",
+        "concave-polygon",
+        "friction",
+        "restitution",
+        "damping",
+        "springs",
+        "thrusters",
+        "groups",
+        "compliant",
+        "rolling-resistance",
+    ]
+)
+SILENT = frozenset({"format", "title", "dimension"})  # say nothing of the motion that no other feature says
+
+
+def scene_features(scene: Scene) -> frozenset[str]:
+    found = set(features(scene))
+    _walk(scene, "", found)
+    return frozenset(found)
+
+
+@cache
+def all_features() -> frozenset[str]:
+    """Every feature that a scene can have today."""
+    found = set(DERIVED)
+    for model in (PlanarScene, SpatialScene):
+        found.update(_of_type(model, ""))
+    return frozenset(found)
+
+
+def _walk(data: Data, path: str, found: set[str]) -> None:
+    for name, required, default, choices in _fields(type(data)):
+        value = getattr(data, name)
+        if name == "kind":
+            found.add(value)
+            continue
+        here = path + name
+        if here in SILENT:
+            continue
+        if (required and choices) or not (required or isinstance(default, Data) or value == default):
+            found.add(f"{here}={value}" if choices else here)
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Data):
+                _walk(part, f"{here}.", found)
+
+
+def _of_type(model: type[Data], path: str) -> Iterator[str]:
+    for name, required, default, choices in _fields(model):
+        here = path + name
+        if name == "kind":
+            yield from choices
+        elif here not in SILENT:
+            if choices:
+                yield from (f"{here}={value}" for value in choices if value != default)
+            elif not required and not isinstance(default, Data):
+                yield here
+            for part in _leaves(model.model_fields[name].annotation):
+                if isinstance(part, type) and issubclass(part, Data):
+                    yield from _of_type(part, f"{here}.")
+
+
+@cache
+def _fields(model: type[Data]) -> tuple[tuple[str, bool, Any, tuple[str, ...]], ...]:
+    """(name, whether required, default, choices) of each."""
+    return tuple(
+        (name, field.is_required(), field.default, tuple(leaf for leaf in _leaves(field.annotation) if _is_word(leaf)))
+        for name, field in model.model_fields.items()
+    )
+
+
+def _is_word(leaf: Any) -> bool:
+    return isinstance(leaf, str)
+
+
+def _leaves(annotation: Any) -> Iterator[Any]:
+    """The types and the literal values of which an annotation is made."""
+    if get_origin(annotation) is Literal:
+        yield from get_args(annotation)
+    elif inner := get_args(annotation):
+        for part in inner:
+            yield from _leaves(part)
+    elif annotation is not NoneType:
+        yield annotation

@@ -1,0 +1,108 @@
+"""What an engine answers is checked before anybody relies on it: types, shapes, numbers, order. One line each.
+
+A wrong answer ends its own case only, with what it should be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from scenarios.scene import Scene
+from validation.engines.engine import Settings, SteppingEngine
+from validation.engines.takes import not_taken
+from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory, SpatialTrajectory, Trajectory
+
+
+class AnswerError(TypeError):
+    """An engine answered something other than the protocol has; one line: what, what was found, what it should be."""
+
+
+def declined(engine: Any, scene: Scene) -> str | None:
+    """Why the engine cannot represent the scene, by its allow-list or in its own words; None where it can."""
+    if not isinstance(engine, SteppingEngine) and (reason := not_taken(engine, scene)):  # that one asks its list itself
+        return reason
+    answer = engine.declines(scene)
+    if answer is None or (isinstance(answer, str) and answer.strip()):
+        return answer
+    raise AnswerError(f"{engine.name}: declines returned {_found(answer)}; it should be the reason as text, or None")
+
+
+def simulated(engine: Any, scene: Scene, dt: float, settings: Settings) -> Trajectory:
+    """The engine's motion, checked. Raises AnswerError; what is not finite is left to the caller, who says where."""
+    motion = engine.simulate(scene, dt, settings)
+    wanted = SpatialTrajectory if scene.dimension == 3 else PlanarTrajectory
+    if not isinstance(motion, wanted):
+        raise AnswerError(f"{engine.name}: simulate returned {_found(motion)}; it should be a {wanted.__name__}")
+    if (fault := _fault(motion, scene)) is not None:
+        raise AnswerError(f"{engine.name}: {fault}")
+    return motion
+
+
+def plain(engine: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as an engine's profile has them, which go into records: each a number, a text or a truth value."""
+    for name, value in settings.items():
+        if not isinstance(name, str) or not isinstance(value, (bool, int, float, str)):
+            raise AnswerError(f"{engine.name}: setting {name!r} is {_found(value)}; it should be a number or text")
+    return dict(settings)
+
+
+def _found(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} {value.shape}"
+    return f"{value!r:.60} ({type(value).__name__})"
+
+
+def _fault(motion: Trajectory, scene: Scene) -> str | None:
+    if motion.velocity.shape[1] != len(scene.bodies):
+        return f"{motion.velocity.shape[1]} bodies; expected: {len(scene.bodies)}, all of the scene's, in its order"
+    for name, least in (("dt", 0.0), ("velocity_lag", -math.inf)):
+        value = getattr(motion, name)
+        if not isinstance(value, (int, float)) or not math.isfinite(value) or not value > least:
+            positive = " above 0" if name == "dt" else ""
+            return f"{name} is {_found(value)}; it should be a finite number of seconds{positive}"
+    if not isinstance(motion.state_hash, str):
+        return f"state_hash is {_found(motion.state_hash)}; it should be text, or left out"
+    if not np.isfinite(motion.time).all():
+        return "time is not finite; it should be seconds from 0 to the scene's duration"
+    width, members = len(scene.gravity), len(scene.bodies) + len(scene.boundaries)
+    for what, kind in (("contacts", Contacts), ("impacts", Impacts)):
+        rows = getattr(motion, what)
+        if rows is None:
+            continue
+        if not isinstance(rows, kind):
+            return f"{what} is {_found(rows)}; it should be {kind.__name__}, or None"
+        if fault := _rows_fault(rows, what, width, members, len(motion.time)):
+            return fault
+    return None
+
+
+def _rows_fault(rows: Any, what: str, width: int, members: int, samples: int) -> str | None:
+    count = np.shape(rows.a)[:1]
+    for name in type(rows).__dataclass_fields__:
+        array, whole = getattr(rows, name), name in ("a", "b", "sample", "parting")
+        if array is None:
+            continue
+        shape = (*count, width) if name in ("point", "normal", "impulse") else count
+        kind = "i" if whole else "f"
+        if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype.kind != kind:
+            return (
+                f"{what}.{name} is {_found(array)}; it should be an array of {'int64' if whole else 'float64'} {shape}"
+            )
+        if not whole and name not in ("impulse", "normal", "gap", "approach") and not np.isfinite(array).all():
+            return f"{what}.{name} is not finite everywhere; it should be"
+    for name in ("a", "b"):
+        index = getattr(rows, name)
+        if index.size and not (index.min() >= 0 and index.max() < members):
+            return (
+                f"{what}.{name} goes from {index.min()} to {index.max()}; bodies and boundaries are 0 to {members - 1}"
+            )
+    order = rows.sample if isinstance(rows, Contacts) else rows.time
+    if order.size and (np.diff(order) < 0).any():
+        return f"{what} are not in the order of time; they should be"
+    if isinstance(rows, Contacts) and order.size and not (order[0] >= 0 and order[-1] < samples):
+        return f"contacts.sample goes from {order[0]} to {order[-1]}; it should be within the {samples} samples"
+    return None

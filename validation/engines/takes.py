@@ -1,0 +1,100 @@
+"""What engines take, by features of scenes (`scenarios.features`): sets that an adapter joins to its allow-list.
+
+What is in none of an engine's sets is declined by name: so is what scenes come to have later, until it is listed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scenarios.features import scene_features
+from scenarios.scene import Scene
+
+FORMAT = 1  # of scenes that an engine without an allow-list is given
+
+MOTION = frozenset(
+    [
+        "gravity",
+        "bodies.fixed",
+        "bodies.mass",
+        "bodies.inertia",
+        "bodies.position",
+        "bodies.velocity",
+        "bodies.spin",
+        "boundaries",
+        "boundaries.point",
+        "boundaries.normal",
+        "boundaries.center",
+    ]
+)
+PLANAR = MOTION | {"planar", "bodies.angle", "half-plane", "disc", "polygon"}
+SPATIAL = MOTION | {"spatial", "bodies.orientation", "half-space", "sphere", "box"}
+GROUPS = frozenset({"groups", "bodies.group"})
+FORCES = frozenset(
+    [
+        "damping",
+        "damping.linear",
+        "damping.angular",
+        "damping.quadratic",
+        "springs",
+        "springs.b",
+        "springs.rest_length",
+        "springs.damping",
+        "springs.tension_only",
+        "thrusters",
+        "thrusters.profile",
+    ]
+)
+JOINTS = frozenset({"joints", "joints.b", "joints.collide"})
+RULES = frozenset(  # for engines that ask the scene for the law of each pair
+    f"contact.{quantity}_rule={rule}"
+    for quantity in ("friction", "restitution")
+    for rule in ("geometric-mean", "product", "mean", "min", "max")
+)
+FRICTION = RULES | frozenset(
+    [
+        "friction",
+        "bodies.friction",
+        "boundaries.friction",
+        "bodies.restitution",
+        "boundaries.restitution",
+        "contact.pairs",
+        "contact.pairs.friction",
+        "contact.pairs.restitution",
+    ]
+)
+"""Restitution as a field; that a pair has some is the feature `restitution`."""
+NEWTON = frozenset(
+    {"contact.impact_law=newton", "contact.impact_order=simultaneous", "contact.impact_order=sequential"}
+)
+"""Restitution of speeds. How several contacts at once share an impulse is the engine's own affair, which the cradle in
+touch measures in either order (docs/impacts.md)."""
+COMPLIANT = frozenset(
+    [
+        "compliant",
+        "contact.compliant",
+        "contact.compliant.most_damping",
+        "contact.compliant.materials.poisson_ratio",
+        "contact.compliant.pairs.sliding_friction",
+        "contact.compliant.pairs.rolling_resistance",
+        "contact.compliant.pairs.v_small",
+        "contact.compliant.pairs.w_small",
+        "bodies.material",
+        "bodies.contact_radius",
+        "boundaries.material",
+    ]
+)
+
+
+def not_taken(engine: Any, scene: Scene) -> str | None:
+    """Why an engine's lists say that it cannot represent the scene: its own reason, or the features by name."""
+    takes = getattr(engine, "takes", None)
+    if takes is None:
+        if scene.format == FORMAT:
+            return None
+        return f"{engine.name} has no list of what it takes, and the scene is of format {scene.format}, not {FORMAT}"
+    missing = scene_features(scene) - takes
+    if not missing:
+        return None
+    own = (reason for feature, reason in getattr(engine, "because", {}).items() if feature in missing)
+    return next(own, f"{engine.name} does not take {', '.join(sorted(missing))}")

@@ -1,0 +1,137 @@
+"""Small scenes whose motion everybody knows, for the conformance test: a stroke of mechanics each.
+
+Contact: a box that slides to rest, one that lies, a ball that bounces, a stack. Joints: one of each kind that swings
+as a pendulum or slides down a line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scenarios.scene import Scene, parse_scene
+
+Array = NDArray[np.float64]
+
+G = 9.81  # m/s^2
+DURATION = 1.0  # s
+SPEED, FRICTION = 2.0, 0.4  # of the box that slides: m/s, to rest within DURATION
+FALL_SPEED, RESTITUTION = 4.0, 0.5  # of the ball that bounces, m/s
+LENGTH, RADIUS = 1.0, 0.2  # m, of a pendulum and of its bob
+SLOPE = 0.5  # rad, of what slides on a joint
+BOX = {"kind": "polygon", "vertices": [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]}
+GROUND = {"kind": "half-plane", "name": "ground", "friction": FRICTION}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A scene, and where its last body is at the end; how far from there an engine may be, and the usual reason."""
+
+    scene: Scene
+    end: tuple[float, ...]  # m
+    allowed: float  # m
+    remedy: str
+
+
+def known_motions(dt: float) -> dict[str, Known]:
+    """By name. `dt`: a method of first order may be off by 1.1 g DURATION dt."""
+    order = 1.1 * G * DURATION * dt + 1e-6
+    box: dict[str, Any] = {"shape": BOX, "mass": 1.0, "friction": FRICTION}
+    slid = SPEED**2 / (2.0 * FRICTION * G)
+    ball = {"shape": {"kind": "disc", "radius": 0.5}, "mass": 1.0, "restitution": RESTITUTION}
+    met = 1.0 / FALL_SPEED
+    found = {
+        "friction": Known(
+            _planar([box | {"name": "box", "position": [0, 0.5], "velocity": [SPEED, 0]}], [GROUND]),
+            (slid, 0.5),
+            0.1 * slid,
+            "friction is the law of the pair, by the scene's rule: sliding, it is friction times the normal force",
+        ),
+        "box": Known(
+            _planar([box | {"name": "box", "position": [0, 0.5]}], [GROUND]),
+            (0.0, 0.5),
+            0.03,
+            "a polygon's corners are in its own frame, m, and half-planes are solid away from their normal",
+        ),
+        "stack": Known(
+            _planar([box | {"name": f"box {i}", "position": [0, 0.5 + i]} for i in range(3)], [GROUND]),
+            (0.0, 2.5),
+            0.08,
+            "bodies collide with one another too, and boxes that stand stay",
+        ),
+        "bounce": Known(
+            _planar(
+                [ball | {"name": "ball", "position": [0, 1.5], "velocity": [0, -FALL_SPEED]}],
+                [{**GROUND, "friction": 0.0}],
+                gravity=[0, 0],
+            ),
+            (0.0, 0.5 + RESTITUTION * FALL_SPEED * (DURATION - met)),
+            2.0 * FALL_SPEED * dt + 0.01,
+            "restitution is the larger of the two values, unless the scene has another rule",
+        ),
+    }
+    down = 0.5 * G * math.sin(SLOPE) * DURATION**2
+    for kind in ("revolute", "rod", "rope", "prismatic", "ball", "hinge", "slider"):
+        planar = kind in ("revolute", "rod", "rope", "prismatic")
+        slides, tied = kind in ("prismatic", "slider"), kind in ("rod", "rope")
+        axis = (math.cos(SLOPE), -math.sin(SLOPE))
+        x, height = (down * axis[0], down * axis[1]) if slides else _swung(0.0 if tied else _turning(planar))
+        remedy = "anchors are points of each body's own frame, m, and of the world where b is null"
+        found[kind] = Known(_jointed(kind, planar, axis), (x, height) if planar else (x, 0.0, height), order, remedy)
+    return found
+
+
+def _turning(planar: bool) -> float:
+    """I / (m LENGTH^2) of a disc or a sphere."""
+    return (0.5 if planar else 0.4) * RADIUS**2 / LENGTH**2
+
+
+def _swung(turning: float) -> tuple[float, float]:
+    """m: where a bob is after DURATION that was let go beside its pivot, by Runge and Kutta's method of order 4."""
+    state, n = np.array([0.5 * math.pi, 0.0]), 2000
+    h = DURATION / n
+
+    def rate(s: Array) -> Array:
+        return np.array([s[1], -G / (LENGTH * (1.0 + turning)) * math.sin(s[0])])
+
+    for _ in range(n):
+        k1 = rate(state)
+        k2 = rate(state + 0.5 * h * k1)
+        k3 = rate(state + 0.5 * h * k2)
+        state = state + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + rate(state + h * k3))
+    return LENGTH * math.sin(state[0]), -LENGTH * math.cos(state[0])
+
+
+def _jointed(kind: str, planar: bool, axis: tuple[float, float]) -> Scene:
+    """A bob to the right of a pivot at the origin of the world, or at it on a line downhill."""
+    slides, tied = kind in ("prismatic", "slider"), kind in ("rod", "rope")
+
+    def point(x: float, y: float) -> list[float]:
+        return [x, y] if planar else [x, 0.0, y]
+
+    at = point(0.0, 0.0) if slides else point(LENGTH, 0.0)
+    # Of a slider the axis and anchor_a are the bob's, b is the world; the bob slides along its own axis.
+    anchor = point(0.0, 0.0) if slides or tied else point(-LENGTH, 0.0)
+    joint: dict[str, Any] = {"kind": kind, "name": kind, "a": "bob", "anchor_a": anchor, "anchor_b": point(0.0, 0.0)}
+    if slides:
+        joint["axis"] = point(*axis)
+    elif tied:
+        joint["length"] = LENGTH
+    elif kind == "hinge":
+        joint["axis"] = [0.0, 1.0, 0.0]
+    shape = {"kind": "disc" if planar else "sphere", "radius": RADIUS}
+    bob = {"name": "bob", "shape": shape, "mass": 2.0, "position": at}
+    if planar:
+        return _planar([bob], [], joints=[joint])
+    given = {"dimension": 3, "duration": DURATION, "gravity": [0, 0, -G], "bodies": [bob], "joints": [joint]}
+    return parse_scene(given)
+
+
+def _planar(bodies: list[Any], boundaries: list[Any], **more: Any) -> Scene:
+    given: Mapping[str, Any] = {"dimension": 2, "duration": DURATION, "gravity": [0, -G], **more}
+    return parse_scene({**given, "bodies": bodies, "boundaries": boundaries})
