@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
 
@@ -18,3 +21,12 @@ def warm_kernels() -> None:
     """The first worker compiles, the others wait; later runs of the same sources find it done."""
     if not kernel_cache.is_warm(FOLDER):
         kernel_cache.warm(FOLDER)
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Control-C is heard, by what the test starts too, where the suite was started with it ignored: by `nohup`, or by a
+    shell in the background. (A command that is started so goes on ignoring it, which is what was asked for.)"""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -152,6 +152,7 @@ def some_are_done(path: Path, count: int) -> bool:
         connection.close()
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_control_c_leaves_what_is_done_stored(tmp_path: Path) -> None:
     """One case takes long, so that the interrupt comes in time however fast the others are."""
     words = [*EIGHT_CASES, "stack:n=20,mass_ratio=100,friction=0,duration=150"]

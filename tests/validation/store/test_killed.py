@@ -59,6 +59,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, after: int) -> None:
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_control_c_while_results_are_stored_comes_when_they_are(tmp_path: Path) -> None:
     class Interrupted(list[CaseResult]):
         """By Ctrl-C when it is gone through a second time: first results are packed, then they are written."""
