@@ -26,6 +26,7 @@ def cases(compiler: str, scenarios: list[str], database: Path) -> dict[str, Bits
     """What each case computed, by its key."""
     program = "from validation.cli import main; main()"
     command = [sys.executable, "-P", "-c", program, "run", *scenarios, "--engine", "reference", "--db", str(database)]
+    command += ["--time-limit", "3600"]  # what is stopped could not be compared
     subprocess.run(command, env={**os.environ, VARIABLE: compiler}, check=True, stdout=subprocess.DEVNULL)
     with open_store(database) as store:
         run = store.latest_run()

@@ -22,6 +22,7 @@ from numba import config, njit
 from reference_engine.compiler import chosen_compiler
 
 OURS = chosen_compiler() == "upright"
+CONFIG: Any = config  # whose stubs lack what the environment sets
 COMPILED: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 INTERNAL: dict[str, Any] = {**COMPILED, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 ENTRIES: list[Any] = []  # of the modules that are loaded
@@ -32,7 +33,7 @@ if OURS:
 
 def stamp_of(folder: Path) -> str:
     """Digest of the Python files in a folder, where they lie and when they were written, and of how they compile."""
-    seen = hashlib.sha256(f"{OURS} {config.BOUNDSCHECK}".encode())
+    seen = hashlib.sha256(f"{OURS} {CONFIG.BOUNDSCHECK}".encode())
     for file in sorted(folder.rglob("*.py")):
         seen.update(f"{file} {file.stat().st_mtime_ns} {file.stat().st_size}".encode())
     return seen.hexdigest()
@@ -43,9 +44,9 @@ SOURCES = stamp_of(Path(__file__).parents[1])
 
 def entry(function: Callable[..., Any]) -> Any:
     """A compiled function for Python. What is cached on disk is used while no source of this library has changed."""
-    if config.DISABLE_JIT:
+    if CONFIG.DISABLE_JIT:
         return function
-    own = {"pipeline_class": pipeline.EntryCompiler} if OURS else {}
+    own: dict[str, Any] = {"pipeline_class": pipeline.EntryCompiler} if OURS else {}
     made: Any = njit(cache=True, **COMPILED, **own)(function)
     try:
         file = made._cache._cache_file
@@ -57,11 +58,11 @@ def entry(function: Callable[..., Any]) -> Any:
 
 
 def kernel(function: Callable[..., Any], **options: Any) -> Any:
-    if config.DISABLE_JIT:
+    if CONFIG.DISABLE_JIT:
         return function
-    own = {"pipeline_class": pipeline.KernelCompiler} if OURS else {}
+    own: dict[str, Any] = {"pipeline_class": pipeline.KernelCompiler} if OURS else {}
     made: Any = njit(**INTERNAL, **own, **options)(function)
-    made.__class__ = uncallable(type(made))
+    made.__class__ = uncallable(type(made))  # type: ignore[arg-type]  # a class is
     return pipeline.without_literals(made) if OURS else made
 
 
@@ -70,7 +71,7 @@ def part(function: Callable[..., Any]) -> Any:
 
 
 @cache
-def uncallable(dispatcher: type) -> type:
+def uncallable(dispatcher: Any) -> Any:
     """numba's class of compiled functions, without a way in from Python: there is no machine code behind it."""
     return type("Kernel", (dispatcher,), {"__call__": refuse})
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import config
 from numba.core import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from reference_engine.compiler.kernels import CONFIG
 from reference_engine.planar_model.errors import WorldError
 from reference_engine.planar_model.world import World
 
@@ -83,7 +83,9 @@ def call_function(typing_context: Any, address: Any, time: Any, state: Any, rate
     return types.none(types.int64, types.float64, state, rate_out), generate
 
 
-if config.DISABLE_JIT:  # kernels are Python functions
+def call_from_python(address: Any, time: Any, state: Any, rate_out: Any) -> None:
+    SIGNATURE(int(address))(time, state.ctypes.data_as(NUMBERS), rate_out.ctypes.data_as(NUMBERS))
 
-    def call_function(address: Any, time: Any, state: Any, rate_out: Any) -> Any:
-        SIGNATURE(int(address))(time, state.ctypes.data_as(NUMBERS), rate_out.ctypes.data_as(NUMBERS))
+
+if CONFIG.DISABLE_JIT:  # kernels are Python functions
+    call_function = call_from_python
