@@ -88,4 +88,4 @@ def call_from_python(address: Any, time: Any, state: Any, rate_out: Any) -> None
 
 
 if CONFIG.DISABLE_JIT:  # kernels are Python functions
-    call_function = call_from_python
+    call_function = call_from_python  # type: ignore[assignment]  # of a class of numba's
