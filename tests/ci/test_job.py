@@ -14,6 +14,7 @@ import pytest
 from validation.cli.ci import marker
 from validation.running.forge import Forge
 from validation.running.options import Options
+from validation.running.processes.processor import processor
 from validation.running.runner import Limits
 from validation.store import open_store
 
@@ -106,6 +107,20 @@ def test_where_the_default_branch_is_called_trunk_a_worsened_engine_fails_its_ch
     project.git("update-ref", "refs/remotes/origin/trunk", "trunk")
     project.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
     assert project.call(*check).returncode == 1
+
+
+@pytest.mark.skipif("fma" not in processor().split(), reason="a processor without has nothing to leave out")
+def test_a_baseline_made_with_fma_holds_where_there_is_none(project: Project) -> None:
+    """Bits are not compared there, and what is worse is worse."""
+    check = ["-c", UPRIGHT, "check", "stack:n=5", "-e", "solver.Solver"]
+    without = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F"}
+    project.call(*check)
+    project.accept(1, "first look")
+    project.commit(2)
+    assert project.call(*check, **without).returncode == 1
+    with open_store(project.folder / "upright.db") as store:
+        (verdict,) = store.verdicts(2)
+    assert verdict.word == "regressed" and "; bits are not compared: libm-" in verdict.reason
 
 
 def test_a_pull_request_is_compared_with_what_was_accepted_at_its_merge_base(project: Project) -> None:
