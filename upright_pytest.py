@@ -1,1 +1,0 @@
-"""Empty: what an editable installation from before `upright.pytest_plugin` asks for until it is installed again."""
