@@ -32,6 +32,9 @@ OURS: dict[str, tuple[str, str] | None] = {
     "box2d": ("Box2D", "box2d"),
     "pybullet": ("pybullet", "pybullet"),
     "mujoco": ("mujoco", "mujoco"),
+    "rapier": ("rapier3d", "rapier3d"),
+    "physx": ("sapien", "sapien"),
+    "dart": ("dartpy", "dartpy"),
 }
 NO_WHEEL = {"pybullet": (3, 12)}  # no wheel from this Python on
 REQUIRED = ("name", "version", "declines", "simulate")

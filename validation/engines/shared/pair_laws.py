@@ -1,7 +1,8 @@
 """The law of each pair, for engines that make it from one value per shape by a rule of their own.
 
-A scene gives friction and restitution of every pair. Chipmunk and Bullet multiply the values of two shapes, Box2D
-takes the geometric mean of the frictions and the larger restitution. `shape_values` finds values whose combination
+A scene gives friction and restitution of every pair. Chipmunk, Bullet and Rapier multiply the values of two shapes,
+Box2D takes the geometric mean of the frictions and the larger restitution, PhysX the mean of both, DART the smaller
+friction. `shape_values` finds values whose combination
 is exactly the law of every pair that can meet; where there are none the adapter sets the law contact by contact,
 from `PairLaws`.
 """
@@ -11,10 +12,13 @@ from __future__ import annotations
 import math
 from typing import Literal
 
+import numpy as np
+from scipy.optimize import nnls
+
 from scenarios.scene import Scene
 
 Quantity = Literal["friction", "restitution"]
-Rule = Literal["product", "geometric-mean", "max"]
+Rule = Literal["product", "geometric-mean", "mean", "min", "max"]
 
 ROUND_OFF = 1e-12  # relative; a square root squared
 
@@ -58,6 +62,18 @@ class PairLaws:
         if rule == "max":
             values = _for_the_larger(laws, len(self._laws))
             fits = all(max(values[i], values[j]) == law for (i, j), law in laws.items())
+        elif rule == "min":
+            values = [
+                max((law for pair, law in laws.items() if i in pair), default=0.0) for i in range(len(self._laws))
+            ]
+            fits = all(min(values[i], values[j]) == law for (i, j), law in laws.items())
+        elif rule == "mean":
+            values = _for_the_mean(laws, len(self._laws))
+            fits = all(
+                math.isclose(0.5 * (values[i] + values[j]), law, rel_tol=1e-9, abs_tol=1e-12)
+                for (i, j), law in laws.items()
+            )
+            fits = fits and min(values) >= 0.0
         else:
             # sqrt(p q) = law is p q = law^2
             targets = laws if rule == "product" else {pair: law * law for pair, law in laws.items()}
@@ -69,6 +85,17 @@ class PairLaws:
 def _for_the_larger(laws: dict[tuple[int, int], float], count: int) -> list[float]:
     """No value may exceed any law of its own; the largest such values are the only candidates worth a try."""
     return [min((law for pair, law in laws.items() if i in pair), default=0.0) for i in range(count)]
+
+
+def _for_the_mean(laws: dict[tuple[int, int], float], count: int) -> list[float]:
+    """The non-negative values whose means come closest to the laws."""
+    rows = np.zeros((len(laws), count))
+    for row, (i, j) in zip(rows, laws):
+        row[i] += 0.5
+        row[j] += 0.5
+    values, _ = nnls(rows, np.array(list(laws.values()))) if laws else (np.zeros(count), 0.0)
+    found: list[float] = values.tolist()
+    return found
 
 
 def _for_the_product(laws: dict[tuple[int, int], float], count: int) -> list[float]:

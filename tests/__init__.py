@@ -1,0 +1,1 @@
+"""A package, and no mere folder: dartpy installs one of this name, which would hide it."""

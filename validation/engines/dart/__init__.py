@@ -1,0 +1,1 @@
+"""DART, the dynamic animation and robotics toolkit."""

@@ -1,0 +1,245 @@
+"""A scene as a DART world: a skeleton for each tree of bodies that hang on one another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import dartpy
+import numpy as np
+from numpy.typing import NDArray
+
+from scenarios.scene import Scene, masses
+from validation.engines.engine import Settings
+from validation.engines.shared.embedding import (
+    inertias_in_space,
+    rotation_matrix,
+    start_in_space,
+    vector_in_space,
+)
+from validation.engines.shared.joint_tree import Link, joint_forest, kept_apart, sliding_rate
+from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld
+from validation.engines.shared.pair_laws import PairLaws
+from validation.engines.shared.solid_pieces import Piece, solid_pieces
+
+Array = NDArray[np.float64]
+
+dynamics, collision = dartpy.dynamics, dartpy.collision
+DETECTORS = {
+    "fcl": collision.FCLCollisionDetector,
+    "ode": collision.OdeCollisionDetector,
+    "bullet": collision.BulletCollisionDetector,
+    "dart": collision.DARTCollisionDetector,
+}
+OUT_OF_PLANE = 1e-9  # m and rad, that a planar body may be before it is put back
+
+
+class DartWorld(MaximalWorld):
+    def __init__(self, scene: Scene, dt: float, settings: Settings) -> None:
+        super().__init__(scene, dt)
+        self.velocity_lag = -dt / 2
+        self._world = dartpy.simulation.World()
+        self._world.setTimeStep(dt)
+        self._world.setGravity(vector_in_space(scene.gravity))
+        self._world.setCollisionDetector(DETECTORS[str(settings["collision_detector"])]())
+        self._solver = self._world.getConstraintSolver()
+        self._solver.setSplitImpulseEnabled(bool(settings["split_impulse"]))
+        self._option = self._solver.getCollisionOption()
+        self._option.maxNumContacts = int(settings["max_contacts"])
+        sleep = self._world.getDeactivationOptions()
+        sleep.mEnabled = bool(settings["deactivation"])
+        self._world.setDeactivationOptions(sleep)
+        self._settings = settings
+        laws = PairLaws(scene)
+        self._friction = laws.shape_values("friction", "min")
+        self._restitution = laws.shape_values("restitution", "product")
+        self._mass, self._inertia = masses(scene), inertias_in_space(scene, out_of_plane=1.0)
+        self._nodes: list[Any] = [None] * len(scene.bodies)
+        self._joints: dict[int, Any] = {}
+        self._links, loops = joint_forest(scene)
+        self._add_bodies()
+        self._add_boundaries()
+        for i, j in kept_apart(scene):
+            self._option.collisionFilter.addBodyNodePairToBlackList(self._nodes[i], self._nodes[j])
+        for joint in loops:
+            self._close_loop(joint)
+        self._set_rates()
+
+    # --- bodies and boundaries ------------------------------------------------------------------------
+
+    def _add_bodies(self) -> None:
+        position, orientation, _, _ = start_in_space(self.scene)
+        skeletons: dict[int, Any] = {}
+        for i, body in enumerate(self.scene.bodies):
+            if body.fixed:
+                skeleton = dynamics.Skeleton(f"body {i}")
+                joint, self._nodes[i] = skeleton.createWeldJointAndBodyNodePair()
+                joint.setTransformFromParentBodyNode(_pose(position[i], rotation_matrix(orientation[i])))
+                skeletons[i] = skeleton
+        for link in self._links:
+            i = link.body
+            above = None if link.parent is None else self._nodes[link.parent]
+            skeleton = dynamics.Skeleton(f"body {i}") if above is None else above.getSkeleton()
+            if above is None:
+                skeletons[i] = skeleton
+                skeleton.enableSelfCollisionCheck()
+                skeleton.enableAdjacentBodyCheck()
+            joint, self._nodes[i] = self._hang(skeleton, link, above)
+            self._nodes[i].setInertia(dynamics.Inertia(float(self._mass[i]), np.zeros(3), np.diag(self._inertia[i])))
+            self._joints[i] = joint
+            if link.joint is None:
+                continue
+            assert link.anchor is not None and link.parent_anchor is not None
+            turned = rotation_matrix(orientation[i])
+            if link.parent is not None:
+                turned = rotation_matrix(orientation[link.parent]).T @ turned
+            joint.setTransformFromParentBodyNode(_pose(link.parent_anchor, turned))  # its coordinate starts at 0
+            joint.setTransformFromChildBodyNode(_pose(link.anchor, np.eye(3)))
+            if link.axis is not None:
+                joint.setAxis(link.axis)
+        for i, body in enumerate(self.scene.bodies):
+            for k, piece in enumerate(solid_pieces(body.shape, 0)):
+                node = self._add_shape(self._nodes[i], _shape(piece), i, k)
+                turned = rotation_matrix([math.cos(piece.angle / 2), 0.0, 0.0, math.sin(piece.angle / 2)])
+                node.setRelativeTransform(_pose(np.array(piece.center), turned))
+        for i in sorted(skeletons):
+            self._world.addSkeleton(skeletons[i])
+
+    def _hang(self, skeleton: Any, link: Link, above: Any) -> tuple[Any, Any]:
+        given = () if above is None else (above,)
+        if link.joint is None:
+            return skeleton.createFreeJointAndBodyNodePair(*given)  # type: ignore[no-any-return]
+        if link.slides:
+            return skeleton.createPrismaticJointAndBodyNodePair(*given)  # type: ignore[no-any-return]
+        if link.axis is None:
+            return skeleton.createBallJointAndBodyNodePair(*given)  # type: ignore[no-any-return]
+        return skeleton.createRevoluteJointAndBodyNodePair(*given)  # type: ignore[no-any-return]
+
+    def _add_shape(self, node: Any, shape: Any, member: int, number: int) -> Any:
+        assert self._friction is not None and self._restitution is not None, "declined before"
+        made = node.createShapeNode(shape)
+        made.setName(f"{member}/{number}")
+        made.createCollisionAspect()
+        law = made.createDynamicsAspect()
+        law.setFrictionCoeff(self._friction[member])
+        law.setRestitutionCoeff(self._restitution[member])
+        return made
+
+    def _add_boundaries(self) -> None:
+        for j, boundary in enumerate(self.scene.boundaries, start=len(self.scene.bodies)):
+            skeleton = dynamics.Skeleton(f"boundary {j}")
+            _, node = skeleton.createWeldJointAndBodyNodePair()
+            normal, point = vector_in_space(boundary.normal), vector_in_space(boundary.point)
+            normal = normal / np.linalg.norm(normal)
+            self._add_shape(node, dynamics.PlaneShape(normal, float(normal @ point)), j, 0)
+            self._world.addSkeleton(skeleton)
+
+    def _close_loop(self, joint: Any) -> None:
+        index = {body.name: i for i, body in enumerate(self.scene.bodies)}
+        position, orientation, _, _ = start_in_space(self.scene)
+        a = index[joint.a]
+        point = position[a] + rotation_matrix(orientation[a]) @ vector_in_space(joint.anchor_a)
+        ends = [self._nodes[a]] if joint.b is None else [self._nodes[a], self._nodes[index[joint.b]]]
+        self._solver.addConstraint(dartpy.constraint.BallJointConstraint(*ends, point))
+
+    def _set_rates(self) -> None:
+        position, orientation, velocity, spin = start_in_space(self.scene)
+        for link in self._links:
+            i, joint = link.body, self._joints[link.body]
+            if link.joint is None:
+                self.place(i, position[i], orientation[i], velocity[i], spin[i])
+                continue
+            relative = spin[i] - (0.0 if link.parent is None else spin[link.parent])
+            own = rotation_matrix(orientation[i]).T @ relative
+            if link.slides:
+                joint.setVelocity(0, sliding_rate(self.scene, link))
+            elif link.axis is None:
+                joint.setVelocities(own)
+            else:
+                joint.setVelocity(0, float(own @ link.axis))
+
+    # --- stepping and reading --------------------------------------------------------------------------
+
+    def advance(self) -> None:
+        self._world.step()
+        if self.planar:
+            for link in self._links:
+                if link.joint is None:
+                    self._hold_in_plane(link.body)
+
+    def _hold_in_plane(self, body: int) -> None:
+        turn, slide = np.split(self._joints[body].getPositions(), 2)  # rotation vector and position
+        if max(abs(turn[0]), abs(turn[1]), abs(slide[2])) > OUT_OF_PLANE:
+            node = self._nodes[body]
+            rotation, velocity = node.getWorldTransform().rotation(), node.getCOMLinearVelocity()
+            half = math.atan2(rotation[1, 0], rotation[0, 0]) / 2
+            upright = np.array([math.cos(half), 0.0, 0.0, math.sin(half)])
+            spin = np.array([0.0, 0.0, node.getAngularVelocity()[2]])
+            self.place(body, np.array([*slide[:2], 0.0]), upright, np.array([*velocity[:2], 0.0]), spin)
+
+    def body_states(self) -> Iterator[BodyState]:
+        for i in self.free:
+            node = self._nodes[i]
+            pose = node.getWorldTransform()
+            q = pose.quaternion()
+            yield (
+                pose.translation().tolist(),
+                (q.w(), q.x(), q.y(), q.z()),
+                node.getCOMLinearVelocity().tolist(),
+                node.getAngularVelocity().tolist(),
+            )
+
+    def push(self, body: int, force: Array, torque: Array) -> None:
+        self._nodes[body].addExtForce(force, np.zeros(3), False, True)
+        self._nodes[body].addExtTorque(torque, False)
+
+    def place(self, body: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
+        joint = self._joints[body]
+        joint.setTransform(_pose(position, rotation_matrix(orientation)))
+        joint.setLinearVelocity(velocity)
+        joint.setAngularVelocity(spin)
+
+    def options(self) -> dict[str, Any]:
+        return {
+            "time_step": self._world.getTimeStep(),
+            "collision_detector": type(self._world.getCollisionDetector()).__name__,
+            "lcp_solver": type(self._solver.getBoxedLcpSolver()).__name__.removesuffix("BoxedLcpSolver"),
+            "split_impulse": self._solver.isSplitImpulseEnabled(),
+            "deactivation": self._world.getDeactivationOptions().mEnabled,
+            "max_contacts": self._option.maxNumContacts,
+        }
+
+    def contacts(self) -> Sequence[Any]:
+        """Of the last step, at the poses it started from; DART's normal points from the second to the first."""
+        found = self._world.getLastCollisionResult().getContacts()
+        if not found:
+            return [()] * 6
+        a, b = (
+            [int(getattr(c, side).getShapeFrame().getName().partition("/")[0]) for c in found]
+            for side in ("collisionObject2", "collisionObject1")
+        )
+        points, normals, forces = (np.array([getattr(c, part) for c in found]) for part in ("point", "normal", "force"))
+        width = 2 if self.planar else 3
+        gaps = [-c.penetrationDepth for c in found]
+        return a, b, points[:, :width], normals[:, :width], gaps, self.dt * forces[:, :width]
+
+
+def _pose(position: Array, rotation: Array) -> Any:
+    made = dartpy.math.Isometry3()
+    made.set_translation(position)
+    made.set_rotation(rotation)
+    return made
+
+
+def _shape(piece: Piece) -> Any:
+    match piece.kind:
+        case "sphere":
+            return dynamics.SphereShape(*piece.size)
+        case "box":
+            return dynamics.BoxShape([2.0 * half for half in piece.size])
+        case "capsule":
+            return dynamics.CapsuleShape(piece.size[0], 2.0 * piece.size[1])
+        case "cylinder":
+            return dynamics.CylinderShape(piece.size[0], 2.0 * piece.size[1])
+    raise TypeError(piece)

@@ -1,0 +1,1 @@
+"""PhysX 5, by way of SAPIEN."""

@@ -1,0 +1,228 @@
+"""For engines that hold a position and a quaternion of each body, or give them: their worlds, their record, the frames
+of joints.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scenarios.forces import has_applied_forces, planar_wrenches, spatial_wrenches
+from scenarios.scene import PlanarScene, Scene, features, planar_start, spatial_start
+from validation.engines.engine import Settings
+from validation.engines.shared.embedding import start_in_space, vector_in_space
+from validation.engines.shared.recorder import Recorder
+from validation.records.trajectory import Trajectory
+
+Array = NDArray[np.float64]
+BodyState = tuple[Sequence[float], Sequence[float], Sequence[float], Sequence[float]]
+"""Position, quaternion w-x-y-z, velocity and spin, world axes."""
+
+
+class MaximalWorld:
+    """A world that is read body by body, in double precision.
+
+    Angles are counted on over full turns by the spin, quaternions keep their sign from step to step. An engine says
+    how its bodies are read, placed, pushed and moved on.
+    """
+
+    velocity_lag = 0.0  # s, time of the velocities minus time of the poses
+
+    def __init__(self, scene: Scene, dt: float) -> None:
+        self.scene, self.dt = scene, dt
+        self.planar = isinstance(scene, PlanarScene)
+        self.free = [i for i, body in enumerate(scene.bodies) if not body.fixed]
+        start = planar_start(scene) if isinstance(scene, PlanarScene) else spatial_start(scene)
+        self._start = [np.array(part) for part in start]
+        self._turned = self._start[0][self.free, 2].tolist() if self.planar else self._start[1][self.free].tolist()
+        self._moved = False  # since `read`
+        self._steps = 0
+        self._has_forces = has_applied_forces(scene)
+        self._extra: dict[int, tuple[Array, Array]] = {}  # force and torque of `apply_force`
+
+    # --- what an engine says -------------------------------------------------------------------------------
+
+    def body_states(self) -> Iterator[BodyState]:
+        """Of the free bodies, in the scene's order."""
+        raise NotImplementedError
+
+    def advance(self) -> None:
+        """One step."""
+        raise NotImplementedError
+
+    def push(self, body: int, force: Array, torque: Array) -> None:
+        """Force (3,) at the centre of mass and torque (3,) on a body of the scene, world axes, for the next step."""
+        raise NotImplementedError
+
+    def place(self, body: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
+        """Sets the state of a free body."""
+        raise NotImplementedError
+
+    def contacts(self) -> Sequence[Any]:
+        """Of the last step, as `Recorder.add_contacts` takes them."""
+        raise NotImplementedError
+
+    # --- the protocol --------------------------------------------------------------------------------------
+
+    def step(self, *, watched: bool) -> None:
+        if self._has_forces:
+            force, torque = self._wrenches()
+            for i in self.free:
+                more, turn = self._extra.get(i, (0.0, 0.0))
+                self.push(i, force[i] + more, torque[i] + turn)
+        else:
+            for i, (more, turn) in self._extra.items():
+                self.push(i, more, turn)
+        self._extra.clear()
+        self.advance()
+        self._steps += 1
+        self._moved = True
+
+    def read(self) -> bytes:
+        numbers = array("d")
+        dt = self.dt if self._moved else 0.0
+        self._moved = False
+        for k, (position, (w, x, y, z), velocity, spin) in enumerate(self.body_states()):
+            if self.planar:
+                angle = 2.0 * math.atan2(z, w)
+                angle += 2.0 * math.pi * round((self._turned[k] + spin[2] * dt - angle) / (2.0 * math.pi))
+                self._turned[k] = angle
+                numbers.extend((position[0], position[1], angle, velocity[0], velocity[1], spin[2]))
+            else:
+                last = self._turned[k]
+                length = math.sqrt(w * w + x * x + y * y + z * z)
+                if w * last[0] + x * last[1] + y * last[2] + z * last[3] < 0.0:
+                    length = -length
+                self._turned[k] = q = (w / length, x / length, y / length, z / length)
+                numbers.extend((*position, *q, *velocity, *spin))
+        self._last_read = numbers.tobytes()
+        return self._last_read
+
+    def decode(self, raw: bytes, steps: int) -> list[Array]:
+        rows = np.frombuffer(raw, np.float64).reshape(steps, len(self.free), -1)
+        state, column = [np.tile(part, (steps, 1, 1)) for part in self._start], 0
+        for part in state:
+            width = part.shape[2]
+            part[:, self.free] = rows[..., column : column + width]
+            column += width
+        return state
+
+    def set_state(self, *state: Any, time: float = 0.0) -> None:
+        parts = [np.asarray(part, np.float64) for part in state]
+        self._turned = parts[0][self.free, 2].tolist() if self.planar else parts[1][self.free].tolist()
+        self._moved, self._steps = False, round(time / self.dt)
+        for i in self.free:
+            self.place(i, *(part[i] for part in (in_space(*parts) if self.planar else parts)))
+        self.read()
+
+    def apply_force(self, body: int, force: Sequence[float], point: Sequence[float] | None = None) -> None:
+        pushed, torque = self._extra.get(body, (np.zeros(3), np.zeros(3)))
+        more = vector_in_space(force)
+        if point is not None:
+            center = self.decode(self._last_read, 1)[0][0, body, : 2 if self.planar else 3]
+            torque = torque + np.cross(vector_in_space(point) - vector_in_space(center), more)
+        self._extra[body] = (pushed + more, torque)
+
+    def _wrenches(self) -> tuple[Array, Array]:
+        """Force and torque (B, 3) of the scene's springs, thrusters and damping, at the state last read."""
+        state = [part[0] for part in self.decode(self._last_read, 1)]
+        time = self._steps * self.dt
+        if not isinstance(self.scene, PlanarScene):
+            return spatial_wrenches(self.scene, time, *state)
+        wrench = planar_wrenches(self.scene, time, *state)
+        force, torque = np.zeros((len(wrench), 3)), np.zeros((len(wrench), 3))
+        force[:, :2], torque[:, 2] = wrench[:, :2], wrench[:, 2]
+        return force, torque
+
+
+class MaximalEngine:
+    """An engine with such worlds: what it declines by name, and its record loop."""
+
+    takes: ClassVar[frozenset[str]] = frozenset()  # features of scenes; any other is declined
+    because: ClassVar[Mapping[str, str]] = {}  # feature -> why it is not taken
+
+    def build(self, scene: Scene, dt: float, settings: Settings) -> MaximalWorld:
+        raise NotImplementedError
+
+    def cannot(self, scene: Scene) -> str | None:
+        """Why not, of a scene of which every feature is taken."""
+        return None
+
+    def declines(self, scene: Scene) -> str | None:
+        other = sorted(features(scene) - self.takes)
+        return self.because.get(other[0], f"its adapter does not know {other[0]!r}") if other else self.cannot(scene)
+
+    def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
+        world = self.build(scene, dt, settings)
+        recorder = Recorder(scene, dt, velocity_lag=world.velocity_lag, decode=world.decode)
+        recorder.keep(world.read())
+        for _ in recorder.steps():
+            world.step(watched=False)
+            recorder.stepped()
+            recorder.keep(world.read())
+            if recorder.wants_contacts:
+                recorder.add_contacts(*world.contacts())
+        return recorder.trajectory()
+
+
+class JointFrames(NamedTuple):
+    """A joint as two frames, one fixed to each end, whose x axis is that of the joint; they agree in orientation at
+    the start. A joint without an axis has frames parallel to the first body's.
+    """
+
+    a: int
+    b: int | None  # None: the world
+    anchor_a: Array  # (3,) m
+    anchor_b: Array
+    frame_a: Array  # (4,) unit quaternion w-x-y-z
+    frame_b: Array
+
+
+def joint_frames(scene: Scene, joint: Any) -> JointFrames:
+    """A planar hinge has the z axis; a planar slider has z for the z axis of its frames."""
+    index = {body.name: i for i, body in enumerate(scene.bodies)}
+    _, orientation, _, _ = start_in_space(scene)
+    a, b = index[joint.a], None if joint.b is None else index[joint.b]
+    identity = np.array([1.0, 0.0, 0.0, 0.0])
+    own = identity
+    if joint.kind == "revolute":
+        own = from_x_to(np.array([0.0, 0.0, 1.0]))
+    elif joint.kind == "prismatic":
+        half = math.atan2(joint.axis[1], joint.axis[0]) / 2
+        own = np.array([math.cos(half), 0.0, 0.0, math.sin(half)])
+    elif hasattr(joint, "axis"):
+        own = from_x_to(np.array(joint.axis) / np.linalg.norm(joint.axis))
+    world = multiply(orientation[a], own)
+    other = identity if b is None else orientation[b]
+    anchors = vector_in_space(joint.anchor_a), vector_in_space(joint.anchor_b)
+    return JointFrames(a, b, *anchors, own, multiply(other * np.array([1.0, -1.0, -1.0, -1.0]), world))
+
+
+def in_space(pose: Array, twist: Array) -> tuple[Array, Array, Array, Array]:
+    """Position, orientation, velocity and spin of planar poses and twists (B, 3)."""
+    zero, half = np.zeros(len(pose)), pose[:, 2] / 2
+    position, velocity = (np.column_stack([part[:, :2], zero]) for part in (pose, twist))
+    orientation = np.column_stack([np.cos(half), zero, zero, np.sin(half)])
+    return position, orientation, velocity, np.column_stack([zero, zero, twist[:, 2]])
+
+
+# --- quaternions, w-x-y-z ----------------------------------------------------------------------------------
+
+
+def multiply(p: Array, q: Array) -> Array:
+    w, u = p[0] * q[0] - p[1:] @ q[1:], p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:])
+    return np.concatenate([[w], u])
+
+
+def from_x_to(axis: Array) -> Array:
+    """The unit quaternion of the shortest turn that carries x to a unit vector."""
+    if axis[0] < -1.0 + 1e-12:
+        return np.array([0.0, 0.0, 0.0, 1.0])
+    q = np.array([1.0 + axis[0], 0.0, -axis[2], axis[1]])
+    turned: Array = q / np.linalg.norm(q)
+    return turned

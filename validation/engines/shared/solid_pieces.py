@@ -1,0 +1,78 @@
+"""Shapes and boundaries of a scene as the solids and meshes that most spatial engines take.
+
+A concave polygon is as many prisms as it has convex parts. An ellipsoid has no exact solid here: it is the hull of
+points on its surface, and nothing lies beyond it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_engine.geometry.polygon import convex_parts
+from validation.engines.shared.embedding import DEPTH, icosphere, prism, rectangle
+
+Array = NDArray[np.float64]
+Kind = Literal["sphere", "box", "capsule", "cylinder", "hull"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A convex solid in its body's frame; capsule and cylinder stand along its z axis."""
+
+    kind: Kind
+    size: tuple[float, ...]
+    """m; sphere: radius; box: half edges; capsule, cylinder: radius, half the length of its axis; hull: none"""
+    center: tuple[float, float, float] = (0.0, 0.0, 0.0)  # m
+    angle: float = 0.0  # rad, about z
+    points: Array = field(default_factory=lambda: np.zeros((0, 3)))  # (K, 3) m, of a hull
+
+
+def solid_pieces(shape: Any, ellipsoid_subdivisions: int) -> Iterator[Piece]:
+    """The pieces of a body's shape."""
+    match shape.kind:
+        case "sphere" | "disc":
+            yield Piece(kind="sphere", size=(shape.radius,))
+        case "box":
+            yield Piece(kind="box", size=tuple(edge / 2 for edge in shape.size))
+        case "capsule" | "cylinder":
+            yield Piece(kind=shape.kind, size=(shape.radius, shape.length / 2))
+        case "ellipsoid":
+            directions, _ = icosphere(ellipsoid_subdivisions)
+            yield Piece(kind="hull", size=(), points=directions * np.array(shape.semi_axes))
+        case "convex-mesh":
+            yield Piece(kind="hull", size=(), points=np.array(shape.points, dtype=np.float64))
+        case "polygon":
+            for part in convex_parts(shape.vertices):
+                if (box := rectangle(part)) is None:
+                    yield Piece(kind="hull", size=(), points=prism(part))
+                else:
+                    (x, y), (width, height), angle = box
+                    size = (width / 2, height / 2, DEPTH / 2)
+                    yield Piece(kind="box", size=size, center=(float(x), float(y), 0.0), angle=angle)
+        case _:
+            raise TypeError(shape)
+
+
+def wall_mesh(boundary: Any, bowl_segments: int, sphere_subdivisions: int) -> tuple[Array, NDArray[np.int64]]:
+    """Vertices (K, 3) in m about the centre of a bowl or hollow sphere, and triangles (T, 3) that face inwards.
+
+    The vertices lie on the wall, so that the free space is that of the scene at them and narrower between.
+    """
+    if boundary.kind == "hollow-sphere":
+        directions, triangles = icosphere(sphere_subdivisions)
+        a, b, c = (directions[triangles[:, k]] for k in range(3))
+        outward = (np.cross(b - a, c - a) * a).sum(axis=1) > 0.0
+        triangles[outward] = triangles[outward][:, ::-1]
+        return boundary.radius * directions, triangles
+    turn = 2 * math.pi * np.arange(bowl_segments) / bowl_segments
+    rim = boundary.radius * np.column_stack([np.cos(turn), np.sin(turn)])
+    vertices = np.concatenate([np.column_stack([rim, np.full(bowl_segments, z)]) for z in (-DEPTH, DEPTH)])
+    i, n = np.arange(bowl_segments), bowl_segments
+    j = (i + 1) % n
+    return vertices, np.concatenate([np.column_stack([i, j + n, j]), np.column_stack([i, i + n, j + n])])
