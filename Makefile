@@ -9,7 +9,7 @@ DB ?= upright.db
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test slow lint docs dashboard bench clean
+.PHONY: run test slow engines-extra lint docs dashboard bench clean
 
 run: $(VENV)/installed
 	@$(BIN)/upright run --db $(DB)
@@ -19,6 +19,10 @@ test: $(VENV)/tested lint
 
 slow: $(VENV)/tested
 	@$(BIN)/python -m pytest -n 2
+
+# PhysX and DART, 0.55 GB: columns of a run and tests of `make slow` wherever they are.
+engines-extra: $(VENV)/tested
+	@$(PIP) install --constraint constraints.txt --editable '.[test,physx,dart]'
 
 lint: $(VENV)/tested
 	@$(BIN)/ruff check .

@@ -130,8 +130,8 @@ def test_figures_agree_by_sign_and_within_a_factor_of_two_or_where_both_are_as_g
 def test_every_pitfall_names_a_test_that_there_is() -> None:
     there = {
         name
-        for path in (ROOT / "tests").rglob("test_*.py")
-        for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        for path in (ROOT / "tests").rglob("*.py")
+        for name in re.findall(r"^ *def (test_\w+)", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     }
     pitfalls = [line for line in PITFALLS.splitlines() if line.startswith("- ")]
     assert len(pitfalls) > 20

@@ -10,7 +10,7 @@ from scenarios.scene import Disc, Polygon, Revolute
 from scenarios.scene import PlanarBody as Body
 from tests.validation.engines.planar_scenes import box, ground, scene
 from tests.validation.engines.spatial_laws import SpatialLaws
-from tests.validation.engines.spatial_scenes import G, in_plane, momentum_imbalance
+from tests.validation.engines.spatial_scenes import DT, G, in_plane, momentum_imbalance
 
 pytest.importorskip("dartpy", reason="DART (dartpy) is not installed: make engines-extra")
 from validation.engines.dart.adapter import Dart
@@ -61,6 +61,28 @@ def test_a_loop_is_closed_by_a_constraint() -> None:
     assert motion.position[-1, 1, 0] > 0.55
     assert np.abs(motion.pose[:, 1, 2]).max() < 1e-2
     assert motion.angle[:, 0] == approx(motion.angle[:, 2], abs=1e-2)
+
+
+def test_links_go_on_from_the_state_that_they_are_given() -> None:
+    """A double pendulum, set to where another one is after half a second, goes where that goes."""
+    arm, tip = (box(name, height=0.2, position=(x, 0.0)) for name, x in (("arm", 0.5), ("tip", 1.5)))
+    joints = (
+        Revolute(name="shoulder", a="arm", anchor_a=(-0.5, 0.0), anchor_b=(0.0, 0.0)),
+        Revolute(name="elbow", a="arm", b="tip", anchor_a=(0.5, 0.0), anchor_b=(-0.5, 0.0)),
+    )
+    swing = scene(arm, tip, joints=joints, duration=1.0)
+    settings = {name: one.default for name, one in ENGINE.settings.items()} | ENGINE.profile("fair", swing, DT)
+    first, second = (ENGINE.build(swing, DT, settings) for _ in range(2))
+    first.read()
+    for _ in range(120):
+        first.step(watched=False)
+        state = [part[0] for part in first.decode(first.read(), 1)]
+    second.set_state(*state, time=120 * DT)
+    for world in (first, second):
+        for _ in range(60):
+            world.step(watched=False)
+    for one, other in zip(first.decode(first.read(), 1), second.decode(second.read(), 1)):
+        assert one == approx(other, abs=1e-9)
 
 
 def test_polygons_that_are_no_rectangles_are_declined() -> None:

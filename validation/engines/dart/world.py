@@ -9,6 +9,7 @@ from typing import Any
 import dartpy
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from scenarios.scene import Scene, masses
 from validation.engines.engine import Settings
@@ -18,8 +19,8 @@ from validation.engines.shared.embedding import (
     start_in_space,
     vector_in_space,
 )
-from validation.engines.shared.joint_tree import Link, joint_forest, kept_apart, sliding_rate
-from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld
+from validation.engines.shared.joint_tree import Link, joint_forest, kept_apart
+from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, in_space
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.solid_pieces import Piece, solid_pieces
 
@@ -64,7 +65,10 @@ class DartWorld(MaximalWorld):
             self._option.collisionFilter.addBodyNodePairToBlackList(self._nodes[i], self._nodes[j])
         for joint in loops:
             self._close_loop(joint)
-        self._set_rates()
+        start = start_in_space(scene)
+        for i in self.free:
+            self.place(i, *(part[i] for part in start))
+        self._set_coordinates(*start)
 
     # --- bodies and boundaries ------------------------------------------------------------------------
 
@@ -98,7 +102,8 @@ class DartWorld(MaximalWorld):
             joint.setTransformFromChildBodyNode(_pose(link.anchor, np.eye(3)))
             if link.axis is not None:
                 joint.setAxis(link.axis)
-        for i, body in enumerate(self.scene.bodies):
+        bodies: Sequence[Any] = self.scene.bodies
+        for i, body in enumerate(bodies):
             for k, piece in enumerate(solid_pieces(body.shape, 0)):
                 node = self._add_shape(self._nodes[i], _shape(piece), i, k)
                 turned = rotation_matrix([math.cos(piece.angle / 2), 0.0, 0.0, math.sin(piece.angle / 2)])
@@ -106,15 +111,16 @@ class DartWorld(MaximalWorld):
         for i in sorted(skeletons):
             self._world.addSkeleton(skeletons[i])
 
-    def _hang(self, skeleton: Any, link: Link, above: Any) -> tuple[Any, Any]:
+    def _hang(self, skeleton: Any, link: Link, above: Any) -> Any:
+        """The joint and the body of a link."""
         given = () if above is None else (above,)
         if link.joint is None:
-            return skeleton.createFreeJointAndBodyNodePair(*given)  # type: ignore[no-any-return]
+            return skeleton.createFreeJointAndBodyNodePair(*given)
         if link.slides:
-            return skeleton.createPrismaticJointAndBodyNodePair(*given)  # type: ignore[no-any-return]
+            return skeleton.createPrismaticJointAndBodyNodePair(*given)
         if link.axis is None:
-            return skeleton.createBallJointAndBodyNodePair(*given)  # type: ignore[no-any-return]
-        return skeleton.createRevoluteJointAndBodyNodePair(*given)  # type: ignore[no-any-return]
+            return skeleton.createBallJointAndBodyNodePair(*given)
+        return skeleton.createRevoluteJointAndBodyNodePair(*given)
 
     def _add_shape(self, node: Any, shape: Any, member: int, number: int) -> Any:
         assert self._friction is not None and self._restitution is not None, "declined before"
@@ -127,7 +133,8 @@ class DartWorld(MaximalWorld):
         return made
 
     def _add_boundaries(self) -> None:
-        for j, boundary in enumerate(self.scene.boundaries, start=len(self.scene.bodies)):
+        boundaries: Sequence[Any] = self.scene.boundaries
+        for j, boundary in enumerate(boundaries, start=len(self.scene.bodies)):
             skeleton = dynamics.Skeleton(f"boundary {j}")
             _, node = skeleton.createWeldJointAndBodyNodePair()
             normal, point = vector_in_space(boundary.normal), vector_in_space(boundary.point)
@@ -143,21 +150,41 @@ class DartWorld(MaximalWorld):
         ends = [self._nodes[a]] if joint.b is None else [self._nodes[a], self._nodes[index[joint.b]]]
         self._solver.addConstraint(dartpy.constraint.BallJointConstraint(*ends, point))
 
-    def _set_rates(self) -> None:
-        position, orientation, velocity, spin = start_in_space(self.scene)
+    def set_state(self, *state: Any, time: float = 0.0) -> None:
+        super().set_state(*state, time=time)
+        parts = [np.asarray(part, np.float64) for part in state]
+        self._set_coordinates(*(in_space(*parts) if self.planar else parts))
+        self.read()
+
+    def _set_coordinates(self, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
+        """Of the bodies that hang on joints, whose pose and motion against their parents they are."""
         for link in self._links:
-            i, joint = link.body, self._joints[link.body]
             if link.joint is None:
-                self.place(i, position[i], orientation[i], velocity[i], spin[i])
                 continue
-            relative = spin[i] - (0.0 if link.parent is None else spin[link.parent])
-            own = rotation_matrix(orientation[i]).T @ relative
+            assert link.anchor is not None and link.parent_anchor is not None
+            i, joint, turned = link.body, self._joints[link.body], rotation_matrix(orientation[link.body])
+            arm = turned @ link.anchor
+            apart, parting, turning = position[i] + arm, velocity[i] + np.cross(spin[i], arm), spin[i]
+            base = np.eye(3)
+            if (p := link.parent) is not None:
+                base = rotation_matrix(orientation[p])
+                turning = turning - spin[p]
+                parting = parting - velocity[p] - np.cross(spin[p], apart - position[p])
+                apart = apart - position[p]
             if link.slides:
-                joint.setVelocity(0, sliding_rate(self.scene, link))
-            elif link.axis is None:
-                joint.setVelocities(own)
+                assert link.axis is not None
+                along = turned @ link.axis
+                joint.setPosition(0, float((apart - base @ link.parent_anchor) @ along))
+                joint.setVelocity(0, float(parting @ along))
+                continue
+            start = joint.getTransformFromParentBodyNode().rotation()
+            vector = Rotation.from_matrix((base @ start).T @ turned).as_rotvec()
+            if link.axis is None:
+                joint.setPositions(vector)
+                joint.setVelocities(turned.T @ turning)
             else:
-                joint.setVelocity(0, float(own @ link.axis))
+                joint.setPosition(0, float(vector @ link.axis))
+                joint.setVelocity(0, float(turned.T @ turning @ link.axis))
 
     # --- stepping and reading --------------------------------------------------------------------------
 
@@ -195,7 +222,10 @@ class DartWorld(MaximalWorld):
         self._nodes[body].addExtTorque(torque, False)
 
     def place(self, body: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
+        """A body that hangs on a joint is where its coordinate has it."""
         joint = self._joints[body]
+        if not isinstance(joint, dynamics.FreeJoint):
+            return
         joint.setTransform(_pose(position, rotation_matrix(orientation)))
         joint.setLinearVelocity(velocity)
         joint.setAngularVelocity(spin)

@@ -81,7 +81,8 @@ class PhysXWorld(MaximalWorld):
         position, orientation, velocity, spin = start_in_space(self.scene)
         mass, inertia = masses(self.scene), inertias_in_space(self.scene, out_of_plane=1.0)
         group = {number: k for k, number in enumerate(sorted({body.group for body in self.scene.bodies}))}
-        for i, body in enumerate(self.scene.bodies):
+        bodies: Sequence[Any] = self.scene.bodies
+        for i, body in enumerate(bodies):
             made = physx.PhysxRigidStaticComponent() if body.fixed else physx.PhysxRigidDynamicComponent()
             for piece in solid_pieces(body.shape, int(self._settings["ellipsoid_subdivisions"])):
                 shape = _shape(piece, self._materials[i])
@@ -101,7 +102,8 @@ class PhysXWorld(MaximalWorld):
             self._bodies.append(made)
 
     def _add_boundaries(self) -> None:
-        for j, boundary in enumerate(self.scene.boundaries, start=len(self.scene.bodies)):
+        boundaries: Sequence[Any] = self.scene.boundaries
+        for j, boundary in enumerate(boundaries, start=len(self.scene.bodies)):
             turned = np.array([1.0, 0.0, 0.0, 0.0])
             shape: Any
             if boundary.kind in ("half-plane", "half-space"):
@@ -131,7 +133,8 @@ class PhysXWorld(MaximalWorld):
 
     def _add_joint(self, joint: Any) -> None:
         f = joint_frames(self.scene, joint)
-        a, b = (f.a, f.anchor_a, f.frame_a), (f.b, f.anchor_b, f.frame_b)
+        a: tuple[Any, ...] = (f.a, f.anchor_a, f.frame_a)
+        b: tuple[Any, ...] = (f.b, f.anchor_b, f.frame_b)
         child, parent = (b, a) if self.scene.bodies[f.a].fixed else (a, b)  # a joint belongs to what can move
         body = self._bodies[child[0]]
         ties = joint.kind in ("rod", "rope")
@@ -175,9 +178,9 @@ class PhysXWorld(MaximalWorld):
         """Of the last step; normal impulses, where there is no friction to add to them."""
         rows: list[tuple[Any, ...]] = []
         for contact in self._system.get_contacts():
-            b, a = (self._member[body] for body in contact.bodies)  # PhysX's normal points to the first
-            known = 1.0 if self._laws.of(a, b)[0] == 0.0 else math.nan
-            rows += [(a, b, p.position, p.normal, p.separation, known * p.impulse) for p in contact.points]
+            second, first = (self._member[body] for body in contact.bodies)  # PhysX's normal points to its first
+            known = 1.0 if self._laws.of(first, second)[0] == 0.0 else math.nan
+            rows += [(first, second, p.position, p.normal, p.separation, known * p.impulse) for p in contact.points]
         if not rows:
             return [()] * 6
         a, b, points, normals, gaps, impulses = (np.array(part, np.float64) for part in zip(*rows))

@@ -76,9 +76,9 @@ class RapierWorld(MaximalWorld):
         ):
             setattr(p, name, s[name])
         p.friction_model = FRICTION_MODELS[str(s["friction_model"])]
-        damping = s["contact_damping_ratio"]
-        p.contact_softness = rapier.SpringCoefficients(s["contact_natural_frequency"], damping)
-        p.static_contact_softness = rapier.SpringCoefficients(s["static_contact_natural_frequency"], damping)
+        damping = float(s["contact_damping_ratio"])
+        p.contact_softness = rapier.SpringCoefficients(float(s["contact_natural_frequency"]), damping)
+        p.static_contact_softness = rapier.SpringCoefficients(float(s["static_contact_natural_frequency"]), damping)
 
     # --- bodies and boundaries ------------------------------------------------------------------------
 
@@ -86,10 +86,12 @@ class RapierWorld(MaximalWorld):
         scene = self.scene
         position, orientation, velocity, spin = start_in_space(scene)
         mass, inertia = masses(scene), inertias_in_space(scene, out_of_plane=1.0)
-        self._handles, self._bodies = [], []
+        self._handles: list[Any] = []
+        self._bodies: list[Any] = []
         self._moving: list[Any] = []  # the free ones
         self._pushed: list[Any] = []
-        for i, body in enumerate(scene.bodies):
+        bodies: Sequence[Any] = scene.bodies
+        for i, body in enumerate(bodies):
             builder = rapier.RigidBody.fixed() if body.fixed else rapier.RigidBody.dynamic()
             builder = builder.position(_pose(position[i], orientation[i])).can_sleep(False)
             if not body.fixed:
@@ -108,7 +110,8 @@ class RapierWorld(MaximalWorld):
         self._anchor = self._world.add_body(rapier.RigidBody.fixed())  # the world, for joints
 
     def _add_boundaries(self) -> None:
-        for j, boundary in enumerate(self.scene.boundaries, start=len(self.scene.bodies)):
+        boundaries: Sequence[Any] = self.scene.boundaries
+        for j, boundary in enumerate(boundaries, start=len(self.scene.bodies)):
             if boundary.kind in ("half-plane", "half-space"):
                 normal, origin = vector_in_space(boundary.normal), vector_in_space(boundary.point)
                 collider = rapier.Collider.halfspace(tuple((normal / np.linalg.norm(normal)).tolist()))
@@ -135,6 +138,7 @@ class RapierWorld(MaximalWorld):
     def _add_joint(self, joint: Any) -> None:
         f = joint_frames(self.scene, joint)
         ends = _pose(f.anchor_a, f.frame_a), _pose(f.anchor_b, f.frame_b)
+        builder: Any
         if joint.kind == "rope":
             builder = rapier.RopeJoint.builder(joint.length)
             builder = builder.local_anchor1(tuple(f.anchor_a.tolist())).local_anchor2(tuple(f.anchor_b.tolist()))
@@ -173,7 +177,7 @@ class RapierWorld(MaximalWorld):
         self._pushed.append(pushed)
 
     def place(self, body: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
-        placed = self._bodies[body]
+        placed: Any = self._bodies[body]
         placed.position = _pose(position, orientation)
         placed.linvel, placed.angvel = tuple(velocity.tolist()), tuple(spin.tolist())
 

@@ -125,7 +125,8 @@ class MaximalWorld:
         more = vector_in_space(force)
         if point is not None:
             center = self.decode(self._last_read, 1)[0][0, body, : 2 if self.planar else 3]
-            torque = torque + np.cross(vector_in_space(point) - vector_in_space(center), more)
+            arm = vector_in_space(point) - vector_in_space(center.tolist())
+            torque = torque + np.cross(arm, more)
         self._extra[body] = (pushed + more, torque)
 
     def _wrenches(self) -> tuple[Array, Array]:
