@@ -21,21 +21,27 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Mapping
+from typing import ClassVar
 
 from scenarios.scene import Ball, Revolute, Scene
 from validation.engines.dart.world import DartWorld
-from validation.engines.engine import Setting, Settings, Value
+from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
 from validation.engines.shared.joint_tree import joint_forest, start_fault
-from validation.engines.shared.maximal_coordinates import MaximalEngine
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.solid_pieces import solid_pieces
+from validation.engines.takes import FORCES, FRICTION, GROUPS, JOINTS, NEWTON, PLANAR, SPATIAL
 
 MESH = "dartpy makes meshes from files alone"
-TAKES = frozenset(
-    {
-        *("planar", "disc", "polygon", "concave-polygon", "half-plane", "revolute", "prismatic"),
-        *("spatial", "sphere", "box", "capsule", "cylinder", "half-space", "ball", "hinge", "slider"),
-        *("friction", "restitution", "damping", "springs", "thrusters", "groups"),
+TAKES = (
+    PLANAR
+    | SPATIAL
+    | FRICTION
+    | NEWTON
+    | FORCES
+    | JOINTS
+    | GROUPS
+    | {
+        *("restitution", "concave-polygon", "revolute", "prismatic", "capsule", "cylinder", "ball", "hinge", "slider"),
     }
 )
 BECAUSE = {
@@ -58,13 +64,18 @@ SETTINGS: Mapping[str, Setting] = {
 FAIR: Mapping[str, Value] = {"collision_detector": "ode", "deactivation": False, "max_contacts": 100_000}
 
 
-class Dart(MaximalEngine):
+class Dart(SteppingEngine):
     name = "dart"
     version = importlib.metadata.version("dartpy")
     settings = SETTINGS
     profiles = ("default", "fair")
     takes = TAKES
     because = BECAUSE
+    abilities: ClassVar[Mapping[Ability, Able]] = {
+        "set_state": Able(works=True, note="to round-off; of what hangs on joints as far as these let it"),
+        "apply_force": Able(works=True, note="constant over the step"),
+        "options": Able(works=True, note="of its world and solver"),
+    }
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         return dict(FAIR) if name == "fair" else {}

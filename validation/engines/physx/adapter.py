@@ -21,11 +21,12 @@ from __future__ import annotations
 import importlib.metadata
 import warnings
 from collections.abc import Mapping
+from typing import ClassVar
 
 from scenarios.scene import Scene
-from validation.engines.engine import Setting, Settings, Value
-from validation.engines.shared.maximal_coordinates import MaximalEngine
+from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
 from validation.engines.shared.pair_laws import PairLaws
+from validation.engines.takes import FORCES, FRICTION, GROUPS, NEWTON, PLANAR, SPATIAL
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -33,11 +34,16 @@ with warnings.catch_warnings():
 
 MOST_CORNERS = 64  # of a hull: PhysX leaves some out of larger ones
 
-TAKES = frozenset(
-    {
-        *("planar", "disc", "polygon", "concave-polygon", "half-plane", "bowl", "revolute", "prismatic", "rope", "rod"),
-        *("spatial", "sphere", "box", "capsule", "cylinder", "ellipsoid", "convex-mesh", "half-space", "hollow-sphere"),
-        *("ball", "hinge", "slider", "friction", "restitution", "damping", "springs", "thrusters", "groups"),
+TAKES = (
+    PLANAR
+    | SPATIAL
+    | FRICTION
+    | NEWTON
+    | FORCES
+    | GROUPS
+    | {
+        *("restitution", "concave-polygon", "bowl", "joints", "joints.b", "revolute", "prismatic", "rope", "rod"),
+        *("capsule", "cylinder", "ellipsoid", "convex-mesh", "hollow-sphere", "ball", "hinge", "slider"),
     }
 )
 BECAUSE = {
@@ -75,13 +81,18 @@ FAIR: Mapping[str, Value] = {
 }
 
 
-class PhysX(MaximalEngine):
+class PhysX(SteppingEngine):
     name = "physx"
     version = importlib.metadata.version("sapien")
     settings = SETTINGS
     profiles = ("default", "fair")
     takes = TAKES
     because = BECAUSE
+    abilities: ClassVar[Mapping[Ability, Able]] = {
+        "set_state": Able(works=True, note="to single precision"),
+        "apply_force": Able(works=True, note="constant over the step"),
+        "options": Able(works=True, note="of its scene"),
+    }
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         return dict(FAIR) if name == "fair" else {}
@@ -93,8 +104,6 @@ class PhysX(MaximalEngine):
                 return (
                     f"PhysX takes the mean of two bodies' {quantity}; no values give every pair of this scene its own"
                 )
-        if any(joint.collide for joint in scene.joints):
-            return BECAUSE["joints.collide"]
         if any(len(getattr(body.shape, "points", ())) > MOST_CORNERS for body in scene.bodies):
             return f"PhysX leaves corners out of a hull of more than {MOST_CORNERS}"
         return None

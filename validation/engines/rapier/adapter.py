@@ -27,19 +27,26 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy  # noqa: F401  rapier3d looks for it when it is first used, and ends the process where it cannot
 
 from scenarios.scene import PlanarScene, Scene
-from validation.engines.engine import Setting, Settings, Value
+from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
 from validation.engines.rapier.world import RapierWorld
-from validation.engines.shared.maximal_coordinates import MaximalEngine
+from validation.engines.takes import FORCES, FRICTION, GROUPS, JOINTS, NEWTON, PLANAR, SPATIAL
 
-TAKES = frozenset(
-    {
-        *("planar", "disc", "polygon", "concave-polygon", "half-plane", "bowl", "revolute", "prismatic", "rope"),
-        *("spatial", "sphere", "box", "capsule", "cylinder", "ellipsoid", "convex-mesh", "half-space", "hollow-sphere"),
-        *("ball", "hinge", "slider", "friction", "restitution", "damping", "springs", "thrusters", "groups"),
+TAKES = (
+    PLANAR
+    | SPATIAL
+    | FRICTION
+    | NEWTON
+    | FORCES
+    | JOINTS
+    | GROUPS
+    | {
+        *("restitution", "concave-polygon", "bowl", "revolute", "prismatic", "rope"),
+        *("capsule", "cylinder", "ellipsoid", "convex-mesh", "hollow-sphere", "ball", "hinge", "slider"),
     }
 )
 BECAUSE = {
@@ -90,13 +97,18 @@ FAIR: Mapping[str, Value] = {
 }
 
 
-class Rapier(MaximalEngine):
+class Rapier(SteppingEngine):
     name = "rapier"
     version = importlib.metadata.version("rapier3d")
     settings = SETTINGS
     profiles = ("default", "fair")
     takes = TAKES
     because = BECAUSE
+    abilities: ClassVar[Mapping[Ability, Able]] = {
+        "set_state": Able(works=True, note="to single precision; contacts start anew"),
+        "apply_force": Able(works=True, note="constant over the step"),
+        "options": Able(works=True, note="its integration parameters"),
+    }
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         if name != "fair":

@@ -6,32 +6,28 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scenarios.forces import has_applied_forces, planar_wrenches, spatial_wrenches
-from scenarios.scene import PlanarScene, Scene, features, planar_start, spatial_start
-from validation.engines.engine import Settings
+from scenarios.scene import PlanarScene, Scene, planar_start, spatial_start
 from validation.engines.shared.embedding import start_in_space, vector_in_space
-from validation.engines.shared.recorder import Recorder
-from validation.records.trajectory import Trajectory
+from validation.engines.shared.recorder import World
 
 Array = NDArray[np.float64]
 BodyState = tuple[Sequence[float], Sequence[float], Sequence[float], Sequence[float]]
 """Position, quaternion w-x-y-z, velocity and spin, world axes."""
 
 
-class MaximalWorld:
+class MaximalWorld(World):
     """A world that is read body by body, in double precision.
 
     Angles are counted on over full turns by the spin, quaternions keep their sign from step to step. An engine says
     how its bodies are read, placed, pushed and moved on.
     """
-
-    velocity_lag = 0.0  # s, time of the velocities minus time of the poses
 
     def __init__(self, scene: Scene, dt: float) -> None:
         self.scene, self.dt = scene, dt
@@ -61,10 +57,6 @@ class MaximalWorld:
 
     def place(self, body: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
         """Sets the state of a free body."""
-        raise NotImplementedError
-
-    def contacts(self) -> Sequence[Any]:
-        """Of the last step, as `Recorder.add_contacts` takes them."""
         raise NotImplementedError
 
     # --- the protocol --------------------------------------------------------------------------------------
@@ -139,36 +131,6 @@ class MaximalWorld:
         force, torque = np.zeros((len(wrench), 3)), np.zeros((len(wrench), 3))
         force[:, :2], torque[:, 2] = wrench[:, :2], wrench[:, 2]
         return force, torque
-
-
-class MaximalEngine:
-    """An engine with such worlds: what it declines by name, and its record loop."""
-
-    takes: ClassVar[frozenset[str]] = frozenset()  # features of scenes; any other is declined
-    because: ClassVar[Mapping[str, str]] = {}  # feature -> why it is not taken
-
-    def build(self, scene: Scene, dt: float, settings: Settings) -> MaximalWorld:
-        raise NotImplementedError
-
-    def cannot(self, scene: Scene) -> str | None:
-        """Why not, of a scene of which every feature is taken."""
-        return None
-
-    def declines(self, scene: Scene) -> str | None:
-        other = sorted(features(scene) - self.takes)
-        return self.because.get(other[0], f"its adapter does not know {other[0]!r}") if other else self.cannot(scene)
-
-    def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
-        world = self.build(scene, dt, settings)
-        recorder = Recorder(scene, dt, velocity_lag=world.velocity_lag, decode=world.decode)
-        recorder.keep(world.read())
-        for _ in recorder.steps():
-            world.step(watched=False)
-            recorder.stepped()
-            recorder.keep(world.read())
-            if recorder.wants_contacts:
-                recorder.add_contacts(*world.contacts())
-        return recorder.trajectory()
 
 
 class JointFrames(NamedTuple):
