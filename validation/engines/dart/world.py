@@ -233,7 +233,7 @@ class DartWorld(MaximalWorld):
     def options(self) -> dict[str, Any]:
         return {
             "time_step": self._world.getTimeStep(),
-            "collision_detector": type(self._world.getCollisionDetector()).__name__,
+            "collision_detector": self._world.getCollisionDetector().getType(),
             "lcp_solver": type(self._solver.getBoxedLcpSolver()).__name__.removesuffix("BoxedLcpSolver"),
             "split_impulse": self._solver.isSplitImpulseEnabled(),
             "deactivation": self._world.getDeactivationOptions().mEnabled,

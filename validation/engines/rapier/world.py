@@ -239,7 +239,7 @@ def _pose(position: Array, orientation: Array) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    return value if isinstance(value, bool | int | float) else str(value)
+    return value if isinstance(value, bool | int | float) else str(value).partition(".")[2].lower() or str(value)
 
 
 def _collider(piece: Piece) -> Any:

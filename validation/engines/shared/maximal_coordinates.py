@@ -62,6 +62,8 @@ class MaximalWorld(World):
     # --- the protocol --------------------------------------------------------------------------------------
 
     def step(self, *, watched: bool) -> None:
+        if self._moved:  # a state that nobody read: turns are counted from step to step
+            self.read()
         if self._has_forces:
             force, torque = self._wrenches()
             for i in self.free:
