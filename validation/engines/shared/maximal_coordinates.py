@@ -89,10 +89,8 @@ class MaximalWorld(World):
                 numbers.extend((position[0], position[1], angle, velocity[0], velocity[1], spin[2]))
             else:
                 last = self._turned[k]
-                length = math.sqrt(w * w + x * x + y * y + z * z)
-                if w * last[0] + x * last[1] + y * last[2] + z * last[3] < 0.0:
-                    length = -length
-                self._turned[k] = q = (w / length, x / length, y / length, z / length)
+                sign = -1.0 if w * last[0] + x * last[1] + y * last[2] + z * last[3] < 0.0 else 1.0
+                self._turned[k] = q = (sign * w, sign * x, sign * y, sign * z)
                 numbers.extend((*position, *q, *velocity, *spin))
         self._last_read = numbers.tobytes()
         return self._last_read
