@@ -221,7 +221,7 @@ def read(path: Path) -> Json:
 def compare(record: Json, database: Path, reasons: list[Json]) -> int:
     """Prints what differs and returns the number of misses."""
     here, there = machine(), record["machine"]
-    print(f"recorded of {record['commit'][:7]} on {told(there)}\ncompared on {told(here)}")
+    print(f"recorded of {record['commit'][:7]} on {described(there)}\ncompared on {described(here)}")
     elsewhere = "another processor or library" if here != there else ""
     waiting = {(case["engine"], case["case"], case["profile"]): case for case in record["cases"]}
     counts, causes = Counter[str](), Counter[str]()
@@ -253,8 +253,8 @@ def compare(record: Json, database: Path, reasons: list[Json]) -> int:
             causes[why] += 1
         missed += bool(misses)
         if words or misses:
-            mark, told_why = "MISS" if misses else "", f" ({why})" if why else ""
-            print(f"{mark:5}{now['engine']:10}{now['case']:44} {kind}: {', '.join(words)}{told_why}")
+            mark, because = "MISS" if misses else "", f" ({why})" if why else ""
+            print(f"{mark:5}{now['engine']:10}{now['case']:44} {kind}: {', '.join(words)}{because}")
             print("".join(f"       - {miss}\n" for miss in misses), end="")
     for engine, case, _ in waiting:
         print(f"MISS {engine:10}{case:44}not in the database")
@@ -273,7 +273,7 @@ def compare(record: Json, database: Path, reasons: list[Json]) -> int:
     return missed
 
 
-def told(one: Json) -> str:
+def described(one: Json) -> str:
     return f"{one['processor']} ({' '.join(one['flags'])}), {one['libc']}, Python {one['python']}, numpy {one['numpy']}"
 
 
