@@ -162,4 +162,4 @@ def next_factor(error):
     """By how much the next step may be longer (or has to be shorter)."""
     if error == 0.0:
         return MOST_FACTOR
-    return min(MOST_FACTOR, max(LEAST_FACTOR, SAFETY * error**-0.125))
+    return min(MOST_FACTOR, max(LEAST_FACTOR, SAFETY / np.sqrt(np.sqrt(np.sqrt(error)))))  # error^(-1/8)

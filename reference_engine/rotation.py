@@ -12,6 +12,7 @@ kept to round-off. The gyroscopic term omega x I omega needs no place of its own
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel
+from reference_engine.elementary_kernels import cosine_and_sine
 
 ROUNDS = 50  # of the middle's search; four or five are needed
 SETTLED = 2e-16
@@ -26,7 +27,8 @@ def turned(w, x, y, z, ox, oy, oz):
         s = 0.5 * (1.0 - square * (1.0 / 6.0 - square / 120.0))
     else:
         half = np.sqrt(square)
-        c, s = np.cos(half), 0.5 * np.sin(half) / half
+        c, s = cosine_and_sine(half)
+        s = 0.5 * s / half
     a, b, d = s * ox, s * oy, s * oz
     u = c * w - a * x - b * y - d * z
     v = c * x + a * w + b * z - d * y
@@ -68,7 +70,8 @@ def turned_back(x, y, z, u, v, w):
         c = 0.5 - square / 24.0 * (1.0 - square / 30.0 * (1.0 - square / 56.0 * (1.0 - square / 90.0)))
     else:
         angle = np.sqrt(square)
-        s, c = np.sin(angle) / angle, (1.0 - np.cos(angle)) / square
+        c, s = cosine_and_sine(angle)
+        s, c = s / angle, (1.0 - c) / square
     a, b, d = y * w - z * v, z * u - x * w, x * v - y * u
     return (
         u - s * a + c * (y * d - z * b),

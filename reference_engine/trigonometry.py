@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.elementary_kernels import cosine_and_sine
 
 S = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
      2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)  # fmt: skip
@@ -35,7 +36,7 @@ def upper_half(x: float, more: int = 0) -> float:
 
 EIGHTH = upper_half(math.pi / 4.0, 1)  # below: no turn to take off
 THREE_EIGHTHS = upper_half(3.0 * math.pi / 4.0)  # below: one
-MANY = upper_half(2.0**19 * math.pi / 2.0, 1)  # rad; beyond, the C library's
+MANY = upper_half(2.0**19 * math.pi / 2.0, 1)  # rad; beyond, of fewer digits
 QUARTERS = np.array([upper_half(n * math.pi / 2.0) for n in range(1, 32)])  # close to one of these, the rest is small
 QUARTERS_END = np.array([upper_half(n * math.pi / 2.0, 1) for n in range(1, 32)])
 TINY = 2.0**-27
@@ -106,7 +107,8 @@ def cosine_of(x, tail):
 def sine_and_cosine(x):
     size = abs(x)
     if not size < MANY:
-        return math.sin(x), math.cos(x)
+        c, s = cosine_and_sine(x)
+        return s, c
     n, head, tail = rest_of(x)
     s, c = sine_of(head, tail), cosine_of(head, tail)
     turns = n & 3

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from reference_engine.dense import norm
 from scenarios import mass
 from scenarios.fields import (
     Data,
@@ -63,7 +64,7 @@ class AnyBody(Data):
 
 
 def _check_centroid(centroid: NDArray[np.float64], size: float) -> None:
-    if np.linalg.norm(centroid) > CENTROID_TOLERANCE * size:
+    if norm(centroid) > CENTROID_TOLERANCE * size:
         raise ValueError(
             f"shape: its centroid lies at {tuple(float(c) for c in np.round(centroid, 12))}, not at the "
             "origin of the body frame; centre the shape, or give the inertia about the origin, which is "

@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine import elementary
+from reference_engine.dense import mul, norm
+from reference_engine.elementary import squared
 from scenarios.scene import Damping, PlanarScene, Scene, SpatialScene, Spring
 
 Array = NDArray[np.float64]
@@ -114,22 +117,22 @@ def spring_energy(scene: Scene, *pose: Array) -> float:
                 points.append(pose[0][index[name], :2] + _turn(pose[0][index[name], 2], local))
             else:
                 points.append(pose[0][index[name]] + _rotate(pose[1][index[name]], local))
-        stretch = float(np.linalg.norm(points[1] - points[0])) - spring.rest_length
+        stretch = float(norm(points[1] - points[0])) - spring.rest_length
         if not (spring.tension_only and stretch < 0.0):
-            total += 0.5 * spring.stiffness * stretch**2
+            total += 0.5 * spring.stiffness * squared(stretch)
     return total
 
 
 def _spring_force(spring: Spring, along: Array, closing: Array) -> Array:
     """On end a, towards b: stiffness (length - rest) + damping * d(length)/dt; a rubber band only pulls."""
-    length = float(np.linalg.norm(along))
+    length = float(norm(along))
     if length == 0.0:
         return np.zeros_like(along)
     direction = along / length
     stretch = length - spring.rest_length
     if spring.tension_only and stretch < 0.0:
         return np.zeros_like(along)
-    return (spring.stiffness * stretch + spring.damping * float(closing @ direction)) * direction
+    return (spring.stiffness * stretch + spring.damping * float(mul(closing, direction))) * direction
 
 
 def _drag(scene: Scene, velocity: Array) -> Array:
@@ -141,7 +144,7 @@ def _drag(scene: Scene, velocity: Array) -> Array:
 
 
 def _turn(angle: float, v: Array) -> Array:
-    c, s = np.cos(angle), np.sin(angle)
+    c, s = elementary.cos(angle), elementary.sin(angle)
     return np.array([c * v[0] - s * v[1], s * v[0] + c * v[1]])
 
 

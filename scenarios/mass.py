@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine import elementary
+from reference_engine.dense import svd
 from reference_engine.geometry import mass_properties as geometry
 from reference_engine.geometry import polygon
 
@@ -101,16 +103,16 @@ def arc_outline(vertices: Any, bulges: Any, points_per_arc: int = 16) -> Array:
 
 def _arc_points(a: Array, b: Array, bulge: float, count: int) -> list[Array]:
     """Inner points of the arc from a to b, included angle 4 atan(bulge), bulging to the right of a-b if positive."""
-    alpha = 2.0 * math.atan(bulge)
+    alpha = 2.0 * elementary.atan(bulge)
     chord = b - a
-    outward = np.array([chord[1], -chord[0]]) / np.hypot(*chord)
-    radius = float(np.hypot(*chord)) / (2.0 * math.sin(alpha))
-    center = (a + b) / 2 - outward * radius * math.cos(alpha)
+    outward = np.array([chord[1], -chord[0]]) / elementary.hypot(*chord)
+    radius = float(elementary.hypot(*chord)) / (2.0 * elementary.sin(alpha))
+    center = (a + b) / 2 - outward * radius * elementary.cos(alpha)
     first = a - center
     points = []
     for i in range(1, count):
         turn = 2.0 * alpha * i / count
-        c, s = math.cos(turn), math.sin(turn)
+        c, s = elementary.cos(turn), elementary.sin(turn)
         points.append(center + np.array([c * first[0] - s * first[1], s * first[0] + c * first[1]]))
     return points
 
@@ -118,7 +120,7 @@ def _arc_points(a: Array, b: Array, bulge: float, count: int) -> list[Array]:
 def mesh_fault(points: Any) -> str | None:
     """What keeps these points from spanning a body."""
     p = np.asarray(points, dtype=np.float64)
-    singular = np.linalg.svd(p - p.mean(axis=0), compute_uv=False)
+    singular = svd(p - p.mean(axis=0))[1]
     if singular[0] == 0.0 or singular[2] < 1e-9 * singular[0]:
         return "the points lie in a plane; give points that span a body"
     return None

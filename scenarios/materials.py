@@ -14,6 +14,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from reference_engine import elementary
+from reference_engine.elementary import cubed, power, squared
 from scenarios.fields import Data, Friction, Name, Positive, Restitution
 
 PoissonRatio = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=-1, lt=0.5)]
@@ -158,7 +160,7 @@ def curvature(member: Any) -> float:
         case "sphere" | "capsule" | "cylinder":
             return 1.0 / float(shape.radius)
         case "ellipsoid":
-            return float(math.prod(shape.semi_axes) ** (-1.0 / 3.0))
+            return float(power(math.prod(shape.semi_axes), -1.0 / 3.0))
         case "hollow-sphere":
             return -1.0 / float(shape.radius)
     return 0.0
@@ -169,7 +171,7 @@ def stiffness(given: CompliantContact, a: Any, b: Any) -> float:
 
     r is the radius of the pair, c_i = E_i / (1 - nu_i^2).
     """
-    plane = [m.young_modulus / (1.0 - m.poisson_ratio**2) for m in (given.material[s.material] for s in (a, b))]
+    plane = [m.young_modulus / (1.0 - squared(m.poisson_ratio)) for m in (given.material[s.material] for s in (a, b))]
     return 4.0 / 3.0 * math.sqrt(contact_radius(a, b)) * plane[0] * plane[1] / (plane[0] + plane[1])
 
 
@@ -191,17 +193,17 @@ def rebound_ratio(x: float) -> float:
     y = 1 + W(-(1 + x) exp(-(1 + x))), W the upper branch of Lambert's function; here by Newton's iteration.
     """
     if x < 1e-3:  # the series of both sides, to x^4; the logarithms lose their digits
-        return 1.0 - 2.0 / 3.0 * x + 4.0 / 9.0 * x * x - 44.0 / 135.0 * x**3
+        return 1.0 - 2.0 / 3.0 * x + 4.0 / 9.0 * x * x - 44.0 / 135.0 * cubed(x)
     # In z = -log(1 - y) it is z - 1 + exp(-z) = x - log(1 + x), convex and rising: Newton's steps end from above.
-    wanted, z = x - math.log1p(x), math.log1p(x)
+    wanted, z = x - elementary.log1p(x), elementary.log1p(x)
     for _ in range(60):
-        step = (z + math.expm1(-z) - wanted) / -math.expm1(-z)
+        step = (z + elementary.expm1(-z) - wanted) / -elementary.expm1(-z)
         z -= step
         if abs(step) <= 1e-15 * z:
             break
-    return -math.expm1(-z) / x
+    return -elementary.expm1(-z) / x
 
 
 def deepest(given: CompliantContact, a: Any, b: Any, energy: float) -> float:
     """m to which so much energy (J) presses two into one another: 2/5 c depth^2.5."""
-    return float((2.5 * energy / stiffness(given, a, b)) ** 0.4)
+    return float(power(2.5 * energy / stiffness(given, a, b), 0.4))

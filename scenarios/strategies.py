@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
+from reference_engine import elementary
 from scenarios.scene import Disc, HalfPlane, PlanarBody, PlanarScene, Polygon
 
 GRID = 1024  # to the metre
@@ -128,7 +129,7 @@ def _half_extents(drop: Drop) -> tuple[float, float]:
     """Of the bounding box, m: exact for what stands straight, of a turned box rounded up to the next 1/1024 m."""
     if drop.height == 0.0 or drop.angle == 0.0:
         return drop.width / 2.0, (drop.height or drop.width) / 2.0
-    c, s = abs(math.cos(drop.angle)), abs(math.sin(drop.angle))
+    c, s = abs(elementary.cos(drop.angle)), abs(elementary.sin(drop.angle))
     turned = (drop.width * c + drop.height * s, drop.width * s + drop.height * c)
     # 1e-6 of a step of the grid: more than the rounding of cosine and sum
     across, up = (math.ceil(length / 2.0 * GRID + 1e-6) / GRID for length in turned)

@@ -172,7 +172,7 @@ def longest_step(solids, touching, work, y):
             moved += (y[PLACES * q + V + c] - y[PLACES * p + V + c]) ** 2
             turned_p, turned_q = turned_p + work.spin[p, c] ** 2, turned_q + work.spin[q, c] ** 2
         speed = np.sqrt(moved) + np.sqrt(turned_p) * solids.reach[p] + np.sqrt(turned_q) * solids.reach[q]
-        longest = min(longest, min(way / speed, np.sqrt(2.0 * way) / g**0.25))
+        longest = min(longest, min(way / speed, np.sqrt(2.0 * way) / np.sqrt(np.sqrt(g))))
     return longest
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from reference_engine.compiler.structure import Structure
 from reference_engine.compliant.errors import CompliantError
 from reference_engine.compliant.world import CompliantWorld
+from reference_engine.dense import mul, norm
 from reference_engine.geometry.corners import corners_and_rims
 from reference_engine.geometry.portal import PortalWork, portal_work
 from reference_engine.geometry.portal_proximity import inner_radius
@@ -170,9 +171,9 @@ def start_state(world: CompliantWorld, solids: Solids) -> Array:
     for i, body in enumerate(world.bodies):
         row = y[PLACES * i : PLACES * (i + 1)]
         q = np.array(body.orientation, np.float64)
-        row[:3], row[Q:V], row[V:SPIN] = body.position, q / np.linalg.norm(q), body.velocity
+        row[:3], row[Q:V], row[V:SPIN] = body.position, q / norm(q), body.velocity
         R = rotation(row[Q:V])
-        row[SPIN:] = R @ (solids.inertia[i] * (R.T @ np.array(body.spin, np.float64)))
+        row[SPIN:] = mul(R, solids.inertia[i] * (mul(R.T, np.array(body.spin, np.float64))))
     return y
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from reference_engine.compliant.errors import CompliantError
+from reference_engine.elementary import squared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +28,7 @@ class Material:
     @property
     def plane_modulus(self) -> float:
         """E / (1 - nu^2) [Pa]."""
-        return self.young_modulus / (1.0 - self.poisson_ratio**2)
+        return self.young_modulus / (1.0 - squared(self.poisson_ratio))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,8 @@ from reference_engine.compliant.layout import (
 )
 from reference_engine.compliant.materials import is_number
 from reference_engine.compliant.world import CompliantWorld
+from reference_engine.dense import mul
+from reference_engine.elementary import squared
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -210,13 +212,13 @@ def motion_of(world: CompliantWorld, solids: Solids, log: Log, clock: Clock) -> 
     own = momentum / solids.inertia
     moving = np.array([not body.fixed for body in world.bodies])
     mass, greatest = solids.mass[moving], solids.greatest[moving]
-    kinetic = 0.5 * ((velocity[:, moving] ** 2).sum(axis=2) @ mass)
-    kinetic += 0.5 * ((momentum * own).sum(axis=2)[:, moving] @ greatest)
+    kinetic = 0.5 * (mul((squared(velocity[:, moving])).sum(axis=2), mass))
+    kinetic += 0.5 * (mul((momentum * own).sum(axis=2)[:, moving], greatest))
     return CompliantMotion(
         time=time, position=position, orientation=orientation, velocity=velocity,
         spin=np.einsum("sbij,sbj->sbi", R, own),
         kinetic=kinetic,
-        potential=-(position[:, moving] @ solids.gravity) @ mass,
+        potential=mul(-(mul(position[:, moving], solids.gravity)), mass),
         elastic=log.held[:, 0].copy(),
         dissipated=state[:, -1].copy(),
         jumped=log.held[:, 1].copy(),

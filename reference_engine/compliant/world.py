@@ -11,6 +11,7 @@ from scipy.spatial import QhullError
 
 from reference_engine.compliant.errors import CompliantError
 from reference_engine.compliant.materials import Materials, are_numbers, is_number
+from reference_engine.elementary import power, squared
 from reference_engine.geometry.mass_properties import (
     box_mass,
     capsule_mass,
@@ -114,7 +115,7 @@ class CompliantBody:
         solid = moments[type(self.shape)](self.shape)
         reach = np.sqrt(np.trace(solid.second_moments))
         mixed = solid.second_moments - np.diag(np.diag(solid.second_moments))
-        if np.abs(solid.centroid).max() > 1e-9 * reach or np.abs(mixed).max() > 1e-9 * reach**2:
+        if np.abs(solid.centroid).max() > 1e-9 * reach or np.abs(mixed).max() > 1e-9 * squared(reach):
             raise CompliantError(
                 f"body {self.name!r}: not about its centroid in its principal axes; move the mesh, or give inertia"
             )
@@ -131,7 +132,7 @@ class CompliantBody:
             case Cone(r, _):
                 return float(r) / 4.0
             case Ellipsoid(axes):
-                return float(np.prod(np.asarray(axes)) ** (1.0 / 3.0))
+                return float(power(np.prod(np.asarray(axes)), 1.0 / 3.0))
         return math.inf
 
 

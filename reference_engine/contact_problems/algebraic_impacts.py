@@ -5,7 +5,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine import elementary
 from reference_engine.contact_problems.impact_process import ImpactError, straight_directions
+from reference_engine.dense import eigh, mul, norm, pinv, solve
 
 Array = NDArray[np.float64]
 
@@ -25,8 +27,8 @@ def chatterjee_ruina(K: Array, u0: Array, mu: float, e: float, tangential: float
     rest = -stopping_impulse(K, u0) - frictionless
     kappa = 1.0 + tangential
     impulse = (1.0 + e) * frictionless + kappa * rest
-    if np.linalg.norm(impulse[:-1]) > mu * impulse[-1]:
-        room = float(np.linalg.norm(rest[:-1])) - mu * float(rest[-1])
+    if norm(impulse[:-1]) > mu * impulse[-1]:
+        room = float(norm(rest[:-1])) - mu * float(rest[-1])
         kappa = (1.0 + e) * mu * float(frictionless[-1]) / room
         impulse = (1.0 + e) * frictionless + kappa * rest
     return impulse, kappa
@@ -40,25 +42,25 @@ def stick_or_slip(K: Array, u0: Array, mu: float, e: float) -> tuple[Array, str]
     """
     wanted = np.append(np.zeros(len(u0) - 1), -e * u0[-1])
     stopping = -stopping_impulse(K, u0 - wanted)
-    reached = np.linalg.norm(u0 + K @ stopping - wanted) <= REACHED * np.linalg.norm(u0)
-    if reached and np.linalg.norm(stopping[:-1]) <= mu * stopping[-1]:
+    reached = norm(u0 + mul(K, stopping) - wanted) <= REACHED * norm(u0)
+    if reached and norm(stopping[:-1]) <= mu * stopping[-1]:
         return stopping, "stick"
     if u0[-1] == 0.0:
         return np.zeros(len(u0)), "slip"
     slip = parting_slip(K, u0, mu, e)
     rate = np.append(-mu * slip, 1.0)
-    if not (along := float(K[-1] @ rate)) > 0.0:
+    if not (along := float(mul(K[-1], rate))) > 0.0:
         raise ImpactError(f"the place wedges: sliding with mu = {mu:g} parts by no impulse, K = {K.tolist()}")
     return -(1.0 + e) * u0[-1] / along * rate, "slip"
 
 
 def stopping_impulse(K: Array, u: Array) -> Array:
     """K^-1 u; where K is singular, the least whose effect is nearest to u."""
-    values = np.linalg.eigvalsh(K)
+    values = eigh(K)[0]
     if values[0] > SINGULAR * values[-1]:
-        return np.linalg.solve(K, u).astype(np.float64)
-    inverse: Array = np.linalg.pinv(K, rcond=SINGULAR, hermitian=True).astype(np.float64)
-    return inverse @ u
+        return solve(K, u)
+    inverse: Array = pinv(K, rcond=SINGULAR)
+    return mul(inverse, u)
 
 
 def parting_slip(K: Array, u0: Array, mu: float, e: float) -> Array:
@@ -74,7 +76,7 @@ def parting_slip(K: Array, u0: Array, mu: float, e: float) -> Array:
         return np.array([math.copysign(1.0, h[0])])
     N = mu * (aimed * K[:2, :2] + np.outer(u0[:2], K[2, :2]))
     for theta in straight_directions(h, N):
-        slip = np.array([math.cos(theta), math.sin(theta)])
-        if slip @ (h - N @ slip) > 0.0 and K[2, 2] > mu * float(K[2, :2] @ slip):
+        slip = np.array([elementary.cos(theta), elementary.sin(theta)])
+        if mul(slip, h - mul(N, slip)) > 0.0 and K[2, 2] > mu * float(mul(K[2, :2], slip)):
             return slip
     raise ImpactError(f"no direction of sliding after the impact: mu = {mu:g}, u = {u0.tolist()}, K = {K.tolist()}")

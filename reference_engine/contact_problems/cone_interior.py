@@ -21,6 +21,8 @@ from scipy import sparse
 
 from reference_engine.contact_problems.cone_newton import DENSE, Factors
 from reference_engine.contact_problems.cone_problem import ConeProblem
+from reference_engine.dense import inverse, mul
+from reference_engine.elementary import cubed, squared
 
 Array = NDArray[np.float64]
 Rounds = Iterator[tuple[Array, float, int]]
@@ -88,7 +90,7 @@ class Disc:
         u = self.by * self.problem.speeds(self.impulse)
         sigma = (x * y).sum() / count
         smooth = 1e-3 * np.sqrt(max(sigma, 0.0) * self.weight)
-        s = np.sqrt((u[:, 1:] ** 2).sum(axis=1) + smooth**2)
+        s = np.sqrt((squared(u[:, 1:])).sum(axis=1) + squared(smooth))
         missing = u - y
         missing[:, 0] += s
         slope = np.tile(np.eye(3), (count, 1, 1))
@@ -106,7 +108,7 @@ class Disc:
         v = v * SIGNS
         back = (2.0 * v[:, :, None] * v[:, None, :] - np.diag(SIGNS)) / np.sqrt(size)
         level = times(F, x)
-        solve = Factor(self.problem, slope[self.problem.entries[0]] @ self.block, H)
+        solve = Factor(self.problem, mul(slope[self.problem.entries[0]], self.block), H)
 
         def direction(right: Array) -> tuple[Array, Array]:
             wanted = times(F, divided(level, right))
@@ -116,7 +118,7 @@ class Disc:
         dx, dy = direction(-product(level, level))
         room = min(1.0, to_surface(x, dx), to_surface(y, dy))
         left = ((x + room * dx) * (y + room * dy)).sum() / count / sigma
-        keep = max(calm if self.taken >= NEAR_FACE else NEAR_FACE, min(1.0, left) ** 3)
+        keep = max(calm if self.taken >= NEAR_FACE else NEAR_FACE, cubed(min(1.0, left)))
         right = -product(level, level) - product(times(F, dx), times(back, dy))
         right[:, 0] += keep * sigma
         dx, dy = direction(right)
@@ -143,11 +145,11 @@ class Pyramid:
 
     @property
     def impulse(self) -> Array:
-        return np.concatenate([self.x[:, :1], self.x[:, 1:-1] @ self.polygon], axis=1)
+        return np.concatenate([self.x[:, :1], mul(self.x[:, 1:-1], self.polygon)], axis=1)
 
     def demands(self, u: Array, x: Array) -> Array:
         """(m, corners + 2): what w is to be."""
-        beside = x[:, -1:] + u[:, 1:] @ self.polygon.T
+        beside = x[:, -1:] + mul(u[:, 1:], self.polygon.T)
         left = self.mu * x[:, 0] - x[:, 1:-1].sum(axis=1)
         return np.concatenate([u[:, :1], beside, left[:, None]], axis=1)
 
@@ -157,7 +159,7 @@ class Pyramid:
         sigma = (x * w).mean()
         r = x / w
         a, r_beta, g = r[:, 0], r[:, 1:-1], r[:, -1]
-        rho = r_beta @ D
+        rho = mul(r_beta, D)
         share = g / (1.0 + g * r_beta.sum(axis=1))
         N = np.zeros((count, 3, 3))  # dp = known - N du
         N[:, 0, 0] = a
@@ -165,7 +167,7 @@ class Pyramid:
         N[:, 1:, 1:] = (
             np.einsum("kj,ji,jl->kil", r_beta, D, D) - share[:, None, None] * rho[:, :, None] * rho[:, None, :]
         )
-        H: Array = np.linalg.inv(N).astype(np.float64)
+        H: Array = inverse(N)
         solve = Factor(self.problem, self.problem.entries[2].copy(), H)
 
         def direction(right: Array) -> tuple[Array, Array]:
@@ -173,13 +175,13 @@ class Pyramid:
             known = right / w - r * missing
             c, total = known[:, 1:-1], known[:, 1:-1].sum(axis=1)
             fixed = (known[:, -1] + g * total - g * mu * known[:, 0]) / (1.0 + g * r_beta.sum(axis=1))
-            first = np.concatenate([known[:, :1], c @ D - rho * fixed[:, None]], axis=1)
+            first = np.concatenate([known[:, :1], mul(c, D) - rho * fixed[:, None]], axis=1)
             dp = solve(times(H, first).ravel()).reshape(-1, 3)
-            du = (self.problem.W @ dp.ravel()).reshape(-1, 3)
+            du = (mul(self.problem.W, dp.ravel())).reshape(-1, 3)
             dx = np.empty_like(x)
             dx[:, 0] = known[:, 0] - a * du[:, 0]
             dx[:, -1] = fixed + share * (mu * a * du[:, 0] - (rho * du[:, 1:]).sum(axis=1))
-            dx[:, 1:-1] = c - r_beta * (dx[:, -1:] + du[:, 1:] @ D.T)
+            dx[:, 1:-1] = c - r_beta * (dx[:, -1:] + mul(du[:, 1:], D.T))
             return dx, self.demands(du, dx) + missing
 
         dx, dw = direction(-x * w)
@@ -188,7 +190,7 @@ class Pyramid:
         if self.taken < NEAR_FACE:  # to the middle first
             dx, dw = direction(CENTRING * sigma - x * w)
         else:
-            dx, dw = direction(max(calm, min(1.0, left) ** 3) * sigma - x * w - dx * dw)
+            dx, dw = direction(max(calm, cubed(min(1.0, left))) * sigma - x * w - dx * dw)
         self.taken = min(1.0, STAY_INSIDE * min(to_zero(x, dx), to_zero(w, dw)))
         self.x, self.w = x + self.taken * dx, w + self.taken * dw
         return self.taken
@@ -204,7 +206,8 @@ class Factor:
         block[row == column] += H
         A = sparse.bsr_array((block, column, problem.rows[0]), shape=problem.W.shape)
         if len(H) <= DENSE:
-            self.of = np.linalg.inv(A.toarray()).__matmul__
+            full = inverse(A.toarray())
+            self.of = lambda right: np.asarray(mul(full, right))
         else:
             self.of = Factors(A.tocsr())
 
@@ -234,7 +237,7 @@ def divided(a: Array, b: Array) -> Array:
 
 def to_surface(x: Array, dx: Array) -> float:
     """The largest t with all x + t dx in the Lorentz cone."""
-    a = dx[:, 0] ** 2 - (dx[:, 1:] ** 2).sum(axis=1)
+    a = squared(dx[:, 0]) - (squared(dx[:, 1:])).sum(axis=1)
     b = x[:, 0] * dx[:, 0] - (x[:, 1:] * dx[:, 1:]).sum(axis=1)
     c = lorentz(x, x)
     inner = b * b - a * c

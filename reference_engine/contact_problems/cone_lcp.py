@@ -19,6 +19,7 @@ from scipy.sparse.linalg import LinearOperator, gmres
 
 from reference_engine.contact_problems.cone_problem import ConeProblem
 from reference_engine.contact_problems.lemke import SOLVED, lemke_pivots
+from reference_engine.dense import mul, norm
 
 Array = NDArray[np.float64]
 
@@ -48,8 +49,8 @@ def pyramid_lcp(problem: ConeProblem) -> PyramidLCP:
     ones = sparse.kron(sparse.eye_array(count), np.ones((corners, 1)))
     to_gamma = sparse.vstack([sparse.csr_array((count, count)), ones])
     of_gamma = sparse.hstack([sparse.diags_array(problem.friction), -ones.T])
-    A = sparse.block_array([[spread.T @ problem.W @ spread, size * to_gamma], [size * of_gamma, None]]).tocsr()
-    b = np.concatenate([spread.T @ problem.b.ravel(), np.zeros(count)])
+    A = sparse.block_array([[mul(mul(spread.T, problem.W), spread), size * to_gamma], [size * of_gamma, None]]).tocsr()
+    b = np.concatenate([mul(spread.T, problem.b.ravel()), np.zeros(count)])
     wide = sparse.hstack([spread, sparse.csr_array((3 * count, count))]).tocsr()
     return PyramidLCP(A, b, wide)
 
@@ -64,7 +65,7 @@ def by_lemke(problem: ConeProblem) -> tuple[Array, float, int]:
     outcome, pivots, _ = lemke_pivots(table, basic, nonbasic, place, STILL, n)
     x = np.zeros(2 * n + 1)
     x[basic] = table[:, 0]
-    p = (lcp.spread @ np.maximum(0.0, x[n : 2 * n])).reshape(-1, 3) * problem.scale * scale
+    p = (mul(lcp.spread, np.maximum(0.0, x[n : 2 * n]))).reshape(-1, 3) * problem.scale * scale
     return p, problem.residual(p) if outcome == SOLVED else np.inf, int(pivots)
 
 
@@ -82,7 +83,7 @@ def by_minimum_map(
     extra = regular * size
 
     def missed(x: Array) -> tuple[Array, Array]:
-        y = lcp.A @ x + lcp.b
+        y = mul(lcp.A, x) + lcp.b
         return np.minimum(size * x, y), y
 
     H, y = missed(x)
@@ -92,14 +93,14 @@ def by_minimum_map(
         rows = y < size * x  # where A x + b is the smaller
         kept = np.flatnonzero(rows)
         step = np.where(rows, 0.0, -x)
-        right = -y[kept] - (lcp.A @ step)[kept]
+        right = -y[kept] - (mul(lcp.A, step))[kept]
         inner = lcp.A[kept][:, kept]
-        product = LinearOperator((len(kept), len(kept)), matvec=lambda v, A=inner, e=extra: A @ v + e * v)
+        product = LinearOperator((len(kept), len(kept)), matvec=lambda v, A=inner, e=extra: mul(A, v) + e * v)
         if len(kept):
             step[kept], _ = gmres(product, right, rtol=1e-12, atol=0.0, restart=min(60, n), maxiter=4)
         fraction = 1.0
         if guarded:
-            while fraction > 1e-3 and not np.linalg.norm(missed(x + fraction * step)[0]) < np.linalg.norm(H):
+            while fraction > 1e-3 and not norm(missed(x + fraction * step)[0]) < norm(H):
                 fraction *= 0.5
             fraction = fraction if fraction > 1e-3 else 1.0
             extra *= 0.5
@@ -109,5 +110,5 @@ def by_minimum_map(
             return np.zeros((len(problem.b), 3)), np.inf, done + 1
     else:
         done = rounds
-    p = (lcp.spread @ np.maximum(0.0, x)).reshape(-1, 3)
+    p = (mul(lcp.spread, np.maximum(0.0, x))).reshape(-1, 3)
     return p, problem.residual(p), done

@@ -16,6 +16,8 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from reference_engine.contact_problems.cone_problem import ConeProblem
+from reference_engine.dense import mul, norm, solve
+from reference_engine.elementary import squared
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -50,13 +52,13 @@ def friction_share(problem: ConeProblem, y: Array, p: Array) -> tuple[Bools, Arr
         return slips, radius[:, None] * out, turn, mu[:, None] * out
     middle = 0.5 * (polygon + np.roll(polygon, -1, axis=0))
     half = 0.5 * (np.roll(polygon, -1, axis=0) - polygon)
-    at = np.argmax(y[:, 1:] @ middle.T, axis=1)
+    at = np.argmax(mul(y[:, 1:], middle.T), axis=1)
     e, f = middle[at], half[at]
-    slips = np.einsum("ki,ki->k", y[:, 1:], e) > radius * (e**2).sum(axis=1)
-    along = np.einsum("ki,ki->k", y[:, 1:], f) / (f**2).sum(axis=1)
+    slips = np.einsum("ki,ki->k", y[:, 1:], e) > radius * (squared(e)).sum(axis=1)
+    along = np.einsum("ki,ki->k", y[:, 1:], f) / (squared(f)).sum(axis=1)
     free = np.abs(along) < radius
     along = np.clip(along, -radius, radius)
-    turn = np.where(free[:, None, None], f[:, :, None] * f[:, None, :] / (f**2).sum(axis=1)[:, None, None], 0.0)
+    turn = np.where(free[:, None, None], f[:, :, None] * f[:, None, :] / (squared(f)).sum(axis=1)[:, None, None], 0.0)
     corner = np.where(free, 0.0, np.sign(along))
     return slips, radius[:, None] * e + along[:, None] * f, turn, mu[:, None] * (e + corner[:, None] * f)
 
@@ -77,10 +79,10 @@ def newton_step(problem: ConeProblem, p: Array, u: Array) -> Array:
     change = np.where(open_[:, None], -p, 0.0)
     closed = np.flatnonzero(~open_)
     if len(closed):
-        pushed = (problem.W @ change.ravel()).reshape(-1, 3)
+        pushed = (mul(problem.W, change.ravel())).reshape(-1, 3)
         right = -(miss + np.einsum("kij,kj->ki", of_u, pushed))[closed].ravel()
         A = closed_part(problem, of_p, of_u, ~open_)
-        step = np.linalg.solve(A.toarray(), right) if len(closed) <= DENSE else Factors(A.tocsr())(right)
+        step = solve(A.toarray(), right) if len(closed) <= DENSE else Factors(A.tocsr())(right)
         change[closed] = step.reshape(-1, 3)
     return change
 
@@ -90,7 +92,7 @@ def closed_part(problem: ConeProblem, of_p: Array, of_u: Array, closed: Bools) -
     row, column, block = problem.entries
     within = np.flatnonzero(closed[row] & closed[column])
     row, column = row[within], column[within]
-    entry = of_u[row] @ block[within]
+    entry = mul(of_u[row], block[within])
     own = of_p + (REGULAR * problem.own)[:, None, None] * of_u
     entry[row == column] += own[closed]
     number = np.cumsum(closed) - 1
@@ -114,12 +116,12 @@ def newton(
             step = newton_step(problem, p, u)
         except (RuntimeError, np.linalg.LinAlgError):  # exactly singular
             break
-        fraction, merit, best = 1.0, float(np.linalg.norm(missed)), np.inf
+        fraction, merit, best = 1.0, float(norm(missed)), np.inf
         for _ in range(HALVINGS):
             tried = p + fraction * step
             speed = problem.speeds(tried)
             off = problem.misses(tried, speed)
-            size = float(np.linalg.norm(off))
+            size = float(norm(off))
             if size < best:
                 best, following = size, (tried, speed, off)
             if size <= (1.0 - 0.1 * fraction) * merit:

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from reference_engine import elementary
 from reference_engine.compiler.kernels import entry
 from reference_engine.contact_problems.cone_law import off_law
 from reference_engine.contact_problems.cone_sweeps import Bodies, Contacts
+from reference_engine.dense import mul
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -40,7 +42,7 @@ def misses(impulse, speed, own, friction, edges, missed):
 def corners(edges: int) -> Array:
     """(edges, 2) unit vectors: the polygon of a friction pyramid; 0 edges: none, for the disc."""
     angle = 2.0 * np.pi * np.arange(edges) / max(1, edges)
-    return np.ascontiguousarray(np.stack([np.cos(angle), np.sin(angle)], axis=1))
+    return np.ascontiguousarray(np.stack([elementary.cos(angle), elementary.sin(angle)], axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +105,7 @@ class ConeProblem:
 
     def speeds(self, impulse: Array) -> Array:
         """(m, 3) u = W p + b."""
-        return (self.W @ impulse.ravel()).reshape(-1, 3) + self.b
+        return (mul(self.W, impulse.ravel())).reshape(-1, 3) + self.b
 
     def misses(self, impulse: Array, speed: Array | None = None) -> Array:
         """(m,) m/s by which each contact misses the law: the natural map, times its own W."""
@@ -155,10 +157,10 @@ def cone_problem(
     frame, arm = contacts.frame[:count].reshape(-1, 3, 3), contacts.arm[:count].reshape(-1, 2, 3)
     J = contact_jacobian(frame, arm, contacts.body[:count], len(bodies.inverse_mass) - 1)
     M = rigid_mobility(bodies) if mobility is None else mobility
-    b = (J @ free[:-1].ravel()).reshape(-1, 3)
+    b = (mul(J, free[:-1].ravel())).reshape(-1, 3)
     b += contacts.bias[:count]
     give = np.zeros((count, 3))
     give[:, 0] = contacts.give[:count]
     return ConeProblem(
-        (J @ M @ J.T + sparse.diags_array(give.ravel())).tocsr(), b, contacts.friction[:count].copy(), edges
+        (mul(mul(J, M), J.T) + sparse.diags_array(give.ravel())).tocsr(), b, contacts.friction[:count].copy(), edges
     )

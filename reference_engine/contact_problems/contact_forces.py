@@ -12,6 +12,7 @@ from reference_engine.contact_problems.dantzig import INFEASIBLE
 from reference_engine.contact_problems.errors import ContactForceError
 from reference_engine.contact_problems.infeasibility import best_certificate, farkas, least_violation
 from reference_engine.contact_problems.lemke import lemke, unit_rows
+from reference_engine.dense import eigh, mul, svd
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -49,17 +50,17 @@ def scale_of(b: Array) -> float:
 
 def violation(A: Array, b: Array, joint: Flags, f: Array) -> float:
     """The worst of -a, -f (joints: |a|) and |a f|, in the units of the problem."""
-    a = A @ f + b
+    a = mul(A, f) + b
     worst = max(float(-a[~joint].min(initial=0.0)), float(-f[~joint].min(initial=0.0)))
     return max(worst, float(np.abs(a[joint]).max(initial=0.0)), float(np.abs(a * f).max(initial=0.0)))
 
 
 def holds(A: Array, b: Array, joint: Flags, f: Array, allowed: float, *, strictly: bool = True) -> bool:
     """Whether f solves the problem to `allowed`; not strictly: a f may be more where a is no more than round-off."""
-    a = A @ f + b
+    a = mul(A, f) + b
     product = np.abs(a * f)
     if not strictly:
-        terms = np.abs(A) @ np.abs(f) + np.abs(b)
+        terms = mul(np.abs(A), np.abs(f)) + np.abs(b)
         product[np.abs(a) <= 4.0 * np.finfo(float).eps * terms] = 0.0
     return bool(
         np.isfinite(f).all()
@@ -82,20 +83,20 @@ def polished(A: Array, b: Array, joint: Flags, f: Array, allowed: float) -> Arra
         rows = np.flatnonzero(active)
         if not len(rows):
             break
-        left, values, right = np.linalg.svd(A[np.ix_(rows, rows)] * size[rows, None] * size[rows])
+        left, values, right = svd(A[np.ix_(rows, rows)] * size[rows, None] * size[rows])
         tried = f
         for cut in CUTS:  # the sooner, the smaller are the forces that nearly redundant rows work against each other
             kept = values > cut * values[0]
             tried = np.zeros_like(b)
             for _ in range(3):
-                step = (left.T[kept] @ (-(A @ tried + b)[rows] * size[rows])) / values[kept]
-                tried[rows] += size[rows] * (right.T[:, kept] @ step)
+                step = (mul(left.T[kept], -(mul(A, tried) + b)[rows] * size[rows])) / values[kept]
+                tried[rows] += size[rows] * (mul(right.T[:, kept], step))
             pushing = np.where(joint, tried, np.maximum(0.0, tried))
             if (now := violation(A, b, joint, pushing)) < least:
                 best, least = pushing, now
             if least <= allowed:
                 return best
-        following = joint | (tried > 0.0) | (A @ pushing + b < -0.5 * allowed)
+        following = joint | (tried > 0.0) | (mul(A, pushing) + b < -0.5 * allowed)
         if (following == active).all():
             break
         active = following
@@ -219,7 +220,7 @@ def contact_forces(
                 certificate, proven = best_certificate(A, b, flags, candidates, limit)
             if proven > allowed:
                 return Solution(
-                    force=f, acceleration=A @ f + b, outcome="infeasible", violation=least, proven=proven,
+                    force=f, acceleration=mul(A, f) + b, outcome="infeasible", violation=least, proven=proven,
                     certificate=certificate, force_limit=limit, pivots=total, method=used,
                 )  # fmt: skip
     if heavy is not None:
@@ -235,7 +236,7 @@ def fit_for_dantzig(A: Array) -> bool:
     largest = float(np.abs(A).max(initial=0.0))
     if np.abs(A - A.T).max(initial=0.0) > ASYMMETRY * largest:
         return False
-    return not len(A) or bool(np.linalg.eigvalsh(A)[0] >= -1e-12 * len(A) * largest)
+    return not len(A) or bool(eigh(A)[0][0] >= -1e-12 * len(A) * largest)
 
 
 def required_forces(A: ArrayLike, b: ArrayLike, joint: ArrayLike | None = None) -> Array:
@@ -252,6 +253,6 @@ def required_forces(A: ArrayLike, b: ArrayLike, joint: ArrayLike | None = None) 
 
 def solved(A: Array, b: Array, joint: Flags, f: Array, limit: float, pivots: int, method: str) -> Solution:
     return Solution(
-        force=f, acceleration=A @ f + b, outcome="solved", violation=violation(A, b, joint, f), proven=0.0,
+        force=f, acceleration=mul(A, f) + b, outcome="solved", violation=violation(A, b, joint, f), proven=0.0,
         certificate=None, force_limit=limit, pivots=pivots, method=method,
     )  # fmt: skip

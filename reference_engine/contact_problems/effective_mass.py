@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine.dense import eigh, inverse, mul, pinv, solve
+
 Array = NDArray[np.float64]
 
 REDUNDANT = 1e-12  # of the greatest singular value: rows that others say already
@@ -33,11 +35,11 @@ def inverse_mass(mass: float, inertia: ArrayLike, arm: ArrayLike) -> Array:
         return np.eye(3) / mass
     if (
         not np.allclose(about, about.T, rtol=0.0, atol=1e-12 * float(np.abs(about).max()))
-        or not np.linalg.eigvalsh(about)[0] > 0.0
+        or not eigh(about)[0][0] > 0.0
     ):
         raise ValueError("inertia: it is not symmetric and positive definite")
     cross = np.array([[0.0, -r[2], r[1]], [r[2], 0.0, -r[0]], [-r[1], r[0], 0.0]])
-    return np.eye(3) / mass - cross @ np.linalg.solve(about, cross)
+    return np.eye(3) / mass - mul(cross, solve(about, cross))
 
 
 def inverse_mass_through_joints(mass_matrix: ArrayLike, jacobian: ArrayLike, joints: ArrayLike | None = None) -> Array:
@@ -52,14 +54,14 @@ def inverse_mass_through_joints(mass_matrix: ArrayLike, jacobian: ArrayLike, joi
     M, J = np.asarray(mass_matrix, np.float64), np.asarray(jacobian, np.float64)
     if M.ndim != 2 or M.shape[0] != M.shape[1] or J.ndim != 2 or J.shape[1] != len(M):
         raise ValueError(f"mass_matrix, jacobian: shapes {M.shape} and {J.shape}; they must be (Q, Q) and (n D, Q)")
-    if not np.allclose(M, M.T, rtol=1e-9, atol=1e-12 * float(np.abs(M).max())) or not np.linalg.eigvalsh(M)[0] > 0.0:
+    if not np.allclose(M, M.T, rtol=1e-9, atol=1e-12 * float(np.abs(M).max())) or not eigh(M)[0][0] > 0.0:
         raise ValueError("mass_matrix: it is not symmetric and positive definite")
-    mobile = np.linalg.inv(M)
+    mobile = inverse(M)
     if joints is not None:
         G = np.asarray(joints, np.float64)
         if G.ndim != 2 or G.shape[1] != len(M):
             raise ValueError(f"joints: shape {G.shape}; with this mass matrix it is (R, {len(M)})")
-        half = mobile @ G.T
-        mobile = mobile - half @ np.linalg.pinv(G @ half, rcond=REDUNDANT, hermitian=True) @ half.T
-    K = J @ mobile @ J.T
+        half = mul(mobile, G.T)
+        mobile = mobile - mul(mul(half, pinv(mul(G, half), rcond=REDUNDANT)), half.T)
+    K = mul(mul(J, mobile), J.T)
     return 0.5 * (K + K.T)

@@ -55,7 +55,7 @@ def drop_row(factor, clamped, row, count):
         for k in range(i + 2):
             factor[i, k] = factor[i + 1, k]
     for k in range(row, count - 1):
-        length = np.hypot(factor[k, k], factor[k, k + 1])
+        length = np.sqrt(factor[k, k] ** 2 + factor[k, k + 1] ** 2)
         cosine, sine = factor[k, k] / length, factor[k, k + 1] / length
         for i in range(k, count - 1):
             left, right = factor[i, k], factor[i, k + 1]

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine import elementary
 from reference_engine.compiler.kernels import kernel
 from reference_engine.compiler.structure import Structure
 from reference_engine.contact_problems.friction_modes import (
@@ -41,6 +42,8 @@ DEPENDENT = 1e-11  # of A_jj: a joint with less of its own left adds nothing to 
 CANCELLED = 1e-13  # of sqrt(A_ii A_jj): what the joints leave of it below that is round-off
 CERTAIN = 1e3  # times the greatest b_n: a slip that is faster than that goes on
 UNEVEN = 0.1  # the least entry of a cover, where they differ
+LEVELS = 1024
+ENTRIES = elementary.power(UNEVEN, np.arange(LEVELS) / LEVELS)  # from 1 down to it, each by the same factor
 LAMBDA = -1
 
 
@@ -159,7 +162,9 @@ def fill(problem, kinds, n, count, nudge, uneven, G, q, work, place, row, sign, 
                 known += nudge * ((0.618033988749895 * (r + 1)) % 1.0)
             known *= sign[r] * scale
         table[r, 0] = known
-        table[r, count + 1] = 1.0 if uneven == 0 else UNEVEN ** ((0.618033988749895 * uneven * (r + 1)) % 1.0)
+        table[r, count + 1] = (
+            1.0 if uneven == 0 else ENTRIES[int(LEVELS * ((0.618033988749895 * uneven * (r + 1)) % 1.0))]
+        )
         largest = max(largest, abs(known))
     for r in range(count):
         table[r, 0] /= largest if largest > 0.0 else 1.0

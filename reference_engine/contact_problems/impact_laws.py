@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.contact_problems.algebraic_impacts import chatterjee_ruina, stick_or_slip
 from reference_engine.contact_problems.impact_process import Process, process
+from reference_engine.dense import eigh, mul, norm
 
 Array = NDArray[np.float64]
 
@@ -65,7 +66,7 @@ def impact(
     if K.shape != (D, D) or not np.isfinite(K).all():
         raise ValueError(f"inverse_mass: shape {K.shape}, or not finite; with this velocity it is ({D}, {D})")
     size = float(np.abs(K).max())
-    if not np.allclose(K, K.T, rtol=1e-9, atol=1e-12 * size) or not np.linalg.eigvalsh(K)[0] >= -SINGULAR * size:
+    if not np.allclose(K, K.T, rtol=1e-9, atol=1e-12 * size) or not eigh(K)[0][0] >= -SINGULAR * size:
         raise ValueError("inverse_mass: it is not symmetric, or has a negative eigenvalue")
     for name, value, most in (("friction", friction, math.inf), ("restitution", restitution, 1.0)):
         if not (0.0 <= value <= most and math.isfinite(value)):
@@ -75,14 +76,14 @@ def impact(
     if law not in LAWS:
         raise ValueError(f"law: {law!r} is not one of {', '.join(LAWS)}")
     Q = frame(np.eye(D)[-1] if normal is None else np.array(normal, np.float64), D)
-    K, u0 = Q @ (0.5 * (K + K.T)) @ Q.T, Q @ u0
+    K, u0 = mul(mul(Q, 0.5 * (K + K.T)), Q.T), mul(Q, u0)
     if not K[-1, -1] > SINGULAR * size:
         raise ValueError(f"inverse_mass: {K[-1, -1]:g} 1/kg along the normal: the place cannot move that way")
-    if abs(u0[-1]) <= ROUND_OFF * np.linalg.norm(u0):
+    if abs(u0[-1]) <= ROUND_OFF * norm(u0):
         u0[-1] = 0.0
     if u0[-1] > 0.0:
         raise ValueError(f"velocity: its normal part is {u0[-1]:g} m/s: the bodies part already")
-    if np.linalg.norm(u0[:-1]) <= ROUND_OFF * np.linalg.norm(u0):
+    if norm(u0[:-1]) <= ROUND_OFF * norm(u0):
         u0[:-1] = 0.0
     if law in INCREMENTAL:
         found = process(K, u0, friction, restitution, law)
@@ -105,16 +106,16 @@ def impulse_of(law: str, K: Array, u0: Array, mu: float, e: float) -> Array:
 
 def frame(normal: Array, D: int) -> Array:
     """(D, D): rows are the axes, the normal last. Of the last axis itself, what is given."""
-    if normal.shape != (D,) or not abs(float(np.linalg.norm(normal)) - 1.0) <= 1e-9:
+    if normal.shape != (D,) or not abs(float(norm(normal)) - 1.0) <= 1e-9:
         raise ValueError(f"normal: {normal!r} is not a unit vector ({D},)")
-    n = normal / np.linalg.norm(normal)
+    n = normal / norm(normal)
     if D == 2:
         return np.array([[n[1], -n[0]], n])
     if n[2] == 1.0:
         return np.eye(3)
     aside = np.eye(3)[np.argmin(np.abs(n))]
     first = np.cross(aside, n)
-    first /= np.linalg.norm(first)
+    first /= norm(first)
     return np.stack([first, np.cross(n, first), n])
 
 
@@ -127,11 +128,11 @@ def result(
     phases: tuple[tuple[str, str], ...] = (),
     factor: float | None = None,
 ) -> Impact:
-    after = u0 + K @ impulse
+    after = u0 + mul(K, impulse)
     return Impact(
-        impulse=Q.T @ impulse,
-        velocity=Q.T @ after,
-        energy_change=0.5 * float(impulse @ (u0 + after)),
+        impulse=mul(Q.T, impulse),
+        velocity=mul(Q.T, after),
+        energy_change=0.5 * float(mul(impulse, u0 + after)),
         compression_impulse=found.compression_impulse if found else None,
         compression_work=found.compression_work if found else None,
         normal_work=found.normal_work if found else None,

@@ -17,6 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
+from reference_engine import elementary
+from reference_engine.dense import mul, norm, pinv, roots, solve
+from reference_engine.elementary import squared
+from reference_engine.ode import Dop853
+
 Array = NDArray[np.float64]
 
 STOPPED = 36.0  # sliding that is slower by e to this power has stopped: to the last digit of a double
@@ -66,13 +71,13 @@ def process(K: Array, u0: Array, mu: float, e: float, law: str) -> Process:
     law: newton, parting at -e times the approach; poisson, e times the impulse of compression in restitution, and where
     that ends with another approach, compression up to the end of that one; stronge, e^2 times its work (Stronge 1990).
     """
-    speed, inverse = float(np.linalg.norm(u0)), float(K[-1, -1])
+    speed, inverse = float(norm(u0)), float(K[-1, -1])
     phases: list[tuple[str, str]] = []
     compression = work = 0.0
     K, u = K / inverse, u0 / (speed or 1.0)
-    sliding = float(np.linalg.norm(u[:-1]))
+    sliding = float(norm(u[:-1]))
     state = State(u, np.zeros(len(u)), u[:-1] / sliding if sliding > 0.0 else slip_after_stop(K, mu))
-    if state.u[-1] == 0.0 and K[-1] @ impulse_rate(K, mu, state.slip) > 0.0:
+    if state.u[-1] == 0.0 and mul(K[-1], impulse_rate(K, mu, state.slip)) > 0.0:
         return Process(impulse=state.j, compression_impulse=0.0, compression_work=0.0, normal_work=0.0, phases=())
     what, target, compressed = "speed", 0.0, False
     for _ in range(PHASES):
@@ -115,22 +120,22 @@ def sticking(K: Array) -> Array:
     if len(K) == 2:
         return K_tn / K_tt[0] if K_tt[0, 0] > IMMOVABLE * K[1, 1] else np.zeros(1)
     (a, b), (_, c) = K_tt
-    if a * c - b * b > IMMOVABLE * (a + c) ** 2 and a + c > IMMOVABLE * K[2, 2]:
-        return np.linalg.solve(K_tt, K_tn).astype(np.float64)
-    inverse: Array = np.linalg.pinv(K_tt, rcond=math.sqrt(IMMOVABLE), hermitian=True).astype(np.float64)
-    return inverse @ K_tn
+    if a * c - b * b > IMMOVABLE * squared(a + c) and a + c > IMMOVABLE * K[2, 2]:
+        return solve(K_tt, K_tn)
+    inverse: Array = pinv(K_tt, rcond=math.sqrt(IMMOVABLE))
+    return mul(inverse, K_tn)
 
 
 def slip_after_stop(K: Array, mu: float) -> Array | None:
     """None where friction holds; else the direction in which they slide on: h points that way."""
-    if np.linalg.norm(impulse_rate(K, mu, None)[:-1]) <= mu:
+    if norm(impulse_rate(K, mu, None)[:-1]) <= mu:
         return None
     if len(K) == 2:
         return np.array([math.copysign(1.0, K[0, 1])])
     best, most = np.zeros(2), -math.inf
     for theta in straight_directions(K[:2, 2], mu * K[:2, :2]):
-        slip = np.array([math.cos(theta), math.sin(theta)])
-        away = float(slip @ (K[:2] @ impulse_rate(K, mu, slip)))
+        slip = np.array([elementary.cos(theta), elementary.sin(theta)])
+        away = float(mul(slip, mul(K[:2], impulse_rate(K, mu, slip))))
         if away > most:
             best, most = slip, away
     if not most > 0.0:
@@ -144,16 +149,17 @@ def straight_directions(h: Array, N: Array) -> list[float]:
     constant, even, odd = 0.5 * (N[1, 0] - N[0, 1]), 0.5 * (N[1, 0] + N[0, 1]), 0.5 * (N[1, 1] - N[0, 0])
     # s' . (h - N s) = y cos - x sin - constant - even cos 2 theta - odd sin 2 theta
     double, single = -0.5 * (even - 1j * odd), 0.5 * (y + 1j * x)
-    guesses = [math.atan2(y, x), math.atan2(-y, -x)]  # the zeros where N is small
-    if abs(double) > 1e-9 * abs(single):
-        guesses += np.angle(np.roots([double, single, -constant, np.conj(single), np.conj(double)])).tolist()
+    guesses = [elementary.atan2(y, x), elementary.atan2(-y, -x)]  # the zeros where N is small
+    if elementary.hypot(even, odd) > 1e-9 * elementary.hypot(x, y):
+        found = roots([double, single, -constant, np.conj(single), np.conj(double)])
+        guesses += [elementary.atan2(z.imag, z.real) for z in found]
     angles = []
     for theta in guesses:
         for _ in range(20):
-            value = y * math.cos(theta) - x * math.sin(theta) - constant
-            value -= even * math.cos(2.0 * theta) + odd * math.sin(2.0 * theta)
-            slope = -y * math.sin(theta) - x * math.cos(theta)
-            slope += 2.0 * (even * math.sin(2.0 * theta) - odd * math.cos(2.0 * theta))
+            value = y * elementary.cos(theta) - x * elementary.sin(theta) - constant
+            value -= even * elementary.cos(2.0 * theta) + odd * elementary.sin(2.0 * theta)
+            slope = -y * elementary.sin(theta) - x * elementary.cos(theta)
+            slope += 2.0 * (even * elementary.sin(2.0 * theta) - odd * elementary.cos(2.0 * theta))
             if slope == 0.0 or abs(value / slope) > 0.5:
                 break
             theta -= value / slope
@@ -166,7 +172,7 @@ def follow(K: Array, mu: float, state: State, what: str, target: float) -> bool:
     """Moves the state on until the quantity reaches its target; or until sliding stops: True."""
     slip = state.slip
     missing = target - state.quantity(what)
-    if missing <= 0.0 and (what != "speed" or K[-1] @ impulse_rate(K, mu, slip) >= 0.0):
+    if missing <= 0.0 and (what != "speed" or mul(K[-1], impulse_rate(K, mu, slip)) >= 0.0):
         return False
     if slip is not None and len(slip) == 2 and np.any(state.u[:2]):
         aside, _, _ = turning(K, mu, slip)
@@ -178,9 +184,9 @@ def follow(K: Array, mu: float, state: State, what: str, target: float) -> bool:
 def turning(K: Array, mu: float, slip: Array) -> tuple[float, float, float]:
     """s' . h and s . h, and how fast s' . h falls as s turns on."""
     across = np.array([-slip[1], slip[0]])
-    h = K[:2, 2] - mu * (K[:2, :2] @ slip)
-    aside, along = float(across @ h), float(slip @ h)
-    return aside, along, along + mu * float(across @ K[:2, :2] @ across)
+    h = K[:2, 2] - mu * (mul(K[:2, :2], slip))
+    aside, along = float(mul(across, h)), float(mul(slip, h))
+    return aside, along, along + mu * float(mul(mul(across, K[:2, :2]), across))
 
 
 def is_settled(K: Array, mu: float, slip: Array) -> bool:
@@ -192,10 +198,10 @@ def follow_straight(K: Array, mu: float, state: State, what: str, target: float)
     """`follow` where the direction of sliding does not turn, or they stick."""
     slip = state.slip
     rate = impulse_rate(K, mu, slip)
-    change = K @ rate
+    change = mul(K, rate)
     stop = math.inf
-    if slip is not None and (away := float(slip @ change[:-1])) < 0.0:
-        stop = float(np.linalg.norm(state.u[:-1])) / -away
+    if slip is not None and (away := float(mul(slip, change[:-1]))) < 0.0:
+        stop = float(norm(state.u[:-1])) / -away
     further = to_target(float(state.u[-1]), float(change[-1]), target - state.quantity(what), what)
     stopped = stop <= further
     p = min(stop, further)
@@ -227,9 +233,9 @@ def to_target(u: float, slope: float, missing: float, what: str) -> float:
 
 def follow_turning(K: Array, mu: float, slip: Array, state: State, what: str, target: float) -> bool:
     """`follow` in space, where the direction of sliding turns: y = (theta, log r, p, j_x, j_y, work) over tau."""
-    first = float(np.linalg.norm(state.u[:2]))
-    start = np.array([math.atan2(slip[1], slip[0]), math.log(first), state.j[2], *state.j[:2], state.work])
-    u0 = state.u - K @ state.j
+    first = float(norm(state.u[:2]))
+    start = np.array([elementary.atan2(slip[1], slip[0]), elementary.log(first), state.j[2], *state.j[:2], state.work])
+    u0 = state.u - mul(K, state.j)
     evaluations = 0
 
     def slope(_: float, y: Array) -> Array:
@@ -237,7 +243,7 @@ def follow_turning(K: Array, mu: float, slip: Array, state: State, what: str, ta
         evaluations += 1
         if evaluations > EVALUATIONS:
             raise ImpactError(f"sliding turns for {EVALUATIONS} evaluations: K / K_nn = {K.tolist()}, mu = {mu:g}")
-        c, s, r = math.cos(y[0]), math.sin(y[0]), math.exp(y[1])
+        c, s, r = elementary.cos(y[0]), elementary.sin(y[0]), elementary.exp(y[1])
         hx = K[0, 2] - mu * (K[0, 0] * c + K[0, 1] * s)
         hy = K[1, 2] - mu * (K[1, 0] * c + K[1, 1] * s)
         return np.array([c * hy - s * hx, c * hx + s * hy, r, -mu * c * r, -mu * s * r, normal_speed(y) * r])
@@ -249,17 +255,17 @@ def follow_turning(K: Array, mu: float, slip: Array, state: State, what: str, ta
         return {"speed": normal_speed(y), "impulse": float(y[2]), "work": float(y[5])}[what] - target
 
     def stop(_: float, y: Array) -> float:
-        return float(y[1] - math.log(first)) + STOPPED
+        return float(y[1] - elementary.log(first)) + STOPPED
 
     def settles(_: float, y: Array) -> float:
-        aside, along, back = turning(K, mu, np.array([math.cos(y[0]), math.sin(y[0])]))
+        aside, along, back = turning(K, mu, np.array([elementary.cos(y[0]), elementary.sin(y[0])]))
         return abs(aside) / back - SETTLED if back > FAST * abs(along) else 1.0
 
     if target > state.quantity(what) and missing(0.0, start) >= 0.0:  # within round-off of it
         return False
     for event, way in ((missing, 1.0), (stop, -1.0), (settles, -1.0)):
         event.terminal, event.direction = True, way  # type: ignore[attr-defined]  # as solve_ivp wants it
-    options = {"method": "DOP853", "rtol": TOLERANCE, "atol": 1e-15}
+    options = {"method": Dop853, "rtol": TOLERANCE, "atol": 1e-15}
     found = solve_ivp(slope, (0.0, LONGEST), start, events=(missing, stop, settles), **options)
     if found.status != 1:
         raise ImpactError(f"sliding neither stops nor ends: {found.message} K / K_nn = {K.tolist()}, mu = {mu:g}")
@@ -270,15 +276,15 @@ def follow_turning(K: Array, mu: float, slip: Array, state: State, what: str, ta
         before = found.y[:, -2]
         y = solve_ivp(slope, (found.t[-2], found.t[-1]), before, **options).y[:, -1]
         rate = slope(0.0, y)
-        of = {"speed": float(K[2, :2] @ rate[3:5] + K[2, 2] * rate[2]), "impulse": rate[2], "work": rate[5]}[what]
+        of = {"speed": float(mul(K[2, :2], rate[3:5]) + K[2, 2] * rate[2]), "impulse": rate[2], "work": rate[5]}[what]
         if of > 0.0:
             y = y - missing(0.0, y) / of * rate
     state.j = np.array([y[3], y[4], y[2]])
-    state.u, state.work = u0 + K @ state.j, float(y[5])
-    state.slip = np.array([math.cos(y[0]), math.sin(y[0])])
+    state.u, state.work = u0 + mul(K, state.j), float(y[5])
+    state.slip = np.array([elementary.cos(y[0]), elementary.sin(y[0])])
     if settled:
         aside, _, back = turning(K, mu, state.slip)
-        state.slip = np.array([math.cos(y[0] + aside / back), math.sin(y[0] + aside / back)])
+        state.slip = np.array([elementary.cos(y[0] + aside / back), elementary.sin(y[0] + aside / back)])
         return follow_straight(K, mu, state, what, target)
     if stopped:
         state.u[:2] = 0.0

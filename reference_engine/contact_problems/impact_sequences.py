@@ -7,6 +7,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.dense import lstsq, mul
+
 Array = NDArray[np.float64]
 
 TIMES = 3  # that a pattern of blows must have come before it is believed
@@ -87,10 +89,10 @@ class Repetition:
         told = np.stack([(one * self.weight[:, None]).ravel() for one in d], axis=1)
         for modes in range(1, have - 1):
             two = np.concatenate([told[:, : modes + 1], told[:, 1 : modes + 2]])  # what both of the last two agree in
-            c = np.append(1.0, np.linalg.lstsq(two[:, 1:], -two[:, 0], rcond=1e-12)[0])
+            c = np.append(1.0, lstsq(two[:, 1:], -two[:, 0], rcond=1e-12))
             if abs(total := float(c.sum())) < 1e-12 * float(np.abs(c).sum()):
                 continue
-            off = left * float(np.abs(two @ c).max()) / abs(total)
+            off = left * float(np.abs(mul(two, c)).max()) / abs(total)
             if (
                 off <= allowed
                 and (rest := self.foretold(period, velocity, d[:modes], c[1:], allowed / left)) is not None
@@ -106,25 +108,25 @@ class Repetition:
         power, summed = step, step  # step^N, and the sum of those up to it
         good, size = None, self.size(d[0])
         for doubled in range(MOST_DOUBLED):
-            ahead, total = ((matrix[0] @ last).reshape(velocity.shape) for matrix in (power, summed))
-            next_one = ((step @ power)[0] @ last).reshape(velocity.shape)
+            ahead, total = ((mul(matrix[0], last)).reshape(velocity.shape) for matrix in (power, summed))
+            next_one = (mul((mul(step, power))[0], last)).reshape(velocity.shape)
             if not self.size(ahead) <= size:
                 return good
-            tried = self.tried(period, velocity + (self.K @ total.ravel()).reshape(velocity.shape))
+            tried = self.tried(period, velocity + (mul(self.K, total.ravel())).reshape(velocity.shape))
             if not self.size(tried - next_one) <= allowed:
                 return good
             if doubled >= LEAST_DOUBLED:
                 good = total
             if self.size(ahead) <= allowed:
                 break
-            power, summed = power @ power, summed + power @ summed
+            power, summed = mul(power, power), summed + mul(power, summed)
         return good
 
     def tried(self, period: int, velocity: Array) -> Array:
         """(n, D) what the blows of one pattern really give."""
         given = np.zeros_like(velocity)
         for _ in range(period):
-            if (found := self.blow(velocity + (self.K @ given.ravel()).reshape(velocity.shape))) is None:
+            if (found := self.blow(velocity + (mul(self.K, given.ravel())).reshape(velocity.shape))) is None:
                 break
             given += found[1]
         return given

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.contact_problems.lemke import unit_rows
+from reference_engine.dense import mul, svd
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -28,12 +29,14 @@ def proven_violation(A: Array, b: Array, joint: Flags, y: Array, force_limit: fl
     """The violation [of a, m/s^2] that no forces below the limit can undercut; 0 if y proves nothing."""
     if not np.isfinite(y).all() or y[~joint].min(initial=0.0) < 0.0 or not y.any():
         return 0.0
-    gain = y @ A
+    gain = mul(y, A)
     gained = np.where(joint, np.abs(gain), np.maximum(gain, 0.0)).sum()
     lost = np.where(joint, 0.0, np.maximum(-gain, 0.0)).sum()
     # y . b and each gain are sums with round-off of their own
-    round_off = np.finfo(float).eps * (np.abs(y) @ np.abs(b) + force_limit * (np.abs(y) @ np.abs(A)).max(initial=0.0))
-    return max(0.0, float((-(y @ b) - force_limit * gained - round_off) / (np.abs(y).sum() + lost)))
+    round_off = np.finfo(float).eps * (
+        mul(np.abs(y), np.abs(b)) + force_limit * (mul(np.abs(y), np.abs(A))).max(initial=0.0)
+    )
+    return max(0.0, float((-(mul(y, b)) - force_limit * gained - round_off) / (np.abs(y).sum() + lost)))
 
 
 def purified(A: Array, joint: Flags, y: Array) -> Iterator[Array]:
@@ -49,19 +52,19 @@ def purified(A: Array, joint: Flags, y: Array) -> Iterator[Array]:
         if len(support) == tried:
             continue
         tried = len(support)
-        left, values, _ = np.linalg.svd(A[support] * size[support, None])
+        left, values, _ = svd(A[support] * size[support, None])
         values = np.append(values, np.zeros(len(support) - len(values)))
         for threshold in NULLS:
             null = left[:, values <= threshold * max(values[0], 1e-300)]
             clean = np.zeros_like(y)
-            clean[support] = size[support] * (null @ (null.T @ (y[support] / size[support])))
+            clean[support] = size[support] * (mul(null, mul(null.T, y[support] / size[support])))
             clean[~joint] = np.maximum(0.0, clean[~joint])
             yield clean
 
 
 def shortfall(A: Array, b: Array, joint: Flags, f: Array) -> float:
     """The worst of -a, and of |a| at joints."""
-    a = A @ f + b
+    a = mul(A, f) + b
     return max(float(-a[~joint].min(initial=0.0)), float(np.abs(a[joint]).max(initial=0.0)))
 
 
@@ -111,7 +114,7 @@ def linear_programme(
     """
     from scipy.optimize import linprog  # slow to import, and only wanted here
 
-    a = A @ start + b
+    a = mul(A, start) + b
     reach *= unit / (float(np.abs(A).max()) or 1.0)
     rows = np.vstack([-A, A[joint]]) * (reach / unit)
     rows = np.column_stack([rows, -np.ones(len(rows))])
@@ -145,7 +148,7 @@ def best_certificate(
         for y in (candidate, *purified(A, joint, candidate)):
             if (total := np.abs(y).sum()) > 0.0:
                 proven = proven_violation(A, b, joint, y / total, force_limit)
-                proofs.append((proven, float(np.abs(y @ A).max()) / total, y / total))
+                proofs.append((proven, float(np.abs(mul(y, A)).max()) / total, y / total))
     most = max((proven for proven, _, _ in proofs), default=0.0)
     if most == 0.0:
         return None, 0.0

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.dense import mul, pinv
 
 Array = NDArray[np.float64]
 
@@ -121,12 +122,12 @@ def lemke(
     size = unit_rows(A)
     A_scaled, b_scaled = A * size[:, None] * size, b * size
     J, C = np.flatnonzero(joint), np.flatnonzero(~joint)
-    give = np.linalg.pinv(A_scaled[np.ix_(J, J)], rcond=independent)
-    carry = give @ A_scaled[np.ix_(J, C)]
-    couple, given = A_scaled[np.ix_(C, J)], give @ b_scaled[J]
-    M, q = A_scaled[np.ix_(C, C)] - couple @ carry, b_scaled[C] - couple @ given
-    M[np.abs(M) < CANCELLED * (np.abs(couple) @ np.abs(carry))] = 0.0
-    q[np.abs(q) < CANCELLED * (np.abs(couple) @ np.abs(given))] = 0.0
+    give = pinv(A_scaled[np.ix_(J, J)], rcond=independent)
+    carry = mul(give, A_scaled[np.ix_(J, C)])
+    couple, given = A_scaled[np.ix_(C, J)], mul(give, b_scaled[J])
+    M, q = A_scaled[np.ix_(C, C)] - mul(couple, carry), b_scaled[C] - mul(couple, given)
+    M[np.abs(M) < CANCELLED * (mul(np.abs(couple), np.abs(carry)))] = 0.0
+    q[np.abs(q) < CANCELLED * (mul(np.abs(couple), np.abs(given)))] = 0.0
     n = len(C)
     table = np.ascontiguousarray(np.column_stack([q, M, cover[C]]))
     basic, nonbasic, place = np.zeros(n, np.int64), np.zeros(n + 1, np.int64), np.zeros(2 * n + 1, np.int64)
@@ -139,7 +140,7 @@ def lemke(
             z[nonbasic[column - 1]] = z_of_nonbasic
         f = np.zeros(len(b))
         f[C] = np.maximum(0.0, z[n : 2 * n])
-        f[J] = at_joints - carry @ f[C]
+        f[J] = at_joints - mul(carry, f[C])
         return f * size
 
     ray = all_rows(table[:, column], 1.0, np.zeros(len(J))) if outcome == RAY else None

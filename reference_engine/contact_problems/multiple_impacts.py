@@ -14,6 +14,7 @@ from reference_engine.contact_problems.friction_forces import friction_forces
 from reference_engine.contact_problems.impact_laws import LAWS, impulse_of
 from reference_engine.contact_problems.impact_process import ImpactError
 from reference_engine.contact_problems.impact_sequences import Repetition
+from reference_engine.dense import eigh, mul
 
 Array = NDArray[np.float64]
 
@@ -83,7 +84,7 @@ def multiple_impact(
             f"inverse_mass: shape {K.shape}, or not finite; with these velocities it is ({n * D}, {n * D})"
         )
     size = float(np.abs(K).max())
-    if not np.allclose(K, K.T, rtol=1e-9, atol=1e-12 * size) or not np.linalg.eigvalsh(K)[0] >= -1e-9 * size:
+    if not np.allclose(K, K.T, rtol=1e-9, atol=1e-12 * size) or not eigh(K)[0][0] >= -1e-9 * size:
         raise ValueError("inverse_mass: it is not symmetric, or has a negative eigenvalue; J M^-1 J^T has none")
     mu, e = numbers("friction", friction, n, math.inf), numbers("restitution", restitution, n, 1.0)
     if order not in ORDERS:
@@ -117,14 +118,14 @@ def multiple_impact(
             raise ImpactError(f"{len(blows)} blows at {n} places, and {-after[:, -1].min():g} m/s still approach")
         places, given = found
         impulse += given
-        after += (K @ given.ravel()).reshape(n, D)
+        after += (mul(K, given.ravel())).reshape(n, D)
         blows.append(places)
         again.add(places, given)
         if period := again.period():
             enough = speed * (ACCURACY if len(blows) <= PATIENCE * n else ROUGHLY)
             if rest := again.rest(period, after, enough):
                 impulse += rest.impulse
-                after += (K @ rest.impulse.ravel()).reshape(n, D)
+                after += (mul(K, rest.impulse.ravel())).reshape(n, D)
                 uncertainty += rest.off
                 again.restart()
             elif again.lasts(period):
@@ -176,7 +177,7 @@ def strike(law: str, K: Array, u: Array, mu: Array, e: Array, slow: float) -> Ar
     given_back = np.zeros_like(u)
     given_back[:, -1] = e * np.maximum(0.0, compression.reshape(u.shape)[:, -1])
     known = compression + given_back.ravel()
-    further = solve(K, u + (K @ known).reshape(u.shape), mu, given_back[:, -1], scale)
+    further = solve(K, u + (mul(K, known)).reshape(u.shape), mu, given_back[:, -1], scale)
     return (known + further).reshape(u.shape)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contactsim import arrays as col
+from reference_engine.elementary_kernels import angle_of
 from reference_engine.trigonometry import sine_and_cosine
 
 END = 1e-14  # m; by this much an edge and a path go on past their ends, lest they slip through where they meet
@@ -101,7 +102,7 @@ def is_on_arc(o, e, dx, dy):
     """Does the direction (dx, dy) from the centre of arc e meet it?"""
     if o.edge_ids[e, col.WHOLE] == 1:
         return True
-    angle = np.arctan2(dy, dx)
+    angle = angle_of(dy, dx)
     if angle < o.edge[e, col.LOW]:
         angle += 2.0 * np.pi
     return o.edge[e, col.LOW] <= angle <= o.edge[e, col.HIGH]
@@ -111,7 +112,7 @@ def is_on_arc(o, e, dx, dy):
 def is_opposite_arc(o, e, dx, dy):
     """The same for the arc reflected through its centre."""
     low = o.edge[e, col.LOW] + np.pi
-    angle = np.arctan2(dy, dx)
+    angle = angle_of(dy, dx)
     while angle < low:
         angle += 2.0 * np.pi
     return angle <= o.edge[e, col.HIGH] + np.pi
@@ -120,7 +121,7 @@ def is_opposite_arc(o, e, dx, dy):
 @kernel
 def nearest_by_angle(o, e, x, y):
     """The point itself if its direction meets arc e, else the end of e that is nearer in angle."""
-    angle = np.arctan2(y - o.edge[e, col.CENTRE_Y], x - o.edge[e, col.CENTRE_X])
+    angle = angle_of(y - o.edge[e, col.CENTRE_Y], x - o.edge[e, col.CENTRE_X])
     low, high, turn = o.edge[e, col.LOW], o.edge[e, col.HIGH], 2.0 * np.pi
     ahead = angle + (turn if angle < low else 0.0)
     if low <= ahead <= high:

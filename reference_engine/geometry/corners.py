@@ -7,6 +7,8 @@ import itertools
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine import elementary
+from reference_engine.dense import mul, norm
 from reference_engine.geometry.spatial_shapes import (
     Box,
     Capsule,
@@ -53,12 +55,12 @@ def gaps_over_plane(
 
     position (S, 3) m; orientation (S, 4), w x y z, body to world, of any length but 0.
     """
-    rows, n = corners_and_rims(shape), np.asarray(normal, np.float64) / np.linalg.norm(normal)
+    rows, n = corners_and_rims(shape), np.asarray(normal, np.float64) / norm(normal)
     q = np.asarray(orientation, np.float64)
     w, v = q[:, :1], q[:, 1:]
     turn = np.cross(v, n)
     local = n + 2.0 * (np.cross(v, turn) - w * turn) / (q * q).sum(axis=1, keepdims=True)  # n in axes of the body
-    height = (np.asarray(position, np.float64) - np.asarray(point, np.float64)) @ n
+    height = mul(np.asarray(position, np.float64) - np.asarray(point, np.float64), n)
     margin = shape.radius if isinstance(shape, Sphere | Capsule) else 0.0
-    above: Array = local @ rows[:, :3].T - np.hypot(local[:, 0], local[:, 1])[:, None] * rows[:, 3]
+    above: Array = mul(local, rows[:, :3].T) - elementary.hypot(local[:, 0], local[:, 1])[:, None] * rows[:, 3]
     return above + (height - margin)[:, None]

@@ -23,6 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel
+from reference_engine.elementary_kernels import angle_of, cosine_and_sine
 from reference_engine.geometry.ellipsoid_ascent import ascend
 from reference_engine.geometry.ellipsoid_support import across, reach, tangents
 
@@ -136,8 +137,8 @@ def is_nowhere_above(body, p, q, wx, wy, wz, px, py, pz, qx, qy, qz, x, y, z, r,
         return False
     a, m, b = u * ea + v * ka + g, u * em + v * km, u * eb + v * kb + g
     wa, wb = wx * ax + wy * ay + wz * az, wx * bx + wy * by + wz * bz
-    half, spread, angle = 0.5 * (a + b), np.sqrt(0.25 * (a - b) ** 2 + m * m), 0.5 * np.arctan2(2.0 * m, a - b)
-    c, d = np.cos(angle), np.sin(angle)
+    half, spread, angle = 0.5 * (a + b), np.sqrt(0.25 * (a - b) ** 2 + m * m), 0.5 * angle_of(2.0 * m, a - b)
+    c, d = cosine_and_sine(angle)
     least = least_along(c * wa + d * wb, half + spread, r) + least_along(c * wb - d * wa, half - spread, r)
     return g - wx * x - wy * y - wz * z + least >= 0.0
 

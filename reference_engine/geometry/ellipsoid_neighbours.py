@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.compiler.kernels import entry
+from reference_engine.dense import mul
 from reference_engine.geometry.cells import overlapping_boxes
 from reference_engine.geometry.ellipsoid_depth import STACK
 from reference_engine.geometry.ellipsoid_gap import ellipsoid_gaps
@@ -85,7 +86,7 @@ class EllipsoidNeighbours:
         self._normal = np.zeros((len(self.pairs), 3))
         if len(before):
             bodies = len(position)
-            old, new = before @ (bodies, 1), self.pairs @ (bodies, 1)
+            old, new = mul(before, (bodies, 1)), mul(self.pairs, (bodies, 1))
             at = np.minimum(np.searchsorted(old, new), len(old) - 1)
             kept = old[at] == new
             self._normal[kept] = normal[at[kept]]

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine.dense import norm
 from reference_engine.geometry.ball_method import ball_method_gaps
 from reference_engine.geometry.ellipsoid_containers import half_space_gaps, hollow_sphere_gaps
 from reference_engine.geometry.ellipsoid_depth import STACK
@@ -172,7 +173,7 @@ def direction(name: str, given: ArrayLike) -> Array:
     x = vector(name, given)
     if not (np.abs(x) >= SHORT).any():
         raise ValueError(f"{name}: {given!r} has no direction; a vector out of the solid")
-    return x / np.linalg.norm(x)
+    return x / norm(x)
 
 
 def numbers(name: str, given: ArrayLike) -> Array:

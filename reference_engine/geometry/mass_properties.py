@@ -11,6 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine import elementary
+from reference_engine.dense import gauss_legendre, mul
+from reference_engine.elementary import cubed, squared
+
 Array = NDArray[np.float64]
 
 
@@ -40,11 +44,13 @@ class SpatialMass:
 
 # Gauss-Legendre nodes for arcs: the integrands are trigonometric polynomials of degree four over less
 # than a turn, for which 24 nodes leave round-off.  The closed form loses digits as the arc becomes flat.
-ARC_NODES, ARC_WEIGHTS = np.polynomial.legendre.leggauss(24)
+ARC_NODES, ARC_WEIGHTS = gauss_legendre(24)
 
 
 def disc_mass(radius: float) -> PlanarMass:
-    return PlanarMass(area=np.pi * radius**2, centroid=np.zeros(2), second_moments=np.eye(2) * (radius**2 / 4.0))
+    return PlanarMass(
+        area=np.pi * squared(radius), centroid=np.zeros(2), second_moments=np.eye(2) * (squared(radius) / 4.0)
+    )
 
 
 def polygon_mass(vertices: ArrayLike) -> PlanarMass:
@@ -65,8 +71,8 @@ def arc_polygon_mass(vertices: ArrayLike, bulges: ArrayLike) -> PlanarMass:
     q = np.roll(p, -1, axis=0)
     cross = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
     area = float(cross.sum()) / 2.0
-    first = cross @ (p + q) / 6.0
-    second = (p.T * cross) @ p + (q.T * cross) @ q + ((p + q).T * cross) @ (p + q)
+    first = mul(cross, p + q) / 6.0
+    second = mul(p.T * cross, p) + mul(q.T * cross, q) + mul((p + q).T * cross, p + q)
     second = second / 24.0
     for a, b, bulge in zip(p, q, np.asarray(bulges, dtype=np.float64), strict=True):
         if bulge != 0.0:
@@ -89,23 +95,25 @@ def circular_segment(a: Array, b: Array, bulge: float) -> tuple[float, Array, Ar
     of 1, x, h, xx, xh, hh the integrals are those of h, x h, h^2/2, x^2 h, x h^2/2, h^3/3 over dx.
     """
     chord = b - a
-    length = float(np.hypot(*chord))
+    length = float(elementary.hypot(*chord))
     along = chord / length
     outward = np.array([along[1], -along[0]])
     middle = (a + b) / 2.0
-    alpha = 2.0 * np.arctan(bulge)
+    alpha = 2.0 * elementary.atan(bulge)
     R = length * (bulge + 1.0 / bulge) / 4.0
     phi = alpha * ARC_NODES
-    h = 2.0 * R * np.sin((alpha + phi) / 2.0) * np.sin((alpha - phi) / 2.0)
-    x = R * np.sin(phi)
-    dx = R * np.cos(phi) * alpha * ARC_WEIGHTS
-    area = float(h @ dx)
-    height = float(h**2 @ dx) / 2.0
-    local = np.array([[x**2 * h @ dx, 0.0], [0.0, h**3 @ dx / 3.0]])  # odd in x: no first, no mixed moment
+    h = 2.0 * R * elementary.sin((alpha + phi) / 2.0) * elementary.sin((alpha - phi) / 2.0)
+    x = R * elementary.sin(phi)
+    dx = R * elementary.cos(phi) * alpha * ARC_WEIGHTS
+    area = float(mul(h, dx))
+    height = float(mul(squared(h), dx)) / 2.0
+    local = np.array(
+        [[mul(squared(x) * h, dx), 0.0], [0.0, mul(cubed(h), dx) / 3.0]]
+    )  # odd in x: no first, no mixed moment
     axes = np.column_stack([along, outward])
     first = area * middle + height * outward
     shift = height * np.outer(outward, middle)
-    second = axes @ local @ axes.T + shift + shift.T + area * np.outer(middle, middle)
+    second = mul(mul(axes, local), axes.T) + shift + shift.T + area * np.outer(middle, middle)
     return area, first, second
 
 
@@ -129,14 +137,14 @@ def box_mass(half_extents: ArrayLike) -> SpatialMass:
 
 def cylinder_mass(radius: float, half_length: float) -> SpatialMass:
     """Axis z."""
-    across = radius**2 / 4.0
-    return diagonal(2.0 * np.pi * radius**2 * half_length, across, across, half_length**2 / 3.0)
+    across = squared(radius) / 4.0
+    return diagonal(2.0 * np.pi * squared(radius) * half_length, across, across, squared(half_length) / 3.0)
 
 
 def cone_mass(radius: float, height: float) -> SpatialMass:
     """Axis z; about the centroid, a quarter of the height above the flat end."""
-    across = 3.0 * radius**2 / 20.0
-    return diagonal(np.pi * radius**2 * height / 3.0, across, across, 3.0 * height**2 / 80.0)
+    across = 3.0 * squared(radius) / 20.0
+    return diagonal(np.pi * squared(radius) * height / 3.0, across, across, 3.0 * squared(height) / 80.0)
 
 
 def capsule_mass(radius: float, half_length: float) -> SpatialMass:
@@ -145,7 +153,7 @@ def capsule_mass(radius: float, half_length: float) -> SpatialMass:
     Two half balls: mean height 3 r / 8 above the rim, mean square r^2 / 5 in every direction.
     """
     r, h = radius, half_length
-    tube, ball = 2.0 * np.pi * r * r * h, 4.0 / 3.0 * np.pi * r**3
+    tube, ball = 2.0 * np.pi * r * r * h, 4.0 / 3.0 * np.pi * cubed(r)
     volume = tube + ball
     across = (tube * r * r / 4.0 + ball * r * r / 5.0) / volume
     along = (tube * h * h / 3.0 + ball * (h * h + 0.75 * h * r + r * r / 5.0)) / volume
@@ -164,10 +172,10 @@ def convex_mesh_mass(points: ArrayLike) -> SpatialMass:
     hull = ConvexHull(p)
     origin = p[hull.vertices].mean(axis=0)
     corners = p[hull.simplices] - origin  # (F, 3, 3), outward winding not needed: every V is positive
-    V = np.abs(np.linalg.det(corners)) / 6.0
+    V = np.abs(np.einsum("fi,fi->f", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))) / 6.0
     s = corners.sum(axis=1)
     volume = float(V.sum())
-    centroid = V @ s / (4.0 * volume)
+    centroid = mul(V, s) / (4.0 * volume)
     second = np.einsum("f,fki,fkj->ij", V, corners, corners) + np.einsum("f,fi,fj->ij", V, s, s)
     return SpatialMass(
         volume=volume,

@@ -10,6 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine import elementary
+from reference_engine.dense import mul
+from reference_engine.elementary import squared
+
 Array = NDArray[np.float64]
 
 CHUNK = 20_000  # points at a time
@@ -33,8 +37,8 @@ class Boundary:
         """Furthest point from the origin [m]."""
         if not len(self.start):
             return math.inf
-        round_ones = np.hypot(*self.centre.T) + np.hypot(*(self.start - self.centre).T)
-        return float(max(np.hypot(*self.start.T).max(), np.nan_to_num(round_ones).max()))
+        round_ones = elementary.hypot(*self.centre.T) + elementary.hypot(*(self.start - self.centre).T)
+        return float(max(elementary.hypot(*self.start.T).max(), np.nan_to_num(round_ones).max()))
 
 
 def bulged(vertices: Array, bulges: Array) -> Boundary:
@@ -43,10 +47,10 @@ def bulged(vertices: Array, bulges: Array) -> Boundary:
     bulge, end = np.asarray(bulges, np.float64)[:, None], np.roll(start, -1, axis=0)
     along = end - start
     with np.errstate(divide="ignore", invalid="ignore"):
-        far = (1.0 - bulge**2) / (4.0 * bulge)
+        far = (1.0 - squared(bulge)) / (4.0 * bulge)
         centre = 0.5 * (start + end) + far * np.stack([-along[:, 1], along[:, 0]], axis=1)
     centre[bulge[:, 0] == 0.0] = np.nan
-    return Boundary(start, end, centre, 4.0 * np.arctan(bulge[:, 0]))
+    return Boundary(start, end, centre, 4.0 * elementary.atan(bulge[:, 0]))
 
 
 def inscribed(boundary: Boundary, step: float) -> Array:
@@ -61,9 +65,9 @@ def inscribed(boundary: Boundary, step: float) -> Array:
             continue
         parts = max(2, math.ceil(abs(sweep) / step))
         inner = np.arange(1, parts) / parts if sweep > 0.0 else (np.arange(parts) + 0.5) / parts
-        further = 1.0 if sweep > 0.0 else 1.0 / math.cos(0.5 * sweep / parts)
+        further = 1.0 if sweep > 0.0 else 1.0 / elementary.cos(0.5 * sweep / parts)
         x, y = (start - centre) * further
-        c, s = np.cos(inner * sweep), np.sin(inner * sweep)
+        c, s = elementary.cos(inner * sweep), elementary.sin(inner * sweep)
         points.extend(centre + np.stack([c * x - s * y, s * x + c * y], axis=1))
     return np.array(points)
 
@@ -71,20 +75,20 @@ def inscribed(boundary: Boundary, step: float) -> Array:
 def depths(boundary: Boundary, points: Array) -> Array:
     """(N,) of points (N, 2) [m] inside the body, from the nearest point of its boundary; negative outside."""
     if not len(boundary.start):
-        return np.hypot(*points.T) - boundary.hollow if boundary.hollow > 0.0 else -points[:, 1]
+        return elementary.hypot(*points.T) - boundary.hollow if boundary.hollow > 0.0 else -points[:, 1]
     nearest, around = np.full(len(points), np.inf), np.zeros(len(points))
     for start, end, centre, sweep in zip(boundary.start, boundary.end, boundary.centre, boundary.sweep):
         a, b = start - points, end - points
-        seen = np.arctan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], (a * b).sum(axis=1))
+        seen = elementary.atan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], (a * b).sum(axis=1))
         if sweep == 0.0:
             along = end - start
-            part = np.clip(-(a @ along) / (along @ along), 0.0, 1.0)
-            away = np.hypot(*(a + part[:, None] * along).T)
+            part = np.clip(-(mul(a, along)) / (mul(along, along)), 0.0, 1.0)
+            away = elementary.hypot(*(a + part[:, None] * along).T)
         else:
             from_centre, radius = points - centre, math.dist(start, centre)
-            away = np.minimum(np.hypot(*a.T), np.hypot(*b.T))
+            away = np.minimum(elementary.hypot(*a.T), elementary.hypot(*b.T))
             on = is_on(start - centre, sweep, from_centre)
-            off = np.hypot(*from_centre.T) - radius
+            off = elementary.hypot(*from_centre.T) - radius
             away = np.where(on, np.abs(off), away)
             seen = np.where(off < 0.0, inner_angle(seen, sweep), seen)
         nearest, around = np.minimum(nearest, away), around + seen
@@ -101,7 +105,7 @@ def inner_angle(seen: Array, sweep: float) -> Array:
 
 def is_on(start: Array, sweep: float, direction: Array) -> NDArray[np.bool_]:
     """Do directions (..., 2) from the centre meet the arc that starts at `start`?"""
-    turned = np.arctan2(
+    turned = elementary.atan2(
         start[0] * direction[..., 1] - start[1] * direction[..., 0],
         start[0] * direction[..., 0] + start[1] * direction[..., 1],
     )
@@ -111,7 +115,7 @@ def is_on(start: Array, sweep: float, direction: Array) -> NDArray[np.bool_]:
 def probes(boundary: Boundary, other: Boundary, x: Array, y: Array, angle: Array) -> Array:
     """(S, K, 2) points of the boundary to look at [m], where the other body has the poses (S,) in its axes."""
     corners = [np.broadcast_to(boundary.start, (len(x), *boundary.start.shape))]
-    c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
+    c, s = elementary.cos(angle)[:, None], elementary.sin(angle)[:, None]
     if len(other.start):
         round_ones = other.centre[other.sweep != 0.0]
         features = np.concatenate([other.start, round_ones])
@@ -124,15 +128,15 @@ def probes(boundary: Boundary, other: Boundary, x: Array, y: Array, angle: Array
         if sweep == 0.0:
             continue
         radius = math.dist(start, centre)
-        middle = 0.5 * sweep + math.atan2(*(start - centre)[::-1])
+        middle = 0.5 * sweep + elementary.atan2(*(start - centre)[::-1])
         towards = np.concatenate([turned(normals, c, s), places - centre], axis=1)
         towards = np.concatenate([towards, -towards], axis=1)
-        length = np.hypot(towards[..., 0], towards[..., 1])
+        length = elementary.hypot(towards[..., 0], towards[..., 1])
         unit = towards / np.where(length > 0.0, length, 1.0)[..., None]
         there = np.where(
             (is_on(start - centre, sweep, unit) & (length > 0.0))[..., None], centre + radius * unit, start
         )
-        corners += [there, np.broadcast_to(centre + radius * np.array([math.cos(middle), math.sin(middle)]),
+        corners += [there, np.broadcast_to(centre + radius * np.array([elementary.cos(middle), elementary.sin(middle)]),
                                            (len(x), 1, 2))]  # fmt: skip
     return np.concatenate(corners, axis=1)
 
@@ -145,13 +149,13 @@ def turned(points: Array, c: Array, s: Array) -> Array:
 def deepest(boundary: Boundary, other: Boundary, pose: Array, other_pose: Array) -> Array:
     """(S,) depth of the deepest point found of either body in the other, over poses (S, 3); 0 where there is none."""
     found = np.zeros(len(pose))
-    near = np.flatnonzero(np.hypot(*(pose - other_pose)[:, :2].T) <= boundary.reach + other.reach)
+    near = np.flatnonzero(elementary.hypot(*(pose - other_pose)[:, :2].T) <= boundary.reach + other.reach)
     for a, b, p, q in ((boundary, other, pose, other_pose), (other, boundary, other_pose, pose)):
         if not len(a.start):
             continue
         for at in np.array_split(near, max(1, len(near) // CHUNK)):
             dx, dy, turn = (q[at] - p[at]).T
-            c, s = np.cos(p[at, 2]), np.sin(p[at, 2])
+            c, s = elementary.cos(p[at, 2]), elementary.sin(p[at, 2])
             points = probes(a, b, c * dx + s * dy, c * dy - s * dx, turn)
             # into the axes of b
             world = turned_each(points, p[at, 2]) + (p[at] - q[at])[:, None, :2]
@@ -163,5 +167,5 @@ def deepest(boundary: Boundary, other: Boundary, pose: Array, other_pose: Array)
 
 def turned_each(points: Array, angle: Array) -> Array:
     """Points (S, K, 2) by the angles (S,)."""
-    c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
+    c, s = elementary.cos(angle)[:, None], elementary.sin(angle)[:, None]
     return np.stack([c * points[..., 0] - s * points[..., 1], s * points[..., 0] + c * points[..., 1]], axis=-1)

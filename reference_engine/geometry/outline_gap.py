@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine import elementary
+from reference_engine.dense import mul
 from reference_engine.geometry.outline_depth import Array, Boundary, inner_angle, is_on, probes, turned_each
 
 NEXT_TO = 0.5  # cosine between the normals of a second point and the first
@@ -25,9 +27,9 @@ def edge_normals(boundary: Boundary) -> tuple[Array, Array]:
     """(E, 2) unit, outward, at the start and at the end of each edge of a body that lies left of its edges."""
     along = boundary.end - boundary.start
     is_arc = boundary.sweep[:, None] != 0.0
-    length = np.where(is_arc[:, 0], 1.0, np.hypot(*along.T))[:, None]
+    length = np.where(is_arc[:, 0], 1.0, elementary.hypot(*along.T))[:, None]
     straight = np.stack([along[:, 1], -along[:, 0]], axis=1) / length
-    radius = np.where(is_arc[:, 0], np.hypot(*(boundary.start - boundary.centre).T), 1.0)[:, None]
+    radius = np.where(is_arc[:, 0], elementary.hypot(*(boundary.start - boundary.centre).T), 1.0)[:, None]
     outward = np.sign(boundary.sweep)[:, None] / radius
     first, last = (outward * np.where(is_arc, at - boundary.centre, 0.0) for at in (boundary.start, boundary.end))
     return np.where(is_arc, first, straight), np.where(is_arc, last, straight)
@@ -41,7 +43,7 @@ def heights(boundary: Boundary, points: Array) -> tuple[Array, Array]:
     if not len(boundary.start):
         if boundary.hollow == 0.0:
             return points[:, 1].copy(), np.broadcast_to([0.0, 1.0], points.shape).copy()
-        distance = np.hypot(*points.T)
+        distance = elementary.hypot(*points.T)
         inward = -points / np.where(distance > 0.0, distance, 1.0)[:, None]
         return boundary.hollow - distance, np.where(distance[:, None] > 0.0, inward, [0.0, 1.0])
     first, last = edge_normals(boundary)
@@ -50,20 +52,20 @@ def heights(boundary: Boundary, points: Array) -> tuple[Array, Array]:
     height, normal, corner = np.zeros(len(points)), np.zeros((len(points), 2)), np.full(len(points), -1)
     for k, (start, end, centre, sweep) in enumerate(zip(boundary.start, boundary.end, boundary.centre, boundary.sweep)):
         a, b = start - points, end - points
-        seen = np.arctan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], (a * b).sum(axis=1))
+        seen = elementary.atan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], (a * b).sum(axis=1))
         if sweep == 0.0:
             along = end - start
-            part = -(a @ along) / (along @ along)
-            over, above, out = (part >= 0.0) & (part <= 1.0), -(a @ first[k]), np.broadcast_to(first[k], a.shape)
+            part = -(mul(a, along)) / (mul(along, along))
+            over, above, out = (part >= 0.0) & (part <= 1.0), -(mul(a, first[k])), np.broadcast_to(first[k], a.shape)
         else:
             from_centre, radius, sign = points - centre, math.dist(start, centre), math.copysign(1.0, sweep)
-            distance = np.hypot(*from_centre.T)
+            distance = elementary.hypot(*from_centre.T)
             over = is_on(start - centre, sweep, from_centre)
             above, out = sign * (distance - radius), sign * from_centre / np.maximum(distance, 1e-300)[:, None]
             out[distance == 0.0] = first[k]
             seen = np.where(distance < radius, inner_angle(seen, sweep), seen)
         around += seen
-        to_corner = np.hypot(*a.T)
+        to_corner = elementary.hypot(*a.T)
         on_edge = over & (np.abs(above) < least)
         least, height, normal, corner = (
             np.where(on_edge, np.abs(above), least), np.where(on_edge, above, height),
@@ -75,7 +77,7 @@ def heights(boundary: Boundary, points: Array) -> tuple[Array, Array]:
     height[at] = np.where(np.abs(around[at]) > math.pi, -least[at], least[at])
     away = (points[at] - boundary.start[corner[at]]) / np.where(height[at] == 0.0, 1.0, height[at])[:, None]
     normal[at] = np.where((height[at] == 0.0)[:, None], between[corner[at]], away)
-    normal[at] /= np.hypot(*normal[at].T)[:, None]
+    normal[at] /= elementary.hypot(*normal[at].T)[:, None]
     return height, normal
 
 
@@ -97,7 +99,7 @@ def looked_at(boundary: Boundary, other: Boundary, pose: Array, other_pose: Arra
     in world axes; whether the gap is least there (S, K), and whether it is that of a corner (S, K).
     """
     dx, dy, turn = (other_pose - pose).T
-    c, s = np.cos(pose[:, 2]), np.sin(pose[:, 2])
+    c, s = elementary.cos(pose[:, 2]), elementary.sin(pose[:, 2])
     points = probes(boundary, other, c * dx + s * dy, c * dy - s * dx, turn)
     world = turned_each(points, pose[:, 2])
     there = turned_each(world + (pose - other_pose)[:, None, :2], -other_pose[:, 2])
@@ -113,7 +115,7 @@ def looked_at(boundary: Boundary, other: Boundary, pose: Array, other_pose: Arra
     for k, edge in enumerate(np.flatnonzero(boundary.sweep)):
         those = slice(edges + k * per_arc, edges + (k + 1) * per_arc)
         out = (points[:, those] - boundary.centre[edge]) * np.sign(boundary.sweep[edge])
-        aligned = np.abs(cross(out, towards[:, those])) < RIGHT_ANGLE * np.hypot(*np.moveaxis(out, -1, 0))
+        aligned = np.abs(cross(out, towards[:, those])) < RIGHT_ANGLE * elementary.hypot(*np.moveaxis(out, -1, 0))
         held.append(aligned & ((out * towards[:, those]).sum(axis=-1) > 0.0))
     corner = np.zeros(height.shape, bool)
     corner[:, :edges] = is_corner

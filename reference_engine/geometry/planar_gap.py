@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.elementary_kernels import cosine_and_sine
 from reference_engine.geometry.planar_shapes import BOWL, DISC, HALF_PLANE, POLYGON
 
 FIELDS = 7  # columns of `found`
@@ -28,7 +29,7 @@ def place(pose, radius, reach, point, axis, vertex_body, vertex, edge_normal, ed
     body (B, 8): x, y, radius, reach, point x, y, axis x, y;  edge (V, 5): from x, y, normal x, y, length.
     """
     for i in range(pose.shape[0]):
-        c, s = np.cos(pose[i, 2]), np.sin(pose[i, 2])
+        c, s = cosine_and_sine(pose[i, 2])
         body[i, 0], body[i, 1], body[i, 2], body[i, 3] = pose[i, 0], pose[i, 1], radius[i], reach[i]
         body[i, 4], body[i, 5] = c * point[i, 0] - s * point[i, 1], s * point[i, 0] + c * point[i, 1]
         body[i, 6], body[i, 7] = c * axis[i, 0] - s * axis[i, 1], s * axis[i, 0] + c * axis[i, 1]
@@ -36,7 +37,8 @@ def place(pose, radius, reach, point, axis, vertex_body, vertex, edge_normal, ed
     for k in range(vertex.shape[0]):
         i = vertex_body[k]
         if i != turned:
-            c, s, turned = np.cos(pose[i, 2]), np.sin(pose[i, 2]), i
+            turned = i
+            c, s = cosine_and_sine(pose[i, 2])
         edge[k, 0], edge[k, 1] = c * vertex[k, 0] - s * vertex[k, 1], s * vertex[k, 0] + c * vertex[k, 1]
         nx, ny = edge_normal[k, 0], edge_normal[k, 1]
         edge[k, 2], edge[k, 3], edge[k, 4] = c * nx - s * ny, s * nx + c * ny, edge_length[k]
@@ -205,7 +207,7 @@ def polygon_disc(edge, p0, p1, radius, dx, dy, cutoff, found):
 @kernel
 def disc_disc(p_radius, q_radius, dx, dy, cutoff, found):
     """Concentric discs: the normal is +y."""
-    distance = np.hypot(dx, dy)
+    distance = np.sqrt(dx * dx + dy * dy)
     gap = distance - p_radius - q_radius
     if gap >= cutoff:
         return 0
@@ -257,7 +259,7 @@ def polygon_bowl(edge, p0, p1, radius, dx, dy, cutoff, points, found):
     while count < points:
         furthest, at = -1.0, -1
         for i in range(p0, p1):
-            distance = np.hypot(edge[i, 0] - dx, edge[i, 1] - dy)
+            distance = np.sqrt((edge[i, 0] - dx) ** 2 + (edge[i, 1] - dy) ** 2)
             if i != taken and distance > furthest:
                 furthest, at = distance, i
         gap = radius - furthest
@@ -274,7 +276,7 @@ def polygon_bowl(edge, p0, p1, radius, dx, dy, cutoff, points, found):
 @kernel
 def disc_bowl(p_radius, radius, dx, dy, cutoff, found):
     """Disc in the middle of the bowl: the normal is +y."""
-    distance = np.hypot(dx, dy)
+    distance = np.sqrt(dx * dx + dy * dy)
     gap = radius - (distance + p_radius)
     if gap >= cutoff:
         return 0

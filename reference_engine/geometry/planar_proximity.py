@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine import elementary
 from reference_engine.geometry.outline_gap import places
 from reference_engine.geometry.planar_gap import FIELDS, sweep
 from reference_engine.geometry.planar_shapes import HALF_PLANE, PlanarShapes
@@ -96,7 +97,7 @@ def with_arcs(
     more: list[tuple[Array, ...]] = []
     for a, b in pairs[shapes.arc_polygon[pairs].any(axis=1)]:
         pose_a, pose_b = boundary_poses(shapes, poses, a), boundary_poses(shapes, poses, b)
-        apart = np.hypot(*(poses[:, a] - poses[:, b])[:, :2].T)
+        apart = elementary.hypot(*(poses[:, a] - poses[:, b])[:, :2].T)
         at = np.flatnonzero(~(apart > shapes.reach[a] + shapes.reach[b] + cutoff))
         own = np.flatnonzero((found.a == a) & (found.b == b))
         inscribed_gap, gap = np.full(len(poses), np.inf), np.full(len(poses), np.inf)
@@ -124,8 +125,8 @@ def boundary_poses(shapes: PlanarShapes, poses: Array, i: int) -> Array:
     if shapes.kind[i] != HALF_PLANE:
         return poses[:, i]
     (x, y), (nx, ny), angle = shapes.point[i], shapes.axis[i], poses[:, i, 2]
-    c, s = np.cos(angle), np.sin(angle)
-    along = np.stack([c * x - s * y, s * x + c * y, np.full(len(poses), np.arctan2(-nx, ny))], axis=1)
+    c, s = elementary.cos(angle), elementary.sin(angle)
+    along = np.stack([c * x - s * y, s * x + c * y, np.full(len(poses), elementary.atan2(-nx, ny))], axis=1)
     return poses[:, i] + along
 
 

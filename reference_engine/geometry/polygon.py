@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine.dense import mul
 from reference_engine.geometry.predicates import orientation, segments_meet
 
 Array = NDArray[np.float64]
@@ -56,7 +57,7 @@ def self_intersections(v: Array) -> list[PolygonFault]:
     faults = {}
     for k in range(n):
         before, here, after = points[k - 1], points[k], points[(k + 1) % n]
-        if orientation(before, here, after) == 0 and np.dot(v[k - 1] - v[k], following[k] - v[k]) > 0.0:
+        if orientation(before, here, after) == 0 and mul(v[k - 1] - v[k], following[k] - v[k]) > 0.0:
             faults[k] = f"polygon turns back on itself at vertex {k}"
     for i in range(n):
         boxes_meet = (low[i + 1 :] <= high[i]).all(axis=1) & (high[i + 1 :] >= low[i]).all(axis=1)

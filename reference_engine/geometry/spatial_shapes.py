@@ -8,6 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine import elementary
+from reference_engine.dense import norm
+
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
@@ -117,11 +120,11 @@ def spatial_shapes(shapes: Sequence[SpatialShape], static: Sequence[bool]) -> Sp
                 kind[i], size[i, :2], margin[i], reach[i] = CAPSULE, (r, h), r, r + h
             case Box(half):
                 kind[i], size[i] = BOX, half
-                reach[i] = np.linalg.norm(size[i])
+                reach[i] = norm(size[i])
             case Cylinder(r, h):
-                kind[i], size[i, :2], reach[i] = CYLINDER, (r, h), np.hypot(r, h)
+                kind[i], size[i, :2], reach[i] = CYLINDER, (r, h), elementary.hypot(r, h)
             case Cone(r, h):
-                kind[i], size[i, :2], reach[i] = CONE, (r, h), max(0.75 * h, np.hypot(r, 0.25 * h))
+                kind[i], size[i, :2], reach[i] = CONE, (r, h), max(0.75 * h, elementary.hypot(r, 0.25 * h))
             case Ellipsoid(axes):
                 kind[i], size[i] = ELLIPSOID, axes
                 reach[i] = size[i].max()
@@ -133,7 +136,7 @@ def spatial_shapes(shapes: Sequence[SpatialShape], static: Sequence[bool]) -> Sp
                 kind[i], reach[i] = MESH, np.linalg.norm(hull, axis=1).max()
             case HalfSpace(p, n):
                 normal = np.asarray(n, dtype=np.float64)
-                kind[i], point[i], axis[i], reach[i] = HALF_SPACE, p, normal / np.linalg.norm(normal), np.inf
+                kind[i], point[i], axis[i], reach[i] = HALF_SPACE, p, normal / norm(normal), np.inf
             case HollowSphere(r):
                 kind[i], size[i, 0], reach[i] = HOLLOW_SPHERE, r, np.inf
             case _:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.dense import mul
 from reference_engine.geometry.cells import overlapping_boxes
 from reference_engine.geometry.furthest import MOST_POINTS
 from reference_engine.geometry.spatial_gap import FIELDS
@@ -63,7 +64,7 @@ class Places:
         kept[:, len(pairs) :], chosen[len(pairs) :] = old.kept[:, len(before) :], old.chosen[len(before) :]
         if len(before):
             bodies = len(now.position)
-            was, is_ = before @ (bodies, 1), pairs @ (bodies, 1)
+            was, is_ = mul(before, (bodies, 1)), mul(pairs, (bodies, 1))
             at = np.minimum(np.searchsorted(was, is_), len(was) - 1)
             same = np.flatnonzero(was[at] == is_)
             normal[same], kept[:, same], chosen[same] = (

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.dense import mul
 from reference_engine.heaps.gaps import NEAR
 from reference_engine.heaps.layout import AGAIN, BEGIN, BOUNCING, DONE, LIVELY, LOOK, ROOM, SOLVED, UNSOLVED
 from reference_engine.heaps.loop import seek_speeds
@@ -155,7 +156,7 @@ def restore(stepper: Stepper, moment: Moment) -> None:
 def keys(stepper: Stepper) -> Indices:
     """(N,) numbers of the places that stay when pairs are listed anew: a pair's, or below 0 a container's."""
     places = stepper.places
-    pairs = places.pairs @ (len(stepper.position) + 1, 1)
+    pairs = mul(places.pairs, (len(stepper.position) + 1, 1))
     return np.concatenate([pairs, -1 - np.arange(len(places.body) - len(pairs))])
 
 

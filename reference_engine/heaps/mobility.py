@@ -23,9 +23,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.transform import Rotation
 
+from reference_engine import elementary
 from reference_engine.contact_problems.cone_problem import ConeProblem, contact_jacobian
 from reference_engine.contact_problems.cone_solve import solve_cones
 from reference_engine.contact_problems.errors import ContactForceError
+from reference_engine.dense import mul
 from reference_engine.geometry.cells import overlapping_boxes
 from reference_engine.geometry.ellipsoid_proximity import (
     ellipsoid_proximities,
@@ -150,7 +152,7 @@ class MobilityStepper:
         J, pushed, W = self._problem(near, per_impulse)
         for self.repeats in range(1, MOST_REPEATS + 1):
             if len(aim):
-                b = (J @ free).reshape(-1, 3)
+                b = (mul(J, free)).reshape(-1, 3)
                 b[:, 0] += bias
                 problem = ConeProblem(W, b, near.friction, self.edges)
                 tolerance = max(SOLVED, min(1e-10, 0.1 * MISS * barrier / h / problem.scale))
@@ -158,7 +160,7 @@ class MobilityStepper:
                     impulse = solve_cones(problem, tolerance=tolerance, start=impulse).impulse
                 except ContactForceError as error:
                     raise UnresolvedStepError(f"t = {self.time:.9g} s: {error}") from None
-                twist = free + pushed @ impulse.ravel()
+                twist = free + mul(pushed, impulse.ravel())
             ahead = moved(self.position, self.orientation, twist.reshape(-1, 6), h)
             if self.once:
                 break
@@ -171,7 +173,7 @@ class MobilityStepper:
                 found, aim = np.append(found, missed.gap), np.append(aim, np.full(len(missed.gap), FLOOR * barrier))
                 impulse = np.concatenate([impulse, np.zeros((len(missed.gap), 3))])
                 J, pushed, W = self._problem(near, per_impulse)
-            bias = (found - aim) / h - (J @ twist).reshape(-1, 3)[:, 0]
+            bias = (found - aim) / h - (mul(J, twist)).reshape(-1, 3)[:, 0]
         else:
             raise UnresolvedStepError(
                 f"t = {self.time:.9g} s: gaps are off by {off:.3g} m after {MOST_REPEATS} repeats; "
@@ -188,7 +190,7 @@ class MobilityStepper:
         turning = self.friction_torque
         J = contact_jacobian(near.frame, near.arm, near.body, len(self.position), slip_turns=turning)
         pushed = per_impulse(J.T.toarray()) if len(near.gap) else np.zeros(J.T.shape)
-        W = sparse.csr_array(J @ pushed)
+        W = sparse.csr_array(mul(J, pushed))
         if not (W.diagonal() > 0.0).all():
             k = int(np.argmin(W.diagonal())) // 3
             raise SpatialWorldError(
@@ -237,7 +239,7 @@ class MobilityStepper:
         if getattr(given, "shape", None) != (size, size):
             shape = getattr(given, "shape", type(given).__name__)
             raise SpatialWorldError(f"mobility: {shape}; ({size}, {size}) for {size // 6} bodies, or a function")
-        return lambda loads: moving * checked(given @ (moving * loads), loads)
+        return lambda loads: moving * checked(mul(given, moving * loads), loads)
 
     def _reach(self, free: Array, h: float) -> float:
         """m: gaps that count as contacts from the start; what comes from further away `_look` finds."""
@@ -288,7 +290,7 @@ class MobilityStepper:
             rows = self._in_container(i, position, orientation)
             for k in np.flatnonzero(body[:, 1] == count + i):
                 own = np.flatnonzero(rows.a == body[k, 0])
-                at = own[np.argmax(rows.normal[own] @ near.frame[k, 0])]
+                at = own[np.argmax(mul(rows.normal[own], near.frame[k, 0]))]
                 gap[k] = rows.gap[at]
                 new &= (low.body != body[k]).any(axis=1) | (low.frame[:, 0] != rows.normal[at]).any(axis=1)
         return gap, low.of(new)
@@ -316,5 +318,13 @@ def rotations(orientation: Array) -> Rotation:
 
 
 def moved(position: Array, orientation: Array, twist: Array, h: float) -> tuple[Array, Array]:
-    new = Rotation.from_rotvec(h * twist[:, 3:]) * rotations(orientation)
-    return position + h * twist[:, :3], np.ascontiguousarray(np.roll(new.as_quat(), 1, axis=1))
+    turn = h * twist[:, 3:]
+    angle = np.sqrt(np.einsum("bi,bi->b", turn, turn))
+    c, v = (
+        elementary.cos(0.5 * angle)[:, None],
+        turn * np.where(angle > 1e-8, elementary.sin(0.5 * angle) / np.where(angle > 0.0, angle, 1.0), 0.5)[:, None],
+    )
+    w, own = orientation[:, :1], orientation[:, 1:]
+    new = np.hstack([c * w - np.einsum("bi,bi->b", v, own)[:, None], c * own + w * v + np.cross(v, own)])
+    new /= np.sqrt(np.einsum("bi,bi->b", new, new))[:, None]
+    return position + h * twist[:, :3], np.ascontiguousarray(new)

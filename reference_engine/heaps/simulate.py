@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.dense import mul
+from reference_engine.elementary import squared
 from reference_engine.heaps.errors import SpatialWorldError
 from reference_engine.heaps.settings import SpatialSettings
 from reference_engine.heaps.stepper import Stepper
@@ -92,6 +94,8 @@ def ellipsoid_energy(world: EllipsoidWorld, motion: EllipsoidMotion) -> Array:
         (2.0 * (x * z + w * y), 2.0 * (y * z - w * x), 1.0 - 2.0 * (x * x + y * y)),
     )
     own = np.stack([sum(c[i] * motion.spin[..., i] for i in range(3)) for c in columns], axis=2)
-    per_body = 0.5 * world.mass * (motion.velocity**2).sum(axis=2) + 0.5 * (world.inertia * own**2).sum(axis=2)
-    per_body -= world.mass * (motion.position @ world.gravity)
+    per_body = 0.5 * world.mass * (squared(motion.velocity)).sum(axis=2) + 0.5 * (world.inertia * squared(own)).sum(
+        axis=2
+    )
+    per_body -= world.mass * (mul(motion.position, world.gravity))
     return (per_body * moving).sum(axis=1)

@@ -25,6 +25,8 @@ from reference_engine.contact_problems.cone_problem import cone_problem, corners
 from reference_engine.contact_problems.cone_solve import solve_cones
 from reference_engine.contact_problems.cone_sweeps import Bodies, room_for_contacts, sweep_contacts
 from reference_engine.contact_problems.errors import ContactForceError
+from reference_engine.dense import norm
+from reference_engine.elementary import squared
 from reference_engine.geometry.ellipsoid_depth import STACK
 from reference_engine.geometry.ellipsoid_support import COLUMNS
 from reference_engine.geometry.furthest import MOST_POINTS
@@ -122,7 +124,7 @@ class Stepper:
         self.speed_tolerance = (
             0.02 * self.gap_tolerance / dt if given.speed_tolerance is None else given.speed_tolerance
         )
-        gravity = float(np.linalg.norm(world.gravity))
+        gravity = float(norm(world.gravity))
         self.bounce_speed = 2.0 * gravity * dt if given.bounce_speed is None else given.bounce_speed
         self.margin = 0.01 * float(thin.mean()) + self.gap_tolerance
         self.edges = corners(given.edges)
@@ -140,7 +142,7 @@ class Stepper:
         self.bodies = Bodies(
             twist=np.zeros((count + 1, 6)), inverse_mass=np.append(self._inverse_mass, 0.0),
             inverse_inertia=np.zeros((count + 1, 6)), moved=np.zeros(count + 1),
-            ease=np.append(self._inverse_mass + longest**2 * inverse_inertia.max(axis=1), 0.0),
+            ease=np.append(self._inverse_mass + squared(longest) * inverse_inertia.max(axis=1), 0.0),
         )  # fmt: skip
         self.bodies.twist[:-1, :3], self.bodies.twist[:-1, 3:] = world.velocity, world.spin
         self.twist = self.bodies.twist[:-1]
@@ -211,7 +213,7 @@ class Stepper:
             self._rules[h] = Rules(
                 h=h, kick=h if given.order == 1 else 0.5 * h, middle=int(given.order == 2), barrier=float(barrier),
                 floor=(FLOOR - MISS) * barrier, miss=MISS * barrier, margin=self.margin, skin=AROUND * thin,
-                pace=10.0 * h * float(np.linalg.norm(world.gravity)), heaviest=float(world.mass.max()),
+                pace=10.0 * h * float(norm(world.gravity)), heaviest=float(world.mass.max()),
                 tolerance=float(min(self.speed_tolerance, 0.5 * MISS * barrier / h)),
                 last_tolerance=float(self.speed_tolerance), bounce_speed=float(self.bounce_speed),
                 most_sweeps=given.most_sweeps, most_repeats=given.most_repeats,

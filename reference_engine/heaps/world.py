@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine.elementary import squared
 from reference_engine.geometry.ellipsoid_proximity import MOST_AXIS, direction, number, numbers, placed
 from reference_engine.heaps.errors import SpatialWorldError
 
@@ -93,7 +94,7 @@ class EllipsoidWorld:
             raise SpatialWorldError(f"fixed: {fixed!r:.60}; True or False, or ({count},) of them")
         self.fixed = np.broadcast_to(np.asarray(fixed), (count,)).copy()
         self.mass = table("mass", mass, (count,))
-        a, b, c = self.semi_axes.T**2
+        a, b, c = squared(self.semi_axes.T)
         uniform = 0.2 * self.mass[:, None] * np.stack([b + c, a + c, a + b], axis=1)
         self.inertia = table("inertia", uniform if inertia is None else inertia, (count, 3))
         for name, value in (("mass", self.mass), ("inertia", self.inertia)):

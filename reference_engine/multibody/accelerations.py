@@ -18,11 +18,11 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import DOP853
 
 from reference_engine.multibody.dynamics import System
 from reference_engine.multibody.errors import JointError, MechanismError
 from reference_engine.multibody.impulses import ByImpulses
+from reference_engine.ode import Dop853
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -55,7 +55,7 @@ class ByAccelerations:
     def _start(self) -> None:
         system = self.system
         self._count()
-        self._solver = DOP853(
+        self._solver = Dop853(
             self.rate, self.time, self.y, np.inf, rtol=max(FINEST, self._tolerance),
             atol=self._tolerance * system.scales(self.time, self.y, self.active),
         )  # fmt: skip

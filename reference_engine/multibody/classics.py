@@ -12,6 +12,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine import elementary
+from reference_engine.dense import mul, solve
+from reference_engine.elementary import squared
 from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.joints import Coupling, Distance, Joint, revolute, slider
 from reference_engine.multibody.links import GROUND, Link
@@ -47,7 +50,10 @@ def pendulum_chain(
     place, speed = np.zeros(2), np.zeros(2)
     share = 0.5 if rods else 1.0
     for i, (m, L, angle, spin) in enumerate(zip(masses, lengths, angles, spins)):
-        along, aside = np.array([math.sin(angle), -math.cos(angle)]), np.array([math.cos(angle), math.sin(angle)])
+        along, aside = (
+            np.array([elementary.sin(angle), -elementary.cos(angle)]),
+            np.array([elementary.cos(angle), elementary.sin(angle)]),
+        )
         links.append(
             _link(place + share * L * along, speed + share * L * spin * aside, angle, spin if rods else 0.0,
                   m, m * L * L / 12.0 if rods else 0.0, spatial=spatial)
@@ -72,7 +78,8 @@ def _link(at: Array, velocity: Array, angle: float, spin: float, mass: float, in
         return Link(position=at, velocity=velocity, orientation=angle, spin=spin, mass=mass, inertia=inertia)
     return Link(
         position=(at[0], 0.0, at[1]), velocity=(velocity[0], 0.0, velocity[1]), spin=(0.0, -spin, 0.0),
-        orientation=(math.cos(0.5 * angle), 0.0, -math.sin(0.5 * angle), 0.0), mass=mass, inertia=(inertia,) * 3,
+        orientation=(elementary.cos(0.5 * angle), 0.0, -elementary.sin(0.5 * angle), 0.0),
+        mass=mass, inertia=(inertia,) * 3,
     )  # fmt: skip
 
 
@@ -88,19 +95,22 @@ def slider_crank(
         raise MechanismError(
             f"slider_crank: crank {crank} m, rod {rod} m, {len(masses)} masses; rod > crank > 0, three"
         )
-    c, s = math.cos(angle), math.sin(angle)
-    lean = math.asin(-crank * s / rod)  # of the rod from the x axis: it ends on the axis
-    lean_rate = -crank * c * spin / (rod * math.cos(lean))
+    c, s = elementary.cos(angle), elementary.sin(angle)
+    lean = elementary.asin(-crank * s / rod)  # of the rod from the x axis: it ends on the axis
+    lean_rate = -crank * c * spin / (rod * elementary.cos(lean))
     pin, pin_rate = crank * np.array([c, s]), crank * spin * np.array([-s, c])
-    along, aside = np.array([math.cos(lean), math.sin(lean)]), np.array([-math.sin(lean), math.cos(lean)])
+    along, aside = (
+        np.array([elementary.cos(lean), elementary.sin(lean)]),
+        np.array([-elementary.sin(lean), elementary.cos(lean)]),
+    )
     lengths = (crank, rod)
     links = (
         Link(position=0.5 * pin, velocity=0.5 * pin_rate, orientation=angle, spin=spin, mass=masses[0],
-             inertia=masses[0] * crank**2 / 12.0, name="crank"),
+             inertia=masses[0] * squared(crank) / 12.0, name="crank"),
         Link(position=pin + 0.5 * rod * along, velocity=pin_rate + 0.5 * rod * lean_rate * aside, orientation=lean,
-             spin=lean_rate, mass=masses[1], inertia=masses[1] * rod**2 / 12.0, name="rod"),
+             spin=lean_rate, mass=masses[1], inertia=masses[1] * squared(rod) / 12.0, name="rod"),
         Link(position=pin + rod * along, velocity=pin_rate + rod * lean_rate * aside, mass=masses[2],
-             inertia=masses[2] * crank**2, name="block"),
+             inertia=masses[2] * squared(crank), name="block"),
     )  # fmt: skip
     half = [(0.5 * L, 0.0) for L in lengths]
     back = [(-0.5 * L, 0.0) for L in lengths]
@@ -130,26 +140,26 @@ def four_bar(
     which 17 are independent.
     """
     a, b, c, d = lengths
-    pin = a * np.array([math.cos(angle), math.sin(angle)])
+    pin = a * np.array([elementary.cos(angle), elementary.sin(angle)])
     ground = np.array([d, 0.0])
     reach = ground - pin
-    far = float(np.hypot(*reach))
+    far = float(elementary.hypot(*reach))
     if not abs(b - c) < far < b + c:
         raise MechanismError(f"four_bar: coupler {b} m and rocker {c} m do not meet over {far:.6g} m at angle {angle}")
-    open_ = math.acos((far**2 + b**2 - c**2) / (2.0 * far * b)) * (-1.0 if crossed else 1.0)
-    lean = math.atan2(reach[1], reach[0]) + open_
-    joint = pin + b * np.array([math.cos(lean), math.sin(lean)])
-    rock = math.atan2(joint[1] - ground[1], joint[0] - ground[0])
-    turn = [np.array([-math.sin(t), math.cos(t)]) for t in (angle, lean, rock)]
+    open_ = elementary.acos((squared(far) + squared(b) - squared(c)) / (2.0 * far * b)) * (-1.0 if crossed else 1.0)
+    lean = elementary.atan2(reach[1], reach[0]) + open_
+    joint = pin + b * np.array([elementary.cos(lean), elementary.sin(lean)])
+    rock = elementary.atan2(joint[1] - ground[1], joint[0] - ground[0])
+    turn = [np.array([-elementary.sin(t), elementary.cos(t)]) for t in (angle, lean, rock)]
     # a angle' t_a + b lean' t_b = c rock' t_c
-    lean_rate, rock_rate = np.linalg.solve(np.column_stack([b * turn[1], -c * turn[2]]), -a * spin * turn[0])
+    lean_rate, rock_rate = solve(np.column_stack([b * turn[1], -c * turn[2]]), -a * spin * turn[0])
     rods = ((np.zeros(2), a, angle, spin, np.zeros(2)), (pin, b, lean, lean_rate, a * spin * turn[0]),
             (ground, c, rock, rock_rate, np.zeros(2)))  # fmt: skip
     links = []
     for (start, length, tilt, rate, speed), mass, aside in zip(rods, masses, turn):
-        middle = start + 0.5 * length * np.array([math.cos(tilt), math.sin(tilt)])
+        middle = start + 0.5 * length * np.array([elementary.cos(tilt), elementary.sin(tilt)])
         velocity = speed + 0.5 * length * rate * aside
-        links.append(_link(middle, velocity, tilt, float(rate), mass, mass * length**2 / 12.0, spatial=spatial))
+        links.append(_link(middle, velocity, tilt, float(rate), mass, mass * squared(length) / 12.0, spatial=spatial))
     pairs = ((GROUND, 0, (0.0, 0.0), (-0.5 * a, 0.0)), (0, 1, (0.5 * a, 0.0), (-0.5 * b, 0.0)),
              (1, 2, (0.5 * b, 0.0), (0.5 * c, 0.0)), (GROUND, 2, (d, 0.0), (-0.5 * c, 0.0)))  # fmt: skip
     joints: list[Joint] = []
@@ -177,8 +187,11 @@ def n_four_bar(
     """
     if windows < 1 or not (length > 0.0 and mass > 0.0):
         raise MechanismError(f"n_four_bar: {windows} windows, bars of {length} m and {mass} kg; at least 1, positive")
-    spin, inertia = -speed / length, mass * length**2 / 12.0
-    along, aside = np.array([math.cos(angle), math.sin(angle)]), np.array([-math.sin(angle), math.cos(angle)])
+    spin, inertia = -speed / length, mass * squared(length) / 12.0
+    along, aside = (
+        np.array([elementary.cos(angle), elementary.sin(angle)]),
+        np.array([-elementary.sin(angle), elementary.cos(angle)]),
+    )
     foot = [np.array([i * length, 0.0]) for i in range(windows + 1)]
     half = (0.5 * length, 0.0)
     back = (-0.5 * length, 0.0)
@@ -226,10 +239,10 @@ def andrews_mechanism(**given: float) -> Mechanism:
     p = ANDREWS | given
 
     def along(angle: float) -> Array:
-        return np.array([math.cos(angle), math.sin(angle)])
+        return np.array([elementary.cos(angle), elementary.sin(angle)])
 
     def aside(angle: float) -> Array:
-        return np.array([-math.sin(angle), math.cos(angle)])
+        return np.array([-elementary.sin(angle), elementary.cos(angle)])
 
     A, B, C = (np.array([p[f"x{k}"], p[f"y{k}"]]) for k in "abc")
     beta, gamma, delta, epsilon = p["beta"], p["gamma"], p["delta"], p["epsilon"]
@@ -253,7 +266,7 @@ def andrews_mechanism(**given: float) -> Mechanism:
     def own(body: int, point: Array) -> Array:
         """A point of the world at the start in the frame of a body."""
         at = point - centre[body]
-        return np.array([along(tilt[body]) @ at, aside(tilt[body]) @ at])
+        return np.array([mul(along(tilt[body]), at), mul(aside(tilt[body]), at)])
 
     F = pin - p["d"] * along(tilt[1])
     E = A + p["zt"] * along(delta)

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.contact_problems.contact_forces import required_forces
+from reference_engine.dense import lstsq, mul
+from reference_engine.elementary import squared
 from reference_engine.multibody.dynamics import System
 
 Array = NDArray[np.float64]
@@ -33,7 +35,7 @@ def holding(system: System, time: float, y: Array, bilateral: Flags, pace: float
     everything = system.hold(q, among, time)
     S = system.scaled(everything.jacobian, everything.rotation, among)
     rates = system.free_rates(time, y, everything)[among]
-    force = required_forces(S @ S.T, rates, bilateral[among])
+    force = required_forces(mul(S, S.T), rates, bilateral[among])
     pushes = force > PUSHES * max(1e-300, float(np.abs(force).max(initial=0.0)))
     found[np.flatnonzero(among)[pushes & ~bilateral[among]]] = True
     return found
@@ -61,8 +63,8 @@ def struck(system: System, time: float, y: Array, bilateral: Flags, pace: float)
     def after(restitution: Array) -> tuple[Array, Array]:
         aim = before + np.where(before < 0.0, restitution * before, 0.0)
         impulse = np.zeros(rows.count)
-        impulse[among] = required_forces(S @ S.T, aim[among], bilateral[among])
-        following = v + system.unscaled(S.T @ impulse[among], held.rotation)
+        impulse[among] = required_forces(mul(S, S.T), aim[among], bilateral[among])
+        following = v + system.unscaled(mul(S.T, impulse[among]), held.rotation)
         return np.concatenate([q.ravel(), following.ravel()]), impulse
 
     restitution = rows.restitution.copy()
@@ -72,7 +74,7 @@ def struck(system: System, time: float, y: Array, bilateral: Flags, pace: float)
         resting = holding(system, time, stopped, bilateral, pace)
         for k in np.flatnonzero((bounce > 0.0) & resting):
             weight = closing_acceleration(system, time, stopped, int(k), resting)
-            if bounce[k] ** 2 <= 2.0 * weight * CLOSED * system.size:
+            if squared(bounce[k]) <= 2.0 * weight * CLOSED * system.size:
                 left[k] = 2.0 * bounce[k] / (weight * (1.0 - restitution[k])) if restitution[k] < 1.0 else 0.0
                 restitution[k] = 0.0
     return *after(restitution), left
@@ -85,6 +87,6 @@ def closing_acceleration(system: System, time: float, y: Array, k: int, resting:
     S = system.scaled(held.jacobian, held.rotation, resting)
     rates = system.free_rates(time, y, held)[resting]
     own = np.flatnonzero(resting) == k
-    W = S @ S.T
-    force = np.linalg.lstsq(W[np.ix_(~own, ~own)], -rates[~own])[0]
-    return float(-(rates[own] + W[np.ix_(own, ~own)] @ force)[0])
+    W = mul(S, S.T)
+    force = lstsq(W[np.ix_(~own, ~own)], -rates[~own])
+    return float(-(rates[own] + mul(W[np.ix_(own, ~own)], force))[0])

@@ -11,13 +11,14 @@ the mechanism's length, so that g is in metres.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine import elementary
+from reference_engine.dense import mul, norm
 from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.links import check_ends, vector
 
@@ -58,7 +59,7 @@ class Drive:
             if not self.turns:
                 raise MechanismError(f"{what}: axis None; along which it moves")
             return
-        length = float(np.linalg.norm(self.axis))
+        length = float(norm(self.axis))
         if length < 1e-9:
             raise MechanismError(f"{what}: axis {np.asarray(self.axis).tolist()} has no direction")
         object.__setattr__(self, "axis", np.asarray(self.axis) / length)
@@ -88,9 +89,9 @@ class DriveRow:
         self._course, self._size, self._name = joint.course, size, joint.name
         self._turns = joint.turns
         helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
-        self._u = np.cross(axis, helper) / np.linalg.norm(np.cross(axis, helper))
+        self._u = np.cross(axis, helper) / norm(np.cross(axis, helper))
         ahead = np.cross(axis, self._turned(self._at(0.0)[0]))
-        self._w = rotation[b].T @ rotation[a] @ ahead
+        self._w = mul(mul(rotation[b].T, rotation[a]), ahead)
 
     def _at(self, time: float) -> tuple[float, float, float]:
         given = np.asarray(self._course(time), np.float64)
@@ -103,18 +104,18 @@ class DriveRow:
 
     def _turned(self, angle: float) -> Array:
         """u in the first's frame."""
-        return math.cos(angle) * self._u + math.sin(angle) * np.cross(self._axis, self._u)
+        return elementary.cos(angle) * self._u + elementary.sin(angle) * np.cross(self._axis, self._u)
 
     def place(self, position: Array, rotation: Array, time: float) -> Driven:
         s, rate, acceleration = self._at(time)
         A, B = rotation[self.a], rotation[self.b]
-        n = A @ self._axis
+        n = mul(A, self._axis)
         if self._turns:
-            u, w = A @ self._turned(s), B @ self._w
-            return Driven(self._size * float(u @ w), rate, acceleration, n, u, w, np.zeros(3))
-        arm_a, arm_b = A @ self._points[0], B @ self._points[1]
+            u, w = mul(A, self._turned(s)), mul(B, self._w)
+            return Driven(self._size * float(mul(u, w)), rate, acceleration, n, u, w, np.zeros(3))
+        arm_a, arm_b = mul(A, self._points[0]), mul(B, self._points[1])
         d = position[self.b] + arm_b - position[self.a] - arm_a
-        return Driven(float(n @ d) - s, rate, acceleration, n, arm_a, arm_b, d)
+        return Driven(float(mul(n, d)) - s, rate, acceleration, n, arm_a, arm_b, d)
 
     def jacobian(self, at: Driven) -> tuple[Array, Array]:
         """(6,) of the first and of the second link."""
@@ -127,7 +128,7 @@ class DriveRow:
     def drift(self, at: Driven) -> float:
         """g' at rest."""
         if self._turns:
-            return self._size * at.rate * float(np.cross(at.n, at.arm_a) @ at.arm_b)
+            return self._size * at.rate * float(mul(np.cross(at.n, at.arm_a), at.arm_b))
         return -at.rate
 
     def bias(self, at: Driven, velocity: Array, spin: Array) -> float:
@@ -139,9 +140,11 @@ class DriveRow:
             own = at.acceleration * at.n + at.rate * np.cross(of_a, at.n)
             u_rate, w_rate = np.cross(whole, u), np.cross(of_b, w)
             u_second = np.cross(own, u) + np.cross(whole, u_rate)
-            return self._size * float(u_second @ w + 2.0 * u_rate @ w_rate + u @ np.cross(of_b, w_rate))
+            return self._size * float(mul(u_second, w) + mul(2.0 * u_rate, w_rate) + mul(u, np.cross(of_b, w_rate)))
         whirl_a, whirl_b = np.cross(of_a, at.arm_a), np.cross(of_b, at.arm_b)
         d_rate = velocity[self.b] + whirl_b - velocity[self.a] - whirl_a
         n_rate = np.cross(of_a, at.n)
         inward = np.cross(of_b, whirl_b) - np.cross(of_a, whirl_a)
-        return float(at.n @ inward + 2.0 * n_rate @ d_rate + np.cross(of_a, n_rate) @ at.d) - at.acceleration
+        return (
+            float(mul(at.n, inward) + mul(2.0 * n_rate, d_rate) + mul(np.cross(of_a, n_rate), at.d)) - at.acceleration
+        )

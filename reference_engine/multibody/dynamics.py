@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.dense import mul, norm, svd
+from reference_engine.elementary import squared
 from reference_engine.multibody.errors import JointError, MechanismError
 from reference_engine.multibody.friction import sliding, with_friction
 from reference_engine.multibody.kinematics import PlanarPoses, Poses, SpatialPoses, rotated, turned_freely
@@ -46,12 +48,12 @@ class Held:
 
     def least(self, wanted: Array) -> Array:
         """z (F * twist,), the smallest with S z = wanted (A,) as nearly as can be."""
-        z: Array = ((wanted @ self.U) / self.s) @ self.Vt
+        z: Array = mul((mul(wanted, self.U)) / self.s, self.Vt)
         return z
 
     def multipliers(self, z: Array) -> Array:
         """lambda (A,), the smallest with S^T lambda = z."""
-        least: Array = self.U @ ((self.Vt @ z) / self.s)
+        least: Array = mul(self.U, (mul(self.Vt, z)) / self.s)
         return least
 
 
@@ -85,7 +87,7 @@ class System:
         self.size, self._split = size_of(mechanism, position), self.links * self.poses.pose
         self.rows = Rows(mechanism.joints, position, rotation, number, self.size, planar=planar)
         _, v = self.split(self.start)
-        own = float(np.sqrt(np.linalg.norm(self.gravity) * self.size))
+        own = float(np.sqrt(norm(self.gravity) * self.size))
         self.speed = max(greatest(self, v), own, 1e-300)  # m/s, of the start or of a fall by its size
         self._springs = [self._spring(k) for k in range(len(mechanism.springs))]
         self._torque = np.zeros((self.links, 6))
@@ -105,13 +107,13 @@ class System:
         q, v = self.split(y)
         position, rotation = self.poses.placed(q)
         velocity, spin = self.poses.moving(v)
-        kinetic = 0.5 * float(self.mass @ np.einsum("ij,ij->i", velocity[:-1], velocity[:-1]))
+        kinetic = 0.5 * float(mul(self.mass, np.einsum("ij,ij->i", velocity[:-1], velocity[:-1])))
         own = self._own(rotation, spin)
         kinetic += 0.5 * float((self.inertia * own * own).sum())
-        stored = -float(self.mass @ (position[:-1] @ self.gravity))
+        stored = -float(mul(self.mass, mul(position[:-1], self.gravity)))
         for spring, ends in zip(self.mechanism.springs, self._springs):
             d = spring_points(ends, position, rotation)[0]
-            stored += 0.5 * spring.stiffness * (float(np.linalg.norm(d)) - spring.length) ** 2
+            stored += 0.5 * spring.stiffness * squared(float(norm(d)) - spring.length)
         return kinetic + stored
 
     def _own(self, rotation: Array, spin: Array) -> Array:
@@ -131,7 +133,7 @@ class System:
         f[:, :3] += self.mass[:, None] * self.gravity
         for spring, (a, b, on_a, on_b) in zip(self.mechanism.springs, self._springs):
             d, arm_a, arm_b = spring_points((a, b, on_a, on_b), position, rotation)
-            length = float(np.linalg.norm(d))
+            length = float(norm(d))
             if length == 0.0:
                 if spring.length:
                     raise JointError(f"t = {time:.9g} s: a spring of length {spring.length:g} m has its ends together")
@@ -139,7 +141,7 @@ class System:
             pull = spring.stiffness * (length - spring.length)
             if spring.damping:
                 rate = velocity[b] + np.cross(spin[b], arm_b) - velocity[a] - np.cross(spin[a], arm_a)
-                pull += spring.damping * float(rate @ d) / length
+                pull += spring.damping * float(mul(rate, d)) / length
             force = pull / length * d
             for link, arm, towards in ((a, arm_a, force), (b, arm_b, -force)):
                 if link < self.links:
@@ -185,7 +187,7 @@ class System:
         for link, point in ((spring.first, spring.first_point), (spring.second, spring.second_point)):
             local = lifted(point)
             if self.number[link] == self.links and link != GROUND:
-                local = self._fixed[0][link] + self._fixed[1][link] @ local
+                local = self._fixed[0][link] + mul(self._fixed[1][link], local)
             ends.append((int(self.number[link]), local))
         return ends[0][0], ends[1][0], ends[0][1], ends[1][1]
 
@@ -209,12 +211,12 @@ class System:
                 M[i, :, i, :] = np.diag([self.mass[i], self.mass[i], inertia[i, 0]])
             else:
                 M[i, :3, i, :3] = self.mass[i] * np.eye(3)
-                M[i, 3:, i, 3:] = rotation[i] * inertia[i] @ rotation[i].T
+                M[i, 3:, i, 3:] = mul(rotation[i] * inertia[i], rotation[i].T)
         return M.reshape(self.links * width, -1)
 
     def kicks(self, held: Held) -> Array:
         """M^(-1) J^T (F * twist, A): what a unit of impulse of each active row does to the twists."""
-        scaled = ((held.U * held.s) @ held.Vt).reshape(-1, self.links, self.poses.twist)  # S, row by row
+        scaled = (mul(held.U * held.s, held.Vt)).reshape(-1, self.links, self.poses.twist)  # S, row by row
         linear = 2 if self.poses.twist == 3 else 3
         scaled[:, :, :linear] *= self._root_mass[:, None]
         if self.poses.twist == 3:
@@ -273,7 +275,7 @@ class System:
             none = np.zeros((0, 0))
             return replace(held, active=active, U=none, s=np.zeros(0), Vt=np.zeros((0, S.shape[1])))
         try:
-            U, s, Vt = np.linalg.svd(S, full_matrices=False)
+            U, s, Vt = svd(S)
         except np.linalg.LinAlgError:
             raise JointError("the joints' rows are not finite: the mechanism has run away") from None
         rank = int(np.count_nonzero(s[:most] > RANK * s[0]))
@@ -287,7 +289,7 @@ class System:
             S[:, :, 2:] = J[:-1, :, 5:] * self._root_inertia[:, None, :]
         else:
             S[:, :, :3] = J[:-1, :, :3] * self._root_mass[:, None, None]
-            S[:, :, 3:] = (J[:-1, :, 3:] @ rotation[:-1]) * self._root_inertia[:, None, :]
+            S[:, :, 3:] = (mul(J[:-1, :, 3:], rotation[:-1])) * self._root_inertia[:, None, :]
         return S[:, active].transpose(1, 0, 2).reshape(-1, self.links * self.poses.twist)
 
     def unscaled(self, z: Array, rotation: Array) -> Array:
@@ -317,7 +319,7 @@ class System:
         held = self.hold(q, active, time, most)
         free, gamma = self._free(time, y, held)
         if alpha:
-            gamma += 2.0 * alpha * self.rates(held, v) + alpha**2 * held.placed.gap
+            gamma += 2.0 * alpha * self.rates(held, v) + squared(alpha) * held.placed.gap
         z = held.least(-gamma[active])
         pushes = z
         if self.rows.grips.any() and len(rubs := sliding(self, held, v, gamma)):
@@ -390,7 +392,7 @@ def greatest(system: System, of: Array) -> float:
 def spring_points(ends: tuple[int, int, Array, Array], position: Array, rotation: Array) -> tuple[Array, Array, Array]:
     """From the first point to the second, and the arms of both. [m]"""
     a, b, on_a, on_b = ends
-    arm_a, arm_b = rotation[a] @ on_a, rotation[b] @ on_b
+    arm_a, arm_b = mul(rotation[a], on_a), mul(rotation[b], on_b)
     return position[b] + arm_b - position[a] - arm_a, arm_a, arm_b
 
 
@@ -398,7 +400,7 @@ def size_of(mechanism: Mechanism, position: Array) -> float:
     """m: the largest arm or length in it; of free links their radius of gyration, or 1."""
     found = [1e-300]
     for joint in mechanism.joints:
-        found += [float(np.linalg.norm(p)) for i, p in
+        found += [float(norm(p)) for i, p in
                   ((joint.first, joint.first_point), (joint.second, joint.second_point))
                   if p is not None and i != GROUND]  # fmt: skip
         found.append(getattr(joint, "length", 0.0))

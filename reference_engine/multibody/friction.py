@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.dense import determinant, mul, norm, solve
 from reference_engine.multibody.errors import JointError
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def slip(system: System, held: Held, v: Array, contact: int) -> Array:
     """(3,) m/s, of a rolling contact along its plane."""
     first = system.rows.dots + 4 * contact
     u, n = system.rates(held, v)[first + 1 : first + 4], held.placed.rolling[contact][1]
-    along: Array = u - (u @ n) * n
+    along: Array = u - (mul(u, n)) * n
     return along
 
 
@@ -65,14 +66,14 @@ def sliding(system: System, held: Held, v: Array, gamma: Array) -> list[Rub]:
         rows = np.zeros(system.rows.count, bool)
         rows[first + 1 : first + 4] = True
         u = slip(system, held, v, i)
-        speed = float(np.linalg.norm(u))
+        speed = float(norm(u))
         if speed > STILL * system.speed:
             way = u / speed
         else:  # where it is about to go: against the force that would hold it
             way = -contact_force(system, held, gamma, held.active | rows, i)[1]
-            way /= max(float(np.linalg.norm(way)), 1e-300)
+            way /= max(float(norm(way)), 1e-300)
         force = -contact.friction * way
-        push = force @ system.scaled(held.jacobian, held.rotation, rows)
+        push = mul(force, system.scaled(held.jacobian, held.rotation, rows))
         found.append(Rub(first, int(np.count_nonzero(held.active[:first])), force, push))
     return found
 
@@ -84,10 +85,10 @@ def with_friction(held: Held, rubs: list[Rub], z: Array) -> tuple[Array, Array]:
     """
     at, P = [rub.at for rub in rubs], np.array([rub.push for rub in rubs])
     matrix = np.eye(len(rubs)) + np.array([held.multipliers(push)[at] for push in P]).T
-    if float(np.linalg.det(matrix)) < PARALLEL:
+    if determinant(matrix) < PARALLEL:
         raise JointError("a rolling contact slides where its friction has no force, or more than one (Painleve)")
-    push = np.linalg.solve(matrix, held.multipliers(z)[at]) @ P
-    of_rows = z - held.Vt.T @ (held.Vt @ push)
+    push = mul(solve(matrix, held.multipliers(z)[at]), P)
+    of_rows = z - mul(held.Vt.T, mul(held.Vt, push))
     return of_rows, of_rows + push
 
 
@@ -98,7 +99,7 @@ def contact_force(system: System, held: Held, gamma: Array, active: Flags, conta
     rows[active] = from_pose.multipliers(from_pose.least(-gamma[active]))
     first, n = system.rows.dots + 4 * contact, held.placed.rolling[contact][1]
     force = rows[first] * n + rows[first + 1 : first + 4]
-    N = float(force @ n)
+    N = float(mul(force, n))
     return N, force - N * n
 
 
@@ -121,7 +122,7 @@ class Contacts:
         q, v = system.split(y)
         held = system.hold(q, active, time)
         for i in self.number:
-            still = float(np.linalg.norm(slip(system, held, v, i))) <= 10.0 * STILL * system.speed
+            still = float(norm(slip(system, held, v, i))) <= 10.0 * STILL * system.speed
             first = self.first(i)
             found[first + 1 : first + 4] = still and bool(system.rows.rolling[i].friction)
         while True:
@@ -145,14 +146,14 @@ class Contacts:
         for i in self.number:
             first, n = self.first(i), held.placed.rolling[i][1]
             force = rows[first] * n + rows[first + 1 : first + 4]
-            N = float(force @ n)
+            N = float(mul(force, n))
             found[i] = N, N * rubs[first] if first in rubs else force - N * n
         return found
 
     def _grip(self, time: float, y: Array, active: Flags) -> dict[int, float]:
         """mu N - |T| of those that grip. [N]"""
         return {
-            i: (self.system.rows.rolling[i].friction or 0.0) * N - float(np.linalg.norm(T))
+            i: (self.system.rows.rolling[i].friction or 0.0) * N - float(norm(T))
             for i, (N, T) in self.forces(time, y, active).items()
             if active[self.first(i) + 1]
         }
@@ -172,11 +173,11 @@ class Contacts:
         left, least = math.inf, STILL * system.speed
         for i in self.number:
             u, first, n = slip(system, held, v, i), self.first(i), held.placed.rolling[i][1]
-            speed = float(np.linalg.norm(u))
+            speed = float(norm(u))
             if active[first + 1] or speed <= 1e-3 * least or not system.rows.rolling[i].friction:
                 continue
             rate = rate_of[first + 1 : first + 4]
-            slows = -float((rate - (rate @ n) * n) @ u) / speed
+            slows = -float(mul(rate - (mul(rate, n)) * n, u)) / speed
             if slows > 0.0:
                 left = min(left, speed / slows if speed > least else -speed / slows)
         return left

@@ -22,6 +22,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.dense import mul
+from reference_engine.elementary import squared
 from reference_engine.multibody.dynamics import Held, System
 from reference_engine.multibody.errors import JointError, MechanismError
 
@@ -55,7 +57,7 @@ def closing_flight(system: System, held: Held, q: Array, v: Array, time: float, 
     q1, v1 = system.free_flight(q, v, held.rotation, h)
     if not len(held.U):
         return q1, v1
-    inverse = held.U / (h * held.s**2) @ held.U.T
+    inverse = mul(held.U / (h * squared(held.s)), held.U.T)
     kicks = system.kicks(held)  # twists for a unit of impulse of each row
     aim, last = 1e-16 * system.size, np.inf
     gap = rows.place(*poses.placed(q1)).gap[active]
@@ -66,14 +68,14 @@ def closing_flight(system: System, held: Held, q: Array, v: Array, time: float, 
         if not worst < 100.0 * last:
             break
         last = worst
-        j = -(inverse @ gap)
-        v = v + (kicks @ j).reshape(v.shape)
+        j = -(mul(inverse, gap))
+        v = v + (mul(kicks, j)).reshape(v.shape)
         q1, v1 = system.free_flight(q, v, held.rotation, h)
         following = rows.place(*poses.placed(q1)).gap[active]
-        learnt = inverse @ (following - gap)
-        along = float(j @ learnt)
-        if abs(along) > 1e-3 * float(j @ j) > 0.0:
-            inverse = inverse + np.outer((j - learnt) / along, j @ inverse)
+        learnt = mul(inverse, following - gap)
+        along = float(mul(j, learnt))
+        if abs(along) > 1e-3 * float(mul(j, j)) > 0.0:
+            inverse = inverse + np.outer((j - learnt) / along, mul(j, inverse))
         gap = following
     raise JointError(f"t = {time:.9g} s: the impulse that closes the joints is not found in a step of {h:.3e} s")
 
@@ -146,11 +148,11 @@ class ByImpulses:
                 return None
             following = [state]
             for i, before in enumerate(rows):
-                ratio = (n / (2.0 * (k - 1 - i))) ** 2
+                ratio = squared(n / (2.0 * (k - 1 - i)))
                 following.append(following[-1] + (following[-1] - before) / (ratio - 1.0))
             if k >= FEWEST:
                 off = (following[-1] - following[-2]) / scale
-                if float(np.sqrt(off @ off / len(off))) <= 1.0:
+                if float(np.sqrt(mul(off, off) / len(off))) <= 1.0:
                     return following[-1], k
             rows = following
         return None

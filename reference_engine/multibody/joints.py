@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from reference_engine.dense import norm
 from reference_engine.multibody.driven import Drive
 from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.links import check_ends, vector
@@ -154,5 +155,5 @@ def across(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Two unit vectors that stand on a unit vector and on each other."""
     helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
     u = np.cross(axis, helper)
-    u /= np.linalg.norm(u)
+    u /= norm(u)
     return u, np.cross(axis, u)

@@ -9,6 +9,7 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine.dense import norm
 from reference_engine.multibody.errors import MechanismError
 
 Array = NDArray[np.float64]
@@ -46,7 +47,7 @@ class Link:
         if not planar:
             if not turned.any():
                 raise MechanismError(f"{what}: orientation (0, 0, 0, 0) is no rotation; a quaternion w x y z")
-            turned = turned / np.linalg.norm(turned)
+            turned = turned / norm(turned)
         set_(self, "orientation", turned)
         spin = vector(
             what, "spin", (0.0 if planar else np.zeros(3)) if self.spin is None else self.spin, (0,) if planar else (3,)

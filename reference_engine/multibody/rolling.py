@@ -23,6 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine.dense import mul, norm
+from reference_engine.elementary import squared
 from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.kinematics import matrices
 from reference_engine.multibody.links import GROUND, check_ends, vector
@@ -87,10 +89,10 @@ class Rolling:
                     f"{what}: inside a hollow sphere, which does not turn, rolls a ball alone, about its centre of mass"
                 )
         object.__setattr__(self, "semi_axes", axes)
-        object.__setattr__(self, "normal", normal / np.linalg.norm(normal))
+        object.__setattr__(self, "normal", normal / norm(normal))
         object.__setattr__(self, "point", vector(what, "point", self.point, (3,)))
         object.__setattr__(self, "centre", centre)
-        object.__setattr__(self, "turned", turned / np.linalg.norm(turned))
+        object.__setattr__(self, "turned", turned / norm(turned))
 
 
 class RollingRows:
@@ -98,7 +100,7 @@ class RollingRows:
 
     def __init__(self, joint: Rolling, link: int) -> None:
         self.link, self._point, self._hollow = link, np.asarray(joint.point), joint.hollow
-        self._squares, self._normal = np.asarray(joint.semi_axes) ** 2, np.asarray(joint.normal)
+        self._squares, self._normal = squared(np.asarray(joint.semi_axes)), np.asarray(joint.normal)
         self._radius = float(np.max(joint.semi_axes))
         self._turn = joint.turning * self._normal
         self.friction = joint.friction
@@ -109,15 +111,15 @@ class RollingRows:
         x = position[self.link]
         if self._hollow is not None:
             inward = self._point - x
-            far = float(np.linalg.norm(inward))
+            far = float(norm(inward))
             n = inward / far if far > 0.0 else self._normal
             return -self._radius * n, n, self._hollow - self._radius - far
         R = rotation[self.link]
-        Q, at = R @ self._axes, R @ self._centre
-        on = Q @ (self._squares * (Q.T @ self._normal))  # A n
-        h = math.sqrt(float(on @ self._normal))
+        Q, at = mul(R, self._axes), mul(R, self._centre)
+        on = mul(Q, self._squares * (mul(Q.T, self._normal)))  # A n
+        h = math.sqrt(float(mul(on, self._normal)))
         rho = at - on / h if h > 0.0 else at
-        return rho, self._normal, float(self._normal @ (x + at - self._point)) - h
+        return rho, self._normal, float(mul(self._normal, x + at - self._point)) - h
 
     def jacobian(self, placed: tuple[Array, Array, float]) -> Array:
         """(4, 6) for (v, omega): e . u for e = n, x, y, z."""
@@ -132,7 +134,7 @@ class RollingRows:
         """(4,) m/s: what u is at rest, because the plane turns."""
         rho, n, _ = placed
         of_plane = np.cross(self._turn, position[self.link] + rho - self._point)
-        return -np.array([n @ of_plane, *of_plane])
+        return -np.array([mul(n, of_plane), *of_plane])
 
     def bias(self, placed: tuple[Array, Array, float], rotation: Array, velocity: Array, spin: Array) -> Array:
         """gamma (4,): u' without accelerations."""
@@ -140,16 +142,18 @@ class RollingRows:
         v, w = velocity[self.link], spin[self.link]
         if self._hollow is not None:
             far = self._hollow - self._radius - gap
-            n_rate = (n * float(n @ v) - v) / far
+            n_rate = (n * float(mul(n, v)) - v) / far
             rate = -self._radius * n_rate
-            return np.array([n @ np.cross(w, rate) + n_rate @ (v + np.cross(w, rho)), *np.cross(w, rate)])
+            return np.array([mul(n, np.cross(w, rate)) + mul(n_rate, v + np.cross(w, rho)), *np.cross(w, rate)])
         R = rotation[self.link]
-        Q, at = R @ self._axes, R @ self._centre
+        Q, at = mul(R, self._axes), mul(R, self._centre)
         rate = np.cross(w, at)
         if self._squares.any():
-            on = Q @ (self._squares * (Q.T @ n))
-            h = math.sqrt(float(on @ n))
+            on = mul(Q, self._squares * (mul(Q.T, n)))
+            h = math.sqrt(float(mul(on, n)))
             moved = np.cross(w, on)
-            rate -= (moved - Q @ (self._squares * (Q.T @ np.cross(w, n)))) / h + (rho - at) * float(n @ moved) / h**2
+            rate -= (moved - mul(Q, self._squares * (mul(Q.T, np.cross(w, n))))) / h + (rho - at) * float(
+                mul(n, moved)
+            ) / squared(h)
         gamma = np.cross(w, rate) - np.cross(self._turn, v + rate)
-        return np.array([n @ gamma, *gamma])
+        return np.array([mul(n, gamma), *gamma])

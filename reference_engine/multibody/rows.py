@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.dense import mul, norm
+from reference_engine.elementary import squared
 from reference_engine.multibody.driven import Drive, DriveRow
 from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.joints import PARALLEL, Coupling, Distance, Joint, across
@@ -92,7 +94,7 @@ class Rows:
                 """In the frame of what the rows take the link for: its own, or the world's."""
                 if number[link] < self.links:
                     return local
-                return rotation[link] @ local + (position[link] if at else 0.0)
+                return mul(rotation[link], local) + (position[link] if at else 0.0)
 
             point_a = seen(joint.first, lifted(joint.first_point), at=True)
             point_b = seen(joint.second, lifted(joint.second_point), at=True)
@@ -110,9 +112,9 @@ class Rows:
             for n in held_directions(joint, planar=planar):
                 on_a = seen(joint.first, n, at=False)
                 points.append(Row(k, a, b, on_a, point_a, point_b, one_sided=joint.one_sided))
-            relative = rotation[joint.second].T @ rotation[joint.first]
+            relative = mul(rotation[joint.second].T, rotation[joint.first])
             for u, w in held_turns(joint, relative, planar=planar, path=f"joints[{k}]"):
-                c = float(u @ relative.T @ w)
+                c = float(mul(mul(u, relative.T), w))
                 angles.append(Row(k, a, b, seen(joint.first, u, at=False), np.zeros(3),
                                   seen(joint.second, w, at=False), c))  # fmt: skip
         rows = [*points, *distances, *angles]
@@ -148,7 +150,7 @@ class Rows:
     def place(self, position: Array, rotation: Array, time: float = 0.0) -> Placed:
         """position (F + 1, 3), rotation (F + 1, 3, 3), the world last; time s, for drives."""
         N, P, S = self.dots, self.pulls, self.first_span
-        turned = (rotation[self._owner] @ self._local)[:, :, 0]
+        turned = (mul(rotation[self._owner], self._local))[:, :, 0]
         arm_a, arm_b = turned[N : N + P], turned[N + P : N + 2 * P]
         d = position[self.b[:P]] + arm_b - position[self.a[:P]] - arm_a
         n, u, w = turned[:P], turned[P:N], turned[N + 2 * P :]
@@ -215,7 +217,7 @@ class Rows:
                 gamma[:S] += 2.0 * dot(n_rate, rate_d[:S]) + dot(cross(of_a, n_rate), placed.d[:S])
             if self.spans:
                 n, d_rate = placed.n[S:], rate_d[S:]
-                aside = dot(d_rate, d_rate) - dot(n, d_rate) ** 2
+                aside = dot(d_rate, d_rate) - squared(dot(n, d_rate))
                 gamma[S:P] += self._sign * aside / positive(np.sqrt(dot(placed.d[S:], placed.d[S:])))
         if self.turns:
             of_a, of_b = spin[self.a[P:]], spin[self.b[P:]]
@@ -249,16 +251,16 @@ def held_turns(joint: Coupling, relative: Array, *, planar: bool, path: str) -> 
     """Pairs of u in A's frame and w in B's whose angle stays. relative (3, 3): A's axes in B's frame."""
     e = np.eye(3)
     if planar:
-        return [(e[0], relative @ e[1])] if joint.angular == 0 else []
+        return [(e[0], mul(relative, e[1]))] if joint.angular == 0 else []
     if joint.angular == 0:
-        return [(e[0], relative @ e[1]), (e[1], relative @ e[2]), (e[2], relative @ e[0])]
+        return [(e[0], mul(relative, e[1])), (e[1], mul(relative, e[2])), (e[2], mul(relative, e[0]))]
     if joint.angular == 3:
         return []
     axis = lifted(joint.turn_axis if joint.turn_axis is not None else joint.axis)
     if joint.angular == 1:
-        return [(u, relative @ axis) for u in across(axis)]
+        return [(u, mul(relative, axis)) for u in across(axis)]
     second = lifted(joint.second_axis)
-    if np.linalg.norm(np.cross(relative @ axis, second)) < PARALLEL:
+    if norm(np.cross(mul(relative, axis), second)) < PARALLEL:
         raise MechanismError(f"{path}.second_axis: parallel to turn_axis at the start; two axes that cross are needed")
     return [(axis, second)]
 

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
+from reference_engine.dense import inverse, mul
+from reference_engine.elementary import squared
 from reference_engine.multibody.accelerations import ByAccelerations, Stabilise
 from reference_engine.multibody.closing import STILL, holding, struck
 from reference_engine.multibody.dynamics import System, greatest
@@ -32,9 +34,9 @@ MOST_IDLE = 50  # events in a row after which all is as it was
 DEEPEST = 20  # halvings of a step that is looked through
 
 NODES, FINE = np.linspace(0.0, 1.0, 5), np.linspace(0.0, 1.0, 33)
-QUARTIC = np.vander(FINE, 5) @ np.linalg.inv(np.vander(NODES, 5))  # (33, 5) through all nodes,
+QUARTIC = mul(np.vander(FINE, 5), inverse(np.vander(NODES, 5)))  # (33, 5) through all nodes,
 PARABOLA = np.zeros_like(QUARTIC)  # and through every other one
-PARABOLA[:, ::2] = np.vander(FINE, 3) @ np.linalg.inv(np.vander(NODES[::2], 3))
+PARABOLA[:, ::2] = mul(np.vander(FINE, 3), inverse(np.vander(NODES[::2], 3)))
 OFF = np.abs(np.prod(FINE[:, None] - NODES, axis=1))  # how an interpolant's error is spread, 1 at most
 OFF /= OFF.max()
 TRUST = 0.5  # of what the two differ by is the quartic off, at most
@@ -75,7 +77,7 @@ def _dip(values: Array) -> Array:
     """By how much functions (T, O) come below their values at inner points, between these and their neighbours."""
     slope, bend = values[2:] - values[:-2], values[2:] - 2.0 * values[1:-1] + values[:-2]
     inside = np.abs(slope) < 2.0 * bend
-    return np.where(inside, slope**2 / (8.0 * np.where(inside, bend, 1.0)), 0.0)
+    return np.where(inside, squared(slope) / (8.0 * np.where(inside, bend, 1.0)), 0.0)
 
 
 class _Run:
@@ -245,8 +247,8 @@ class _Run:
         def first(low: float, high: float, depth: int) -> float | None:
             times = [low, *(low + (high - low) * NODES[1:-1]).tolist(), high]
             found = np.array([looked(time) for time in times])
-            fine = QUARTIC @ found
-            least = fine - OFF[:, None] * TRUST * np.abs(fine - PARABOLA @ found).max(axis=0)
+            fine = mul(QUARTIC, found)
+            least = fine - OFF[:, None] * TRUST * np.abs(fine - mul(PARABOLA, found)).max(axis=0)
             least[1:-1] -= _dip(fine)
             below = np.flatnonzero((found[1:] < 0.0).any(axis=1))
             sure = 8 * int(below[0]) if len(below) else 32

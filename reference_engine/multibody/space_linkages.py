@@ -12,6 +12,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine import elementary
+from reference_engine.dense import mul, norm
+from reference_engine.elementary import cubed, squared
 from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.joints import hinge, slider
 from reference_engine.multibody.kinematics import matrices
@@ -34,7 +37,7 @@ def bricard(*, length: float = 1.0, mass: float = 1.0, section: float = 0.1, gra
         )
     corners = length * np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], np.float64)
     axes = np.roll(np.eye(3), -1, 0)  # y, z, x, over and over
-    across, along = mass * (length**2 + section**2) / 12.0, mass * section**2 / 6.0
+    across, along = mass * (squared(length) + squared(section)) / 12.0, mass * squared(section) / 6.0
     links, turned = [], []
     for start, end in pairwise(corners):
         q = turning(np.array([1.0, 0.0, 0.0]), (end - start) / length)
@@ -44,7 +47,7 @@ def bricard(*, length: float = 1.0, mass: float = 1.0, section: float = 0.1, gra
     tail, head = (-0.5 * length, 0.0, 0.0), (0.5 * length, 0.0, 0.0)
     joints = [hinge(GROUND, 0, axes[0], second_point=tail)]
     for i in range(4):
-        axis = turned[i].T @ axes[(i + 1) % 3]
+        axis = mul(turned[i].T, axes[(i + 1) % 3])
         joints.append(hinge(i, i + 1, axis, first_point=head, second_point=tail))
     joints.append(hinge(GROUND, 4, axes[2], first_point=corners[5], second_point=head))
     return Mechanism(links=tuple(links), joints=tuple(joints), gravity=(0.0, -gravity, 0.0))
@@ -66,16 +69,16 @@ def flyball_governor() -> Mechanism:
     """
     g = GOVERNOR
     L, s, b = g["length"], g["section"], 0.5 * g["cube"]
-    rod, cube = g["density"] * L * s * s, g["density"] * g["cube"] ** 3
+    rod, cube = g["density"] * L * s * s, g["density"] * cubed(g["cube"])
     across, along = rod * (L * L + s * s) / 12.0, rod * s * s / 6.0
     whole = rod + g["ball"]
     middle = (0.5 * rod + g["ball"]) * L / whole  # from the pin to the centre of mass
-    swing = across + rod * (middle - 0.5 * L) ** 2 + g["ball"] * (L - middle) ** 2
+    swing = across + rod * squared(middle - 0.5 * L) + g["ball"] * squared(L - middle)
     links = [Link(position=0.5 * L * UP, mass=rod, inertia=(across, across, along), spin=g["spin"] * UP, name="shaft")]
     joints = [hinge(GROUND, 0, UP, second_point=-0.5 * L * UP)]
     springs = []
     for side in (1.0, -1.0):
-        way = np.array([side * math.cos(g["angle"]), 0.0, -math.sin(g["angle"])])
+        way = np.array([side * elementary.cos(g["angle"]), 0.0, -elementary.sin(g["angle"])])
         q = turning(np.array([1.0, 0.0, 0.0]), way)
         place = np.array([side * b, 0.0, L]) + middle * way
         links.append(Link(position=place, orientation=q, mass=whole, inertia=(along, swing, swing),
@@ -88,7 +91,7 @@ def flyball_governor() -> Mechanism:
             LinkSpring(first=k, second=3, stiffness=g["stiffness"], damping=g["damping"], length=g["rest"],
                        first_point=(0.5 * L - middle, 0.0, 0.0), second_point=(side * b, 0.0, 0.0))
         )  # fmt: skip
-    links.append(Link(position=g["height"] * UP, mass=cube, inertia=(cube * g["cube"] ** 2 / 6.0,) * 3,
+    links.append(Link(position=g["height"] * UP, mass=cube, inertia=(cube * squared(g["cube"]) / 6.0,) * 3,
                       spin=g["spin"] * UP, name="cube"))  # fmt: skip
     joints.append(slider(0, 3, UP))
     return Mechanism(links=tuple(links), joints=tuple(joints), springs=tuple(springs), gravity=-g["gravity"] * UP)
@@ -96,8 +99,8 @@ def flyball_governor() -> Mechanism:
 
 def turning(start: Array, end: Array) -> Array:
     """The quaternion of the least turn from a unit vector to another; about z where they are opposite."""
-    half = np.append(1.0 + start @ end, np.cross(start, end))
+    half = np.append(1.0 + mul(start, end), np.cross(start, end))
     if half[0] < 1e-12:
         return np.array([0.0, 0.0, 0.0, 1.0])
-    q: Array = half / np.linalg.norm(half)
+    q: Array = half / norm(half)
     return q

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.contact_problems.effective_mass import inverse_mass_through_joints
 from reference_engine.contact_problems.impact_laws import Impact, impact
+from reference_engine.dense import mul, norm, solve
 from reference_engine.multibody.dynamics import System
 from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.links import vector
@@ -53,13 +54,13 @@ def strike(
     n = vector("strike", "normal", np.eye(D)[-1] if normal is None else normal, (D,))
     if not n.any():
         raise MechanismError("strike: normal has no direction")
-    n = n / np.linalg.norm(n)
+    n = n / norm(n)
     system = System(mechanism)
     bilateral = ~system.rows.one_sided
     system.check_start(bilateral)
     q, v = system.split(system.start)
     held = system.hold(q, bilateral)
-    arm = held.rotation[system.number[link]][:, :D] @ at
+    arm = mul(held.rotation[system.number[link]][:, :D], at)
     axes = np.array([[n[1], -n[0], 0.0], [n[0], n[1], 0.0]]) if D == 2 else np.eye(3)
     rates = np.zeros((D, system.links, 6))
     rates[:, system.number[link], :3], rates[:, system.number[link], 3:] = axes, np.cross(arm, axes)
@@ -67,10 +68,12 @@ def strike(
     G = held.jacobian[:-1][:, bilateral][:, :, system.poses.columns].transpose(1, 0, 2).reshape(bilateral.sum(), -1)
     M = system.mass_matrix(held.rotation)
     K = inverse_mass_through_joints(M, J, joints=G) if len(G) else inverse_mass_through_joints(M, J)
-    found = impact(K, J @ v.ravel(), friction=friction, restitution=restitution, law=law, normal=None if D == 2 else n)
-    after = v + np.linalg.solve(M, J.T @ found.impulse).reshape(v.shape)
+    found = impact(
+        K, mul(J, v.ravel()), friction=friction, restitution=restitution, law=law, normal=None if D == 2 else n
+    )
+    after = v + solve(M, mul(J.T, found.impulse)).reshape(v.shape)
     after = after + system.unscaled(held.least(-system.rates(held, after)[bilateral]), held.rotation)
-    energies = [0.5 * float(twist.ravel() @ M @ twist.ravel()) for twist in (v, after)]
+    energies = [0.5 * float(mul(mul(twist.ravel(), M), twist.ravel())) for twist in (v, after)]
     return Struck(
         impact=found, mechanism=with_states(mechanism, system.moving, q, after), energy_before=energies[0],
         energy_after=energies[1],

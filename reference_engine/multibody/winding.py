@@ -18,6 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine import elementary
+from reference_engine.dense import mul
+from reference_engine.elementary import squared
 from reference_engine.multibody.errors import JointError, MechanismError
 from reference_engine.multibody.links import check_ends, vector
 
@@ -78,9 +81,9 @@ class WindingRow:
 
     def place(self, position: Array, rotation: Array, time: float) -> Wound:
         """Raises JointError where the end is at the drum."""
-        arm_a, arm_b = rotation[self.a] @ self._points[0], rotation[self.b] @ self._points[1]
+        arm_a, arm_b = mul(rotation[self.a], self._points[0]), mul(rotation[self.b], self._points[1])
         D = position[self.a] + arm_a - position[self.b] - arm_b
-        square, r, sign = float(D @ D), self._radius, self._sign
+        square, r, sign = float(mul(D, D)), self._radius, self._sign
         if square <= r * r:
             raise JointError(
                 f"t = {time:.9g} s: the end of winding {self._name!r} is {math.sqrt(square):.6g} m from the centre of "
@@ -89,7 +92,7 @@ class WindingRow:
         free, across = math.sqrt(square - r * r), np.array([-D[1], D[0], 0.0])
         e, m = (free * D + sign * r * across) / square, (r * D - sign * free * across) / square
         R = rotation[self.b]
-        turned = math.atan2(m[1], m[0]) - math.atan2(R[1, 0], R[0, 0])
+        turned = elementary.atan2(m[1], m[0]) - elementary.atan2(R[1, 0], R[0, 0])
         gap = self._length - free - sign * r * turned
         turn = 2.0 * math.pi * r
         gap -= turn * round(gap / turn)  # angles are known but for turns, and the gap is small
@@ -109,4 +112,4 @@ class WindingRow:
         whirl_a, whirl_b = np.cross(of_a, at.arm_a), np.cross(of_b, at.arm_b)
         rate = velocity[self.a] + whirl_a - velocity[self.b] - whirl_b
         inward = np.cross(of_a, whirl_a) - np.cross(of_b, whirl_b)
-        return -float(at.e @ inward) - float(at.m @ rate) ** 2 / at.free
+        return -float(mul(at.e, inward)) - squared(float(mul(at.m, rate))) / at.free

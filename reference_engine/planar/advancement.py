@@ -16,6 +16,7 @@ import numpy as np
 
 from reference_engine.compiler.kernels import kernel
 from reference_engine.dop853 import dense_value, enclose
+from reference_engine.elementary_kernels import cosine_and_sine
 from reference_engine.planar.approach import (
     OF_I,
     OF_J,
@@ -90,7 +91,8 @@ def clearance(solids, hull, i, j):
     i, j = solids.row[i], solids.row[j]
     if kind == HALF_PLANE:
         angle, lowest = hull[0, 3 * j + 2], np.inf
-        nx, ny = -np.sin(angle), np.cos(angle)
+        cosine, sine = cosine_and_sine(angle)
+        nx, ny = -sine, cosine
         for r in range(8):
             dx, dy = hull[r, 3 * i] - hull[r, 3 * j], hull[r, 3 * i + 1] - hull[r, 3 * j + 1]
             lowest = min(lowest, nx * dx + ny * dy)
@@ -132,7 +134,7 @@ def holds(places, n, corner, edge):
 @kernel
 def safe_under_edge(solids, hull, h, places, n, state_i, state_j, i, j, edge, turning, bounds, owner, allowance):
     """Seconds for which the line of this edge of j keeps all corners of i on its outer side."""
-    cj, sj = np.cos(state_j[2]), np.sin(state_j[2])
+    cj, sj = cosine_and_sine(state_j[2])
     nx = cj * solids.normals[edge, 0] - sj * solids.normals[edge, 1]
     ny = sj * solids.normals[edge, 0] + cj * solids.normals[edge, 1]
     dx, dy = state_i[0] - state_j[0], state_i[1] - state_j[1]
@@ -143,7 +145,7 @@ def safe_under_edge(solids, hull, h, places, n, state_i, state_j, i, j, edge, tu
         g = nx * dx + ny * dy - solids.offsets[edge] - solids.radius[i] + allowance
         rate = nx * vx + ny * vy + wj * (-ny * dx + nx * dy)
         return root(g, rate, lead) if g > 0.0 else 0.0
-    ci, si = np.cos(state_i[2]), np.sin(state_i[2])
+    ci, si = cosine_and_sine(state_i[2])
     shortest = np.inf
     for corner in range(solids.first[i], solids.first[i + 1]):
         rx = ci * solids.vertices[corner, 0] - si * solids.vertices[corner, 1]
@@ -192,7 +194,7 @@ def safe_time_of_disc(solids, hull, h, state_i, state_j, i, j, bounds, allowance
         g = distance - solids.radius[i] - solids.radius[j] + allowance
         lead = max(1e-9, approach_of_centres(solids, hull, h, i, j, nx, ny))
         return root(g, nx * vx + ny * vy, lead) if g > 0.0 else 0.0
-    cj, sj = np.cos(state_j[2]), np.sin(state_j[2])
+    cj, sj = cosine_and_sine(state_j[2])
     bx, by = cj * dx + sj * dy, -sj * dx + cj * dy  # the disc's centre in body axes of j
     height, best = -np.inf, solids.first[j]
     for edge in range(solids.first[j], solids.first[j + 1]):
@@ -221,7 +223,8 @@ def safe_time_of_disc(solids, hull, h, state_i, state_j, i, j, bounds, allowance
 def safe_on_rope(solids, c, state_i, state_j, bounds, allowance):
     """Seconds for which rope c stays slack: its ends within a circle of its length about each other."""
     p, q = solids.connectors[c, P], solids.connectors[c, Q]
-    ci, si, cj, sj = np.cos(state_i[2]), np.sin(state_i[2]), np.cos(state_j[2]), np.sin(state_j[2])
+    ci, si = cosine_and_sine(state_i[2])
+    cj, sj = cosine_and_sine(state_j[2])
     ux = ci * solids.vertices[p, 0] - si * solids.vertices[p, 1]
     uy = si * solids.vertices[p, 0] + ci * solids.vertices[p, 1]
     wx = cj * solids.vertices[q, 0] - sj * solids.vertices[q, 1]

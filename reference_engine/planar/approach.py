@@ -8,6 +8,7 @@ direction, which turns by at most the difference of the spins, has reached them.
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel
+from reference_engine.elementary_kernels import cosine_and_sine
 from reference_engine.planar.convex_pieces import BOWL
 from reference_engine.planar.features import (
     EDGE_OF_I,
@@ -94,7 +95,8 @@ def safe_over_line(solids, hull, h, places, n, state_i, state_j, i, j, mx, my, f
     What a place of this kind holds at this feature of j is left out, and with an arc its ends.
     """
     offset = -lowest(solids, j, -mx, -my)
-    cj, sj, ci, si = np.cos(state_j[2]), np.sin(state_j[2]), np.cos(state_i[2]), np.sin(state_i[2])
+    cj, sj = cosine_and_sine(state_j[2])
+    ci, si = cosine_and_sine(state_i[2])
     nx, ny = cj * mx - sj * my, sj * mx + cj * my
     dx, dy = state_i[0] - state_j[0], state_i[1] - state_j[1]
     vx, vy = state_i[3] - state_j[3], state_i[4] - state_j[4]
@@ -169,7 +171,8 @@ def safe_inside(radius, cx, cy, vx, vy, fastest, most):
 @kernel
 def safe_in_hollow(solids, places, n, state_i, state_j, i, j, bounds, allowance):
     """Of a bowl or hollow j: the least of the corners and arcs of i that it does not hold."""
-    ci, si, cj, sj = np.cos(state_i[2]), np.sin(state_i[2]), np.cos(state_j[2]), np.sin(state_j[2])
+    ci, si = cosine_and_sine(state_i[2])
+    cj, sj = cosine_and_sine(state_j[2])
     arc, shortest = solids.arc_first[j], np.inf
     ax, ay = solids.vertices[arc, 0], solids.vertices[arc, 1]
     wx, wy, reach = cj * ax - sj * ay, sj * ax + cj * ay, np.sqrt(ax * ax + ay * ay)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine import elementary
 from reference_engine.geometry.polygon import convex_parts, exact_area_sign, polygon_faults
 from reference_engine.planar_model.errors import WorldError
 from reference_engine.planar_model.outline import Edge, Outline
@@ -120,8 +121,8 @@ def arc_of(edge: Edge) -> Arc | None:
 def direction(edge: Edge, point: tuple[float, float]) -> float:
     """Of the tangent at the start or end [rad]."""
     if edge.centre is None:
-        return math.atan2(edge.end[1] - edge.start[1], edge.end[0] - edge.start[0])
-    radial = math.atan2(point[1] - edge.centre[1], point[0] - edge.centre[0])
+        return elementary.atan2(edge.end[1] - edge.start[1], edge.end[0] - edge.start[0])
+    radial = elementary.atan2(point[1] - edge.centre[1], point[0] - edge.centre[0])
     return radial + (-0.5 if edge.clockwise else 0.5) * math.pi
 
 
@@ -192,16 +193,16 @@ def cuts(arc: Arc, pieces: int) -> int:
 def normal(edge: Edge, point: tuple[float, float]) -> tuple[float, float]:
     """Outward, at the start or end."""
     angle = direction(edge, point) - 0.5 * math.pi
-    return math.cos(angle), math.sin(angle)
+    return elementary.cos(angle), elementary.sin(angle)
 
 
 def on(arc: Arc, angle: float, radius: float) -> tuple[float, float]:
-    return arc.centre[0] + radius * math.cos(angle), arc.centre[1] + radius * math.sin(angle)
+    return arc.centre[0] + radius * elementary.cos(angle), arc.centre[1] + radius * elementary.sin(angle)
 
 
 def chain_behind(arc: Arc, pieces: int) -> list[tuple[float, float]]:
     """Corners behind a concave arc, in the order of its edge, which is clockwise about the arc's centre."""
     count = cuts(arc, pieces)
     step = 2.0 * arc.half / count
-    radius = arc.radius * (1.0 + OVERSHOOT * (1.0 / math.cos(0.5 * step) - 1.0))
+    radius = arc.radius * (1.0 + OVERSHOOT * (1.0 / elementary.cos(0.5 * step) - 1.0))
     return [on(arc, arc.middle + arc.half - (k + 0.5) * step, radius) for k in range(count)]

@@ -6,6 +6,7 @@ Rows of Solids: a corner or the edge that starts there, and after all corners th
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel
+from reference_engine.elementary_kernels import angle_of, cosine_and_sine
 from reference_engine.planar.convex_pieces import BOWL, HALF_PLANE, HOLLOW
 from reference_engine.planar.layout import (
     ALONG,
@@ -76,7 +77,7 @@ def radius_of(solids, part, feature):
 def arc_room(solids, m, x, y):
     """How far inside the ends of arc m, along it, its point in the direction (x, y) lies, body axes [m]."""
     mx, my = solids.normals[m, 0], solids.normals[m, 1]
-    return (solids.offsets[m] - abs(np.arctan2(mx * y - my * x, mx * x + my * y))) * solids.lengths[m]
+    return (solids.offsets[m] - abs(angle_of(mx * y - my * x, mx * x + my * y))) * solids.lengths[m]
 
 
 @kernel
@@ -105,13 +106,14 @@ def room_to_end(solids, y, places, k, G):
     least, a, b, part = np.inf, places.id[k, BODY_I], places.id[k, BODY_J], places.id[k, PART_J]
     nx, ny = G[k, NX], G[k, NY]
     if p >= 0:
-        c, s = np.cos(y[3 * a + 2]), np.sin(y[3 * a + 2])
+        c, s = cosine_and_sine(y[3 * a + 2])
         x, z = -c * nx - s * ny, s * nx - c * ny
         least = arc_room(solids, p, x, z) if is_arc(solids, p) else cone_room(solids, p, x, z, 0.0)
     if q >= 0 and kind == LINE and solids.kind[part] != HALF_PLANE:
         least = min(least, G[k, ALONG], solids.lengths[q] - G[k, ALONG])
     elif q >= 0 and kind == ROUND:
-        c, s, sign = np.cos(y[3 * b + 2]), np.sin(y[3 * b + 2]), places.figure[k, SIGMA]
+        c, s = cosine_and_sine(y[3 * b + 2])
+        sign = places.figure[k, SIGMA]
         x, z = sign * (c * nx + s * ny), sign * (c * ny - s * nx)
         if is_arc(solids, q):
             least = min(least, arc_room(solids, q, x, z))
@@ -124,7 +126,8 @@ def room_to_end(solids, y, places, k, G):
 def height(solids, y, i, corner, j, edge):
     """(gap, along): of a corner (or centre) of i above the line of an edge of j, and past the edge's start."""
     i, j = solids.row[i], solids.row[j]
-    ci, si, cj, sj = np.cos(y[3 * i + 2]), np.sin(y[3 * i + 2]), np.cos(y[3 * j + 2]), np.sin(y[3 * j + 2])
+    ci, si = cosine_and_sine(y[3 * i + 2])
+    cj, sj = cosine_and_sine(y[3 * j + 2])
     dx = y[3 * i] - y[3 * j] + ci * solids.vertices[corner, 0] - si * solids.vertices[corner, 1]
     dy = y[3 * i + 1] - y[3 * j + 1] + si * solids.vertices[corner, 0] + ci * solids.vertices[corner, 1]
     bx, by = cj * dx + sj * dy, -sj * dx + cj * dy
@@ -136,9 +139,10 @@ def height(solids, y, i, corner, j, edge):
 @kernel
 def relative_pose(xi, yi, angle_i, xj, yj, angle_j):
     """(x, y, cos, sin) of i in axes of j."""
-    c, s = np.cos(angle_j), np.sin(angle_j)
+    c, s = cosine_and_sine(angle_j)
     dx, dy, turned = xi - xj, yi - yj, angle_i - angle_j
-    return c * dx + s * dy, c * dy - s * dx, np.cos(turned), np.sin(turned)
+    cosine, sine = cosine_and_sine(turned)
+    return c * dx + s * dy, c * dy - s * dx, cosine, sine
 
 
 @kernel

@@ -10,7 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine import elementary
 from reference_engine.compiler.structure import Sheet
+from reference_engine.dense import mul
 from reference_engine.planar.convex_pieces import (
     BOWL,
     DISC,
@@ -95,7 +97,7 @@ def solids_in_numbers(world: World) -> tuple[list, ...]:
     vertices, normals, offsets, lengths, straight, arcs_at, cone, smooth = lines
     for arc in arcs:
         vertices += arc.centre
-        normals += (math.cos(arc.middle), math.sin(arc.middle))
+        normals += (elementary.cos(arc.middle), elementary.sin(arc.middle))
         offsets.append(arc.half)
         lengths.append(arc.radius)
     links, figures = [], []
@@ -248,7 +250,7 @@ def pack_connectors(world: World, start: int) -> tuple[Ids, Array, Array, Array,
         if isinstance(connector, Joint):
             links[c, [KIND, ROLE]] = LINE if connector.normal_turns else STILL_NORMAL, JOINT
             directions.append(np.array([connector.normal, connector.normal]))
-            offsets += 2 * [float(np.dot(connector.normal, arms[1]))]
+            offsets += 2 * [float(mul(connector.normal, arms[1]))]
         else:
             links[c, [KIND, ROLE]] = ROUND, JOINT if connector.rod else ROPE
             own = min(world.pair_restitution[k, k] for k in (connector.first, connector.second) if k >= 0)

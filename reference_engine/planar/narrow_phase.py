@@ -9,6 +9,7 @@ against a corner touches the edge that best separates the bodies, so that it is 
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel
+from reference_engine.elementary_kernels import cosine_and_sine
 from reference_engine.planar.convex_pieces import BOWL, DISC, HALF_PLANE, HOLLOW, ROUNDED
 from reference_engine.planar.features import OVER_END, height, note
 from reference_engine.planar.layout import (
@@ -106,7 +107,7 @@ def on_edge(solids, y, i, j, edge, reach, places, n):
 def disc_and_polygon(solids, y, i, j, reach, places, n):
     """Disc i: over an edge of j, or beyond a corner of it."""
     a, b = solids.row[i], solids.row[j]
-    cj, sj = np.cos(y[3 * b + 2]), np.sin(y[3 * b + 2])
+    cj, sj = cosine_and_sine(y[3 * b + 2])
     dx, dy = y[3 * a] - y[3 * b], y[3 * a + 1] - y[3 * b + 1]
     bx, by = cj * dx + sj * dy, -sj * dx + cj * dy
     best, at = -np.inf, np.int64(-1)
@@ -137,12 +138,13 @@ def disc_and_polygon(solids, y, i, j, reach, places, n):
 def on_half_plane(solids, y, i, j, reach, places, n):
     edge, a, b = solids.first[j], solids.row[i], solids.row[j]
     if solids.kind[i] == DISC:
-        cj, sj = np.cos(y[3 * b + 2]), np.sin(y[3 * b + 2])
+        cj, sj = cosine_and_sine(y[3 * b + 2])
         gap = -sj * (y[3 * a] - y[3 * b]) + cj * (y[3 * a + 1] - y[3 * b + 1]) - solids.radius[i]
         if gap < -reach:
             return PENETRATING
         return note(solids, places, n, i, j, CENTRE, edge, LINE) if gap <= reach else n
-    ci, si, cj, sj = np.cos(y[3 * a + 2]), np.sin(y[3 * a + 2]), np.cos(y[3 * b + 2]), np.sin(y[3 * b + 2])
+    ci, si = cosine_and_sine(y[3 * a + 2])
+    cj, sj = cosine_and_sine(y[3 * b + 2])
     for corner in range(solids.first[i], solids.first[i + 1]):
         dx = y[3 * a] - y[3 * b] + ci * solids.vertices[corner, 0] - si * solids.vertices[corner, 1]
         dy = y[3 * a + 1] - y[3 * b + 1] + si * solids.vertices[corner, 0] + ci * solids.vertices[corner, 1]

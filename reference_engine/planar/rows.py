@@ -13,6 +13,7 @@ import numpy as np
 from reference_engine.compiler.kernels import kernel, part
 from reference_engine.contact_problems.elimination import eliminate, substitute
 from reference_engine.contact_problems.friction_modes import FULL_MINUS, FULL_PLUS, SLIPS_MINUS, SLIPS_PLUS, STICKS
+from reference_engine.elementary_kernels import cosine_and_sine
 from reference_engine.planar.islands import divide
 from reference_engine.planar.layout import (
     ACROSS,
@@ -76,11 +77,11 @@ def measure(solids, y, places, k, G):
     R = solids.inv_mass.shape[0]
     i, j, p, q, kind = places.id[k, BODY_I], places.id[k, BODY_J], places.id[k, P], places.id[k, Q], places.id[k, KIND]
     xi, yi, xj, yj = y[3 * i], y[3 * i + 1], y[3 * j], y[3 * j + 1]
-    cj, sj = np.cos(y[3 * j + 2]), np.sin(y[3 * j + 2])
+    cj, sj = cosine_and_sine(y[3 * j + 2])
     u1x = u1y = u2x = u2y = 0.0
     r1, r2 = places.figure[k, R1], places.figure[k, R2]
     if p >= 0:
-        ci, si = np.cos(y[3 * i + 2]), np.sin(y[3 * i + 2])
+        ci, si = cosine_and_sine(y[3 * i + 2])
         u1x = ci * solids.vertices[p, 0] - si * solids.vertices[p, 1]
         u1y = si * solids.vertices[p, 0] + ci * solids.vertices[p, 1]
     if q >= 0:

@@ -6,6 +6,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine import elementary
 from reference_engine.geometry import planar_shapes as measured
 from reference_engine.geometry.outline_depth import Boundary, deepest
 from reference_engine.geometry.planar_proximity import deepest_overlap
@@ -121,7 +122,7 @@ def difference(world: World, grid: Array, fine: Motion, coarse: Motion) -> float
     moving = [i for i, body in enumerate(world.bodies) if not body.fixed]
     reach = np.array([reach_of(world.bodies[i]) for i in moving])
     a, b = (m.pose[np.searchsorted(m.time, grid, side="right") - 1][:, moving] for m in (fine, coarse))
-    apart = np.hypot(a[..., 0] - b[..., 0], a[..., 1] - b[..., 1]) + reach * np.abs(a[..., 2] - b[..., 2])
+    apart = elementary.hypot(a[..., 0] - b[..., 0], a[..., 1] - b[..., 1]) + reach * np.abs(a[..., 2] - b[..., 2])
     return float(apart.max(initial=0.0))
 
 

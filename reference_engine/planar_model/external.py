@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.compiler.structure import Sheet, Structure
+from reference_engine.elementary_kernels import angle_of
 from reference_engine.planar_model.forces import Attraction, ConstantForce, Force, Spring, Thruster
 from reference_engine.planar_model.functions import Functions, call_function
 from reference_engine.planar_model.outline import centre_of_mass
@@ -300,7 +301,7 @@ def stretch_of(forces, k, time, y):
     """Length of spring k less its length at rest [m]."""
     _, _, x1, y1 = spring_end(forces, k, HEAD, time, y)
     _, _, x2, y2 = spring_end(forces, k, TAIL, time, y)
-    return np.hypot(x2 - x1, y2 - y1) - forces.row[k, LENGTH]
+    return np.sqrt((x2 - x1) ** 2 + (y2 - y1) ** 2) - forces.row[k, LENGTH]
 
 
 @entry
@@ -337,7 +338,7 @@ def first_turn(forces, y, rate, h, tolerance):
         against, across = vx * gx + vy * gy, vx * gy - vy * gx
         g = np.sqrt(gx * gx + gy * gy)
         if against > 0.0 and abs(across) < SWERVES * against and KINK * k * g * g * h**3 > tolerance:
-            time = np.arctan(speed * np.sqrt(k / g)) / np.sqrt(k * g)
+            time = angle_of(speed * np.sqrt(k / g), 1.0) / np.sqrt(k * g)
             if time > AT_STAND:
                 first = min(first, time)
     return first
@@ -358,7 +359,7 @@ def potential_energy(forces, time, y, B):
                 for j in range(i + 1, B):
                     m_i, m_j = forces.mass[i, 0], forces.mass[j, 0]
                     if m_i < np.inf and m_j < np.inf:
-                        r = np.hypot(y[3 * i] - y[3 * j], y[3 * i + 1] - y[3 * j + 1])
+                        r = np.sqrt((y[3 * i] - y[3 * j]) ** 2 + (y[3 * i + 1] - y[3 * j + 1]) ** 2)
                         total -= forces.row[k, STRENGTH] * m_i * m_j / r
         elif kind in (SPRING, BAND):
             stretch = stretch_of(forces, k, time, y)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.elementary import squared
 from reference_engine.planar_model.world import World
 
 Array = NDArray[np.float64]
@@ -101,6 +102,8 @@ def energy(world: World, motion: Motion) -> Array:
     for i, body in enumerate(world.bodies):
         if not body.fixed:
             u, x = motion.twist[:, i], motion.pose[:, i]
-            total += 0.5 * body.mass * (u[:, 0] ** 2 + u[:, 1] ** 2) + 0.5 * float(body.inertia or 0.0) * u[:, 2] ** 2
+            total += 0.5 * body.mass * (squared(u[:, 0]) + squared(u[:, 1])) + 0.5 * float(
+                body.inertia or 0.0
+            ) * squared(u[:, 2])
             total -= body.mass * (world.gravity[0] * x[:, 0] + world.gravity[1] * x[:, 1])
     return total

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine import elementary
+from reference_engine.elementary import squared
 from reference_engine.planar_model.errors import WorldError
 
 Array = NDArray[np.float64]
@@ -50,7 +52,7 @@ class Edge:
     def angles(self) -> tuple[float, float]:
         """The arc lies between these directions from its centre, low < high, low in [-pi, pi]."""
         assert self.centre is not None
-        first, last = (math.atan2(p[1] - self.centre[1], p[0] - self.centre[0]) for p in (self.start, self.end))
+        first, last = (elementary.atan2(p[1] - self.centre[1], p[0] - self.centre[0]) for p in (self.start, self.end))
         turn = 2.0 * math.pi
         if abs(first - last) < EQUIDISTANT or abs(abs(first - last) - turn) < EQUIDISTANT:
             low = min(first, last)
@@ -122,7 +124,7 @@ def twice_area(edge: Edge) -> float:
     area = x * v - u * y
     if edge.centre is not None:
         low, high = edge.angles()
-        segment = edge.radius**2 * ((high - low) - math.sin(high - low))
+        segment = squared(edge.radius) * ((high - low) - elementary.sin(high - low))
         area += -segment if edge.clockwise else segment
     return area
 

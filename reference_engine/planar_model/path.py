@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine import elementary
+from reference_engine.elementary import squared
 from reference_engine.planar_model.errors import WorldError
 
 Array = NDArray[np.float64]
@@ -32,14 +34,14 @@ class Path:
         rows = np.array(points, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1:] != (2,) or len(rows) < LEAST_POINTS or not np.isfinite(rows).all():
             raise WorldError(f"path: points of shape {rows.shape} are not finite (T, 2) with T >= {LEAST_POINTS}")
-        steps = np.sqrt((np.diff(rows, axis=0) ** 2).sum(axis=1))
+        steps = np.sqrt((squared(np.diff(rows, axis=0))).sum(axis=1))
         if not (steps > 0.0).all():
             raise WorldError(f"path: points {int(np.argmin(steps))} and the next are the same")
         if closed and math.dist(rows[0], rows[-1]) > steps.max():
             raise WorldError("path: a closed path must end where it starts")
         p = np.concatenate([[0.0], np.cumsum(steps)])
         dx, dy = slopes(p, rows[:, 0]), slopes(p, rows[:, 1])
-        size = np.hypot(dx, dy)
+        size = elementary.hypot(dx, dy)
         turning = [slopes(p, -dy / size), slopes(p, dx / size)]
         table = np.ascontiguousarray(np.stack([p, rows[:, 0], rows[:, 1], dx, dy, *turning], axis=1))
         table.setflags(write=False)
@@ -52,7 +54,7 @@ class Path:
 
     def nearest(self, point: tuple[float, float]) -> int:
         """Row of the nearest point of the table."""
-        return int(np.argmin((self.table[:, X] - point[0]) ** 2 + (self.table[:, Y] - point[1]) ** 2))
+        return int(np.argmin(squared(self.table[:, X] - point[0]) + squared(self.table[:, Y] - point[1])))
 
 
 def slopes(p: Array, values: Array) -> Array:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine import elementary
+from reference_engine.elementary import squared
 from reference_engine.planar_model.errors import WorldError
 
 Array = NDArray[np.float64]
@@ -33,7 +35,7 @@ class Polygon:
                 "list the vertices of a convex polygon in counter-clockwise order"
             )
         ahead = (a * c + b * d for (a, b), (c, d) in zip(edges, edges[1:] + edges[:1]))
-        if sum(map(math.atan2, turns, ahead)) > 3.0 * math.pi:
+        if sum(map(elementary.atan2, turns, ahead)) > 3.0 * math.pi:
             raise WorldError("vertices: the polygon goes round more than once; it must not cross itself")
         corners.setflags(write=False)
         object.__setattr__(self, "vertices", corners)
@@ -90,7 +92,7 @@ def uniform_inertia(shape: Polygon | Disc, mass: float) -> float:
     must then be the centroid, because a body of even density has its centre of mass nowhere else.
     """
     if isinstance(shape, Disc):
-        return 0.5 * mass * shape.radius**2
+        return 0.5 * mass * squared(shape.radius)
     points = shape.vertices.tolist()
     twice_area = moment_x = moment_y = second = 0.0
     for (x, y), (u, v) in zip(points, points[1:] + points[:1]):
@@ -113,4 +115,4 @@ def bounding_radius(shape: Shape) -> float:
     """Radius of the circle about the centre of mass that holds the shape; infinite for a half-plane."""
     if isinstance(shape, HalfPlane):
         return math.inf
-    return shape.radius if isinstance(shape, Disc) else float(np.hypot(*shape.vertices.T).max())
+    return shape.radius if isinstance(shape, Disc) else float(elementary.hypot(*shape.vertices.T).max())

@@ -16,8 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
+from reference_engine import elementary
 from reference_engine.contact_problems.impact_laws import LAWS
 from reference_engine.contact_problems.multiple_impacts import AT_ONCE, ORDERS, multiple_impact
+from reference_engine.dense import inverse, mul, norm, solve
+from reference_engine.elementary import squared
+from reference_engine.ode import Dop853
 
 Array = NDArray[np.float64]
 Turn = Callable[[float], tuple[Array, Array]]
@@ -151,10 +155,8 @@ class _Flights:
     def _start_turning(self) -> None:
         self.turning = [self._turn(i) for i in range(len(self.mass))]
         self.bound = [self._bound(i) for i in range(len(self.mass))]
-        swings = (
-            float(np.linalg.norm(w)) * (reach + radius) for w, reach, radius in zip(self.w, self.reach, self.radius)
-        )
-        self.fast = max(float(np.linalg.norm(v)) + swing for v, swing in zip(self.v, swings))  # m/s, of no point more
+        swings = (float(norm(w)) * (reach + radius) for w, reach, radius in zip(self.w, self.reach, self.radius))
+        self.fast = max(float(norm(v)) + swing for v, swing in zip(self.v, swings))  # m/s, of no point more
 
     def _turn(self, i: int) -> Callable[[float], tuple[Array, Array]]:
         """Orientation and spin of body i, so long after `now`."""
@@ -164,12 +166,12 @@ class _Flights:
         if i not in self.free or not w.any():
             return lambda t: (q, w)
         if np.ptp(inertia) <= 1e-12 * inertia.max():
-            speed = float(np.linalg.norm(w))
+            speed = float(norm(w))
             axis = w / speed
 
             def evenly(t: float) -> tuple[Array, Array]:
                 half = 0.5 * speed * t
-                return product(np.append(math.cos(half), math.sin(half) * axis), q), w
+                return product(np.append(elementary.cos(half), elementary.sin(half) * axis), q), w
 
             return evenly
         solved: list[Any] = []
@@ -181,16 +183,16 @@ class _Flights:
         def freely(t: float) -> tuple[Array, Array]:
             if not solved or t > solved[-1].t_max:
                 start, y = (solved[-1].t_max, solved[-1](solved[-1].t_max)) if solved else (
-                    0.0, np.append(q, matrix(q).T @ w))  # fmt: skip
+                    0.0, np.append(q, mul(matrix(q).T, w)))  # fmt: skip
                 more = max(1.0, 1.5 * (t - start))
                 solved.append(
-                    solve_ivp(rate, (start, start + more), y, method="DOP853", rtol=TOLERANCE, atol=TOLERANCE,
+                    solve_ivp(rate, (start, start + more), y, method=Dop853, rtol=TOLERANCE, atol=TOLERANCE,
                               dense_output=True).sol
                 )  # fmt: skip
             part = next(part for part in solved if t <= part.t_max)
             y = part(t)
-            turned = y[:4] / np.linalg.norm(y[:4])
-            return turned, matrix(turned) @ y[4:]
+            turned = y[:4] / norm(y[:4])
+            return turned, mul(matrix(turned), y[4:])
 
         return freely
 
@@ -199,10 +201,10 @@ class _Flights:
         if i not in self.free:
             return 0.0
         if self.D == 2:
-            return float(self.w[i] ** 2) * self.reach[i]
+            return float(squared(self.w[i])) * self.reach[i]
         inertia = self.inertia[i]
-        own = matrix(self.turned[i]).T @ self.w[i]
-        square = float(own @ (inertia * own)) / float(inertia.min())
+        own = mul(matrix(self.turned[i]).T, self.w[i])
+        square = float(mul(own, inertia * own)) / float(inertia.min())
         spread = max(abs(inertia[j] - inertia[k]) / inertia[m] for j, k, m in ((0, 1, 2), (1, 2, 0), (2, 0, 1)))
         return (1.0 + float(spread)) * square * self.reach[i]
 
@@ -220,21 +222,21 @@ class _Flights:
         found: list[Place] = []
         for i in self.free:
             R = matrix(q[i]) if self.D == 3 else flat(float(q[i]))
-            arms = self.points[i] @ R.T
+            arms = mul(self.points[i], R.T)
             for k, (origin, normal) in enumerate(self.planes):
-                heights = (x[i] + arms - origin) @ normal - self.radius[i]
-                falls = max(0.0, -float(self.gravity @ normal)) + self.bound[i]
+                heights = mul(x[i] + arms - origin, normal) - self.radius[i]
+                falls = max(0.0, -float(mul(self.gravity, normal))) + self.bound[i]
                 for arm, height in zip(arms, heights):
-                    rate = float((v[i] + swept(w[i], arm)) @ normal)
+                    rate = float(mul(v[i] + swept(w[i], arm), normal))
                     at = x[i] + arm - self.radius[i] * normal
                     found.append(Place(float(height), rate, falls, i, -1 - k, at, normal))
             for j in range(len(self.mass)):
                 if (j > i or j not in self.free) and i != j and self.pair(i, j) is not None:
                     apart = x[i] - x[j]
-                    distance = float(np.linalg.norm(apart))
+                    distance = float(norm(apart))
                     normal = apart / distance
-                    falls = 0.0 if j in self.free else float(np.linalg.norm(self.gravity))
-                    gap, rate = distance - self.radius[i] - self.radius[j], float((v[i] - v[j]) @ normal)
+                    falls = 0.0 if j in self.free else float(norm(self.gravity))
+                    gap, rate = distance - self.radius[i] - self.radius[j], float(mul(v[i] - v[j], normal))
                     found.append(Place(gap, rate, falls, i, j, x[i] - self.radius[i] * normal, normal))
         return found
 
@@ -284,7 +286,7 @@ class _Flights:
                     if self.D == 2:
                         self.w[k] = self.w[k] + (arm[0] * blow[1] - arm[1] * blow[0]) / self.inertia[k]
                     else:
-                        self.w[k] = self.w[k] + np.linalg.solve(self._inertia(k), np.cross(arm, blow))
+                        self.w[k] = self.w[k] + solve(self._inertia(k), np.cross(arm, blow))
             self.strikes.append(
                 Strike(time=self.now, first=place.first, second=place.second, point=place.point, impulse=impulse)
             )
@@ -304,7 +306,7 @@ class _Flights:
         frames, u, pairs = [], [], []
         for k in self.free:
             mobility[k, :D, :D] = np.eye(D) / self.mass[k]
-            mobility[k, D:, D:] = np.linalg.inv(np.atleast_2d(self._inertia(k)))
+            mobility[k, D:, D:] = inverse(np.atleast_2d(self._inertia(k)))
         for row, place in zip(J, places):
             n, speed = place.normal, np.zeros(D)
             Q = np.array([[n[1], -n[0]], n]) if D == 2 else across_and(n)
@@ -312,10 +314,10 @@ class _Flights:
                 if k in self.free:
                     arm = place.point - self.x[k]
                     row[:, k, :D] = sign * Q
-                    row[:, k, D:] = sign * (Q @ turned_by(arm))
+                    row[:, k, D:] = sign * (mul(Q, turned_by(arm)))
                     speed += sign * (self.v[k] + swept(self.w[k], arm))
             frames.append(Q)
-            u.append(Q @ speed)
+            u.append(mul(Q, speed))
             law = self.pair(place.first, place.second)
             assert law is not None
             pairs.append(law)
@@ -332,13 +334,13 @@ class _Flights:
             K.reshape(len(places) * D, -1), np.array(u), friction=friction, restitution=restitution,
             law=self.law if order == "sequential" else self.law.removeprefix("at-once-"), order=order,
         )  # fmt: skip
-        return [Q.T @ impulse for Q, impulse in zip(frames, found.impulse)]
+        return [mul(Q.T, impulse) for Q, impulse in zip(frames, found.impulse)]
 
     def _inertia(self, k: int) -> Array:
         if self.D == 2:
             return self.inertia[k]
         R = matrix(self.turned[k])
-        return (R * self.inertia[k]) @ R.T
+        return mul(R * self.inertia[k], R.T)
 
     def motion(self) -> FlightMotion:
         time, x, q, v, w = zip(*self.samples)
@@ -373,7 +375,7 @@ def turned_by(arm: Array) -> Array:
 
 
 def flat(angle: float) -> Array:
-    c, s = math.cos(angle), math.sin(angle)
+    c, s = elementary.cos(angle), elementary.sin(angle)
     return np.array([[c, -s], [s, c]])
 
 
@@ -391,11 +393,11 @@ def matrix(q: Array) -> Array:
 
 def product(p: Array, q: Array) -> Array:
     """Of quaternions, w first."""
-    return np.append(p[0] * q[0] - p[1:] @ q[1:], p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:]))
+    return np.append(p[0] * q[0] - mul(p[1:], q[1:]), p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:]))
 
 
 def across_and(normal: Array) -> Array:
     """(3, 3): rows are two tangents and the normal."""
     first = np.cross(np.eye(3)[np.argmin(np.abs(normal))], normal)
-    first /= np.linalg.norm(first)
+    first /= norm(first)
     return np.stack([first, np.cross(normal, first), normal])

@@ -14,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.linkage import Complex, Linkage
@@ -121,11 +122,11 @@ def andrews(*, scale: Scale = "bench") -> Scenario:
         joints.append(
             Revolute(name=name, a=f"K{a}", b=None if b is None else f"K{b}", anchor_a=point(on_a), anchor_b=point(on_b))
         )
-    force = heavier * length / slower**2  # N of the source
+    force = heavier * length / squared(slower)  # N of the source
     bodies = tuple(
         PlanarBody(
             name=f"K{k}", shape=bar(held[k], THICKNESS * length), mass=MASSES[k - 1] * heavier, group=1,
-            inertia=INERTIAS[k - 1] * heavier * length**2, position=(float(x), float(y)), angle=float(angle),
+            inertia=INERTIAS[k - 1] * heavier * squared(length), position=(float(x), float(y)), angle=float(angle),
         )
         for k, (x, y, angle) in enumerate(centres, 1)
     )  # fmt: skip

@@ -13,6 +13,8 @@ from typing import Annotated
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.elementary import squared
 from scenarios.catalogue import bounce
 from scenarios.catalogue.bodies import Array, G, ball, poses_in_plane, scene_of
 from scenarios.catalogue.ground import Space
@@ -37,14 +39,14 @@ class Flights:
         time, rise = 0.0, height
         begun, speeds, heights, ups = [], [], [], []
         for _ in range(10_000):
-            landing = self.top_speed * math.sqrt(-math.expm1(-2.0 * drag * rise))
+            landing = self.top_speed * math.sqrt(-elementary.expm1(-2.0 * drag * rise))
             # acosh(exp x) without loss where x is small, and without overflow where it is large
-            time += self.top_speed / g * (drag * rise + math.log1p(landing / self.top_speed))
+            time += self.top_speed / g * (drag * rise + elementary.log1p(landing / self.top_speed))
             speed = restitution * landing
-            up = self.top_speed / g * math.atan(speed / self.top_speed)
+            up = self.top_speed / g * elementary.atan(speed / self.top_speed)
             if up < SHORTEST:
                 break
-            rise = math.log1p((speed / self.top_speed) ** 2) / (2.0 * drag)
+            rise = elementary.log1p(squared(speed / self.top_speed)) / (2.0 * drag)
             begun.append(time)
             speeds.append(speed)
             heights.append(rise)
@@ -61,9 +63,9 @@ class Flights:
         up = np.where(k < 0, 0.0, self.ups[k])
         top = np.where(k < 0, self.first, self.heights[k])
         falling = np.maximum(since - up, 0.0)
-        fallen = top - np.log(np.cosh(g * falling / v)) / drag
+        fallen = top - elementary.log(0.5 * (elementary.exp(g * falling / v) + elementary.exp(-g * falling / v))) / drag
         left = np.maximum(up - since, 0.0)  # of the way up: backwards it is a fall with the drag reversed
-        risen = top + np.log(np.cos(g * left / v)) / drag
+        risen = top + elementary.log(elementary.cos(g * left / v)) / drag
         return np.where(time >= self.rest, 0.0, np.maximum(np.where(since < up, risen, fallen), 0.0))
 
 

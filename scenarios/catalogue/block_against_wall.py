@@ -20,6 +20,8 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G, block, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.ground import ground as lay_ground
@@ -96,7 +98,7 @@ class Fall:
 
     def _centre(self, theta: Array | float) -> tuple[Array, Array, Array, Array]:
         """X, Y and their derivatives by theta."""
-        c, s = np.cos(theta), np.sin(theta)
+        c, s = elementary.cos(theta), elementary.sin(theta)
         return self.a * s + self.b * c, self.a * c + self.b * s, self.a * c - self.b * s, self.b * c - self.a * s
 
     def _centre_acceleration(self, state: Array) -> tuple[Array, Array]:
@@ -104,7 +106,7 @@ class Fall:
         theta, omega = state
         X, Y, dX, dY = self._centre(theta)
         alpha = self._slide(theta, state)[1]
-        return dX * alpha - X * omega**2, dY * alpha - Y * omega**2 + G
+        return dX * alpha - X * squared(omega), dY * alpha - Y * squared(omega) + G
 
     def _slide(self, time: Array, state: Array) -> Array:
         """Both corners slide. Torque about the centre: k^2 alpha = -(dX + mu_w X) N_w - (dY + mu_f Y) N_f, and
@@ -112,7 +114,7 @@ class Fall:
         theta, omega = state
         X, Y, dX, dY = self._centre(theta)
         mu_f, mu_w = self.mu_f, self.mu_w
-        A0, B0 = -X * omega**2, G - Y * omega**2
+        A0, B0 = -X * squared(omega), G - Y * squared(omega)
         P, Q = dX + mu_w * X, dY + mu_f * Y
         inertia = self._k2 * (1.0 + mu_w * mu_f) + P * (dX + mu_f * dY) + Q * (dY - mu_w * dX)
         return np.array([omega, -(P * (A0 + mu_f * B0) + Q * (B0 - mu_w * A0)) / inertia])
@@ -121,7 +123,7 @@ class Fall:
         """Off the wall; the foot slides: k^2 alpha = -(dY + mu_f Y) N_f, N_f = Y'' + g, x'' = -mu_f N_f."""
         theta, omega, _, vx = state
         _, Y, _, dY = self._centre(theta)
-        Q, B0 = dY + self.mu_f * Y, G - Y * omega**2
+        Q, B0 = dY + self.mu_f * Y, G - Y * squared(omega)
         alpha = -Q * B0 / (self._k2 + Q * dY)
         return np.array([omega, alpha, vx, -self.mu_f * (dY * alpha + B0)])
 
@@ -132,7 +134,7 @@ class Fall:
 
     @property
     def _k2(self) -> float:
-        return (self.a**2 + self.b**2) / 3.0
+        return (squared(self.a) + squared(self.b)) / 3.0
 
 
 def steepest_slide(floor_friction: float, wall_friction: float, width: float = WIDTH, length: float = LENGTH) -> float:
@@ -143,7 +145,7 @@ def steepest_slide(floor_friction: float, wall_friction: float, width: float = W
     both = floor_friction * wall_friction
     if both >= 1.0:
         return math.pi / 2.0
-    return math.atan((2.0 * floor_friction + width / length * (1.0 + both)) / (1.0 - both))
+    return elementary.atan((2.0 * floor_friction + width / length * (1.0 + both)) / (1.0 - both))
 
 
 @lru_cache(maxsize=16)
@@ -241,7 +243,7 @@ def _from_gap(truth: Truth) -> Truth:
 
 def _centre_at(lean: float) -> tuple[float, float]:
     a, b = LENGTH / 2.0, WIDTH / 2.0
-    return a * math.sin(lean) + b * math.cos(lean), a * math.cos(lean) + b * math.sin(lean)
+    return a * elementary.sin(lean) + b * elementary.cos(lean), a * elementary.cos(lean) + b * elementary.sin(lean)
 
 
 def _speed_off_wall(motion: Motion) -> float:

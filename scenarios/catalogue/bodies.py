@@ -6,13 +6,13 @@ rotation about -y.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine import elementary
 from scenarios.catalogue.ground import Ground, Space
 from scenarios.scene import (
     Box,
@@ -71,7 +71,7 @@ def block(
         shape=Box(size=(size[0], depth, size[1])),
         mass=mass,
         position=(x, across, y),
-        orientation=(float(np.cos(angle / 2.0)), 0.0, 0.0 - float(np.sin(angle / 2.0)), 0.0),
+        orientation=(float(elementary.cos(angle / 2.0)), 0.0, 0.0 - float(elementary.sin(angle / 2.0)), 0.0),
         velocity=(velocity[0], 0.0, velocity[1]),
         spin=(0.0, 0.0 - spin, 0.0),
         friction=friction,
@@ -134,7 +134,7 @@ def scene_of(
 
     `more`: joints, contact, damping.
     """
-    along, down = g * math.sin(lean), -g * math.cos(lean)
+    along, down = g * elementary.sin(lean), -g * elementary.cos(lean)
     below = ground or Ground((), ())
     common = {
         "title": title,
@@ -164,7 +164,7 @@ def poses_in_plane(scene: Scene, motion: Callable[[Array], Array]) -> Callable[[
         x, up, half = planar[..., 0], planar[..., 1], planar[..., 2] / 2.0
         poses[:, :M, 0], poses[:, :M, 2] = x, up
         turn = np.zeros((S, M, 4))
-        turn[..., 0], turn[..., 2] = np.cos(half), 0.0 - np.sin(half)
+        turn[..., 0], turn[..., 2] = elementary.cos(half), 0.0 - elementary.sin(half)
         turn[np.isnan(half)] = np.nan
         poses[:, :M, 3:] = turn
         return poses

@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.elementary import power, squared
 from scenarios.catalogue.bodies import Array, G
 from scenarios.truth import Event, Goal, Invariant, Motion
 
@@ -33,14 +35,14 @@ def impact_time(k: Array, height: float, restitution: float, g: float = G) -> Ar
     elif e == 1.0:
         returned = flights
     else:
-        returned = -e * np.expm1(flights * math.log(e)) / (1.0 - e)
+        returned = -e * elementary.expm1(flights * elementary.log(e)) / (1.0 - e)
     return math.sqrt(2.0 * height / g) * (1.0 + 2.0 * returned)
 
 
 def bounce_height(time: Array, height: float, restitution: float, g: float = G) -> Array:
     """(S,): m above the ground at `time` (S,), dropped from rest at `height`."""
     e, t1 = restitution, math.sqrt(2.0 * height / g)
-    fall = height - 0.5 * g * time**2
+    fall = height - 0.5 * g * squared(time)
     if e == 0.0:
         return np.where(time < t1, fall, 0.0)
     past = np.maximum(time / t1 - 1.0, 0.0) / (2.0 * e)  # e (1 - e^(k-1)) / (1 - e) = e past
@@ -48,11 +50,11 @@ def bounce_height(time: Array, height: float, restitution: float, g: float = G) 
         flights = past
     else:
         with np.errstate(divide="ignore", invalid="ignore"):
-            flights = np.log1p(-past * (1.0 - e)) / math.log(e)  # NaN or infinite once it rests
+            flights = elementary.log1p(-past * (1.0 - e)) / elementary.log(e)  # NaN or infinite once it rests
     moving = time < rest_time(height, e, g)
     k = np.floor(np.where(moving, flights, 0.0)) + 1.0
     since = time - impact_time(k, height, e, g)
-    flight = g * t1 * e**k * since - 0.5 * g * since**2
+    flight = g * t1 * power(e, k) * since - 0.5 * g * squared(since)
     return np.where(time < t1, fall, np.where(moving, np.maximum(flight, 0.0), 0.0))
 
 
@@ -60,7 +62,7 @@ def impacts(body: str, ground: str, height: float, restitution: float, duration:
     """The impacts before `duration`, while the flight before each lasts 0.1 s or longer; at most ten."""
     events: list[Event] = []
     for k in range(1, MOST_EVENTS + 1):
-        flight = 2.0 * math.sqrt(2.0 * height / G) * restitution ** (k - 1)
+        flight = 2.0 * math.sqrt(2.0 * height / G) * power(restitution, k - 1)
         time = float(impact_time(np.array(k), height, restitution))
         if flight < SHORTEST_FLIGHT or time >= duration:
             break
@@ -74,7 +76,7 @@ def first_apex(rest: float, height: float, restitution: float) -> Goal:
     def measure(motion: Motion) -> float:
         return apex_after_first_impact(motion.time, motion.position[:, 0, -1] - rest, height)
 
-    return Goal(name="first apex", unit="m", exact=restitution**2 * height, measure=measure)
+    return Goal(name="first apex", unit="m", exact=squared(restitution) * height, measure=measure)
 
 
 def invariants(height: float, restitution: float, duration: float) -> frozenset[Invariant]:
@@ -120,4 +122,4 @@ def apex_after_first_impact(time: Array, clearance: Array, height: float) -> flo
     before, after = (y1 - y0) / (t1 - t0), (y2 - y1) / (t2 - t1)
     bend = (after - before) / (t2 - t0)
     slope = before + bend * (t1 - t0)  # at t1
-    return float(y1 - slope**2 / (4.0 * bend)) if bend < 0.0 else float(y1)
+    return float(y1 - squared(slope) / (4.0 * bend)) if bend < 0.0 else float(y1)

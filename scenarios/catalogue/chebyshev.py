@@ -14,6 +14,8 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
+from reference_engine.dense import mul
+
 Array = NDArray[np.float64]
 Rate = Callable[[Array, Array], Array]
 """(time (N,), state (D, N)) -> rate of the state (D, N)."""
@@ -130,7 +132,7 @@ class DenseSolution:
         for iteration in range(ITERATIONS):
             before, last_change = values, change
             with np.errstate(over="ignore", invalid="ignore"):  # of a window that is too long
-                values = state[:, None] + self._rate(time, values) @ to_values.T
+                values = state[:, None] + mul(self._rate(time, values), to_values.T)
             if not np.isfinite(values).all():
                 return None
             change = float(np.max(np.abs(values - before) / scale[:, None]))
@@ -140,7 +142,7 @@ class DenseSolution:
                 break
         else:
             return None
-        rates = to_series @ self._rate(time, values).T
+        rates = mul(to_series, self._rate(time, values).T)
         coefficients: Array = chebyshev.chebint(rates, lbnd=-1.0, scl=0.5 * (high - low)).astype(np.float64, copy=False)
         coefficients[0] += state
         scale = np.maximum(scale, np.max(np.abs(values), axis=1))
@@ -177,5 +179,5 @@ def _grid() -> tuple[Array, Array, Array]:
     weight[0] = 1.0 / NODES
     to_series: Array = weight[:, None] * values.T  # discrete orthogonality at the roots of the next polynomial
     integrals = chebyshev.chebint(np.eye(NODES), lbnd=-1.0)  # (N + 1, N): integral of each polynomial
-    integral = chebyshev.chebvander(node, NODES) @ integrals @ to_series
+    integral = mul(mul(chebyshev.chebvander(node, NODES), integrals), to_series)
     return node, to_series, integral

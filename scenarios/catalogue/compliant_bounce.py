@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Annotated
 
+from reference_engine.elementary import power, squared
 from scenarios.catalogue.compliant_spheres import ERROR, CompliantSpheres, rubber
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
@@ -43,7 +44,7 @@ def compliant_bounce(
     )  # fmt: skip
     floor = HalfSpace(name="floor", material="rubber")
     # Undamped it lasts 2.94 depths over the speed (Johnson 1985, Contact Mechanics, 11.4); damping keeps it longer.
-    lasts = 2.94 * (1.25 * MASS * speed**2 / stiffness(law, ball, floor)) ** 0.4 / speed
+    lasts = 2.94 * power(1.25 * MASS * squared(speed) / stiffness(law, ball, floor), 0.4) / speed
     scene = SpatialScene(
         title="Compliant bounce", duration=round(RUN_UP + 3.0 * lasts + AFTER, 3), gravity=(0.0, 0.0, 0.0),
         bodies=(ball,), boundaries=(floor,), contact=ContactLaw(compliant=law),

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import numpy as np
 
+from reference_engine.elementary import power
 from scenarios.catalogue.bodies import Array, G, start_pose
 from scenarios.catalogue.compliant_spheres import rubber
 from scenarios.catalogue.laws import RESTING_SHARE, contact_laws
@@ -32,7 +33,7 @@ def compliant_rest(*, young_modulus: Annotated[float, Within(1e4, 1e10)] = 1e5) 
         name="ball", shape=Sphere(radius=RADIUS), mass=MASS, material="rubber", position=(0.0, 0.0, RADIUS)
     )
     floor = HalfSpace(name="floor", material="rubber")
-    depth = (MASS * G / stiffness(law, ball, floor)) ** (2.0 / 3.0)
+    depth = power(MASS * G / stiffness(law, ball, floor), 2.0 / 3.0)
     law = law.model_copy(update={"most_damping": math.sqrt(6.0 / (G * depth))})
     scene = SpatialScene(
         title="Compliant rest", duration=DURATION, bodies=(ball,), boundaries=(floor,),

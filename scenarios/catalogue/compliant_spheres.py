@@ -8,11 +8,14 @@ turned is not worked out: its spin is, and nothing depends on the rest.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.dense import mul, norm
+from reference_engine.elementary import power, squared
 from scenarios.materials import CompliantContact, Material, MaterialPair, contact_radius, damping, stiffness
 from scenarios.scenario import ParameterError
 from scenarios.scene import HalfSpace, SpatialScene, Sphere, inertias, masses, spatial_start
@@ -49,7 +52,7 @@ def check_depth(name: str, scene: SpatialScene, speed: float) -> None:
     """
     given, (a, b, *_) = scene.contact.compliant, scene.bodies
     assert given is not None and isinstance(a.shape, Sphere)
-    depth = (0.625 * masses(scene)[0] * speed**2 / stiffness(given, a, b)) ** 0.4
+    depth = power(0.625 * masses(scene)[0] * squared(speed) / stiffness(given, a, b), 0.4)
     if depth > DEEPEST * a.shape.radius:
         raise ParameterError(
             f"{name}: speed {speed:g} m/s would press balls of radius {a.shape.radius:g} m by {depth:.3g} m; "
@@ -106,9 +109,9 @@ class CompliantSpheres:
     def energy(self, time: Array) -> Array:
         """(S, 4) J: kinetic, of gravity, elastic, dissipated; their sum is constant."""
         state, found = self.state(time), np.zeros((len(time), 4))
-        found[:, 0] = 0.5 * (state[:, :, 1] ** 2).sum(axis=2) @ self._mass
-        found[:, 0] += 0.5 * (state[:, :, 2] ** 2).sum(axis=2) @ self._moment
-        found[:, 1] = -(state[:, :, 0] @ self._gravity) @ self._mass
+        found[:, 0] = mul(0.5 * (squared(state[:, :, 1])).sum(axis=2), self._mass)
+        found[:, 0] += mul(0.5 * (squared(state[:, :, 2])).sum(axis=2), self._moment)
+        found[:, 1] = mul(-(mul(state[:, :, 0], self._gravity)), self._mass)
         for row, now in zip(found, state):
             depths = [max(0.0, -self._touch(now, k).gap) for k in range(len(self._pairs))]
             row[2] = sum(0.4 * c * depth**2.5 for c, depth in zip(self._c, depths))
@@ -135,17 +138,17 @@ class CompliantSpheres:
         (x, v, w), bodies = state[i], len(state)
         if j < bodies:
             away = state[j, 0] - x
-            apart = float(np.sqrt(away @ away))
+            apart = float(np.sqrt(mul(away, away)))
             normal, gap = away / apart, apart - self._radius[i] - self._radius[j]
             velocity, spin, arm_j = state[j, 1], state[j, 2], -(self._radius[j] + 0.5 * gap) * normal
         else:
             plane = self._faces[j - bodies]
             normal, point = plane
-            gap = float((point - x) @ normal) - self._radius[i]
+            gap = float(mul(point - x, normal)) - self._radius[i]
             velocity, spin, arm_j = STILL, STILL, STILL
         arm_i = (self._radius[i] + 0.5 * gap) * normal
         relative = velocity + cross(spin, arm_j) - v - cross(w, arm_i)
-        closing = -float(relative @ normal)
+        closing = -float(mul(relative, normal))
         return Touch(gap, normal, closing, relative + closing * normal, spin - w, arm_i, arm_j)
 
     def _rate(self, y: Array, held: dict[int, float]) -> Array:
@@ -157,13 +160,16 @@ class CompliantSpheres:
             (i, j), touch, law = self._pairs[k], self._touch(state, k), self._law[k]
             if touch.gap >= 0.0:
                 continue
-            elastic = self._c[k] * (-touch.gap) ** 1.5
+            elastic = self._c[k] * -touch.gap * math.sqrt(-touch.gap)
             force = max(0.0, elastic * (1.0 + d * touch.approach))
-            slip, turning = float(np.sqrt(touch.slip @ touch.slip)), float(np.sqrt(touch.turning @ touch.turning))
+            slip, turning = (
+                float(np.sqrt(mul(touch.slip, touch.slip))),
+                float(np.sqrt(mul(touch.turning, touch.turning))),
+            )
             drag = law.sliding_friction * force / regularised(slip, law.v_small)
             resist = law.rolling_resistance * self._r[k] * force / regularised(turning, law.w_small)
             push, couple = force * touch.normal - drag * touch.slip, -resist * touch.turning  # on the second
-            lost += (force - elastic) * touch.approach + drag * slip**2 + resist * turning**2
+            lost += (force - elastic) * touch.approach + drag * squared(slip) + resist * squared(turning)
             rate[i, 1] -= push / self._mass[i]
             rate[i, 2] -= (cross(touch.arm_i, push) + couple) / self._moment[i]
             if j < len(state):
@@ -174,11 +180,13 @@ class CompliantSpheres:
     def _integrate(self, y: Array, end: float, tolerance: float) -> None:
         from scipy.integrate import solve_ivp  # only a truth that is asked for its poses pays for the import
 
+        from reference_engine.ode import Dop853
+
         now, held = 0.0, self._met(y, {})
         while now < end:
             events = [self._crossing(k, leaving=k in held) for k in range(len(self._pairs))]
             found = solve_ivp(
-                lambda _, state, held=held: self._rate(state, held), (now, end), y, "DOP853", rtol=tolerance,
+                lambda _, state, held=held: self._rate(state, held), (now, end), y, Dop853, rtol=tolerance,
                 atol=tolerance, events=events, dense_output=True, max_step=self._longest(y),
             )  # fmt: skip
             now, y = float(found.t[-1]), found.y[:, -1]
@@ -205,9 +213,9 @@ class CompliantSpheres:
     def _longest(self, y: Array) -> float:
         """s"""
         fastest = float(np.linalg.norm(y[:-1].reshape(-1, 3, 3)[:, 1], axis=1).max())
-        fall = float(np.linalg.norm(self._gravity))
+        fall = float(norm(self._gravity))
         stride = STRIDE * min(self._radius)
-        return min(stride / fastest if fastest else np.inf, (2.0 * stride / fall) ** 0.5 if fall else np.inf, 1e3)
+        return min(stride / fastest if fastest else np.inf, math.sqrt(2.0 * stride / fall) if fall else np.inf, 1e3)
 
 
 def cross(a: Array, b: Array) -> Array:
@@ -218,4 +226,4 @@ def cross(a: Array, b: Array) -> Array:
 
 def regularised(x: float, small: float) -> float:
     """x, but at least small / 3: twice continuously differentiable where the two meet, at x = small."""
-    return x if x >= small else small * ((x / small) ** 2 * (1.0 - x / small / 3.0) + 1.0 / 3.0)
+    return x if x >= small else small * (squared(x / small) * (1.0 - x / small / 3.0) + 1.0 / 3.0)

@@ -14,6 +14,9 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.dense import gauss_legendre
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import G, block, scene_of
 from scenarios.catalogue.ground import GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
@@ -42,20 +45,20 @@ class Contact(NamedTuple):
 
 def first_contact(height: float, thickness: float, gap: float, spin: float, g: float = G) -> Contact:
     """By quadrature of the energy; `spin` must carry it over the edge, see `least_spin`."""
-    tilt = math.asin(gap / height)
-    node, weight = np.polynomial.legendre.leggauss(NODES)
+    tilt = elementary.asin(gap / height)
+    node, weight = gauss_legendre(NODES)
     theta = 0.5 * tilt * (node + 1.0)
 
     def speed(theta: np.ndarray) -> np.ndarray:
-        gained = g * (height * (1.0 - np.cos(theta)) - thickness * np.sin(theta))
-        return np.sqrt(spin**2 + 3.0 * gained / (height**2 + thickness**2))
+        gained = g * (height * (1.0 - elementary.cos(theta)) - thickness * elementary.sin(theta))
+        return np.sqrt(squared(spin) + 3.0 * gained / (squared(height) + squared(thickness)))
 
     return Contact(tilt, float(0.5 * tilt * np.sum(weight / speed(theta))), float(speed(np.array(tilt))))
 
 
 def least_spin(height: float, thickness: float, g: float = G) -> float:
     """rad/s, that lifts the centre over the edge: h/2 to the half diagonal."""
-    return math.sqrt(3.0 * g * (math.hypot(height, thickness) - height) / (height**2 + thickness**2))
+    return math.sqrt(3.0 * g * (math.hypot(height, thickness) - height) / (squared(height) + squared(thickness)))
 
 
 def dominoes(

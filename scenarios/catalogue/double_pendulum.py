@@ -16,6 +16,8 @@ from typing import Literal
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.laws import gain_law
@@ -46,10 +48,10 @@ def motion(theta_1: float, theta_2: float, end: float) -> DenseSolution:
 
 def _rate(time: Array, state: Array) -> Array:
     theta_1, theta_2, omega_1, omega_2 = state
-    c, s = np.cos(theta_1 - theta_2), np.sin(theta_1 - theta_2)
-    torque_1 = -0.5 * s * omega_2**2 - 1.5 * G * np.sin(theta_1)
-    torque_2 = 0.5 * s * omega_1**2 - 0.5 * G * np.sin(theta_2)
-    determinant = 4.0 / 9.0 - 0.25 * c**2
+    c, s = elementary.cos(theta_1 - theta_2), elementary.sin(theta_1 - theta_2)
+    torque_1 = -0.5 * s * squared(omega_2) - 1.5 * G * elementary.sin(theta_1)
+    torque_2 = 0.5 * s * squared(omega_1) - 0.5 * G * elementary.sin(theta_2)
+    determinant = 4.0 / 9.0 - 0.25 * squared(c)
     alpha_1 = (torque_1 / 3.0 - 0.5 * c * torque_2) / determinant
     alpha_2 = (4.0 / 3.0 * torque_2 - 0.5 * c * torque_1) / determinant
     return np.array([omega_1, omega_2, alpha_1, alpha_2])
@@ -58,16 +60,16 @@ def _rate(time: Array, state: Array) -> Array:
 def energy(state: Array) -> Array:
     """J, of states (4, N)."""
     theta_1, theta_2, omega_1, omega_2 = state
-    c = np.cos(theta_1 - theta_2)
-    kinetic = (4.0 * omega_1**2 + omega_2**2 + 3.0 * c * omega_1 * omega_2) / 6.0
-    return kinetic - 0.5 * G * (3.0 * np.cos(theta_1) + np.cos(theta_2))
+    c = elementary.cos(theta_1 - theta_2)
+    kinetic = (4.0 * squared(omega_1) + squared(omega_2) + 3.0 * c * omega_1 * omega_2) / 6.0
+    return kinetic - 0.5 * G * (3.0 * elementary.cos(theta_1) + elementary.cos(theta_2))
 
 
 def poses(angles: Array) -> Array:
     """(S, 2, 3) of angles (2, S): a rod hanging straight down has angle 0."""
     theta_1, theta_2 = angles
-    s_1, c_1 = np.sin(theta_1), np.cos(theta_1)
-    s_2, c_2 = np.sin(theta_2), np.cos(theta_2)
+    s_1, c_1 = elementary.sin(theta_1), elementary.cos(theta_1)
+    s_2, c_2 = elementary.sin(theta_2), elementary.cos(theta_2)
     upper = np.stack([0.5 * s_1, -0.5 * c_1, theta_1], axis=-1)
     lower = np.stack([s_1 + 0.5 * s_2, -c_1 - 0.5 * c_2, theta_2], axis=-1)
     return np.stack([upper, lower], axis=1)
@@ -81,7 +83,12 @@ def double_pendulum(*, start: Start = "mild") -> Scenario:
     rod = Polygon(vertices=((-a, -b), (a, -b), (a, b), (-a, b)))
     bodies = tuple(
         PlanarBody(
-            name=name, shape=rod, mass=1.0, inertia=LENGTH**2 / 12.0, position=(float(x), float(y)), angle=float(angle)
+            name=name,
+            shape=rod,
+            mass=1.0,
+            inertia=squared(LENGTH) / 12.0,
+            position=(float(x), float(y)),
+            angle=float(angle),
         )
         for name, (x, y, angle) in zip(("upper", "lower"), poses(np.array(theta)[:, None])[0])
     )

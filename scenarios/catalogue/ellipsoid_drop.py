@@ -16,6 +16,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution, falling_root
 from scenarios.catalogue.ground import ground as lay_ground
@@ -42,14 +44,14 @@ class Bounce(NamedTuple):
 
     def gap(self, time: Array) -> Array:
         since = time - self.time
-        height = self.height + self.speed * since - 0.5 * G * since**2
+        height = self.height + self.speed * since - 0.5 * G * squared(since)
         return height - ELLIPSE.height(self.tilt + self.rate * since)[0]
 
 
 def first_impact(height: float, tilt: float, restitution: float) -> Bounce:
     h, slope, _ = (float(part[0]) for part in ELLIPSE.height(np.array([tilt])))
     time = math.sqrt(2.0 * height / G)
-    pushed = (1.0 + restitution) * G * time / (1.0 + slope**2 / ELLIPSE.inertia)
+    pushed = (1.0 + restitution) * G * time / (1.0 + squared(slope) / ELLIPSE.inertia)
     return Bounce(time, h, pushed - G * time, tilt, -slope * pushed / ELLIPSE.inertia)
 
 
@@ -74,7 +76,7 @@ def sliding(bounce: Bounce) -> DenseSolution:
 
     def presses(time: Array, state: Array) -> Array:
         _, slope, bend = ELLIPSE.height(state[0])
-        return G + slope * ELLIPSE.turning(*state) + bend * state[1] ** 2
+        return G + slope * ELLIPSE.turning(*state) + bend * squared(state[1])
 
     return DenseSolution(rate, np.array([bounce.tilt, bounce.rate]), bounce.time, DURATION, window=0.1, stop=presses)
 
@@ -92,7 +94,7 @@ def ellipsoid_drop(
         shape=Ellipsoid(semi_axes=SEMI_AXES["long"]),
         mass=1.0,
         position=(0.0, 0.0, bounce.height + height),
-        orientation=(math.cos(0.5 * tilt), 0.0, -math.sin(0.5 * tilt), 0.0),
+        orientation=(elementary.cos(0.5 * tilt), 0.0, -elementary.sin(0.5 * tilt), 0.0),
         restitution=restitution,
     )
     scene = scene_of("spatial", (body,), lay_ground("spatial", "plane"), title="Ellipsoid drop", duration=DURATION)
@@ -106,9 +108,9 @@ def ellipsoid_drop(
 
     def motion(time: Array) -> Array:
         since = np.maximum(time - bounce.time, 0.0)
-        falling = bounce.height + height - 0.5 * G * np.minimum(time, bounce.time) ** 2
+        falling = bounce.height + height - 0.5 * G * squared(np.minimum(time, bounce.time))
         if restitution > 0.0:
-            up = falling + bounce.speed * since - 0.5 * G * since**2
+            up = falling + bounce.speed * since - 0.5 * G * squared(since)
             turned = tilt + bounce.rate * since
         else:
             turned = np.where(time <= bounce.time, tilt, sliding(bounce)(np.maximum(time, bounce.time))[0])

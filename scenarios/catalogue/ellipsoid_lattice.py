@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from reference_engine.elementary import power
 from scenarios.catalogue.bodies import scene_of
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
@@ -39,7 +40,7 @@ def ellipsoid_lattice(
     seed: Annotated[int, Within(0, 1_000_000)] = 1,
 ) -> Scenario:
     """Ellipsoid lattice: n ellipsoids, turned at random, fall onto a plane as a cube or in four layers"""
-    side = math.ceil(round(n ** (1.0 / 3.0), 9)) if heap == "cube" else math.ceil(math.sqrt(n / LAYERS))
+    side = math.ceil(round(power(n, 1.0 / 3.0), 9)) if heap == "cube" else math.ceil(math.sqrt(n / LAYERS))
     random = np.random.default_rng(seed)
     turned = random.normal(size=(n, 4))
     turned /= np.linalg.norm(turned, axis=1, keepdims=True)

@@ -14,6 +14,8 @@ from typing import Annotated
 
 import numpy as np
 
+from reference_engine.dense import mul
+from reference_engine.elementary import power, squared
 from scenarios.catalogue.bodies import Array, scene_of
 from scenarios.catalogue.ground import Ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
@@ -32,7 +34,7 @@ DURATION = 0.7  # s
 
 def cells(n: int) -> Array:
     """(n, 3) m: the middles of the n cells nearest to the origin, which is a corner of eight of them."""
-    reach = math.ceil(n ** (1.0 / 3.0)) + 1
+    reach = math.ceil(round(power(n, 1.0 / 3.0), 9)) + 1
     steps = [(k + 0.5) * CELL for k in range(-reach, reach)]
     middle = np.array(list(itertools.product(steps, repeat=3)))
     far = np.round(np.linalg.norm(middle, axis=1), 9)  # equal ones in the order of the product
@@ -69,7 +71,7 @@ def ellipsoids_in_sphere(
     scene = scene_of("spatial", bodies, walls, title=title, duration=DURATION)
     goal = None
     if friction == 0.0:
-        exact = float((masses(scene) * TURN) @ (middle[:, 0] ** 2 + middle[:, 1] ** 2))
+        exact = float(mul(masses(scene) * TURN, squared(middle[:, 0]) + squared(middle[:, 1])))
         goal = Goal(
             name="moment of momentum about the upright axis",
             unit="kg m^2/s",

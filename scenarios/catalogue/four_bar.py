@@ -11,13 +11,14 @@ Dynamics of Mechanical Systems", ch. 3 (loop closure).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.elementary import cubed, squared
 from scenarios.catalogue.bodies import Array, Body, G, block, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.ground import Space
@@ -39,28 +40,29 @@ RODS = (("crank", CRANK), ("coupler", COUPLER), ("rocker", ROCKER))
 
 def assembled(angle: float) -> tuple[float, float]:
     """Angles of coupler and rocker, the rocker's pin above."""
-    pin = CRANK * np.array([math.cos(angle), math.sin(angle)])
+    pin = CRANK * np.array([elementary.cos(angle), elementary.sin(angle)])
     reach = np.array([GROUND, 0.0]) - pin
-    far = float(np.hypot(*reach))
-    opening = math.acos((far**2 + COUPLER**2 - ROCKER**2) / (2.0 * far * COUPLER))
-    lean = math.atan2(reach[1], reach[0]) + opening
-    x, y = pin + COUPLER * np.array([math.cos(lean), math.sin(lean)]) - [GROUND, 0.0]
-    return lean, math.atan2(y, x)
+    far = float(elementary.hypot(*reach))
+    opening = elementary.acos((squared(far) + squared(COUPLER) - squared(ROCKER)) / (2.0 * far * COUPLER))
+    lean = elementary.atan2(reach[1], reach[0]) + opening
+    x, y = pin + COUPLER * np.array([elementary.cos(lean), elementary.sin(lean)]) - [GROUND, 0.0]
+    return lean, elementary.atan2(y, x)
 
 
 def along_the_crank(t: Array, u: Array, v: Array) -> tuple[Array, Array, Array, Array]:
     """u', v', u'', v'' for a unit of crank speed, of angles (N,)."""
-    det = -COUPLER * ROCKER * np.sin(v - u)
+    det = -COUPLER * ROCKER * elementary.sin(v - u)
 
     def solve(x: Array, y: Array) -> tuple[Array, Array]:
         """(h, k) with b h p(u) - c k p(v) = (x, y)."""
-        h = (-ROCKER * np.cos(v) * x - ROCKER * np.sin(v) * y) / det
-        k = (-COUPLER * np.cos(u) * x - COUPLER * np.sin(u) * y) / det
+        h = (-ROCKER * elementary.cos(v) * x - ROCKER * elementary.sin(v) * y) / det
+        k = (-COUPLER * elementary.cos(u) * x - COUPLER * elementary.sin(u) * y) / det
         return h, k
 
-    h, k = solve(CRANK * np.sin(t), -CRANK * np.cos(t))
+    h, k = solve(CRANK * elementary.sin(t), -CRANK * elementary.cos(t))
     inward = [
-        CRANK * f(t) + COUPLER * h**2 * f(u) - ROCKER * k**2 * f(v) for f in (np.cos, np.sin)
+        CRANK * f(t) + COUPLER * squared(h) * f(u) - ROCKER * squared(k) * f(v)
+        for f in (elementary.cos, elementary.sin)
     ]  # what b u'' p(u) - c v'' p(v) makes up for
     return (h, k, *solve(*inward))
 
@@ -71,20 +73,20 @@ def _rate(time: Array, y: Array) -> Array:
     one, none = np.ones_like(t), np.zeros_like(t)
 
     def e(angle: Array) -> Array:
-        return np.array([np.cos(angle), np.sin(angle)])
+        return np.array([elementary.cos(angle), elementary.sin(angle)])
 
     def p(angle: Array) -> Array:
-        return np.array([-np.sin(angle), np.cos(angle)])
+        return np.array([-elementary.sin(angle), elementary.cos(angle)])
 
     inertia, force = none, none
     for (_, length), angle, first, second, carried in zip(
         RODS, (t, u, v), (one, h, k), (none, h2, k2), (0.0, CRANK, 0.0)
     ):
         r1 = carried * p(t) + 0.5 * length * first * p(angle)
-        r2 = -carried * e(t) + 0.5 * length * (second * p(angle) - first**2 * e(angle))
-        about = length**2 / 12.0
-        inertia = inertia + length * ((r1 * r1).sum(axis=0) + about * first**2)
-        force = force - length * (((r1 * r2).sum(axis=0) + about * first * second) * w**2 + G * r1[1])
+        r2 = -carried * e(t) + 0.5 * length * (second * p(angle) - squared(first) * e(angle))
+        about = squared(length) / 12.0
+        inertia = inertia + length * ((r1 * r1).sum(axis=0) + about * squared(first))
+        force = force - length * (((r1 * r2).sum(axis=0) + about * first * second) * squared(w) + G * r1[1])
     return np.array([w, h * w, k * w, force / inertia])
 
 
@@ -99,9 +101,9 @@ def poses(angles: Array) -> Array:
     t, u, v = angles
 
     def at(x: Array | float, y: Array | float, half: float, angle: Array) -> Array:
-        return np.stack([x + half * np.cos(angle), y + half * np.sin(angle), angle], axis=-1)
+        return np.stack([x + half * elementary.cos(angle), y + half * elementary.sin(angle), angle], axis=-1)
 
-    pin = CRANK * np.cos(t), CRANK * np.sin(t)
+    pin = CRANK * elementary.cos(t), CRANK * elementary.sin(t)
     return np.stack(
         [at(0.0, 0.0, 0.5 * CRANK, t), at(*pin, 0.5 * COUPLER, u), at(GROUND, 0.0, 0.5 * ROCKER, v)], axis=1
     )
@@ -114,16 +116,18 @@ def four_bar(*, spin: Annotated[float, Within(-20.0, 20.0)] = 6.0, space: Space 
     angles = exact(np.zeros(1))[:3, 0]
     h, k, _, _ = along_the_crank(*(np.array([angle]) for angle in angles))
     rates = (spin, float(h[0]) * spin, float(k[0]) * spin)
-    pin_speed = CRANK * spin * np.array([-math.sin(ANGLE), math.cos(ANGLE)])
+    pin_speed = CRANK * spin * np.array([-elementary.sin(ANGLE), elementary.cos(ANGLE)])
     bodies: list[Body] = []
     for i, ((name, length), (x, y, angle), rate) in enumerate(zip(RODS, pose, rates)):
-        speed = 0.5 * length * rate * np.array([-math.sin(angle), math.cos(angle)]) + (pin_speed if i == 1 else 0.0)
+        speed = 0.5 * length * rate * np.array([-elementary.sin(angle), elementary.cos(angle)]) + (
+            pin_speed if i == 1 else 0.0
+        )
         rod = block(
             space, name, size=(length, THICKNESS), depth=THICKNESS, x=float(x), y=float(y), angle=float(angle),
             velocity=(float(speed[0]), float(speed[1])), spin=rate, mass=length,
         )  # fmt: skip
-        slender = length**3 / 12.0
-        inertia = slender if space == "planar" else (length * THICKNESS**2 / 6.0, slender, slender)
+        slender = cubed(length) / 12.0
+        inertia = slender if space == "planar" else (length * squared(THICKNESS) / 6.0, slender, slender)
         bodies.append(rod.model_copy(update={"inertia": inertia, "group": 1}))
     ends = {name: length / 2.0 for name, length in RODS}
     pairs = (

@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, Body, block, poses_in_plane, scene_of
 from scenarios.catalogue.ground import Space
 from scenarios.catalogue.laws import flight_laws
@@ -67,7 +68,7 @@ def free_tumble(
     scene = scene_of(space, (body,), title=title, duration=DURATION, g=gravity)
 
     def path(time: Array) -> tuple[Array, Array]:
-        return throw[0] * time, throw[1] * time - 0.5 * gravity * time**2
+        return throw[0] * time, throw[1] * time - 0.5 * gravity * squared(time)
 
     def planar(time: Array) -> Array:
         return np.stack([*path(time), rate * time], axis=-1)[:, None, :]

@@ -5,9 +5,9 @@ Half of the contact faults of real engines are invisible on a plane: pairs of sh
 
 from __future__ import annotations
 
-import math
 from typing import Literal, NamedTuple
 
+from reference_engine import elementary
 from scenarios.scene import (
     Box,
     HalfPlane,
@@ -46,7 +46,7 @@ def ground(
 
     plane: half-plane or half-space. box: a fixed rectangle or box, `width` (m) wide and deep, 2 m thick.
     """
-    s, c = math.sin(tilt), math.cos(tilt)
+    s, c = elementary.sin(tilt), elementary.cos(tilt)
     if kind == "plane":
         if space == "planar":
             return Ground(
@@ -73,7 +73,7 @@ def ground(
         shape=Box(size=(width, width, THICKNESS)),
         fixed=True,
         position=(x, 0.0, up),
-        orientation=(math.cos(tilt / 2.0), 0.0, 0.0 - math.sin(tilt / 2.0), 0.0),  # x towards z: about -y
+        orientation=(elementary.cos(tilt / 2.0), 0.0, 0.0 - elementary.sin(tilt / 2.0), 0.0),  # x towards z: about -y
         friction=friction,
         restitution=restitution,
     )

@@ -10,13 +10,14 @@ Source: Lagrange's top (Goldstein, Classical Mechanics, ch. 5.7), by Euler's equ
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.laws import gain_law
@@ -28,8 +29,8 @@ from scenarios.truth import Goal, Motion, Truth
 
 RADIUS, THICKNESS, ARM = 0.2, 0.04, 0.15  # m; ARM from the tip to the centre of mass
 MASS = 1.0  # kg
-ALONG = 0.5 * MASS * RADIUS**2  # C, kg m^2
-ACROSS = MASS * (RADIUS**2 / 4.0 + THICKNESS**2 / 12.0)
+ALONG = 0.5 * MASS * squared(RADIUS)  # C, kg m^2
+ACROSS = MASS * (squared(RADIUS) / 4.0 + squared(THICKNESS) / 12.0)
 DURATION = 2.0  # s
 GOAL_TIME = 1.0  # s
 GAIN_SHARE = 0.2  # as of the double pendulum
@@ -38,7 +39,7 @@ GAIN_SHARE = 0.2  # as of the double pendulum
 @lru_cache(maxsize=4)
 def motion(tilt: float, spin: float) -> DenseSolution:
     """(w, x, y, z of the attitude; spin in body axes (3)): Euler's equations about the tip."""
-    A = ACROSS + MASS * ARM**2
+    A = ACROSS + MASS * squared(ARM)
 
     def rate(time: Array, y: Array) -> Array:
         w, x, yy, z, p, q, r = y
@@ -57,7 +58,7 @@ def motion(tilt: float, spin: float) -> DenseSolution:
             ]
         )
 
-    start = np.array([math.cos(0.5 * tilt), 0.0, math.sin(0.5 * tilt), 0.0, 0.0, 0.0, spin])
+    start = np.array([elementary.cos(0.5 * tilt), 0.0, elementary.sin(0.5 * tilt), 0.0, 0.0, 0.0, spin])
     return DenseSolution(rate, start, 0.0, DURATION, window=0.05)
 
 
@@ -81,8 +82,8 @@ def heavy_top(
         mass=MASS,
         inertia=(ACROSS, ACROSS, ALONG),
         position=(float(start[0]), float(start[1]), float(start[2])),
-        orientation=(math.cos(0.5 * tilt), 0.0, math.sin(0.5 * tilt), 0.0),
-        spin=(spin * math.sin(tilt), 0.0, spin * math.cos(tilt)),
+        orientation=(elementary.cos(0.5 * tilt), 0.0, elementary.sin(0.5 * tilt), 0.0),
+        spin=(spin * elementary.sin(tilt), 0.0, spin * elementary.cos(tilt)),
     )
     scene = SpatialScene(
         title=f"Heavy top, {spin:g} rad/s at {tilt:g} rad",

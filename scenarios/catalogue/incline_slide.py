@@ -7,12 +7,13 @@ an engine whose answers differ feels the axes of the world.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G, block, poses_in_plane, scene_of
 from scenarios.catalogue.ground import GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
@@ -42,7 +43,7 @@ the same code creeps by 6e-9 m or by 35 mm."""
 
 def acceleration(slope: float, friction: float, g: float = G) -> float:
     """m/s^2 down the slope (rad) from rest: g (sin b - mu cos b) where tan b > mu, else 0."""
-    return max(0.0, g * (math.sin(slope) - friction * math.cos(slope)))
+    return max(0.0, g * (elementary.sin(slope) - friction * elementary.cos(slope)))
 
 
 def incline_slide(
@@ -55,11 +56,11 @@ def incline_slide(
 ) -> Scenario:
     """Incline slide: a block at rest on an incline of 0.98, 1 or 1.02 friction angles (rad); how far it gets in 3 s"""
     slope = STEEPNESS[relation] * friction_angle
-    friction = math.tan(friction_angle)  # below 1, the width over the height: it slides rather than tips
+    friction = elementary.tan(friction_angle)  # below 1, the width over the height: it slides rather than tips
     a = 0.0 if relation == "at" else acceleration(slope, friction)  # there the round-off of tan decides otherwise
     tilt = slope if tilted == "ground" else 0.0  # of ground and block; gravity leans by the rest
-    down = np.array([math.cos(tilt), -math.sin(tilt)])
-    x, y = HALF * math.sin(tilt), HALF * math.cos(tilt)
+    down = np.array([elementary.cos(tilt), -elementary.sin(tilt)])
+    x, y = HALF * elementary.sin(tilt), HALF * elementary.cos(tilt)
     scene = scene_of(
         space,
         (block(space, "block", x=x, y=y, angle=0.0 - tilt, friction=friction),),
@@ -71,7 +72,7 @@ def incline_slide(
 
     def motion(time: Array) -> Array:
         pose = np.empty((len(time), 1, 3))
-        pose[:, 0, :2] = (x, y) + 0.5 * a * time[:, None] ** 2 * down
+        pose[:, 0, :2] = (x, y) + 0.5 * a * squared(time[:, None]) * down
         pose[:, 0, 2] = -tilt
         return pose
 
@@ -92,7 +93,7 @@ def incline_slide(
             source="Coulomb friction: it slides if tan b > mu, with a = g (sin b - mu cos b)",
             span=(0.0, DURATION),
             pose=poses_in_plane(scene, motion),
-            goal=Goal(name="distance in 3 s", unit="m", exact=0.5 * a * DURATION**2, measure=distance),
+            goal=Goal(name="distance in 3 s", unit="m", exact=0.5 * a * squared(DURATION), measure=distance),
             invariants=invariants,
         ),
         headline="truth_error_goal",

@@ -19,6 +19,8 @@ from typing import Annotated
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G, scene_of, start_pose
 from scenarios.catalogue.ground import GroundKind
 from scenarios.catalogue.ground import ground as lay_ground
@@ -38,12 +40,12 @@ class Throw:
     """Where the box is, by s = ln w; way downhill and across from where it was thrown, m."""
 
     def __init__(self, slope: float, friction: float, speed: float) -> None:
-        self.kappa, self.pull, self.speed = friction / math.tan(slope), G * math.sin(slope), speed
+        self.kappa, self.pull, self.speed = friction / elementary.tan(slope), G * elementary.sin(slope), speed
 
     def _power(self, n: float, s: Array) -> Array:
         """Of w^(n-1), the integral from w to 1: (1 - w^n) / n."""
         with np.errstate(over="ignore"):
-            return -s if abs(n) < 1e-12 else -np.expm1(n * s) / n
+            return -s if abs(n) < 1e-12 else -elementary.expm1(n * s) / n
 
     def time(self, s: Array) -> Array:
         k = self.kappa
@@ -69,7 +71,7 @@ class Throw:
         s, k = self.at(time), self.kappa
         down = 0.5 * (self._power(2.0 * k - 2.0, s) - self._power(2.0 * k + 2.0, s))
         across = self._power(2.0 * k - 1.0, s) + self._power(2.0 * k + 1.0, s)
-        return 0.5 * self.speed**2 / self.pull * np.stack([down, across], axis=1)
+        return 0.5 * squared(self.speed) / self.pull * np.stack([down, across], axis=1)
 
 
 def incline_throw(
@@ -81,9 +83,12 @@ def incline_throw(
 ) -> Scenario:
     """Incline throw: a flat box thrown level across an incline (rad); friction turns with its velocity"""
     throw = Throw(slope, friction, speed)
-    down, normal = np.array([math.cos(slope), 0.0, -math.sin(slope)]), np.array([math.sin(slope), 0.0, math.cos(slope)])
+    down, normal = (
+        np.array([elementary.cos(slope), 0.0, -elementary.sin(slope)]),
+        np.array([elementary.sin(slope), 0.0, elementary.cos(slope)]),
+    )
     start = 0.5 * HEIGHT * normal
-    turned = (math.cos(0.5 * slope), 0.0, math.sin(0.5 * slope), 0.0)
+    turned = (elementary.cos(0.5 * slope), 0.0, elementary.sin(0.5 * slope), 0.0)
     box = SpatialBody(
         name="box",
         shape=Box(size=(SIDE, SIDE, HEIGHT)),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_engine.dense import eigh, mul, norm
 from scenarios import mass
 from scenarios.catalogue.bodies import start_pose
 from scenarios.forces import spring_energy
@@ -23,7 +24,7 @@ MOMENTUM_SHARE = 1e-3  # of the momentum scale: single precision, thousands of s
 def energy_scale(scene: Scene) -> float:
     """J: sum of m g L over the free bodies, L the height that they span, plus kinetic and elastic energy at time 0."""
     gravity = np.array(scene.gravity)
-    g = float(np.linalg.norm(gravity))
+    g = float(norm(gravity))
     free = [i for i, body in enumerate(scene.bodies) if not body.fixed]
     m, inertia = masses(scene)[free], inertias(scene)[free]
     bodies = [scene.bodies[i] for i in free]
@@ -35,7 +36,7 @@ def energy_scale(scene: Scene) -> float:
     if g == 0.0:
         return stored
     reach = np.array([mass.reach(body.shape) for body in bodies])
-    altitude = -np.array([body.position for body in bodies]) @ gravity / g
+    altitude = mul(-np.array([body.position for body in bodies]), gravity) / g
     span = float(np.max(altitude + reach) - np.min(altitude - reach))
     return float(np.sum(m) * g * span + stored)
 
@@ -46,7 +47,7 @@ def smallest_size(scene: Scene) -> float:
     least = np.inf
     for body in scene.bodies:
         if not body.fixed:
-            least = min(least, float(np.linalg.eigvalsh(measure(body.shape).second_moments)[0]))
+            least = min(least, float(eigh(measure(body.shape).second_moments)[0][0]))
     return float(np.sqrt(12.0 * least))
 
 
@@ -82,16 +83,16 @@ def pressed_energy(scene: Scene) -> float:
     for i, (a, radius) in enumerate(spheres):
         for b, other in spheres[i + 1 :]:
             if not (a.fixed and b.fixed):
-                gaps.append((a, b, float(np.linalg.norm(np.subtract(a.position, b.position))) - radius - other))
+                gaps.append((a, b, float(norm(np.subtract(a.position, b.position))) - radius - other))
         if not a.fixed:
-            gaps += [(a, p, float(np.subtract(a.position, p.point) @ np.array(p.normal)) - radius) for p in planes]
+            gaps += [(a, p, float(mul(np.subtract(a.position, p.point), np.array(p.normal))) - radius) for p in planes]
     return sum(0.4 * stiffness(given, a, b) * (-gap) ** 2.5 for a, b, gap in gaps if gap < 0.0)
 
 
 def flight_laws(scene: Scene) -> dict[str, float]:
     """Bounds for bodies that touch nothing: energy, and the momentum that gravity does not explain (kg m/s)."""
-    speed = max(float(np.linalg.norm(body.velocity)) for body in scene.bodies)
-    fall = float(np.linalg.norm(scene.gravity)) * scene.duration
+    speed = max(float(norm(body.velocity)) for body in scene.bodies)
+    fall = float(norm(scene.gravity)) * scene.duration
     total = float(sum(body.mass or 0.0 for body in scene.bodies if not body.fixed))
     laws = gain_law(scene, MOVING_SHARE)
     if speed + fall > 0.0:

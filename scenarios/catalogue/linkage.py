@@ -16,6 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine import elementary
+from reference_engine.dense import mul, solve
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array
 from scenarios.catalogue.chebyshev import DenseSolution
 
@@ -41,60 +44,60 @@ class Linkage:
 
     def centres(self, angles: Array) -> Array:
         """(S, B, 3) poses, of angles (n, S)."""
-        at = self.offsets[:, None] + self.arrows @ np.exp(1j * angles)
+        at = self.offsets[:, None] + mul(self.arrows, elementary.cos(angles) + 1j * elementary.sin(angles))
         turned = np.array([angles[k] if k != NO_ANGLE else np.zeros(angles.shape[1]) for k in self.turning])
         return np.stack([at.real, at.imag, turned], axis=-1).transpose(1, 0, 2)
 
     def along(self, angles: Array) -> tuple[Array, Array]:
         """K and K' (n, N), of angles (n, N)."""
-        e = np.exp(1j * angles)
+        e = elementary.cos(angles) + 1j * elementary.sin(angles)
         G = -np.einsum("kj,jn->nkj", self.loops, e).imag  # Re of i w e
         K = np.ones_like(angles)
-        K[1:] = np.linalg.solve(G[:, :, 1:], -G[:, :, :1])[..., 0].T
-        curved = np.real(self.loops @ (K**2 * e)).T[..., None]
+        K[1:] = solve(G[:, :, 1:], -G[:, :, :1])[..., 0].T
+        curved = np.real(mul(self.loops, squared(K) * e)).T[..., None]
         K2 = np.zeros_like(angles)
-        K2[1:] = np.linalg.solve(G[:, :, 1:], curved)[..., 0].T
+        K2[1:] = solve(G[:, :, 1:], curved)[..., 0].T
         return K, K2
 
     def rates(self, angles: Array, speed: float) -> Array:
         """(B, 3) twists at angles (n,) where the first turns at `speed`."""
         K = self.along(angles[:, None])[0][:, 0]
-        v = self.arrows @ (1j * np.exp(1j * angles) * K * speed)
+        v = mul(self.arrows, (1j * elementary.cos(angles) - elementary.sin(angles)) * K * speed)
         spin = [K[k] * speed if k != NO_ANGLE else 0.0 for k in self.turning]
         return np.stack([v.real, v.imag, spin], axis=-1)
 
     def acceleration(self, angles: Array, speed: Array) -> Array:
         """(N,) of the first angle, d'Alembert's principle along it; angles (n, N)."""
         K, K2 = self.along(angles)
-        e = np.exp(1j * angles)
-        first, second = self.arrows @ (1j * K * e), self.arrows @ ((1j * K2 - K**2) * e)
+        e = elementary.cos(angles) + 1j * elementary.sin(angles)
+        first, second = mul(self.arrows, 1j * K * e), mul(self.arrows, 1j * K2 * e - squared(K) * e)
         m, about = self.masses[:, None], self.inertias[:, None]
         turn = [(K[k], K2[k]) if k != NO_ANGLE else (0.0 * speed, 0.0 * speed) for k in self.turning]
         k1, k2 = (np.array(part) for part in zip(*turn))
-        inertia = (m * np.abs(first) ** 2 + about * k1**2).sum(axis=0)
-        bent = (m * (np.conj(first) * second).real + about * k1 * k2).sum(axis=0)
+        inertia = (m * size(first) + about * squared(k1)).sum(axis=0)
+        bent = (m * product_along(first, second) + about * k1 * k2).sum(axis=0)
         force = self.torque - self.gravity * (m * first.imag).sum(axis=0)
         if self.spring is not None:
-            reach = self.spring[:-1] @ e + self.spring[-1]
-            length = np.abs(reach)
-            stretching = (np.conj(reach) * (self.spring[:-1] @ (1j * K * e))).real / length
+            reach = mul(self.spring[:-1], e) + self.spring[-1]
+            length = np.sqrt(size(reach))
+            stretching = product_along(reach, mul(self.spring[:-1], 1j * K * e)) / length
             force = force - self.stiffness * (length - self.rest_length) * stretching
-        acceleration: Array = (force - bent * speed**2) / inertia
+        acceleration: Array = (force - bent * squared(speed)) / inertia
         return acceleration
 
     def energy(self, angles: Array, speed: Array) -> Array:
         """J, (N,); what the torque has given is in it with its sign turned."""
         K, _ = self.along(angles)
-        e = np.exp(1j * angles)
-        v = np.abs(self.arrows @ (1j * K * e)) ** 2
+        e = elementary.cos(angles) + 1j * elementary.sin(angles)
+        v = size(mul(self.arrows, 1j * K * e))
         k = np.array([K[k] if k != NO_ANGLE else 0.0 * speed for k in self.turning])
         m, about = self.masses[:, None], self.inertias[:, None]
-        height = (self.offsets[:, None] + self.arrows @ e).imag
-        total: Array = (0.5 * (m * v + about * k**2) * speed**2 + m * self.gravity * height).sum(axis=0)
+        height = (self.offsets[:, None] + mul(self.arrows, e)).imag
+        total: Array = (0.5 * (m * v + about * squared(k)) * squared(speed) + m * self.gravity * height).sum(axis=0)
         total = total - self.torque * angles[0]
         if self.spring is not None:
-            stretch = np.abs(self.spring[:-1] @ e + self.spring[-1]) - self.rest_length
-            total = total + 0.5 * self.stiffness * stretch**2
+            stretch = np.sqrt(size(mul(self.spring[:-1], e) + self.spring[-1])) - self.rest_length
+            total = total + 0.5 * self.stiffness * squared(stretch)
         return total
 
     def motion(self, angles: Array, speed: float, duration: float, *, window: float) -> DenseSolution:
@@ -105,3 +108,14 @@ class Linkage:
             return np.vstack([K * y[-1], self.acceleration(y[:-1], y[-1])[None]])
 
         return DenseSolution(rate, np.append(angles, speed), 0.0, duration, window=window)
+
+
+# numpy multiplies complex numbers by other code on other processors.
+def size(z: Complex) -> Array:
+    """|z|^2."""
+    return squared(z.real) + squared(z.imag)
+
+
+def product_along(a: Complex, b: Complex) -> Array:
+    """The real part of a* b."""
+    return np.asarray(a.real * b.real + a.imag * b.imag)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, get_args
 
+from reference_engine import elementary
 from scenarios.catalogue.bodies import G, at_rest
 from scenarios.catalogue.laws import MOVING_SHARE, RESTING_SHARE, contact_laws
 from scenarios.scenario import Noise, Scenario, Value
@@ -116,7 +117,7 @@ def pair_at_rest(*, upper: Upper = "box", lower: Lower = "box", start: Start = "
 
 def _orientation(*, lying: bool, tilt: float) -> tuple[float, float, float, float]:
     """A quarter turn about y where it lies, and then the tilt about (1, 1, 0)."""
-    a, b = math.cos(tilt / 2.0), math.sin(tilt / 2.0) * math.sqrt(0.5)
+    a, b = elementary.cos(tilt / 2.0), elementary.sin(tilt / 2.0) * math.sqrt(0.5)
     c, s = (math.sqrt(0.5), math.sqrt(0.5)) if lying else (1.0, 0.0)
     return (a * c - b * s, b * c, a * s + b * c, b * s)  # (a, b, b, 0) times (c, 0, s, 0)
 

@@ -14,6 +14,8 @@ from typing import Annotated
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, Body, G, block, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.ground import Space
@@ -34,14 +36,15 @@ def motion(amplitude: float) -> DenseSolution:
     """(theta, theta') from rest."""
     rate = 1.5 * G / LENGTH
     return DenseSolution(
-        lambda time, y: np.array([y[1], -rate * np.sin(y[0])]), np.array([amplitude, 0.0]), 0.0, duration(amplitude),
+        lambda time, y: np.array([y[1], -rate * elementary.sin(y[0])]), np.array([amplitude, 0.0]), 0.0,
+        duration(amplitude),
         window=0.3,
     )  # fmt: skip
 
 
 def period(amplitude: float) -> float:
     """s. K(m) = pi / (2 agm(1, sqrt(1 - m)))."""
-    a, b = 1.0, math.cos(0.5 * amplitude)
+    a, b = 1.0, elementary.cos(0.5 * amplitude)
     for _ in range(8):  # it converges quadratically
         a, b = 0.5 * (a + b), math.sqrt(a * b)
     return 2.0 * math.pi / (math.sqrt(1.5 * G / LENGTH) * a)
@@ -54,21 +57,23 @@ def duration(amplitude: float) -> float:
 
 def poses(angle: Array) -> Array:
     """(S, 1, 3) of angles (S,)."""
-    return np.stack([0.5 * LENGTH * np.sin(angle), -0.5 * LENGTH * np.cos(angle), angle], axis=-1)[:, None, :]
+    return np.stack([0.5 * LENGTH * elementary.sin(angle), -0.5 * LENGTH * elementary.cos(angle), angle], axis=-1)[
+        :, None, :
+    ]
 
 
 def pendulum(*, amplitude: Annotated[float, Within(0.01, 3.0)] = 1.2, space: Space = "planar") -> Scenario:
     """Pendulum: a rod swings about its end, let go at `amplitude` from straight down"""
     x, y, _ = poses(np.array([amplitude]))[0, 0]
     rod: Body = block(space, "rod", size=(THICKNESS, LENGTH), depth=THICKNESS, x=float(x), y=float(y), angle=amplitude)
-    inertia = LENGTH**2 / 12.0
+    inertia = squared(LENGTH) / 12.0
     end = 0.5 * LENGTH
     if space == "planar":
         joint: Revolute | Hinge = Revolute(name="pin", a="rod", anchor_a=(0.0, end), anchor_b=(0.0, 0.0))
         rod = rod.model_copy(update={"inertia": inertia})
     else:
         joint = Hinge(name="hinge", a="rod", anchor_a=(0.0, 0.0, end), anchor_b=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
-        rod = rod.model_copy(update={"inertia": (inertia, inertia, THICKNESS**2 / 6.0)})
+        rod = rod.model_copy(update={"inertia": (inertia, inertia, squared(THICKNESS) / 6.0)})
     lasts = duration(amplitude)
     scene = scene_of(space, (rod,), title=f"Pendulum from {amplitude:g} rad", duration=lasts, joints=(joint,))
     exact = motion(amplitude)

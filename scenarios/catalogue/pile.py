@@ -11,6 +11,7 @@ from typing import Annotated
 
 import numpy as np
 
+from reference_engine.elementary import cubed, squared
 from scenarios.catalogue.bodies import Body, ball, block, scene_of
 from scenarios.catalogue.ground import GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
@@ -87,7 +88,7 @@ def _body(space: Space, i: int, columns: int, random: np.random.Generator) -> Bo
     across += (row - (columns - 1) / 2.0) * CELL if space == "spatial" else 0.0
     name = f"body {i + 1}"
     if i % ROUND == ROUND - 1:
-        area = np.pi / 4.0 * width**2 if space == "planar" else np.pi / 6.0 * width**3
+        area = np.pi / 4.0 * squared(width) if space == "planar" else np.pi / 6.0 * cubed(width)
         found = ball(space, name, radius=width / 2.0, x=x, y=y, mass=float(area), friction=FRICTION)
         if isinstance(found, SpatialBody):
             found = found.model_copy(update={"position": (x, across, y)})

@@ -11,13 +11,14 @@ Sources: Newton and Euler's laws, Coulomb's law.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.ground import ground as lay_ground
@@ -34,7 +35,10 @@ DURATION = 3.0  # s
 SPAN = 2.6
 """s, for which it slips with any friction that is allowed; with 0.2 it is close to upright then, and comes to roll."""
 LEAST = 1e-2  # m/s of slip, N/kg of pressing: no truth below
-INERTIA = 0.2 * (ACROSS**2 + ALONG**2), 0.4 * ACROSS**2  # m^2, across the axis and along it; the mass is 1
+INERTIA = (
+    0.2 * (squared(ACROSS) + squared(ALONG)),
+    0.4 * squared(ACROSS),
+)  # m^2, across the axis and along it; the mass is 1
 
 
 def cross(a: Array, b: Array) -> Array:
@@ -55,12 +59,12 @@ def spin_of(k: Array, L: Array) -> Array:
 
 def touch(k: Array) -> tuple[Array, Array, Array, Array]:
     """h and its derivatives by k_z, and p (3, N)."""
-    e = ALONG**2 - ACROSS**2
-    h = np.sqrt(ACROSS**2 + e * k[2] ** 2)
+    e = squared(ALONG) - squared(ACROSS)
+    h = np.sqrt(squared(ACROSS) + e * squared(k[2]))
     slope = e * k[2] / h
     p = -slope * k
-    p[2] -= ACROSS**2 / h
-    return h, slope, (e - slope**2) / h, p
+    p[2] -= squared(ACROSS) / h
+    return h, slope, (e - squared(slope)) / h, p
 
 
 def forces(state: Array, friction: float) -> tuple[Array, Array, Array, Array, Array]:
@@ -72,7 +76,7 @@ def forces(state: Array, friction: float) -> tuple[Array, Array, Array, Array, A
     moved = cross(spin, k)
     slip = np.stack([velocity[0], velocity[1], slope * moved[2]]) + cross(spin, p)
     slip[2] = 0.0
-    fast = np.sqrt((slip**2).sum(axis=0))
+    fast = np.sqrt((squared(slip)).sum(axis=0))
     per = -friction * slip / fast  # of F per N
     per[2] = 1.0
 
@@ -84,7 +88,7 @@ def forces(state: Array, friction: float) -> tuple[Array, Array, Array, Array, A
 
     along = (1.0 / INERTIA[1] - 1.0 / INERTIA[0]) * ((moved * L).sum(axis=0) * k + (k * L).sum(axis=0) * moved)
     free = (cross(along, k) + cross(spin, moved))[2]
-    lifted = slope * free + bend * moved[2] ** 2  # h'' without the plane
+    lifted = slope * free + bend * squared(moved[2])  # h'' without the plane
     N = (G + lifted) / (1.0 - slope * turning(cross(p, per)))
     return N * per, p, spin, fast, N
 
@@ -110,7 +114,7 @@ def rising(turn: float, friction: float) -> DenseSolution:
 def start(turn: float) -> tuple[Array, Array]:
     """The state, and the spin (3,) in it. The spin's part along the axis is I_1 / I_3 times that of the turn about z:
     so it circles without nodding (gyroscopic balance, Moffatt & Shimomura 2002)."""
-    q = np.array([math.cos(0.5 * LEAN), 0.0, math.sin(0.5 * LEAN), 0.0])
+    q = np.array([elementary.cos(0.5 * LEAN), 0.0, elementary.sin(0.5 * LEAN), 0.0])
     k = axis_of(q[:, None])[:, 0]
     L = INERTIA[0] * np.array([0.0, 0.0, turn])
     return np.concatenate([np.zeros(4), L, q]), spin_of(k[:, None], L[:, None])[:, 0]
@@ -136,7 +140,7 @@ def rising_egg(*, friction: Annotated[float, Within(0.02, 0.2)] = 0.2) -> Scenar
         found = rising(TURN, friction)(time)
         q = found[7:11]
         height = touch(axis_of(q))[0]
-        return np.stack([found[0], found[1], height, *(q / np.sqrt((q**2).sum(axis=0)))], axis=-1)[:, None]
+        return np.stack([found[0], found[1], height, *(q / np.sqrt((squared(q)).sum(axis=0)))], axis=-1)[:, None]
 
     return Scenario(
         name="rising-egg",

@@ -18,6 +18,9 @@ from typing import Annotated
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.dense import gauss_legendre, mul
+from reference_engine.elementary import power, squared
 from scenarios.catalogue.bodies import Array, G, block, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.ground import GroundKind, Space
@@ -40,10 +43,10 @@ class Rocking:
 
     def __init__(self, tilt: float, width: float = WIDTH, height: float = HEIGHT, g: float = G) -> None:
         self.width, self.height = width, height
-        self.alpha = math.atan2(width, height)
+        self.alpha = elementary.atan2(width, height)
         self.R = 0.5 * math.hypot(width, height)
         self.p = math.sqrt(0.75 * g / self.R)
-        self.r = 1.0 - 1.5 * math.sin(self.alpha) ** 2
+        self.r = 1.0 - 1.5 * squared(elementary.sin(self.alpha))
         self.tilt = tilt
 
     def amplitude(self, impacts: int) -> float:
@@ -52,15 +55,17 @@ class Rocking:
         cos(alpha - theta) - cos(alpha) = 2 sin(alpha - theta/2) sin(theta/2) keeps the digits of a small tilt; it is
         concave, so Newton's iteration from below rises to the solution.
         """
-        height = self._lift(self.tilt) * self.r ** (2 * impacts)
-        theta = height / math.sin(self.alpha)
-        while (better := theta + (height - self._lift(theta)) / math.sin(self.alpha - theta)) > theta * (1.0 + 1e-15):
+        height = self._lift(self.tilt) * power(self.r, 2 * impacts)
+        theta = height / elementary.sin(self.alpha)
+        while (better := theta + (height - self._lift(theta)) / elementary.sin(self.alpha - theta)) > theta * (
+            1.0 + 1e-15
+        ):
             theta = better
         return theta
 
     def _lift(self, theta: float) -> float:
         """Height of the centre above that of the standing block, in units of R."""
-        return 2.0 * math.sin(self.alpha - theta / 2.0) * math.sin(theta / 2.0)
+        return 2.0 * elementary.sin(self.alpha - theta / 2.0) * elementary.sin(theta / 2.0)
 
     def quarter(self, impacts: int) -> float:
         """s, from the highest point after so many impacts down to the next impact.
@@ -69,10 +74,10 @@ class Rocking:
         """
         theta = self.amplitude(impacts)
         phi_0, end = self.alpha - theta, math.sqrt(theta)
-        node, weight = np.polynomial.legendre.leggauss(NODES)
+        node, weight = gauss_legendre(NODES)
         s = 0.5 * end * (node + 1.0)
-        speed = self.p * np.sqrt(4.0 * np.sin(phi_0 + s**2 / 2.0) * np.sin(s**2 / 2.0))
-        return float(0.5 * end * weight @ (2.0 * s / speed))
+        speed = self.p * np.sqrt(4.0 * elementary.sin(phi_0 + squared(s) / 2.0) * elementary.sin(squared(s) / 2.0))
+        return float(mul(0.5 * end * weight, 2.0 * s / speed))
 
     @cached_property
     def _swings(self) -> list[DenseSolution]:
@@ -96,13 +101,13 @@ class Rocking:
         return tilt
 
     def _rate(self, time: Array, state: Array) -> Array:
-        return np.array([state[1], self.p**2 * np.sin(state[0])])
+        return np.array([state[1], squared(self.p) * elementary.sin(state[0])])
 
     def pose(self, time: Array) -> Array:
         """(S, 1, 3): x, y of the centre, angle; the base's middle at the origin when it stands."""
         theta = self.tilt_at(time)
         corner = np.where(theta >= 0.0, -0.5, 0.5) * self.width
-        c, s = np.cos(theta), np.sin(theta)
+        c, s = elementary.cos(theta), elementary.sin(theta)
         x = corner - corner * c - 0.5 * self.height * s
         y = -corner * s + 0.5 * self.height * c
         return np.stack([x, y, theta], axis=-1)[:, None]

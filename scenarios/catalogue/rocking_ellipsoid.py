@@ -18,6 +18,8 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.ground import ground as lay_ground
@@ -48,39 +50,46 @@ class Ellipse(NamedTuple):
     @property
     def inertia(self) -> float:
         """m^2, of the uniform ellipsoid about its third axis."""
-        return 0.2 * (self.a**2 + self.c**2)
+        return 0.2 * (squared(self.a) + squared(self.c))
 
     def height(self, tilt: Array) -> tuple[Array, Array, Array]:
         """h, h', h'' at tilts."""
-        k, s, c = self.a**2 - self.c**2, np.sin(tilt), np.cos(tilt)
-        h = np.sqrt(self.a**2 * s**2 + self.c**2 * c**2)
+        k, s, c = squared(self.a) - squared(self.c), elementary.sin(tilt), elementary.cos(tilt)
+        h = np.sqrt(squared(self.a) * squared(s) + squared(self.c) * squared(c))
         slope = k * s * c / h
-        return h, slope, (k * (c**2 - s**2) - slope**2) / h
+        return h, slope, (k * (squared(c) - squared(s)) - squared(slope)) / h
 
     def turning(self, tilt: Array, rate: Array) -> Array:
         """theta'' while it touches."""
         h, slope, bend = self.height(tilt)
-        mass = self.inertia + slope**2 + (h**2 if self.rolling else 0.0)
+        mass = self.inertia + squared(slope) + (squared(h) if self.rolling else 0.0)
         growth = 2.0 * slope * (bend + (h if self.rolling else 0.0))
-        return -(0.5 * growth * rate**2 + G * slope) / mass
+        return -(0.5 * growth * squared(rate) + G * slope) / mass
 
     def period(self, amplitude: float) -> float:
         """s. With theta = theta_0 sin(u) the integrand is smooth and periodic: equal steps are exact."""
         u = (np.arange(NODES) + 0.5) * 0.5 * math.pi / NODES
-        tilt = amplitude * np.sin(u)
-        short = 2.0 * amplitude * np.sin(0.5 * (0.5 * math.pi - u)) ** 2  # theta_0 - theta, with all its digits
+        tilt = amplitude * elementary.sin(u)
+        short = (
+            2.0 * amplitude * squared(elementary.sin(0.5 * (0.5 * math.pi - u)))
+        )  # theta_0 - theta, with all its digits
         h, slope, _ = self.height(tilt)
         highest = float(self.height(np.array([amplitude]))[0][0])
         # h_0 - h = (h_0^2 - h^2) / (h_0 + h)
-        fall = (self.a**2 - self.c**2) * np.sin(short) * np.sin(amplitude + tilt) / (highest + h)
-        mass = self.inertia + slope**2 + (h**2 if self.rolling else 0.0)
-        steps = amplitude * np.cos(u) * np.sqrt(mass / (2.0 * G * fall))
+        fall = (
+            (squared(self.a) - squared(self.c))
+            * elementary.sin(short)
+            * elementary.sin(amplitude + tilt)
+            / (highest + h)
+        )
+        mass = self.inertia + squared(slope) + (squared(h) if self.rolling else 0.0)
+        steps = amplitude * elementary.cos(u) * np.sqrt(mass / (2.0 * G * fall))
         return float(4.0 * 0.5 * math.pi / NODES * np.sum(steps))
 
     def small_period(self) -> float:
         """s, of tilts that are small."""
-        inertia = self.inertia + (self.c**2 if self.rolling else 0.0)
-        return 2.0 * math.pi / math.sqrt(G * (self.a**2 / self.c - self.c) / inertia)
+        inertia = self.inertia + (squared(self.c) if self.rolling else 0.0)
+        return 2.0 * math.pi / math.sqrt(G * (squared(self.a) / self.c - self.c) / inertia)
 
 
 @lru_cache(maxsize=8)
@@ -110,7 +119,7 @@ def rocking_ellipsoid(
         shape=Ellipsoid(semi_axes=axes),
         mass=1.0,
         position=(0.0, 0.0, float(ellipse.height(np.array([amplitude]))[0][0])),
-        orientation=(math.cos(half), 0.0, -math.sin(half), 0.0),
+        orientation=(elementary.cos(half), 0.0, -elementary.sin(half), 0.0),
         friction=friction,
     )
     duration = PERIODS * T

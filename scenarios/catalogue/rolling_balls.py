@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Annotated
 
+from reference_engine.elementary import power
 from scenarios.catalogue.bodies import G
 from scenarios.catalogue.compliant_spheres import ERROR, CompliantSpheres, check_depth, rubber
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
@@ -40,7 +41,7 @@ def rolling_balls(
     law = law.model_copy(update={"most_damping": MOST_DAMPING})
     floor = HalfSpace(name="floor", material="rubber")
     still = SpatialBody(name="struck", shape=Sphere(radius=RADIUS), mass=MASS, material="rubber")
-    height = RADIUS - (MASS * G / stiffness(law, still, floor)) ** (2.0 / 3.0)
+    height = RADIUS - power(MASS * G / stiffness(law, still, floor), 2.0 / 3.0)
     thrown = still.model_copy(
         update={
             "name": "thrown", "velocity": (speed, 0.0, 0.0), "position": (-2.0 * RADIUS - RUN_UP, offset, height),

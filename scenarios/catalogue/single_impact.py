@@ -19,6 +19,9 @@ from typing import Literal
 import numpy as np
 
 import reference_engine as library
+from reference_engine import elementary
+from reference_engine.dense import mul, norm, solve
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, Body, ball, block, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.double_pendulum import poses as pendulum_poses
@@ -100,7 +103,7 @@ def impulse(K: Array, u: Array, friction: float, restitution: float, law: Impact
         return found.impulse[0]
     if law == "poisson":
         compression = at_once(K, u, friction, 0.0)
-        return compression + given_back(K, u + K @ compression, friction, restitution * compression[-1])
+        return compression + given_back(K, u + mul(K, compression), friction, restitution * compression[-1])
     name = law.removeprefix("incremental-")
     return library.impact(K, u, friction=friction, restitution=restitution, law=name).impulse
 
@@ -108,15 +111,15 @@ def impulse(K: Array, u: Array, friction: float, restitution: float, law: Impact
 def at_once(K: Array, u: Array, friction: float, restitution: float) -> Array:
     """u_n leaves with -e of its approach; Coulomb's law for the whole impulse and the slip afterwards (Moreau 1988)."""
     wanted = np.append(np.zeros(len(u) - 1), -restitution * u[-1])
-    sticking: Array = np.linalg.solve(K, wanted - u).astype(np.float64)
-    if np.linalg.norm(sticking[:-1]) <= friction * sticking[-1]:
+    sticking: Array = solve(K, wanted - u)
+    if norm(sticking[:-1]) <= friction * sticking[-1]:
         return sticking
     if len(u) == 3:  # in a direction that has to be found
         return library.multiple_impact(K, u[None], friction=friction, restitution=restitution).impulse[0]
     for side in (1.0, -1.0):
         along = np.array([-friction * side, 1.0])
-        rate = float(K[1] @ along)
-        if rate > 0.0 and (j := (wanted[1] - u[1]) / rate) > 0.0 and side * float(u[0] + j * K[0] @ along) >= 0.0:
+        rate = float(mul(K[1], along))
+        if rate > 0.0 and (j := (wanted[1] - u[1]) / rate) > 0.0 and side * float(u[0] + mul(j * K[0], along)) >= 0.0:
             sliding: Array = j * along
             return sliding
     raise ArithmeticError(f"no impulse at mu = {friction:g}, K = {K.tolist()}, u = {u.tolist()}")
@@ -126,7 +129,7 @@ def given_back(K: Array, u: Array, friction: float, normal: float) -> Array:
     """This normal impulse at a place that has stopped approaching, or as much as keeps it so, with Coulomb's law."""
     tangential = float(np.clip(-(u[0] + K[0, 1] * normal) / K[0, 0], -friction * normal, friction * normal))
     impulse = np.array([tangential, normal])
-    return impulse if float(u[1] + K[1] @ impulse) >= 0.0 else at_once(K, u, friction, 0.0)
+    return impulse if float(u[1] + mul(K[1], impulse)) >= 0.0 else at_once(K, u, friction, 0.0)
 
 
 # --- bodies ---------------------------------------------------------------------------------------------
@@ -139,21 +142,21 @@ def striking(case: Case, space: Space) -> tuple[Body, Array]:
         return ball(space, "body", radius=RADIUS, y=0.0, velocity=blow.velocity, spin=blow.spin), np.array(
             [0.0, -RADIUS]
         )
-    c, s = math.cos(blow.angle), math.sin(blow.angle)
+    c, s = elementary.cos(blow.angle), elementary.sin(blow.angle)
     if case == "corner":
         body = block(space, "body", size=(1.0, 3.0), y=0.0, angle=blow.angle, velocity=blow.velocity, spin=blow.spin)
-        corners = np.array([(x, y) for x in (-0.5, 0.5) for y in (-1.5, 1.5)]) @ np.array([[c, s], [-s, c]])
+        corners = mul(np.array([(x, y) for x in (-0.5, 0.5) for y in (-1.5, 1.5)]), np.array([[c, s], [-s, c]]))
         return body, corners[np.argmin(corners[:, 1])]
     a, b = 0.5 * LENGTH, 0.5 * THICKNESS
     needle = block(space, "body", y=0.0, angle=blow.angle, velocity=blow.velocity, spin=blow.spin)
     if space == "planar":
         shape: Polygon | ConvexMesh = Polygon(vertices=((-a, 0.0), (0.0, -b), (a, 0.0), (0.0, b)))
-        inertia: float | tuple[float, ...] = LENGTH**2 / 12.0
+        inertia: float | tuple[float, ...] = squared(LENGTH) / 12.0
     else:
         shape = ConvexMesh(
             points=((-a, 0.0, 0.0), (a, 0.0, 0.0), (0.0, -b, 0.0), (0.0, b, 0.0), (0.0, 0.0, -b), (0.0, 0.0, b))
         )
-        inertia = (AROUND, LENGTH**2 / 12.0, LENGTH**2 / 12.0)
+        inertia = (AROUND, squared(LENGTH) / 12.0, squared(LENGTH) / 12.0)
     return needle.model_copy(update={"shape": shape, "inertia": inertia}), -a * np.array([c, s])
 
 
@@ -161,7 +164,7 @@ def box_in_space() -> tuple[SpatialBody, Array]:
     """As `striking`, a box that no plane is the same for on both sides."""
     body = SpatialBody(name="body", shape=Box(size=BOX), mass=1.0, orientation=TURNED, velocity=PUSHED)
     corners = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]) * BOX
-    arms = corners @ rotation(np.array(TURNED)).T
+    arms = mul(corners, rotation(np.array(TURNED)).T)
     return body, arms[np.argmin(arms[:, 2])]
 
 
@@ -201,7 +204,7 @@ def single_impact(*, case: Case = "rod-turns-back", law: ImpactLaw = "newton", s
     moments = inertias(scene)[0]
     if in_space:
         R = rotation(np.array(TURNED))
-        about: Array = (R * moments) @ R.T
+        about: Array = mul(R * moments, R.T)
     else:
         about = np.array(moments if space == "planar" else moments[1])
     K = library.inverse_mass(1.0, about, arm)
@@ -261,7 +264,7 @@ def _along(seen: Motion) -> float:
     if not len(seen.time):
         return math.nan
     before, after = seen.velocity[0, 0], seen.velocity[-1, 0]
-    has_struck = np.linalg.norm(after - before) > 0.1 * np.linalg.norm(before)
+    has_struck = norm(after - before) > 0.1 * norm(before)
     return float(after[0]) if has_struck else math.nan
 
 
@@ -276,9 +279,9 @@ def rotation(q: Array) -> Array:
 
 def freely(time: Array, y: Array) -> Array:
     """Two uniform rods of 1 m and 1 kg without gravity."""
-    c, s = np.cos(y[0] - y[1]), np.sin(y[0] - y[1])
-    p, q = -0.5 * s * y[3] ** 2, 0.5 * s * y[2] ** 2
-    det = 4.0 / 9.0 - 0.25 * c**2
+    c, s = elementary.cos(y[0] - y[1]), elementary.sin(y[0] - y[1])
+    p, q = -0.5 * s * squared(y[3]), 0.5 * s * squared(y[2])
+    det = 4.0 / 9.0 - 0.25 * squared(c)
     return np.array([y[2], y[3], (p / 3.0 - 0.5 * c * q) / det, (4.0 / 3.0 * q - 0.5 * c * p) / det])
 
 
@@ -291,12 +294,12 @@ def struck(law: ImpactLaw) -> tuple[Array, float]:
     """State after the impact, and the kinetic energy in that before."""
     y = before().at(STRIKES)
     (a, b), spins, blow = y[:2], y[2:], BLOWS["pendulum"]
-    M = np.array([[4.0 / 3.0, 0.5 * math.cos(a - b)], [0.5 * math.cos(a - b), 1.0 / 3.0]])
-    J = np.array([[math.cos(a), math.cos(b)], [math.sin(a), math.sin(b)]])
+    M = np.array([[4.0 / 3.0, 0.5 * elementary.cos(a - b)], [0.5 * elementary.cos(a - b), 1.0 / 3.0]])
+    J = np.array([[elementary.cos(a), elementary.cos(b)], [elementary.sin(a), elementary.sin(b)]])
     K = library.inverse_mass_through_joints(M, J)
-    j = impulse(K, J @ spins, blow.friction, blow.restitution, law)
-    after = spins + np.linalg.solve(M, J.T @ j)
-    return np.array([a, b, *after]), float((after @ M @ after) / (spins @ M @ spins))
+    j = impulse(K, mul(J, spins), blow.friction, blow.restitution, law)
+    after = spins + solve(M, mul(J.T, j))
+    return np.array([a, b, *after]), float((mul(mul(after, M), after)) / (mul(mul(spins, M), spins)))
 
 
 def of_pendulum(law: ImpactLaw) -> Scenario:
@@ -310,13 +313,13 @@ def of_pendulum(law: ImpactLaw) -> Scenario:
 
     a, b = 0.5 * THICKNESS, 0.5 * LENGTH
     at, later = (pose(np.array([t]))[0] for t in (0.0, STRIKES))
-    tip = float(later[1, 1] - 0.5 * LENGTH * math.cos(later[1, 2]))
-    aside = [0.5 * np.array([math.cos(t), math.sin(t)]) * w for t, w in zip(TILTS, SPINS)]
+    tip = float(later[1, 1] - 0.5 * LENGTH * elementary.cos(later[1, 2]))
+    aside = [0.5 * np.array([elementary.cos(t), elementary.sin(t)]) * w for t, w in zip(TILTS, SPINS)]
     speeds = (aside[0], 2.0 * aside[0] + aside[1])
     bodies = tuple(
         PlanarBody(
             name=name, shape=Polygon(vertices=((0.0, -b), (a, 0.0), (0.0, b), (-a, 0.0))), mass=1.0,
-            inertia=LENGTH**2 / 12.0, position=(float(x), float(y)), angle=float(angle), spin=w, group=1,
+            inertia=squared(LENGTH) / 12.0, position=(float(x), float(y)), angle=float(angle), spin=w, group=1,
             velocity=(float(v[0]), float(v[1])), friction=blow.friction, restitution=blow.restitution,
         )
         for name, (x, y, angle), v, w in zip(("upper", "body"), at, speeds, SPINS)
@@ -341,7 +344,7 @@ def of_pendulum(law: ImpactLaw) -> Scenario:
 
     def kinetic(seen: Motion, k: int) -> float:
         v, w = seen.velocity[k], seen.spin[k]
-        return float(0.5 * np.sum(v**2) + 0.5 * LENGTH**2 / 12.0 * np.sum(w**2))
+        return float(0.5 * np.sum(squared(v)) + 0.5 * squared(LENGTH) / 12.0 * np.sum(squared(w)))
 
     def gained(seen: Motion) -> float:
         return kinetic(seen, -1) / kinetic(seen, 0) if len(seen.time) and seen.time[-1] > STRIKES else math.nan

@@ -12,6 +12,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G, ball, poses_in_plane, scene_of
 from scenarios.catalogue.ground import WIDTH, GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
@@ -68,7 +69,7 @@ def slide_to_roll(
         y=radius,
         velocity=(speed, 0.0),
         spin=spin,
-        inertia=k * radius**2 if hollow else None,
+        inertia=k * squared(radius) if hollow else None,
         friction=friction,
     )
     duration = float(math.ceil(exact.time + ROLLING_AFTERWARDS))
@@ -86,9 +87,9 @@ def slide_to_roll(
     def motion(time: Array) -> Array:
         pose = np.empty((len(time), 1, 3))
         sliding, rolling = np.minimum(time, exact.time), np.maximum(time - exact.time, 0.0)
-        pose[:, 0, 0] = speed * sliding - 0.5 * brake * sliding**2 + exact.speed * rolling
+        pose[:, 0, 0] = speed * sliding - 0.5 * brake * squared(sliding) + exact.speed * rolling
         pose[:, 0, 1] = radius
-        turned = spin * sliding - 0.5 * brake / (k * radius) * sliding**2
+        turned = spin * sliding - 0.5 * brake / (k * radius) * squared(sliding)
         pose[:, 0, 2] = turned - exact.speed / radius * rolling
         return pose
 

@@ -6,13 +6,14 @@ Source: as `linkage`; Shigley & Uicker, "Theory of Machines and Mechanisms", ch.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, Body, G, block, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.ground import Space
@@ -39,14 +40,14 @@ SLIDER_CRANK = Linkage(
     offsets=np.zeros(3, np.complex128),
     turning=(0, 1, NO_ANGLE),
     masses=np.array(MASSES),
-    inertias=np.array([MASSES[0] * CRANK**2 / 12.0, MASSES[1] * ROD**2 / 12.0, 1.0]),
+    inertias=np.array([MASSES[0] * squared(CRANK) / 12.0, MASSES[1] * squared(ROD) / 12.0, 1.0]),
     gravity=G,
 )
 
 
 def start() -> Array:
     """Angles of crank and rod, the block to the right."""
-    return np.array([ANGLE, -math.asin(CRANK * math.sin(ANGLE) / ROD)])
+    return np.array([ANGLE, -elementary.asin(CRANK * elementary.sin(ANGLE) / ROD)])
 
 
 @lru_cache(maxsize=4)
@@ -66,8 +67,8 @@ def slider_crank(*, spin: Annotated[float, Within(-20.0, 20.0)] = 8.0, space: Sp
             space, name, size=size, depth=THICKNESS, x=x, y=y, angle=angle, velocity=(vx, vy), spin=rate, mass=mass,
         )  # fmt: skip
         if name != "block":
-            slender = mass * size[0] ** 2 / 12.0
-            inertia = slender if space == "planar" else (mass * THICKNESS**2 / 6.0, slender, slender)
+            slender = mass * squared(size[0]) / 12.0
+            inertia = slender if space == "planar" else (mass * squared(THICKNESS) / 6.0, slender, slender)
             body = body.model_copy(update={"inertia": inertia})
         bodies.append(body.model_copy(update={"group": 1}))
     half_crank, half_rod = 0.5 * CRANK, 0.5 * ROD

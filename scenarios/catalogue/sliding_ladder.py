@@ -23,6 +23,8 @@ from typing import Annotated
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G
 from scenarios.catalogue.chebyshev import DenseSolution, falling_root
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
@@ -43,10 +45,10 @@ LONGEST = 10.0  # s
 def against_the_wall(lean: float) -> DenseSolution:
     """(theta, theta') from rest, until it leaves the wall."""
     rate = 1.5 * G / LENGTH
-    level = 2.0 / 3.0 * math.cos(lean)
+    level = 2.0 / 3.0 * elementary.cos(lean)
     return DenseSolution(
-        lambda time, y: np.array([y[1], rate * np.sin(y[0])]), np.array([lean, 0.0]), 0.0, LONGEST, window=0.1,
-        stop=lambda time, y: np.cos(y[0]) - level,
+        lambda time, y: np.array([y[1], rate * elementary.sin(y[0])]), np.array([lean, 0.0]), 0.0, LONGEST, window=0.1,
+        stop=lambda time, y: elementary.cos(y[0]) - level,
     )  # fmt: skip
 
 
@@ -56,8 +58,8 @@ def on_the_floor(lean: float) -> DenseSolution:
     wall = against_the_wall(lean)
 
     def rate(time: Array, y: Array) -> Array:
-        s, c = np.sin(y[0]), np.cos(y[0])
-        return np.array([y[1], s * (2.0 * G / LENGTH - y[1] ** 2 * c) / (1.0 / 3.0 + s**2)])
+        s, c = elementary.sin(y[0]), elementary.cos(y[0])
+        return np.array([y[1], s * (2.0 * G / LENGTH - squared(y[1]) * c) / (1.0 / 3.0 + squared(s))])
 
     return DenseSolution(
         rate, wall.at(wall.end), wall.end, LONGEST, window=0.1, stop=lambda time, y: 0.5 * math.pi - y[0]
@@ -66,7 +68,7 @@ def on_the_floor(lean: float) -> DenseSolution:
 
 def speed_after(lean: float) -> float:
     """m/s, of the middle along the floor, once it has left the wall."""
-    c = math.cos(lean)
+    c = elementary.cos(lean)
     return math.sqrt(G * LENGTH * c) * c / 3.0
 
 
@@ -75,14 +77,14 @@ def poses(lean: float, time: Array) -> Array:
     wall, floor = against_the_wall(lean), on_the_floor(lean)
     leaves = wall.end
     theta = np.where(time <= leaves, wall(np.minimum(time, leaves))[0], floor(np.maximum(time, leaves))[0])
-    x_left = 0.5 * LENGTH * math.sin(float(wall.at(leaves)[0]))
-    x = np.where(time <= leaves, 0.5 * LENGTH * np.sin(theta), x_left + speed_after(lean) * (time - leaves))
-    return np.stack([x, 0.5 * LENGTH * np.cos(theta), theta - 0.5 * math.pi], axis=-1)[:, None, :]
+    x_left = 0.5 * LENGTH * elementary.sin(float(wall.at(leaves)[0]))
+    x = np.where(time <= leaves, 0.5 * LENGTH * elementary.sin(theta), x_left + speed_after(lean) * (time - leaves))
+    return np.stack([x, 0.5 * LENGTH * elementary.cos(theta), theta - 0.5 * math.pi], axis=-1)[:, None, :]
 
 
 def top(x: Array, angle: Array) -> Array:
     """m, of the top from the wall."""
-    return x - 0.5 * LENGTH * np.cos(angle)
+    return x - 0.5 * LENGTH * elementary.cos(angle)
 
 
 def off_the_wall(lean: float, end: float) -> float:
@@ -108,7 +110,7 @@ def sliding_ladder(*, lean: Annotated[float, Within(0.05, 1.2)] = 0.5) -> Scenar
         name="ladder",
         shape=Polygon(vertices=((-a, 0.0), (a, 0.0), (a, thick), (-a, thick))),
         mass=MASS,
-        inertia=MASS * LENGTH**2 / 12.0,
+        inertia=MASS * squared(LENGTH) / 12.0,
         position=(x, y),
         angle=angle,
     )

@@ -17,6 +17,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.dense import mul
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.ground import Space
@@ -34,7 +37,7 @@ DURATION = 10.0  # s
 FRICTION = 1.0
 """Rolling needs at most 0.5191 (disc), 0.4450 (ball in a plane), 0.3345 (ball on the spatial start without spin)."""
 K_DISC, K_BALL = 0.5, 0.4
-OUTWARD = np.array([math.sin(START), 0.0, -math.cos(START)])  # e at the start in space
+OUTWARD = np.array([elementary.sin(START), 0.0, -elementary.cos(START)])  # e at the start in space
 ACROSS = np.array([0.0, 1.0, 0.0])  # e' at the start, 1/s: level, so it circles
 
 Contact = Literal["sliding", "rolling"]
@@ -42,7 +45,7 @@ Contact = Literal["sliding", "rolling"]
 
 def period(k: float, amplitude: float = START) -> float:
     """s, of the pendulum. K(m) = pi / (2 agm(1, sqrt(1 - m))), m = sin^2(amplitude / 2)."""
-    a, b = 1.0, math.cos(amplitude / 2.0)
+    a, b = 1.0, elementary.cos(amplitude / 2.0)
     while abs(a - b) > 1e-15:
         a, b = (a + b) / 2.0, math.sqrt(a * b)
     return 4.0 * math.sqrt((1.0 + k) * L / G) * math.pi / (a + b)
@@ -53,7 +56,7 @@ def swing(k: float) -> DenseSolution:
     """(phi, phi') over one period from rest at START."""
 
     def rate(time: Array, state: Array) -> Array:
-        return np.array([state[1], -G / ((1.0 + k) * L) * np.sin(state[0])])
+        return np.array([state[1], -G / ((1.0 + k) * L) * elementary.sin(state[0])])
 
     return DenseSolution(rate, np.array([START, 0.0]), 0.0, period(k))
 
@@ -82,18 +85,18 @@ def height_period(k: float, s: float) -> float:
     With energy and moment of momentum kept  z'^2 = f(z) = c (z - low)(high - z)(third - z),  third >= 1. With
     z = (low + high)/2 - (high - low)/2 cos(u) the integrand is smooth and periodic: equal steps are exact.
     """
-    z_0, q = -math.cos(START), 1.0 / ((1.0 + k) * L)
+    z_0, q = -elementary.cos(START), 1.0 / ((1.0 + k) * L)
     # kept: |e'|^2 + 2 q G z = E,   (e x e')_z - q k r s z = M
-    E = float(ACROSS @ ACROSS) + 2.0 * q * G * z_0
+    E = float(mul(ACROSS, ACROSS)) + 2.0 * q * G * z_0
     turn = q * k * RADIUS * s
     M = float(np.cross(OUTWARD, ACROSS)[2]) - turn * z_0
     f = np.polynomial.Polynomial([E, -2.0 * q * G]) * np.polynomial.Polynomial([1.0, 0.0, -1.0])
-    f = f - np.polynomial.Polynomial([M, turn]) ** 2
+    f = f - squared(np.polynomial.Polynomial([M, turn]))
     others = f // np.polynomial.Polynomial([-z_0, 1.0])  # the start is a root of f
     other, third = (float(root) for root in np.sort(others.roots().real))
     low, high = min(z_0, other), max(z_0, other)
     u = (np.arange(64) + 0.5) * math.pi / 64.0
-    z = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(u)
+    z = 0.5 * (low + high) - 0.5 * (high - low) * elementary.cos(u)
     return float(2.0 * math.pi / 64.0 * np.sum(1.0 / np.sqrt(2.0 * q * G * (third - z))))
 
 
@@ -139,7 +142,7 @@ def _planar(friction: float) -> tuple[Scene, dict[str, Any]]:
     def pose(time: Array) -> Array:
         phi = swing(k)(time % T)[0]
         turn = -L / RADIUS * (phi - START) if friction else np.zeros(len(time))
-        return np.stack([L * np.sin(phi), -L * np.cos(phi), turn], axis=-1)[:, None]
+        return np.stack([L * elementary.sin(phi), -L * elementary.cos(phi), turn], axis=-1)[:, None]
 
     def measure(motion: Motion) -> float:
         return _mean_interval(crossings(motion.time, motion.position[:, 0, 0], 0.0, rising=False))
@@ -179,7 +182,7 @@ def _spatial(friction: float, spin: float) -> tuple[Scene, dict[str, Any]]:
         return found
 
     T = height_period(k, spin)
-    middle = 0.5 * L * (-math.cos(START) + float(exact.at(T / 2.0)[2]))
+    middle = 0.5 * L * (-elementary.cos(START) + float(exact.at(T / 2.0)[2]))
 
     def measure(motion: Motion) -> float:
         return _mean_interval(crossings(motion.time, motion.position[:, 0, 2], middle, rising=True))

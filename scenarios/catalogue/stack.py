@@ -18,6 +18,7 @@ from typing import Annotated
 
 import numpy as np
 
+from reference_engine.elementary import power
 from scenarios.catalogue.bodies import at_rest, block, scene_of
 from scenarios.catalogue.ground import GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
@@ -52,7 +53,7 @@ def stack(
             x=float(shifts[0, i]),
             across=float(shifts[1, i]),
             y=i + 0.5,
-            mass=mass_ratio ** (i / (n - 1)),
+            mass=power(mass_ratio, i / (n - 1)),
             friction=friction,
         )
         for i in range(n)

@@ -13,6 +13,8 @@ from typing import Annotated
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.dense import norm
 from scenarios.catalogue.bodies import G, scene_of
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
@@ -35,17 +37,22 @@ def three_ellipsoids(*, friction: Annotated[float, Within(0.0, 1.0)] = 0.4) -> S
     bodies, events = [], []
     for i, (axes, lean, fall) in enumerate(zip(SEMI_AXES, LEAN, FALL)):
         angle = 2.0 * math.pi * i / 3.0
-        x, y = math.cos(angle), math.sin(angle)
+        x, y = elementary.cos(angle), elementary.sin(angle)
         # up, in the body's axes, where `lean` turns it about (x, y, 0)
-        up = np.array([-y * math.sin(lean), x * math.sin(lean), math.cos(lean)])
-        reach = float(np.linalg.norm(np.array(axes) * up))
+        up = np.array([-y * elementary.sin(lean), x * elementary.sin(lean), elementary.cos(lean)])
+        reach = float(norm(np.array(axes) * up))
         bodies.append(
             SpatialBody(
                 name=f"ellipsoid {i + 1}",
                 shape=Ellipsoid(semi_axes=axes),
                 mass=axes[0] * axes[1] * axes[2] * 100.0,
                 position=(AROUND * x, AROUND * y, reach + fall),
-                orientation=(math.cos(0.5 * lean), math.sin(0.5 * lean) * x, math.sin(0.5 * lean) * y, 0.0),
+                orientation=(
+                    elementary.cos(0.5 * lean),
+                    elementary.sin(0.5 * lean) * x,
+                    elementary.sin(0.5 * lean) * y,
+                    0.0,
+                ),
                 velocity=(-INWARD * x, -INWARD * y, 0.0),
                 friction=friction,
             )

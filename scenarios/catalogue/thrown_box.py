@@ -12,6 +12,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from reference_engine.dense import norm
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G, block, poses_in_plane, scene_of
 from scenarios.catalogue.ground import WIDTH, GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
@@ -46,7 +48,7 @@ def throw(speed: float, height: float, friction: float, g: float = G) -> Throw:
         speed * fall,
         after,
         fall + after / (friction * g),
-        speed * fall + after**2 / (2.0 * friction * g),
+        speed * fall + squared(after) / (2.0 * friction * g),
     )
 
 
@@ -76,12 +78,12 @@ def thrown_box(
         pose = np.zeros((len(time), 1, 3))
         sliding = np.clip(time, exact.landing_time, exact.stop_time) - exact.landing_time
         flying = np.minimum(time, exact.landing_time)
-        pose[:, 0, 0] = speed * flying + exact.sliding_speed * sliding - 0.5 * friction * G * sliding**2
-        pose[:, 0, 1] = HALF + np.maximum(height - 0.5 * G * flying**2, 0.0)
+        pose[:, 0, 0] = speed * flying + exact.sliding_speed * sliding - 0.5 * friction * G * squared(sliding)
+        pose[:, 0, 1] = HALF + np.maximum(height - 0.5 * G * squared(flying), 0.0)
         return pose
 
     def stop_distance(motion: Motion) -> float:
-        if np.linalg.norm(motion.velocity[-1, 0]) > STOPPED * speed:
+        if norm(motion.velocity[-1, 0]) > STOPPED * speed:
             return math.nan
         return float(motion.position[-1, 0, 0] - motion.position[0, 0, 0])
 

@@ -14,6 +14,7 @@ from typing import Annotated
 
 import numpy as np
 
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G, scene_of
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
@@ -63,7 +64,7 @@ def thrown_sphere(
         slides = np.minimum(time, rolls)[:, None]
         found = np.full((len(time), 1, 7), np.nan)  # how the ball has turned is not worked out
         found[:, 0, :2] = (
-            v0 * slides - 0.5 * friction * G * slip / fast * slides**2 + rolling * (time[:, None] - slides)
+            v0 * slides - 0.5 * friction * G * slip / fast * squared(slides) + rolling * (time[:, None] - slides)
         )
         found[:, 0, 2] = radius
         return found

@@ -16,6 +16,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.dense import mul, norm
+
 Array = NDArray[np.float64]
 
 ORDER = 20
@@ -44,11 +46,11 @@ def attitude(inertia: tuple[float, float, float], spin: tuple[float, float, floa
 @lru_cache(maxsize=16)
 def _taylor(inertia: tuple[float, float, float], spin: tuple[float, float, float], end: float) -> tuple[float, Array]:
     """Step (s) and coefficients (N, 7, ORDER + 1) of p q r w x y z about the beginning of each step."""
-    greatest = float(np.linalg.norm(np.array(inertia) * np.array(spin))) / min(inertia)
+    greatest = float(norm(np.array(inertia) * np.array(spin))) / min(inertia)
     step = TURN / greatest
     I1, I2, I3 = inertia
     state = np.array([*spin, 1.0, 0.0, 0.0, 0.0])
-    powers = step ** np.arange(ORDER + 1)
+    powers = np.cumprod(np.append(1.0, np.full(ORDER, step)))
     series = np.empty((math.floor(end / step) + 1, 7, ORDER + 1))
     for c in series:
         c[:, 0] = state
@@ -58,12 +60,12 @@ def _taylor(inertia: tuple[float, float, float], spin: tuple[float, float, float
             P, Q, R = p[tail], q[tail], r[tail]
             n = k + 1
             half = 0.5 / n
-            p[n] = (I2 - I3) / I1 * (q[head] @ R) / n
-            q[n] = (I3 - I1) / I2 * (r[head] @ P) / n
-            r[n] = (I1 - I2) / I3 * (p[head] @ Q) / n
-            w[n] = -half * (x[head] @ P + y[head] @ Q + z[head] @ R)
-            x[n] = half * (w[head] @ P + y[head] @ R - z[head] @ Q)
-            y[n] = half * (w[head] @ Q + z[head] @ P - x[head] @ R)
-            z[n] = half * (w[head] @ R + x[head] @ Q - y[head] @ P)
-        state = c @ powers
+            p[n] = (I2 - I3) / I1 * (mul(q[head], R)) / n
+            q[n] = (I3 - I1) / I2 * (mul(r[head], P)) / n
+            r[n] = (I1 - I2) / I3 * (mul(p[head], Q)) / n
+            w[n] = -half * (mul(x[head], P) + mul(y[head], Q) + mul(z[head], R))
+            x[n] = half * (mul(w[head], P) + mul(y[head], R) - mul(z[head], Q))
+            y[n] = half * (mul(w[head], Q) + mul(z[head], P) - mul(x[head], R))
+            z[n] = half * (mul(w[head], R) + mul(x[head], Q) - mul(y[head], P))
+        state = mul(c, powers)
     return step, series

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from reference_engine import elementary
 from scenarios.catalogue.bodies import Array, G, block, poses_in_plane, scene_of
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
@@ -68,7 +69,7 @@ def rest_time(motion: Motion) -> float:
     Of a motion with samples before and after its impacts it is their limit: the last and what a geometric series of the
     bounces leaves. Of others it is the first sample from which no point of the block is faster than SLOW.
     """
-    fast = np.hypot(*motion.velocity[:, 0].T) + 0.5 * math.hypot(WIDTH, HEIGHT) * np.abs(motion.spin[:, 0])
+    fast = elementary.hypot(*motion.velocity[:, 0].T) + 0.5 * math.hypot(WIDTH, HEIGHT) * np.abs(motion.spin[:, 0])
     moving = np.flatnonzero(fast > SLOW * math.sqrt(G * HEIGHT))
     if not moving.size or moving[-1] == len(fast) - 1:
         return math.nan

@@ -13,6 +13,8 @@ from typing import Literal
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G, block, poses_in_plane, scene_of
 from scenarios.catalogue.ground import GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
@@ -60,7 +62,7 @@ def upright_block(*, start: Start = "touching", space: Space = "planar", ground:
         space,
         "block",
         size=(WIDTH, HEIGHT),
-        y=gap + WIDTH / 2.0 * math.sin(angle) + rest_y * math.cos(angle),
+        y=gap + WIDTH / 2.0 * elementary.sin(angle) + rest_y * elementary.cos(angle),
         angle=angle,
         spin=ROCK_SPIN if start == "rock" else 0.0,
         restitution=restitution,
@@ -79,7 +81,7 @@ def upright_block(*, start: Start = "touching", space: Space = "planar", ground:
         pose = np.zeros((len(time), 1, 3))
         pose[:, 0, 1] = rest_y
         if start == "drop":
-            pose[:, 0, 1] += np.where(time < landing, DROP - 0.5 * G * time**2, 0.0)
+            pose[:, 0, 1] += np.where(time < landing, DROP - 0.5 * G * squared(time), 0.0)
         return pose
 
     invariants: set[Invariant] = {"rest", "momentum-x", "energy" if start == "touching" else "energy-not-gained"}

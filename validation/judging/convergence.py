@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from reference_engine import elementary
 from validation.judging.verdict import FLOOR
 from validation.records.measurement import Measurement
 
@@ -32,7 +33,7 @@ def convergence_order(refined: Sequence[Sequence[Measurement]]) -> Measurement |
     floors = [ABOVE * (found[metric].resolution or 0.0) for found in by_step]
     if not all(math.isfinite(error) and error > max(floor, ABOVE * FLOOR) for error, floor in zip(errors, floors)):
         return None
-    first, second = (math.log2(errors[i] / errors[i + 1]) for i in (0, 1))
+    first, second = (elementary.log(errors[i] / errors[i + 1]) / elementary.log(2.0) for i in (0, 1))
     return Measurement(
         metric=ORDER,
         value=(first + second) / 2.0,  # the slope of the line through three equally spaced points

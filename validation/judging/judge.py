@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from reference_engine import elementary
 from scenarios.scenario import Noise
 from validation.judging.convergence import ORDER
 from validation.judging.ensembles import EnsembleEvidence
@@ -131,7 +132,7 @@ def _changes(old: StoredResult, new: StoredResult, ensemble: EnsembleEvidence | 
     found: list[tuple[tuple[Any, ...], Change]] = []
     of_ensembles = {change.metric: change for change in ensemble.changes} if ensemble else {}
     for metric, change in of_ensembles.items():
-        size = abs(math.log(change.ratio)) if change.ratio else math.inf
+        size = abs(elementary.log(change.ratio)) if change.ratio else math.inf
         neutral = metric in before and before[metric].better == "neither"
         gravity = NO_WORSE if neutral else GRAVITY_OF[change.move]
         found.append(((gravity, metric != new.headline, 0, -size), change))
@@ -159,7 +160,7 @@ def _changes(old: StoredResult, new: StoredResult, ensemble: EnsembleEvidence | 
             move=move,
             allowed=ALLOWANCES[now.noise].words(_floor(was, now), now.unit),
         )
-        size = abs(math.log(change.ratio)) if change.ratio else math.inf
+        size = abs(elementary.log(change.ratio)) if change.ratio else math.inf
         no_worse = move == "different" and (now.better == "neither" or _direction(was, now) == "improved")
         gravity = NO_WORSE if no_worse else GRAVITY_OF[move]
         found.append(((gravity, metric != new.headline, TRUST[now.noise], -size), change))

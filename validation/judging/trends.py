@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from reference_engine import elementary
 from validation.judging.evidence.change_points import Course, Floor, Shift, course
 from validation.judging.verdict import FLOOR, Move, Verdict
 from validation.records.measurement import Better, Measurement
@@ -129,7 +130,7 @@ def confirmed(turn: Turn, again: float, unit: str) -> Turn | None:
     """The turn with what a second measurement gave, where that is nearer to the new level than to the old one, by the
     ratio; else None: then it is not called. For what is above 0, such as times."""
     old, new = turn.shift.before, turn.shift.after
-    if not (again > 0.0 and abs(math.log(again / new)) < abs(math.log(again / old))):
+    if not (again > 0.0 and abs(elementary.log(again / new)) < abs(elementary.log(again / old))):
         return None
     return replace(turn, told=f"{turn.told}; a rerun has {quantity(again, unit)}")
 

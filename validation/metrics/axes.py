@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine import elementary
+
 Array = NDArray[np.float64]
 
 CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
@@ -35,4 +37,4 @@ def turned(vector: Array, rotation: Array) -> Array:
     angle = np.sqrt(np.einsum("...i,...i->...", rotation, rotation))[..., None]
     k = rotation / np.where(angle > 0.0, angle, 1.0)
     along = k * np.einsum("...i,...i->...", k, vector)[..., None]
-    return along + (vector - along) * np.cos(angle) + cross(k, vector) * np.sin(angle)
+    return along + (vector - along) * elementary.cos(angle) + cross(k, vector) * elementary.sin(angle)

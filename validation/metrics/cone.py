@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from reference_engine.dense import norm
 from validation.metrics.axes import cross, to_body_axes, to_world_axes
 from validation.metrics.flight import applied_wrenches, outer_acceleration
 from validation.metrics.observation import (
@@ -47,7 +48,7 @@ def cone_violation(o: Observation) -> float | None:
     j_n = np.einsum("ci,ci->c", contacts.impulse, contacts.normal)
     j_t = length(contacts.impulse - j_n[:, None] * contacts.normal)
     m = np.append(np.where(free(o), free_mass(o), math.inf), np.full(len(o.scene.boundaries), math.inf))
-    weight = np.minimum(m[contacts.a], m[contacts.b]) * float(np.linalg.norm(o.gravity)) * o.trajectory.dt
+    weight = np.minimum(m[contacts.a], m[contacts.b]) * float(norm(o.gravity)) * o.trajectory.dt
     scale = np.maximum(length(contacts.impulse), np.maximum(LIGHT * weight, round_off(o)))
     excess = np.maximum(j_t - mu * np.maximum(j_n, 0.0), -j_n)
     share = np.where(scale > 0.0, excess / np.where(scale > 0.0, scale, 1.0), 0.0)

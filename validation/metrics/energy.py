@@ -10,6 +10,8 @@ from typing import cast
 
 import numpy as np
 
+from reference_engine.dense import mul
+from reference_engine.elementary import squared
 from reference_engine.geometry.corners import corners_and_rims, gaps_over_plane
 from reference_engine.geometry.spatial_shapes import SpatialShape
 from scenarios.boundaries import HalfSpace
@@ -33,15 +35,15 @@ def energy(o: Observation) -> Array:
     Less the work of couples. Heights and angles count from the start: a scene far from the origin loses no digits.
     """
     m, position, v = free_mass(o), o.trajectory.position, velocity_at_pose(o)
-    lift = (position - position[0]) @ -o.gravity
-    total = (0.5 * np.einsum("sbi,sbi->sb", v, v) + lift) @ m + kinetic_energy_of_spin(o)
+    lift = mul(position - position[0], -o.gravity)
+    total = mul(0.5 * np.einsum("sbi,sbi->sb", v, v) + lift, m) + kinetic_energy_of_spin(o)
     if o.scene.springs:
         total = total + np.array([spring_energy(o.scene, *pose) for pose in _poses(o)])
     if o.scene.contact.compliant is not None:
         total = total + elastic_energy(o)
     driven = couples(o)
     if driven is not None and isinstance(o.trajectory, PlanarTrajectory):
-        total = total - (o.trajectory.angle - o.trajectory.angle[0]) @ driven
+        total = total - mul(o.trajectory.angle - o.trajectory.angle[0], driven)
     return total
 
 
@@ -103,9 +105,9 @@ def kinetic_energy_of_spin(o: Observation) -> Array:
     """(S,) J; spatial: with the spin in body axes, where the inertia is diagonal."""
     inertia, spin = free_inertia(o), spin_at_pose(o)
     if isinstance(o.trajectory, PlanarTrajectory):
-        return 0.5 * spin**2 @ inertia
+        return mul(0.5 * squared(spin), inertia)
     body_spin = to_body_axes(o.trajectory.orientation, spin)
-    return 0.5 * np.einsum("sbi,bi->s", body_spin**2, inertia)
+    return 0.5 * np.einsum("sbi,bi->s", squared(body_spin), inertia)
 
 
 def energy_drift(o: Observation) -> Reading | None:

@@ -20,6 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from reference_engine.dense import mul
+from reference_engine.elementary import squared
 from scenarios import forces
 from scenarios.scene import PlanarScene, SpatialScene
 from validation.metrics.axes import to_body_axes, to_world_axes
@@ -160,7 +162,7 @@ def energy_doubt(o: Observation) -> Array:
     v, shift = o.trajectory.velocity, outer_acceleration(o) * lag
     work = np.abs(np.einsum("sbi,sbi->sb", v, np.broadcast_to(shift, v.shape)))
     undecided = flight(o).in_transition
-    doubt = (work + 0.5 * length(shift) ** 2) * undecided @ free_mass(o)
+    doubt = mul((work + 0.5 * squared(length(shift))) * undecided, free_mass(o))
     applied = applied_wrenches(o)
     if applied is not None:
         spin = o.trajectory.spin[..., None] if o.is_planar else o.trajectory.spin

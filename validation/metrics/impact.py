@@ -24,6 +24,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.dense import mul, norm, roots
+from reference_engine.elementary import squared
 from validation.metrics.approach import moment, rates
 from validation.metrics.axes import cross, to_body_axes
 from validation.metrics.flight import applied_wrenches, flight, outer_acceleration, outer_spin_rate
@@ -82,8 +84,8 @@ def smooth_rise(
     """
     near = proximities(o)
     members = len(o.scene.bodies) + len(o.scene.boundaries)
-    keys = near.sample * members**2 + pair
-    wanted = other * members**2 + pair[rows]
+    keys = near.sample * squared(members) + pair
+    wanted = other * squared(members) + pair[rows]
     there = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
     turn = length(near.normal[there] - near.normal[rows])
     turn = np.where((keys[there] == wanted) & (turn < NEW_FEATURE), turn, 0.0)
@@ -94,7 +96,7 @@ def smooth_rise(
         at = other[moves], body[moves]
         velocity[moves] += sign * o.trajectory.velocity[at]
         applied[moves] += applied_acceleration(o)[at]
-    weight = SMOOTH_WEIGHT * float(np.linalg.norm(o.gravity))
+    weight = SMOOTH_WEIGHT * float(norm(o.gravity))
     return (weight + SMOOTH_MOTION * applied) * o.interval[interval] + SMOOTH_MOTION * length(velocity) * turn
 
 
@@ -165,10 +167,10 @@ def gap_and_rate(o: Observation, a: int, b: int, k: int) -> tuple[float, float] 
     for sign, body in ((1.0, b), (-1.0, a)):
         if lag and body < bodies and flight(o).before[k, body]:
             acceleration = np.broadcast_to(outer_acceleration(o), o.trajectory.velocity.shape)[k, body]
-            rate -= sign * lag * float(near.normal[row] @ acceleration)
+            rate -= sign * lag * float(mul(near.normal[row], acceleration))
             if applied_wrenches(o) is not None:
                 arm = moment(o, near.b if sign > 0.0 else near.a, near.point_b if sign > 0.0 else near.point_a)[row]
-                rate -= sign * lag * float(arm @ outer_spin_rate(o)[k, body])
+                rate -= sign * lag * float(mul(arm, outer_spin_rate(o)[k, body]))
     return float(near.gap[row]), rate
 
 
@@ -177,6 +179,6 @@ def hermite_root(t0: float, t1: float, first: tuple[float, float], second: tuple
     h = t1 - t0
     (y0, m0), (y1, m1) = first, second
     m0, m1 = m0 * h, m1 * h
-    found = np.roots([2.0 * (y0 - y1) + m0 + m1, 3.0 * (y1 - y0) - 2.0 * m0 - m1, m0, y0])
-    real = found.real[(np.abs(found.imag) < 1e-9 * (1.0 + np.abs(found.real))) & (found.real > 0.0)]
-    return t0 + h * float(real.min()) if real.size else None
+    found = roots([2.0 * (y0 - y1) + m0 + m1, 3.0 * (y1 - y0) - 2.0 * m0 - m1, m0, y0])
+    real = [z.real for z in found if z.real > 0.0 and abs(z.imag) < 1e-9 * (1.0 + z.real)]
+    return t0 + h * min(real) if real else None

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_engine import elementary
 from validation.metrics.axes import cross
 from validation.metrics.observation import Array, Observation, length
 from validation.records.trajectory import PlanarTrajectory
@@ -48,7 +49,7 @@ def anchor(o: Observation, name: str | None, point: tuple[float, ...]) -> Array:
     i = next(i for i, body in enumerate(o.scene.bodies) if body.name == name)
     position = o.trajectory.position[:, i]
     if isinstance(o.trajectory, PlanarTrajectory):
-        c, s = np.cos(o.trajectory.angle[:, i]), np.sin(o.trajectory.angle[:, i])
+        c, s = elementary.cos(o.trajectory.angle[:, i]), elementary.sin(o.trajectory.angle[:, i])
         return position + np.column_stack([c * point[0] - s * point[1], s * point[0] + c * point[1]])
     w, u = o.trajectory.orientation[:, i, :1], o.trajectory.orientation[:, i, 1:]
     arm = np.broadcast_to(np.array(point), u.shape)

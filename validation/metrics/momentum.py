@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from reference_engine.dense import mul
 from scenarios.scene import Damping, Scene
 from validation.metrics.axes import cross, to_body_axes, to_world_axes, turned
 from validation.metrics.observation import Array, Observation, free, free_inertia, free_mass, length
@@ -64,7 +65,7 @@ def angular_momentum(o: Observation, lag: float = 0.0) -> Array:
     inertia = free_inertia(o)[moving]
     if isinstance(o.trajectory, PlanarTrajectory):
         orbital = x[..., 0] * v[..., 1] - x[..., 1] * v[..., 0]
-        return (orbital @ m + o.trajectory.spin[:, moving] @ inertia)[:, None]
+        return (mul(orbital, m) + mul(o.trajectory.spin[:, moving], inertia))[:, None]
     q, spin = o.trajectory.orientation[:, moving], o.trajectory.spin[:, moving]
     own = to_world_axes(q, inertia * to_body_axes(q, spin))
     if lag != 0.0:  # a turn about w leaves w: R I R^T w is turned as the body is

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
+from reference_engine.dense import norm
+from reference_engine.elementary import squared
 from validation.metrics.observation import Observation, free, free_mass, point_speed, shared, size
 
 SINGLE = 1e-6  # of the scale of a quantity: single precision, several operations
@@ -44,9 +44,9 @@ def step_fall(o: Observation, unit: str) -> float:
 
     d = (1 + sqrt(F)) g dt^2 (m),  2 d / L (rad),  d / dt (m/s),  M g d (J),  M d / dt (kg m/s),  d / (g dt) (s)
     """
-    g, dt, M = float(np.linalg.norm(o.gravity)), o.trajectory.dt, float(free_mass(o).sum())
+    g, dt, M = float(norm(o.gravity)), o.trajectory.dt, float(free_mass(o).sum())
     several = 1.0 + math.sqrt(int(free(o).sum()))
-    d = several * g * dt**2
+    d = several * g * squared(dt)
     return {
         "m": d,
         "rad": 2.0 * d / size(o),

@@ -13,6 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.dense import mul, norm
+from reference_engine.elementary import squared
 from validation.metrics.observation import Array, Observation, free, length, point_speed, reach, shared, size
 from validation.metrics.proximity import pairs
 from validation.records.trajectory import PlanarTrajectory
@@ -41,7 +44,7 @@ def rest_time(o: Observation) -> float | None:
 
 @shared
 def rest_start(o: Observation) -> float:
-    g = float(np.linalg.norm(o.gravity))
+    g = float(norm(o.gravity))
     moving = np.flatnonzero((point_speed(o)[:, free(o)] > REST_SPEED * math.sqrt(g * size(o))).any(axis=1))
     first = int(moving[-1]) + 1 if moving.size else 0
     if first == len(o.time) or o.time[-1] - o.time[first] < math.sqrt(size(o) / g):
@@ -54,7 +57,7 @@ def jitter_velocity(o: Observation) -> float | None:
     if not can_rest(o):
         return None
     still = stillness(o)
-    return math.nan if still is None else math.sqrt(float((still.weight @ still.speed**2).mean()))
+    return math.nan if still is None else math.sqrt(float((mul(still.weight, squared(still.speed))).mean()))
 
 
 def jitter_position(o: Observation) -> float | None:
@@ -65,7 +68,7 @@ def jitter_position(o: Observation) -> float | None:
     if still is None:
         return math.nan
     mean = np.einsum("w,wfi->fi", still.weight, still.place)
-    return math.sqrt(float((still.weight @ length(still.place - mean) ** 2).mean()))
+    return math.sqrt(float((mul(still.weight, squared(length(still.place - mean)))).mean()))
 
 
 def rest_drift(o: Observation) -> float | None:
@@ -99,7 +102,7 @@ def stillness(o: Observation) -> Stillness | None:
     weight = np.convolve(np.diff(time, prepend=time[0], append=time[-1]), [0.5, 0.5], "valid")
     return Stillness(
         weight / weight.sum(),
-        np.hypot(length(velocity), arm * length(spin)),
+        elementary.hypot(length(velocity), arm * length(spin)),
         np.concatenate([position - position[0], arm[:, None] * turned], axis=2),
     )
 
@@ -113,4 +116,4 @@ def rotation_vector(orientation: Array) -> Array:
     vector, scalar = np.where(scalar < 0.0, -vector, vector), np.abs(scalar)
     sine = length(vector)[..., None]
     # sinc-like and smooth at 0, where angle / sine tends to 2
-    return vector * np.where(sine > 1e-12, 2.0 * np.arctan2(sine, scalar) / np.where(sine > 0.0, sine, 1.0), 2.0)
+    return vector * np.where(sine > 1e-12, 2.0 * elementary.atan2(sine, scalar) / np.where(sine > 0.0, sine, 1.0), 2.0)

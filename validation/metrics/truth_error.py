@@ -7,6 +7,7 @@ from typing import cast
 
 import numpy as np
 
+from reference_engine import elementary
 from scenarios.truth import Motion
 from validation.metrics.impact import impact_time, impacts
 from validation.metrics.metric import Reading
@@ -62,7 +63,7 @@ def rotation_between(q: Array, p: Array) -> Array:
     w, u, w0, u0 = q[..., :1], q[..., 1:], p[..., :1], p[..., 1:]
     vector = w0 * u - w * u0 - np.cross(u, u0)
     scalar = w * w0 + (u * u0).sum(axis=-1, keepdims=True)
-    return 2.0 * np.arctan2(length(vector), np.abs(scalar[..., 0]))
+    return 2.0 * elementary.atan2(length(vector), np.abs(scalar[..., 0]))
 
 
 def truth_error_event_time(o: Observation) -> Reading | None:

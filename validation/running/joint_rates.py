@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.dense import mul, norm, pinv
 from scenarios.scene import PlanarScene, Scene
 from validation.engines.shared.embedding import rotation_matrix, start_in_space, vector_in_space
 
@@ -36,7 +37,7 @@ def let_by_joints(scene: Scene, spins: Mapping[str, Array]) -> dict[str, tuple[A
     if rows:
         J = np.array(rows)[:, free]
         found = np.zeros(len(wished))
-        found[free] = wished[free] - np.linalg.pinv(J, rcond=1e-9) @ (J @ wished[free])
+        found[free] = wished[free] - mul(pinv(J, rcond=1e-9), mul(J, wished[free]))
     return {name: (found[k : k + 3], found[k + 3 : k + 6]) for name, k in column.items()}
 
 
@@ -49,7 +50,7 @@ def rates_of(scene: Scene, joint: Any, column: Mapping[str, int], width: int) ->
 
     def place(name: str | None, anchor: Any) -> Array:
         point = vector_in_space(anchor)
-        return point if name is None else position[index[name]] + rotation_matrix(orientation[index[name]]) @ point
+        return point if name is None else position[index[name]] + mul(rotation_matrix(orientation[index[name]]), point)
 
     at_a, at_b = place(joint.a, joint.anchor_a), place(joint.b, joint.anchor_b)
 
@@ -78,9 +79,9 @@ def rates_of(scene: Scene, joint: Any, column: Mapping[str, int], width: int) ->
         return [] if slack or far == 0.0 else [parting(apart / far, at_a)]
     if joint.kind in ("revolute", "ball"):
         return [parting(axis, at_a) for axis in axes]
-    along = rotation_matrix(orientation[index[joint.a]]) @ vector_in_space(joint.axis)
-    along = along / np.linalg.norm(along)
-    across = [axis - along * (along @ axis) for axis in axes]
+    along = mul(rotation_matrix(orientation[index[joint.a]]), vector_in_space(joint.axis))
+    along = along / norm(along)
+    across = [axis - along * (mul(along, axis)) for axis in axes]
     if joint.kind == "hinge":
         return [parting(axis, at_a) for axis in axes] + [turning(axis) for axis in across]
     return [parting(axis, at_b) for axis in across] + [turning(axis) for axis in axes]  # a's point is where b's is now

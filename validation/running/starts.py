@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine import elementary
+from reference_engine.dense import norm
 from scenarios import mass
 from scenarios.scene import PlanarBody, PlanarScene, Scene, masses
 from validation.judging.evidence.ensembles import predictable_until
@@ -83,7 +85,7 @@ def floors(scene: Scene) -> dict[str, float]:
     free = [body for body in scene.bodies if not body.fixed]
     sizes = [2.0 * mass.reach(body.shape) for body in free]
     M = float(masses(scene)[[not body.fixed for body in scene.bodies]].sum())
-    L, d, g = min(sizes), PERTURBATION * max(sizes), float(np.linalg.norm(scene.gravity))
+    L, d, g = min(sizes), PERTURBATION * max(sizes), float(norm(scene.gravity))
     w = math.sqrt(g / L)
     by_unit = {
         "m": d,
@@ -114,7 +116,7 @@ def _points(motion: Trajectory, time: Array, free: Sequence[int], reach: Array) 
     centre = motion.position[at][:, free]
     if isinstance(motion, PlanarTrajectory):
         angle = motion.angle[at][:, free]
-        ends = [centre + reach[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=-1)]
+        ends = [centre + reach[:, None] * np.stack([elementary.cos(angle), elementary.sin(angle)], axis=-1)]
     else:
         ends = [centre + reach[:, None] * axis for axis in _axes(motion.orientation[at][:, free])]
     return np.concatenate([centre, *ends], axis=1)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from reference_engine import elementary
+from reference_engine.elementary import squared
 from scenarios import mass
 from scenarios.catalogue.scene_file import scenario_from_scene
 from scenarios.scene import HalfPlane, PlanarScene, colliding_pairs, masses
@@ -53,31 +55,33 @@ def judge_scene(scene: PlanarScene, simulation: Simulation) -> dict[str, str]:
 
 def energy_allowed(scene: PlanarScene) -> float:
     """J that an engine may gain: a share of the scale, all bodies lifted onto a skin, and pushed apart slowly."""
-    weight = float(np.hypot(*scene.gravity))
+    weight = float(elementary.hypot(*scene.gravity))
     free = sum(body.mass for body in scene.bodies if body.mass is not None)
-    return ENERGY_SHARE * energy_scale(scene) + free * (weight * SKIN + 0.5 * SLOW**2)
+    return ENERGY_SHARE * energy_scale(scene) + free * (weight * SKIN + 0.5 * squared(SLOW))
 
 
 def energy_scale(scene: PlanarScene) -> float:
     """J: what the bodies have at the start, and what lifting each by its own size would take."""
-    g = float(np.hypot(*scene.gravity))
+    g = float(elementary.hypot(*scene.gravity))
     total = 0.0
     for body in scene.bodies:
         if body.mass is not None:
             size = mass.reach(body.shape)
-            total += 0.5 * body.mass * (body.velocity[0] ** 2 + body.velocity[1] ** 2 + (size * body.spin) ** 2)
+            total += (
+                0.5 * body.mass * (squared(body.velocity[0]) + squared(body.velocity[1]) + squared(size * body.spin))
+            )
             total += body.mass * g * size
     return total
 
 
 def momentum_scale(scene: PlanarScene) -> float:
     """kg m/s: of the speeds at the start and of a fall through each body's size."""
-    g = float(np.hypot(*scene.gravity))
+    g = float(elementary.hypot(*scene.gravity))
     total = 0.0
     for body in scene.bodies:
         if body.mass is not None:
             fall = (2.0 * g * mass.reach(body.shape)) ** 0.5
-            total += body.mass * (float(np.hypot(*body.velocity)) + fall)
+            total += body.mass * (float(elementary.hypot(*body.velocity)) + fall)
     return total
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine import FlightMotion, Flyer, simulate_flights
+from reference_engine.dense import norm
 from scenarios.forces import has_applied_forces
 from scenarios.scene import (
     Box,
@@ -130,7 +131,7 @@ def flyer(scene: Scene, i: int) -> Flyer:
 
 def unit(normal: tuple[float, ...]) -> Array:
     n = np.array(normal)
-    return n / np.linalg.norm(n)
+    return n / norm(n)
 
 
 def trajectory_of(motion: FlightMotion, planar: bool, count: int, dt: float) -> Trajectory:

@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 import reference_engine as library
-from reference_engine import WorldError
+from reference_engine import WorldError, elementary
+from reference_engine.elementary import squared
 from scenarios import mass
 from scenarios.scene import (
     Bowl,
@@ -79,7 +80,7 @@ def arc(start: Point, end: Point, bulge: float) -> library.Edge:
     if bulge == 0.0:
         return library.Edge(start=start, end=end)
     along, aside = end[0] - start[0], end[1] - start[1]
-    far = (1.0 - bulge**2) / (4.0 * bulge)
+    far = (1.0 - squared(bulge)) / (4.0 * bulge)
     centre = 0.5 * (start[0] + end[0]) - far * aside, 0.5 * (start[1] + end[1]) + far * along
     return library.Edge(start=start, end=end, centre=centre, clockwise=bulge < 0.0)
 
@@ -89,7 +90,7 @@ def boundary_body(boundary: PlanarBoundary) -> library.Body:
         return library.Body(
             shape=library.Bowl(boundary.radius), position=boundary.center, fixed=True, name=boundary.name
         )
-    angle = math.atan2(-boundary.normal[0], boundary.normal[1])
+    angle = elementary.atan2(-boundary.normal[0], boundary.normal[1])
     return library.Body(shape=library.HalfPlane(), position=boundary.point, angle=angle, fixed=True, name=boundary.name)
 
 
@@ -150,7 +151,7 @@ def slide(scene: PlanarScene, joint: Prismatic, a: int, b: int, ends: list[Point
 
 
 def turn(vector: Point, angle: float) -> Point:
-    c, s = math.cos(angle), math.sin(angle)
+    c, s = elementary.cos(angle), elementary.sin(angle)
     return c * vector[0] - s * vector[1], s * vector[0] + c * vector[1]
 
 

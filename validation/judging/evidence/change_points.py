@@ -27,6 +27,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine import elementary
+from reference_engine.dense import mul, norm
+from reference_engine.elementary import squared
 from validation.judging.policy import AFTER, BEFORE, CONSTANT, EVIDENCE, RELATIVE, WINDOW
 
 Array = NDArray[np.float64]
@@ -232,19 +235,20 @@ def _ramp(values: Array, steps: Sequence[int]) -> _Ramp | None:
     if not pairs:
         return None
     scores = _scores(values[None])[0]
-    scores /= np.linalg.norm(scores)
+    scores /= norm(scores)
     shapes = np.stack([np.clip((np.arange(n) - a) / (b - a), 0.0, 1.0) for a, b in pairs])
     centred = shapes - shapes.mean(axis=1, keepdims=True)
-    likeness = np.abs(centred @ scores) / np.linalg.norm(centred, axis=1)
+    likeness = np.abs(mul(centred, scores)) / np.linalg.norm(centred, axis=1)
     best = int(np.argmax(likeness))
-    left_by_ramp = 1.0 - float(likeness[best]) ** 2
-    left_by_steps = float(sum(((part - part.mean()) ** 2).sum() for part in np.split(scores, list(steps))))
+    left_by_ramp = 1.0 - squared(float(likeness[best]))
+    left_by_steps = float(sum((squared(part - part.mean())).sum() for part in np.split(scores, list(steps))))
     parameters = 2 * len(steps) - 3  # that the steps have more: a place and a height each; two places and a height
-    gain = n * math.log(left_by_steps / left_by_ramp) if left_by_ramp > 0.0 else math.inf
-    if gain + parameters * math.log(n) <= 0.0:
+    gain = n * elementary.log(left_by_steps / left_by_ramp) if left_by_ramp > 0.0 else math.inf
+    if gain + parameters * elementary.log(n) <= 0.0:
         return None
     kept = np.clip(values, *np.quantile(values, OUTLYING))
-    slope, intercept = np.polyfit(shapes[best], kept, 1)
+    slope = float(mul(centred[best], kept) / mul(centred[best], centred[best]))
+    intercept = float(kept.mean() - slope * shapes[best].mean())
     return _Ramp(*pairs[best], (float(intercept), float(intercept + slope)))
 
 

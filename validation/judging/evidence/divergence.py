@@ -15,6 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine import elementary
 from validation.records.quantities import quantity
 from validation.records.trajectory import Contacts, PlanarTrajectory, Trajectory
 
@@ -156,7 +157,7 @@ def _poses(accepted: Trajectory, was: Indices, new: Trajectory, now: Indices) ->
     # q and -q are one rotation; |q - p| = 2 sin(angle / 4)
     chord = np.minimum(np.linalg.norm(q - old, axis=2), np.linalg.norm(q + old, axis=2))
     same = (q == old).all(axis=2) | (q == -old).all(axis=2)
-    angle = np.where(same, 0.0, 4.0 * np.arcsin(np.minimum(chord / 2.0, 1.0)))
+    angle = np.where(same, 0.0, 4.0 * elementary.asin(np.minimum(chord / 2.0, 1.0)))
     angle[np.isnan(angle)] = np.inf
     turned = _Part(angle, "rad", lambda i, b: "rotation")
     return [_part(accepted.position[was], new.position[now], "m", AXES), turned]

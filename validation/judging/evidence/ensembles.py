@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.elementary import squared
+
 Array = NDArray[np.float64]
 EXACT = 100  # values of both sides together
 
@@ -106,6 +108,6 @@ def predictable_until(time: Array, points: Array, within: float) -> float:
     if points.ndim != 4 or points.shape[0] < 2 or points.shape[1] != len(time):
         raise ValueError(f"points: {points.shape}; allowed: (2 or more starts, {len(time)} times, points, axes)")
     middle = np.median(points, axis=0)
-    apart = np.sqrt(((points - middle) ** 2).sum(axis=3)).max(axis=2)  # (N, T)
+    apart = np.sqrt((squared(points - middle)).sum(axis=3)).max(axis=2)  # (N, T)
     beyond = ~(np.median(apart, axis=0) <= within)
     return float(time[int(np.argmax(beyond))] if beyond.any() else time[-1])
