@@ -1,6 +1,6 @@
 """The elementary functions that kernels need, compiled from the very code that Python runs: the same bits."""
 
-import math
+import numpy as np
 
 from reference_engine import elementary
 from reference_engine.compiler.kernels import entry, kernel
@@ -13,7 +13,7 @@ angle_of = kernel(elementary.angle_of)
 @kernel
 def cosine_and_sine(x):
     if not abs(x) <= MANY_TURNS:
-        x = math.fmod(x, TURN)
+        x = np.fmod(x, TURN)
     s, c = sine_cosine_of(x)
     return c, s
 
