@@ -128,7 +128,7 @@ PARTS_PER_UNIT = PARTS / math.fsum((LN2_1, LN2_2))
 POWER, POWER_TAIL = _head_and_tail([_exponential(LN2 * k // PARTS) for k in range(PARTS)])
 LOG, LOG_TAIL = _head_and_tail([_logarithm(k, PARTS) if k > 40 else 0 for k in range(96)])  # of k / PARTS
 LEAST = 0.70703125  # 45.25 / PARTS: mantissas lie from here to twice that
-ANGLE, ANGLE_TAIL = _head_and_tail([_arc_tangent(k, PARTS) for k in range(PARTS + 1)])  # of k / PARTS
+ANGLE, ANGLE_TAIL = _head_and_tail([_arc_tangent(min(k, PARTS), PARTS) for k in range(128)])  # of k / PARTS
 AROUND, AROUND_TAIL = _head_and_tail([0, PI // 2, PI, PI // 2])  # by 2 (x < 0) + (|y| > |x|): the angle is this +- one
 TOWARDS = np.array([1.0, -1.0, -1.0, 1.0])  # below an eighth of a turn
 
@@ -171,7 +171,7 @@ def angle_of(y: Any, x: Any) -> Any:
     wide, tall = np.abs(x), np.abs(y)
     low, high = np.minimum(wide, tall), np.maximum(wide, tall)
     high = high + (high == 0.0) * 1.0
-    k = np.int64(low / high * PARTS + 0.5)
+    k = np.int64(low / high * PARTS + 0.5) & 127  # of what is not a number, 0
     t = k * (1.0 / PARTS)
     spread = high * SPLIT
     upper = spread - (spread - high)
@@ -311,7 +311,8 @@ def power(x: Any, y: Any) -> Any:
     head, rest, m = _exponential_of(np.clip(p, -750.0, 750.0))
     with np.errstate(over="ignore", under="ignore"):
         found = np.ldexp(head + (rest + head * lost), m)
-    return _plain(np.where(x > 0.0, found, np.where(y == 0.0, 1.0, np.where(y > 0.0, 0.0, np.inf))))
+    other = np.where(y == 0.0, 1.0, np.where(x == 0.0, np.where(y > 0.0, 0.0, np.inf), np.nan))
+    return _plain(np.where(x > 0.0, found, other))
 
 
 def log1p(x: Any) -> Any:
