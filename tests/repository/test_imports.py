@@ -41,6 +41,11 @@ def test_a_room_imports_only_what_it_may(room: str) -> None:
 ORDER = {
     "reference_engine": (
         "compiler",
+        "elementary",
+        "elementary_kernels",
+        "dense_kernels",
+        "dense",
+        "ode",
         "rotation",
         "dop853",
         "trigonometry",

@@ -13,9 +13,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine import elementary
-from reference_engine.dense import mul, norm
-from reference_engine.elementary import squared
 from scenarios.scene import PlanarScene, Scene, inertias, planar_start, spatial_start
 
 Array = NDArray[np.float64]
@@ -36,7 +33,7 @@ def state_in_space(pose: Array, twist: Array) -> tuple[Array, Array, Array, Arra
     position, orientation = np.zeros((len(pose), 3)), np.zeros((len(pose), 4))
     velocity, spin = np.zeros_like(position), np.zeros_like(position)
     position[:, :2], velocity[:, :2], spin[:, 2] = pose[:, :2], twist[:, :2], twist[:, 2]
-    orientation[:, 0], orientation[:, 3] = elementary.cos(pose[:, 2] / 2), elementary.sin(pose[:, 2] / 2)
+    orientation[:, 0], orientation[:, 3] = np.cos(pose[:, 2] / 2), np.sin(pose[:, 2] / 2)
     return position, orientation, velocity, spin
 
 
@@ -79,7 +76,7 @@ def from_z_to(normal: Sequence[float] | Array) -> Array:
     if z < -1.0 + 1e-12:
         return np.array([0.0, 1.0, 0.0, 0.0])
     q = np.array([1.0 + z, -y, x, 0.0])
-    return q / norm(q)
+    return q / np.linalg.norm(q)
 
 
 def rectangle(vertices: Sequence[Sequence[float]] | Array) -> tuple[Array, Array, float] | None:
@@ -91,11 +88,11 @@ def rectangle(vertices: Sequence[Sequence[float]] | Array) -> tuple[Array, Array
     if len(v) != 4:
         return None
     a, b = v[1] - v[0], v[3] - v[0]
-    longest = max(elementary.hypot(*a), elementary.hypot(*b))
-    is_parallelogram = elementary.hypot(*(v[0] + v[2] - v[1] - v[3])) <= 1e-12 * longest
-    if not is_parallelogram or abs(mul(a, b)) > 1e-12 * squared(longest):
+    longest = max(np.hypot(*a), np.hypot(*b))
+    is_parallelogram = np.hypot(*(v[0] + v[2] - v[1] - v[3])) <= 1e-12 * longest
+    if not is_parallelogram or abs(a @ b) > 1e-12 * longest**2:
         return None
-    return v.mean(axis=0), np.array([elementary.hypot(*a), elementary.hypot(*b)]), elementary.atan2(a[1], a[0])
+    return v.mean(axis=0), np.array([np.hypot(*a), np.hypot(*b)]), math.atan2(a[1], a[0])
 
 
 def prism(vertices: Sequence[Sequence[float]] | Array) -> Array:
@@ -110,7 +107,7 @@ def icosphere(subdivisions: int) -> tuple[Array, NDArray[np.int64]]:
     points = [(s, t * golden, 0.0) for s in (-1.0, 1.0) for t in (-1.0, 1.0)]
     v = np.array([np.roll(p, k) for k in range(3) for p in points])
     v /= np.linalg.norm(v, axis=1, keepdims=True)
-    edge = 2.0 / math.sqrt(1.0 + squared(golden))
+    edge = 2.0 / math.sqrt(1.0 + golden**2)
     near = np.abs(np.linalg.norm(v[:, None] - v[None], axis=2) - edge) < 1e-9
     triangles = np.array(
         [

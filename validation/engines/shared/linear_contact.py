@@ -14,9 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reference_engine import elementary
-from reference_engine.dense import lstsq, mul, norm
-from reference_engine.elementary import power, squared
 from scenarios.materials import deepest, rebound_ratio, stiffness
 from scenarios.scene import Scene, colliding_pairs
 
@@ -36,12 +33,12 @@ def linear_contact(scene: Scene, a: Any, b: Any) -> LinearContact:
     c, law = stiffness(given, a, b), given.law(a, b)
     weights = [m.mass for m in (a, b) if getattr(m, "mass", None) is not None]
     mass = 1.0 / sum(1.0 / m for m in weights)
-    gravity = float(norm(scene.gravity))
-    speed = max(float(norm(body.velocity)) for body in scene.bodies)
+    gravity = float(np.linalg.norm(scene.gravity))
+    speed = max(float(np.linalg.norm(body.velocity)) for body in scene.bodies)
     if gravity > 0.0:
-        K = c * power(min(weights) * gravity / c, 1.0 / 3.0)
+        K = c * (min(weights) * gravity / c) ** (1.0 / 3.0)
     else:
-        K = 0.8 * c * math.sqrt(deepest(given, a, b, 0.5 * mass * squared(max(speed, law.v_small))))
+        K = 0.8 * c * math.sqrt(deepest(given, a, b, 0.5 * mass * max(speed, law.v_small) ** 2))
     e = law.restitution
     x = 8.0 * (1.0 - e) / (5.0 * e) if e > 0.0 else math.inf
     if gravity == 0.0:
@@ -55,7 +52,7 @@ def damping_ratio(rebound: float) -> float:
 
     def returned(zeta: float) -> float:
         s = math.sqrt(1.0 - zeta * zeta)
-        return elementary.exp(-zeta / s * (math.pi - elementary.atan2(2.0 * zeta * s, s * s - zeta * zeta)))
+        return math.exp(-zeta / s * (math.pi - math.atan2(2.0 * zeta * s, s * s - zeta * zeta)))
 
     low, high = 0.0, 1.0 - 1e-12
     if rebound <= returned(high):
@@ -80,8 +77,8 @@ def body_values(scene: Scene) -> tuple[list[float], list[float]] | None:
     values = []
     for wanted in ([1.0 / contact.stiffness for contact in found], [contact.damping for contact in found]):
         # The least-norm solution shares out evenly what pairs leave open.
-        each = lstsq(rows, np.array(wanted))
-        if (each < -1e-9 * max(wanted)).any() or not np.allclose(mul(rows, each), wanted, rtol=1e-9, atol=1e-12):
+        each = np.linalg.lstsq(rows, np.array(wanted), rcond=None)[0]
+        if (each < -1e-9 * max(wanted)).any() or not np.allclose(rows @ each, wanted, rtol=1e-9, atol=1e-12):
             return None
         values.append(np.maximum(each, 0.0))
     return [1.0 / share if share > 0.0 else RIGID for share in values[0]], values[1].tolist()

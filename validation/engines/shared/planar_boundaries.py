@@ -18,9 +18,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine import elementary
-from reference_engine.dense import mul
-from reference_engine.elementary import squared
 from scenarios import mass
 from scenarios.forces import spring_energy
 from scenarios.scene import Bowl, HalfPlane, PlanarScene, inertias, masses, planar_start
@@ -57,9 +54,7 @@ class Slab:
         """Whether every free body's centre, (S, B, 2), stayed above it. Raises OffTheSlabError where one left the
         longest. What is not finite is nowhere, and found to be that by whoever looks at the motion.
         """
-        along = mul(
-            positions - np.array(self.origin), np.array([elementary.cos(self.angle), elementary.sin(self.angle)])
-        )
+        along = (positions - np.array(self.origin)) @ np.array([math.cos(self.angle), math.sin(self.angle)])
         for i, body in enumerate(scene.bodies):
             furthest = float(np.abs(along[:, i]).max())
             if not body.fixed and self.half_length < furthest < math.inf:
@@ -89,21 +84,21 @@ def slab(scene: PlanarScene, plane: HalfPlane, lengthening: float = 1.0) -> Slab
     reaches = np.array([mass.reach(body.shape) for body in scene.bodies])
     normal, point, gravity = np.array(plane.normal), np.array(plane.point), np.array(scene.gravity)
     tangent = np.array([normal[1], -normal[0]])
-    offset = mul(pose[:, :2] - point, tangent)
+    offset = (pose[:, :2] - point) @ tangent
     middle = 0.5 * (offset[free].min() + offset[free].max())
     origin = point + middle * tangent
-    height = np.abs(mul(pose[:, :2] - point, normal))[free].max() + reaches[free].max()
-    speed = (elementary.hypot(twist[:, 0], twist[:, 1]) + np.abs(twist[:, 2]) * reaches)[free].max()
-    speed += math.sqrt(2.0 * float(elementary.hypot(*gravity)) * height)
+    height = np.abs((pose[:, :2] - point) @ normal)[free].max() + reaches[free].max()
+    speed = (np.hypot(twist[:, 0], twist[:, 1]) + np.abs(twist[:, 2]) * reaches)[free].max()
+    speed += math.sqrt(2.0 * float(np.hypot(*gravity)) * height)
     duration = scene.duration
-    travel = speed * duration + 0.5 * abs(float(mul(gravity, tangent))) * squared(duration)
+    travel = speed * duration + 0.5 * abs(float(gravity @ tangent)) * duration**2
     extent = (np.abs(offset - middle) + reaches)[free].max()
     likely = SPARE_FACTOR * (extent + travel) + SPARE
     longest = max(likely, SPARE_FACTOR * (extent + furthest_travel(scene)) + SPARE)
     return Slab(
         name=plane.name,
         origin=(float(origin[0]), float(origin[1])),
-        angle=elementary.atan2(-plane.normal[0], plane.normal[1]),
+        angle=math.atan2(-plane.normal[0], plane.normal[1]),
         half_length=float(min(lengthening * likely, longest)),
         longest=lengthening * likely >= longest,
     )
@@ -125,38 +120,38 @@ def furthest_travel(scene: PlanarScene) -> float:
     free = np.array([not body.fixed for body in scene.bodies])
     m, inertia = masses(scene)[free], inertias(scene)[free]
     v, spin, gravity = twist[free, :2], twist[free, 2], np.array(scene.gravity)
-    moving = float(mul(m, (squared(v)).sum(axis=1)) + mul(inertia, squared(spin))) + 2.0 * spring_energy(scene, pose)
+    moving = float(m @ (v**2).sum(axis=1) + inertia @ spin**2) + 2.0 * spring_energy(scene, pose)
     pushed = 0.0
     for thruster in scene.thrusters:
         i = [body.name for body in scene.bodies].index(thruster.body)
         if free[i]:
             strongest = math.hypot(*thruster.force) * max(abs(factor) for _, factor in thruster.profile)
             arm = math.hypot(*thruster.anchor)
-            pushed += strongest * math.sqrt(1.0 / masses(scene)[i] + squared(arm) / inertias(scene)[i])
+            pushed += strongest * math.sqrt(1.0 / masses(scene)[i] + arm**2 / inertias(scene)[i])
     T, found = scene.duration, math.inf
     for plane in scene.boundaries:
         if isinstance(plane, HalfPlane):
             normal = np.array(plane.normal)
-            pressing = max(0.0, -float(mul(gravity, normal)))
-            heights = np.maximum(mul(pose[free, :2] - np.array(plane.point), normal), 0.0)
-            s_0 = math.sqrt(moving + 2.0 * pressing * float(mul(m, heights)))
-            p = float(elementary.hypot(*(gravity + pressing * normal))) * math.sqrt(m.sum()) + pushed
-            found = min(found, s_0 * T + 0.5 * p * squared(T))
+            pressing = max(0.0, -float(gravity @ normal))
+            heights = np.maximum((pose[free, :2] - np.array(plane.point)) @ normal, 0.0)
+            s_0 = math.sqrt(moving + 2.0 * pressing * float(m @ heights))
+            p = float(np.hypot(*(gravity + pressing * normal))) * math.sqrt(m.sum()) + pushed
+            found = min(found, s_0 * T + 0.5 * p * T**2)
     return found / math.sqrt(m.min())
 
 
 def bowl_facets(bowl: Bowl, count: int) -> Array:
     """(count, 2) m, corners of the facets in the world, counter-clockwise."""
     angle = 2.0 * math.pi * (np.arange(count) + 0.5) / count
-    outer = bowl.radius / elementary.cos(math.pi / count)
-    return np.array(bowl.center) + outer * np.stack([elementary.cos(angle), elementary.sin(angle)], axis=1)
+    outer = bowl.radius / math.cos(math.pi / count)
+    return np.array(bowl.center) + outer * np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
 def inset(vertices: Sequence[tuple[float, float]], depth: float) -> list[tuple[float, float]] | None:
     """A convex polygon with every edge moved inward by `depth` (m); None where nothing of it is left."""
     v = np.asarray(vertices, dtype=np.float64)
     edge = np.roll(v, -1, axis=0) - v
-    outward = np.stack([edge[:, 1], -edge[:, 0]], axis=1) / elementary.hypot(edge[:, 0], edge[:, 1])[:, None]
+    outward = np.stack([edge[:, 1], -edge[:, 0]], axis=1) / np.hypot(edge[:, 0], edge[:, 1])[:, None]
     before = np.roll(outward, 1, axis=0)
     # The edges n . x = c and m . x = d that meet in v meet, both moved, in v - depth (n + m) / (1 + n . m).
     corners = v - depth * (before + outward) / (1.0 + np.einsum("ij,ij->i", before, outward))[:, None]

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.dense import norm
 from scenarios import mass
 from scenarios.scene import PlanarScene, Scene
 from validation.records.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory, Trajectory
@@ -147,7 +146,7 @@ class Recorder:
         self._stride = max(1, math.ceil(1.0 / (BASE_RATE * dt) - 1e-9))
         gravity = np.array(scene.gravity)
         self._fall = gravity * dt
-        self._jump = IMPACT_JUMP * float(norm(gravity)) * dt + QUIET_JUMP
+        self._jump = IMPACT_JUMP * float(np.linalg.norm(gravity)) * dt + QUIET_JUMP
         self._reach = np.array([mass.reach(body.shape) for body in scene.bodies])
         widths = (3, 3) if self._planar else (3, 4, 3, 3)
         bodies = len(scene.bodies)
