@@ -21,7 +21,9 @@ ROUND_OFF = 2.0**-52
 
 
 def mul(a: Any, b: Any) -> Any:
-    """a @ b."""
+    """a @ b; sparse ones by scipy's own loops."""
+    if hasattr(a, "tocsr") or hasattr(b, "tocsr"):
+        return a @ b
     a, b = np.asarray(a), np.asarray(b)
     if a.ndim == 1:
         return np.einsum("i,i->" if b.ndim == 1 else "i,...ij->...j", a, b)

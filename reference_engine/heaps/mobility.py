@@ -21,7 +21,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.spatial.transform import Rotation
 
 from reference_engine import elementary
 from reference_engine.contact_problems.cone_problem import ConeProblem, contact_jacobian
@@ -306,15 +305,22 @@ def frames(normal: Array) -> Array:
 
 def rigid_mobility(world: EllipsoidWorld, orientation: Array) -> sparse.csr_array:
     """(6 B, 6 B): 1/m and R I^-1 R^T of each body."""
-    R = rotations(orientation).as_matrix()
+    R = matrices(orientation)
     blocks = np.zeros((len(world.mass), 6, 6))
     blocks[:, (0, 1, 2), (0, 1, 2)] = 1.0 / world.mass[:, None]
     blocks[:, 3:, 3:] = np.einsum("bik,bk,bjk->bij", R, 1.0 / world.inertia, R)
     return sparse.block_diag(list(blocks), format="csr")
 
 
-def rotations(orientation: Array) -> Rotation:
-    return Rotation.from_quat(np.roll(orientation, -1, axis=1))
+def matrices(orientation: Array) -> Array:
+    """(B, 3, 3) from body axes to world axes, of unit quaternions."""
+    w, x, y, z = orientation.T
+    rows = (
+        (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
+        (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
+        (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
+    )
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
 def moved(position: Array, orientation: Array, twist: Array, h: float) -> tuple[Array, Array]:

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from reference_engine.contact_problems.cone_problem import cone_problem, corners
 from reference_engine.contact_problems.cone_solve import solve_cones
@@ -60,6 +59,7 @@ from reference_engine.heaps.layout import (
 )
 from reference_engine.heaps.located import advance_located
 from reference_engine.heaps.loop import seek_poses, seek_speeds
+from reference_engine.heaps.mobility import matrices
 from reference_engine.heaps.settings import SpatialSettings
 from reference_engine.heaps.world import EllipsoidWorld, HalfSpace, scalar
 
@@ -146,9 +146,9 @@ class Stepper:
         )  # fmt: skip
         self.bodies.twist[:-1, :3], self.bodies.twist[:-1, 3:] = world.velocity, world.spin
         self.twist = self.bodies.twist[:-1]
-        w, x, y, z = world.orientation.T
-        own = Rotation.from_quat(np.stack([x, y, z, w], axis=1))
-        momentum = own.apply(world.inertia * moving[:, None] * own.inv().apply(world.spin))
+        R = matrices(world.orientation)
+        own = world.inertia * moving[:, None] * np.einsum("bji,bj->bi", R, world.spin)
+        momentum = np.einsum("bij,bj->bi", R, own)
         self._flow = Flow(
             start=np.zeros((count + 1, 6)), before=np.zeros((count + 1, 6)),
             free=np.zeros((count + 1, 6)), momentum=np.ascontiguousarray(momentum),
