@@ -30,6 +30,15 @@ def test_the_default_solves_what_others_have_failed_on(i):
 
 
 def test_newtons_method_on_the_minimum_map_fails_on_the_sphere_that_fell_through_the_plane():
+    """The map is singular there: which of its neighbours it fails on is round-off, a third of 64."""
     one = next(problem(i) for i in range(len(FILE["edges"])) if len(FILE[f"friction{i}"]) == 1)
-    with pytest.raises(ContactForceError, match="minimum-map"):
-        solve_cones(one, method="minimum-map")
+    rng, failed = np.random.default_rng(0), 0
+    for _ in range(64):
+        near = ConeProblem(one.W, one.b * rng.uniform(0.999, 1.001, one.b.shape), one.friction, one.edges)
+        assert near.residual(solve_cones(near).impulse) <= 1e-10
+        try:
+            solve_cones(near, method="minimum-map")
+        except ContactForceError as error:
+            assert "minimum-map" in str(error)
+            failed += 1
+    assert failed >= 4
