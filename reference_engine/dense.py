@@ -114,19 +114,18 @@ def svd(A: ArrayLike) -> tuple[Array, Array, Array]:
     M = np.asarray(A, dtype=np.float64)
     if M.shape[0] < M.shape[1]:
         V, s, Ut = svd(M.T)
-        return np.ascontiguousarray(Ut.T), s, np.ascontiguousarray(V.T)
+        return Ut.T, s, V.T
     rows = np.array(M.T, order="C")  # columns of A, as rows
     turned = np.eye(len(rows))
     orthogonalise(rows, turned)
     s = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     order = np.argsort(-s, kind="stable")
     s, rows, turned = s[order], rows[order], turned[order]
-    for k in range(len(s)):
-        if s[k] > ROUND_OFF * ROUND_OFF * s[0]:
-            rows[k] /= s[k]
-        else:
-            rows[k] = _across(rows[:k])
-    return np.ascontiguousarray(rows.T), s, turned
+    large = s > ROUND_OFF * ROUND_OFF * s.max(initial=0.0)
+    rows[large] /= s[large, None]
+    for k in np.flatnonzero(~large):
+        rows[k] = _across(rows[:k])
+    return rows.T, s, turned
 
 
 def _across(rows: Array) -> Array:

@@ -1,10 +1,12 @@
 """The elementary functions that kernels need, compiled from the very code that Python runs: the same bits."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reference_engine import elementary
 from reference_engine.compiler.kernels import entry, kernel
 
+Array = NDArray[np.float64]
 MANY_TURNS, TURN = elementary.MANY_TURNS, elementary.TURN
 sine_cosine_of = kernel(elementary.sine_cosine_of)
 angle_of = kernel(elementary.angle_of)
@@ -19,8 +21,19 @@ def cosine_and_sine(x):
 
 
 @entry
-def evaluate(x, y, out):
-    """cos x, sin x and the angle of (x, y), into out (3, N): for tests."""
+def evaluate(x, out):
     for i in range(x.shape[0]):
         out[0, i], out[1, i] = cosine_and_sine(x[i])
-        out[2, i] = angle_of(y[i], x[i])
+
+
+def cosines_and_sines(angle: Array) -> Array:
+    """(2, N) of angles (N,), ten times as fast as `elementary` for a few."""
+    out = np.empty((2, len(angle)))
+    evaluate(np.ascontiguousarray(angle), out)
+    return out
+
+
+@entry
+def evaluate_angles(y, x, out):
+    for i in range(x.shape[0]):
+        out[i] = angle_of(y[i], x[i])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine import elementary
+from reference_engine.elementary_kernels import cosines_and_sines
 
 Array = NDArray[np.float64]
 FIRST, SECOND = np.array([1, 2, 0]), np.array([2, 0, 1])
@@ -29,7 +29,7 @@ class PlanarPoses:
         """Position (F + 1, 3) and rotation (F + 1, 3, 3) of poses (F, 3)."""
         position, rotation = np.zeros((self.links + 1, 3)), np.zeros((self.links + 1, 3, 3))
         position[:-1, :2] = q[:, :2]
-        c, s = elementary.cos(q[:, 2]), elementary.sin(q[:, 2])
+        c, s = cosines_and_sines(q[:, 2])
         rotation[:-1, 0, 0] = rotation[:-1, 1, 1] = c
         rotation[:-1, 0, 1], rotation[:-1, 1, 0] = -s, s
         rotation[-1, 0, 0] = rotation[-1, 1, 1] = 1.0
@@ -117,8 +117,8 @@ def exponential(turn: Array) -> Array:
     """Quaternions (N, 4) of rotation vectors (N, 3) [rad]."""
     half = 0.5 * np.sqrt(np.einsum("ij,ij->i", turn, turn))
     q = np.empty((len(turn), 4))
-    q[:, 0] = elementary.cos(half)
-    q[:, 1:] = 0.5 * np.sinc(half / np.pi)[:, None] * turn
+    q[:, 0], sine = cosines_and_sines(half)
+    q[:, 1:] = 0.5 * np.where(half > 0.0, sine / np.where(half > 0.0, half, 1.0), 1.0)[:, None] * turn
     return q
 
 
