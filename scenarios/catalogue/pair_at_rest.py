@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import Literal, NamedTuple, get_args
 
 from reference_engine import elementary
@@ -49,20 +50,29 @@ class Stance(NamedTuple):
     lying: bool = False  # its axis is level
 
 
-UPPER: dict[Upper, Stance] = {
-    "sphere": Stance(Sphere(radius=0.5), 0.5),
-    "box": Stance(Box(size=(1.0, 1.0, 1.0)), 0.5),
-    "capsule": Stance(Capsule(radius=0.3, length=1.0), 0.3, lying=True),
-    "cylinder": Stance(Cylinder(radius=0.5, length=1.0), 0.5),
-    "ellipsoid": Stance(Ellipsoid(semi_axes=(0.6, 0.5, 0.4)), 0.4),
-    "mesh": Stance(cube(0.5, 0.5), 0.5),
-}
-LOWER: dict[Lower, SpatialShape | None] = {
-    "plane": None,
-    "box": Box(size=(4.0, 4.0, 2.0 * HALF_THICKNESS)),
-    "cylinder": Cylinder(radius=2.0, length=2.0 * HALF_THICKNESS),
-    "mesh": cube(2.0, HALF_THICKNESS),
-}
+@cache
+def uppers() -> dict[Upper, Stance]:
+    """Made when asked for: a mesh takes compiled algebra, and every command looks into the catalogue."""
+    return {
+        "sphere": Stance(Sphere(radius=0.5), 0.5),
+        "box": Stance(Box(size=(1.0, 1.0, 1.0)), 0.5),
+        "capsule": Stance(Capsule(radius=0.3, length=1.0), 0.3, lying=True),
+        "cylinder": Stance(Cylinder(radius=0.5, length=1.0), 0.5),
+        "ellipsoid": Stance(Ellipsoid(semi_axes=(0.6, 0.5, 0.4)), 0.4),
+        "mesh": Stance(cube(0.5, 0.5), 0.5),
+    }
+
+
+@cache
+def lowers() -> dict[Lower, SpatialShape | None]:
+    return {
+        "plane": None,
+        "box": Box(size=(4.0, 4.0, 2.0 * HALF_THICKNESS)),
+        "cylinder": Cylinder(radius=2.0, length=2.0 * HALF_THICKNESS),
+        "mesh": cube(2.0, HALF_THICKNESS),
+    }
+
+
 NOISE: dict[str, Noise] = {
     **dict.fromkeys(("truth_error_position", "truth_error_angle", "energy_drift", "energy_gain"), "step"),
 }
@@ -70,7 +80,7 @@ NOISE: dict[str, Noise] = {
 
 def pair_at_rest(*, upper: Upper = "box", lower: Lower = "box", start: Start = "touching") -> Scenario:
     """One shape on another: every pair of primitives, standing or dropped with a tilt"""
-    stance, base = UPPER[upper], LOWER[lower]
+    stance, base = uppers()[upper], lowers()[lower]
     dropped = start == "dropped"
     body = SpatialBody(
         name="upper",

@@ -100,7 +100,7 @@ def test_a_body_without_which_the_law_is_broken_all_the_same_is_taken_out() -> N
         ("broken:fault=segfault", "crashed: SIGSEGV"),
         ("broken:fault=nan", "not_finite"),
         ("broken:fault=raise", "crashed: ValueError: the contact graph has a cycle"),
-        ("ghost.Short", "the scene has"),
+        ("ghost.Short", "all of the scene's"),
     ],
 )
 def test_an_engine_that_breaks_is_found_within_a_batch_and_shrunk_to_one_body(word: str, outcome: str) -> None:
