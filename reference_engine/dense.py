@@ -9,6 +9,7 @@ more digits than a reduction to two diagonals does.
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,17 @@ from numpy.typing import ArrayLike, NDArray
 from reference_engine import elementary
 
 Array = NDArray[np.float64]
+SWEEPS = 60  # of Jacobi's method; six to ten are needed
 ROUND_OFF = 2.0**-52
+
+
+def _fastest(loop: Any) -> Any:
+    """Compiled where a compiler is loaded already; scenes are looked into without one. The bits are the same."""
+    if "numba" not in sys.modules:
+        return loop
+    from reference_engine import dense_kernels
+
+    return getattr(dense_kernels, loop.__name__)
 
 
 def mul(a: Any, b: Any) -> Any:
@@ -67,9 +78,7 @@ def _eliminate(M: Array, x: Array) -> Any:
     """Turns x into M^-1 x, in the place of both; returns the determinant. Leading axes are many matrices."""
     n = M.shape[-1]
     if M.ndim == 2:
-        from reference_engine.dense_kernels import eliminate
-
-        found = eliminate(M, x)
+        found = _fastest(eliminate)(M, x)
         if found == 0.0:
             raise np.linalg.LinAlgError("Singular matrix")
         return found
@@ -93,12 +102,10 @@ def _eliminate(M: Array, x: Array) -> Any:
 
 def eigh(A: ArrayLike) -> tuple[Array, Array]:
     """Eigenvalues of a symmetric matrix (n, n), the least first, and its eigenvectors in the columns of (n, n)."""
-    from reference_engine.dense_kernels import diagonalise
-
     M = np.array(A, dtype=np.float64)
     M = 0.5 * (M + M.T)
     vectors = np.eye(len(M))
-    diagonalise(M, vectors)
+    _fastest(diagonalise)(M, vectors)
     values = np.diagonal(M).copy()
     order = np.argsort(values, kind="stable")
     return values[order], np.ascontiguousarray(vectors[:, order])
@@ -109,15 +116,13 @@ def svd(A: ArrayLike) -> tuple[Array, Array, Array]:
 
     Columns of U to singular values of 0 complete an orthonormal set.
     """
-    from reference_engine.dense_kernels import orthogonalise
-
     M = np.asarray(A, dtype=np.float64)
     if M.shape[0] < M.shape[1]:
         V, s, Ut = svd(M.T)
         return Ut.T, s, V.T
     rows = np.array(M.T, order="C")  # columns of A, as rows
     turned = np.eye(len(rows))
-    orthogonalise(rows, turned)
+    _fastest(orthogonalise)(rows, turned)
     s = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     order = np.argsort(-s, kind="stable")
     s, rows, turned = s[order], rows[order], turned[order]
@@ -194,3 +199,110 @@ def gauss_legendre(n: int) -> tuple[Array, Array]:
         slope = n * (before - x * p) / (1.0 - x * x)
         x = x - p / slope
     return x, 2.0 / ((1.0 - x * x) * slope * slope)
+
+
+def eliminate(M: Array, x: Array) -> float:
+    """x (n, m) := M^-1 x by elimination with partial pivoting; M (n, n) becomes its factors. Returns det M, or 0.0."""
+    n, m, product = M.shape[0], x.shape[1], 1.0
+    for k in range(n):
+        pivot, most = k, abs(M[k, k])
+        for i in range(k + 1, n):
+            if abs(M[i, k]) > most:
+                pivot, most = i, abs(M[i, k])
+        if most == 0.0:
+            return 0.0
+        if pivot != k:
+            product = -product
+            for j in range(n):
+                M[k, j], M[pivot, j] = M[pivot, j], M[k, j]
+            for j in range(m):
+                x[k, j], x[pivot, j] = x[pivot, j], x[k, j]
+        product *= M[k, k]
+        for i in range(k + 1, n):
+            part = M[i, k] / M[k, k]
+            if part != 0.0:
+                for j in range(k + 1, n):
+                    M[i, j] -= part * M[k, j]
+                for j in range(m):
+                    x[i, j] -= part * x[k, j]
+    for k in range(n - 1, -1, -1):
+        for j in range(m):
+            rest = x[k, j]
+            for i in range(k + 1, n):
+                rest -= M[k, i] * x[i, j]
+            x[k, j] = rest / M[k, k]
+    return product if product != 0.0 else 5e-324  # it was too small for a number
+
+
+def diagonalise(M: Array, vectors: Array) -> float:
+    """Jacobi's rotations until M (n, n), symmetric, is diagonal; they turn the columns of vectors (n, n) too."""
+    n = M.shape[0]
+    for _ in range(SWEEPS):
+        settled = True
+        for p in range(n):
+            for q in range(p + 1, n):
+                off = M[p, q]
+                if abs(off) <= ROUND_OFF * 0.25 * math.sqrt(abs(M[p, p]) * abs(M[q, q])) and abs(off) <= ROUND_OFF * (
+                    abs(M[p, p]) + abs(M[q, q])
+                ):
+                    M[p, q] = M[q, p] = 0.0
+                    continue
+                if off == 0.0:
+                    continue
+                settled = False
+                theta = (M[q, q] - M[p, p]) / (2.0 * off)
+                t = 1.0 / (abs(theta) + math.sqrt(1.0 + theta * theta))
+                if theta < 0.0:
+                    t = -t
+                c = 1.0 / math.sqrt(1.0 + t * t)
+                s = t * c
+                M[p, p] -= t * off
+                M[q, q] += t * off
+                M[p, q] = M[q, p] = 0.0
+                for k in range(n):
+                    if k != p and k != q:
+                        a, b = M[k, p], M[k, q]
+                        M[k, p] = c * a - s * b
+                        M[k, q] = s * a + c * b
+                        M[p, k], M[q, k] = M[k, p], M[k, q]
+                for k in range(n):
+                    a, b = vectors[k, p], vectors[k, q]
+                    vectors[k, p] = c * a - s * b
+                    vectors[k, q] = s * a + c * b
+        if settled:
+            break
+    return 0
+
+
+def orthogonalise(rows: Array, turned: Array) -> float:
+    """Rotates pairs of rows (n, m) until all are at right angles; turned (n, n) by the same rotations."""
+    n, m = rows.shape
+    for _ in range(SWEEPS):
+        settled = True
+        for p in range(n):
+            for q in range(p + 1, n):
+                a = b = c = 0.0
+                for k in range(m):
+                    a += rows[p, k] * rows[p, k]
+                    b += rows[q, k] * rows[q, k]
+                    c += rows[p, k] * rows[q, k]
+                if abs(c) <= ROUND_OFF * math.sqrt(a) * math.sqrt(b):
+                    continue
+                settled = False
+                theta = (b - a) / (2.0 * c)
+                t = 1.0 / (abs(theta) + math.sqrt(1.0 + theta * theta))
+                if theta < 0.0:
+                    t = -t
+                cosine = 1.0 / math.sqrt(1.0 + t * t)
+                sine = t * cosine
+                for k in range(m):
+                    x, y = rows[p, k], rows[q, k]
+                    rows[p, k] = cosine * x - sine * y
+                    rows[q, k] = sine * x + cosine * y
+                for k in range(n):
+                    x, y = turned[p, k], turned[q, k]
+                    turned[p, k] = cosine * x - sine * y
+                    turned[q, k] = sine * x + cosine * y
+        if settled:
+            break
+    return 0

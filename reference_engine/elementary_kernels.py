@@ -9,10 +9,10 @@ from reference_engine.compiler.kernels import entry, kernel
 Array = NDArray[np.float64]
 MANY_TURNS, TURN = elementary.MANY_TURNS, elementary.TURN
 sine_cosine_of = kernel(elementary.sine_cosine_of)
-angle_of = kernel(elementary.angle_of)
+angle_of = entry(elementary.angle_of)
 
 
-@kernel
+@entry
 def cosine_and_sine(x):
     if not abs(x) <= MANY_TURNS:
         x = np.fmod(x, TURN)
