@@ -70,8 +70,8 @@ def test_no_direction_parts_overlapping_bodies_by_a_shorter_way(names):
         if near.gap[0] < 0.0 and compared < 8:
             compared += 1
             least = least_depth(p, q, d, rotation(q_p), rotation(q_q), rng)
-            slack = 1e-11 if "cone" in names else 1e-12  # long thin faces around a cone's tip: their planes' round-off
-            assert -near.gap[0] <= least + slack + near.uncertainty[0]
+            # long thin faces around a tip or on a curved body: their planes' round-off
+            assert -near.gap[0] <= least + 1e-11 + near.uncertainty[0]
     assert compared == 8
 
 
