@@ -45,7 +45,7 @@ class Dop853(DOP853):
         first_step: float | None = None,
         **more: Any,
     ) -> None:
-        if first_step is None:
+        if first_step is None and t_bound != t0:
             first_step = _first_step(fun, t0, np.asarray(y0, dtype=np.float64), t_bound, rtol, atol)
         super().__init__(fun, t0, y0, t_bound, rtol=rtol, atol=atol, first_step=first_step, **more)
 
@@ -98,8 +98,6 @@ def _first_step(
 ) -> float:
     """s: by the sizes of the state, its rate and its rate's rate."""
     span = abs(t_bound - t0)
-    if span == 0.0:
-        return 1.0
     scale = atol + np.abs(y) * rtol
     f = np.asarray(fun(t0, y), dtype=np.float64)
     size, rate = math.sqrt(_mean_square(y / scale)), math.sqrt(_mean_square(f / scale))

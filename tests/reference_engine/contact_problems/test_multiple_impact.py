@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.integrate import solve_ivp
 
 from reference_engine import impact, inverse_mass_through_joints, multiple_impact
 from reference_engine.contact_problems.impact_process import ImpactError
 from reference_engine.contact_problems.impact_sequences import Repetition
 from reference_engine.contact_problems.multiple_impacts import ORDERS
+from reference_engine.ode import Dop853
 
 unit = st.floats(0.0, 1.0)
 seeds = st.integers(0, 2**32 - 1)
@@ -216,3 +218,9 @@ def test_blows_that_come_again_as_strong_as_before_have_no_end():
     K, u, mu, e = random_mechanism(95)  # by search: friction and Newton's law make energy, pattern by pattern
     with pytest.raises(ImpactError, match="come again without end"):
         multiple_impact(K, u, friction=mu, restitution=e, order="sequential")
+
+
+def test_an_integral_over_no_time_is_its_start():
+    """A restitution of 1e-214 leaves a restitution phase without length."""
+    span = solve_ivp(lambda t, y: -y, (1.0, 1.0), np.array([1.0]), method=Dop853, rtol=1e-9, atol=1e-9)
+    assert span.y[:, -1] == pytest.approx([1.0], abs=0.0)
