@@ -94,7 +94,7 @@ QUARTER = ARCS // 4
 ARC_1, ARC_2, ARC_3, ARC_4 = _pieces(2 * PI // ARCS, 28, 28, 28)
 ARCS_PER_RADIAN = ARCS / (2.0 * math.pi)
 MANY_TURNS = 2.0**25 * ARC_1  # rad: up to here, the number of arcs times a piece is exact
-TURN = 2.0 * math.pi
+(TURN,), (TURN_TAIL,) = (found.tolist() for found in _head_and_tail([2 * PI]))
 
 
 def _sines() -> list[int]:
@@ -163,6 +163,17 @@ def sine_cosine_of(x: Any) -> Any:
     return sine, cosine
 
 
+def whole_turns_off(x: Any) -> Any:
+    """(head, rest) of x less whole turns of 2 pi, their sum to 1e-16 up to 1e15 rad.
+
+    What is left of whole TURNs is exact; n TURN_TAIL more is taken off, since TURN is not 2 pi.
+    """
+    left = np.fmod(x, TURN)
+    more = np.fmod(np.floor((x - left) / TURN + 0.5) * TURN_TAIL, TURN)
+    head = left - more
+    return head, (left - head) - more
+
+
 def angle_of(y: Any, x: Any) -> Any:
     """The angle of (x, y) from the x axis, -pi to pi: of the nearest k / PARTS to the ratio, and the rest of it.
 
@@ -196,12 +207,16 @@ def _plain(value: Any) -> Any:
 
 
 def _sine_cosine(x: Any) -> Any:
-    """Beyond MANY_TURNS of an angle that is within one unit in the last place of x."""
     if isinstance(x, float) and abs(x) <= MANY_TURNS:  # the same with less ado
         return sine_cosine_of(x)
     x = np.asarray(x, dtype=np.float64)
+    few = np.abs(x) <= MANY_TURNS
+    if np.all(few):
+        return sine_cosine_of(x)
     with np.errstate(invalid="ignore"):  # of what is infinite
-        return sine_cosine_of(np.where(np.abs(x) <= MANY_TURNS, x, np.fmod(x, TURN)))
+        head, rest = whole_turns_off(x)
+        sine, cosine = sine_cosine_of(np.where(few, x, head))
+        return np.where(few, sine, sine + rest * cosine), np.where(few, cosine, cosine - rest * sine)
 
 
 def sin(x: Any) -> Any:

@@ -7,17 +7,20 @@ from reference_engine import elementary
 from reference_engine.compiler.kernels import entry, kernel
 
 Array = NDArray[np.float64]
-MANY_TURNS, TURN = elementary.MANY_TURNS, elementary.TURN
+MANY_TURNS = elementary.MANY_TURNS
 sine_cosine_of = kernel(elementary.sine_cosine_of)
+whole_turns_off = kernel(elementary.whole_turns_off)
 angle_of = entry(elementary.angle_of)
 
 
 @entry
 def cosine_and_sine(x):
-    if not abs(x) <= MANY_TURNS:
-        x = np.fmod(x, TURN)
-    s, c = sine_cosine_of(x)
-    return c, s
+    if abs(x) <= MANY_TURNS:
+        s, c = sine_cosine_of(x)
+        return c, s
+    head, rest = whole_turns_off(x)
+    s, c = sine_cosine_of(head)
+    return c - rest * s, s + rest * c
 
 
 @entry
