@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from dashboard import reading
-from dashboard.look import go, grid, heading, said, state_html, text
+from dashboard.look import go, grid, heading, paragraph, state_html, text
 from validation.review.ledger import Entry
 
 MOST = 200  # entries read at once
@@ -17,9 +17,9 @@ def show() -> None:
     heading("Baselines and the ledger")
     entries = reading.store().entries(limit=MOST)
     if not entries:
-        said("Nothing has been said yet: <code>upright accept --reason &quot;...&quot;</code>", "lead")
+        paragraph("Nothing has been said yet: <code>upright accept --reason &quot;...&quot;</code>", "lead")
         return
-    said("Newest first. Entries are added, never changed; a later one takes an earlier one back.", "soft")
+    paragraph("Newest first. Entries are added, never changed; a later one takes an earlier one back.", "soft")
     left, right = st.columns([3, 2])
     acts = list(dict.fromkeys(entry.act for entry in entries))
     wanted = left.pills("Show only", acts, selection_mode="multi", key="acts")
@@ -31,7 +31,7 @@ def show() -> None:
         and words in f"{entry.who} {entry.reason} {entry.scope} {entry.branch} {entry.link} {entry.owner}".lower()
     ]
     grid(("entry", "what", "who and why", "of what", "holds"), [row(entry) for entry in kept], testid="ledger")
-    said("Take one back: <code>upright undo NUMBER --reason &quot;...&quot;</code>", "soft")
+    paragraph("Take one back: <code>upright undo NUMBER --reason &quot;...&quot;</code>", "soft")
 
 
 def row(entry: Entry) -> tuple[str, ...]:

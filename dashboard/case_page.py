@@ -7,11 +7,11 @@ import json
 import streamlit as st
 
 from dashboard import reading, series
-from dashboard.look import go, grid, heading, law_html, part, said, text, word_html
+from dashboard.look import go, grid, heading, kind_html, limit_html, paragraph, part, text
 from validation.judging.verdict import MEANING, Verdict
 from validation.records.names import engine_name, metric_name
 from validation.records.quantities import quantity, time_step
-from validation.report.hints import again_words
+from validation.report.hints import rerun_arguments
 from validation.report.meaning import meaning
 from validation.store import Baseline, StoredResult, StoredRun
 from validation.store.errors import StoreError
@@ -30,38 +30,38 @@ def show() -> None:
         run = reading.store().run(result.run)
     except StoreError as error:
         heading("No such case")
-        said(text(error), "alarm")
-        said(go("engines", "← all scenarios and engines"))
+        paragraph(text(error), "alarm")
+        paragraph(go("engines", "← all scenarios and engines"))
         return
     case = result.case
     verdict = reading.verdicts(run).get(result.key)
-    said(go(reading.link("engines", run=run.number), "← all scenarios and engines"))
+    paragraph(go(reading.link("engines", run=run.number), "← all scenarios and engines"))
     heading(f"{text(case.label)} on {text(engine_name(case))}")
     step = f"version {case.engine_version}, time step {time_step(case.identity.dt)}"
-    said(f"{text(step)}, {text(reading.run_title(run))}", "soft")
+    paragraph(f"{text(step)}, {text(reading.run_title(run))}", "soft")
     if verdict:
-        said(f"{word_html(verdict.word)} {text(verdict.reason, most=900)}")
+        paragraph(f"{kind_html(verdict.word)} {text(verdict.reason, most=900)}")
         if MEANING[verdict.word] != verdict.reason:
-            said(text(MEANING[verdict.word]), "soft")
+            paragraph(text(MEANING[verdict.word]), "soft")
         for defect in verdict.standing:
-            said(f"{law_html(defect.metric)} {text(meaning(defect, case))}")
+            paragraph(f"{limit_html(defect.metric)} {text(meaning(defect, case))}")
         if verdict.standing:
             by = reading.baseline(verdict.baseline)
             so = f"accepted so by {text(by.who)} on {by.when:%-d %b %Y}" if by else "nothing is accepted yet"
-            said(
+            paragraph(
                 f"A standing defect: wrong by physics whatever the baseline says; {so}. No check fails for it.", "soft"
             )
     elif result.reason:
-        said(f"{text(result.outcome.replace('_', ' '))}: {text(result.reason)}")
+        paragraph(f"{text(result.outcome.replace('_', ' '))}: {text(result.reason)}")
     accepted = reading.baseline(verdict.baseline) if verdict else None
     motion([r for r in reading.results(run) if r.case.label == case.label], result, accepted)
     left, right = st.columns([2, 3])
     with left:
-        figures(result, verdict)
+        numbers(result, verdict)
     with right:
         history(result, run)
     part("Reproduce")
-    st.code(f"upright run {again_words([case])}", language="shell")
+    st.code(f"upright run {rerun_arguments([case])}", language="shell")
     with st.expander("Settings and provenance"):
         provenance(result, run)
 
@@ -71,7 +71,7 @@ def choose() -> None:
     heading("A case")
     run = reading.chosen_run()
     if run is None:
-        said("No run is stored yet.", "lead")
+        paragraph("No run is stored yet.", "lead")
         return
     results = [result for result in reading.results(run) if result.number]
     labels = list(dict.fromkeys(result.case.label for result in results))
@@ -88,10 +88,10 @@ def choose() -> None:
     grid(("engine", "outcome", ""), rows, wide=False)
 
 
-def figures(result: StoredResult, verdict: Verdict | None) -> None:
+def numbers(result: StoredResult, verdict: Verdict | None) -> None:
     part("Figures")
     if not result.measurements:
-        said("Nothing was measured.")
+        paragraph("Nothing was measured.")
         return
     changes = {change.metric: change for change in verdict.changes} if verdict else {}
     rows = []
@@ -101,14 +101,14 @@ def figures(result: StoredResult, verdict: Verdict | None) -> None:
         value = text(quantity(m.value, m.unit, resolution=m.resolution))
         rows.append((text(metric_name(m.metric, result.case)), f"{value}{moved}", text(f"{m.better}, {m.noise}")))
     grid(("metric", "value", "better, noise"), rows, testid="figures")
-    said("± is what a value cannot resolve; noise says how it repeats when round-off differs.", "soft")
+    paragraph("± is what a value cannot resolve; noise says how it repeats when round-off differs.", "soft")
 
 
 def history(result: StoredResult, run: StoredRun) -> None:
     part("Over runs")
     metrics = [m.metric for m in result.measurements] or [name for name in [result.headline] if name]
     if not metrics:
-        said("There is no figure to follow.")
+        paragraph("There is no figure to follow.")
         return
     start = metrics.index(result.headline) if result.headline in metrics else 0
     called = {metric: metric_name(metric, result.case) for metric in metrics}
@@ -125,7 +125,7 @@ def motion(results: list[StoredResult], chosen: StoredResult, accepted: Baseline
     if accepted and accepted.result.trajectory_key not in ("", chosen.trajectory_key):
         names[f"{engine_name(chosen.case)} as accepted in run {accepted.run}"] = accepted.result
     if not names:
-        said("No engine completed it in this run.")
+        paragraph("No engine completed it in this run.")
         return
     own = engine_name(chosen.case)
     first = [own] if own in names else []

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import reading
-from dashboard.look import COLOURS, go, grid, heading, part, said, text, word_html
+from dashboard.look import COLOURS, go, grid, heading, kind_html, paragraph, part, text
 from validation.judging.verdict import NOT_MEASURED, Verdict, summary, worst_first
 from validation.records.names import engine_name, metric_name
 from validation.records.quantities import contrast
@@ -35,7 +35,7 @@ def show() -> None:
     with right:
         new = reading.run_of(None, label="B: after", key="b")
     if old is None or new is None:
-        said("No run is stored yet.", "lead")
+        paragraph("No run is stored yet.", "lead")
     else:
         st.query_params.update({"a": str(old.number), "b": str(new.number)})
         runs(old, new)
@@ -45,18 +45,18 @@ def show() -> None:
 def runs(old: StoredRun, new: StoredRun) -> None:
     by = st.segmented_control("Cases are the same where", [ENGINE, SETTINGS], default=ENGINE, required=True, key="by")
     pairs, only_old, only_new = judged(old, new, with_settings=by == SETTINGS)
-    said(f"<b>{text(summary(verdict for _, verdict, _ in pairs))}</b>", "lead")
+    paragraph(f"<b>{text(summary(verdict for _, verdict, _ in pairs))}</b>", "lead")
     if only_old or only_new:
-        said(f"{len(only_old)} only in A, {len(only_new)} only in B; the others are in both.", "soft")
+        paragraph(f"{len(only_old)} only in A, {len(only_new)} only in B; the others are in both.", "soft")
     everything = st.toggle("All, also what is the same", key="all")
     shown = [pair for pair in pairs if everything or pair[1].word not in ("pass", "declined")]
     if not shown:
-        said("Nothing differs by more than its noise.", "lead")
+        paragraph("Nothing differs by more than its noise.", "lead")
     else:
         heads = ("what", "case", "worst metric", "in words", "", "")
         grid(heads, [row(*one) for one in shown[:MOST]], testid="compared")
     if len(shown) > MOST:
-        said(f"{len(shown) - MOST} more are in the export.", "soft")
+        paragraph(f"{len(shown) - MOST} more are in the export.", "soft")
     if pairs:
         name = f"upright-runs-{old.number}-{new.number}.csv"
         st.download_button("Export as CSV", exported(pairs), file_name=name, mime="text/csv")
@@ -79,8 +79,8 @@ def judged(
         before.setdefault(key(result), result)
     after = reading.results(new)
     both = [(result, before[key(result)]) for result in after if key(result) in before]
-    told = stored_verdicts(reading.store(), [(was, result) for result, was in both])
-    verdicts = {result.number: verdict for (result, _), verdict in zip(both, told)}
+    described = stored_verdicts(reading.store(), [(was, result) for result, was in both])
+    verdicts = {result.number: verdict for (result, _), verdict in zip(both, described)}
     was_of = {result.number: was for result, was in both}
     ordered = worst_first([(result, verdicts[result.number]) for result, _ in both])
     seen = {key(result) for result in after}
@@ -98,7 +98,7 @@ def row(result: StoredResult, verdict: Verdict, was: StoredResult) -> Sequence[s
         more = f"<small>and {len(verdict.changes) - 1} more metrics</small>" if len(verdict.changes) > 1 else ""
         moved = f"{text(metric_name(change.metric, result.case))}: {text(before)} &rarr; {text(now)}{more}"
     return (
-        word_html(verdict.word),
+        kind_html(verdict.word),
         f"<span class='name'>{text(result.case.label)}</span> on {text(engine_name(result.case))}",
         moved,
         f"<small>{text(worst_meaning(verdict) or verdict.reason)}</small>",
@@ -143,12 +143,12 @@ def versions() -> None:
     start = numbers.index(asked) if asked in numbers else 0
     chosen = st.selectbox("Comparison", known, index=start, format_func=comparison_title, key="choose-comparison")
     st.query_params["comparison"] = str(chosen.number)
-    said(", ".join(f"{count} {text(sign)}" for sign, count in chosen.counts.items()), "lead")
+    paragraph(", ".join(f"{count} {text(sign)}" for sign, count in chosen.counts.items()), "lead")
     lines = [json.loads(line) for line in reading.store().comparison_lines(chosen.number)]
     rows = [version_row(line) for line in lines if line["sign"] in SIGNS]
     if rows:
         grid(("what", "scenario", "A to B"), rows[:MOST], testid="versions")
-    said(f"<code>{text(chosen.command)}</code>", "soft")
+    paragraph(f"<code>{text(chosen.command)}</code>", "soft")
 
 
 def comparison_title(one: StoredComparison) -> str:

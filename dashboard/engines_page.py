@@ -22,12 +22,12 @@ from dashboard.look import (
     go,
     grid,
     heading,
-    law_html,
+    kind_html,
+    limit_html,
+    paragraph,
     part,
-    said,
     state_html,
     text,
-    word_html,
 )
 from validation.judging.verdict import Verdict, standing, summary, worst_first
 from validation.records.case import Case
@@ -35,7 +35,7 @@ from validation.records.names import engine_name, metric_name
 from validation.records.quantities import quantity, time_step
 from validation.records.simulation import BROKEN
 from validation.records.stored import case_key
-from validation.report.hints import again_words
+from validation.report.hints import rerun_arguments
 from validation.report.meaning import meaning
 from validation.store import StoredResult, StoredRun
 
@@ -47,14 +47,14 @@ def show() -> None:
     heading("Engines")
     run = reading.chosen_run()
     if run is None:
-        said("No run is stored in this database yet. Make one with <code>upright run</code>, then reload.", "lead")
-        said(text(reading.store().name), "soft")
+        paragraph("No run is stored in this database yet. Make one with <code>upright run</code>, then reload.", "lead")
+        paragraph(text(reading.store().name), "soft")
         return
     results, verdicts, planned = reading.results(run), reading.verdicts(run), reading.planned(run)
-    said(f"<b>{text(summary(verdicts.values()))}</b>", "lead")
-    said(text(about(run, planned)), "soft")
+    paragraph(f"<b>{text(summary(verdicts.values()))}</b>", "lead")
+    paragraph(text(about(run, planned)), "soft")
     if run.done < run.planned:
-        said(
+        paragraph(
             f"{run.planned - run.done} of the {run.planned} cases of this run are not done: it goes on, or was stopped "
             "(<code>upright run --resume</code> finishes it).",
             "alarm",
@@ -67,7 +67,7 @@ def show() -> None:
     st.html(table(results, verdicts, planned, words=set(wanted or ()), text=contains))
     with st.expander("What the words mean"):
         for word in words:
-            said(f"{word_html(word)} {text(MEANING_HERE[word])}")
+            paragraph(f"{kind_html(word)} {text(MEANING_HERE[word])}")
     laws(verdicts.values(), {result.key: result.number for result in results})
     costs(results)
     failures(results)
@@ -114,7 +114,7 @@ def costs(results: Sequence[StoredResult]) -> None:
     chosen = {r.case.label[:80] for r in results if r.headline == metric}
     frame = pd.DataFrame([row for row in rows if row["scenario"] in chosen], columns=list(rows[0]))
     if frame.empty:
-        said("No engine completed one.", "soft")
+        paragraph("No engine completed one.", "soft")
         return
     chart = (
         alt.Chart(frame)
@@ -133,7 +133,7 @@ def costs(results: Sequence[StoredResult]) -> None:
     )
     st.altair_chart(chart, key="costs")
     if (frame["error"] <= LEAST).any():
-        said(f"An error of 0 is drawn at {LEAST:g}.", "soft")
+        paragraph(f"An error of 0 is drawn at {LEAST:g}.", "soft")
 
 
 def headline(result: StoredResult) -> tuple[float, str]:
@@ -150,10 +150,10 @@ def failures(results: Sequence[StoredResult]) -> None:
     part("What gave no motion, and why")
     rows = [
         (
-            word_html("broken", r.outcome.replace("_", " ")) if r.outcome in BROKEN else word_html("declined"),
+            kind_html("broken", r.outcome.replace("_", " ")) if r.outcome in BROKEN else kind_html("declined"),
             f"{text(r.case.label)} on {text(engine_name(r.case))}",
             text(r.reason),
-            f"<code>{text(f'upright run {again_words([r.case])}')}</code>",
+            f"<code>{text(f'upright run {rerun_arguments([r.case])}')}</code>",
         )
         for r in [*lost, *declined][:MOST_FAILURES]
     ]
@@ -218,30 +218,30 @@ def cell(case: Case | None, done: Mapping[str, StoredResult], verdicts: Mapping[
         return "<td></td>"
     result, verdict = done.get(case_key(case)), verdicts.get(case_key(case))
     if result is None:
-        return f"<td>{word_html(NOT_DONE)}</td>"
+        return f"<td>{kind_html(NOT_DONE)}</td>"
     why = verdict.reason if verdict else result.reason
     target = reading.link("case", case=result.number)
     return (
         f"<td title='{escape(why, quote=True)}'><a href='{escape(target, quote=True)}' target='_self'>"
-        f"{escape(figure(result))} {judged(verdict) if verdict else ''}</a></td>"
+        f"{escape(number(result))} {judged(verdict) if verdict else ''}</a></td>"
     )
 
 
 def judged(verdict: Verdict) -> str:
     """The word, with the metric that moved worst and by how much, or the law that is newly broken; else laws apart."""
-    if verdict.excuse:
-        return state_html(verdict.excuse, f"{verdict.word}, and said so")
+    if verdict.waiver:
+        return state_html(verdict.waiver, f"{verdict.word}, and said so")
     if verdict.changes:
         ratio = verdict.changes[0].ratio
         moved = metric_name(verdict.metric, verdict.case) + (f" × {ratio:.3g}" if ratio is not None else "")
-        return word_html(verdict.word, moved)
+        return kind_html(verdict.word, moved)
     laws = [metric_name(defect.metric, verdict.case) for defect in verdict.defects]
     if verdict.word == "defect":
-        return word_html(verdict.word, laws[0])
-    return " ".join([word_html(verdict.word), *map(law_html, laws[:1])])
+        return kind_html(verdict.word, laws[0])
+    return " ".join([kind_html(verdict.word), *map(limit_html, laws[:1])])
 
 
-def figure(result: StoredResult) -> str:
+def number(result: StoredResult) -> str:
     """The headline measurement in readable form, or the outcome."""
     if result.outcome != "completed":
         return "" if result.outcome == "declined" else result.outcome.replace("_", " ")

@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from dashboard import effects, reading
-from dashboard.look import age, go, grid, heading, part, said, spark, state_html, text, together, word_html
+from dashboard.look import age, go, grid, heading, kind_html, paragraph, part, spark, state_html, text, together
 from validation.judging.verdict import MEANING, Verdict, standing, summary, times
-from validation.records.names import engine_word
+from validation.records.names import engine_token
 from validation.report.effect import Effect
 from validation.report.meaning import meaning
 from validation.review.groups import STATES, Group, Member
 from validation.store import Baseline, StoredRun
 
 MOST = 25  # groups shown at once
-MOST_LAWS = 10  # standing defects
+MOST_LIMITS = 10  # standing defects
 STANDING = "standing defect"
 SPARK = 40  # runs of a sparkline
 
@@ -29,8 +29,8 @@ def show() -> None:
         run = reading.chosen_run()
     if run is None:
         heading("Nothing is stored yet")
-        said("Make a run with <code>upright run</code>, then reload this page.", "lead")
-        said(text(reading.store().name), "soft")
+        paragraph("Make a run with <code>upright run</code>, then reload this page.", "lead")
+        paragraph(text(reading.store().name), "soft")
         return
     groups = reading.groups(run)
     verdicts = reading.verdicts(run)
@@ -38,18 +38,18 @@ def show() -> None:
     with top:
         sentence(run, verdicts)
     with right:
-        kept, of_laws = filtered(groups, wrong)
+        kept, of_limits = filtered(groups, wrong)
     if groups and kept:
         first(run, kept[0], verdicts)
         table(run, kept[:MOST])
         if len(kept) > MOST:
-            said(f"{len(kept) - MOST} more; filter, or <code>upright regressions</code> lists them all.", "soft")
-    elif groups and not of_laws:
-        said("None of these.", "soft")
+            paragraph(f"{len(kept) - MOST} more; filter, or <code>upright regressions</code> lists them all.", "soft")
+    elif groups and not of_limits:
+        paragraph("None of these.", "soft")
     elif not groups:
-        said("Nothing to look at: as accepted, or nothing is accepted to compare with.", "lead")
-        said(f"{go(reading.link('engines', run=run.number), 'All scenarios and engines')}", "said")
-    if of_laws:
+        paragraph("Nothing to look at: as accepted, or nothing is accepted to compare with.", "lead")
+        paragraph(f"{go(reading.link('engines', run=run.number), 'All scenarios and engines')}", "said")
+    if of_limits:
         laws(run, wrong)
 
 
@@ -57,11 +57,11 @@ def sentence(run: StoredRun, verdicts: Mapping[str, Verdict]) -> None:
     """The verdict in one line; against what; whether that is all."""
     at = f"at {text(run.info.commit[:8])}" if run.info.commit else ""
     heading(text(summary(verdicts.values())), at, f"on {text(run.branch, most=40)}" if run.branch else "")
-    said(against(verdicts), "soft")
-    if any(verdict.excuse for verdict in verdicts.values()):
-        said("What is known, quarantined, accepted or no fault fails no check.", "soft")
+    paragraph(against(verdicts), "soft")
+    if any(verdict.waiver for verdict in verdicts.values()):
+        paragraph("What is known, quarantined, accepted or no fault fails no check.", "soft")
     if run.done < run.planned:
-        said(
+        paragraph(
             f"{run.planned - run.done} of the {run.planned} cases of this run are not done: it goes on, or was stopped "
             "(<code>upright run --resume</code> finishes it).",
             "alarm",
@@ -109,24 +109,24 @@ def first(run: StoredRun, group: Group, verdicts: Mapping[str, Verdict]) -> None
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
         target = reading.link("review", group=group.key, run=run.number)
-        said(f"{word_html(group.kind)} {state_html(group.state, STATES[group.state])} {name(member)}", "lead")
-        said(text(effects.meaning_of(member) or verdict.reason), "big")
-        said(f"<b>Since</b> {origin(group).removeprefix('since ')}")
+        paragraph(f"{kind_html(group.kind)} {state_html(group.state, STATES[group.state])} {name(member)}", "lead")
+        paragraph(text(effects.meaning_of(member) or verdict.reason), "big")
+        paragraph(f"<b>Since</b> {origin(group).removeprefix('since ')}")
         if effect:
-            said(f"<b>By</b> {by_how_much(effect)}")
-        said(f"<b>Sure, because</b> {sure(member, verdicts)}")
-        said(go(target, "Review: before and after, and decide →"))
+            paragraph(f"<b>By</b> {by_how_much(effect)}")
+        paragraph(f"<b>Sure, because</b> {sure(member, verdicts)}")
+        paragraph(go(target, "Review: before and after, and decide →"))
     with right:
         page = ghost(member, reading.baseline(verdict.baseline))
         if page:
             st.iframe(page, height="content", alt="the motion now, and as accepted, over each other")
         else:
-            said("No motion is stored of it.", "soft")
+            paragraph("No motion is stored of it.", "soft")
 
 
 def by_how_much(effect: Effect) -> str:
     """HTML: the metric, now and accepted, the ratio, and that in units of what is allowed."""
-    more = "; ".join(text(part) for part in (effect.ratio, effect.told) if part)
+    more = "; ".join(text(part) for part in (effect.ratio, effect.summary) if part)
     return f"{text(effect.metric)}: {text(effect.now)} now, {text(effect.accepted)} accepted ({more})"
 
 
@@ -135,16 +135,16 @@ def sure(member: Member, verdicts: Mapping[str, Verdict]) -> str:
     verdict = member.verdict
     if not verdict.changes and not verdict.defects:
         return text(verdict.reason, most=300)
-    told = [change.evidence for change in verdict.changes[:1] if change.evidence]
-    if not told and verdict.changes:
-        told = [f"it is more than is allowed ({verdict.changes[0].allowed})"]
+    described = [change.evidence for change in verdict.changes[:1] if change.evidence]
+    if not described and verdict.changes:
+        described = [f"it is more than is allowed ({verdict.changes[0].allowed})"]
     if verdict.word == "defect":
-        told = ["a law is broken that the accepted motion kept"]
+        described = ["a law is broken that the accepted motion kept"]
     if verdict.divergence and verdict.divergence.first:
-        told.append(f"the motion first differs at {verdict.divergence.first.told()}")
+        described.append(f"the motion first differs at {verdict.divergence.first.describe()}")
     same = sum(one.reason.startswith("bit-identical") for one in verdicts.values())
-    told += [f"{same} other case{' moves' if same == 1 else 's move'} as accepted, bit for bit"] if same else []
-    return "; ".join(text(one, most=300) for one in told)
+    described += [f"{same} other case{' moves' if same == 1 else 's move'} as accepted, bit for bit"] if same else []
+    return "; ".join(text(one, most=300) for one in described)
 
 
 def ghost(member: Member, baseline: Baseline | None) -> str:
@@ -172,10 +172,10 @@ def table(run: StoredRun, groups: Sequence[Group]) -> None:
         target = reading.link("review", group=group.key, run=run.number)
         rows.append(
             (
-                f"{word_html(group.kind)}<small>{state_html(group.state, STATES[group.state])}</small>",
+                f"{kind_html(group.kind)}<small>{state_html(group.state, STATES[group.state])}</small>",
                 f"{name(member)}{more}",
                 now,
-                f"{text(effect.ratio)}<small>{text(effect.told)}</small>" if effect else "",
+                f"{text(effect.ratio)}<small>{text(effect.summary)}</small>" if effect else "",
                 curve,
                 f"{together(age(group.since.when))}<small>{together(group.since)}</small>",
                 go(target, "Review"),
@@ -189,7 +189,7 @@ def laws(run: StoredRun, wrong: Sequence[Verdict]) -> None:
     part("Standing defects: a law is broken, as it was when accepted")
     numbers = {result.key: result for result in reading.results(run)}
     rows = []
-    for verdict in wrong[:MOST_LAWS]:
+    for verdict in wrong[:MOST_LIMITS]:
         result = numbers[verdict.case_key]
         baseline = reading.baseline(verdict.baseline)
         defect = verdict.standing[0]
@@ -200,7 +200,7 @@ def laws(run: StoredRun, wrong: Sequence[Verdict]) -> None:
             by = f"{text(baseline.who, most=60)}<small>{baseline.when:%-d %b %Y}, run {baseline.run}</small>"
         rows.append(
             (
-                f"<span class='name'>{text(verdict.case.label)}</span> on {text(engine_word(verdict.case))}",
+                f"<span class='name'>{text(verdict.case.label)}</span> on {text(engine_token(verdict.case))}",
                 f"{text(meaning(defect, verdict.case))}{more}",
                 f"{text(times(abs(defect.value / defect.limit)))}<small>the limit</small>" if defect.limit else "",
                 spark([point.value for point in points], (-abs(defect.limit), abs(defect.limit))),
@@ -209,14 +209,14 @@ def laws(run: StoredRun, wrong: Sequence[Verdict]) -> None:
             )
         )
     grid(("case", "what physics says", "size", "history", "accepted by", ""), rows, testid="standing")
-    if len(wrong) > MOST_LAWS:
+    if len(wrong) > MOST_LIMITS:
         all_ = go(reading.link("engines", run=run.number), "Engines")
-        said(f"{len(wrong) - MOST_LAWS} more, marked on {all_}.", "soft")
+        paragraph(f"{len(wrong) - MOST_LIMITS} more, marked on {all_}.", "soft")
 
 
 def name(member: Member) -> str:
     case = member.verdict.case
-    return f"<span class='name'>{text(case.label)}</span> on {text(engine_word(case))}"
+    return f"<span class='name'>{text(case.label)}</span> on {text(engine_token(case))}"
 
 
 def origin(group: Group) -> str:

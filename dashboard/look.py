@@ -109,7 +109,7 @@ def part(title: str) -> None:
     st.html(f"<h2 class='part'>{text(title)}</h2>")
 
 
-def said(markup: str, kind: Literal["said", "soft", "lead", "big", "alarm"] = "said") -> None:
+def paragraph(markup: str, kind: Literal["said", "soft", "lead", "big", "alarm"] = "said") -> None:
     """A paragraph, of HTML."""
     st.html(f"<p class='{kind}'>{markup}</p>")
 
@@ -144,18 +144,18 @@ def age(when: datetime, now: datetime | None = None) -> str:
 # --- words --------------------------------------------------------------------------------------------------------
 
 
-def law_html(metric: str) -> str:
+def limit_html(metric: str) -> str:
     """Of a law that is broken and fails nothing: it was so when accepted, or nothing is accepted yet."""
     return f"<span class='word law'>breaks a law: {text(metric)}</span>"
 
 
-def word_html(word: str, more: str = "") -> str:
+def kind_html(word: str, more: str = "") -> str:
     """The word of a verdict, and what is behind it, as it stands in a cell or a line."""
-    told = text(f"{word}: {more}" if more else word)
+    described = text(f"{word}: {more}" if more else word)
     if word not in COLOURS:
-        return f"<span class='word quiet'>{told}</span>"
+        return f"<span class='word quiet'>{described}</span>"
     background, colour = COLOURS[word]
-    return f"<span class='word' style='background:{background};color:{colour}'>{told}</span>"
+    return f"<span class='word' style='background:{background};color:{colour}'>{described}</span>"
 
 
 def state_html(state: str, meaning: str = "") -> str:

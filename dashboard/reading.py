@@ -16,7 +16,7 @@ from validation.records.case import Case
 from validation.records.stored import Point
 from validation.report.motion import Track
 from validation.report.player import Theme, motion_html
-from validation.review.groups import TELLING, Group, excused
+from validation.review.groups import TELLING, Group, waived
 from validation.review.lineage import main_branches
 from validation.store import Baseline, Store, StoredResult, StoredRun, open_store
 from validation.store.errors import StoreError
@@ -142,9 +142,11 @@ def _planned(where: str, run: int) -> list[Case]:
 
 def verdicts(run: StoredRun) -> dict[str, Verdict]:
     """By case key; with what is said of them, as a check has them."""
-    told = store().verdicts(run.number)
-    quiet = not any(verdict.word in TELLING for verdict in told)
-    return {verdict.case_key: verdict for verdict in (told if quiet else excused(told, groups(run), run.number))}
+    described = store().verdicts(run.number)
+    quiet = not any(verdict.word in TELLING for verdict in described)
+    return {
+        verdict.case_key: verdict for verdict in (described if quiet else waived(described, groups(run), run.number))
+    }
 
 
 @st.cache_data(show_spinner=False, max_entries=20, ttl=FRESH)

@@ -6,9 +6,9 @@ import streamlit as st
 
 from dashboard import effects, reading, series, writing
 from dashboard.inbox_page import name, origin
-from dashboard.look import go, grid, heading, part, said, state_html, text, word_html
-from validation.report.groups import entry_words
-from validation.report.hints import again_words
+from dashboard.look import go, grid, heading, kind_html, paragraph, part, state_html, text
+from validation.report.groups import describe_entry
+from validation.report.hints import rerun_arguments
 from validation.review.groups import STATES, Group, Member
 from validation.store import StoredRun
 from validation.store.errors import StoreError
@@ -19,15 +19,15 @@ def show() -> None:
     groups = reading.groups(run) if run else []
     if run is None or not groups:
         heading("Nothing to review")
-        said(go("./", "Inbox"))
+        paragraph(go("./", "Inbox"))
         return
     group = asked_group(run, groups)
     if group is None:
         heading("This link names no group of this run")
-        said(f"It may be closed, or of another branch. {go(reading.link('./', run=run.number), 'Inbox')}")
+        paragraph(f"It may be closed, or of another branch. {go(reading.link('./', run=run.number), 'Inbox')}")
         return
     member = asked_member(group)
-    writing.told()
+    writing.show_result()
     header(run, groups, group, member)
     motion(member)
     left, right = st.columns([3, 2])
@@ -36,7 +36,7 @@ def show() -> None:
     with right:
         writing.decide(groups, group, member, run.number)
         part("Reproduce")
-        st.code(f"upright run {again_words([member.verdict.case])}", language="shell")
+        st.code(f"upright run {rerun_arguments([member.verdict.case])}", language="shell")
     others(run, group, member)
 
 
@@ -72,15 +72,15 @@ def header(run: StoredRun, groups: list[Group], group: Group, member: Member) ->
         after = groups[(place + 1) % len(groups)]
         if after is not group:
             steps.append(go(reading.link("review", group=after.key, run=run.number), "next →"))
-    said(" &nbsp; ".join(steps))
+    paragraph(" &nbsp; ".join(steps))
     heading(name(member))
     case = go(reading.link("case", case=member.number), "Case")
-    said(f"{word_html(group.kind)} {state_html(group.state, STATES[group.state])} {origin(group)} &nbsp; {case}")
+    paragraph(f"{kind_html(group.kind)} {state_html(group.state, STATES[group.state])} {origin(group)} &nbsp; {case}")
     means = effects.meaning_of(member)
     if means:
-        said(text(means), "big")
+        paragraph(text(means), "big")
     if group.entry:
-        said(text(entry_words(group.entry)), "soft")
+        paragraph(text(describe_entry(group.entry)), "soft")
 
 
 def motion(member: Member) -> None:
@@ -91,13 +91,13 @@ def motion(member: Member) -> None:
     if page:
         st.iframe(page, height="content", alt="the motion now and as accepted, side by side")
     else:
-        said("No motion is stored of it.", "soft")
+        paragraph("No motion is stored of it.", "soft")
 
 
 def evidence(run: StoredRun, group: Group, member: Member) -> None:
     verdict = member.verdict
     part("Why we are sure")
-    parting = verdict.divergence.told() if verdict.divergence else ""
+    parting = verdict.divergence.describe() if verdict.divergence else ""
     effect = effects.effect_of(member)
     if effect:
         changed = verdict.changes[0] if verdict.changes and verdict.word != "defect" else None
@@ -106,7 +106,7 @@ def evidence(run: StoredRun, group: Group, member: Member) -> None:
             ("now", text(effect.now)),
             ("accepted", text(effect.accepted)),
             ("ratio", text(effect.ratio)),
-            ("effect", text(effect.told)),
+            ("effect", text(effect.summary)),
             ("allowed", text(changed.allowed) if changed else ""),
             ("evidence", text(changed.evidence) if changed else ""),
             ("first bad commit", text(group.since)),
@@ -116,8 +116,8 @@ def evidence(run: StoredRun, group: Group, member: Member) -> None:
         ]
         grid(("", ""), [(f"<b>{name}</b>", value) for name, value in rows if value != text("")], testid="evidence")
     elif parting:
-        said(f"<b>First divergence:</b> {text(parting.removeprefix('first differs '), most=800)}")
-    said(text(verdict.reason.removesuffix(f"; {parting}"), most=1500), "soft" if effect else "said")
+        paragraph(f"<b>First divergence:</b> {text(parting.removeprefix('first differs '), most=800)}")
+    paragraph(text(verdict.reason.removesuffix(f"; {parting}"), most=1500), "soft" if effect else "said")
     metrics = [change.metric for change in verdict.changes] or [d.metric for d in verdict.defects]
     metric = effect.name if effect else (metrics[0] if metrics else "")
     if metric:
@@ -134,6 +134,6 @@ def others(run: StoredRun, group: Group, member: Member) -> None:
         target = reading.link("review", group=group.key, run=run.number, case=one.number)
         moved = f"{text(effect.metric)} {text(effect.now)}, accepted {text(effect.accepted)}" if effect else ""
         mark = "&rarr; " if one is member else ""
-        seen = "" if one.seen else f"<small>told in {text(one.sighting.place)}</small>"
+        seen = "" if one.seen else f"<small>told in {text(one.occurrence.place)}</small>"
         rows.append((f"{mark}{name(one)}{seen}", moved, state_html(one.state), go(target, "Look")))
     grid(("case", "worst metric", "state", ""), rows, testid="members")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import reading
-from dashboard.look import age, go, grid, heading, said, text, together, word_html
+from dashboard.look import age, go, grid, heading, kind_html, paragraph, text, together
 from validation.judging.verdict import MEANING
 from validation.records.simulation import BROKEN
 from validation.store import StoredRun
@@ -18,9 +18,9 @@ def show() -> None:
     heading("Runs")
     runs = reading.store().runs(limit=reading.RECENT)
     taken, motions = reading.store().size()
-    said(f"{text(reading.store().name)}: {taken / 1e6:.1f} MB, {motions:,} motions", "soft")
+    paragraph(f"{text(reading.store().name)}: {taken / 1e6:.1f} MB, {motions:,} motions", "soft")
     if not runs:
-        said("No run is stored yet: <code>upright run</code>", "lead")
+        paragraph("No run is stored yet: <code>upright run</code>", "lead")
         return
     branches = list(dict.fromkeys(run.branch for run in runs))
     if len(branches) > 1:
@@ -33,7 +33,7 @@ def show() -> None:
         testid="runs",
     )
     if len(runs) == reading.RECENT:
-        said(f"The latest {reading.RECENT} runs; a link with ?run=NUMBER reaches any.", "soft")
+        paragraph(f"The latest {reading.RECENT} runs; a link with ?run=NUMBER reaches any.", "soft")
 
 
 def row(run: StoredRun, tally: Tally) -> tuple[str, ...]:
@@ -41,8 +41,8 @@ def row(run: StoredRun, tally: Tally) -> tuple[str, ...]:
     lost = sum(tally.outcomes.get(outcome, 0) for outcome in BROKEN)
     undone = run.planned - run.done
     trouble = [f"{lost} broken" if lost else "", f"{undone} not done" if undone else ""]
-    told = " ".join(
-        word_html(word, str(tally.verdicts[word])) for word in MEANING if word in TOLD and tally.verdicts.get(word)
+    described = " ".join(
+        kind_html(word, str(tally.verdicts[word])) for word in MEANING if word in TOLD and tally.verdicts.get(word)
     )
     quiet = sum(count for word, count in tally.verdicts.items() if word not in TOLD)
     local = " and local changes" if info.dirty else ""
@@ -51,7 +51,7 @@ def row(run: StoredRun, tally: Tally) -> tuple[str, ...]:
         f"{together(age(info.started))}<small>{together(f'{info.started:%Y-%m-%d %H:%M} UTC')}</small>",
         f"{together(info.commit[:8])}{local}<small>{text(info.branch, most=60)}</small>",
         f"{run.done}<small>{', '.join(filter(None, trouble))}</small>",
-        f"{told}<small>{quiet} quiet</small>",
+        f"{described}<small>{quiet} quiet</small>",
         f"{tally.wall_time:.1f} s",
         f"{tally.peak_memory / 2**20:.0f} MiB",
         f"{text(info.machine, most=60)}<small>Python {text(info.python)}; {text(info.command, most=120)}</small>",

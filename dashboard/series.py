@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import reading
-from dashboard.look import said, text
+from dashboard.look import paragraph, text
 from validation.judging.judge import allowed_move
 from validation.judging.trends import Turn
 from validation.records.names import metric_name
@@ -35,16 +35,16 @@ def show(result: StoredResult, metric: str, run: StoredRun, key: str, *, later: 
         at = run.number if later and finite[-1].run > run.number else None
         st.altair_chart(chart(finite, bands, turns, metric_name(metric, case), at), key=f"series-{key}")
         if at is not None:
-            said(f"Blue line: run {at}, which this page is of; what came after it is on the right.", "soft")
+            paragraph(f"Blue line: run {at}, which this page is of; what came after it is on the right.", "soft")
     if turns:
-        said(text(turns[-1][1].told, most=800))
+        paragraph(text(turns[-1][1].summary, most=800))
     without = [
         f"run {p.run}: {NEVER if p.outcome == 'completed' else p.outcome.replace('_', ' ')}"
         for p in points
         if not math.isfinite(p.value)
     ]
     if without:
-        said(f"Without a value: {text(', '.join(without))}", "soft")
+        paragraph(f"Without a value: {text(', '.join(without))}", "soft")
 
 
 def turns_of(result: StoredResult, metric: str, run: StoredRun) -> list[tuple[int, Turn]]:
@@ -133,7 +133,7 @@ def chart(
             {
                 "run": [run for run, _ in turns],
                 "what": [f"{turn.kind}: {turn.move}" for _, turn in turns],
-                "told": [turn.told[:200] for _, turn in turns],
+                "told": [turn.summary[:200] for _, turn in turns],
             }
         )
         rules = alt.Chart(steps).mark_rule(color="#c62828", strokeDash=[5, 4])

@@ -11,8 +11,8 @@ from datetime import UTC, date, datetime, timedelta
 import streamlit as st
 
 from dashboard import reading
-from dashboard.look import part, said, text
-from validation.records.names import engine_word
+from dashboard.look import paragraph, part, text
+from validation.records.names import engine_token
 from validation.review.groups import CLOSED, Group, Member
 from validation.review.ledger import MARKS, MEANING, Act, LedgerError
 from validation.store.errors import StoreError
@@ -53,7 +53,7 @@ def scopes(groups: Sequence[Group], group: Group, member: Member) -> list[Scope]
     of_scenario = tuple(one for one in open_ if one.verdict.case.label == case.label)
     since = f"{group.kind} on {group.engine} since {group.since}"
     offered = [
-        Scope(label="this case", words=f"{case.label} on {engine_word(case)}", members=mine),
+        Scope(label="this case", words=f"{case.label} on {engine_token(case)}", members=mine),
         Scope(label=f"this group ({_count(group.open)})", words=f"group {group.key}: {since}", members=group.open),
         Scope(
             label=f"{case.engine_label}, whatever the scenario ({_count(of_engine)})",
@@ -85,7 +85,7 @@ def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> N
     """The form, or the commands that do the same."""
     part("Decide")
     if not who():
-        said(
+        paragraph(
             "This session only reads. Decide on the command line, or start it with "
             "<code>upright dashboard --accept-as NAME</code>.",
             "soft",
@@ -94,7 +94,7 @@ def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> N
         return
     offered = scopes(groups, group, member)
     if not offered:
-        said("Nothing of it is open: fixed, or accepted. <code>upright undo</code> takes a decision back.", "soft")
+        paragraph("Nothing of it is open: fixed, or accepted. <code>upright undo</code> takes a decision back.", "soft")
         return
     # The form acts on what was shown when it was filled in, whatever has come since.
     known = f"{group.key}-{member.number}"
@@ -103,7 +103,7 @@ def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> N
     st.session_state["shown"] = {known: now}
     word = st.segmented_control("Decision", list(ACTS), default="Accept", required=True, key="act", wrap=True)
     act = ACTS[word or "Accept"]
-    said(text(MEANING[act]), "soft")
+    paragraph(text(MEANING[act]), "soft")
     with st.form(f"decision-{known}", border=False):
         reason = st.text_input("Reason", key="reason", placeholder="for whoever asks later")
         labels = [_plain(scope.label) for scope in offered]
@@ -122,12 +122,12 @@ def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> N
     if sent:
         until = datetime(day.year, day.month, day.day, tzinfo=UTC) if day else None
         if shown != now:
-            said("What is open has changed since this page was shown; nothing was written. Look again.", "alarm")
+            paragraph("What is open has changed since this page was shown; nothing was written. Look again.", "alarm")
             return
         try:
             done = say(act, offered[chosen], reason=reason, link=link, owner=owner, until=until)
         except (LedgerError, StoreError) as error:
-            said(text(error), "alarm")
+            paragraph(text(error), "alarm")
             return
         st.session_state["said"] = done
         st.rerun()
@@ -154,7 +154,7 @@ def say(
     return f"{act}: {_count(scope.members)}, by {who()}: {reason}"
 
 
-def told() -> None:
+def show_result() -> None:
     """What was done just now."""
     done = st.session_state.pop("said", "")
     if done:

@@ -11,7 +11,7 @@ A block dropped on the ground, in five lines:
 
 All SI. Poses are (x, y, angle), twists (vx, vy, spin), arrays over (samples, bodies, 3). It has no time step: every
 event is found on the solution itself, exact to a stated bound, with Coulomb friction, joints, ropes and more forces.
-Bodies in touch are at gap 0.
+Bodies in contact are at gap 0.
 
 `simulate_ellipsoids` is for ellipsoids in space, on planes and in hollow spheres, by time steps.
 
@@ -66,12 +66,14 @@ if TYPE_CHECKING:
     from reference_engine.heaps.stepper import Stepper as Stepper
     from reference_engine.heaps.world import EllipsoidWorld as EllipsoidWorld
     from reference_engine.heaps.world import HalfSpace as HalfSpace
-    from reference_engine.heaps.world import HollowSphere as HollowSphere
+    from reference_engine.heaps.world import SphereInterior as SphereInterior
     from reference_engine.multibody.driven import Drive as Drive
     from reference_engine.multibody.errors import JointError as JointError
     from reference_engine.multibody.errors import MechanismError as MechanismError
     from reference_engine.multibody.joints import Coupling as Coupling
     from reference_engine.multibody.joints import Distance as Distance
+    from reference_engine.multibody.link_impact import LinkImpact as LinkImpact
+    from reference_engine.multibody.link_impact import link_impact as link_impact
     from reference_engine.multibody.links import Link as Link
     from reference_engine.multibody.mechanism import LinkSpring as LinkSpring
     from reference_engine.multibody.mechanism import LinkTorque as LinkTorque
@@ -81,8 +83,6 @@ if TYPE_CHECKING:
     from reference_engine.multibody.motion import mechanism_at as mechanism_at
     from reference_engine.multibody.rolling import Rolling as Rolling
     from reference_engine.multibody.simulate import simulate_mechanism as simulate_mechanism
-    from reference_engine.multibody.striking import Struck as Struck
-    from reference_engine.multibody.striking import strike as strike
     from reference_engine.multibody.winding import Winding as Winding
     from reference_engine.planar.motion import LocatedMotion as LocatedMotion
     from reference_engine.planar.settings import Settings as Settings
@@ -173,7 +173,7 @@ _HOME = {
     "ContactForceError": "contact_problems.errors",
     "EllipsoidWorld": "heaps.world",
     "HalfSpace": "heaps.world",
-    "HollowSphere": "heaps.world",
+    "SphereInterior": "heaps.world",
     "simulate_ellipsoids": "heaps.simulate",
     "EllipsoidMotion": "heaps.simulate",
     "ellipsoid_energy": "heaps.simulate",
@@ -195,8 +195,8 @@ _HOME = {
     "Rolling": "multibody.rolling",
     "Drive": "multibody.driven",
     "Winding": "multibody.winding",
-    "strike": "multibody.striking",
-    "Struck": "multibody.striking",
+    "link_impact": "multibody.link_impact",
+    "LinkImpact": "multibody.link_impact",
     "MechanismError": "multibody.errors",
     "JointError": "multibody.errors",
     "CompliantWorld": "compliant.world",

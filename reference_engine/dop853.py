@@ -15,7 +15,7 @@ STAGES = np.int64(12)  # a plain literal would be a signature of its own
 C = np.ascontiguousarray(dop853.C)  # (16,)
 
 
-def listed(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def compressed_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(first, column, factor) of what is not zero, row after row: row r has the entries first[r] to before first[r+1].
 
     Half of DOP853's tables are zeros.
@@ -28,9 +28,9 @@ def listed(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     )
 
 
-A_FIRST, A_COLUMN, A = listed(dop853.A)  # row 12 is the step itself, 13 to 15 serve the dense output
-E_FIRST, E_COLUMN, E = listed(np.stack([dop853.E5, dop853.E3]))
-D_FIRST, D_COLUMN, D = listed(dop853.D)  # of the last four rows of the dense output
+A_FIRST, A_COLUMN, A = compressed_rows(dop853.A)  # row 12 is the step itself, 13 to 15 serve the dense output
+E_FIRST, E_COLUMN, E = compressed_rows(np.stack([dop853.E5, dop853.E3]))
+D_FIRST, D_COLUMN, D = compressed_rows(dop853.D)  # of the last four rows of the dense output
 
 SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
 
@@ -50,7 +50,7 @@ def bernstein_of_dense() -> np.ndarray:
 
 
 BERNSTEIN = bernstein_of_dense()
-B_FIRST, B_COLUMN, B = listed(BERNSTEIN)
+B_FIRST, B_COLUMN, B = compressed_rows(BERNSTEIN)
 
 
 @kernel
@@ -114,7 +114,7 @@ def write_parabola(K, y, y_out, h, free, F):
 
 @kernel
 def dense_value(y, F, x, c):
-    """Component c of the dense output at the part x of the step."""
+    """Component c of the dense output at the fraction x of the step."""
     rest = F[6, c] * x
     rest = (F[5, c] + rest) * (1.0 - x)
     rest = (F[4, c] + rest) * x
@@ -146,7 +146,7 @@ def dense_slope(F, x, c):
 
 
 @kernel
-def enclose(y, F, free, hull_out):
+def enclose(y, F, free, bernstein_out):
     """Bernstein coefficients of the step: each component lies between the least and the greatest of its eight."""
     for q in range(free.shape[0]):
         c = free[q]
@@ -154,7 +154,7 @@ def enclose(y, F, free, hull_out):
             total = 0.0
             for k in range(B_FIRST[j], B_FIRST[j + 1]):
                 total += B[k] * F[B_COLUMN[k], c]
-            hull_out[j, c] = y[c] + total
+            bernstein_out[j, c] = y[c] + total
 
 
 @kernel

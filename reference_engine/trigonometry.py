@@ -96,11 +96,11 @@ def cosine_of(x, tail):
     r = z * (C1 + z * (C2 + z * (C3 + z * (C4 + z * (C5 + z * C6)))))
     if size < FLAT:
         return 1.0 - (0.5 * z - (z * r - x * tail))
-    part = 0.28125
+    offset = 0.28125
     if size < STEEP:
         mantissa, exponent = math.frexp(size)
-        part = math.ldexp(math.floor(mantissa * 2.0**21) * 2.0**-21, exponent - 2)
-    return (1.0 - part) - ((0.5 * z - part) - (z * r - x * tail))
+        offset = math.ldexp(math.floor(mantissa * 2.0**21) * 2.0**-21, exponent - 2)
+    return (1.0 - offset) - ((0.5 * z - offset) - (z * r - x * tail))
 
 
 @entry

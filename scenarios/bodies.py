@@ -29,7 +29,7 @@ from scenarios.fields import (
     Rate3,
     Restitution,
     Size,
-    not_said,
+    not_stated,
 )
 from scenarios.shapes import PlanarShape, SpatialShape
 
@@ -44,9 +44,9 @@ class AnyBody(Data):
     restitution: Restitution = 0.0
     group: Annotated[int, Field(strict=True, ge=0, le=2**31 - 1)] = 0
     """Bodies of the same group, other than 0, pass through one another."""
-    material: Annotated[Name | None, Field(exclude_if=not_said)] = None
+    material: Annotated[Name | None, Field(exclude_if=not_stated)] = None
     """Of `contact.compliant`, where contact is compliant; friction and restitution are then the material's."""
-    contact_radius: Annotated[Size | None, Field(exclude_if=not_said)] = None
+    contact_radius: Annotated[Size | None, Field(exclude_if=not_stated)] = None
     """m, that its contact stiffness is worked out with, in place of the shape's own; two flat bodies need one."""
 
     @model_validator(mode="after")

@@ -7,14 +7,14 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from scenarios.fields import Data, Friction, Name, Point2, Point3, Restitution, Size, Vector2, Vector3, not_said
+from scenarios.fields import Data, Friction, Name, Point2, Point3, Restitution, Size, Vector2, Vector3, not_stated
 
 
 class AnyBoundary(Data):
     name: Name
     friction: Friction = 0.0
     restitution: Restitution = 0.0
-    material: Annotated[Name | None, Field(exclude_if=not_said)] = None
+    material: Annotated[Name | None, Field(exclude_if=not_stated)] = None
     """Of `contact.compliant`, where contact is compliant."""
 
 

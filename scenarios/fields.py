@@ -37,6 +37,6 @@ class Data(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-def not_said(value: object) -> bool:
+def not_stated(value: object) -> bool:
     """Such a field is left out of the JSON: a scene keeps the identity that it had before there was the field."""
     return value is None

@@ -39,5 +39,5 @@ def solid(member: Any) -> planar.PlanarShape | spatial.SpatialShape:
         case "half-space":
             return spatial.HalfSpace(shape.point, shape.normal)
         case "hollow-sphere":
-            return spatial.HollowSphere(shape.radius)
+            return spatial.SphereInterior(shape.radius)
     raise TypeError(shape)

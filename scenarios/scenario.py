@@ -26,7 +26,7 @@ class ParameterError(ValueError):
     """A scenario name or parameter that does not exist or is out of range; the message is one line."""
 
 
-def word_of(value: Value) -> str:
+def token_of(value: Value) -> str:
     """A parameter's value as one types it: 100 for 100.0, true for True; it converts back to an equal value."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -73,7 +73,7 @@ class Scenario:
         """
         if self.from_file:
             return f"{self.name}:content={str(self.parameters['content'])[:8]}"
-        given = [f"{name}={word_of(value)}" for name, value in self.given.items()]
+        given = [f"{name}={token_of(value)}" for name, value in self.given.items()]
         return self.name + (":" + ",".join(given) if given else "")
 
     @property

@@ -41,7 +41,7 @@ from scenarios.fields import (
     Rate2,
     Rate3,
     Restitution,
-    not_said,
+    not_stated,
 )
 from scenarios.joints import (
     AnyJoint,
@@ -167,14 +167,14 @@ class ContactLaw(Data):
     friction_rule: CombinationRule = "geometric-mean"
     restitution_rule: CombinationRule = "max"
     pairs: tuple[PairLaw, ...] = ()
-    impact_law: Annotated[ImpactLaw | None, Field(exclude_if=not_said)] = None
+    impact_law: Annotated[ImpactLaw | None, Field(exclude_if=not_stated)] = None
     """Restitution of speeds (Newton) or of impulses (Poisson); they differ with friction. By these two Coulomb's law
     holds between the whole impulse and the slip afterwards (Moreau 1988, Glocker & Pfeiffer 1995); the incremental ones
     and Stronge's follow friction through the impact, the last two are formulas (docs/impacts.md)."""
-    impact_order: Annotated[ImpactOrder | None, Field(exclude_if=not_said)] = None
+    impact_order: Annotated[ImpactOrder | None, Field(exclude_if=not_stated)] = None
     """Several places in touch struck: one problem over all of them; one after the other, the fastest first; or the
     fastest with those approaching that it moves."""
-    compliant: Annotated[CompliantContact | None, Field(exclude_if=not_said)] = None
+    compliant: Annotated[CompliantContact | None, Field(exclude_if=not_stated)] = None
     """In space: elastic, damped contact between materials, in place of rigid contact and all of the above."""
 
     @cached_property

@@ -78,13 +78,13 @@ def six_blocks(gap: float) -> PlanarScene:
         )
         for k, turn in enumerate(turns)
     )  # fmt: skip
-    room = (
+    new_rows = (
         wall("floor", (0.0, -6.0), 0.0, 0.6),
         wall("right", (6.0, 0.0), math.pi / 2.0, 0.6),
         wall("ceiling", (0.0, 6.0), math.pi, 0.6),
         wall("left", (-6.0, 0.0), -math.pi / 2.0, 0.6),
     )
-    return PlanarScene(bodies=bodies, boundaries=room, gravity=(0.0, -5.0), duration=6.2)
+    return PlanarScene(bodies=bodies, boundaries=new_rows, gravity=(0.0, -5.0), duration=6.2)
 
 
 def pile_of_ten(gap: float) -> PlanarScene:

@@ -50,17 +50,21 @@ Motion = Callable[[], tuple[np.ndarray, np.ndarray]]
 def layers(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     side, i = int(np.ceil(np.sqrt(count / DEEP))), np.arange(count)
-    place = np.stack([i % side, i // side % side, i // side**2], axis=1) * 0.23 + [0.0, 0.0, 0.12]
+    pose_bodies = np.stack([i % side, i // side % side, i // side**2], axis=1) * 0.23 + [0.0, 0.0, 0.12]
     turned = rng.normal(size=(count, 4))
-    place = place + rng.uniform(-0.01, 0.01, (count, 3))
-    return place, turned / np.linalg.norm(turned, axis=1, keepdims=True)
+    pose_bodies = pose_bodies + rng.uniform(-0.01, 0.01, (count, 3))
+    return pose_bodies, turned / np.linalg.norm(turned, axis=1, keepdims=True)
 
 
-def our_steps(place: np.ndarray, turned: np.ndarray, settings: dict) -> Motion:
+def our_steps(pose_bodies: np.ndarray, turned: np.ndarray, settings: dict) -> Motion:
     from reference_engine import EllipsoidWorld, HalfSpace, SpatialSettings, Stepper
 
     world = EllipsoidWorld(
-        np.tile(SHAPE, (len(place), 1)), place, orientation=turned, containers=(HalfSpace(),), friction=FRICTION
+        np.tile(SHAPE, (len(pose_bodies), 1)),
+        pose_bodies,
+        orientation=turned,
+        containers=(HalfSpace(),),
+        friction=FRICTION,
     )
     stepper = Stepper(world, DT, SpatialSettings(**settings))
 
@@ -71,14 +75,14 @@ def our_steps(place: np.ndarray, turned: np.ndarray, settings: dict) -> Motion:
     return step
 
 
-def their_steps(place: np.ndarray, turned: np.ndarray, settings: tuple[str, str, int, str]) -> Motion:
+def their_steps(pose_bodies: np.ndarray, turned: np.ndarray, settings: tuple[str, str, int, str]) -> Motion:
     import mujoco
 
     solver, jacobian, iterations, cone = settings
     bodies = "".join(
         f'<body pos="{x} {y} {z}" quat="{q[0]} {q[1]} {q[2]} {q[3]}"><freejoint/>'
         f'<geom type="ellipsoid" size="{SHAPE[0]} {SHAPE[1]} {SHAPE[2]}" mass="1"/></body>'
-        for (x, y, z), q in zip(place, turned)
+        for (x, y, z), q in zip(pose_bodies, turned)
     )
     model = mujoco.MjModel.from_xml_string(
         f'<mujoco><option timestep="{DT}" solver="{solver}" jacobian="{jacobian}" iterations="{iterations}" '
@@ -143,17 +147,17 @@ def main() -> int:
     print(f"{'N':>5}  {'engine':<50}{'ms a step':>10}{'last third':>11}{'deepest, m':>12}{'hover, m':>10}")
     short = []
     for count in chosen.count:
-        place, turned = layers(count, chosen.seed)
+        pose_bodies, turned = layers(count, chosen.seed)
         many = count >= MANY
         steps, rows = round(chosen.time / DT / (2 if many else 1)), {}
         for name, settings in OURS.items():
             if many and name == "tight":
                 continue
-            rows["ours, " + name] = measured(our_steps(place, turned, settings), steps, count)
+            rows["ours, " + name] = measured(our_steps(pose_bodies, turned, settings), steps, count)
         for name, given in THEIRS.items():
             if (count >= 100 and given[0] == "Newton") or (many and given[2] == 10):
                 continue
-            rows["MuJoCo, " + name] = measured(their_steps(place, turned, given), steps, count)
+            rows["MuJoCo, " + name] = measured(their_steps(pose_bodies, turned, given), steps, count)
         for name, (mean, last, depth) in rows.items():
             ours = OURS.get(name.removeprefix("ours, "))
             hover = f"{2.0 * float(ours['gap_tolerance']):10.1e}" if ours else ""

@@ -4,8 +4,8 @@
 
 The studies of their section 7.1: differences of successive runs in position, orientation, velocity and spin, over time;
 three ellipsoids on a plane, two in a hollow sphere with friction 0 and 0.4, an ellipsoid dropped on a plane; and
-motions in touch all the time, without impacts, where an order can be read off. Schemes: theirs (velocities first, gaps
-made linear once, friction of four edges without moment, `MobilityStepper`), ours, and ours with impacts located.
+motions in contact all the time, without impacts, where an order can be read off. Schemes: theirs (velocities first,
+gaps made linear once, friction of four edges without moment, `MobilityStepper`), ours, and ours with impacts located.
 
 Exits 1 unless between events theirs has an order of 0.8 to 1.2 and ours of at least 1.9, and through the impact of the
 dropped ellipsoid ours located of at least 1.8. `--plot` needs matplotlib:
@@ -77,10 +77,10 @@ def motion(scheme: str, world: EllipsoidWorld, duration: float, level: int) -> A
 
 def differences(motions: list[Array]) -> dict[str, list[Array]]:
     """Of successive runs, over time (S,): the norm over all bodies, of each quantity."""
-    parts = {"position": slice(0, 3), "orientation": slice(3, 7), "velocity": slice(7, 10), "spin": slice(10, 13)}
+    pieces = {"position": slice(0, 3), "orientation": slice(3, 7), "velocity": slice(7, 10), "spin": slice(10, 13)}
     return {
-        name: [np.linalg.norm((b - a)[..., part], axis=(1, 2)) for a, b in itertools.pairwise(motions)]
-        for name, part in parts.items()
+        name: [np.linalg.norm((b - a)[..., piece], axis=(1, 2)) for a, b in itertools.pairwise(motions)]
+        for name, piece in pieces.items()
     }
 
 

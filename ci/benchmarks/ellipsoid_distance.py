@@ -73,7 +73,7 @@ class Timed:
     def __call__(self, axes: np.ndarray, position: np.ndarray, turned: np.ndarray) -> float:
         """Seconds, the least of PASSES for every block; the result in `found`."""
         from reference_engine.geometry.ellipsoid_gap import ellipsoid_gaps
-        from reference_engine.geometry.ellipsoid_support import place_ellipsoids
+        from reference_engine.geometry.ellipsoid_support import pose_ellipsoids
 
         seconds, count = 0.0, len(axes) // 2
         for first in range(0, count, BLOCK):
@@ -83,7 +83,7 @@ class Timed:
             for _ in range(PASSES):
                 normal[:] = 0.0  # no warm start
                 began = time.perf_counter()
-                place_ellipsoids(axes[bodies], position[bodies], turned[bodies], body)
+                pose_ellipsoids(axes[bodies], position[bodies], turned[bodies], body)
                 ellipsoid_gaps(body, self.pairs[:now], np.inf, normal, self.stack, found)
                 least = min(least, time.perf_counter() - began)
             seconds += least
@@ -91,8 +91,8 @@ class Timed:
 
 
 def measure(kind: str, aspect: float, count: int, sample: int, rng: np.random.Generator) -> Row:
+    from tests.reference_engine.geometry.ellipsoid_oracle import distance, pair, widest
     from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies
-    from tests.reference_engine.geometry.ellipsoid_witness import distance, pair, widest
 
     row = Row(kind, aspect, 0, 0.0, 0.0, 0.0, 0, 0)
     ours, seconds = Timed(min(CHUNK, count)), 0.0
@@ -135,7 +135,7 @@ def mujoco_times(axes: np.ndarray, position: np.ndarray, turned: np.ndarray, tol
     """Seconds beyond the overhead of all pairs, and the distances."""
     import mujoco
 
-    from tests.reference_engine.geometry.ellipsoid_witness import rotation
+    from tests.reference_engine.geometry.ellipsoid_oracle import rotation
 
     def geoms(kind: str) -> str:
         two = 2 * f"<body><freejoint/><geom type='{kind}' size='1 1 1' mass='1'/></body>"
@@ -163,8 +163,8 @@ def mujoco_times(axes: np.ndarray, position: np.ndarray, turned: np.ndarray, tol
             seconds += least
         times.append(seconds)
         if kind == "ellipsoid":
-            kept = distances.copy()
-    return times[0] - times[1], kept
+            warm_start = distances.copy()
+    return times[0] - times[1], warm_start
 
 
 def against_mujoco(rng: np.random.Generator, count: int = 4000) -> float:
@@ -199,7 +199,7 @@ def main() -> int:
     seed = arguments.seed if arguments.seed is not None else int(np.random.SeedSequence().generate_state(1)[0])
     use_kernel_cache()
     sys.path.append(str(ROOT))
-    from tests.reference_engine.geometry.ellipsoid_witness import IS_SHARPER
+    from tests.reference_engine.geometry.ellipsoid_oracle import IS_SHARPER
 
     if not IS_SHARPER:
         print("long double is no sharper than double here: no independent bracket", file=sys.stderr)

@@ -55,13 +55,13 @@ def thrown(count: int, seed: int) -> tuple[float, float]:
 
 def heap(count: int, seed: int) -> dict[str, float]:
     """Of the last second at rest: energy gained, overlap, speeds, momentum; each with what it is compared to."""
-    from reference_engine import EllipsoidWorld, HollowSphere, SpatialSettings, Stepper
+    from reference_engine import EllipsoidWorld, SpatialSettings, SphereInterior, Stepper
     from reference_engine.geometry.ellipsoid_neighbours import EllipsoidNeighbours
-    from reference_engine.geometry.ellipsoid_proximity import hollow_sphere_proximities
+    from reference_engine.geometry.ellipsoid_proximity import sphere_interior_proximities
 
     rng, side, i = np.random.default_rng(seed), int(np.ceil(count ** (1 / 3))), np.arange(count)
-    place = np.stack([i % side, i // side % side, i // side**2], axis=1) * 0.21
-    place -= place.mean(axis=0)
+    pose_bodies = np.stack([i % side, i // side % side, i // side**2], axis=1) * 0.21
+    pose_bodies -= pose_bodies.mean(axis=0)
     radius = 0.21 * side * 0.5 * 3**0.5 + 0.15
     moments = 0.2 * ((SHAPE**2).sum() - SHAPE**2)
     drag = AIR
@@ -72,9 +72,9 @@ def heap(count: int, seed: int) -> dict[str, float]:
     axes = np.tile(SHAPE, (count, 1))
     world = EllipsoidWorld(
         axes,
-        place,
+        pose_bodies,
         orientation=rng.normal(size=(count, 4)),
-        containers=(HollowSphere(radius),),
+        containers=(SphereInterior(radius),),
         friction=0.5,
         force=air,
     )
@@ -129,8 +129,8 @@ def heap(count: int, seed: int) -> dict[str, float]:
         gained, lowest, jitter = max(gained, now - lowest), min(lowest, now), max(jitter, fastest())
     near = EllipsoidNeighbours(axes, cutoff=0.0)
     near.update(stepper.position, stepper.orientation)
-    wall = hollow_sphere_proximities(axes, stepper.position, stepper.orientation, radius=radius).near.gap
-    walls = stepper.places.kept[:, len(stepper.places.pairs) :].sum(axis=(0, 1))
+    wall = sphere_interior_proximities(axes, stepper.position, stepper.orientation, radius=radius).near.gap
+    walls = stepper.broad_phase.warm_start[:, len(stepper.broad_phase.pairs) :].sum(axis=(0, 1))
     borne = walls + np.array((0.0, 0.0, count * G * DT))
     spent = time.process_time() - began
     print(f"  {report.contacts} contacts, {stepper.time:.2f} s simulated, {spent:.1f} s of the processor")

@@ -36,9 +36,9 @@ def fall(count: int, layers: int, edges: int, dt: float, steps: int) -> tuple[in
     from reference_engine import EllipsoidWorld, HalfSpace, SpatialSettings, Stepper
 
     rng, side, i = np.random.default_rng(count), int(np.ceil(np.sqrt(count / layers))), np.arange(count)
-    place = np.stack([i % side, i // side % side, i // side**2], axis=1) * 0.23 + [0.0, 0.0, 0.12]
+    pose_bodies = np.stack([i % side, i // side % side, i // side**2], axis=1) * 0.23 + [0.0, 0.0, 0.12]
     world = EllipsoidWorld(
-        np.tile(SHAPE, (count, 1)), place, orientation=rng.normal(size=(count, 4)),
+        np.tile(SHAPE, (count, 1)), pose_bodies, orientation=rng.normal(size=(count, 4)),
         velocity=rng.uniform(-0.3, 0.3, (count, 3)), containers=(HalfSpace(),), friction=0.4,
     )  # fmt: skip
     settings = SpatialSettings(order=1, edges=edges, gap_tolerance=3e-4, speed_tolerance=2e-2)

@@ -66,7 +66,7 @@ def heaps(sizes: tuple[int, ...], seed: int = 1) -> list[Any]:
 
     Of large heaps, those of three steps. Without friction, with 0.5 and with 1. Then those of scenes of the catalogue.
     """
-    from reference_engine import EllipsoidWorld, HalfSpace, HollowSphere, SpatialSettings, Stepper
+    from reference_engine import EllipsoidWorld, HalfSpace, SpatialSettings, SphereInterior, Stepper
     from reference_engine.contact_problems.cone_problem import cone_problem
     from scenarios.catalogue.ellipsoid_lattice import ellipsoid_lattice
     from scenarios.catalogue.ellipsoids_in_sphere import ellipsoids_in_sphere
@@ -89,14 +89,15 @@ def heaps(sizes: tuple[int, ...], seed: int = 1) -> list[Any]:
             stepper.watch = k % every == every - 1
             stepper.step()
 
-    for count, hollow in [*((count, False) for count in sizes), (64, True)]:
+    for count, bowl_radius in [*((count, False) for count in sizes), (64, True)]:
         for friction in (0.0, 0.5, 1.0):
-            rng, side = np.random.default_rng((seed, count)), 4 if hollow else int(np.ceil(np.sqrt(count / 4)))
+            rng, side = np.random.default_rng((seed, count)), 4 if bowl_radius else int(np.ceil(np.sqrt(count / 4)))
             i = np.arange(count)
-            place = np.stack([i % side, i // side % side, i // side**2], axis=1) * 0.23 + [0.0, 0.0, 0.12]
+            pose_bodies = np.stack([i % side, i // side % side, i // side**2], axis=1) * 0.23 + [0.0, 0.0, 0.12]
             world = EllipsoidWorld(
-                np.tile((0.1, 0.08, 0.06), (count, 1)), place, orientation=rng.normal(size=(count, 4)),
-                containers=(HollowSphere(0.75, place.mean(axis=0)) if hollow else HalfSpace(),), friction=friction,
+                np.tile((0.1, 0.08, 0.06), (count, 1)), pose_bodies, orientation=rng.normal(size=(count, 4)),
+                containers=(SphereInterior(0.75, pose_bodies.mean(axis=0)) if bowl_radius else HalfSpace(),),
+                friction=friction,
             )  # fmt: skip
             watch(world, 150, 5 if count <= 300 else 50, 1)
     for scenario in (
@@ -109,11 +110,11 @@ def heaps(sizes: tuple[int, ...], seed: int = 1) -> list[Any]:
 
 def keep(problems: list[Any], path: Path) -> None:
     """As one file of numbers: W, b, friction, edges of each."""
-    parts: dict[str, Any] = {"edges": np.array([p.edges for p in problems])}
+    pieces: dict[str, Any] = {"edges": np.array([p.edges for p in problems])}
     for i, p in enumerate(problems):
         W = p.W.tocoo()
-        parts |= {f"row{i}": W.row, f"column{i}": W.col, f"entry{i}": W.data, f"b{i}": p.b, f"friction{i}": p.friction}
-    np.savez_compressed(path, **parts)
+        pieces |= {f"row{i}": W.row, f"column{i}": W.col, f"entry{i}": W.data, f"b{i}": p.b, f"friction{i}": p.friction}
+    np.savez_compressed(path, **pieces)
 
 
 def main() -> int:

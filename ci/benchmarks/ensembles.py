@@ -97,16 +97,16 @@ def main() -> int:
             plans, plain = plans_of(pool, engine, override), plans_of(pool, engine)
             now = ensembles(pool, plans, seeds[0])
             evidence = settled({i: compare(first[engine][i], now[i]) for i in range(len(plans))})
-            told = {i: e.changes for i, e in evidence.items() if e.changes}
+            described = {i: e.changes for i, e in evidence.items() if e.changes}
             single = [judged(*pair) for pair in zip(once(pool, plain), once(pool, plans))]
             by_one = sum(verdict.word != "pass" for verdict in single)
-            surest = max(((len(c), i) for i, c in told.items()), default=None)
+            surest = max(((len(c), i) for i, c in described.items()), default=None)
             words = ""
             if surest is not None:
                 i = surest[1]
-                words = f"{plans[i].case.label}: {told[i][0].told(plans[i].case)}"
-            heard += bool(told)
-            print(f"{engine + ' ' + what:42} {len(plans):5} {len(told):10} {by_one:8}   {words}")
+                words = f"{plans[i].case.label}: {described[i][0].describe(plans[i].case)}"
+            heard += bool(described)
+            print(f"{engine + ' ' + what:42} {len(plans):5} {len(described):10} {by_one:8}   {words}")
     rate = flags.total() / max(1, pairs)
     print(
         f"{flags.total()} of {pairs} A/A pairs raise a flag, in {compared} comparisons (target: at most 1 of 200); "

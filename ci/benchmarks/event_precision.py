@@ -5,7 +5,7 @@
 Two planar scenes. A ball that bounces in air with quadratic drag (e = 0.8): 40 times of impact in closed form. A block
 1 x 0.5 m that falls on a corner (e = 0.5, no friction) and comes to rest through two accumulations of impacts; there
 the reference is this engine at its finest tolerance, and scipy's finest run, whose equations and impact law are in
-tests/reference_engine/planar/tumbling_witness.py, has to agree with its time of rest to 1e-6 s.
+tests/reference_engine/planar/tumbling_oracle.py, has to agree with its time of rest to 1e-6 s.
 
 scipy: solve_ivp with a terminal event an impact, restarted, by each of its explicit methods and by Radau; at each
 accuracy the fastest counts (BDF is slower than Radau, LSODA fails on the brackets of its events). This engine: from the
@@ -93,7 +93,7 @@ def ball_scene() -> Scene:
 def block_scene() -> Scene:
     from scenarios.catalogue.bodies import block, scene_of
     from scenarios.catalogue.ground import ground
-    from tests.reference_engine.planar.tumbling_witness import BACK, FALL, HIGH, TILT, WIDE
+    from tests.reference_engine.planar.tumbling_oracle import BACK, FALL, HIGH, TILT, WIDE
 
     body = block("planar", "block", size=(WIDE, HIGH), y=FALL, angle=TILT, restitution=BACK)
     slab = ground("planar", "plane", restitution=BACK)
@@ -109,7 +109,7 @@ def ball_world() -> World:
 
 def block_world() -> World:
     from reference_engine import Body, HalfPlane, World, box
-    from tests.reference_engine.planar.tumbling_witness import BACK, FALL, HIGH, TILT, WIDE
+    from tests.reference_engine.planar.tumbling_oracle import BACK, FALL, HIGH, TILT, WIDE
 
     block = Body(shape=box(WIDE, HIGH), position=(0.0, FALL), angle=TILT)
     return World(bodies=(block, Body(shape=HalfPlane(), fixed=True)), gravity=(0.0, -G), restitution=BACK)
@@ -253,7 +253,7 @@ def main() -> int:
     from scenarios.catalogue.ball_with_drag import Flights
 
     flights = Flights(DROP, BOUNCE, DRAG)
-    from tests.reference_engine.planar.tumbling_witness import rest_times
+    from tests.reference_engine.planar.tumbling_oracle import rest_times
 
     faster, better = [], []
 

@@ -125,30 +125,32 @@ def words(phases: Any, e: float) -> tuple[str, ...]:
 
     What follows the compression is left out where nothing is given back: no impulse is left for it.
     """
-    told: list[str] = []
+    described: list[str] = []
     for part in phases if isinstance(phases, list | tuple) else [phases]:
-        told += part if isinstance(part, list | tuple) else [part]
-    told = [WORDS.get(word, word) if isinstance(word, str) else repr(word) for word in told if word != "end"]
-    return tuple(told[: told.index("compression") + 1] if e == 0.0 and "compression" in told else told)
+        described += part if isinstance(part, list | tuple) else [part]
+    described = [WORDS.get(word, word) if isinstance(word, str) else repr(word) for word in described if word != "end"]
+    return tuple(
+        described[: described.index("compression") + 1] if e == 0.0 and "compression" in described else described
+    )
 
 
-def told_wrongly(figure: str, told: Any, place: Place, law: tuple[str, float], found: Impact) -> str | None:
+def told_wrongly(figure: str, described: Any, place: Place, law: tuple[str, float], found: Impact) -> str | None:
     """Why what a file says of phases or mode is not so: "" if it is; None where it says it in words of its own."""
 
-    def said(impact_: Impact) -> tuple[str, ...]:
+    def decisions(impact_: Impact) -> tuple[str, ...]:
         if figure == "phases":
             return words(impact_.phases, place.e)
         return (impact_.phases[-1][0].rstrip("+-1") if impact_.phases else "slip",)
 
-    wanted = words(told, place.e)
+    wanted = words(described, place.e)
     if not set(wanted) <= TOLD:
         return None
     if figure == "phases" and not np.any(found.impulse):  # none of them has a length
         return ""
     for friction, velocity in (0.0, 0.0), (BOUNDARY, 0.0), (-BOUNDARY, 0.0), (0.0, BOUNDARY), (0.0, -BOUNDARY):
-        if said(place.solve(*law, more_friction=friction, faster=velocity)) == wanted:
+        if decisions(place.solve(*law, more_friction=friction, faster=velocity)) == wanted:
             return ""
-    return f"{', '.join(wanted)}; here {', '.join(said(found))}"
+    return f"{', '.join(wanted)}; here {', '.join(decisions(found))}"
 
 
 def solve(data: Case, inputs: Case, name: str, expected: Any) -> Iterator[Compared | str]:

@@ -31,10 +31,10 @@ def main() -> int:
     options = parser.parse_args()
     use_kernel_cache()
     from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities
-    from reference_engine.geometry.portal_proximity import portal_proximities
+    from reference_engine.geometry.mpr_proximity import mpr_proximities
     from reference_engine.geometry.spatial_shapes import Ellipsoid, Sphere, spatial_shapes
+    from tests.reference_engine.geometry.ellipsoid_oracle import distance, pair, slab
     from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies, twos
-    from tests.reference_engine.geometry.ellipsoid_witness import distance, pair, slab
 
     rng = np.random.default_rng(options.seed)
     heads = f"{'us a pair':>11}{'worst error':>13}{'not the least':>15}{'failures':>10}"
@@ -59,7 +59,7 @@ def main() -> int:
                     [Sphere(a[0]) if ball else Ellipsoid(a) for a, ball in zip(axes, round_)], [False] * (2 * now)
                 )
                 began = time.perf_counter()
-                near = portal_proximities(shapes, position, turned, twos(now))
+                near = mpr_proximities(shapes, position, turned, twos(now))
                 seconds += time.perf_counter() - began
                 apart = np.linalg.norm(position[1::2] - position[::2], axis=1)
                 size = apart + axes.max(axis=1).reshape(-1, 2).sum(axis=1)

@@ -127,7 +127,7 @@ def main() -> int:
                 alarms += [verdict for verdict in verdicts if verdict.worse]
                 words = Counter("worse" if verdict.worse else verdict.word for verdict in verdicts)
                 print(f"{engine:12} {len(plans):6} {len(verdicts):6} {words['worse']:6} {words['different']:10}")
-        for (label, engine, metric), count in Counter(map(told, alarms)).most_common(10):
+        for (label, engine, metric), count in Counter(map(described, alarms)).most_common(10):
             print(f"  false alarm: {label} × {engine}: {metric or 'outcome'}, {count} pairs")
 
         print(f"\n{'seeded change':42} {'worse':>5} {'different':>9}   the most telling")
@@ -174,7 +174,7 @@ def accepted(result: StoredResult) -> Baseline:
     )
 
 
-def told(verdict: Verdict) -> tuple[str, str, str]:
+def described(verdict: Verdict) -> tuple[str, str, str]:
     defect = verdict.defects[0].metric if verdict.word == "defect" else ""
     return verdict.case.label, verdict.case.engine_label, verdict.metric or defect
 
@@ -182,7 +182,7 @@ def told(verdict: Verdict) -> tuple[str, str, str]:
 def most_telling(judged: Sequence[tuple[StoredResult, Verdict]]) -> str:
     """Of the worst case the metric that tells."""
     verdict = worst_first(judged)[0][1]
-    return f"{verdict.case.label}: {verdict.changes[0].told(verdict.case) if verdict.changes else verdict.reason}"
+    return f"{verdict.case.label}: {verdict.changes[0].describe(verdict.case) if verdict.changes else verdict.reason}"
 
 
 if __name__ == "__main__":

@@ -226,10 +226,10 @@ def main() -> int:
             if not found:
                 print(f"  {figure.engine} is not here")
                 continue
-            ours, ratio, said = compare(quantity, figure, found)
+            ours, ratio, decisions = compare(quantity, figure, found)
             earlier = "declined" if figure.earlier is None else f"{figure.earlier:.3g}"
-            print(f"  {figure.engine.partition(':')[0]:8} {ours:>10} {earlier:>10} {ratio:>6}  {said}")
-            count, agreeing, off = count + 1, agreeing + (said == "ok"), off + (said == OFF)
+            print(f"  {figure.engine.partition(':')[0]:8} {ours:>10} {earlier:>10} {ratio:>6}  {decisions}")
+            count, agreeing, off = count + 1, agreeing + (decisions == "ok"), off + (decisions == OFF)
     rest = f"have a stated reason, but for {off}" if off else "have a stated reason"
     print(f"\n{agreeing} of {count} figures have the same sign and size within a factor of two; the others {rest}")
     return int(off > 0)

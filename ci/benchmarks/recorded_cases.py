@@ -83,8 +83,8 @@ def section(data: Case, key: str) -> Case:
     """An object in the file that must be there and not empty. Raises CaseError."""
     found = data.get(key)
     if not isinstance(found, dict) or not found:
-        said = "is not there" if key not in data else f"{short(found)} is no object with entries"
-        raise CaseError(f"{key}: {said}")
+        decisions = "is not there" if key not in data else f"{short(found)} is no object with entries"
+        raise CaseError(f"{key}: {decisions}")
     return found
 
 

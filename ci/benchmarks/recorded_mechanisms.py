@@ -133,8 +133,10 @@ class Inputs:
     def exactly(self, what: str, n: int, *names: str) -> list[float]:
         found = self.numbers(*names)
         if found is None or len(found) != n:
-            said = "not there" if found is None else f"{len(found)} numbers"
-            raise CaseError(f"inputs.{names[0]}: {said}; a {what} has {n}; given: {', '.join(self.given) or 'nothing'}")
+            decisions = "not there" if found is None else f"{len(found)} numbers"
+            raise CaseError(
+                f"inputs.{names[0]}: {decisions}; a {what} has {n}; given: {', '.join(self.given) or 'nothing'}"
+            )
         return found.tolist()
 
     def gravity(self) -> float:
@@ -224,14 +226,14 @@ def start_of(inputs: Inputs, columns: tuple[str, ...], n: int) -> tuple[list[flo
         return angles.tolist(), [0.0] * n if spins is None else spins.tolist(), True
     words = inputs.words()
     angle = next((words[name] for name in TH if name in words), None)
-    said = angle is not None
+    decisions = angle is not None
     if angle is None and {"x", "y"} <= set(words):
         angle = math.atan2(words["x"], -words["y"])
     if angle is None and "horizontal" in inputs.start:
         angle = 0.5 * math.pi
     if angle is None or n != 1:
         raise CaseError(f"inputs.start: {inputs.start!r} with neither y0 nor angles tells no start of {n} links")
-    return [angle], [next((words[name] for name in W if name in words), 0.0)], said
+    return [angle], [next((words[name] for name in W if name in words), 0.0)], decisions
 
 
 def chain(inputs: Inputs) -> Recorded:
@@ -248,7 +250,7 @@ def chain(inputs: Inputs) -> Recorded:
     named = re.search(r"\brods?\b|\bbars?\b|uniform|slender", inputs.name + " " + inputs.start)
     rods = bool(inputs.given.get("rods", bool(named)))
     columns = order_of(inputs, n)
-    angles, spins, said = start_of(inputs, columns, n)
+    angles, spins, decisions = start_of(inputs, columns, n)
     offset = 0.5 * math.pi if "horizontal" in inputs.order else 0.0
     mechanism = pendulum_chain(
         m.tolist(), L.tolist(), [angle + offset for angle in angles], spins, rods=rods, gravity=inputs.gravity()
@@ -279,7 +281,7 @@ def chain(inputs: Inputs) -> Recorded:
 
     return Recorded(
         mechanism=mechanism, read=read, columns=columns, turning=rods, swing="th1" if n == 1 else "",
-        moment=math.sqrt(float(L[0]) / inputs.gravity()), either_sense=not said, notes=notes,
+        moment=math.sqrt(float(L[0]) / inputs.gravity()), either_sense=not decisions, notes=notes,
     )  # fmt: skip
 
 
@@ -294,7 +296,7 @@ def physical(inputs: Inputs) -> Recorded:
         notes = ("I is taken about the centre of mass",)
     inputs.any("L")
     columns = order_of(inputs, 1)
-    (angle,), (spin,), said = start_of(inputs, columns, 1)
+    (angle,), (spin,), decisions = start_of(inputs, columns, 1)
     out, aside = np.array([math.sin(angle), -math.cos(angle)]), np.array([math.cos(angle), math.sin(angle)])
     body = Link(position=d * out, velocity=d * spin * aside, orientation=angle, spin=spin, mass=m, inertia=inertia)
     g = inputs.gravity()
@@ -307,7 +309,7 @@ def physical(inputs: Inputs) -> Recorded:
 
     moment = math.sqrt((inertia + m * d * d) / (m * g * d))
     return Recorded(mechanism=mechanism, read=read, columns=columns, turning=True, swing="th", moment=moment,
-                    either_sense=not said, notes=notes)  # fmt: skip
+                    either_sense=not decisions, notes=notes)  # fmt: skip
 
 
 def falling(inputs: Inputs) -> Recorded:
@@ -385,8 +387,8 @@ def windows(inputs: Inputs) -> Recorded:
     """IFToMM's A02: N parallelograms in a row, upright; B0 is the end of the first crank."""
     n = int(inputs.number("N", "n", "windows", otherwise=1.0))
     L, m = (inputs.number(*names, otherwise=1.0) for names in (("L", "l", "length"), ("m", "mass")))
-    said = re.search(rf"({NUMBER})\s*m/s", inputs.start)
-    speed = inputs.number("v", "v0", "vx", "speed", otherwise=float(said[1]) if said else 1.0)
+    decisions = re.search(rf"({NUMBER})\s*m/s", inputs.start)
+    speed = inputs.number("v", "v0", "vx", "speed", otherwise=float(decisions[1]) if decisions else 1.0)
     mechanism = n_four_bar(n, length=L, mass=m, speed=speed, gravity=inputs.gravity())
 
     def read(motion: MechanismMotion, column: str) -> Array:

@@ -268,19 +268,21 @@ def main() -> int:
             wrong = divergence_is_right(planted, old, new, divergence)
             placed += not wrong
             truly, verdict = worsened(old, new), judged(old, new, divergence)
-            told = named(verdict)
+            described = named(verdict)
             right = truly | {name for name, noise in single_worse(old, new).items() if noise != "chaotic"}
-            hit = bool(told) and told[0] in right and verdict.worse
+            hit = bool(described) and described[0] in right and verdict.worse
             worse += bool(truly)
             caught += bool(truly) and hit
             mark = "" if hit or not truly else f"MISSED {', '.join(sorted(truly))}; "
-            where = divergence.first.told() if divergence.first else "none"
+            where = divergence.first.describe() if divergence.first else "none"
             row = f"{planted.engine:10}{planted.name:34}{planted.case:28}{len(truly):6}  {verdict.word:10}"
-            print(f"{row} {mark}{told[0] if told else '-'}; {f'WRONG, {wrong}' if wrong else where}", flush=True)
+            print(
+                f"{row} {mark}{described[0] if described else '-'}; {f'WRONG, {wrong}' if wrong else where}", flush=True
+            )
             first = asdict(divergence.first) if divergence.first else None
             lines.append(
                 {"engine": planted.engine, "planted": planted.name, "case": planted.case, "worse": sorted(truly)}
-                | {"verdict": verdict.word, "metrics": told, "first": first, "wrong": wrong}
+                | {"verdict": verdict.word, "metrics": described, "first": first, "wrong": wrong}
             )
         flags, pairs = (0, 0) if given.no_pairs else quiet_pairs(pool, list(before.values()), given.seeds)
     if given.json:
@@ -304,9 +306,9 @@ def quiet_pairs(pool: Pool, sides: Sequence[Side], count: int) -> tuple[int, int
         for a, b in itertools.combinations([side.ensemble, *more, side.witness], 2):
             found = compare(a, b)
             pairs += bool(found)
-            told = settled({0: found}).get(0)
-            if told and told.changes:
-                flags[f"{side.plan.case.label} x {side.plan.case.engine_label}: {told.changes[0].metric}"] += 1
+            described = settled({0: found}).get(0)
+            if described and described.changes:
+                flags[f"{side.plan.case.label} x {side.plan.case.engine_label}: {described.changes[0].metric}"] += 1
     for what, times in flags.most_common():
         print(f"  flag: {what}, {times} pairs")
     return flags.total(), pairs

@@ -123,7 +123,9 @@ def main() -> int:
     share["drift"] = float(
         np.mean([any(begin <= run < begin + SLOWLY for run, _ in h.alarms) for h, begin in drifting])
     )
-    told = np.mean([any(s.slow for s in course(h.values[: begin + SLOWLY], FLOOR).shifts) for h, begin in drifting])
+    described = np.mean(
+        [any(s.slow for s in course(h.values[: begin + SLOWLY], FLOOR).shifts) for h, begin in drifting]
+    )
     alarms = [sum(run < history.quiet_until for run, _ in history.alarms) for history in made]
     quiet_values = sum(history.quiet_until for history in made)
     in_quiet = sum(alarms[:QUIET])
@@ -133,7 +135,7 @@ def main() -> int:
         (f"placed within {PLACED_WITHIN} commits, after {PLACED_AFTER}", f"{share['placed']:.1%}", "target 85 %"),
         ("  by greatest likelihood, noise known", f"{best:.1%}", "the best possible"),
         (f"drift seen before its {SLOWLY} commits end", f"{share['drift']:.1%}", "target 90 %"),
-        ("  told to be a drift when they have", f"{told:.1%}", ""),
+        ("  told to be a drift when they have", f"{described:.1%}", ""),
         (f"false alarms on {QUIET} quiet histories", f"{in_quiet}", f"of {QUIET * RUNS:,} values"),
         ("  on all that is quiet", f"{sum(alarms)}", f"of {quiet_values:,} values"),
     )

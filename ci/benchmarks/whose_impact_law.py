@@ -1,4 +1,4 @@
-"""Whose law of impact is it? Every engine through the single impacts, and the law that its motion is nearest to.
+"""Whose impact law is it? Every engine through the single impacts, and the law that its motion is nearest to.
 
     python -P ci/benchmarks/whose_impact_law.py
 

@@ -1,7 +1,7 @@
 """The decorators of compiled functions.
 
 An `entry` is what Python calls. A `kernel` is called by kernels and entries only: Python gets a TypeError that names
-the entries. A `part` is a kernel that is called from one or two lines, and is inlined there.
+the entries. A `inlined` is a kernel that is called from one or two lines, and is inlined there.
 
 Division follows IEEE (`error_model`), which the loops are written for: no branch to a Python exception at every
 quotient. Arrays are not counted (`_nrt`): numba otherwise counts each one that is taken out of a tuple, up and down
@@ -66,7 +66,7 @@ def kernel(function: Callable[..., Any], **options: Any) -> Any:
     return pipeline.without_literals(made) if OURS else made
 
 
-def part(function: Callable[..., Any]) -> Any:
+def inlined(function: Callable[..., Any]) -> Any:
     return kernel(function, forceinline=True)
 
 

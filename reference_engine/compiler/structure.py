@@ -91,7 +91,7 @@ def in_one_block(structure: Any) -> tuple[Any, NDArray[np.float64]]:
     return placed(structure, block, 0)[0], block
 
 
-class Sheet:
+class PackedStruct:
     """A structure of arrays in one block, all of them written at once.
 
     One list of numbers for each array, in the order of the fields, row after row; as long as those that it was made
@@ -182,8 +182,8 @@ class Members(AttributeTemplate):
 @lower_getattr_generic(StructureType)
 def read_member(context: Any, builder: Any, structure: StructureType, value: Any, name: str) -> Any:
     kind = context.get_value_type(structure.members[name])
-    place = cgutils.pointer_add(builder, value, ir.Constant(ir.IntType(64), structure.offsets[name]))
-    loaded = builder.load(builder.bitcast(place, kind.as_pointer()))
+    address = cgutils.pointer_add(builder, value, ir.Constant(ir.IntType(64), structure.offsets[name]))
+    loaded = builder.load(builder.bitcast(address, kind.as_pointer()))
     loaded.set_metadata("tbaa", constant_memory(builder.module))
     return loaded
 

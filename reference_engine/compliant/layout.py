@@ -2,7 +2,7 @@
 
 State y of B bodies, 13 B + 1 numbers: of each body position (3), quaternion (4, w x y z, body to world), velocity (3)
 and angular momentum over the greatest moment of inertia (3, rad/s), in world axes; last, the energy that contacts have
-taken out [J]. A rate has the same places.
+taken out [J]. A rate has the same candidates.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from reference_engine.compliant.errors import CompliantError
 from reference_engine.compliant.world import CompliantWorld
 from reference_engine.dense import mul, norm
 from reference_engine.geometry.corners import corners_and_rims
-from reference_engine.geometry.portal import PortalWork, portal_work
-from reference_engine.geometry.portal_proximity import inner_radius
+from reference_engine.geometry.mpr import MprWork, mpr_work
+from reference_engine.geometry.mpr_proximity import inner_radius
 from reference_engine.geometry.spatial_gap import FIELDS
 from reference_engine.geometry.spatial_shapes import HALF_SPACE, spatial_shapes
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
-PLACES = 13  # of a body in the state
+STATE_SIZE = 13  # of a body in the state
 Q, V, SPIN = 3, 7, 10  # where they begin
 # law (P, 7) of a pair
 STIFFNESS, FRICTION, ROLLING, V_SMALL, W_SMALL, RESTITUTION, MOST_DAMPING = range(7)
@@ -34,25 +34,25 @@ APPROACH, DAMPING, COEFFICIENT = range(3)  # touch[:, ...]
 TIME, STEP, JUMPED = range(3)  # now: s, the step to try, J that jumps of a normal have brought
 STEPS, REFUSED, EVENTS, SAMPLES, CONTACTS, WAS_TRIED, WAS_REFUSED = range(7)  # tally; the last two when last looked at
 KINDS = ("contact", "separation", "jump")
-TOUCH, PART, JUMP = range(3)
+MADE, BROKEN, JUMP = range(3)
 DONE, FULL, STUCK, ONE_CENTRE, TOO_MANY, CRAWLS, STANDS = range(7)
 WHOLE = -1  # for a corner: whole bodies
-FIGURES = 12  # of an event: time, point (3), normal (3), gap, approach, coefficient, damping, jump of the energy
+EVENT_COLUMNS = 12  # of an event: time, point (3), normal (3), gap, approach, coefficient, damping, jump of the energy
 FORCES = 13  # of a contact at a sample: point (3), normal (3), gap, force (3), torque (3)
 
 
 @dataclass(frozen=True, eq=False)
-class Solids(Structure):
-    """B bodies, P places of contact; what does not change.
+class Model(Structure):
+    """B bodies, P contact points; what does not change.
 
-    A place is a pair of bodies, which touch where they are nearest; or, over a half-space, a corner or rim of a body:
-    so many hold one that lies flat, and each is smooth by itself.
+    A candidate is a pair of bodies, which touch where they are nearest; or, over a half-space, a corner or rim of a
+    body: so many hold one that lies flat, and each is smooth by itself.
     """
 
     kind: Ids  # (B,), and so on: see geometry.spatial_shapes.SpatialShapes
     size: Array
     margin: Array
-    reach: Array
+    bounding_radius: Array
     point: Array
     axis: Array
     vertex_start: Ids
@@ -70,11 +70,11 @@ class Solids(Structure):
 
 
 @dataclass(frozen=True, eq=False)
-class Touching(Structure):
+class ContactSet(Structure):
     """Of every place: whether it is in contact, frozen between events, and what was stored when it came to be."""
 
     member: Ids  # (P,) 0 or 1
-    touch: Array  # (P, 3) approach velocity [m/s], damping coefficient [s/m], coefficient of restitution
+    onset: Array  # (P, 3) approach velocity [m/s], damping coefficient [s/m], coefficient of restitution
     seen: Array  # (P, 4) gap and normal after the last step
 
 
@@ -82,20 +82,20 @@ class Touching(Structure):
 class Work(Structure):
     """Scratch; n numbers in a state."""
 
-    portal: PortalWork
+    mpr: MprWork
     position: Array  # (B, 3)
     orientation: Array  # (B, 4)
     spin: Array  # (B, 3) rad/s
     found: Array  # (11,)
     gap: Array  # (P,) m, or less: of boxes around the bodies
-    normal: Array  # (P, 3) of places in contact
+    normal: Array  # (P, 3) of candidates in contact
     box: Array  # (B, 6) m, least and greatest x, y, z
     components: Ids  # (n,) all of them
     stages: Array  # (16, n)
     state: Array  # (n,)
     end: Array  # (n,)
     dense: Array  # (7, n)
-    hull: Array  # (8, n)
+    bernstein: Array  # (8, n)
     speed: Array  # (B,) m/s, that no point of the body exceeds in a step
 
 
@@ -105,20 +105,20 @@ class Log(Structure):
 
     time: Array  # (S,) s
     state: Array  # (S, n)
-    held: Array  # (S, 2) J: elastic energy, and what jumps have brought
+    energies: Array  # (S, 2) J: elastic energy, and what jumps have brought
     event_ids: Ids  # (E, 2) kind, place
-    event: Array  # (E, FIGURES)
+    event: Array  # (E, EVENT_COLUMNS)
     contact_ids: Ids  # (N, 2) sample, place
     contact: Array  # (N, FORCES)
 
 
-def pack(world: CompliantWorld, hysteresis: float) -> Solids:
+def pack(world: CompliantWorld, hysteresis: float) -> Model:
     """Raises CompliantError for a pair without a law or without a radius of contact."""
     bodies, fixed = world.bodies, [body.fixed for body in world.bodies]
     shapes = spatial_shapes([body.shape for body in bodies], fixed)
     corners = [corners_and_rims(body.shape) for body in bodies]
     first = np.cumsum([0, *(len(rows) for rows in corners)])
-    pairs, places, laws = [], [], []
+    pairs, candidates, laws = [], [], []
     for i in range(len(bodies)):
         for j in range(i + 1, len(bodies)):
             if fixed[i] and fixed[j]:
@@ -128,19 +128,20 @@ def pack(world: CompliantWorld, hysteresis: float) -> Solids:
             law = law_of(world, i, j)
             for row in rows:
                 pairs.append((p, q))
-                places.append(row)
+                candidates.append(row)
                 laws.append(law)
     moments = [np.full(3, math.inf) if body.fixed else body.principal_inertia() for body in bodies]
     greatest = np.array([moment.max() for moment in moments])
-    return Solids(
-        kind=shapes.kind, size=shapes.size, margin=shapes.margin, reach=shapes.reach, point=shapes.point,
+    return Model(
+        kind=shapes.kind, size=shapes.size, margin=shapes.margin, bounding_radius=shapes.bounding_radius,
+        point=shapes.point,
         axis=shapes.axis, vertex_start=shapes.vertex_start, vertex=shapes.vertex,
         mass=np.array([math.inf if body.fixed else body.mass for body in bodies]),
         inertia=np.array([np.ones(3) if body.fixed else m / m.max() for body, m in zip(bodies, moments)]),
         greatest=greatest,
         gravity=np.array(world.gravity, np.float64),
         pair=np.array(pairs, np.int64).reshape(-1, 2),
-        corner=np.array(places, np.int64),
+        corner=np.array(candidates, np.int64),
         corners=np.concatenate(corners),
         law=np.array(laws, np.float64).reshape(-1, 7),
         inside=np.array([math.inf if k == HALF_SPACE else inner_radius(shapes, i) for i, k in enumerate(shapes.kind)]),
@@ -166,14 +167,14 @@ def law_of(world: CompliantWorld, i: int, j: int) -> tuple[float, ...]:
     )  # fmt: skip
 
 
-def start_state(world: CompliantWorld, solids: Solids) -> Array:
-    y = np.zeros(PLACES * len(world.bodies) + 1)
+def start_state(world: CompliantWorld, model: Model) -> Array:
+    y = np.zeros(STATE_SIZE * len(world.bodies) + 1)
     for i, body in enumerate(world.bodies):
-        row = y[PLACES * i : PLACES * (i + 1)]
+        row = y[STATE_SIZE * i : STATE_SIZE * (i + 1)]
         q = np.array(body.orientation, np.float64)
         row[:3], row[Q:V], row[V:SPIN] = body.position, q / norm(q), body.velocity
         R = rotation(row[Q:V])
-        row[SPIN:] = mul(R, solids.inertia[i] * (mul(R.T, np.array(body.spin, np.float64))))
+        row[SPIN:] = mul(R, model.inertia[i] * (mul(R.T, np.array(body.spin, np.float64))))
     return y
 
 
@@ -188,21 +189,21 @@ def rotation(q: Array) -> Array:
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
-def new_work(bodies: int, places: int) -> Work:
-    n = PLACES * bodies + 1
+def new_work(bodies: int, candidates: int) -> Work:
+    n = STATE_SIZE * bodies + 1
     return Work(
-        portal=portal_work(bodies), position=np.empty((bodies, 3)), orientation=np.empty((bodies, 4)),
-        spin=np.empty((bodies, 3)), found=np.empty(FIELDS), gap=np.empty(places), normal=np.empty((places, 3)),
+        mpr=mpr_work(bodies), position=np.empty((bodies, 3)), orientation=np.empty((bodies, 4)),
+        spin=np.empty((bodies, 3)), found=np.empty(FIELDS), gap=np.empty(candidates), normal=np.empty((candidates, 3)),
         box=np.empty((bodies, 6)),
         components=np.arange(n), stages=np.empty((16, n)), state=np.empty(n), end=np.empty(n), dense=np.empty((7, n)),
-        hull=np.empty((8, n)), speed=np.empty(bodies),
+        bernstein=np.empty((8, n)), speed=np.empty(bodies),
     )  # fmt: skip
 
 
 def new_log(time: Array, numbers: int, events: int, contacts: int) -> Log:
     samples = len(time)
     return Log(
-        time=time, state=np.empty((samples, numbers)), held=np.empty((samples, 2)),
-        event_ids=np.empty((events, 2), np.int64), event=np.empty((events, FIGURES)),
+        time=time, state=np.empty((samples, numbers)), energies=np.empty((samples, 2)),
+        event_ids=np.empty((events, 2), np.int64), event=np.empty((events, EVENT_COLUMNS)),
         contact_ids=np.empty((contacts, 2), np.int64), contact=np.empty((contacts, FORCES)),
     )  # fmt: skip

@@ -3,7 +3,7 @@
 Angular momentum is the state, so no gyroscopic term is needed: L' = torque, spin = R I^-1 R^T L, q' = (0, spin) q / 2.
 The last rate is the power that contacts take out: with the kinetic, the elastic and gravity's energy its integral is
 constant. That holds because the gap's rate is the normal velocity at the contact point: the gap is stationary in the
-direction of the normal (geometry/portal.py goes uphill until it is), so turning the normal does not change it.
+direction of the normal (geometry/mpr.py goes uphill until it is), so turning the normal does not change it.
 """
 
 from __future__ import annotations
@@ -11,106 +11,95 @@ from __future__ import annotations
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel
-from reference_engine.compliant.contacts import contact_arms, pair_gap, place_bodies, relative_velocity
-from reference_engine.compliant.layout import (
-    DAMPING,
-    FRICTION,
-    PLACES,
-    ROLLING,
-    SPIN,
-    STIFFNESS,
-    V_SMALL,
-    W_SMALL,
-    Q,
-    V,
-)
+from reference_engine.compliant import layout as col
+from reference_engine.compliant.contacts import contact_arms, pair_gap, relative_velocity, update_bodies
 from reference_engine.compliant.response import normal_force, regularised
 from reference_engine.dop853 import STAGES, error_of, stage, write_dense
 
 
 @kernel
-def rate(solids, touching, work, y, out):
-    bodies, last = solids.kind.shape[0], y.shape[0] - 1
-    place_bodies(solids, work, y)
+def rate(model, contact_set, work, y, out):
+    bodies, last = model.kind.shape[0], y.shape[0] - 1
+    update_bodies(model, work, y)
     for i in range(bodies):
-        at = PLACES * i
-        moves = solids.mass[i] < np.inf
-        a, b, c, d = y[at + Q], y[at + Q + 1], y[at + Q + 2], y[at + Q + 3]
+        at = col.STATE_SIZE * i
+        moves = model.mass[i] < np.inf
+        a, b, c, d = y[at + col.Q], y[at + col.Q + 1], y[at + col.Q + 2], y[at + col.Q + 3]
         u, v, w = work.spin[i, 0], work.spin[i, 1], work.spin[i, 2]
         for k in range(3):
-            out[at + k] = y[at + V + k]
-            out[at + V + k] = solids.gravity[k] if moves else 0.0
-            out[at + SPIN + k] = 0.0
-        out[at + Q] = -0.5 * (u * b + v * c + w * d)
-        out[at + Q + 1] = 0.5 * (u * a + v * d - w * c)
-        out[at + Q + 2] = 0.5 * (v * a + w * b - u * d)
-        out[at + Q + 3] = 0.5 * (w * a + u * c - v * b)
+            out[at + k] = y[at + col.V + k]
+            out[at + col.V + k] = model.gravity[k] if moves else 0.0
+            out[at + col.SPIN + k] = 0.0
+        out[at + col.Q] = -0.5 * (u * b + v * c + w * d)
+        out[at + col.Q + 1] = 0.5 * (u * a + v * d - w * c)
+        out[at + col.Q + 2] = 0.5 * (v * a + w * b - u * d)
+        out[at + col.Q + 3] = 0.5 * (w * a + u * c - v * b)
     out[last] = 0.0
-    for k in range(solids.pair.shape[0]):
-        if touching.member[k] == 1:
-            if not pair_gap(solids, work, k):
+    for k in range(model.pair.shape[0]):
+        if contact_set.member[k] == 1:
+            if not pair_gap(model, work, k):
                 out[last] = np.nan
                 return
-            push(solids, touching, work, y, k, out)
+            add_contact(model, contact_set, work, y, k, out)
 
 
 @kernel
-def contact_force(solids, touching, work, y, k):
-    """Of place k (its gap in work.found) on its second body: force [N], torque of rolling [N m]; power lost [W]."""
-    p, q, law = solids.pair[k, 0], solids.pair[k, 1], solids.law
+def contact_force(model, contact_set, work, y, k):
+    """Of candidate k (its gap in work.found) on its second body: force [N], torque of rolling [N m]; power lost [W]."""
+    p, q, law = model.pair[k, 0], model.pair[k, 1], model.law
     nx, ny, nz = work.found[1], work.found[2], work.found[3]
     u, v, w = relative_velocity(work, y, p, q, contact_arms(work, p, q))
     apart = u * nx + v * ny + w * nz
-    force, _, lost = normal_force(-work.found[0], apart, law[k, STIFFNESS], touching.touch[k, DAMPING])
+    force, _, lost = normal_force(-work.found[0], apart, law[k, col.STIFFNESS], contact_set.onset[k, col.DAMPING])
     u, v, w = u - apart * nx, v - apart * ny, w - apart * nz
     slip = np.sqrt(u * u + v * v + w * w)
-    drag = -law[k, FRICTION] * force / regularised(slip, law[k, V_SMALL])
+    drag = -law[k, col.FRICTION] * force / regularised(slip, law[k, col.V_SMALL])
     fx, fy, fz = force * nx + drag * u, force * ny + drag * v, force * nz + drag * w
     ox = work.spin[q, 0] - work.spin[p, 0]
     oy = work.spin[q, 1] - work.spin[p, 1]
     oz = work.spin[q, 2] - work.spin[p, 2]
     turning = np.sqrt(ox * ox + oy * oy + oz * oz)
-    resist = -law[k, ROLLING] * force / regularised(turning, law[k, W_SMALL])
+    resist = -law[k, col.ROLLING] * force / regularised(turning, law[k, col.W_SMALL])
     lost -= drag * slip * slip + resist * turning * turning
     return fx, fy, fz, resist * ox, resist * oy, resist * oz, lost
 
 
 @kernel
-def push(solids, touching, work, y, k, out):
-    """Adds what the contact at place k, whose gap is in work.found, does to both bodies."""
-    p, q = solids.pair[k, 0], solids.pair[k, 1]
+def add_contact(model, contact_set, work, y, k, out):
+    """Adds what the contact at candidate k, whose gap is in work.found, does to both bodies."""
+    p, q = model.pair[k, 0], model.pair[k, 1]
     arms = contact_arms(work, p, q)
-    fx, fy, fz, mx, my, mz, lost = contact_force(solids, touching, work, y, k)
+    fx, fy, fz, mx, my, mz, lost = contact_force(model, contact_set, work, y, k)
     out[y.shape[0] - 1] += lost
     for side in range(2):
         i, sign = (p, -1.0) if side == 0 else (q, 1.0)
         rx, ry, rz = arms[3 * side], arms[3 * side + 1], arms[3 * side + 2]
-        at, m, moment = PLACES * i, sign / solids.mass[i], sign / solids.greatest[i]
-        out[at + V] += fx * m
-        out[at + V + 1] += fy * m
-        out[at + V + 2] += fz * m
-        out[at + SPIN] += (ry * fz - rz * fy + mx) * moment
-        out[at + SPIN + 1] += (rz * fx - rx * fz + my) * moment
-        out[at + SPIN + 2] += (rx * fy - ry * fx + mz) * moment
+        at, m, moment = col.STATE_SIZE * i, sign / model.mass[i], sign / model.greatest[i]
+        out[at + col.V] += fx * m
+        out[at + col.V + 1] += fy * m
+        out[at + col.V + 2] += fz * m
+        out[at + col.SPIN] += (ry * fz - rz * fy + mx) * moment
+        out[at + col.SPIN + 1] += (rz * fx - rx * fz + my) * moment
+        out[at + col.SPIN + 2] += (rx * fy - ry * fx + mz) * moment
 
 
 @kernel
-def attempt(solids, touching, work, y, h, tolerance, floor):
+def attempt(model, contact_set, work, y, h, tolerance, floor):
     """One step of DOP853 (Hairer, Norsett & Wanner 1993, II.5) to work.end, with its dense output.
 
     Returns the error in units of tolerance (floor + |y|); infinite where the step cannot be made.
     """
     K = work.stages
-    rate(solids, touching, work, y, K[0])
+    rate(model, contact_set, work, y, K[0])
     for s in range(1, STAGES):
         stage(y, h, s, K, work.components, work.state)
-        rate(solids, touching, work, work.state, K[s])
+        rate(model, contact_set, work, work.state, K[s])
     stage(y, h, STAGES, K, work.components, work.end)
-    rate(solids, touching, work, work.end, K[STAGES])
+    rate(model, contact_set, work, work.end, K[STAGES])
     error = error_of(K, y, h, work.components, tolerance, floor)
     if error <= 1.0:
         for s in range(STAGES + 1, 16):
             stage(y, h, s, K, work.components, work.state)
-            rate(solids, touching, work, work.state, K[s])
+            rate(model, contact_set, work, work.state, K[s])
         write_dense(K, y, work.end, h, work.components, work.dense)
     return error

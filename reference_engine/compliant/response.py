@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reference_engine.compiler.kernels import kernel, part
+from reference_engine.compiler.kernels import inlined, kernel
 
 
 @kernel
@@ -30,7 +30,7 @@ def damping_of(approach, restitution, v_small, most):
     return min(most, 8.0 * (1.0 - e) / (5.0 * e * approach))
 
 
-@part
+@inlined
 def regularised(x, small):
     """x, but at least small / 3: twice continuously differentiable where the two meet, at x = small."""
     if x >= small:

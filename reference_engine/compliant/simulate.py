@@ -9,31 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.compliant import layout
+from reference_engine.compliant import layout as col
 from reference_engine.compliant.errors import CompliantError
-from reference_engine.compliant.event_loop import Clock, advance
-from reference_engine.compliant.layout import (
-    CONTACTS,
-    DONE,
-    EVENTS,
-    FULL,
-    KINDS,
-    PLACES,
-    REFUSED,
-    SPIN,
-    STEP,
-    STEPS,
-    TIME,
-    Log,
-    Q,
-    Solids,
-    Touching,
-    V,
-    new_log,
-    new_work,
-    pack,
-    rotation,
-    start_state,
-)
+from reference_engine.compliant.event_loop import LoopState, advance
+from reference_engine.compliant.layout import ContactSet, Log, Model, new_log, new_work, pack, rotation, start_state
 from reference_engine.compliant.materials import is_number
 from reference_engine.compliant.world import CompliantWorld
 from reference_engine.dense import mul
@@ -97,7 +76,7 @@ class CompliantContacts:
     opposites do on the first."""
 
     pair: Ids  # (N, 2) bodies; a half-space is the second
-    place: Ids  # (N,) one number for one corner or pair of bodies all along
+    candidate: Ids  # (N,) one number for one corner or pair of bodies all along
     point: Array  # (N, 3) m, between the two surfaces
     normal: Array  # (N, 3) unit, from the first body to the second
     gap: Array  # (N,) m
@@ -141,7 +120,7 @@ def simulate_compliant(
     """The motion, sampled at given times [s], ascending from 0; exact to the tolerance, whatever the samples are.
 
     Steps are those of DOP853, as long as the tolerance allows; every change of the contact set ends one. See
-    response.py for the law of contact, clock.py for how events are found.
+    response.py for the contact law, loop.py for how events are found.
 
     Raises CompliantError for a world that cannot be simulated (a pair of materials without a law, two flat bodies
     without a radius of contact) or a motion that cannot go on (two bodies get one centre; too many events or steps,
@@ -150,41 +129,43 @@ def simulate_compliant(
     settings, grid = settings or CompliantSettings(), np.array(times, np.float64)
     if grid.ndim != 1 or not grid.size or not np.isfinite(grid).all() or grid[0] != 0.0 or (np.diff(grid) <= 0.0).any():
         raise CompliantError("times: finite and ascending from 0")
-    solids = pack(world, settings.hysteresis)
-    y, places = start_state(world, solids), len(solids.pair)
-    touching = Touching(member=np.zeros(places, np.int64), touch=np.zeros((places, 3)), seen=np.zeros((places, 4)))
-    work, bracket = new_work(len(world.bodies), places), np.zeros(2)
-    clock = Clock(y=y, now=np.array([0.0, grid[-1] or 1.0, 0.0]), tally=np.zeros(7, np.int64))
-    log = new_log(grid, len(y), 64 + 4 * places, 64 + 4 * places)
+    model = pack(world, settings.hysteresis)
+    y, candidates = start_state(world, model), len(model.pair)
+    contact_set = ContactSet(
+        member=np.zeros(candidates, np.int64), onset=np.zeros((candidates, 3)), seen=np.zeros((candidates, 4))
+    )
+    work, bracket = new_work(len(world.bodies), candidates), np.zeros(2)
+    loop = LoopState(y=y, now=np.array([0.0, grid[-1] or 1.0, 0.0]), counters=np.zeros(7, np.int64))
+    log = new_log(grid, len(y), 64 + 4 * candidates, 64 + 4 * candidates)
     limits = settings.max_steps, settings.tolerance, settings.floor
-    while (end := advance(solids, touching, work, log, clock, bracket, *limits)) == FULL:
-        if clock.tally[EVENTS] >= settings.max_events:
-            raise CompliantError(f"max_events: more than {settings.max_events} by {clock.now[TIME]:g} s")
+    while (end := advance(model, contact_set, work, log, loop, bracket, *limits)) == col.FULL:
+        if loop.counters[col.EVENTS] >= settings.max_events:
+            raise CompliantError(f"max_events: more than {settings.max_events} by {loop.now[col.TIME]:g} s")
         log = doubled(log)
-    if end != DONE:
-        raise CompliantError(why_not(end, world, settings, solids, touching, clock))
-    return motion_of(world, solids, log, clock)
+    if end != col.DONE:
+        raise CompliantError(why_not(end, world, settings, model, contact_set, loop))
+    return motion_of(world, model, log, loop)
 
 
 def doubled(log: Log) -> Log:
-    """With room for twice as many events and contacts."""
+    """With space for twice as many events and contacts."""
 
     def twice(rows: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([rows, np.empty_like(rows)])
 
     return Log(
-        time=log.time, state=log.state, held=log.held, event_ids=twice(log.event_ids), event=twice(log.event),
+        time=log.time, state=log.state, energies=log.energies, event_ids=twice(log.event_ids), event=twice(log.event),
         contact_ids=twice(log.contact_ids), contact=twice(log.contact),
     )  # fmt: skip
 
 
 def why_not(
-    end: int, world: CompliantWorld, settings: CompliantSettings, solids: Solids, touching: Touching, clock: Clock
+    end: int, world: CompliantWorld, settings: CompliantSettings, model: Model, contact_set: ContactSet, loop: LoopState
 ) -> str:
     """Why the motion cannot go on."""
-    time, held = clock.now[TIME], np.flatnonzero(touching.member)
-    named = list(dict.fromkeys(tuple(world.body_name(i) for i in solids.pair[k]) for k in held))
-    tried, refused = clock.tally[STEPS] + clock.tally[REFUSED], clock.tally[REFUSED]
+    time, in_contact = loop.now[col.TIME], np.flatnonzero(contact_set.member)
+    named = list(dict.fromkeys(tuple(world.body_name(i) for i in model.pair[k]) for k in in_contact))
+    tried, refused = loop.counters[col.STEPS] + loop.counters[col.REFUSED], loop.counters[col.REFUSED]
     match end:
         case layout.ONE_CENTRE:
             return f"two bodies have one centre at {time:g} s; no direction parts them"
@@ -198,39 +179,44 @@ def why_not(
                 f"no end in sight at {time:g} s: {refused} of {tried} steps refused, with contacts {named}; "
                 "where flat sides or edges meet, their one point jumps from corner to corner (not on a half-space)"
             )
-    return f"time stands still at {time:.17g} s with steps of {clock.now[STEP]:g} s"
+    return f"time stands still at {time:.17g} s with steps of {loop.now[col.STEP]:g} s"
 
 
-def motion_of(world: CompliantWorld, solids: Solids, log: Log, clock: Clock) -> CompliantMotion:
+def motion_of(world: CompliantWorld, model: Model, log: Log, loop: LoopState) -> CompliantMotion:
     bodies, time, state = len(world.bodies), log.time, log.state
-    e, c = (slice(clock.tally[rows]) for rows in (EVENTS, CONTACTS))
-    ids, f, touches, g = log.event_ids[e], log.event[e], log.contact_ids[c], log.contact[c]
-    each = state[:, :-1].reshape(len(time), bodies, PLACES)
-    position, velocity, orientation = each[..., :3].copy(), each[..., V:SPIN].copy(), each[..., Q:V].copy()
+    e, c = (slice(loop.counters[rows]) for rows in (col.EVENTS, col.CONTACTS))
+    ids, f, contact_rows, g = log.event_ids[e], log.event[e], log.contact_ids[c], log.contact[c]
+    each = state[:, :-1].reshape(len(time), bodies, col.STATE_SIZE)
+    position, velocity, orientation = (
+        each[..., :3].copy(),
+        each[..., col.V : col.SPIN].copy(),
+        each[..., col.Q : col.V].copy(),
+    )
     R = rotation(orientation)
-    momentum = np.einsum("sbji,sbj->sbi", R, each[..., SPIN:])  # in the body's axes, over the greatest moment
-    own = momentum / solids.inertia
+    momentum = np.einsum("sbji,sbj->sbi", R, each[..., col.SPIN :])  # in the body's axes, over the greatest moment
+    own = momentum / model.inertia
     moving = np.array([not body.fixed for body in world.bodies])
-    mass, greatest = solids.mass[moving], solids.greatest[moving]
+    mass, greatest = model.mass[moving], model.greatest[moving]
     kinetic = 0.5 * (mul((squared(velocity[:, moving])).sum(axis=2), mass))
     kinetic += 0.5 * (mul((momentum * own).sum(axis=2)[:, moving], greatest))
     return CompliantMotion(
         time=time, position=position, orientation=orientation, velocity=velocity,
         spin=np.einsum("sbij,sbj->sbi", R, own),
         kinetic=kinetic,
-        potential=mul(-(mul(position[:, moving], solids.gravity)), mass),
-        elastic=log.held[:, 0].copy(),
+        potential=mul(-(mul(position[:, moving], model.gravity)), mass),
+        elastic=log.energies[:, 0].copy(),
         dissipated=state[:, -1].copy(),
-        jumped=log.held[:, 1].copy(),
+        jumped=log.energies[:, 1].copy(),
         contacts=CompliantContacts(
-            pair=solids.pair[touches[:, 1]], place=touches[:, 1].copy(), point=g[:, :3].copy(), normal=g[:, 3:6].copy(),
+            pair=model.pair[contact_rows[:, 1]], candidate=contact_rows[:, 1].copy(), point=g[:, :3].copy(),
+            normal=g[:, 3:6].copy(),
             gap=g[:, 6].copy(), force=g[:, 7:10].copy(), torque=g[:, 10:].copy(),
         ),
-        first_contact=np.searchsorted(touches[:, 0], np.arange(len(time) + 1)),
+        first_contact=np.searchsorted(contact_rows[:, 0], np.arange(len(time) + 1)),
         events=ContactEvents(
-            time=f[:, 0].copy(), kind=np.array(KINDS, np.str_)[ids[:, 0]], pair=solids.pair[ids[:, 1]],
+            time=f[:, 0].copy(), kind=np.array(col.KINDS, np.str_)[ids[:, 0]], pair=model.pair[ids[:, 1]],
             point=f[:, 1:4].copy(), normal=f[:, 4:7].copy(), gap=f[:, 7].copy(), approach=f[:, 8].copy(),
             restitution=f[:, 9].copy(), damping=f[:, 10].copy(), jumped=f[:, 11].copy(),
         ),
-        steps=int(clock.tally[STEPS]),
+        steps=int(loop.counters[col.STEPS]),
     )  # fmt: skip

@@ -21,7 +21,7 @@ from reference_engine.geometry.mass_properties import (
     ellipsoid_mass,
     sphere_mass,
 )
-from reference_engine.geometry.portal_proximity import check_solid
+from reference_engine.geometry.mpr_proximity import check_thickness
 from reference_engine.geometry.spatial_shapes import (
     Box,
     Capsule,
@@ -37,7 +37,7 @@ from reference_engine.geometry.spatial_shapes import (
 Array = NDArray[np.float64]
 Vector = tuple[float, float, float]
 ROUND_OFF = 1e-12  # of moments of inertia
-Solid = Sphere | Capsule | Box | Cylinder | Cone | Ellipsoid | ConvexMesh | HalfSpace
+Shape = Sphere | Capsule | Box | Cylinder | Cone | Ellipsoid | ConvexMesh | HalfSpace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class CompliantBody:
     where it is. Raises CompliantError, naming what is wrong.
     """
 
-    shape: Solid
+    shape: Shape
     material: str
     position: Vector = (0.0, 0.0, 0.0)  # m
     orientation: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)  # w x y z, body to world
@@ -66,8 +66,8 @@ class CompliantBody:
         def refuse(what: str) -> CompliantError:
             return CompliantError(f"body {self.name!r}: {what}")
 
-        if not isinstance(self.shape, Solid):
-            raise refuse(f"shape: {self.shape!r}; one of {', '.join(kind.__name__ for kind in Solid.__args__)}")
+        if not isinstance(self.shape, Shape):
+            raise refuse(f"shape: {self.shape!r}; one of {', '.join(kind.__name__ for kind in Shape.__args__)}")
         if not isinstance(self.shape, HalfSpace | ConvexMesh):
             for field in fields(self.shape):
                 size = getattr(self.shape, field.name)
@@ -93,7 +93,7 @@ class CompliantBody:
         if self.contact_radius is not None and not (is_number(self.contact_radius) and self.contact_radius > 0.0):
             raise refuse(f"contact_radius: {self.contact_radius!r} m; above 0, inf for a flat one")
         try:
-            check_solid(spatial_shapes([self.shape], [True]))
+            check_thickness(spatial_shapes([self.shape], [True]))
         except ValueError as error:
             raise refuse(str(error)) from None
         except QhullError as error:  # of points in one plane: a page long
@@ -112,14 +112,16 @@ class CompliantBody:
             Ellipsoid: lambda s: ellipsoid_mass(s.semi_axes),
             ConvexMesh: lambda s: convex_mesh_mass(s.points),
         }
-        solid = moments[type(self.shape)](self.shape)
-        reach = np.sqrt(np.trace(solid.second_moments))
-        mixed = solid.second_moments - np.diag(np.diag(solid.second_moments))
-        if np.abs(solid.centroid).max() > 1e-9 * reach or np.abs(mixed).max() > 1e-9 * squared(reach):
+        properties = moments[type(self.shape)](self.shape)
+        bounding_radius = np.sqrt(np.trace(properties.second_moments))
+        mixed = properties.second_moments - np.diag(np.diag(properties.second_moments))
+        if np.abs(properties.centroid).max() > 1e-9 * bounding_radius or np.abs(mixed).max() > 1e-9 * squared(
+            bounding_radius
+        ):
             raise CompliantError(
                 f"body {self.name!r}: not about its centroid in its principal axes; move the mesh, or give inertia"
             )
-        xx, yy, zz = np.diag(solid.second_moments)
+        xx, yy, zz = np.diag(properties.second_moments)
         return self.mass * np.array([yy + zz, xx + zz, xx + yy])
 
     def radius_of_contact(self) -> float:

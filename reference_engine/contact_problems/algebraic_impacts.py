@@ -12,7 +12,7 @@ from reference_engine.dense import eigh, mul, norm, pinv, solve
 Array = NDArray[np.float64]
 
 SINGULAR = 1e-13  # of the greatest eigenvalue: one that is none
-REACHED = 1e-9  # of the speed: places that cannot move as wanted miss it by more
+REACHED = 1e-9  # of the speed: contacts that cannot move as wanted miss it by more
 
 
 def chatterjee_ruina(K: Array, u0: Array, mu: float, e: float, tangential: float) -> tuple[Array, float]:
@@ -28,8 +28,8 @@ def chatterjee_ruina(K: Array, u0: Array, mu: float, e: float, tangential: float
     kappa = 1.0 + tangential
     impulse = (1.0 + e) * frictionless + kappa * rest
     if norm(impulse[:-1]) > mu * impulse[-1]:
-        room = float(norm(rest[:-1])) - mu * float(rest[-1])
-        kappa = (1.0 + e) * mu * float(frictionless[-1]) / room
+        slack = float(norm(rest[:-1])) - mu * float(rest[-1])
+        kappa = (1.0 + e) * mu * float(frictionless[-1]) / slack
         impulse = (1.0 + e) * frictionless + kappa * rest
     return impulse, kappa
 
@@ -50,7 +50,7 @@ def stick_or_slip(K: Array, u0: Array, mu: float, e: float) -> tuple[Array, str]
     slip = parting_slip(K, u0, mu, e)
     rate = np.append(-mu * slip, 1.0)
     if not (along := float(mul(K[-1], rate))) > 0.0:
-        raise ImpactError(f"the place wedges: sliding with mu = {mu:g} parts by no impulse, K = {K.tolist()}")
+        raise ImpactError(f"the contact wedges: sliding with mu = {mu:g} parts by no impulse, K = {K.tolist()}")
     return -(1.0 + e) * u0[-1] / along * rate, "slip"
 
 

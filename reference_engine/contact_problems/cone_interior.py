@@ -116,11 +116,11 @@ class Disc:
             return dx, wanted - times(H, dx)
 
         dx, dy = direction(-product(level, level))
-        room = min(1.0, to_surface(x, dx), to_surface(y, dy))
-        left = ((x + room * dx) * (y + room * dy)).sum() / count / sigma
-        keep = max(calm if self.taken >= NEAR_FACE else NEAR_FACE, cubed(min(1.0, left)))
+        length = min(1.0, to_surface(x, dx), to_surface(y, dy))
+        left = ((x + length * dx) * (y + length * dy)).sum() / count / sigma
+        share = max(calm if self.taken >= NEAR_FACE else NEAR_FACE, cubed(min(1.0, left)))
         right = -product(level, level) - product(times(F, dx), times(back, dy))
-        right[:, 0] += keep * sigma
+        right[:, 0] += share * sigma
         dx, dy = direction(right)
         self.taken = min(1.0, STAY_INSIDE * min(to_surface(x, dx), to_surface(y, dy)))
         self.x, self.y = x + self.taken * dx, y + self.taken * dy
@@ -185,8 +185,8 @@ class Pyramid:
             return dx, self.demands(du, dx) + missing
 
         dx, dw = direction(-x * w)
-        room = min(1.0, to_zero(x, dx), to_zero(w, dw))
-        left = ((x + room * dx) * (w + room * dw)).mean() / sigma
+        length = min(1.0, to_zero(x, dx), to_zero(w, dw))
+        left = ((x + length * dx) * (w + length * dw)).mean() / sigma
         if self.taken < NEAR_FACE:  # to the middle first
             dx, dw = direction(CENTRING * sigma - x * w)
         else:

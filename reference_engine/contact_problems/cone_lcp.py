@@ -61,8 +61,8 @@ def by_lemke(problem: ConeProblem) -> tuple[Array, float, int]:
     n = len(lcp.b)
     scale = 1.0 / problem.own.mean()
     table = np.ascontiguousarray(np.column_stack([lcp.b / problem.scale, lcp.A.toarray() * scale, np.ones(n)]))
-    basic, nonbasic, place = np.zeros(n, np.int64), np.zeros(n + 1, np.int64), np.zeros(2 * n + 1, np.int64)
-    outcome, pivots, _ = lemke_pivots(table, basic, nonbasic, place, STILL, n)
+    basic, nonbasic, position = np.zeros(n, np.int64), np.zeros(n + 1, np.int64), np.zeros(2 * n + 1, np.int64)
+    outcome, pivots, _ = lemke_pivots(table, basic, nonbasic, position, STILL, n)
     x = np.zeros(2 * n + 1)
     x[basic] = table[:, 0]
     p = (mul(lcp.spread, np.maximum(0.0, x[n : 2 * n]))).reshape(-1, 3) * problem.scale * scale

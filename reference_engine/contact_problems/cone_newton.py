@@ -81,13 +81,13 @@ def newton_step(problem: ConeProblem, p: Array, u: Array) -> Array:
     if len(closed):
         pushed = (mul(problem.W, change.ravel())).reshape(-1, 3)
         right = -(miss + np.einsum("kij,kj->ki", of_u, pushed))[closed].ravel()
-        A = closed_part(problem, of_p, of_u, ~open_)
+        A = closed_block(problem, of_p, of_u, ~open_)
         step = solve(A.toarray(), right) if len(closed) <= DENSE else Factors(A.tocsr())(right)
         change[closed] = step.reshape(-1, 3)
     return change
 
 
-def closed_part(problem: ConeProblem, of_p: Array, of_u: Array, closed: Bools) -> sparse.bsr_array:
+def closed_block(problem: ConeProblem, of_p: Array, of_u: Array, closed: Bools) -> sparse.bsr_array:
     """of_p + of_u W, made a little regular, without the rows and columns of what is open."""
     row, column, block = problem.entries
     within = np.flatnonzero(closed[row] & closed[column])

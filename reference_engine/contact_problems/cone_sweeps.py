@@ -43,12 +43,12 @@ COLUMNS = 36
 
 @dataclass(frozen=True, eq=False)
 class Contacts(Structure):
-    """Room for C contacts between bodies a and b."""
+    """Arrays for C contacts between bodies a and b."""
 
     body: NDArray[np.int64]  # (C, 2) a, b; B for what nothing moves
     row: NDArray[np.float64]  # (C, 36)
     seen: NDArray[np.float64]  # (C,) `moved` of both bodies when the contact was last looked at; -inf: look again
-    place: NDArray[np.int64]  # (C,) for who makes the contacts: what each stands for
+    candidate: NDArray[np.int64]  # (C,) for who makes the contacts: what each stands for
     aim: NDArray[np.float64]  # (C,) for the same: the gap that it is to keep [m]
     usual: NDArray[np.float64]  # (C,) for the same: the normal impulse under which it does not give way [N s]
 
@@ -83,10 +83,10 @@ class Contacts(Structure):
         return self.row[:, IMPULSE:SLIP]
 
 
-def room_for_contacts(count: int) -> Contacts:
+def new_contacts(count: int) -> Contacts:
     return Contacts(
         body=np.zeros((count, 2), np.int64), row=np.zeros((count, COLUMNS)), seen=np.zeros(count),
-        place=np.zeros(count, np.int64), aim=np.zeros(count), usual=np.zeros(count),
+        candidate=np.zeros(count, np.int64), aim=np.zeros(count), usual=np.zeros(count),
     )  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def speed_along(contacts, k, twist):
 
 
 @kernel
-def strike(inverse_mass, inverse_inertia, i, rx, ry, rz, x, y, z, twist):
+def apply_impulse(inverse_mass, inverse_inertia, i, rx, ry, rz, x, y, z, twist):
     """An impulse (x, y, z) on body i at the arm r."""
     m, inertia = inverse_mass[i], inverse_inertia
     tx, ty, tz = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
@@ -119,15 +119,15 @@ def strike(inverse_mass, inverse_inertia, i, rx, ry, rz, x, y, z, twist):
 
 
 @kernel
-def push(contacts, k, bodies, n, s, t):
+def apply_pair_impulse(contacts, k, bodies, n, s, t):
     """The impulse n, s, t along the frame of a contact, on b, and its opposite on a."""
     c = contacts.row[k]
     x = c[FRAME] * n + c[FRAME + 3] * s + c[FRAME + 6] * t
     y = c[FRAME + 1] * n + c[FRAME + 4] * s + c[FRAME + 7] * t
     z = c[FRAME + 2] * n + c[FRAME + 5] * s + c[FRAME + 8] * t
     m, inertia, twist = bodies.inverse_mass, bodies.inverse_inertia, bodies.twist
-    strike(m, inertia, contacts.body[k, 0], c[ARM], c[ARM + 1], c[ARM + 2], -x, -y, -z, twist)
-    strike(m, inertia, contacts.body[k, 1], c[ARM + 3], c[ARM + 4], c[ARM + 5], x, y, z, twist)
+    apply_impulse(m, inertia, contacts.body[k, 0], c[ARM], c[ARM + 1], c[ARM + 2], -x, -y, -z, twist)
+    apply_impulse(m, inertia, contacts.body[k, 1], c[ARM + 3], c[ARM + 4], c[ARM + 5], x, y, z, twist)
 
 
 @kernel
@@ -191,7 +191,7 @@ def apply_impulses(contacts, bodies, free, count):
     for k in range(count):
         p_n, p_1, p_2 = contacts.row[k, IMPULSE], contacts.row[k, IMPULSE + 1], contacts.row[k, IMPULSE + 2]
         if p_n != 0.0 or p_1 != 0.0 or p_2 != 0.0:
-            push(contacts, k, bodies, p_n, p_1, p_2)
+            apply_pair_impulse(contacts, k, bodies, p_n, p_1, p_2)
 
 
 @kernel
@@ -240,7 +240,7 @@ def visit(contacts, k, bodies, edges, fine):
     size = np.sqrt(d_n * d_n + d_1 * d_1 + d_2 * d_2)
     if size > 0.0:
         c[IMPULSE], c[IMPULSE + 1], c[IMPULSE + 2] = p_n + d_n, p_1 + d_1, p_2 + d_2
-        push(contacts, k, bodies, d_n, d_1, d_2)
+        apply_pair_impulse(contacts, k, bodies, d_n, d_1, d_2)
         a, b = contacts.body[k, 0], contacts.body[k, 1]
         bodies.moved[a] += bodies.ease[a] * size
         bodies.moved[b] += bodies.ease[b] * size
@@ -257,17 +257,17 @@ def seek_impulses(contacts, bodies, count, edges, most_sweeps, tolerance):
     sweeps, visits, body, seen, moved = 0, 0, contacts.body, contacts.seen, bodies.moved
     quiet, fine, residual = QUIET * tolerance, FINE * tolerance, np.inf
     while sweeps < most_sweeps:
-        looked = 0
+        visited = 0
         for i in range(count):
             k = i if sweeps % 2 == 0 else count - 1 - i
             a, b = body[k, 0], body[k, 1]
             if moved[a] + moved[b] - seen[k] > quiet:
                 visit(contacts, k, bodies, edges, fine)
                 seen[k] = moved[a] + moved[b]
-                looked += 1
+                visited += 1
         sweeps += 1
-        visits += looked
-        if looked == 0:
+        visits += visited
+        if visited == 0:
             residual = residual_of(contacts, bodies, count, edges)
             if residual <= tolerance:
                 return sweeps, residual, visits

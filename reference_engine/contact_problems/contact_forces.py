@@ -1,4 +1,4 @@
-"""The front: a problem in, forces with their proof out, or why there are none."""
+"""Public: a problem in, forces with their proof out, or why there are none."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ def violation(A: Array, b: Array, joint: Flags, f: Array) -> float:
     return max(worst, float(np.abs(a[joint]).max(initial=0.0)), float(np.abs(a * f).max(initial=0.0)))
 
 
-def holds(A: Array, b: Array, joint: Flags, f: Array, allowed: float, *, strictly: bool = True) -> bool:
+def satisfies(A: Array, b: Array, joint: Flags, f: Array, allowed: float, *, strictly: bool = True) -> bool:
     """Whether f solves the problem to `allowed`; not strictly: a f may be more where a is no more than round-off."""
     a = mul(A, f) + b
     product = np.abs(a * f)
@@ -91,12 +91,12 @@ def polished(A: Array, b: Array, joint: Flags, f: Array, allowed: float) -> Arra
             for _ in range(3):
                 step = (mul(left.T[kept], -(mul(A, tried) + b)[rows] * size[rows])) / values[kept]
                 tried[rows] += size[rows] * (mul(right.T[:, kept], step))
-            pushing = np.where(joint, tried, np.maximum(0.0, tried))
-            if (now := violation(A, b, joint, pushing)) < least:
-                best, least = pushing, now
+            pressing_force = np.where(joint, tried, np.maximum(0.0, tried))
+            if (now := violation(A, b, joint, pressing_force)) < least:
+                best, least = pressing_force, now
             if least <= allowed:
                 return best
-        following = joint | (tried > 0.0) | (mul(A, pushing) + b < -0.5 * allowed)
+        following = joint | (tried > 0.0) | (mul(A, pressing_force) + b < -0.5 * allowed)
         if (following == active).all():
             break
         active = following
@@ -107,8 +107,8 @@ def by_dantzig(A: Array, b: Array, joint: Flags, tolerance: float) -> tuple[int,
     """(outcome, force, certificate, pivots)."""
     n = len(b)
     f, a, direction = np.zeros(n), np.zeros(n), np.zeros(n)
-    clamped, status = np.zeros(n, np.int64), np.where(joint, dantzig.JOINT, dantzig.FREE).astype(np.int64)
-    outcome, _, count, driven, pivots = dantzig.solve_with_joints(
+    clamped, status = np.zeros(n, np.int64), np.where(joint, dantzig.BILATERAL, dantzig.FREE).astype(np.int64)
+    outcome, _, count, driven, pivots = dantzig.solve_with_bilateral(
         A, b, n, tolerance, np.zeros((n, n)), direction, clamped, status, a, f
     )
     if outcome == dantzig.INDEFINITE:
@@ -139,7 +139,7 @@ def attempt_at(A: Array, b: Array, joint: Flags, method: str, attempt: int, tole
         outcome, f, y, pivots = lemke(
             A, nudged, joint, np.ones(len(b)) if attempt == 0 else 0.1 + chance, *ROUND_OFF[attempt % len(ROUND_OFF)]
         )
-    if outcome != INFEASIBLE and not holds(A, b, joint, f, allowed):
+    if outcome != INFEASIBLE and not satisfies(A, b, joint, f, allowed):
         f = polished(A, b, joint, f, allowed)
     return f, y, pivots
 
@@ -185,8 +185,8 @@ def contact_forces(
 
     method "dantzig" is Baraff's, for symmetric positive semi-definite A = J M^-1 J^T: the quick one. The engines have
     their own, for friction and for ContactSim's bits. "lemke" takes any A, as friction makes it, and shares no line
-    with it: the second witness. Where one of them ends without a solution, the other is tried, and `Solution.method`
-    says which it was.
+    with it: the independent oracle. Where one of them ends without a solution, the other is tried, and
+    `Solution.method` says which it was.
 
     "solved" means a >= -t, f >= -t, |a f| <= t, and |a| <= t at joints, with t = tolerance max(1, max |b|); a product
     a f above t is let pass where a is no more than the round-off of computing it. Forces of redundant contacts are not
@@ -207,9 +207,9 @@ def contact_forces(
     for used, attempt in attempts(A, method):
         f, y, pivots = attempt_at(A, b, flags, used, attempt, tolerance)
         total += pivots
-        if holds(A, b, flags, f, allowed):
+        if satisfies(A, b, flags, f, allowed):
             return solved(A, b, flags, f, limit, total, used)
-        if heavy is None and holds(A, b, flags, f, allowed, strictly=False):
+        if heavy is None and satisfies(A, b, flags, f, allowed, strictly=False):
             heavy = f, used
         missed = min(missed, violation(A, b, flags, f))
         if proven < 0.0 and heavy is None and (y is not None or attempt == NUDGES[used].index(1) - 1):

@@ -8,14 +8,14 @@ driven next. So walked, it is the dual method of Goldfarb & Idnani 1983 (Math. P
 constraint: every contact driven home raises the same objective, hence it ends, redundant contacts or not.
 
 Redundancy. The rows that are clamped are independent, always: so the factor is regular. Of a contact d,
-`stiffness` = A_dd - A_dC A_CC^-1 A_Cd says what of its own it adds to C.
+`schur` = A_dd - A_dC A_CC^-1 A_Cd says what of its own it adds to C.
   above NEARLY_DEPENDENT   it is clamped
   below NOISE              nothing: no force at d changes a_d. It takes over from a clamped contact that blocks the
                            way; if nothing blocks, y = (-A_CC^-1 A_Cd, 1) >= 0 has A y = 0 and y . b = a_d < 0, and
                            no forces exist
   between                  it is deferred (SET_ASIDE, without force) if a_d is within the tolerance, else clamped;
                            it is looked at again as soon as a contact leaves C
-The figures are parts of A_dd + sum A_cc x_c^2, the size of what cancels, so that units and masses do not matter.
+The numbers are parts of A_dd + sum A_cc x_c^2, the size of what cancels, so that units and masses do not matter.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contact_problems.factor import drop_row, factorise, substitute_back, substitute_forward
 
 SOLVED, INFEASIBLE, NOT_CONVERGED, INDEFINITE = 0, 1, 2, 3
-FREE, CLAMPED, SET_ASIDE, JOINT, LOOSE = 0, 1, 2, 3, 4  # a loose joint is not clamped, because others do its work
+FREE, CLAMPED, SET_ASIDE, BILATERAL, LOOSE = 0, 1, 2, 3, 4  # a loose joint is not clamped, because others do its work
 
 TOLERANCE = 1e-9  # times max(1, |b|), m/s^2: what a solution must reach
 WITHIN = 0.25  # of the tolerance: a deferred contact may be violated by so much
@@ -50,15 +50,15 @@ def drive_direction(A, clamped, count, d, negligible, factor, direction):
     for row in range(count):
         direction[row] = -A[d, clamped[row]]
     substitute_forward(factor, count, direction)
-    stiffness = A[d, d]
+    schur = A[d, d]
     for row in range(count):
         factor[count, row] = -direction[row]
-        stiffness -= direction[row] * direction[row]
+        schur -= direction[row] * direction[row]
     substitute_back(factor, count, direction)
     size = A[d, d]
     for row in range(count):
         size += A[clamped[row], clamped[row]] * direction[row] * direction[row]
-    return (0.0 if A[d, d] <= negligible else stiffness), size
+    return (0.0 if A[d, d] <= negligible else schur), size
 
 
 @kernel
@@ -67,7 +67,7 @@ def add_forces(clamped, count, step, direction, status, f):
     for k in range(count):
         c = clamped[k]
         f[c] += step * direction[k]
-        if status[c] != JOINT:
+        if status[c] != BILATERAL:
             f[c] = max(0.0, f[c])
 
 
@@ -110,15 +110,15 @@ def let_go(n, clamped, k, count, factor, status, f):
 
 
 @kernel
-def rebuild(A, b, n, clamped, held, count, threshold, negligible, factor, direction, status, f):
+def rebuild(A, b, n, clamped, bilateral_count, count, threshold, negligible, factor, direction, status, f):
     """Factor and forces of the clamped rows anew; contacts that pull leave, and rows that depend on others.
 
-    Rows before `held` are joints and stay. Returns the count.
+    Rows before `bilateral_count` are joints and stay. Returns the count.
     """
-    kept = factorise(A, clamped, held, count, threshold, negligible, factor)
+    kept = factorise(A, clamped, bilateral_count, count, threshold, negligible, factor)
     for k in range(kept, count):
         f[clamped[k]] = 0.0
-        status[clamped[k]] = LOOSE if status[clamped[k]] == JOINT else FREE
+        status[clamped[k]] = LOOSE if status[clamped[k]] == BILATERAL else FREE
     count = kept
     while True:
         for k in range(count):
@@ -132,7 +132,7 @@ def rebuild(A, b, n, clamped, held, count, threshold, negligible, factor, direct
         pulling, lowest = np.int64(-1), 0.0
         for k in range(count):
             f[clamped[k]] = direction[k]
-            if status[clamped[k]] != JOINT and direction[k] < lowest:
+            if status[clamped[k]] != BILATERAL and direction[k] < lowest:
                 pulling, lowest = np.int64(k), direction[k]
         if pulling < 0:
             return count
@@ -146,7 +146,7 @@ def violation(n, status, a, f):
     worst = 0.0
     for i in range(n):
         worst = max(worst, -a[i])
-        if status[i] >= JOINT or f[i] > 0.0:
+        if status[i] >= BILATERAL or f[i] > 0.0:
             worst = max(worst, abs(a[i]))
     return worst
 
@@ -171,15 +171,15 @@ def next_to_drive(n, visible, allowed, by_index, status, a):
 @kernel
 def first_to_stop(clamped, count, sign, direction, status, f):
     """Along sign * direction: the clamped contact whose force is zero first, and after how far; -1 if none is."""
-    steepest, reach, blocking = 0.0, np.inf, np.int64(-1)
+    steepest, longest, blocking = 0.0, np.inf, np.int64(-1)
     for k in range(count):
-        if status[clamped[k]] != JOINT:
+        if status[clamped[k]] != BILATERAL:
             steepest = max(steepest, -sign * direction[k])
     for k in range(count):
         fall = -sign * direction[k]
-        if status[clamped[k]] != JOINT and fall > 1e-12 * steepest and f[clamped[k]] < reach * fall:
-            reach, blocking = f[clamped[k]] / fall, np.int64(k)
-    return blocking, reach
+        if status[clamped[k]] != BILATERAL and fall > 1e-12 * steepest and f[clamped[k]] < longest * fall:
+            longest, blocking = f[clamped[k]] / fall, np.int64(k)
+    return blocking, longest
 
 
 @kernel
@@ -192,19 +192,19 @@ def drive(A, n, d, nearly, allowed, negligible, clamped, count, limit, factor, d
     sign = -1.0 if a[d] > 0.0 else 1.0  # only a joint is driven down
     while pivots < limit:
         pivots += 1
-        stiffness, size = drive_direction(A, clamped, count, d, negligible, factor, direction)
-        if stiffness < -INDEFINITE_BELOW * size:
+        schur, size = drive_direction(A, clamped, count, d, negligible, factor, direction)
+        if schur < -INDEFINITE_BELOW * size:
             return INDEFINITE, count, pivots
-        if idle >= 0:  # it made room for d, which is at rest already
-            if stiffness <= NOISE * size:
+        if idle >= 0:  # it made space for d, which is at rest already
+            if schur <= NOISE * size:
                 break
             status[idle] = SET_ASIDE
-            blocking, reach, step = np.int64(-1), np.inf, 0.0
+            blocking, longest, step = np.int64(-1), np.inf, 0.0
         else:
-            blocking, reach = first_to_stop(clamped, count, sign, direction, status, f)
-            step = np.inf if stiffness <= NOISE * size else abs(a[d]) / stiffness
-        if step < reach or blocking < 0:
-            if status[d] == FREE and idle < 0 and stiffness <= nearly * size:
+            blocking, longest = first_to_stop(clamped, count, sign, direction, status, f)
+            step = np.inf if schur <= NOISE * size else abs(a[d]) / schur
+        if step < longest or blocking < 0:
+            if status[d] == FREE and idle < 0 and schur <= nearly * size:
                 # d and C are one redundant set, one of which must do without force: what violates it then?
                 ending, back = first_to_stop(clamped, count, -1.0, direction, status, f)
                 if ending >= 0 and back < f[d] and -a[d] <= WITHIN * allowed * direction[ending]:
@@ -221,13 +221,13 @@ def drive(A, n, d, nearly, allowed, negligible, clamped, count, limit, factor, d
                 return INFEASIBLE, count, pivots
             add_forces(clamped, count, sign * step, direction, status, f)
             f[d] += sign * step
-            status[d] = JOINT if status[d] == LOOSE else CLAMPED
+            status[d] = BILATERAL if status[d] == LOOSE else CLAMPED
             clamped[count] = d
-            factor[count, count] = np.sqrt(stiffness)
+            factor[count, count] = np.sqrt(schur)
             return NOT_CONVERGED, count + 1, pivots
-        add_forces(clamped, count, sign * reach, direction, status, f)
-        f[d] += sign * reach
-        a[d] += sign * reach * max(stiffness, 0.0)
+        add_forces(clamped, count, sign * longest, direction, status, f)
+        f[d] += sign * longest
+        a[d] += sign * longest * max(schur, 0.0)
         let_go(n, clamped, blocking, count, factor, status, f)
         count -= 1
     if status[d] == FREE:
@@ -237,8 +237,9 @@ def drive(A, n, d, nearly, allowed, negligible, clamped, count, limit, factor, d
 
 
 @entry
-def solve_with_joints(A, b, n, tolerance, factor, direction, clamped, status, a, f):
-    """The first n rows of A and b; `status` says JOINT where a = 0 is wanted. f and a come out, nothing is allocated.
+def solve_with_bilateral(A, b, n, tolerance, factor, direction, clamped, status, a, f):
+    """The first n rows of A and b; `status` says BILATERAL where a = 0 is wanted. f and a come out, nothing is
+    allocated.
 
     Solved is what violates nothing by more than tolerance max(1, |b|). Returns (outcome, violation [m/s^2], count of
     clamped rows, last driven, pivots). An INFEASIBLE outcome leaves its certificate y: `direction` over the clamped
@@ -257,18 +258,20 @@ def solve_with_joints(A, b, n, tolerance, factor, direction, clamped, status, a,
         outcome, count, driven = NOT_CONVERGED, np.int64(0), np.int64(-1)
         for i in range(n):
             f[i] = 0.0
-            status[i] = JOINT if status[i] >= JOINT else FREE
-            if status[i] == JOINT:
+            status[i] = BILATERAL if status[i] >= BILATERAL else FREE
+            if status[i] == BILATERAL:
                 clamped[count] = i
                 count += 1
         nearly = NOISE if attempt == 0 else NEARLY_DEPENDENT
         visible = VISIBLE * scale if attempt == 0 else WITHIN * allowed
-        held, rebuilds, anew, drift = np.int64(-1), 0, True, DRIFT
+        bilateral_count, rebuilds, anew, drift = np.int64(-1), 0, True, DRIFT
         limit = pivots + 100 + 20 * n
         while pivots < limit:
             if anew:
-                count = rebuild(A, b, n, clamped, max(held, 0), count, nearly, negligible, factor, direction, status, f)
-                held = count if held < 0 else held  # the joints, at first
+                count = rebuild(
+                    A, b, n, clamped, max(bilateral_count, 0), count, nearly, negligible, factor, direction, status, f
+                )
+                bilateral_count = count if bilateral_count < 0 else bilateral_count  # the joints, at first
                 pivots += count
             anew = not settle(A, b, n, clamped, count, drift, factor, direction, status, a, f) and drift == DRIFT
             if anew and rebuilds < REBUILDS + n // 4:

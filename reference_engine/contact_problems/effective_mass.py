@@ -1,4 +1,4 @@
-"""The inverse effective mass K [1/kg] at a place of contact: an impulse j there changes the velocity by K j."""
+"""The inverse effective mass K [1/kg] at a contact point: an impulse j there changes the velocity by K j."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,9 +43,9 @@ def inverse_mass(mass: float, inertia: ArrayLike, arm: ArrayLike) -> Array:
 
 
 def inverse_mass_through_joints(mass_matrix: ArrayLike, jacobian: ArrayLike, joints: ArrayLike | None = None) -> Array:
-    """K = J M^-1 J^T [1/kg] of places whose velocities are J q' in the generalised velocities q'.
+    """K = J M^-1 J^T [1/kg] of contacts whose velocities are J q' in the generalised velocities q'.
 
-    mass_matrix (Q, Q). jacobian (n D, Q), D = 2 in the plane, 3 in space, places one after the other. joints (R, Q):
+    mass_matrix (Q, Q). jacobian (n D, Q), D = 2 in the plane, 3 in space, contacts one after the other. joints (R, Q):
     rows G with G q' = 0, which hold through the impact, redundant ones too; M^-1 - M^-1 G^T (G M^-1 G^T)^+ G M^-1 then
     takes the place of M^-1. The impulses change q' by that, times J^T j.
 

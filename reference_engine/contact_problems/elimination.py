@@ -43,10 +43,10 @@ def eliminate(M, n, rows, skipped, size):
         size[0, pivot] = -1.0  # taken
         for i in range(n):
             if size[0, i] > 0.0 and M[i, k] != 0.0:
-                part = M[i, k] / M[pivot, k]
-                M[i, k] = part
+                multiplier = M[i, k] / M[pivot, k]
+                M[i, k] = multiplier
                 for j in range(k + 1, n):
-                    M[i, j] -= part * M[pivot, j]
+                    M[i, j] -= multiplier * M[pivot, j]
     return count
 
 

@@ -2,7 +2,7 @@
 
 
 class ContactForceError(RuntimeError):
-    """No forces f with 0 <= f  perp  A f + b >= 0 were found; the figures say by how much it failed.
+    """No forces f with 0 <= f  perp  A f + b >= 0 were found; the numbers say by how much it failed.
 
     `certificate`, if there is one, is y >= 0 with A y = 0 and b . y < 0: then no such forces exist.
     """

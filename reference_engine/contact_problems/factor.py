@@ -24,26 +24,26 @@ def factorise(A, clamped, first, count, threshold, negligible, factor):
             for k in range(column):
                 rest -= factor[row, k] * factor[column, k]
             factor[row, column] = rest / factor[column, column]
-    for place in range(first, count):
-        best, most = place, -1.0
-        for row in range(place, count):
+    for step in range(first, count):
+        best, most = step, -1.0
+        for row in range(step, count):
             own = A[clamped[row], clamped[row]]
             rest = own
-            for k in range(place):
+            for k in range(step):
                 rest -= factor[row, k] * factor[row, k]
             if own > negligible and rest / own > most:
                 best, most = row, rest / own
         if most <= threshold:
-            return place
-        clamped[place], clamped[best] = clamped[best], clamped[place]
-        for k in range(place):
-            factor[place, k], factor[best, k] = factor[best, k], factor[place, k]
-        factor[place, place] = np.sqrt(most * A[clamped[place], clamped[place]])
-        for row in range(place + 1, count):
-            rest = A[clamped[row], clamped[place]]
-            for k in range(place):
-                rest -= factor[row, k] * factor[place, k]
-            factor[row, place] = rest / factor[place, place]
+            return step
+        clamped[step], clamped[best] = clamped[best], clamped[step]
+        for k in range(step):
+            factor[step, k], factor[best, k] = factor[best, k], factor[step, k]
+        factor[step, step] = np.sqrt(most * A[clamped[step], clamped[step]])
+        for row in range(step + 1, count):
+            rest = A[clamped[row], clamped[step]]
+            for k in range(step):
+                rest -= factor[row, k] * factor[step, k]
+            factor[row, step] = rest / factor[step, step]
     return count
 
 

@@ -2,32 +2,32 @@
 
 First the forces that follow from the modes guessed (`friction_modes`), which is one elimination and nearly always the
 answer where the guess is that of the last event. Else a walk from mode to mode; else Lemke's method; and of a few
-places, where that ends without an answer too, all modes in turn, so that "none" is proven for those. Whatever is
+contacts, where that ends without an answer too, all modes in turn, so that "none" is proven for those. Whatever is
 accepted meets every condition to the tolerance.
 
 Sticking and slip may both solve a problem where mu_s > mu: then it sticks. So mu takes the place of mu_s only where
-slip begins though all places had mu_s.
+slip begins though all contacts had mu_s.
 """
 
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
-from reference_engine.contact_problems.friction_lemke import LemkeRoom, modes_by_lemke
+from reference_engine.contact_problems.friction_lemke import LemkeWork, modes_by_lemke
 from reference_engine.contact_problems.friction_modes import (
     ALL,
     BALANCED,
+    CLOSED,
     FIRST,
     FULL_MINUS,
     FULL_PLUS,
     GIVEN,
-    GRIPPING,
-    HELD,
     NOTHING,
     OPEN,
-    PARTS,
+    SEPARATING,
     SLIDING_PLUS,
     SLIPS_MINUS,
     SLIPS_PLUS,
+    STICKING,
     STICKS,
     WORST,
     FrictionAnswer,
@@ -36,8 +36,8 @@ from reference_engine.contact_problems.friction_modes import (
     fitting,
     forces_of_modes,
     inspect,
-    keep,
     pressing,
+    save,
 )
 from reference_engine.contact_problems.lemke import SOLVED as MODES_FOUND
 
@@ -45,33 +45,33 @@ SOLVED, NONE = 0, 1
 STEADY, PAINLEVE, INDETERMINATE = 0, 1, 2
 
 GUESS, WALK, SETTLE, SETTLED, IN_TURN, DOUBT = 0, 1, 2, 3, 4, 5  # stages of the search
-STAGE, TURN, ATTEMPT, PLACE = 0, 1, 2, 3  # its state
+STAGE, TURN, ATTEMPT, CONTACT = 0, 1, 2, 3  # its state
 TRY, ASK_LEMKE, ACCEPT, GIVE_UP = 0, 1, 2, 3  # what to do next
-TURNS_OF_ALL = 6  # of the walk: all violated places change their modes,
-TURNS_OF_WORST = 4, 40  # then the worst only, for as many turns more as there are places, but not above
+TURNS_OF_ALL = 6  # of the walk: all violated contacts change their modes,
+TURNS_OF_WORST = 4, 40  # then the worst only, for as many turns more as there are contacts, but not above
 TURNS_OF_FIRST = 4  # then the first only
 ATTEMPTS = 8  # of Lemke's method: with mu_s, with mu, with certain slips, then each with another cover,
 NUDGED = 6  # from here on with b_n raised
 NUDGE = 0.25  # of what is allowed, each time
-ALL_MODES = 5000  # so many are tried in turn: all those of six gripping places
+ALL_MODES = 5000  # so many are tried in turn: all those of six sticking contacts
 
 
-def friction_room(places: int) -> tuple[FrictionAnswer, FrictionWork, LemkeRoom]:
-    """Arrays for up to so many places: the answer (all OPEN, no forces) and scratch."""
-    R = places
-    mode, doubt, wanted, kinetic, guess, kept = (np.zeros(R, np.int64) for _ in range(6))
-    f, a, right, x, kept_f, kept_a, q = (np.zeros(2 * R) for _ in range(7))
+def new_friction_work(contacts: int) -> tuple[FrictionAnswer, FrictionWork, LemkeWork]:
+    """Arrays for up to so many contacts: the answer (all OPEN, no forces) and scratch."""
+    R = contacts
+    mode, doubt, wanted, kinetic, guess, saved = (np.zeros(R, np.int64) for _ in range(6))
+    f, a, right, x, saved_f, saved_a, q = (np.zeros(2 * R) for _ in range(7))
     columns, rows, skipped = (np.zeros(2 * R, np.int64) for _ in range(3))
     p, slope, excess = (np.zeros(R) for _ in range(3))
-    place, row, basic = (np.zeros(4 * R, np.int64) for _ in range(3))
+    contact, row, basic = (np.zeros(4 * R, np.int64) for _ in range(3))
     return (
         FrictionAnswer(mode, f, a, p, doubt),
         FrictionWork(
             np.zeros((2 * R, 2 * R)), np.zeros((2, 2 * R)), right, x, columns, rows, skipped, slope, excess, wanted,
-            kinetic, guess, kept, kept_f, kept_a, np.zeros(4, np.int64),
+            kinetic, guess, saved, saved_f, saved_a, np.zeros(4, np.int64),
         ),
-        LemkeRoom(
-            np.zeros(R, np.int64), np.zeros((2 * R, 2 * R)), q, np.zeros((4 * R, 4 * R + 2)), place, row,
+        LemkeWork(
+            np.zeros(R, np.int64), np.zeros((2 * R, 2 * R)), q, np.zeros((4 * R, 4 * R + 2)), contact, row,
             np.zeros(4 * R), basic, np.zeros(4 * R + 1, np.int64), np.zeros(8 * R + 1, np.int64),
         ),
     )  # fmt: skip
@@ -83,7 +83,7 @@ def unslipped(problem, n, mode):
     changed = False
     for k in range(n):
         slips = mode[k] & 7 == SLIPS_PLUS or mode[k] & 7 == SLIPS_MINUS
-        if slips and problem.kind[k] == GRIPPING and problem.static_friction[k] > problem.friction[k]:
+        if slips and problem.kind[k] == STICKING and problem.static_friction[k] > problem.friction[k]:
             mode[k] += FULL_PLUS - SLIPS_PLUS
             changed = True
     return changed
@@ -95,7 +95,7 @@ def next_attempt(problem, n, work):
     work.state[ATTEMPT] += 1
     differs = False
     for k in range(n):
-        differs = differs or (problem.kind[k] == GRIPPING and problem.static_friction[k] > problem.friction[k])
+        differs = differs or (problem.kind[k] == STICKING and problem.static_friction[k] > problem.friction[k])
     if work.state[ATTEMPT] == 2 and not differs:
         work.state[ATTEMPT] = 3
     for k in range(n):
@@ -107,20 +107,20 @@ def next_attempt(problem, n, work):
 def settle(problem, n, allowed, answer, work):
     """What touches without a force is held, and what has slip's friction but rests sticks, unless so guessed.
 
-    So redundant places are not taken for open ones, and slip is slip.
+    So redundant contacts are not taken for open ones, and slip is slip.
     """
     changed = False
     for k in range(n):
         mode, a_t = answer.mode[k], answer.a[2 * k + 1]
-        gripping = problem.kind[k] == GRIPPING
+        may_stick = problem.kind[k] == STICKING
         if mode == work.guess[k]:
             continue
         if not pressing(mode) and answer.a[2 * k] <= allowed:
-            mode = HELD if mode == OPEN else mode - PARTS
-            if gripping and mode <= STICKS and abs(a_t) > allowed:
+            mode = CLOSED if mode == OPEN else mode - SEPARATING
+            if may_stick and mode <= STICKS and abs(a_t) > allowed:
                 mode = SLIPS_PLUS if a_t > 0.0 else SLIPS_MINUS
-        if gripping and mode & 7 >= SLIPS_PLUS and abs(a_t) <= allowed:
-            mode = STICKS + (mode & PARTS)
+        if may_stick and mode & 7 >= SLIPS_PLUS and abs(a_t) <= allowed:
+            mode = STICKS + (mode & SEPARATING)
         changed = changed or mode != answer.mode[k]
         answer.mode[k] = mode
     return changed
@@ -128,8 +128,8 @@ def settle(problem, n, allowed, answer, work):
 
 @kernel
 def next_choice(kind, differ, based, mode):
-    """Of the modes that a place can have, the next one after this; -1 if there is none."""
-    for following in range(mode + 1, PARTS + FULL_MINUS + 1):
+    """Of the modes that a contact can have, the next one after this; -1 if there is none."""
+    for following in range(mode + 1, SEPARATING + FULL_MINUS + 1):
         if fitting(kind, differ, based, following) == following:
             return following
     return -1
@@ -137,31 +137,34 @@ def next_choice(kind, differ, based, mode):
 
 @kernel
 def next_in_turn(problem, n, answer, work):
-    """The modes of all places, counted through like the digits of a number, if they are few. Returns whether any."""
-    first, carries, total = work.state[PLACE] < 0, True, 1.0
-    work.state[PLACE] = 0
+    """The modes of all contacts, counted through like the digits of a number, if they are few. Returns whether any."""
+    first, carries, total = work.state[CONTACT] < 0, True, 1.0
+    work.state[CONTACT] = 0
     for k in range(n):
         kind, based = problem.kind[k], problem.base[k] > 0.0
         differ = problem.static_friction[k] > problem.friction[k]
-        mode = work.kept[k]
+        mode = work.saved[k]
         if carries:
             mode = np.int64(-1) if first else next_choice(kind, differ, based, mode)
             carries = not mode >= 0
-            work.kept[k] = next_choice(kind, differ, based, mode) if carries else mode
+            work.saved[k] = next_choice(kind, differ, based, mode) if carries else mode
         if first:
-            mode, choices = work.kept[k], 0
+            mode, choices = work.saved[k], 0
             while mode >= 0:
                 choices += 1
                 mode = next_choice(kind, differ, based, mode)
             total *= choices
-        answer.mode[k], answer.f[2 * k], answer.f[2 * k + 1] = work.kept[k], 0.0, 0.0
+        answer.mode[k], answer.f[2 * k], answer.f[2 * k + 1] = work.saved[k], 0.0, 0.0
     return n > 0 and total <= ALL_MODES and (first or not carries)
 
 
 @kernel
 def find_painleve(problem, n, answer):
-    """p and doubt of the places. Returns the sliding place with the least p / A_nn (or -1), and whether any p <= 0."""
-    least, place = np.inf, -1
+    """p and doubt of the contacts. Returns the sliding contact with the least p / A_nn (or -1), and whether any p <=
+
+    0.
+    """
+    least, contact = np.inf, -1
     for k in range(n):
         A_nn = problem.A[2 * k, 2 * k]
         answer.p[k], answer.doubt[k] = A_nn, STEADY
@@ -169,19 +172,19 @@ def find_painleve(problem, n, answer):
             along = problem.friction[k] * problem.A[2 * k, 2 * k + 1]
             answer.p[k] += -along if problem.kind[k] == SLIDING_PLUS else along
             if A_nn > 0.0 and answer.p[k] / A_nn < least:
-                least, place = answer.p[k] / A_nn, k
+                least, contact = answer.p[k] / A_nn, k
             if answer.p[k] <= 0.0 < A_nn:
                 answer.doubt[k] = PAINLEVE
-    return place, least <= 0.0
+    return contact, least <= 0.0
 
 
 @kernel
 def next_doubt(n, answer, work):
-    """A place with p <= 0 the other way round, open or pressing."""
-    for k in range(work.state[PLACE] + 1, n):
+    """A contact with p <= 0 the other way round, open or pressing."""
+    for k in range(work.state[CONTACT] + 1, n):
         if answer.doubt[k] == PAINLEVE:
-            answer.mode[k] = OPEN if pressing(answer.mode[k]) else HELD
-            work.state[PLACE] = k
+            answer.mode[k] = OPEN if pressing(answer.mode[k]) else CLOSED
+            work.state[CONTACT] = k
             return True
     return False
 
@@ -207,48 +210,48 @@ def proceed(problem, n, allowed, solves, redundant, doubtful, answer, work):
     if not solves and state[STAGE] == IN_TURN:
         return TRY if next_in_turn(problem, n, answer, work) else GIVE_UP
     if state[STAGE] == DOUBT and solves:
-        answer.doubt[state[PLACE]] = INDETERMINATE
+        answer.doubt[state[CONTACT]] = INDETERMINATE
     if state[STAGE] == DOUBT or not solves:
-        keep(n, work.kept, work.kept_f, work.kept_a, answer.mode, answer.f, answer.a)
+        save(n, work.saved, work.saved_f, work.saved_a, answer.mode, answer.f, answer.a)
     else:
-        keep(n, answer.mode, answer.f, answer.a, work.kept, work.kept_f, work.kept_a)
+        save(n, answer.mode, answer.f, answer.a, work.saved, work.saved_f, work.saved_a)
     arrived, anew = state[STAGE] == WALK or state[STAGE] == IN_TURN, state[STAGE] == SETTLE and not solves
     if (arrived or anew) and settle(problem, n, allowed, answer, work):
         state[STAGE] = SETTLE if arrived else SETTLED
         return TRY
     if doubtful:
         if state[STAGE] != DOUBT:
-            state[STAGE], state[PLACE] = DOUBT, -1
+            state[STAGE], state[CONTACT] = DOUBT, -1
         if next_doubt(n, answer, work):
             return TRY
     return ACCEPT
 
 
 @entry
-def solve_friction(problem, n, allowed, answer, work, room):
-    """Forces at the first n places, from the guess in `answer`. Returns (outcome, violation, place).
+def solve_friction(problem, n, allowed, answer, work, lemke_work):
+    """Forces at the first n contacts, from the guess in `answer`. Returns (outcome, violation, contact).
 
-    The guess is the modes and forces of the last solution, where there was one; else HELD and 0. A mode that does not
-    fit the kind of its place is taken for the nearest that does. Forces of redundant places change no more than they
+    The guess is the modes and forces of the last solution, where there was one; else CLOSED and 0. A mode that does not
+    fit the kind of its place is taken for the nearest that does. Forces of redundant contacts change no more than they
     must while the guess of the modes is right.
     allowed [m/s^2, or m/s]: by how much a condition may be broken; f_n >= 0 by allowed / A_nn, the friction cone by
-    allowed / A_tt. violation: by how much one is. outcome SOLVED, or NONE with the sliding place that is nearest to
+    allowed / A_tt. violation: by how much one is. outcome SOLVED, or NONE with the sliding contact that is nearest to
     Painleve's case or past it (-1 if none slides); then mode, f and a mean nothing. Nothing is allocated.
     """
-    place, doubtful = find_painleve(problem, n, answer)
+    contact, doubtful = find_painleve(problem, n, answer)
     for k in range(n):
         work.kinetic[k] = 0
     state = work.state
-    state[STAGE], state[TURN], state[ATTEMPT], state[PLACE] = GUESS, 0, 0, -1
-    task, violation, redundant = TRY, 0.0, False
-    while task <= ASK_LEMKE:
+    state[STAGE], state[TURN], state[ATTEMPT], state[CONTACT] = GUESS, 0, 0, -1
+    action, violation, redundant = TRY, 0.0, False
+    while action <= ASK_LEMKE:
         worst = np.inf
-        if task == ASK_LEMKE:
+        if action == ASK_LEMKE:
             nudge, uneven = max(0, state[ATTEMPT] + 1 - NUDGED) * NUDGE * allowed, max(0, state[ATTEMPT] - 2)
             state[TURN] = TURNS_OF_ALL + TURNS_OF_WORST[1] + TURNS_OF_FIRST
-            if modes_by_lemke(problem, n, nudge, uneven, uneven == 1, answer, work, room) == MODES_FOUND:
-                state[TURN], task = 0, TRY
-        if task == TRY:
+            if modes_by_lemke(problem, n, nudge, uneven, uneven == 1, answer, work, lemke_work) == MODES_FOUND:
+                state[TURN], action = 0, TRY
+        if action == TRY:
             for k in range(n):
                 differ = problem.static_friction[k] > problem.friction[k]
                 answer.mode[k] = fitting(problem.kind[k], differ, problem.base[k] > 0.0, answer.mode[k])
@@ -261,5 +264,5 @@ def solve_friction(problem, n, allowed, answer, work, room):
             worst = inspect(problem, n, allowed, answer, work)
             if worst <= allowed and state[STAGE] != DOUBT:
                 violation = worst
-        task = proceed(problem, n, allowed, worst <= allowed, redundant, doubtful, answer, work)
-    return (SOLVED if task == ACCEPT else NONE), violation, place
+        action = proceed(problem, n, allowed, worst <= allowed, redundant, doubtful, answer, work)
+    return (SOLVED if action == ACCEPT else NONE), violation, contact

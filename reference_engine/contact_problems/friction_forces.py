@@ -1,4 +1,4 @@
-"""Contact forces with Coulomb friction: the front, a problem in, forces out, or why there are none."""
+"""Contact forces with Coulomb friction: a problem in, forces out, or why there are none."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,22 +10,22 @@ from reference_engine.contact_problems.friction import (
     INDETERMINATE,
     PAINLEVE,
     SOLVED,
-    friction_room,
+    new_friction_work,
     solve_friction,
 )
 from reference_engine.contact_problems.friction_modes import (
+    BILATERAL,
+    CLOSED,
     FULL_MINUS,
     FULL_PLUS,
-    GRIPPING,
-    HELD,
-    JOINT,
     OPEN,
-    PARTS,
+    SEPARATING,
     SLIDING_MINUS,
     SLIDING_PLUS,
     SLIPS_MINUS,
     SLIPS_PLUS,
     SMOOTH,
+    STICKING,
     STICKS,
     FrictionProblem,
 )
@@ -34,34 +34,34 @@ Array = NDArray[np.float64]
 
 ASYMMETRY = 1e-9  # of the largest entry: what round-off leaves between A_ij and A_ji
 KINDS = {
-    "joint": JOINT, "smooth": SMOOTH, "gripping": GRIPPING, "sliding+": SLIDING_PLUS, "sliding-": SLIDING_MINUS,
+    "joint": BILATERAL, "smooth": SMOOTH, "gripping": STICKING, "sliding+": SLIDING_PLUS, "sliding-": SLIDING_MINUS,
 }  # fmt: skip
 MODES = {
-    OPEN: "open", HELD: "held", STICKS: "sticks", SLIPS_PLUS: "slips+", SLIPS_MINUS: "slips-",
+    OPEN: "open", CLOSED: "held", STICKS: "sticks", SLIPS_PLUS: "slips+", SLIPS_MINUS: "slips-",
     FULL_PLUS: "full+", FULL_MINUS: "full-",
 }  # fmt: skip
-MODES |= {PARTS + mode: f"parts, {MODES[mode]}" for mode in range(STICKS, FULL_MINUS + 1)}
+MODES |= {SEPARATING + mode: f"parts, {MODES[mode]}" for mode in range(STICKS, FULL_MINUS + 1)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrictionSolution:
-    """Forces at N places of contact, or that there are none."""
+    """Forces at N contact points, or that there are none."""
 
     force: Array  # (N, 2) N: along the normal, along the tangent; nan where there are none
-    acceleration: Array  # (N, 2) m/s^2; 0 along tangents of smooth places and joints
+    acceleration: Array  # (N, 2) m/s^2; 0 along tangents of smooth contacts and joints
     mode: tuple[str, ...]  # of `MODES`; empty where there are none
     outcome: Literal["solved", "none"]
     violation: float  # m/s^2, the worst breach of a condition; of f_n times A_nn, of the friction cone times A_tt
-    p: Array  # (N,) 1/kg, a_n per f_n of the place alone: A_nn - s mu A_nt where it slides
-    painleve: tuple[int, ...]  # sliding places with p <= 0
-    indeterminate: tuple[int, ...]  # of those: the place open and the place pressing both solve the problem
-    place: int | None  # where there are none: the sliding place with the least p / A_nn
+    p: Array  # (N,) 1/kg, a_n per f_n of the contact alone: A_nn - s mu A_nt where it slides
+    painleve: tuple[int, ...]  # sliding contacts with p <= 0
+    indeterminate: tuple[int, ...]  # of those: the contact open and the contact pressing both solve the problem
+    contact: int | None  # where there are none: the sliding contact with the least p / A_nn
 
 
 def checked_matrix(A: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
     A, b = np.array(A, np.float64, order="C"), np.array(b, np.float64)
     if b.ndim != 1 or len(b) % 2:
-        raise ValueError(f"b: shape {b.shape} is not (2 N,), a normal and a tangent for each place")
+        raise ValueError(f"b: shape {b.shape} is not (2 N,), a normal and a tangent for each contact")
     if A.shape != (len(b), len(b)):
         raise ValueError(f"A: shape {A.shape} does not fit b of length {len(b)}; ({len(b)}, {len(b)}) is wanted")
     for name, array in (("A", A), ("b", b)):
@@ -85,14 +85,14 @@ def checked_numbers(name: str, given: ArrayLike, n: int, least: Array) -> Array:
     return array
 
 
-def codes(name: str, words: ArrayLike, table: dict[str, int], n: int) -> NDArray[np.int64]:
-    given = [str(word) for word in np.atleast_1d(np.asarray(words))]
-    given = given * n if np.ndim(words) == 0 else given
+def codes(name: str, labels: ArrayLike, table: dict[str, int], n: int) -> NDArray[np.int64]:
+    given = [str(label) for label in np.atleast_1d(np.asarray(labels))]
+    given = given * n if np.ndim(labels) == 0 else given
     if len(given) != n:
-        raise ValueError(f"{name}: {len(given)} of them do not fit {n} places")
-    if unknown := [word for word in given if word not in table]:
+        raise ValueError(f"{name}: {len(given)} of them do not fit {n} contacts")
+    if unknown := [label for label in given if label not in table]:
         raise ValueError(f"{name}: {unknown[0]!r} is not one of {', '.join(table)}")
-    return np.array([table[word] for word in given], np.int64)
+    return np.array([table[label] for label in given], np.int64)
 
 
 def friction_forces(
@@ -107,9 +107,9 @@ def friction_forces(
     tolerance: float = 1e-9,
     scale: float | None = None,
 ) -> FrictionSolution:
-    """Forces at N places of contact at one instant, with Coulomb friction; or impulses, with speeds for accelerations.
+    """Forces at N contact points at one time, with Coulomb friction; or impulses, with speeds for accelerations.
 
-    A (2 N, 2 N) [1/kg] = J M^-1 J^T and b (2 N,) [m/s^2], without these forces: rows 2 k along the normal of place k,
+    A (2 N, 2 N) [1/kg] = J M^-1 J^T and b (2 N,) [m/s^2], without these forces: rows 2 k along the normal of contact k,
     2 k + 1 along its tangent. kind (N,), or one for all:
       "joint"                  a_n = 0, f_n of either sign, no friction
       "smooth"                 0 <= f_n  perp  a_n >= 0, no friction
@@ -119,9 +119,9 @@ def friction_forces(
     is there already, which friction counts too. guess (N,): modes to begin with, as `FrictionSolution.mode` has them.
 
     Every condition is met to tolerance * scale [m/s^2], which is max |b| if left out; f_n >= 0 and the cone as far as
-    such a force matters at its own place, f_n A_nn. Where several solutions exist (redundant contacts, mu_s > mu) one
-    is given, and what may stick does so in preference. Sliding places with p <= 0 (Painleve) are named. outcome "none":
-    no modes were found that meet the conditions; for up to six gripping places all were tried.
+    such a force matters at its own contact, f_n A_nn. Where several solutions exist (redundant contacts, mu_s > mu) one
+    is given, and what may stick does so in preference. Sliding contacts with p <= 0 (Painleve) are named. outcome
+    "none": no modes were found that meet the conditions; for up to six sticking contacts all were tried.
 
     Raises ValueError for arrays that do not fit or are not finite, and for unknown words.
     Stewart & Trinkle 1996 (Int. J. Num. Meth. Eng. 39); Anitescu & Potra 1997 (Nonlinear Dynamics 14); for p, Genot &
@@ -138,14 +138,14 @@ def friction_forces(
     if scale is not None and not 0.0 < scale < np.inf:
         raise ValueError(f"scale: {scale:g} is not a positive finite number of m/s^2")
     allowed = float(tolerance) * float(scale if scale is not None else np.abs(b).max(initial=0.0) or 1.0)
-    answer, work, room = friction_room(n)
+    answer, work, lemke_work = new_friction_work(n)
     if guess is None:
         slope = mu * ((kinds == SLIDING_MINUS).astype(float) - (kinds == SLIDING_PLUS))
         p = A.diagonal()[::2] + slope * A.diagonal(1)[::2]
-        answer.mode[:] = np.where((p > 0.0) | (slope == 0.0), HELD, OPEN)
+        answer.mode[:] = np.where((p > 0.0) | (slope == 0.0), CLOSED, OPEN)
     else:
-        answer.mode[:] = codes("guess", guess, {word: mode for mode, word in MODES.items()}, n)
-    outcome, violation, place = solve_friction(problem, n, allowed, answer, work, room)
+        answer.mode[:] = codes("guess", guess, {label: mode for mode, label in MODES.items()}, n)
+    outcome, violation, contact = solve_friction(problem, n, allowed, answer, work, lemke_work)
     solved = outcome == SOLVED
     return FrictionSolution(
         force=answer.f.reshape(n, 2) if solved else np.full((n, 2), np.nan),
@@ -156,5 +156,5 @@ def friction_forces(
         p=answer.p,
         painleve=tuple(int(k) for k in np.flatnonzero(answer.doubt >= PAINLEVE)),
         indeterminate=tuple(int(k) for k in np.flatnonzero(answer.doubt == INDETERMINATE)),
-        place=None if solved or place < 0 else int(place),
+        contact=None if solved or contact < 0 else int(contact),
     )

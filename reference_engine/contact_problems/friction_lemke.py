@@ -1,18 +1,18 @@
 """Modes of contact by Lemke's method, where the walk from mode to mode does not end.
 
 Stewart & Trinkle 1996 (Int. J. Num. Meth. Eng. 39) and Anitescu & Potra 1997 (Nonlinear Dynamics 14), in the plane.
-Friction of a gripping place is split in f_t = f_plus - f_minus, and lambda is the speed at which it begins to slip:
+Friction of a sticking contact is split in f_t = f_plus - f_minus, and lambda is the speed at which it begins to slip:
 
   0 <= f_n      perp  a_n >= 0
   0 <= f_plus   perp  lambda + a_t >= 0
   0 <= f_minus  perp  lambda - a_t >= 0
   0 <= lambda   perp  mu (f_n + base) - f_plus - f_minus >= 0
 
-Its matrix is copositive: at impacts, b = J v, Lemke's method always ends with a solution. A sliding place has the
+Its matrix is copositive: at impacts, b = J v, Lemke's method always ends with a solution. A sliding contact has the
 known f_t = -s mu (f_n + base), one row and a column n - s mu t, and no such promise. Joints are eliminated beforehand.
 Only the modes are taken from here; the forces come from them by elimination, with A and b as given.
 
-In round-off the promise is not kept where many places are redundant, or where slip is 1e9 times what approaches. Then
+In round-off the promise is not kept where many contacts are redundant, or where slip is 1e9 times what approaches. Then
 another cover, and so another path, finds what one has missed; and slip that nothing here can stop is taken as known.
 """
 
@@ -25,13 +25,13 @@ from reference_engine import elementary
 from reference_engine.compiler.kernels import kernel
 from reference_engine.compiler.structure import Structure
 from reference_engine.contact_problems.friction_modes import (
-    GRIPPING,
-    HELD,
-    JOINT,
+    BILATERAL,
+    CLOSED,
     OPEN,
-    PARTS,
+    SEPARATING,
     SLIDING_MINUS,
     SLIDING_PLUS,
+    STICKING,
     STICKS,
     edge,
 )
@@ -48,14 +48,14 @@ LAMBDA = -1
 
 
 @dataclass(frozen=True, eq=False)
-class LemkeRoom(Structure):
+class LemkeWork(Structure):
     """Scratch; untouched unless Lemke's method is wanted."""
 
     kind: NDArray[np.int64]  # (R,)
     G: NDArray[np.float64]  # (2R, 2R)
     q: NDArray[np.float64]  # (2R,)
     table: NDArray[np.float64]  # (4R, 4R + 2)
-    place: NDArray[np.int64]  # (4R,) of each unknown: its place, row of A, and sign
+    contact: NDArray[np.int64]  # (4R,) of each unknown: its place, row of A, and sign
     row: NDArray[np.int64]  # (4R,)
     sign: NDArray[np.float64]  # (4R,)
     basic: NDArray[np.int64]  # (4R,)
@@ -71,7 +71,7 @@ def without_joints(problem, n, G, q):
         for j in range(2 * n):
             G[i, j] = problem.A[i, j]
     for k in range(n):
-        if problem.kind[k] < GRIPPING:
+        if problem.kind[k] < STICKING:
             i = 2 * k + 1
             q[i] = 0.0
             for j in range(2 * n):
@@ -79,17 +79,17 @@ def without_joints(problem, n, G, q):
     for _ in range(n):
         pivot, most = -1, DEPENDENT
         for k in range(n):
-            if problem.kind[k] == JOINT and G[2 * k, 2 * k] > most * problem.A[2 * k, 2 * k]:
+            if problem.kind[k] == BILATERAL and G[2 * k, 2 * k] > most * problem.A[2 * k, 2 * k]:
                 pivot, most = 2 * k, G[2 * k, 2 * k] / problem.A[2 * k, 2 * k]
         if pivot < 0:
             return
         for i in range(2 * n):
-            part = G[i, pivot] / G[pivot, pivot]
-            if i == pivot or part == 0.0:
+            factor = G[i, pivot] / G[pivot, pivot]
+            if i == pivot or factor == 0.0:
                 continue
-            q[i] -= part * q[pivot]
+            q[i] -= factor * q[pivot]
             for j in range(2 * n):
-                G[i, j] -= part * G[pivot, j]
+                G[i, j] -= factor * G[pivot, j]
                 if abs(G[i, j]) <= CANCELLED * np.sqrt(problem.A[i, i] * problem.A[j, j]):
                     G[i, j] = 0.0
         for i in range(2 * n):
@@ -98,47 +98,47 @@ def without_joints(problem, n, G, q):
 
 @kernel
 def kinds(problem, n, certain, kind):
-    """Those of the places; if `certain`, what grips but slips fast is taken for sliding."""
+    """Those of the contacts; if `certain`, what sticks but slips fast is taken for sliding."""
     most = 0.0
     for k in range(n):
         most = max(most, abs(problem.b[2 * k]))
     for k in range(n):
         kind[k], slip = problem.kind[k], problem.b[2 * k + 1]
-        if certain and kind[k] == GRIPPING and abs(slip) > CERTAIN * most:
+        if certain and kind[k] == STICKING and abs(slip) > CERTAIN * most:
             kind[k] = SLIDING_PLUS if slip > 0.0 else SLIDING_MINUS
 
 
 @kernel
-def variables(kind, n, place, row, sign):
-    """Which unknowns there are: (place, row of A or LAMBDA, sign of the force along it). Returns the count."""
+def variables(kind, n, contact, row, sign):
+    """Which unknowns there are: (contact, row of A or LAMBDA, sign of the force along it). Returns the count."""
     count = 0
     for k in range(n):
-        if kind[k] == JOINT:
+        if kind[k] == BILATERAL:
             continue
-        for part in range(4 if kind[k] == GRIPPING else 1):
-            place[count] = k
-            row[count] = LAMBDA if part == 3 else 2 * k + (part > 0)
-            sign[count] = -1.0 if part == 2 else 1.0
+        for which in range(4 if kind[k] == STICKING else 1):
+            contact[count] = k
+            row[count] = LAMBDA if which == 3 else 2 * k + (which > 0)
+            sign[count] = -1.0 if which == 2 else 1.0
             count += 1
     return count
 
 
 @kernel
-def fill(problem, kinds, n, count, nudge, uneven, G, q, work, place, row, sign, table):
-    """The table (q, M, cover) of  w = M z + q + cover z0,  rows scaled so that a place's own entry is about 1."""
+def fill(problem, kinds, n, count, nudge, uneven, G, q, work, contact, row, sign, table):
+    """The table (q, M, cover) of  w = M z + q + cover z0,  rows scaled so that a contact's own entry is about 1."""
     for k in range(n):
         kind, A_nn = kinds[k], problem.A[2 * k, 2 * k]
-        own = max(A_nn, problem.A[2 * k + 1, 2 * k + 1]) if kind >= GRIPPING else A_nn
+        own = max(A_nn, problem.A[2 * k + 1, 2 * k + 1]) if kind >= STICKING else A_nn
         work.excess[k] = 1.0 / np.sqrt(own) if own > 0.0 else 1.0
         work.slope[k] = 0.0
         if kind >= SLIDING_PLUS:
             work.slope[k] = -problem.friction[k] if kind == SLIDING_PLUS else problem.friction[k]
     largest = 0.0
     for r in range(count):
-        k, scale = place[r], work.excess[place[r]]
+        k, scale = contact[r], work.excess[contact[r]]
         cone = problem.friction[k] if work.kinetic[k] == 1 else problem.static_friction[k]
         for c in range(count):
-            other = place[c]
+            other = contact[c]
             if row[r] == LAMBDA:
                 entry = 0.0
                 if other == k and row[c] != LAMBDA:
@@ -171,39 +171,53 @@ def fill(problem, kinds, n, count, nudge, uneven, G, q, work, place, row, sign, 
 
 
 @kernel
-def modes_by_lemke(problem, n, nudge, uneven, certain, answer, work, room):
+def modes_by_lemke(problem, n, nudge, uneven, certain, answer, work, lemke_work):
     """Modes of a solution, and in f which forces are at work in it. Returns Lemke's outcome.
 
-    Friction of gripping places is mu where `kinetic`, mu_s elsewhere. nudge [of a]: b_n is raised by up to that, off
+    Friction of sticking contacts is mu where `kinetic`, mu_s elsewhere. nudge [of a]: b_n is raised by up to that, off
     the edge between solvable and not. uneven: which of the covers, 0 that of ones. certain: fast slip goes on.
     """
-    kind, where = room.kind, room.where
+    kind, where = lemke_work.kind, lemke_work.where
     kinds(problem, n, certain, kind)
-    without_joints(problem, n, room.G, room.q)
-    count = variables(kind, n, room.place, room.row, room.sign)
-    fill(problem, kind, n, count, nudge, uneven, room.G, room.q, work, room.place, room.row, room.sign, room.table)
-    outcome, _, _ = lemke_pivots(room.table, room.basic, room.nonbasic, where, STILL, count)
+    without_joints(problem, n, lemke_work.G, lemke_work.q)
+    count = variables(kind, n, lemke_work.contact, lemke_work.row, lemke_work.sign)
+    fill(
+        problem,
+        kind,
+        n,
+        count,
+        nudge,
+        uneven,
+        lemke_work.G,
+        lemke_work.q,
+        work,
+        lemke_work.contact,
+        lemke_work.row,
+        lemke_work.sign,
+        lemke_work.table,
+    )
+    outcome, _, _ = lemke_pivots(lemke_work.table, lemke_work.basic, lemke_work.nonbasic, where, STILL, count)
     if outcome != SOLVED:
         return outcome
     c = 0
     for k in range(n):
-        answer.mode[k], answer.f[2 * k], answer.f[2 * k + 1] = HELD, 0.0, 0.0
-        if problem.kind[k] == JOINT:
+        answer.mode[k], answer.f[2 * k], answer.f[2 * k + 1] = CLOSED, 0.0, 0.0
+        if problem.kind[k] == BILATERAL:
             continue
-        pushes = where[count + c] < 0
-        answer.f[2 * k] = 1.0 if pushes else 0.0
-        answer.mode[k] = HELD if pushes else OPEN
-        if kind[k] > GRIPPING == problem.kind[k] and (pushes or problem.base[k] > 0.0):
+        presses = where[count + c] < 0
+        answer.f[2 * k] = 1.0 if presses else 0.0
+        answer.mode[k] = CLOSED if presses else OPEN
+        if kind[k] > STICKING == problem.kind[k] and (presses or problem.base[k] > 0.0):
             statically = work.kinetic[k] == 0 and problem.static_friction[k] > problem.friction[k]
-            answer.mode[k] = edge(1.0 if kind[k] == SLIDING_PLUS else -1.0, statically) + (0 if pushes else PARTS)
-        if kind[k] == GRIPPING:
+            answer.mode[k] = edge(1.0 if kind[k] == SLIDING_PLUS else -1.0, statically) + (0 if presses else SEPARATING)
+        if kind[k] == STICKING:
             plus, minus, slips = where[count + c + 1] < 0, where[count + c + 2] < 0, where[count + c + 3] < 0
             tangent = STICKS
             if slips and plus != minus:
                 statically = work.kinetic[k] == 0 and problem.static_friction[k] > problem.friction[k]
                 tangent = edge(-1.0 if plus else 1.0, statically)
-            if pushes or problem.base[k] > 0.0:
-                answer.mode[k] = tangent if pushes else PARTS + tangent
+            if presses or problem.base[k] > 0.0:
+                answer.mode[k] = tangent if presses else SEPARATING + tangent
                 answer.f[2 * k + 1] = 1.0 if plus or minus else 0.0
             c += 3
         c += 1

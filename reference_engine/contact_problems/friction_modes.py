@@ -1,14 +1,14 @@
-"""What places of contact do, and the forces that follow from it by one elimination.
+"""What contact points do, and the forces that follow from it by one elimination.
 
-Place k has the rows 2k (normal) and 2k + 1 (tangent) of A, b, f and a = A f + b. Its mode says which of them are
+Contact k has the rows 2k (normal) and 2k + 1 (tangent) of A, b, f and a = A f + b. Its mode says which of them are
 equations, and what the tangential force is:
 
   OPEN                   f = 0, a_n >= 0
-  HELD                   a_n = 0, no friction (smooth places, joints)
+  CLOSED                   a_n = 0, no friction (smooth contacts, joints)
   STICKS                 a_n = 0, a_t = 0,                    |f_t| <= mu_s (f_n + base)
   SLIPS_PLUS, _MINUS     a_n = 0, f_t = -s mu (f_n + base),   s a_t >= 0 (s = +1, -1; no matter where it slides)
   FULL_PLUS, _MINUS      a_n = 0, f_t = -s mu_s (f_n + base), a_t = 0: as SLIPS is at rest, on the way to a solution
-  PARTS + one of these   f_n = 0, a_n >= 0, friction as said from the base alone
+  SEPARATING + one of these   f_n = 0, a_n >= 0, friction as said from the base alone
 
 A wrong mode shows itself: a force that pulls, a body that sinks in, friction beyond the cone, slip against its
 direction. `inspect` lists those with the mode that each asks for.
@@ -23,22 +23,22 @@ from reference_engine.compiler.kernels import kernel
 from reference_engine.compiler.structure import Structure
 from reference_engine.contact_problems.elimination import eliminate, substitute
 
-JOINT, SMOOTH, GRIPPING, SLIDING_PLUS, SLIDING_MINUS = 0, 1, 2, 3, 4  # kinds
-OPEN, HELD, STICKS, SLIPS_PLUS, SLIPS_MINUS, FULL_PLUS, FULL_MINUS, PARTS = 0, 1, 2, 3, 4, 5, 6, 8  # modes
+BILATERAL, SMOOTH, STICKING, SLIDING_PLUS, SLIDING_MINUS = 0, 1, 2, 3, 4  # kinds
+OPEN, CLOSED, STICKS, SLIPS_PLUS, SLIPS_MINUS, FULL_PLUS, FULL_MINUS, SEPARATING = 0, 1, 2, 3, 4, 5, 6, 8  # modes
 
 GIVEN, NOTHING, BALANCED = 0, 1, 2  # what forces begin from
-ALL, WORST, FIRST = 0, 1, 2  # which of the violated places change at once
+ALL, WORST, FIRST = 0, 1, 2  # which of the violated contacts change at once
 ROUND_OFF = 1e-15  # of the largest term of a: what is left of equations beyond that is refined
 CORRECTIONS = 3
-SOFTNESS = 1e-8  # of a place's own A_ii
+SOFTNESS = 1e-8  # of a contact's own A_ii
 
 
 @dataclass(frozen=True, eq=False)
 class FrictionProblem(Structure):
-    """Room for R places or more; only those in use are read. A force is in N and A in 1/kg, or impulses in N s."""
+    """Arrays for R contacts or more; only those in use are read. A force is in N and A in 1/kg, or impulses in N s."""
 
-    A: NDArray[np.float64]  # (2R, 2R) symmetric; tangents of smooth places and joints are not read
-    b: NDArray[np.float64]  # (2R,) without the forces at places
+    A: NDArray[np.float64]  # (2R, 2R) symmetric; tangents of smooth contacts and joints are not read
+    b: NDArray[np.float64]  # (2R,) without the forces at contacts
     kind: NDArray[np.int64]  # (R,)
     friction: NDArray[np.float64]  # (R,) mu, of slip
     static_friction: NDArray[np.float64]  # (R,) mu_s >= mu, of sticking
@@ -49,8 +49,8 @@ class FrictionProblem(Structure):
 class FrictionAnswer(Structure):
     mode: NDArray[np.int64]  # (R,) a guess goes in
     f: NDArray[np.float64]  # (2R,) those of the last solution go in, or 0: where redundant, they change least
-    a: NDArray[np.float64]  # (2R,) 0 at tangents of smooth places and joints
-    p: NDArray[np.float64]  # (R,) a_n per f_n of the place alone: A_nn - s mu A_nt where it slides
+    a: NDArray[np.float64]  # (2R,) 0 at tangents of smooth contacts and joints
+    p: NDArray[np.float64]  # (R,) a_n per f_n of the contact alone: A_nn - s mu A_nt where it slides
     doubt: NDArray[np.int64]  # (R,) where it slides: STEADY, PAINLEVE (p <= 0), INDETERMINATE
 
 
@@ -70,28 +70,28 @@ class FrictionWork(Structure):
     wanted: NDArray[np.int64]  # (R,) mode that the violation asks for
     kinetic: NDArray[np.int64]  # (R,) 1 where slip has begun in this solution: its friction is mu, not mu_s
     guess: NDArray[np.int64]  # (R,)
-    kept: NDArray[np.int64]  # (R,) modes to come back to,
-    kept_f: NDArray[np.float64]  # (2R,) and what belongs to them
-    kept_a: NDArray[np.float64]  # (2R,)
+    saved: NDArray[np.int64]  # (R,) modes to come back to,
+    saved_f: NDArray[np.float64]  # (2R,) and what belongs to them
+    saved_a: NDArray[np.float64]  # (2R,)
     state: NDArray[np.int64]  # (4,) how far the search has come
 
 
 @kernel
-def keep(n, mode, f, a, kept, kept_f, kept_a):
+def save(n, mode, f, a, saved, saved_f, saved_a):
     for k in range(n):
-        kept[k] = mode[k]
+        saved[k] = mode[k]
     for i in range(2 * n):
-        kept_f[i], kept_a[i] = f[i], a[i]
+        saved_f[i], saved_a[i] = f[i], a[i]
 
 
 @kernel
 def pressing(mode):
-    return OPEN < mode < PARTS
+    return OPEN < mode < SEPARATING
 
 
 @kernel
 def edge(sign, statically):
-    """Mode of a gripping place whose friction is at the edge of its cone, against a motion along sign."""
+    """Mode of a sticking contact whose friction is at the edge of its cone, against a motion along sign."""
     if statically:
         return FULL_PLUS if sign > 0.0 else FULL_MINUS
     return SLIPS_PLUS if sign > 0.0 else SLIPS_MINUS
@@ -99,23 +99,23 @@ def edge(sign, statically):
 
 @kernel
 def fitting(kind, differ, based, mode):
-    """A mode that a place can have, near to the one guessed; differ: mu_s > mu; based: base > 0."""
+    """A mode that a contact can have, near to the one guessed; differ: mu_s > mu; based: base > 0."""
     presses, tangent = pressing(mode), mode & 7
-    if kind == JOINT:
-        return HELD
+    if kind == BILATERAL:
+        return CLOSED
     if kind == SMOOTH:
-        return HELD if presses else OPEN
+        return CLOSED if presses else OPEN
     if kind == SLIDING_PLUS:
         tangent = SLIPS_PLUS
     elif kind == SLIDING_MINUS:
         tangent = SLIPS_MINUS
-    elif tangent <= HELD or tangent > FULL_MINUS:
+    elif tangent <= CLOSED or tangent > FULL_MINUS:
         tangent = STICKS
     elif tangent >= FULL_PLUS and not differ:
         tangent -= FULL_PLUS - SLIPS_PLUS
     if presses:
         return tangent
-    return PARTS + tangent if based else OPEN
+    return SEPARATING + tangent if based else OPEN
 
 
 @kernel
@@ -131,7 +131,7 @@ def unknowns(problem, n, answer, work):
     for turn in range(3):
         for k in range(n):
             if pressing(answer.mode[k]):
-                joint = problem.kind[k] == JOINT
+                joint = problem.kind[k] == BILATERAL
                 if turn == (0 if joint else 1 if answer.f[2 * k] != 0.0 else 2):
                     work.columns[count] = 2 * k
                     count += 1
@@ -154,7 +154,7 @@ def begin(problem, n, given, answer, work):
 
 @kernel
 def factorise_system(A, count, softness, work):
-    """Equations a = 0 for the unknowns, eliminated; with softness places give way. Returns how many are skipped."""
+    """Equations a = 0 for the unknowns, eliminated; with softness contacts give way. Returns how many are skipped."""
     for i in range(count):
         row = work.columns[i]
         for j in range(count):
@@ -179,7 +179,7 @@ def accelerations(problem, n, f, a):
                 a[i] += problem.A[j, i] * f[j]
     for k in range(n):
         largest = max(largest, abs(problem.b[2 * k]))
-        if problem.kind[k] >= GRIPPING:
+        if problem.kind[k] >= STICKING:
             largest = max(largest, abs(problem.b[2 * k + 1]))
         else:
             a[2 * k + 1] = 0.0
@@ -191,7 +191,7 @@ def forces_of_modes(problem, n, start, answer, work):
     """f with a = 0 where the modes say so, and a. Returns whether unknowns may be redundant.
 
     Redundant unknowns stay as they begin: start GIVEN from f as it is, so that a solution changes as little as it must;
-    NOTHING from 0; BALANCED from the forces of places that give way a little, which share what they carry.
+    NOTHING from 0; BALANCED from the forces of contacts that give way a little, which share what they carry.
     """
     count = unknowns(problem, n, answer, work)
     begin(problem, n, start == GIVEN, answer, work)
@@ -225,7 +225,10 @@ def forces_of_modes(problem, n, start, answer, work):
 
 @kernel
 def inspect(problem, n, allowed, answer, work):
-    """By how much conditions are broken at worst; `excess` at each place, `wanted` what it asks for if not allowed."""
+    """By how much conditions are broken at worst; `excess` at each contact, `wanted` what it asks for if not
+
+    allowed.
+    """
     worst = 0.0
     for k in range(n):
         mode, kind = answer.mode[k], problem.kind[k]
@@ -233,13 +236,13 @@ def inspect(problem, n, allowed, answer, work):
         f_n, a_n, a_t = answer.f[2 * k], answer.a[2 * k], answer.a[2 * k + 1]
         wanted, excess = mode, -a_n
         if pressing(mode):
-            excess = abs(a_n) if kind == JOINT else max(-f_n * A_nn, abs(a_n))
-            if kind != JOINT and (-f_n * A_nn > allowed or a_n > allowed):
-                wanted = PARTS + tangent if problem.base[k] > 0.0 and tangent >= STICKS else OPEN
+            excess = abs(a_n) if kind == BILATERAL else max(-f_n * A_nn, abs(a_n))
+            if kind != BILATERAL and (-f_n * A_nn > allowed or a_n > allowed):
+                wanted = SEPARATING + tangent if problem.base[k] > 0.0 and tangent >= STICKS else OPEN
         elif excess > allowed:
-            wanted = tangent if mode > PARTS else HELD
-        if excess <= allowed and kind == GRIPPING and tangent >= STICKS:
-            parts = mode & PARTS
+            wanted = tangent if mode > SEPARATING else CLOSED
+        if excess <= allowed and kind == STICKING and tangent >= STICKS:
+            separating = mode & SEPARATING
             if tangent == STICKS:
                 cone = problem.static_friction[k] * (f_n + problem.base[k])
                 over = (abs(answer.f[2 * k + 1]) - cone) * problem.A[2 * k + 1, 2 * k + 1]
@@ -247,12 +250,12 @@ def inspect(problem, n, allowed, answer, work):
                 if excess > allowed:
                     sign = -answer.f[2 * k + 1] if over > allowed else a_t
                     statically = work.kinetic[k] == 0 and problem.static_friction[k] > problem.friction[k]
-                    wanted = parts + edge(sign, statically)
+                    wanted = separating + edge(sign, statically)
             else:
                 along = a_t if tangent in (SLIPS_PLUS, FULL_PLUS) else -a_t
                 excess = -along
                 if excess > allowed:
-                    wanted = parts + STICKS
+                    wanted = separating + STICKS
                 elif tangent >= FULL_PLUS and along > allowed:
                     excess, wanted = along, mode - (FULL_PLUS - SLIPS_PLUS)
         work.excess[k], work.wanted[k] = excess, wanted
@@ -267,7 +270,7 @@ def begins_to_slip(mode, wanted):
 
 @kernel
 def change_modes(n, rule, mode, wanted, excess, kinetic):
-    """Give violated places the mode that they ask for; sticking is given up only where nothing else is violated."""
+    """Give violated contacts the mode that they ask for; sticking is given up only where nothing else is violated."""
     chosen, changes, slips = -1, 0, 0
     for k in range(n):
         if wanted[k] != mode[k]:

@@ -1,4 +1,4 @@
-"""One impact at one place: the way in, with every law by its name."""
+"""One impact at one contact: the way in, with every law by its name."""
 
 import math
 from dataclasses import dataclass
@@ -42,13 +42,13 @@ def impact(
     normal: ArrayLike | None = None,
     tangential_restitution: float = 0.0,
 ) -> Impact:
-    """The impact of two bodies at one place, from their relative velocity (D,) [m/s]; D = 2 in the plane, 3 in space.
+    """The impact of two bodies at one contact, from their relative velocity (D,) [m/s]; D = 2 in the plane, 3 in space.
 
-    inverse_mass: K (D, D) [1/kg] at the place, u after = u before + K j; `effective_mass` has it for bodies and through
-    joints, which may leave it singular, as of a pendulum's point. normal: unit (D,), the way in which the bodies part;
-    the last axis if not given. An approach has a negative normal velocity; at zero nothing happens, unless friction
-    would press the bodies into one another, which is an impact without an approach (Painleve's; Genot & Brogliato
-    1999): by the algebraic laws they then stick.
+    inverse_mass: K (D, D) [1/kg] at the contact, u after = u before + K j; `effective_mass` has it for bodies and
+    through joints, which may leave it singular, as of a pendulum's point. normal: unit (D,), the way in which the
+    bodies part; the last axis if not given. An approach has a negative normal velocity; at zero nothing happens, unless
+    friction would press the bodies into one another, which is an impact without an approach (Painleve's; Genot &
+    Brogliato 1999): by the algebraic laws they then stick.
 
     Laws: `newton`, `poisson`, `stronge` follow Coulomb's friction through the impact (Routh 1905 in the plane, exactly;
     Darboux 1880 and Keller 1986 in space, to 1e-12) and differ in what ends it: the speed of approach times e, the
@@ -78,7 +78,7 @@ def impact(
     Q = frame(np.eye(D)[-1] if normal is None else np.array(normal, np.float64), D)
     K, u0 = mul(mul(Q, 0.5 * (K + K.T)), Q.T), mul(Q, u0)
     if not K[-1, -1] > SINGULAR * size:
-        raise ValueError(f"inverse_mass: {K[-1, -1]:g} 1/kg along the normal: the place cannot move that way")
+        raise ValueError(f"inverse_mass: {K[-1, -1]:g} 1/kg along the normal: the contact cannot move that way")
     if abs(u0[-1]) <= ROUND_OFF * norm(u0):
         u0[-1] = 0.0
     if u0[-1] > 0.0:

@@ -38,7 +38,7 @@ EVALUATIONS = 50_000  # of the slope; an impact needs some hundreds
 
 
 class ImpactError(RuntimeError):
-    """An impact without an end; one line with its figures."""
+    """An impact without an end; one line with its numbers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +115,7 @@ def impulse_rate(K: Array, mu: float, slip: Array | None) -> Array:
 
 
 def sticking(K: Array) -> Array:
-    """(D - 1,) K_tt^-1 K_tn; of places that cannot move some way the least."""
+    """(D - 1,) K_tt^-1 K_tn; of contacts that cannot move some way the least."""
     K_tt, K_tn = K[:-1, :-1], K[:-1, -1]
     if len(K) == 2:
         return K_tn / K_tt[0] if K_tt[0, 0] > IMMOVABLE * K[1, 1] else np.zeros(1)

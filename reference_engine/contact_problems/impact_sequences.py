@@ -1,4 +1,4 @@
-"""Blows that come again in the same order, weaker each time, without end: what all that follow give."""
+"""Impacts that come again in the same order, weaker each time, without end: what all that follow give."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,59 +11,59 @@ from reference_engine.dense import lstsq, mul
 
 Array = NDArray[np.float64]
 
-TIMES = 3  # that a pattern of blows must have come before it is believed
-LONGEST = 12  # blows of a pattern, for each place
+TIMES = 3  # that a pattern of impacts must have come before it is believed
+LONGEST = 12  # impacts of a pattern, for each contact
 MODES = 5  # shares of a pattern that are told apart
 SAFETY = 4.0
 LASTING, ALIKE = 16, 1e-9  # times that a pattern must have come, and how much alike, to have no end
 LEAST_DOUBLED, MOST_DOUBLED = 2, 30  # fewer patterns are waited for
 
 
-Blow = Callable[[Array], tuple[tuple[int, ...], Array] | None]
-"""Velocities (n, D) -> the places that are struck and their impulses (n, D); None where none approaches."""
+NextImpact = Callable[[Array], tuple[tuple[int, ...], Array] | None]
+"""Velocities (n, D) -> the contacts that are struck and their impulses (n, D); None where none approaches."""
 
 
 @dataclass(frozen=True)
 class Rest:
-    """Of all blows that follow, or of those until they become others."""
+    """Of all impacts that follow, or of those until they become others."""
 
     impulse: Array  # (n, D) N s
     off: float  # m/s, how far off the velocities may be that they lead to
 
 
 class Repetition:
-    """The blows so far at n places: which were struck, and by what impulses."""
+    """The impacts so far at n contacts: which were struck, and by what impulses."""
 
-    def __init__(self, K: Array, places: int, blow: Blow) -> None:
+    def __init__(self, K: Array, contacts: int, next_impact: NextImpact) -> None:
         """K (n D, n D)."""
-        self.K, self.blow = K, blow
-        self.weight = K.diagonal()[len(K) // places - 1 :: len(K) // places]  # 1/kg, of each place
-        self.struck: list[tuple[int, ...]] = []
-        self.impulse: list[Array] = []  # (n, D) of each blow
+        self.K, self.next_impact = K, next_impact
+        self.weight = K.diagonal()[len(K) // contacts - 1 :: len(K) // contacts]  # 1/kg, of each contact
+        self.hit: list[tuple[int, ...]] = []
+        self.impulse: list[Array] = []  # (n, D) of each impact
 
-    def add(self, places: tuple[int, ...], impulse: Array) -> None:
-        self.struck.append(places)
+    def add(self, contacts: tuple[int, ...], impulse: Array) -> None:
+        self.hit.append(contacts)
         self.impulse.append(impulse)
 
     def restart(self) -> None:
-        self.struck.clear()
+        self.hit.clear()
         self.impulse.clear()
 
     def period(self) -> int:
-        """Blows after which the last ones have come again, TIMES times; 0 if none have."""
-        struck, count = self.struck, len(self.struck)
+        """Impacts after which the last ones have come again, TIMES times; 0 if none have."""
+        hit, count = self.hit, len(self.hit)
         for period in range(1, min(LONGEST * len(self.weight), count // TIMES) + 1):
-            if struck[-1 - period] == struck[-1]:
+            if hit[-1 - period] == hit[-1]:
                 since = (TIMES - 1) * period
-                if struck[-since:] == struck[-since - period : -period]:
+                if hit[-since:] == hit[-since - period : -period]:
                     return period
         return 0
 
     def times(self, period: int, enough: int) -> int:
         """How often a pattern has come in a row; `enough` if more often."""
-        struck = self.struck
-        most = min(len(struck), enough * period)
-        same = next((k for k in range(period, most) if struck[-1 - k] != struck[-1 - k + period]), most)
+        hit = self.hit
+        most = min(len(hit), enough * period)
+        same = next((k for k in range(period, most) if hit[-1 - k] != hit[-1 - k + period]), most)
         return same // period
 
     def sums(self, period: int, times: int) -> list[Array]:
@@ -77,18 +77,18 @@ class Repetition:
 
         The impulses d of a pattern become a linear map of those before, d_k = A d_k-1, of which a few eigenvalues are
         not small: d_k+1 = -(c_1 d_k + c_2 d_k-1 + ...), with the c of the least misses so far (as in minimal polynomial
-        extrapolation; Cabay & Jackson 1976). That holds until places come to slide the other way, or others to be
-        struck. So the blows are tried at the velocities foretold after 1, 2, 4, ... patterns, and where they are other
-        ones the rest ends before.
+        extrapolation; Cabay & Jackson 1976). That holds until contacts come to slide the other way, or others to be
+        struck. So the impacts are tried at the velocities foretold after 1, 2, 4, ... patterns, and where they are
+        other ones the rest ends before.
         """
         have = self.times(period, MODES + 2)
         d = self.sums(period, have)
         if not d[1].any() or not (size := self.size(d[0])) < (before := self.size(d[1])):
             return None
         left = SAFETY / (1.0 - size / before)
-        told = np.stack([(one * self.weight[:, None]).ravel() for one in d], axis=1)
+        known = np.stack([(one * self.weight[:, None]).ravel() for one in d], axis=1)
         for modes in range(1, have - 1):
-            two = np.concatenate([told[:, : modes + 1], told[:, 1 : modes + 2]])  # what both of the last two agree in
+            two = np.concatenate([known[:, : modes + 1], known[:, 1 : modes + 2]])  # what both of the last two agree in
             c = np.append(1.0, lstsq(two[:, 1:], -two[:, 0], rcond=1e-12))
             if abs(total := float(c.sum())) < 1e-12 * float(np.abs(c).sum()):
                 continue
@@ -101,7 +101,7 @@ class Repetition:
         return None
 
     def foretold(self, period: int, velocity: Array, d: list[Array], c: Array, allowed: float) -> Array | None:
-        """(n, D) the sum of what follows d by its recurrence, as far as blows tried there agree to `allowed` m/s."""
+        """(n, D) the sum of what follows d by its recurrence, as far as impacts tried there agree to `allowed` m/s."""
         modes, last = len(c), np.stack([one.ravel() for one in d])
         step = np.eye(modes, k=-1)
         step[0] = -c
@@ -123,10 +123,10 @@ class Repetition:
         return good
 
     def tried(self, period: int, velocity: Array) -> Array:
-        """(n, D) what the blows of one pattern really give."""
+        """(n, D) what the impacts of one pattern really give."""
         given = np.zeros_like(velocity)
         for _ in range(period):
-            if (found := self.blow(velocity + (mul(self.K, given.ravel())).reshape(velocity.shape))) is None:
+            if (found := self.next_impact(velocity + (mul(self.K, given.ravel())).reshape(velocity.shape))) is None:
                 break
             given += found[1]
         return given

@@ -20,7 +20,7 @@ from reference_engine.dense import mul, svd
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-REACHES = (1e3, 1.0, 1e-2)  # units of force over those that move a by one; the larger, the better is A^T y seen
+FORCE_UNITS = (1e3, 1.0, 1e-2)  # units of force over those that move a by one; the larger, the better is A^T y seen
 SUPPORTS = (1e-9, 1e-6, 1e-3)  # of the largest y_i: what is smaller is left out of a certificate
 NULLS = (1e-10, 1e-12, 1e-14, 3e-16)  # of the largest singular value: below it a combination of rows counts as none
 
@@ -95,8 +95,8 @@ def least_violation(A: Array, b: Array, joint: Flags, force_limit: float) -> tup
     unit = shortfall(A, b, joint, f)
     for _ in range(3):
         before = unit
-        for reach in REACHES:
-            found = linear_programme(A, b, joint, force_limit, f, unit, reach) if unit > 0.0 else None
+        for force_unit in FORCE_UNITS:
+            found = linear_programme(A, b, joint, force_limit, f, unit, force_unit) if unit > 0.0 else None
             if found is not None and (least := shortfall(A, b, joint, found[0])) <= unit:
                 (f, y), unit = found, least
                 break
@@ -106,7 +106,7 @@ def least_violation(A: Array, b: Array, joint: Flags, force_limit: float) -> tup
 
 
 def linear_programme(
-    A: Array, b: Array, joint: Flags, force_limit: float, start: Array, unit: float, reach: float
+    A: Array, b: Array, joint: Flags, force_limit: float, start: Array, unit: float, force_unit: float
 ) -> tuple[Array, Array] | None:
     """min t:  a >= -t (joints: |a| <= t),  0 <= f <= limit (joints: |f| <= limit).
 
@@ -115,11 +115,11 @@ def linear_programme(
     from scipy.optimize import linprog  # slow to import, and only wanted here
 
     a = mul(A, start) + b
-    reach *= unit / (float(np.abs(A).max()) or 1.0)
-    rows = np.vstack([-A, A[joint]]) * (reach / unit)
+    force_unit *= unit / (float(np.abs(A).max()) or 1.0)
+    rows = np.vstack([-A, A[joint]]) * (force_unit / unit)
     rows = np.column_stack([rows, -np.ones(len(rows))])
     lowest = np.where(joint, -force_limit, 0.0)
-    bounds = np.column_stack([(lowest - start) / reach, (force_limit - start) / reach])
+    bounds = np.column_stack([(lowest - start) / force_unit, (force_limit - start) / force_unit])
     found = linprog(
         np.append(np.zeros(len(b)), 1.0), A_ub=rows, b_ub=np.concatenate([a, -a[joint]]) / unit,
         bounds=[*bounds, (0.0, None)], method="highs",
@@ -129,7 +129,7 @@ def linear_programme(
     )  # fmt: skip
     if found.status != 0:
         return None
-    f = np.clip(start + reach * found.x[:-1], lowest, force_limit)
+    f = np.clip(start + force_unit * found.x[:-1], lowest, force_limit)
     y = -found.ineqlin.marginals[: len(b)]
     y[joint] += found.ineqlin.marginals[len(b) :]
     y[~joint] = np.maximum(0.0, y[~joint])

@@ -6,7 +6,7 @@ complement has just left enters, until z0 leaves (solved) or nothing limits the 
 frictionless contacts (positive semi-definite) a ray proves that there is no solution; for others it proves nothing.
 
 Ties in the ratio test, which redundant contacts bring, are broken as if q_i were larger by epsilon^i: no basis
-returns. What it is for here: the fall-back of Baraff's method, its second witness, since they share no line, and
+returns. What it is for here: the fall-back of Baraff's method, its independent oracle, since they share no line, and
 matrices that are not symmetric, as friction makes them.
 """
 
@@ -25,15 +25,15 @@ CANCELLED = 1e-14  # of its terms: a difference that is less is nothing
 
 
 @kernel
-def perturbation(table, basic, place, row, k, n):
+def perturbation(table, basic, position, row, k, n):
     """The coefficient of epsilon^k in the basic variable of a row; w_k is variable k, z_k is n + k, z0 is 2 n."""
     if basic[row] == k:
         return 1.0
-    return 0.0 if place[k] < 0 else -table[row, 1 + place[k]]
+    return 0.0 if position[k] < 0 else -table[row, 1 + position[k]]
 
 
 @kernel
-def comes_first(table, basic, place, row, other, column, n):
+def comes_first(table, basic, position, row, other, column, n):
     """Whether a row limits the entering variable before another, lexicographically; z0 wins a tie."""
     fall, other_fall = -table[row, column], -table[other, column]
     ratio, other_ratio = table[row, 0] / fall, table[other, 0] / other_fall
@@ -42,8 +42,8 @@ def comes_first(table, basic, place, row, other, column, n):
     if basic[row] == 2 * n or basic[other] == 2 * n:
         return basic[row] == 2 * n
     for k in range(n):
-        ratio = perturbation(table, basic, place, row, k, n) / fall
-        other_ratio = perturbation(table, basic, place, other, k, n) / other_fall
+        ratio = perturbation(table, basic, position, row, k, n) / fall
+        other_ratio = perturbation(table, basic, position, other, k, n) / other_fall
         if abs(ratio - other_ratio) > TIE * max(1.0, abs(ratio), abs(other_ratio)):
             return ratio < other_ratio
     return False
@@ -67,15 +67,15 @@ def exchange(table, n, row, column):
 
 
 @entry
-def lemke_pivots(table, basic, nonbasic, place, still, n):
+def lemke_pivots(table, basic, nonbasic, position, still, n):
     """Pivot from the table (1, z_1 .. z_n, z0) of w on. Returns (outcome, pivots, column of a ray or -1).
 
     Entries of the table below `still`, of rows scaled to 1, do not move anything.
     basic (n,), nonbasic (n + 1,): numbers of variables; place (2 n + 1,): column less 1 if not basic, else -1.
     """
     for i in range(n):
-        basic[i], nonbasic[i], place[i], place[n + i] = i, n + i, -1, i
-    nonbasic[n], place[2 * n] = 2 * n, n
+        basic[i], nonbasic[i], position[i], position[n + i] = i, n + i, -1, i
+    nonbasic[n], position[2 * n] = 2 * n, n
     worst = 0
     for i in range(1, n):  # the last of equals: its epsilon^i is the smallest
         here, there = table[i, 0] / table[i, n + 1], table[worst, 0] / table[worst, n + 1]
@@ -88,15 +88,15 @@ def lemke_pivots(table, basic, nonbasic, place, still, n):
         leaving, entering = basic[row], nonbasic[column]
         exchange(table, n, row, 1 + column)
         basic[row], nonbasic[column] = entering, leaving
-        place[entering], place[leaving] = -1, column
+        position[entering], position[leaving] = -1, column
         if leaving == 2 * n:
             return SOLVED, pivots, np.int64(-1)
-        column = place[leaving + n] if leaving < n else place[leaving - n]
+        column = position[leaving + n] if leaving < n else position[leaving - n]
         row = np.int64(-1)
         for i in range(n):
             if table[i, 1 + column] < -still:
                 table[i, 0] = max(0.0, table[i, 0])
-                if row < 0 or comes_first(table, basic, place, i, row, 1 + column, n):
+                if row < 0 or comes_first(table, basic, position, i, row, 1 + column, n):
                     row = np.int64(i)
         if row < 0:
             return RAY, pivots, 1 + column
@@ -111,7 +111,7 @@ def unit_rows(A: Array) -> Array:
 
 
 def lemke(
-    A: Array, b: Array, joint: NDArray[np.bool_], cover: Array, still: float, independent: float
+    A: Array, b: Array, joint: NDArray[np.bool_], covering_vector: Array, still: float, independent: float
 ) -> tuple[int, Array, Array | None, int]:
     """One run with this cover (N,) > 0: (outcome, force (N,), direction of a ray (N,), pivots).
 
@@ -129,9 +129,9 @@ def lemke(
     M[np.abs(M) < CANCELLED * (mul(np.abs(couple), np.abs(carry)))] = 0.0
     q[np.abs(q) < CANCELLED * (mul(np.abs(couple), np.abs(given)))] = 0.0
     n = len(C)
-    table = np.ascontiguousarray(np.column_stack([q, M, cover[C]]))
-    basic, nonbasic, place = np.zeros(n, np.int64), np.zeros(n + 1, np.int64), np.zeros(2 * n + 1, np.int64)
-    outcome, pivots, column = lemke_pivots(table, basic, nonbasic, place, still, n)
+    table = np.ascontiguousarray(np.column_stack([q, M, covering_vector[C]]))
+    basic, nonbasic, position = np.zeros(n, np.int64), np.zeros(n + 1, np.int64), np.zeros(2 * n + 1, np.int64)
+    outcome, pivots, column = lemke_pivots(table, basic, nonbasic, position, still, n)
 
     def all_rows(z_of_basic: Array, z_of_nonbasic: float, at_joints: Array) -> Array:
         z = np.zeros(2 * n + 1)

@@ -1,4 +1,7 @@
-"""Impacts at several places at once. Which impulses follow is a law of its own: all at once, or one after the other."""
+"""Impacts at several contacts at once. Which impulses follow is a law of its own: all at once, or one after the
+
+other.
+"""
 
 import math
 from dataclasses import dataclass
@@ -20,26 +23,26 @@ Array = NDArray[np.float64]
 
 ORDERS = ("simultaneous", "sequential", "grouped")
 TOGETHER = ("newton", "poisson")  # the laws that a complementarity problem can say
-AT_ONCE = tuple(f"at-once-{law}" for law in TOGETHER)  # such a problem of one place alone
-BLOWS = {2: 1000, 3: 200}  # for each place, in the plane and in space, where each takes some ms
-PATIENCE, ROUGHLY = 15, 1e-10  # for each place: after so many, what is left of a sequence without end is cut to that
+AT_ONCE = tuple(f"at-once-{law}" for law in TOGETHER)  # such a problem of one contact alone
+MOST_IMPACTS = {2: 1000, 3: 200}  # for each contact, in the plane and in space, where each takes some ms
+PATIENCE, ROUGHLY = 15, 1e-10  # for each contact: after so many, what is left of a sequence without end is cut to that
 ACCURACY = 1e-12  # of complementarity problems, of the greatest speed
 STOPPED = 4.0 * ACCURACY  # of the greatest speed: a slower approach is what such a problem leaves
-GIVES = 1e-1, 1e-2, 1e-3, 1e-4  # shares of a place's own inverse mass, added to tell whether places wedge
+GIVES = 1e-1, 1e-2, 1e-3, 1e-4  # shares of a contact's own inverse mass, added to tell whether contacts wedge
 WEDGED = 0.5  # of the inverse ratio of such shares: impulses that grow by so much with it grow without bound
 TIE = 1e-12  # approaches that differ by less are equal, and the first is struck first
 
 
 @dataclass(frozen=True, kw_only=True)
 class MultipleImpact:
-    """What the impacts did, at n places; components as those that were given."""
+    """What the impacts did, at n contacts; components as those that were given."""
 
     impulse: Array  # (n, D) N s
     velocity: Array  # (n, D) m/s, relative, after
     energy_change: float  # J
-    blows: tuple[tuple[int, ...], ...]  # the places that were struck together, blow by blow
+    impacts: tuple[tuple[int, ...], ...]  # the contacts that were struck together, impact by impact
     uncertainty: (
-        float  # m/s, of the velocities: what the end of sequences without one is worth, of which no blow is told
+        float  # m/s, of the velocities: what the end of sequences without one is worth, of which no impact is told
     )
 
 
@@ -52,28 +55,29 @@ def multiple_impact(
     law: str = "newton",
     order: str = "simultaneous",
 ) -> MultipleImpact:
-    """Impacts at n places in touch, from their relative velocities (n, D) [m/s]; the last component is the normal one.
+    """Impacts at n contacts, from their relative velocities (n, D) [m/s]; the last component is the normal one.
 
-    inverse_mass: K (n D, n D) [1/kg] = J M^-1 J^T, places one after the other: u after = u before + K j; of bodies and
-    mechanisms `inverse_mass_through_joints` has it. An approach has a negative normal velocity. friction, restitution:
-    numbers or (n,).
+    inverse_mass: K (n D, n D) [1/kg] = J M^-1 J^T, contacts one after the other: u after = u before + K j; of bodies
+    and mechanisms `inverse_mass_through_joints` has it. An approach has a negative normal velocity. friction,
+    restitution: numbers or (n,).
 
     simultaneous  one complementarity problem: 0 <= j_n  perp  u_n+ + e u_n >= 0, and Coulomb's law between j_t and the
                   slip afterwards (`newton`; Moreau 1988); or compression and then restitution by e times its impulse,
                   each with that law (`poisson`; Glocker & Pfeiffer 1995). Moreau's law may send what parted into an
-                  approach; another blow follows then. It has no answer where places wedge one another: then there is no
-                  motion with the speeds that it wants. Poisson's always has one (Anitescu & Potra 1997)
-    sequential    one place after the other, the fastest approach first, until none approaches; any law of `impact`, or
+                  approach; another impact follows then. It has no answer where contacts wedge one another: then there
+                  is no motion with the speeds that it wants. Poisson's always has one (Anitescu & Potra 1997)
+    sequential    one contact after the other, the fastest approach first, until none approaches; any law of `impact`,
+    or
                   at each the problem of the simultaneous order (`at-once-newton`, `at-once-poisson`)
-    grouped       the fastest with those approaching places that it moves, directly or by others, simultaneously;
+    grouped       the fastest with those approaching contacts that it moves, directly or by others, simultaneously;
                   then the next, until none approaches
 
     Without friction none makes energy, for equal e; Newton's law keeps it at e = 1. They differ where an impulse goes
-    on through a body at rest: of a cradle's balls in touch the last one leaves by the sequential and grouped orders,
+    on through a body at rest: of a cradle's balls in contact the last one leaves by the sequential and grouped orders,
     all move on by the simultaneous.
 
-    Blows without end that become weaker are summed up (`uncertainty`). Raises ValueError naming the argument that is
-    not what it must be, ImpactError where there is no answer, or blows come again as strong as before, or too many.
+    Impacts without end that become weaker are summed up (`uncertainty`). Raises ValueError naming the argument that is
+    not what it must be, ImpactError where there is no answer, or impacts come again as strong as before, or too many.
     """
     K, u = np.array(inverse_mass, np.float64), np.array(velocity, np.float64)
     if u.ndim != 2 or u.shape[1] not in (2, 3) or not len(u) or not np.isfinite(u).all():
@@ -91,48 +95,50 @@ def multiple_impact(
         raise ValueError(f"order: {order!r} is not one of {', '.join(ORDERS)}")
     allowed = (*LAWS, *AT_ONCE) if order == "sequential" else TOGETHER
     if law not in allowed:
-        raise ValueError(f"law: {law!r} is not one of {', '.join(allowed)}, those of {order} places")
+        raise ValueError(f"law: {law!r} is not one of {', '.join(allowed)}, those of {order} contacts")
     K = 0.5 * (K + K.T)
     after, impulse = u.copy(), np.zeros((n, D))
-    blows: list[tuple[int, ...]] = []
+    impacts: list[tuple[int, ...]] = []
     speed, uncertainty = float(np.abs(u).max()), 0.0
     slow = STOPPED * speed
 
-    def blow(velocity: Array) -> tuple[tuple[int, ...], Array] | None:
+    def next_impact(velocity: Array) -> tuple[tuple[int, ...], Array] | None:
         if (fastest := fastest_approach(velocity[:, -1], slow)) is None:
             return None
-        places = together(order, K, velocity[:, -1], slow, fastest)
-        rows = (places[:, None] * D + np.arange(D)).ravel()
+        contacts = together(order, K, velocity[:, -1], slow, fastest)
+        rows = (contacts[:, None] * D + np.arange(D)).ravel()
         given = np.zeros((n, D))
         if order == "sequential" and law in LAWS:
-            given[places] = impulse_of(law, K[np.ix_(rows, rows)], velocity[fastest], mu[fastest], e[fastest])
+            given[contacts] = impulse_of(law, K[np.ix_(rows, rows)], velocity[fastest], mu[fastest], e[fastest])
         else:
-            given[places] = strike(
-                law.removeprefix("at-once-"), K[np.ix_(rows, rows)], velocity[places], mu[places], e[places], slow
+            given[contacts] = simultaneous_impulses(
+                law.removeprefix("at-once-"), K[np.ix_(rows, rows)], velocity[contacts], mu[contacts], e[contacts], slow
             )
-        return tuple(int(k) for k in places), given
+        return tuple(int(k) for k in contacts), given
 
-    again = Repetition(K, n, blow)
-    while (found := blow(after)) is not None:
-        if len(blows) == BLOWS[D] * n:
-            raise ImpactError(f"{len(blows)} blows at {n} places, and {-after[:, -1].min():g} m/s still approach")
-        places, given = found
+    again = Repetition(K, n, next_impact)
+    while (found := next_impact(after)) is not None:
+        if len(impacts) == MOST_IMPACTS[D] * n:
+            raise ImpactError(f"{len(impacts)} impacts at {n} contacts, and {-after[:, -1].min():g} m/s still approach")
+        contacts, given = found
         impulse += given
         after += (mul(K, given.ravel())).reshape(n, D)
-        blows.append(places)
-        again.add(places, given)
+        impacts.append(contacts)
+        again.add(contacts, given)
         if period := again.period():
-            enough = speed * (ACCURACY if len(blows) <= PATIENCE * n else ROUGHLY)
+            enough = speed * (ACCURACY if len(impacts) <= PATIENCE * n else ROUGHLY)
             if rest := again.rest(period, after, enough):
                 impulse += rest.impulse
                 after += (mul(K, rest.impulse.ravel())).reshape(n, D)
                 uncertainty += rest.off
                 again.restart()
             elif again.lasts(period):
-                raise ImpactError(f"the blows at the places {blows[-period:]} come again without end, never weaker")
+                raise ImpactError(
+                    f"the impacts at the contacts {impacts[-period:]} come again without end, never weaker"
+                )
     energy = 0.5 * float(np.sum(impulse * (u + after)))
     return MultipleImpact(
-        impulse=impulse, velocity=after, energy_change=energy, blows=tuple(blows), uncertainty=uncertainty
+        impulse=impulse, velocity=after, energy_change=energy, impacts=tuple(impacts), uncertainty=uncertainty
     )
 
 
@@ -151,7 +157,7 @@ def fastest_approach(normal: Array, slow: float) -> int | None:
 
 
 def together(order: str, K: Array, normal: Array, slow: float, fastest: int) -> NDArray[np.int64]:
-    """The places of one blow."""
+    """The contacts of one impact."""
     n = len(normal)
     if order == "simultaneous":
         return np.arange(n)
@@ -164,7 +170,7 @@ def together(order: str, K: Array, normal: Array, slow: float, fastest: int) -> 
     return approaching[group == group[np.flatnonzero(approaching == fastest)[0]]]
 
 
-def strike(law: str, K: Array, u: Array, mu: Array, e: Array, slow: float) -> Array:
+def simultaneous_impulses(law: str, K: Array, u: Array, mu: Array, e: Array, slow: float) -> Array:
     """(n, D) the impulses of one complementarity problem, or of two."""
     solve = planar if u.shape[1] == 2 else spatial
     scale = float(np.abs(u).max())
@@ -190,7 +196,7 @@ def planar(K: Array, u: Array, mu: Array, base: Array, scale: float) -> Array:
     )  # fmt: skip
     if found.outcome == "none":
         raise ImpactError(
-            f"{len(u)} places wedge one another: no impulses obey Coulomb's law there, friction {mu.tolist()}"
+            f"{len(u)} contacts wedge one another: no impulses obey Coulomb's law there, friction {mu.tolist()}"
         )
     return found.force[:, ::-1].ravel()
 
@@ -219,7 +225,7 @@ def spatial(K: Array, u: Array, mu: Array, base: Array, scale: float) -> Array:
 
 
 def wedged(W: Array, problem: ConeProblem) -> str:
-    """Why rigid places have no impulses: those that give a little need the more the less they give; "" if not so."""
+    """Why rigid contacts have no impulses: those that give a little need the more the less they give; "" if not so."""
     needed = []
     for give in GIVES:
         softer = ConeProblem(sparse.csr_array(W + give * np.diag(W.diagonal())), problem.b, problem.friction)
@@ -229,4 +235,4 @@ def wedged(W: Array, problem: ConeProblem) -> str:
             break
     if len(needed) < 2 or needed[-1] < WEDGED * needed[-2]:
         return ""
-    return f"{len(problem.b)} places wedge one another: no impulses give the speeds that the law wants there"
+    return f"{len(problem.b)} contacts wedge one another: no impulses give the speeds that the law wants there"

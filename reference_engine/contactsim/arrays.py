@@ -33,12 +33,14 @@ NONE = -1  # no contact, no body
 
 # body: 1/kg and 1/(kg m^2), 0 if fixed; m, how low the centre of mass can lie; a circle about the body; its box;
 # kg and kg m^2, infinite if fixed
-INV_MASS, INV_INERTIA, LEAST_HEIGHT, MIDDLE_X, MIDDLE_Y, REACH, LEFT, BOTTOM, RIGHT, TOP, MASS, INERTIA = range(12)
+INV_MASS, INV_INERTIA, LEAST_HEIGHT, MIDDLE_X, MIDDLE_Y, BOUNDING_RADIUS, LEFT, BOTTOM, RIGHT, TOP, MASS, INERTIA = (
+    range(12)
+)
 # owns: the live edge of a wall, else -1; body i has edges FIRST_EDGE of i up to that of i + 1, and so its corners
 LIVE_EDGE, FIRST_EDGE, FIRST_CORNER = range(3)
 # edge: its ends; outward normal if straight; of an arc centre, radius, +1 convex or -1 concave, directions from the
 # centre, depth from the chord; a circle about the edge
-X1, Y1, X2, Y2, OUT_X, OUT_Y, CENTRE_X, CENTRE_Y, RADIUS, SIGN, LOW, HIGH, DEPTH, MID_X, MID_Y, EDGE_REACH = range(16)
+X1, Y1, X2, Y2, OUT_X, OUT_Y, CENTRE_X, CENTRE_Y, RADIUS, SIGN, LOW, HIGH, DEPTH, MID_X, MID_Y, EDGE_RADIUS = range(16)
 OWNER, SHAPE, WHOLE = range(3)  # edge_ids: body, kind of edge, 1 for a whole circle
 SLANTED, VERTICAL, HORIZONTAL, ARC = range(4)  # SHAPE
 PX, PY, CURVATURE = range(3)  # corner: point; radius, the smaller of its edges', infinite between straight ones
@@ -63,15 +65,15 @@ class Rules(Structure):
 
 @dataclass(frozen=True, eq=False)
 class Work(Structure):
-    """Room for up to N contacts; nothing in it outlives a call."""
+    """Arrays for up to N contacts; nothing in it outlives a call."""
 
     A: Array  # (N, N) of a subset
     A_all: Array  # (N, N) of an impact
     M: Array  # (N, N + 1) for elimination
     v: Array  # (12, N) rows W_B to W_J
-    k: Ids  # (14, N) rows W_JOINT to W_FROM
+    k: Ids  # (14, N) rows W_BILATERAL to W_FROM
     factor: Array  # (2, N, N) two factors of parts of A
-    f_ids: Ids  # (2, 6, N + 1) rows F_HELD to F_SIZE
+    f_ids: Ids  # (2, 6, N + 1) rows F_CLAMPED to F_SIZE
     f_values: Array  # (2, 2, N) F_SCALE and F_BEST
     history: Ids  # (256, N + 1) states that have been
     moved: Ids  # (B + 1,) bodies of a subset
@@ -81,15 +83,15 @@ class Work(Structure):
 W_B, W_F, W_A, W_SCALE, W_X, W_DF, W_DA, W_COLUMN, W_RIGHT, W_U, W_E, W_J = range(12)
 # k: of the pivoting; rows of a subset, and which rows are in one; held contacts, and how many come up to each; where
 # the rows of A begin and end; where columns come from
-W_JOINT, W_ROWS, W_COLUMNS, W_STATUS, W_AGAIN, W_ORDER, W_STOOD, W_MEMBER, W_TAKEN = range(9)
-W_HELD, W_UP_TO, W_LOW, W_HIGH, W_FROM = range(9, 14)
+W_BILATERAL, W_ROWS, W_COLUMNS, W_STATUS, W_AGAIN, W_ORDER, W_STOOD, W_MEMBER, W_TAKEN = range(9)
+W_CLAMPED, W_UP_TO, W_LOW, W_HIGH, W_FROM = range(9, 14)
 # f_ids: contacts; the rows in the order of their steps, and the step of each; where rows begin and end; how many
 # contacts, -1 for none, and 1 if there is a pivot for each
-F_HELD, F_ROWS, F_STEP, F_START, F_END, F_SIZE = range(6)
+F_CLAMPED, F_ROWS, F_STEP, F_START, F_END, F_SIZE = range(6)
 F_SCALE, F_BEST = range(2)  # f_values: the largest entry of each row of A; the pivot of a step over that
 
 
-def room_to_work(n: int, bodies: int) -> Work:
+def new_work(n: int, bodies: int) -> Work:
     return Work(
         np.zeros((n, n)),
         np.zeros((n, n)),

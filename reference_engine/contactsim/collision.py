@@ -20,7 +20,7 @@ from reference_engine.contactsim.edges import (
 from reference_engine.contactsim.paths import find_on_path, on_path
 
 # ids
-KIND, PRIMARY, NORMAL, FIRST, SECOND, HELD, ROUND_PRIMARY, ROUND_NORMAL, STILL_NORMAL, MUST = range(10)
+KIND, PRIMARY, NORMAL, FIRST, SECOND, BILATERAL, ROUND_PRIMARY, ROUND_NORMAL, STILL_NORMAL, MUST = range(10)
 IDS = 10
 CORNER_EDGE, CORNER_CORNER, EDGE_EDGE, CONNECTOR = (
     np.int64(kind) for kind in range(4)
@@ -78,20 +78,20 @@ def set_speed(o, pose, trig, twist, ids, values, k):
 
 @kernel
 def target_gap(rules, ids, k):
-    return 0.0 if ids[k, HELD] == 1 else rules.distance_tolerance / 2.0
+    return 0.0 if ids[k, BILATERAL] == 1 else rules.distance_tolerance / 2.0
 
 
 @kernel
 def note_detection(rules, ids, values, k, time):
     """When it was seen, how fast, and the first estimate of when the gap is the target: linear."""
     values[k, SEEN], values[k, SEEN_SPEED], values[k, ESTIMATE] = time, values[k, SPEED], np.nan
-    if ids[k, HELD] == 0 and values[k, SPEED] < -SLOWEST:
+    if ids[k, BILATERAL] == 0 and values[k, SPEED] < -SLOWEST:
         values[k, ESTIMATE] = time + (target_gap(rules, ids, k) - values[k, GAP]) / values[k, SPEED]
 
 
 @kernel
 def is_contact(rules, ids, values, k):
-    if ids[k, HELD] == 1:
+    if ids[k, BILATERAL] == 1:
         return True
     return abs(values[k, SPEED]) < rules.velocity_tolerance and 0.0 < values[k, GAP] < rules.distance_tolerance
 
@@ -99,7 +99,7 @@ def is_contact(rules, ids, values, k):
 @kernel
 def is_colliding(rules, ids, values, k):
     """Time has gone too far: penetration, or a fast approach with less than the window's gap left."""
-    if ids[k, HELD] == 1:
+    if ids[k, BILATERAL] == 1:
         return False
     fast = values[k, SPEED] < -rules.velocity_tolerance
     return values[k, GAP] < 0.0 or (fast and values[k, GAP] < target_gap(rules, ids, k) - rules.accuracy)
@@ -120,7 +120,7 @@ def is_imminent(rules, ids, values, k):
 
 
 @kernel
-def place_connector(o, pose, trig, ids, values, k):
+def set_connector(o, pose, trig, ids, values, k):
     """Gap, normal and points of the connector of row k.
 
     Joint   gap = n . (A - B)
@@ -130,7 +130,7 @@ def place_connector(o, pose, trig, ids, values, k):
     i, j = o.connector_ids[c, col.END_1], o.connector_ids[c, col.END_2]
     ax, ay = to_world(pose, trig, i, o.connector[c, col.P1X], o.connector[c, col.P1Y])
     if o.connector_ids[c, col.CONNECTOR] >= col.ON_PATH:
-        place_on_path(o, ids, values, k, ax, ay)
+        set_on_path(o, ids, values, k, ax, ay)
         return
     bx, by = to_world(pose, trig, j, o.connector[c, col.P2X], o.connector[c, col.P2Y])
     nx, ny = o.connector[c, col.JX], o.connector[c, col.JY]
@@ -149,7 +149,7 @@ def place_connector(o, pose, trig, ids, values, k):
 
 
 @kernel
-def place_on_path(o, ids, values, k, x, y):
+def set_on_path(o, ids, values, k, x, y):
     """The same of a path: gap = n . (A - B) at its nearest point B, or what is left along it to its end.
 
     R1 and R2 are the derivative of the normal by the length.
@@ -191,21 +191,21 @@ def is_absent(o, rules, pose, trig, has_old, ids, values, k):
 @kernel
 def add_connectors(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, ids, values, count):
     """Each in front of what there is."""
-    front = 0
+    at = 0
     for c in range(o.connector_ids.shape[0]):
         for k in range(count, 0, -1):
             copy_row(ids, values, k - 1, k)
-        clear_row(ids, values, front)
-        ids[front, KIND], ids[front, FIRST] = CONNECTOR, c
-        ids[front, PRIMARY], ids[front, NORMAL] = o.connector_ids[c, col.END_1], o.connector_ids[c, col.END_2]
+        clear_row(ids, values, at)
+        ids[at, KIND], ids[at, FIRST] = CONNECTOR, c
+        ids[at, PRIMARY], ids[at, NORMAL] = o.connector_ids[c, col.END_1], o.connector_ids[c, col.END_2]
         kind = o.connector_ids[c, col.CONNECTOR]
-        ids[front, HELD] = 0 if kind in (col.ROPE, col.UPPER_END, col.LOWER_END) else 1
-        ids[front, STILL_NORMAL] = 1 if o.connector_ids[c, col.CONNECTOR] == col.JOINT_STILL else 0
-        place_connector(o, pose, trig, ids, values, front)
-        set_speed(o, pose, trig, twist, ids, values, front)
-        note_detection(rules, ids, values, front, time)
+        ids[at, BILATERAL] = 0 if kind in (col.ROPE, col.UPPER_END, col.LOWER_END) else 1
+        ids[at, STILL_NORMAL] = 1 if o.connector_ids[c, col.CONNECTOR] == col.JOINT_STILL else 0
+        set_connector(o, pose, trig, ids, values, at)
+        set_speed(o, pose, trig, twist, ids, values, at)
+        note_detection(rules, ids, values, at, time)
         count += 1
-        if is_absent(o, rules, old_pose, old_trig, has_old, ids, values, front):
+        if is_absent(o, rules, old_pose, old_trig, has_old, ids, values, at):
             count -= 1
             for k in range(count):
                 copy_row(ids, values, k + 1, k)
@@ -297,7 +297,7 @@ def update(o, rules, pose, trig, twist, time, ids, values, count):
     """Rows 0..count-1 as the bodies stand and move now."""
     for k in range(count):
         if ids[k, KIND] == CONNECTOR:
-            place_connector(o, pose, trig, ids, values, k)
+            set_connector(o, pose, trig, ids, values, k)
         elif ids[k, KIND] == EDGE_EDGE:
             put_round(o, pose, trig, ids, values, k, rules)
         else:

@@ -10,9 +10,9 @@ from reference_engine.contactsim.collision import (
     AMOUNT,
     AX,
     AY,
+    BILATERAL,
     BY_LENGTH,
     GAP,
-    HELD,
     NORMAL,
     NX,
     NY,
@@ -86,7 +86,7 @@ def entry_of_matrix(o, pose, ids, values, i, j, impulse):
 def extra_acceleration(rules, ids, values, k):
     """v/h, or (2 v h + gap - target) / h^2; joints only where the option says so."""
     h = rules.extra_step
-    if rules.extra == 0 or (ids[k, HELD] == 1 and rules.extra % 2 == 1):
+    if rules.extra == 0 or (ids[k, BILATERAL] == 1 and rules.extra % 2 == 1):
         return 0.0
     if rules.extra <= 2:
         return values[k, SPEED] / h
@@ -169,7 +169,7 @@ def next_subset(o, ids, count, work):
 
 
 @kernel
-def push(o, pose, ids, values, k, amount, impulse, change):
+def apply_contact(o, pose, ids, values, k, amount, impulse, change):
     """change += the accelerations from a force, or the jumps of velocity from an impulse, at the points A and B."""
     nx, ny = values[k, NX], values[k, NY]
     for side in range(2):
@@ -212,13 +212,15 @@ def apply_contact_forces(o, rules, pose, twist, ids, values, count, seed, work, 
             return count, worst
         for i in range(n):
             k = work.k[col.W_MEMBER, i]
-            work.k[col.W_JOINT, i] = ids[k, HELD]
+            work.k[col.W_BILATERAL, i] = ids[k, BILATERAL]
             work.v[col.W_B, i] = gap_acceleration(rules, ids, values, k, twist, acceleration)
             for j in range(n):
                 work.A[i, j] = entry_of_matrix(o, pose, ids, values, k, work.k[col.W_MEMBER, j], False)
-        outcome = solve(work.A, work.v[col.W_B], n, work.k[col.W_JOINT], seed, work.v[col.W_F], work.v[col.W_A], work)
-        violation = worst_violation(work.A, work.v[col.W_B], n, work.k[col.W_JOINT], work.v[col.W_F])
+        outcome = solve(
+            work.A, work.v[col.W_B], n, work.k[col.W_BILATERAL], seed, work.v[col.W_F], work.v[col.W_A], work
+        )
+        violation = worst_violation(work.A, work.v[col.W_B], n, work.k[col.W_BILATERAL], work.v[col.W_F])
         worst = max(worst, violation if violation > ACCEPTED or outcome != SOLVED else 0.0)
         for i in range(n):
             values[work.k[col.W_MEMBER, i], AMOUNT] = work.v[col.W_F, i]
-            push(o, pose, ids, values, work.k[col.W_MEMBER, i], work.v[col.W_F, i], False, acceleration)
+            apply_contact(o, pose, ids, values, work.k[col.W_MEMBER, i], work.v[col.W_F, i], False, acceleration)

@@ -12,6 +12,7 @@ from reference_engine.contactsim import arrays as col
 from reference_engine.contactsim.collision import (
     AX,
     AY,
+    BILATERAL,
     BX,
     BY,
     CORNER_CORNER,
@@ -19,7 +20,6 @@ from reference_engine.contactsim.collision import (
     EDGE_EDGE,
     FIRST,
     GAP,
-    HELD,
     KIND,
     NORMAL,
     NX,
@@ -156,7 +156,7 @@ def begin(ids, values, k, kind, primary, normal, first, second):
 
 
 @kernel
-def place(pose, trig, ids, values, k, x, y, nx, ny):
+def set_row(pose, trig, ids, values, k, x, y, nx, ny):
     """Point and normal, given in the frame of the normal body."""
     j = ids[k, NORMAL]
     values[k, AX], values[k, AY] = to_world(pose, trig, j, x, y)
@@ -179,7 +179,7 @@ def corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, k):
         values[k, R1] = o.corner[v, col.CURVATURE]
         values[k, R2] = o.edge[e, col.SIGN] * o.edge[e, col.RADIUS] + gap  # the gap turns with the arc
         values[k, GAP], ids[k, ROUND_NORMAL] = gap, 1
-        place(pose, trig, ids, values, k, o.edge[e, col.CENTRE_X] + nx * values[k, R2],
+        set_row(pose, trig, ids, values, k, o.edge[e, col.CENTRE_X] + nx * values[k, R2],
               o.edge[e, col.CENTRE_Y] + ny * values[k, R2], nx, ny)  # fmt: skip
         set_speed(o, pose, trig, twist, ids, values, k)
         return True
@@ -196,7 +196,7 @@ def corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, k):
             return False
         begin(ids, values, k, CORNER_EDGE, i, j, v, e)
         values[k, R1], values[k, GAP] = o.corner[v, col.CURVATURE], gap
-        place(pose, trig, ids, values, k, px, py, o.edge[e, col.OUT_X], o.edge[e, col.OUT_Y])
+        set_row(pose, trig, ids, values, k, px, py, o.edge[e, col.OUT_X], o.edge[e, col.OUT_Y])
         set_speed(o, pose, trig, twist, ids, values, k)
         return True
     for end in range(2):
@@ -205,7 +205,7 @@ def corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, k):
         if CORNERS_APART <= gap <= CORNERS_NEAR * tolerance:
             begin(ids, values, k, CORNER_CORNER, i, j, v, corner_at(o, e, end))
             values[k, R1], values[k, R2], values[k, GAP], ids[k, ROUND_NORMAL] = np.nan, gap, gap, 1
-            place(
+            set_row(
                 pose, trig, ids, values, k, o.edge[e, col.X1 + 2 * end], o.edge[e, col.Y1 + 2 * end], dx / gap, dy / gap
             )
             set_speed(o, pose, trig, twist, ids, values, k)
@@ -224,16 +224,16 @@ def corner_at(o, e, end):
 
 
 @kernel
-def is_near(o, e, x, y, reach):
+def is_near(o, e, x, y, distance):
     """Within reach of the line of edge e, and if it is straight of the box about it?  What touches e is, if so far."""
-    if abs(distance_to_line(o, e, x, y)) > reach:
+    if abs(distance_to_line(o, e, x, y)) > distance:
         return False
     if o.edge_ids[e, col.SHAPE] == col.ARC:
         return True
     x1, y1, x2, y2 = o.edge[e, col.X1], o.edge[e, col.Y1], o.edge[e, col.X2], o.edge[e, col.Y2]
-    if x < min(x1, x2) - reach or x > max(x1, x2) + reach:
+    if x < min(x1, x2) - distance or x > max(x1, x2) + distance:
         return False
-    return min(y1, y2) - reach <= y <= max(y1, y2) + reach
+    return min(y1, y2) - distance <= y <= max(y1, y2) + distance
 
 
 @kernel
@@ -266,9 +266,9 @@ def corners_against(
             way = (x - old_x) ** 2 + (y - old_y) ** 2
             travel = np.sqrt(way) if way > LEAST_TRAVEL * LEAST_TRAVEL else LEAST_TRAVEL
         if live >= 0:
-            if (wx - mx) * lx + (wy - my) * ly > o.body[j, col.REACH] + tolerance:
+            if (wx - mx) * lx + (wy - my) * ly > o.body[j, col.BOUNDING_RADIUS] + tolerance:
                 continue
-        elif (wx - mx) ** 2 + (wy - my) ** 2 > (o.body[j, col.REACH] + tolerance + travel) ** 2:
+        elif (wx - mx) ** 2 + (wy - my) ** 2 > (o.body[j, col.BOUNDING_RADIUS] + tolerance + travel) ** 2:
             continue
         if (
             (x < o.body[j, col.LEFT] - tolerance and old_x < o.body[j, col.LEFT])
@@ -281,7 +281,7 @@ def corners_against(
         for e in range(o.owns[j, col.FIRST_EDGE], o.owns[j + 1, col.FIRST_EDGE]):
             if o.ignores[i, e] == 1:
                 continue
-            far = o.edge[e, col.EDGE_REACH] + tolerance + travel
+            far = o.edge[e, col.EDGE_RADIUS] + tolerance + travel
             if (x - o.edge[e, col.MID_X]) ** 2 + (y - o.edge[e, col.MID_Y]) ** 2 > far * far:
                 continue
             found = crossings(o, e, x, y, old_x, old_y, at) if has_old and box_is_met(o, e, x, y, old_x, old_y) else 0
@@ -303,7 +303,7 @@ def corners_against(
             values[count, R1], values[count, GAP] = o.corner[v, col.CURVATURE], distance_to_line(o, crossed, x, y)
             if o.edge_ids[crossed, col.SHAPE] == col.ARC:
                 values[count, R2], ids[count, ROUND_NORMAL] = o.edge[crossed, col.SIGN] * o.edge[crossed, col.RADIUS], 1
-            place(pose, trig, ids, values, count, first_x, first_y, nx, ny)
+            set_row(pose, trig, ids, values, count, first_x, first_y, nx, ny)
             set_speed(o, pose, trig, twist, ids, values, count)
             note_detection(rules, ids, values, count, time)
             count = keep_best(o, rules, ids, values, first, count)
@@ -345,7 +345,7 @@ def arc_against_line(o, rules, pose, trig, twist, old_pose, old_trig, has_old, e
             return False
     begin(ids, values, k, EDGE_EDGE, i, j, e, f)
     ids[k, ROUND_PRIMARY], values[k, R1], values[k, GAP] = 1, r, gap
-    place(pose, trig, ids, values, k, px, py, nx, ny)
+    set_row(pose, trig, ids, values, k, px, py, nx, ny)
     set_speed(o, pose, trig, twist, ids, values, k)
     return True
 
@@ -357,13 +357,13 @@ def arc_against_arc(o, rules, pose, trig, twist, e, f, ids, values, k):
         return False
     if o.edge[e, col.SIGN] < 0.0:
         e, f = f, e
-    i, j, hollow = o.edge_ids[e, col.OWNER], o.edge_ids[f, col.OWNER], o.edge[f, col.SIGN] < 0.0
-    if hollow and o.edge[e, col.RADIUS] > o.edge[f, col.RADIUS]:
+    i, j, concave = o.edge_ids[e, col.OWNER], o.edge_ids[f, col.OWNER], o.edge[f, col.SIGN] < 0.0
+    if concave and o.edge[e, col.RADIUS] > o.edge[f, col.RADIUS]:
         return False
     fx, fy = to_world(pose, trig, j, o.edge[f, col.CENTRE_X], o.edge[f, col.CENTRE_Y])
     ax, ay = to_body(pose, trig, i, fx, fy)
     ax, ay = ax - o.edge[e, col.CENTRE_X], ay - o.edge[e, col.CENTRE_Y]
-    if not (is_opposite_arc(o, e, ax, ay) if hollow else is_on_arc(o, e, ax, ay)):
+    if not (is_opposite_arc(o, e, ax, ay) if concave else is_on_arc(o, e, ax, ay)):
         return False
     ex, ey = to_world(pose, trig, i, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
     bx, by = to_body(pose, trig, j, ex, ey)
@@ -373,10 +373,10 @@ def arc_against_arc(o, rules, pose, trig, twist, e, f, ids, values, k):
     apart = np.sqrt(bx * bx + by * by)
     gap = (
         o.edge[f, col.RADIUS] - o.edge[e, col.RADIUS] - apart
-        if hollow
+        if concave
         else apart - (o.edge[e, col.RADIUS] + o.edge[f, col.RADIUS])
     )
-    deepest = o.edge[e, col.DEPTH] if hollow else max(o.edge[e, col.DEPTH], o.edge[f, col.DEPTH])
+    deepest = o.edge[e, col.DEPTH] if concave else max(o.edge[e, col.DEPTH], o.edge[f, col.DEPTH])
     if gap > rules.distance_tolerance or gap < -deepest:
         return False
     begin(ids, values, k, EDGE_EDGE, i, j, e, f)
@@ -385,7 +385,7 @@ def arc_against_arc(o, rules, pose, trig, twist, e, f, ids, values, k):
     values[k, R1] = o.edge[e, col.RADIUS] + half
     values[k, R2], values[k, GAP] = o.edge[f, col.SIGN] * o.edge[f, col.RADIUS] + half, gap
     nx, ny, r = bx * (1.0 / apart), by * (1.0 / apart), o.edge[f, col.RADIUS]
-    place(pose, trig, ids, values, k, o.edge[f, col.CENTRE_X] + nx * r, o.edge[f, col.CENTRE_Y] + ny * r,
+    set_row(pose, trig, ids, values, k, o.edge[f, col.CENTRE_X] + nx * r, o.edge[f, col.CENTRE_Y] + ny * r,
           o.edge[f, col.SIGN] * nx, o.edge[f, col.SIGN] * ny)  # fmt: skip
     set_speed(o, pose, trig, twist, ids, values, k)
     return True
@@ -404,7 +404,7 @@ def arcs_against(
                 continue
             ax, ay = to_world(pose, trig, i, o.edge[e, col.MID_X], o.edge[e, col.MID_Y])
             bx, by = to_world(pose, trig, j, o.edge[f, col.MID_X], o.edge[f, col.MID_Y])
-            far = o.edge[e, col.EDGE_REACH] + o.edge[f, col.EDGE_REACH] + rules.distance_tolerance
+            far = o.edge[e, col.EDGE_RADIUS] + o.edge[f, col.EDGE_RADIUS] + rules.distance_tolerance
             if (ax - bx) ** 2 + (ay - by) ** 2 >= far * far:
                 continue
             if o.edge_ids[e, col.SHAPE] == col.ARC and o.edge_ids[f, col.SHAPE] == col.ARC:
@@ -430,7 +430,7 @@ def may_meet(o, rules, pose, trig, twist, i, j, step):
         i, j = j, i
     ax, ay = to_world(pose, trig, i, o.body[i, col.MIDDLE_X], o.body[i, col.MIDDLE_Y])
     bx, by = to_world(pose, trig, j, o.body[j, col.MIDDLE_X], o.body[j, col.MIDDLE_Y])
-    far = o.body[i, col.REACH] + o.body[j, col.REACH] + rules.distance_tolerance
+    far = o.body[i, col.BOUNDING_RADIUS] + o.body[j, col.BOUNDING_RADIUS] + rules.distance_tolerance
     if o.owns[i, col.LIVE_EDGE] >= 0:
         nx, ny = turned(
             trig, i, o.edge[o.owns[i, col.LIVE_EDGE], col.OUT_X], o.edge[o.owns[i, col.LIVE_EDGE], col.OUT_Y]
@@ -441,11 +441,11 @@ def may_meet(o, rules, pose, trig, twist, i, j, step):
 
 @entry
 def find(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, step, ids, values, count, at):
-    """Adds to the `count` rows that there are every place where bodies meet now; returns how many, or -1: no room."""
+    """Adds to the `count` rows that there are every place where bodies meet now; returns how many, or -1: no space."""
     fill_trig(pose, trig)
     if has_old:
         fill_trig(old_pose, old_trig)
-    room, given = ids.shape[0] - o.connector_ids.shape[0] - 2, count  # rows of any pair
+    capacity, given = ids.shape[0] - o.connector_ids.shape[0] - 2, count  # rows of any pair
     for p in range(o.pairs.shape[0]):
         i, j = o.pairs[p, 0], o.pairs[p, 1]
         if not may_meet(o, rules, pose, trig, twist, i, j, step):
@@ -456,7 +456,7 @@ def find(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, step, i
             + o.owns[j + 1, col.FIRST_CORNER]
             - o.owns[j, col.FIRST_CORNER]
         )
-        if count + most > room:
+        if count + most > capacity:
             return -1
         first = 0 if given > 0 else count
         for side in range(2):
@@ -476,6 +476,6 @@ def least_gap(ids, values, count):
     """Of places that are not joints; negative if bodies penetrate. [m]"""
     least = np.inf
     for k in range(count):
-        if ids[k, HELD] == 0:
+        if ids[k, BILATERAL] == 0:
             least = min(least, values[k, GAP])
     return least

@@ -9,17 +9,17 @@ from reference_engine.contactsim import arrays as col
 SMALL = 1e-10  # m/s^2, N or 1/kg: what counts as zero
 NO_PIVOT = 1e-9  # 1/kg
 INCONSISTENT = 0.1  # of a right-hand side in a row without a pivot
-OPEN, HELD, FREE, PUT_OFF = 0, 1, 2, 3  # of a contact
+OPEN, CLAMPED, FREE, PUT_OFF = 0, 1, 2, 3  # of a contact
 
 
 @kernel
-def held_matrix(A, right, count, work):
+def clamped_matrix(A, right, count, work):
     """M: A over the `count` contacts that are listed as held, and their right-hand sides behind."""
-    held = work.k[col.W_HELD]
+    clamped = work.k[col.W_CLAMPED]
     for p in range(count):
         for q in range(count):
-            work.M[p, q] = A[held[p], held[q]]
-        work.M[p, count] = right[held[p]]
+            work.M[p, q] = A[clamped[p], clamped[q]]
+        work.M[p, count] = right[clamped[p]]
 
 
 @kernel

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.contactsim import arrays as col
 from reference_engine.contactsim import collision as row
-from reference_engine.contactsim.arrays import FIRST_CORNER, room_to_work
+from reference_engine.contactsim.arrays import new_work
 from reference_engine.contactsim.collision import classify, update
 from reference_engine.contactsim.contact import ACCEPTED, apply_contact_forces
 from reference_engine.contactsim.detection import find, least_gap
 from reference_engine.contactsim.edges import fill_trig
 from reference_engine.contactsim.external import External
-from reference_engine.contactsim.impulse import NO_IMPULSE, strike
-from reference_engine.contactsim.integrator import NO_FORCES, NO_ROOM, WENT, attempt, room_for_stages
+from reference_engine.contactsim.impulse import NO_IMPULSE, apply_impacts
+from reference_engine.contactsim.integrator import FULL, NO_FORCES, WENT, attempt, new_stages
 from reference_engine.contactsim.layout import frames_of, pack_outlines, pack_rules
 from reference_engine.contactsim.settings import COLLISION_HANDLINGS, INTEGRATORS, FaithfulSettings
 from reference_engine.planar_model.errors import ContactForceError, UnresolvedContact, WorldError
@@ -37,7 +38,7 @@ ROUNDING = 1e7  # 1/s; estimates that agree to 1 / this are one time when collis
 class Totals:
     """What the original counts."""
 
-    collisions: int = 0  # approaching places near enough to be handled
+    collisions: int = 0  # approaching contacts near enough to be handled
     impulses: int = 0  # calculations of impulses
     searches: int = 0  # impacts found by halving time
     backups: int = 0
@@ -74,7 +75,7 @@ class ContactSim:
         self.external = External(world)
         self.compiled = not self.settings.adaptive
         self.method = INTEGRATORS.index(self.settings.integrator)
-        self.stages = room_for_stages(self.external.forces, frames_of(world))
+        self.stages = new_stages(self.external.forces, frames_of(world))
         self.handling = COLLISION_HANDLINGS.index(self.settings.collision_handling)
         self.seed = np.array([self.settings.random_seed], np.int64)
         self.totals = Totals()
@@ -86,14 +87,14 @@ class ContactSim:
         self.trig, self.old_trig = frames_of(world), frames_of(world)
         self.crossings = np.zeros((2, 2))
         self.rate = [np.zeros_like(self.pose) for _ in range(4)]
-        corners = np.diff(self.outlines.owns[:, FIRST_CORNER])
+        corners = np.diff(self.outlines.owns[:, col.FIRST_CORNER])
         pair = max((int(corners[i] + corners[j]) for i, j in self.outlines.pairs), default=0)
         self.capacity = 64 + 3 * pair + len(world.connectors)
-        self.found, self.rows = self.room(), self.room()
-        self.work = room_to_work(16 + len(world.connectors), len(world.bodies))
+        self.found, self.rows = self.new_rows(), self.new_rows()
+        self.work = new_work(16 + len(world.connectors), len(world.bodies))
         self.events: list[Impacts] = []
 
-    def room(self) -> Rows:
+    def new_rows(self) -> Rows:
         return Rows(np.zeros((self.capacity, row.IDS), np.int64), np.zeros((self.capacity, row.VALUES)))
 
     # --- one evaluation --------------------------------------------------------------------------
@@ -110,13 +111,13 @@ class ContactSim:
                 rows.count = count
                 return
             self.capacity *= 2
-            larger = self.room()
+            larger = self.new_rows()
             larger.ids[: before.count], larger.values[: before.count] = before.ids, before.values
             rows.ids, rows.values, rows.count = larger.ids, larger.values, before.count
 
     def grow(self, count: int) -> None:
         if count > len(self.work.A):
-            self.work = room_to_work(2 * count, len(self.world.bodies))
+            self.work = new_work(2 * count, len(self.world.bodies))
 
     def evaluate(self, time: float, pose: Array, twist: Array, step: float, rate: Array) -> bool:
         """Accelerations with contact forces; False if bodies penetrate, then `found` says which."""
@@ -158,11 +159,11 @@ class ContactSim:
         slopes = [u]
         if not self.evaluate(t, x, u, 0.0, k[0]):
             return False
-        for stage, part in ((1, 2.0), (2, 2.0), (3, 1.0)):
-            time = t + h / part
-            pose, twist = x + slopes[stage - 1] * h / part, u + k[stage - 1] * h / part
+        for stage, divisor in ((1, 2.0), (2, 2.0), (3, 1.0)):
+            time = t + h / divisor
+            pose, twist = x + slopes[stage - 1] * h / divisor, u + k[stage - 1] * h / divisor
             slopes.append(twist)
-            if not self.evaluate(time, pose, twist, h / part, k[stage]):
+            if not self.evaluate(time, pose, twist, h / divisor, k[stage]):
                 return False
         self.pose = x + (slopes[0] + 2.0 * slopes[1] + 2.0 * slopes[2] + slopes[3]) * h / 6.0
         self.twist = u + (k[0] + 2.0 * k[1] + 2.0 * k[2] + k[3]) * h / 6.0
@@ -191,19 +192,19 @@ class ContactSim:
         """The step in ever smaller parts, each a fifth, until its change of energy no longer changes."""
         saved = self.time, self.pose, self.twist
         self.old_pose, self.has_old = self.pose.copy(), True
-        start, part, last, settled = self.external.energy(self.time, self.pose, self.twist), h, math.inf, False
+        start, substep, last, settled = self.external.energy(self.time, self.pose, self.twist), h, math.inf, False
         plain = {"runge_kutta": self.runge_kutta, "modified_euler": self.modified_euler, "euler": self.euler}[
             self.settings.integrator
         ]
         while not settled:
             if last < math.inf:
                 self.time, self.pose, self.twist = saved
-                self.has_old, part = False, part / 5.0
-                if part < SHORTEST:
-                    raise self.unresolved(self.found, f"an adaptive step of {part:.1e} s still changes the energy")
+                self.has_old, substep = False, substep / 5.0
+                if substep < SHORTEST:
+                    raise self.unresolved(self.found, f"an adaptive step of {substep:.1e} s still changes the energy")
             now, end = saved[0], saved[0] + h
             while now < end:
-                piece = end - now if now + part > end - 1e-10 else part
+                piece = end - now if now + substep > end - 1e-10 else substep
                 if not plain(piece):
                     return False
                 now += piece
@@ -220,17 +221,17 @@ class ContactSim:
         """On by `step`, with as many integrator steps and impacts as it takes."""
         if step < NO_STEP:
             return
-        done, part = 0.0, step
+        done, substep = 0.0, step
         searching, quiet, estimate, tries, struck = False, 0, math.nan, 0, False
         while done < step - NO_STEP:
-            rows, busy = self.attempt(part)
-            if not busy and part == step and not self.settings.joint_small_impacts:
+            rows, busy = self.attempt(substep)
+            if not busy and substep == step and not self.settings.joint_small_impacts:
                 return
             flags = self.flags(rows, False)
             rows.ids[: rows.count, row.MUST] = flags[:, 0]
             back = bool(flags[:, 0].any())
             if back:
-                self.go_back(rows, part)
+                self.go_back(rows, substep)
                 tries += 1
                 searching = searching or tries >= MAYBE_STUCK
                 if tries >= STUCK:
@@ -238,7 +239,7 @@ class ContactSim:
             near = int(self.flags(rows, back)[:, 3].sum())
             ahead = rows
             if near > 0:
-                ahead = rows.keep(self.touching(rows))
+                ahead = rows.keep(self.in_contact(rows))
                 if self.handle(rows):
                     struck = True
                     self.totals.searches += int(searching)
@@ -248,22 +249,22 @@ class ContactSim:
                     searching = True
                 estimate = math.nan
             if not back:
-                if part > ADVANCED:
+                if substep > ADVANCED:
                     tries = 0
-                done += part
+                done += substep
                 quiet += int(searching)
                 if searching and quiet >= 2:
                     searching, quiet = False, 0
                 elif not math.isnan(estimate):
                     searching = True
-            searching, quiet, estimate, part = self.next_part(ahead, back, searching, quiet, part, step - done)
+            searching, quiet, estimate, substep = self.next_substep(ahead, back, searching, quiet, substep, step - done)
         if self.settings.joint_small_impacts and not struck and self.joints(ahead):
-            rows.keep(self.touching(rows))
+            rows.keep(self.in_contact(rows))
             if rows.count:
                 self.handle(rows, small=True)
 
-    def next_part(
-        self, rows: Rows, back: bool, searching: bool, quiet: int, part: float, rest: float
+    def next_substep(
+        self, rows: Rows, back: bool, searching: bool, quiet: int, substep: float, rest: float
     ) -> tuple[bool, int, float, float]:
         """How far to go next: to the estimate, by half of the last part, or all that is left."""
         estimate = self.earliest(rows)
@@ -272,13 +273,13 @@ class ContactSim:
             searching = estimate < self.time or (must and math.isnan(estimate))
         if searching:
             if back:
-                part, quiet = part / 2.0, 0
-            return True, quiet, math.nan, min(part, rest)
+                substep, quiet = substep / 2.0, 0
+            return True, quiet, math.nan, min(substep, rest)
         if not math.isnan(estimate):
             return False, quiet, estimate, min(estimate - self.time, rest)
         return False, quiet, math.nan, rest
 
-    def attempt(self, part: float) -> tuple[Rows, bool]:
+    def attempt(self, substep: float) -> tuple[Rows, bool]:
         """One step of the integrator; the collisions where it ended, or failed, by the time they are estimated for.
 
         And whether there is anything to be seen to.
@@ -287,13 +288,13 @@ class ContactSim:
         self.saved = self.time, self.pose, self.twist
         self.totals.steps += 1
         if self.compiled:
-            rows, busy = self.compiled_step(part)
+            rows, busy = self.compiled_step(substep)
             if not busy and not self.settings.joint_small_impacts:
                 return rows, False
         else:
-            went, rows = self.integrate(part), self.room()
+            went, rows = self.integrate(substep), self.new_rows()
             if went:
-                self.find(rows, self.pose, self.twist, self.time, part)
+                self.find(rows, self.pose, self.twist, self.time, substep)
             else:
                 rows.ids[: self.found.count] = self.found.ids[: self.found.count]
                 rows.values[: self.found.count] = self.found.values[: self.found.count]
@@ -314,12 +315,12 @@ class ContactSim:
                 self.twist, self.stages, self.seed, self.work, rows.ids, rows.values, pose, twist,
             )  # fmt: skip
             self.external.functions.check()
-            if outcome != NO_ROOM:
+            if outcome != FULL:
                 break
             self.seed[0] = seed
             if rows.count < 0:
                 self.capacity *= 2
-                self.rows = rows = self.room()
+                self.rows = rows = self.new_rows()
             else:
                 self.grow(rows.count)
         self.refuse(violation if outcome == NO_FORCES else 0.0)
@@ -329,14 +330,14 @@ class ContactSim:
             self.time += weights * h / weights
         return rows, bool(busy)
 
-    def go_back(self, rows: Rows, part: float) -> None:
+    def go_back(self, rows: Rows, substep: float) -> None:
         """To before the attempt, with the collisions that made it fail, and all that is near there."""
         self.time, self.pose, self.twist = self.saved
         self.has_old = False
         self.totals.backups += 1
         rows.keep(self.flags(rows, False)[:, 0])
         self.update(rows)
-        self.find(rows, self.pose, self.twist, self.time, part)
+        self.find(rows, self.pose, self.twist, self.time, substep)
 
     def update(self, rows: Rows) -> None:
         trig = self.trig
@@ -349,12 +350,12 @@ class ContactSim:
         classify(self.rules, rows.ids, rows.values, rows.count, allow_tiny, out)
         return out
 
-    def touching(self, rows: Rows) -> NDArray[np.bool_]:
+    def in_contact(self, rows: Rows) -> NDArray[np.bool_]:
         gap = rows.values[: rows.count, row.GAP]
-        return (rows.ids[: rows.count, row.HELD] == 1) | (gap < self.rules.distance_tolerance)
+        return (rows.ids[: rows.count, row.BILATERAL] == 1) | (gap < self.rules.distance_tolerance)
 
     def joints(self, rows: Rows) -> bool:
-        return bool((rows.ids[: rows.count, row.HELD] == 1).any())
+        return bool((rows.ids[: rows.count, row.BILATERAL] == 1).any())
 
     def earliest(self, rows: Rows) -> float:
         """The first estimate of those that come; nan if any of them has none."""
@@ -367,7 +368,7 @@ class ContactSim:
         self.grow(rows.count)
         speeds = rows.values[: rows.count, row.SPEED].copy()
         self.twist = self.twist.copy()
-        done, violation, greatest, least = strike(
+        done, violation, greatest, least = apply_impacts(
             self.outlines, self.rules, self.pose, self.twist, rows.ids, rows.values, rows.count, self.handling,
             self.seed, self.work,
         )  # fmt: skip

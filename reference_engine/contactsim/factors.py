@@ -12,12 +12,12 @@ pivots again. Two factors are at hand: that of the held contacts, and that of th
 
 import numpy as np
 
-from reference_engine.compiler.kernels import kernel, part
+from reference_engine.compiler.kernels import inlined, kernel
 from reference_engine.contactsim import arrays as col
-from reference_engine.contactsim.elimination import HELD, NO_PIVOT, SMALL
+from reference_engine.contactsim.elimination import CLAMPED, NO_PIVOT, SMALL
 
 
-@part
+@inlined
 def forget_factors(A, n, work):
     """Nothing is known of this A but where the entries of its rows that are not zero begin and end."""
     for slot in range(2):
@@ -35,48 +35,48 @@ def forget_factors(A, n, work):
         work.k[col.W_LOW, i], work.k[col.W_HIGH, i] = low, high
 
 
-@part
-def list_held(n, status, extra, other, work):
+@inlined
+def list_clamped(n, status, extra, other, work):
     """Which contacts are held, with `extra` and `other` if not -1, and how many come up to each; how many there are."""
     count = 0
     for i in range(n):
-        if status[i] == HELD or i in (extra, other):
-            work.k[col.W_HELD, count] = i
+        if status[i] == CLAMPED or i in (extra, other):
+            work.k[col.W_CLAMPED, count] = i
             count += 1
         work.k[col.W_UP_TO, i] = count
     return count
 
 
-@part
-def front_in_common(slot, count, work):
+@inlined
+def common_prefix(slot, count, work):
     """How many contacts at the front of the list are those of the factor, whose columns they then are."""
     size = min(count, work.f_ids[slot, col.F_SIZE, 0])
     same = 0
-    while same < size and work.f_ids[slot, col.F_HELD, same] == work.k[col.W_HELD, same]:
+    while same < size and work.f_ids[slot, col.F_CLAMPED, same] == work.k[col.W_CLAMPED, same]:
         same += 1
     return same
 
 
-@part
+@inlined
 def load_row(A, slot, p, work):
     """Row p as it is in A."""
-    held, up_to = work.k[col.W_HELD], work.k[col.W_UP_TO]
-    i = held[p]
+    clamped, up_to = work.k[col.W_CLAMPED], work.k[col.W_UP_TO]
+    i = clamped[p]
     low = work.k[col.W_LOW, i]
     start, end = (up_to[low - 1] if low > 0 else 0), up_to[work.k[col.W_HIGH, i]]
     work.f_ids[slot, col.F_START, p], work.f_ids[slot, col.F_END, p] = start, end
     for q in range(start, end):
-        work.factor[slot, p, q] = A[i, held[q]]
+        work.factor[slot, p, q] = A[i, clamped[q]]
 
 
-@part
+@inlined
 def row_scale(A, p, work):
     """The largest entry of row p."""
-    held, up_to = work.k[col.W_HELD], work.k[col.W_UP_TO]
-    i, size = held[p], 0.0
+    clamped, up_to = work.k[col.W_CLAMPED], work.k[col.W_UP_TO]
+    i, size = clamped[p], 0.0
     low = work.k[col.W_LOW, i]
     for q in range(up_to[low - 1] if low > 0 else 0, up_to[work.k[col.W_HIGH, i]]):
-        size = max(size, abs(A[i, held[q]]))
+        size = max(size, abs(A[i, clamped[q]]))
     return size
 
 
@@ -90,7 +90,7 @@ def subtract(target, source, first, last, m):
         target[j] -= m * source[j]
 
 
-@part
+@inlined
 def subtract_step(slot, p, s, m, work):
     """Row p less m times the row of step s, right of column s."""
     end, source = work.f_ids[slot, col.F_END], work.f_ids[slot, col.F_ROWS, s]
@@ -100,31 +100,31 @@ def subtract_step(slot, p, s, m, work):
     subtract(work.factor[slot, p], work.factor[slot, source], s + 1, end[source], m)
 
 
-@part
-def name_columns(base, front, count, work):
+@inlined
+def name_columns(base, prefix, count, work):
     """Where each column behind the front was in the factor `base`, or -1."""
-    size, at = work.f_ids[base, col.F_SIZE, 0], front
-    for q in range(front, count):
-        while at < size and work.f_ids[base, col.F_HELD, at] < work.k[col.W_HELD, q]:
+    size, at = work.f_ids[base, col.F_SIZE, 0], prefix
+    for q in range(prefix, count):
+        while at < size and work.f_ids[base, col.F_CLAMPED, at] < work.k[col.W_CLAMPED, q]:
             at += 1
-        same = at < size and work.f_ids[base, col.F_HELD, at] == work.k[col.W_HELD, q]
+        same = at < size and work.f_ids[base, col.F_CLAMPED, at] == work.k[col.W_CLAMPED, q]
         work.k[col.W_FROM, q] = at if same else -1
 
 
-@part
-def steps_kept(A, base, slot, front, count, work):
+@inlined
+def steps_kept(A, base, slot, prefix, count, work):
     """How many steps of `base` the original would do again; the scales of all rows on the way.
 
     A row that is new, or is now compared by another scale, might be a better pivot; a tie counts as one.
     """
     ids, values = work.f_ids, work.f_values
     kept = 0
-    while kept < front and ids[base, col.F_ROWS, kept] < front:
+    while kept < prefix and ids[base, col.F_ROWS, kept] < prefix:
         kept += 1
     for p in range(count):
         scale = row_scale(A, p, work)
         values[slot, col.F_SCALE, p] = scale
-        if p < front:
+        if p < prefix:
             if scale > values[base, col.F_SCALE, p]:  # no pivot before, so much less now
                 kept = min(kept, ids[base, col.F_STEP, p])
             elif scale < values[base, col.F_SCALE, p]:
@@ -148,7 +148,7 @@ def steps_kept(A, base, slot, front, count, work):
     return kept
 
 
-@part
+@inlined
 def exchange(slot, s, t, work):
     """The rows of steps s and t."""
     rows, step = work.f_ids[slot, col.F_ROWS], work.f_ids[slot, col.F_STEP]
@@ -156,8 +156,8 @@ def exchange(slot, s, t, work):
     step[rows[s]], step[rows[t]] = s, t
 
 
-@part
-def copy_steps(base, slot, front, kept, count, work):
+@inlined
+def copy_steps(base, slot, prefix, kept, count, work):
     """Steps before `kept`: the columns that were there already, and 0 in those that were not."""
     ids = work.f_ids
     for p in range(count):
@@ -168,10 +168,10 @@ def copy_steps(base, slot, front, kept, count, work):
         work.f_values[slot, col.F_BEST, s] = work.f_values[base, col.F_BEST, s]
         ids[slot, col.F_START, p] = ids[base, col.F_START, p]
         last = ids[base, col.F_END, p]
-        for j in range(ids[base, col.F_START, p], min(front, last)):
+        for j in range(ids[base, col.F_START, p], min(prefix, last)):
             work.factor[slot, p, j] = work.factor[base, p, j]
-        end = min(front, last)
-        while last > front and end < count:
+        end = min(prefix, last)
+        while last > prefix and end < count:
             source = work.k[col.W_FROM, end]
             if source >= last:
                 break
@@ -180,14 +180,14 @@ def copy_steps(base, slot, front, kept, count, work):
         ids[slot, col.F_END, p] = end
 
 
-@part
+@inlined
 def add_column(A, slot, q, kept, work):
     """Column q of the steps before `kept`, which was not there:  u_s = A_sq - sum of m_sr u_r over r < s."""
-    ids, held, u = work.f_ids, work.k[col.W_HELD], work.v[col.W_COLUMN]
+    ids, clamped, u = work.f_ids, work.k[col.W_CLAMPED], work.v[col.W_COLUMN]
     first = kept
     for s in range(kept):
         p = ids[slot, col.F_ROWS, s]
-        u[s] = A[held[p], held[q]]
+        u[s] = A[clamped[p], clamped[q]]
         for r in range(max(first, ids[slot, col.F_START, p]), s):
             u[s] -= work.factor[slot, p, r] * u[r]
         if u[s] == 0.0:
@@ -199,7 +199,7 @@ def add_column(A, slot, q, kept, work):
         work.factor[slot, p, q] = u[s]
 
 
-@part
+@inlined
 def go_on(slot, kept, count, work):
     """The steps from `kept` on, with pivots chosen. False where one is missing."""
     factor, rows = work.factor, work.f_ids[slot, col.F_ROWS]
@@ -226,16 +226,16 @@ def go_on(slot, kept, count, work):
     return True
 
 
-@part
-def build(A, base, slot, front, count, work):
+@inlined
+def build(A, base, slot, prefix, count, work):
     """The factor of the listed contacts. False if they make a singular matrix."""
-    name_columns(base, front, count, work)
-    kept = steps_kept(A, base, slot, front, count, work)
+    name_columns(base, prefix, count, work)
+    kept = steps_kept(A, base, slot, prefix, count, work)
     for p in range(count):
         if work.f_values[slot, col.F_SCALE, p] < SMALL:
             return False
-    copy_steps(base, slot, front, kept, count, work)
-    for q in range(front, count):
+    copy_steps(base, slot, prefix, kept, count, work)
+    for q in range(prefix, count):
         if work.k[col.W_FROM, q] < 0:
             add_column(A, slot, q, kept, work)
     for k in range(kept, count):
@@ -249,11 +249,11 @@ def build(A, base, slot, front, count, work):
     return go_on(slot, kept, count, work)
 
 
-@part
+@inlined
 def find_factor(count, work):
     """The slot with the factor of the listed contacts, or -1."""
     for slot in range(2):
-        if count == work.f_ids[slot, col.F_SIZE, 0] and front_in_common(slot, count, work) == count:
+        if count == work.f_ids[slot, col.F_SIZE, 0] and common_prefix(slot, count, work) == count:
             return slot
     return -1
 
@@ -264,28 +264,28 @@ def factor_of(A, n, status, extra, other, work):
 
     It is made from that of the held ones alone if this is at hand, and that stays: it is asked for next.
     """
-    base = find_factor(list_held(n, status, col.NONE, col.NONE, work), work)
+    base = find_factor(list_clamped(n, status, col.NONE, col.NONE, work), work)
     if extra < 0 and base >= 0:
         return base
-    count = list_held(n, status, extra, other, work)
+    count = list_clamped(n, status, extra, other, work)
     found = find_factor(count, work)
     if found >= 0:
         return found
     if base < 0:
         base = 0
         for slot in range(2):
-            if front_in_common(slot, count, work) > front_in_common(base, count, work):
+            if common_prefix(slot, count, work) > common_prefix(base, count, work):
                 base = slot
     slot = 1 - base
-    front = front_in_common(base, count, work) if work.f_ids[base, col.F_SIZE, 1] == 1 else 0
+    prefix = common_prefix(base, count, work) if work.f_ids[base, col.F_SIZE, 1] == 1 else 0
     work.f_ids[slot, col.F_SIZE, 0] = count
     for p in range(count):
-        work.f_ids[slot, col.F_HELD, p] = work.k[col.W_HELD, p]
-    work.f_ids[slot, col.F_SIZE, 1] = build(A, base, slot, front, count, work)
+        work.f_ids[slot, col.F_CLAMPED, p] = work.k[col.W_CLAMPED, p]
+    work.f_ids[slot, col.F_SIZE, 1] = build(A, base, slot, prefix, count, work)
     return slot
 
 
-@part
+@inlined
 def is_regular(slot, least, work):
     """Is there a pivot in every step, none smaller than `least`?"""
     if work.f_ids[slot, col.F_SIZE, 1] == 0:
@@ -296,14 +296,14 @@ def is_regular(slot, least, work):
     return True
 
 
-@part
+@inlined
 def solve_factor(slot, right, work, x):
     """x of L U x = right; `right` by contact, x by place in the list."""
     ids, y = work.f_ids, work.v[col.W_COLUMN]
     count = ids[slot, col.F_SIZE, 0]
     for s in range(count):
         p = ids[slot, col.F_ROWS, s]
-        rest = right[ids[slot, col.F_HELD, p]]
+        rest = right[ids[slot, col.F_CLAMPED, p]]
         for r in range(ids[slot, col.F_START, p], s):
             rest -= work.factor[slot, p, r] * y[r]
         y[s] = rest

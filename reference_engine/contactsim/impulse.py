@@ -10,8 +10,8 @@ In serial order contacts keep their e.
 
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contactsim import arrays as col
-from reference_engine.contactsim.collision import AMOUNT, HELD, NORMAL, PRIMARY, SPEED, is_contact
-from reference_engine.contactsim.contact import entry_of_matrix, push
+from reference_engine.contactsim.collision import AMOUNT, BILATERAL, NORMAL, PRIMARY, SPEED, is_contact
+from reference_engine.contactsim.contact import apply_contact, entry_of_matrix
 from reference_engine.contactsim.pivoting import permutation, solve, worst_violation
 
 NO_IMPULSE = 1e-12  # N s
@@ -22,7 +22,7 @@ SIMULTANEOUS, HYBRID, SEPARATE, SEPARATE_LASTPASS, GROUPED, GROUPED_LASTPASS = r
 
 @kernel
 def approaches(ids, u, k, slow):
-    return abs(u[k]) > slow if ids[k, HELD] == 1 else u[k] < -slow
+    return abs(u[k]) > slow if ids[k, BILATERAL] == 1 else u[k] < -slow
 
 
 @kernel
@@ -45,7 +45,7 @@ def gather(o, ids, count, focus, hybrid, slow, work):
             work.moved[body] = 1
     if hybrid:
         for k in range(count):
-            if k != focus and ids[k, HELD] == 0 and work.v[col.W_U, k] < -slow and share_body(ids, k, focus):
+            if k != focus and ids[k, BILATERAL] == 0 and work.v[col.W_U, k] < -slow and share_body(ids, k, focus):
                 work.k[col.W_TAKEN, k] = 1
                 work.moved[ids[k, PRIMARY]] = work.moved[ids[k, NORMAL]] = 1  # fixed bodies too, as in the original
     grows = True
@@ -53,7 +53,7 @@ def gather(o, ids, count, focus, hybrid, slow, work):
         grows = False
         for k in range(count):
             near = work.moved[ids[k, PRIMARY]] == 1 or work.moved[ids[k, NORMAL]] == 1
-            if work.k[col.W_TAKEN, k] == 0 and ids[k, HELD] == 1 and near:
+            if work.k[col.W_TAKEN, k] == 0 and ids[k, BILATERAL] == 1 and near:
                 work.k[col.W_TAKEN, k] = 1
                 grows = True
                 for side in range(2):
@@ -72,17 +72,17 @@ def solve_taken(ids, count, plastic, seed, work):
             n += 1
     for i in range(n):
         k = work.k[col.W_MEMBER, i]
-        work.k[col.W_JOINT, i] = ids[k, HELD]
+        work.k[col.W_BILATERAL, i] = ids[k, BILATERAL]
         work.v[col.W_B, i] = work.v[col.W_U, k] * (1.0 if plastic else 1.0 + work.v[col.W_E, k])
         for m in range(n):
             work.A[i, m] = work.A_all[k, work.k[col.W_MEMBER, m]]
-    solve(work.A, work.v[col.W_B], n, work.k[col.W_JOINT], seed, work.v[col.W_F], work.v[col.W_A], work)
+    solve(work.A, work.v[col.W_B], n, work.k[col.W_BILATERAL], seed, work.v[col.W_F], work.v[col.W_A], work)
     for i in range(n):
         work.v[col.W_J, work.k[col.W_MEMBER, i]] += work.v[col.W_F, i]
     for k in range(count):
         for i in range(n):
             work.v[col.W_U, k] += work.A_all[k, work.k[col.W_MEMBER, i]] * work.v[col.W_F, i]
-    return worst_violation(work.A, work.v[col.W_B], n, work.k[col.W_JOINT], work.v[col.W_F])
+    return worst_violation(work.A, work.v[col.W_B], n, work.k[col.W_BILATERAL], work.v[col.W_F])
 
 
 @kernel
@@ -115,7 +115,7 @@ def one_after_the_other(o, ids, count, handling, seed, work):
 
 
 @entry
-def strike(o, rules, pose, twist, ids, values, count, handling, seed, work):
+def apply_impacts(o, rules, pose, twist, ids, values, count, handling, seed, work):
     """Impulses at all rows, applied to the twist and noted as the rows' amount.
 
     Returns (impulses calculated or -1, worst violation [m/s], greatest impulse [N s], least where none may pull).
@@ -125,7 +125,7 @@ def strike(o, rules, pose, twist, ids, values, count, handling, seed, work):
         e = o.restitution[ids[k, PRIMARY], ids[k, NORMAL]]
         if handling == SIMULTANEOUS:
             e = 0.0 if is_contact(rules, ids, values, k) else e
-        elif grouped and ids[k, HELD] == 1:
+        elif grouped and ids[k, BILATERAL] == 1:
             e = 0.0
         work.v[col.W_E, k], work.v[col.W_U, k], work.v[col.W_J, k], work.k[col.W_TAKEN, k] = e, values[k, SPEED], 0.0, 1
         for m in range(count):
@@ -138,10 +138,10 @@ def strike(o, rules, pose, twist, ids, values, count, handling, seed, work):
     for k in range(count):
         amount = work.v[col.W_J, k]
         greatest = max(greatest, amount)
-        if ids[k, HELD] == 0 and amount < 0.0:
+        if ids[k, BILATERAL] == 0 and amount < 0.0:
             least = min(least, amount)
             amount = 0.0
         values[k, AMOUNT] = amount
         if amount != 0.0:
-            push(o, pose, ids, values, k, amount, True, twist)
+            apply_contact(o, pose, ids, values, k, amount, True, twist)
     return done, worst, greatest, least

@@ -19,12 +19,12 @@ from reference_engine.planar_model.external import Forces, accelerate
 Array = NDArray[np.float64]
 
 RUNGE_KUTTA, MODIFIED_EULER, EULER = range(3)
-WENT, PENETRATES, NO_ROOM, NO_FORCES = range(4)
+WENT, PENETRATES, FULL, NO_FORCES = range(4)
 
 
 @dataclass(frozen=True, eq=False)
 class Stages(Structure):
-    """Room for the stages of one step; (B + 1, 3) is (x, y, angle) or its rates."""
+    """Arrays for the stages of one step; (B + 1, 3) is (x, y, angle) or its rates."""
 
     motion: Array  # (2, 4, B + 1, 3) twist and acceleration of each stage
     pose: Array  # (2, B + 1, 3) of the stage, and at the start of the step
@@ -34,7 +34,7 @@ class Stages(Structure):
     state: Array  # (2, 6 B + 6) as `accelerate` takes it, and its rate
 
 
-def room_for_stages(forces: Forces, frames: Array) -> Stages:
+def new_stages(forces: Forces, frames: Array) -> Stages:
     n = len(forces.mass)
     return Stages(
         np.zeros((2, 4, n, 3)), np.zeros((2, n, 3)), np.stack([frames, frames]), np.zeros((2, 2)), forces,
@@ -60,7 +60,7 @@ def evaluate(o, rules, stages, twist, time, step, contact_forces, ids, values, s
         0, stages.crossings,
     )  # fmt: skip
     if count < 0 or count > work.A.shape[0]:
-        return NO_ROOM, count, 0.0
+        return FULL, count, 0.0
     if least_gap(ids, values, count) < 0.0:
         return PENETRATES, count, 0.0
     count, violation = apply_contact_forces(o, rules, pose, twist, ids, values, count, seed, work, rate)
@@ -81,15 +81,15 @@ def attempt(
         for c in range(3):
             stages.pose[1, i, c] = pose[i, c]
     for s in range(count_of_stages):
-        part = 2.0 if method == RUNGE_KUTTA and s < 3 else 1.0
+        denominator = 2.0 if method == RUNGE_KUTTA and s < 3 else 1.0
         for i in range(n):
             for c in range(3):
                 if s == 0:
                     stages.pose[0, i, c], slope[0, i, c] = pose[i, c], twist[i, c]
                 else:
-                    stages.pose[0, i, c] = pose[i, c] + slope[s - 1, i, c] * h / part
-                    slope[s, i, c] = twist[i, c] + rate[s - 1, i, c] * h / part
-        ahead = 0.0 if s == 0 else h / part
+                    stages.pose[0, i, c] = pose[i, c] + slope[s - 1, i, c] * h / denominator
+                    slope[s, i, c] = twist[i, c] + rate[s - 1, i, c] * h / denominator
+        ahead = 0.0 if s == 0 else h / denominator
         outcome, count, violation = evaluate(
             o, rules, stages, slope[s], time + ahead, ahead, contact_forces, ids, values, seed, work,
             rate[s],
@@ -112,7 +112,7 @@ def attempt(
         0, stages.crossings,
     )  # fmt: skip
     if count < 0:
-        return NO_ROOM, count, 0.0, True
+        return FULL, count, 0.0, True
     busy = False
     for k in range(count):
         imminent = is_imminent(rules, ids, values, k)

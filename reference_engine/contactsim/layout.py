@@ -6,21 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.contactsim.arrays import (
-    ARC,
-    HORIZONTAL,
-    JOINT_STILL,
-    JOINT_TURNING,
-    LOWER_END,
-    ON_PATH,
-    ROD,
-    ROPE,
-    SLANTED,
-    UPPER_END,
-    VERTICAL,
-    Outlines,
-    Rules,
-)
+from reference_engine.contactsim import arrays as col
+from reference_engine.contactsim.arrays import Outlines, Rules
 from reference_engine.contactsim.settings import EXTRA_ACCELERATIONS, FaithfulSettings
 from reference_engine.planar_model.connectors import BACKGROUND, Joint, PathEnd, PathJoint
 from reference_engine.planar_model.errors import WorldError
@@ -34,7 +21,7 @@ Ids = NDArray[np.int64]
 
 UPRIGHT = 1e-10  # m; an edge with less width is vertical, with less height horizontal
 SPACING = 0.3  # m between the points on an arc that stand for it, and at least one in every 45 degrees
-SWOLLEN_EDGE, SWOLLEN_HOLLOW = 1.25, 1.2  # how much further than itself an edge is looked for
+SWOLLEN_EDGE, SWOLLEN_CONCAVE = 1.25, 1.2  # how much further than itself an edge is looked for
 HALF_PLANE = 1e4  # m, half the length of the wall that stands for a half-plane
 
 
@@ -130,27 +117,27 @@ def pack_edge(edge: Edge, solid_on_left: bool) -> PackedEdge:
     if edge.centre is None:
         out = 1.0 if solid_on_left else -1.0
         if abs(x2 - x1) < UPRIGHT:
-            shape, normal = VERTICAL, (out * math.copysign(1.0, y2 - y1), 0.0)
+            shape, normal = col.VERTICAL, (out * math.copysign(1.0, y2 - y1), 0.0)
         elif abs(y2 - y1) < UPRIGHT:
-            shape, normal = HORIZONTAL, (0.0, -out * math.copysign(1.0, x2 - x1))
+            shape, normal = col.HORIZONTAL, (0.0, -out * math.copysign(1.0, x2 - x1))
         else:
             slope = (y2 - y1) / (x2 - x1)
             length, up = math.sqrt(1.0 + slope * slope), -out * math.copysign(1.0, x2 - x1)
-            shape, normal = SLANTED, (-slope / length * up, 1.0 / length * up)
-        reach = SWOLLEN_EDGE * math.dist(middle, edge.start)
-        row = (x1, y1, x2, y2, *normal, 0.0, 0.0, math.inf, 1.0, 0.0, 0.0, 0.0, *middle, reach)
+            shape, normal = col.SLANTED, (-slope / length * up, 1.0 / length * up)
+        bounding_radius = SWOLLEN_EDGE * math.dist(middle, edge.start)
+        row = (x1, y1, x2, y2, *normal, 0.0, 0.0, math.inf, 1.0, 0.0, 0.0, 0.0, *middle, bounding_radius)
         return PackedEdge(row, shape, False)
     (low, high), r = edge.angles(), edge.radius
     span, convex = high - low, edge.clockwise != solid_on_left
     around = span >= math.pi
-    reach = (r if around else math.dist(middle, edge.start)) * (1.0 if convex else SWOLLEN_HOLLOW)
+    bounding_radius = (r if around else math.dist(middle, edge.start)) * (1.0 if convex else SWOLLEN_CONCAVE)
     depth, sign = r * (1.0 - math.cos(span / 2.0)), 1.0 if convex else -1.0
     about = edge.centre if around else middle
-    row = (x1, y1, x2, y2, 0.0, 0.0, *edge.centre, r, sign, low, high, depth, *about, reach)
-    return PackedEdge(row, ARC, abs(span - 2.0 * math.pi) < 1e-6)
+    row = (x1, y1, x2, y2, 0.0, 0.0, *edge.centre, r, sign, low, high, depth, *about, bounding_radius)
+    return PackedEdge(row, col.ARC, abs(span - 2.0 * math.pi) < 1e-6)
 
 
-def arc_parts(edge: Edge) -> int:
+def arc_segments(edge: Edge) -> int:
     low, high = edge.angles()
     return max(math.ceil((high - low) / (math.pi / 4.0)), math.ceil((high - low) * edge.radius / SPACING))
 
@@ -159,9 +146,9 @@ def points_on_arc(edge: Edge) -> list[tuple[float, float]]:
     """Between its ends, in the direction in which it runs; none on a straight edge."""
     if edge.centre is None:
         return []
-    (low, high), parts = edge.angles(), arc_parts(edge)
-    step = (high - low) / parts
-    angles = [high - k * step if edge.clockwise else low + k * step for k in range(1, parts)]
+    (low, high), segments = edge.angles(), arc_segments(edge)
+    step = (high - low) / segments
+    angles = [high - k * step if edge.clockwise else low + k * step for k in range(1, segments)]
     r = edge.radius
     turns = [sine_and_cosine(a) for a in angles]
     return [(edge.centre[0] + r * c, edge.centre[1] + r * s) for s, c in turns]
@@ -172,7 +159,7 @@ def sagitta(edge: Edge) -> float:
     if edge.centre is None:
         return 0.0
     low, high = edge.angles()
-    return edge.radius * (1.0 - math.sqrt(1.0 - ((high - low) / arc_parts(edge)) ** 2 / 4.0))
+    return edge.radius * (1.0 - math.sqrt(1.0 - ((high - low) / arc_segments(edge)) ** 2 / 4.0))
 
 
 def least_height(outline: Outline, box: tuple[float, float, float, float]) -> float:
@@ -217,7 +204,7 @@ def bounds(outline: Outline) -> tuple[float, float, float, float]:
 
 
 def frames_of(world: World) -> Array:
-    """(B + 1, 4) for `edges.fill_trig`: room for cosine and sine; centre of mass in the frame of the body [m]."""
+    """(B + 1, 4) for `edges.fill_trig`: space for cosine and sine; centre of mass in the frame of the body [m]."""
     frames = np.zeros((len(world.bodies) + 1, 4))
     frames[:-1, 2:] = [centre_of_mass(body.shape) for body in world.bodies]
     return frames
@@ -236,11 +223,11 @@ def pack_outlines(world: World) -> Outlines:
         owns.append((-1 if outline.live_edge is None else first_edge + outline.live_edge, first_edge, first_corner))
         box = bounds(outline)
         middle = ((box[0] + box[2]) / 2.0, (box[1] + box[3]) / 2.0)
-        reach = max(math.dist(middle, point[:2]) for point in packer.corners[first_corner:])
-        reach += max(sagitta(edge) for edge in outline.edges)
+        bounding_radius = max(math.dist(middle, point[:2]) for point in packer.corners[first_corner:])
+        bounding_radius += max(sagitta(edge) for edge in outline.edges)
         mass = (math.inf, math.inf) if body.fixed else (body.mass, float(body.inertia or math.inf))
-        reach = reach if outline.live_edge is None else outline.depth
-        rows.append((1.0 / mass[0], 1.0 / mass[1], least_height(outline, box), *middle, reach, *box, *mass))
+        bounding_radius = bounding_radius if outline.live_edge is None else outline.depth
+        rows.append((1.0 / mass[0], 1.0 / mass[1], least_height(outline, box), *middle, bounding_radius, *box, *mass))
     rows.append((0.0, 0.0, math.inf, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, math.inf, math.inf))
     owns += 2 * [(-1, len(packer.edges), len(packer.corners))]
     restitution = np.ones((count + 1, count + 1))
@@ -291,7 +278,7 @@ def pack_connectors(world: World) -> tuple[Array, Ids, Array]:
     for c in world.connectors:
         ends = (background if c.first == BACKGROUND else c.first, background if c.second == BACKGROUND else c.second)
         if isinstance(c, PathJoint | PathEnd):
-            kind = ON_PATH if isinstance(c, PathJoint) else (LOWER_END if c.lower else UPPER_END)
+            kind = col.ON_PATH if isinstance(c, PathJoint) else (col.LOWER_END if c.lower else col.UPPER_END)
             ids.append((*ends, kind, sum(map(len, tables)), len(c.path.table), int(c.path.closed)))
             at = c.path.nearest(world_point(world.bodies[c.body], c.point))
             found, limit = (at, c.path.table[at, 0]), 0.0 if isinstance(c, PathJoint) else c.limit
@@ -299,10 +286,10 @@ def pack_connectors(world: World) -> tuple[Array, Ids, Array]:
             tables.append(c.path.table)
             continue
         if isinstance(c, Joint):
-            ids.append((*ends, JOINT_TURNING if c.normal_turns else JOINT_STILL, 0, 0, 0))
+            ids.append((*ends, col.JOINT_TURNING if c.normal_turns else col.JOINT_STILL, 0, 0, 0))
             own = (*c.normal, 0.0)
         else:
-            ids.append((*ends, ROD if c.rod else ROPE, 0, 0, 0))
+            ids.append((*ends, col.ROD if c.rod else col.ROPE, 0, 0, 0))
             own = (0.0, 0.0, c.length)
         rows.append((*c.first_point, *c.second_point, *own, 0.0, 0.0, 0.0, 0.0))
     return (

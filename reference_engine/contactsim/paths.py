@@ -10,7 +10,7 @@ from reference_engine.compiler.kernels import kernel
 from reference_engine.contactsim import arrays as col
 from reference_engine.planar_model.path import DNX, DNY, DX, DY, P, X, Y
 
-FIRST_REACH = 20  # the search starts with steps of one part in so many
+FIRST_STRIDE = 20  # the search starts with steps of one part in so many
 FINEST = 1e-6  # m
 OFF_THE_END = 1e-4  # m from the normal through the nearest point: the path goes on straight there
 
@@ -57,13 +57,13 @@ def find_on_path(o, c, at, along, x, y):
     path, first, rows = o.path, o.connector_ids[c, col.TABLE], o.connector_ids[c, col.ROWS]
     closed, length = o.connector_ids[c, col.CLOSED], path[first + rows - 1, P]
     k = wrapped_row(int(o.connector[c, at]), rows, closed)
-    reach, step, p = rows // FIRST_REACH, length / FIRST_REACH, path[first + k, P]
-    while reach > 1 or step > FINEST:
+    stride, step, p = rows // FIRST_STRIDE, length / FIRST_STRIDE, path[first + k, P]
+    while stride > 1 or step > FINEST:
         before = after = k
         p_before, p_after, left, here, right = p, p, 0.0, 0.0, 0.0
         for side in range(-1, 2):  # from row to row, then between them
-            row, q = wrapped_row(k + side * reach, rows, closed), wrapped(p + side * step, length, closed)
-            if reach > 1:
+            row, q = wrapped_row(k + side * stride, rows, closed), wrapped(p + side * step, length, closed)
+            if stride > 1:
                 q = path[first + row, P]
                 dx, dy = x - path[first + row, X], y - path[first + row, Y]
             else:
@@ -81,9 +81,9 @@ def find_on_path(o, c, at, along, x, y):
             k, p = before, p_before
         elif right < here:
             k, p = after, p_after
-        elif reach > 1:
-            reach //= 2
-            if reach == 1:
+        elif stride > 1:
+            stride //= 2
+            if stride == 1:
                 near = min(max(k - 1, 0), rows - 3)
                 step = path[first + near + 2, P] - path[first + near, P]
         else:

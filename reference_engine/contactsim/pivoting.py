@@ -14,14 +14,14 @@ import numpy as np
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contactsim import arrays as col
 from reference_engine.contactsim.elimination import (
+    CLAMPED,
     FREE,
-    HELD,
     OPEN,
     PUT_OFF,
     SMALL,
     back_substitute,
+    clamped_matrix,
     eliminate,
-    held_matrix,
 )
 from reference_engine.contactsim.factors import factor_of, forget_factors, is_regular, solve_factor
 
@@ -45,12 +45,12 @@ def permutation(seed, n, out):
     """0..n-1 in random order: n draws, each the k-th of what is left."""
     for k in range(n):
         out[k] = k
-    for place in range(n):
-        pick = place + draw(seed, n - place)
+    for index in range(n):
+        pick = index + draw(seed, n - index)
         chosen = out[pick]
-        for k in range(pick, place, -1):
+        for k in range(pick, index, -1):
             out[k] = out[k - 1]
-        out[place] = chosen
+        out[index] = chosen
 
 
 @kernel
@@ -71,12 +71,12 @@ def direction(A, n, status, d, work):
     if is_regular(slot, 0.0, work):
         solve_factor(slot, right, work, x)
     else:
-        held_matrix(A, right, count, work)
+        clamped_matrix(A, right, count, work)
         rank = eliminate(count, work)
         if rank < 0 or not back_substitute(count, rank, work, x):
             return False
     for p in range(count):
-        df[work.f_ids[slot, col.F_HELD, p]] = x[p]
+        df[work.f_ids[slot, col.F_CLAMPED, p]] = x[p]
     for i in range(n):
         total = 0.0
         for j in range(work.k[col.W_LOW, i], work.k[col.W_HIGH, i] + 1):
@@ -93,18 +93,18 @@ def longest_step(n, joint, status, d, a, f, work):
         step, which = -a[d] / work.v[col.W_DA, d], d
     sign = 1.0 if step > 0.0 else -1.0
     for i in range(n):
-        if status[i] == HELD and joint[i] == 0 and work.v[col.W_DF, i] * sign < -NO_CHANGE:
-            reach = -f[i] / work.v[col.W_DF, i]
-            reach = 0.0 if reach * sign < 0.0 else reach
-            if reach * sign < step * sign:
-                step, which = reach, i
+        if status[i] == CLAMPED and joint[i] == 0 and work.v[col.W_DF, i] * sign < -NO_CHANGE:
+            longest = -f[i] / work.v[col.W_DF, i]
+            longest = 0.0 if longest * sign < 0.0 else longest
+            if longest * sign < step * sign:
+                step, which = longest, i
     for i in range(n):
         change = work.v[col.W_DA, i] * sign
         if status[i] == FREE and (change < -NO_CHANGE if joint[i] == 0 else abs(change) > NO_CHANGE):
-            reach = -a[i] / work.v[col.W_DA, i]
-            reach = 0.0 if reach * sign < 0.0 else reach
-            if reach * sign < step * sign:
-                step, which = reach, i
+            longest = -a[i] / work.v[col.W_DA, i]
+            longest = 0.0 if longest * sign < 0.0 else longest
+            if longest * sign < step * sign:
+                step, which = longest, i
     return step, which
 
 
@@ -116,10 +116,10 @@ def violated(joint, a, i, tolerance):
 @kernel
 def change_side(status, a, f, j):
     """A contact that limited the step: from held to free or back, or put off if round-off has spoiled it."""
-    if status[j] == HELD:
+    if status[j] == CLAMPED:
         status[j] = PUT_OFF if abs(a[j]) > SMALL else FREE
     elif status[j] == FREE:
-        status[j] = PUT_OFF if abs(f[j]) > SMALL else HELD
+        status[j] = PUT_OFF if abs(f[j]) > SMALL else CLAMPED
 
 
 @kernel
@@ -135,7 +135,7 @@ def drive(A, n, joint, status, d, a, f, work):
     tolerance = SMALL
     for _ in range(1000 * n + 1):
         if not violated(joint, a, d, tolerance):
-            status[d] = HELD if abs(f[d]) > SMALL else FREE
+            status[d] = CLAMPED if abs(f[d]) > SMALL else FREE
             return SOLVED
         if not direction(A, n, status, d, work):
             return STUCK

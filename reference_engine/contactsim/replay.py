@@ -19,7 +19,7 @@ FAILING_TESTS = (  # of the engine itself: they pass if it gives up
     "DoNothingTest.do_nothing_error",
     "MiscellanyTest.curved_test_error",
 )
-FAILURE_WORDS = ("exception", "error", "failure", "stuck")
+FAILURE_NAMES = ("exception", "error", "failure", "stuck")
 GRACE = 1.0  # s, after the last recorded state, for a failure that is to come
 
 
@@ -112,20 +112,20 @@ def worst_difference(sim: ContactSim, bodies: list[Json], final: Json) -> tuple[
 
 def expected_failure_of(run: Json, test: str) -> str:
     """What the run says of an exception that ended it or is to end it, in words; empty if it went to its end."""
-    for what, value in said_of(run):
-        if any(word in what.lower() for word in FAILURE_WORDS) and (value is True or isinstance(value, str | Mapping)):
+    for what, value in messages_of(run):
+        if any(name in what.lower() for name in FAILURE_NAMES) and (value is True or isinstance(value, str | Mapping)):
             return "an exception" if value is True else str(value)
     return "an exception" if test in FAILING_TESTS else ""
 
 
-def said_of(run: Json) -> Iterator[tuple[str, Any]]:
+def messages_of(run: Json) -> Iterator[tuple[str, Any]]:
     meta = run.get("meta") or {}
-    for place in (run, meta, meta.get("engine_expected") or {}, run.get("final") or {}):
-        yield from ((key, value) for key, value in place.items() if value)
+    for source in (run, meta, meta.get("engine_expected") or {}, run.get("final") or {}):
+        yield from ((key, value) for key, value in source.items() if value)
 
 
-def same_kind(said: str, failure: Exception) -> bool:
+def same_kind(message: str, failure: Exception) -> bool:
     """The original's words for the two: "compute_forces failed ...", "collision was not resolved ..."."""
-    forces = any(word in said for word in ("compute_", "ComputeForces"))
-    stuck = any(word in said for word in ("resolved", "stuck", "advance"))
+    forces = any(name in message for name in ("compute_", "ComputeForces"))
+    stuck = any(name in message for name in ("resolved", "stuck", "advance"))
     return not (forces or stuck) or isinstance(failure, ContactForceError if forces else UnresolvedContact)

@@ -1,14 +1,14 @@
 """The geometry by which every engine is measured: gaps, contact points, mass properties.
 
 mass_properties     area or volume, centroid, second moments
-polygon             faults, orientation, convex parts of vertex lists
+polygon             faults, orientation, convex pieces of vertex lists
 planar_shapes       Polygon, Disc, HalfPlane, Bowl, packed for the kernels
 planar_proximity    planar_proximities, planar_contact_points, planar_minimum_gap
-spatial_shapes      Sphere, Capsule, Box, Cylinder, Cone, Ellipsoid, ConvexMesh, HalfSpace, HollowSphere
+spatial_shapes      Sphere, Capsule, Box, Cylinder, Cone, Ellipsoid, ConvexMesh, HalfSpace, SphereInterior
 spatial_proximity   spatial_proximities
-ellipsoid_proximity ellipsoid_proximities, half_space_proximities, hollow_sphere_proximities: certified, for engines
+ellipsoid_proximity ellipsoid_proximities, half_space_proximities, sphere_interior_proximities: certified, for engines
 ellipsoid_neighbours EllipsoidNeighbours: the same from step to step
-portal_proximity    portal_proximities: of any convex shapes by Minkowski portal refinement, for engines
+mpr_proximity    mpr_proximities: of any convex shapes by Minkowski portal refinement, for engines
 gap_jacobian        gap_jacobian
 cells               overlapping_boxes
 proximities         what they return

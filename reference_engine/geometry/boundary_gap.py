@@ -20,7 +20,7 @@ def half_space(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found):
 
 
 @kernel
-def hollow_sphere(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found):
+def sphere_interior(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found):
     """The core of p inside the sphere about d: its furthest point from d.  Concentric: the first found."""
     cx, cy, cz = to_body(body, p, dx, dy, dz)  # centre of the sphere in the axes of p
     a, b, c = body[p, 12], body[p, 13], body[p, 14]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel
-from reference_engine.geometry.separation import APART, FAR, separation
+from reference_engine.geometry.gjk import APART, FAR, separation
 from reference_engine.geometry.support import support, to_body, to_world, write
 
 
@@ -181,7 +181,7 @@ def box_box(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, 
         if is_on_face(body, q, chosen - 3, qx - dx, qy - dy, qz - dz):
             write(found, best, bx, by, bz, x, y, z, qx, qy, qz, 0.0)
             return True
-    shift = 0.0 if best > 1e-3 * extent else 1e-2 * extent - best  # parted along the axis, for the witness
+    shift = 0.0 if best > 1e-3 * extent else 1e-2 * extent - best  # parted along the axis, for the nearest points
     state = separation(
         kind, vertex_start, vertex, body, p, q, dx + shift * bx, dy + shift * by, dz + shift * bz,
         cutoff if shift == 0.0 else np.inf, points, weight, found,

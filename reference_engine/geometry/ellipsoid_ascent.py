@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel
-from reference_engine.geometry.ellipsoid_support import reach, tangents
+from reference_engine.geometry.ellipsoid_support import support_point, tangents
 
 STATIONARY = 1e-13  # of the pair's size: the part of w across n
 SETTLED = 1e-10  # of the size: from here on a step that does not halve it is round-off
@@ -22,7 +22,7 @@ SLACK = 5e-16  # of the size: g of two directions is not told apart below
 
 
 @kernel
-def touching_normal(body, p, q, dx, dy, dz, s):
+def first_contact_normal(body, p, q, dx, dy, dz, s):
     """The normal of first touch when both grow from their centres; or one that parts them, met on the way.
 
     n solves ((1 - s) M_1 + s M_2) n = d with (1 - s) h_1(n) = s h_2(n): Newton's method on s, in a bracket,
@@ -41,8 +41,8 @@ def touching_normal(body, p, q, dx, dy, dz, s):
         x = (ixx * dx + ixy * dy + ixz * dz) * scale
         y = (ixy * dx + iyy * dy + iyz * dz) * scale
         z = (ixz * dx + iyz * dy + izz * dz) * scale
-        px, py, pz, over_h = reach(body, p, x, y, z)
-        qx, qy, qz, over_k = reach(body, q, x, y, z)
+        px, py, pz, over_h = support_point(body, p, x, y, z)
+        qx, qy, qz, over_k = support_point(body, q, x, y, z)
         h, k = 1.0 / over_h, 1.0 / over_k
         if h + k < dx * x + dy * y + dz * z:
             break
@@ -65,8 +65,8 @@ def touching_normal(body, p, q, dx, dy, dz, s):
 @kernel
 def ascend(body, p, q, dx, dy, dz, x, y, z, size, cutoff):
     """n of a local maximum of g, and g there; or the first n met with g above the cutoff."""
-    px, py, pz, over_h = reach(body, p, x, y, z)
-    qx, qy, qz, over_k = reach(body, q, x, y, z)
+    px, py, pz, over_h = support_point(body, p, x, y, z)
+    qx, qy, qz, over_k = support_point(body, q, x, y, z)
     wx, wy, wz = dx - px - qx, dy - py - qy, dz - pz - qz
     g = wx * x + wy * y + wz * z
     still, settled, before = (STATIONARY * size) ** 2, (SETTLED * size) ** 2, np.inf
@@ -106,8 +106,8 @@ def ascend(body, p, q, dx, dy, dz, x, y, z, size, cutoff):
             x, y, z = ox + u * ax + v * bx, oy + u * ay + v * by, oz + u * az + v * bz
             scale = 1.0 / np.sqrt(x * x + y * y + z * z)
             x, y, z = x * scale, y * scale, z * scale
-            px, py, pz, over_h = reach(body, p, x, y, z)
-            qx, qy, qz, over_k = reach(body, q, x, y, z)
+            px, py, pz, over_h = support_point(body, p, x, y, z)
+            qx, qy, qz, over_k = support_point(body, q, x, y, z)
             wx, wy, wz = dx - px - qx, dy - py - qy, dz - pz - qz
             g = wx * x + wy * y + wz * z
             if g >= start - SLACK * size or fraction < 1e-9:

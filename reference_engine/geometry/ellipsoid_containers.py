@@ -35,7 +35,7 @@ def half_space_gaps(body, point, normal, found):
 
 
 @kernel
-def hollow_sphere_gap(semi_axes, body, i, centre, radius, tie, point, found):
+def sphere_interior_gap(semi_axes, body, i, centre, radius, tie, point, found):
     """Ellipsoid i inside the sphere: rows of found (4, 11); ONE_POINT ... SPHERE, and how many rows.
 
     Normals point outward, into the sphere's solid. At the very centre of the sphere: +z. point (4, 3) is scratch.
@@ -62,7 +62,7 @@ def hollow_sphere_gap(semi_axes, body, i, centre, radius, tie, point, found):
 
 
 @entry
-def hollow_sphere_gaps(semi_axes, body, centre, radius, tie, kind, point, found):
+def sphere_interior_gaps(semi_axes, body, centre, radius, tie, kind, point, found):
     """Of all ellipsoids: kind (B, 2), found (B, 4, 11)."""
     for i in range(body.shape[0]):
-        kind[i, 0], kind[i, 1] = hollow_sphere_gap(semi_axes, body, i, centre, radius, tie, point, found[i])
+        kind[i, 0], kind[i, 1] = sphere_interior_gap(semi_axes, body, i, centre, radius, tie, point, found[i])

@@ -25,7 +25,7 @@ import numpy as np
 from reference_engine.compiler.kernels import kernel
 from reference_engine.elementary_kernels import angle_of, cosine_and_sine
 from reference_engine.geometry.ellipsoid_ascent import ascend
-from reference_engine.geometry.ellipsoid_support import across, reach, tangents
+from reference_engine.geometry.ellipsoid_support import across, support_point, tangents
 
 UNSURE = 4e-15  # of the two M: the round-off of N
 MOST_CELLS = 20_000  # until the search settles for a bound that is ten times wider
@@ -66,8 +66,8 @@ def proven_radius(body, p, q, x, y, z, depth):
     q_i = h_i + t_i . v, it is enough that the sum of the weighted E_i is at least the depth.
     """
     basis = tangents(x, y, z)
-    px, py, pz, over_h = reach(body, p, x, y, z)
-    qx, qy, qz, over_k = reach(body, q, x, y, z)
+    px, py, pz, over_h = support_point(body, p, x, y, z)
+    qx, qy, qz, over_k = support_point(body, q, x, y, z)
     h, k = 1.0 / over_h, 1.0 / over_k
     ea, em, eb = across(body, p, px, py, pz, basis)
     ka, km, kb = across(body, q, qx, qy, qz, basis)
@@ -95,8 +95,8 @@ def proven_radius(body, p, q, x, y, z, depth):
     if ahead >= -1e-15 * f and is_positive(a, m, b):
         return np.inf
     t = np.sqrt(ta * ta + tb * tb)
-    room = (0.5 * (na + nb) - np.sqrt(0.25 * (na - nb) ** 2 + nm * nm)) / depth - f
-    first = 2.0 * room / (t + np.sqrt(t * t + depth * room)) if room > 0.0 else 0.0
+    slack = (0.5 * (na + nb) - np.sqrt(0.25 * (na - nb) ** 2 + nm * nm)) / depth - f
+    first = 2.0 * slack / (t + np.sqrt(t * t + depth * slack)) if slack > 0.0 else 0.0
     t_1 = np.sqrt((px * ax + py * ay + pz * az) ** 2 + (px * bx + py * by + pz * bz) ** 2)
     t_2 = np.sqrt((qx * ax + qy * ay + qz * az) ** 2 + (qx * bx + qy * by + qz * bz) ** 2)
     e_1, e_2 = greatest(ea, em, eb), greatest(ka, km, kb)
@@ -188,8 +188,8 @@ def search(body, p, q, dx, dy, dz, x, y, z, size, tolerance, stack):
             tolerance *= 10.0
         face, sign, u, v, half = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3], stack[top, 4]
         cx, cy, cz = (sign, u, v) if face == 0.0 else ((v, sign, u) if face == 1.0 else (u, v, sign))
-        px, py, pz, _ = reach(body, p, cx, cy, cz)
-        qx, qy, qz, _ = reach(body, q, cx, cy, cz)
+        px, py, pz, _ = support_point(body, p, cx, cy, cz)
+        qx, qy, qz, _ = support_point(body, q, cx, cy, cz)
         wx, wy, wz = dx - px - qx, dy - py - qy, dz - pz - qz
         here, length = wx * cx + wy * cy + wz * cz, np.sqrt(cx * cx + cy * cy + cz * cz)
         mx, my, mz = cx / length, cy / length, cz / length

@@ -16,9 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
-from reference_engine.geometry.ellipsoid_ascent import ascend, touching_normal
+from reference_engine.geometry.ellipsoid_ascent import ascend, first_contact_normal
 from reference_engine.geometry.ellipsoid_depth import proven_radius, search
-from reference_engine.geometry.ellipsoid_support import furthest_along, reach
+from reference_engine.geometry.ellipsoid_support import furthest_along, support_point
 from reference_engine.geometry.support import write
 
 ROUND = 2e-15  # of the pair's size: some fifteen roundings of numbers of that size
@@ -31,11 +31,11 @@ def start_normal(body, p, q, dx, dy, dz, distance):
     if not distance > 0.0:
         return 0.0, 0.0, 1.0
     x, y, z = dx / distance, dy / distance, dz / distance
-    _, _, _, over_h = reach(body, p, x, y, z)
-    _, _, _, over_k = reach(body, q, x, y, z)
+    _, _, _, over_h = support_point(body, p, x, y, z)
+    _, _, _, over_k = support_point(body, q, x, y, z)
     if 1.0 / over_h + 1.0 / over_k < distance:
         return x, y, z
-    u, v, w = touching_normal(body, p, q, dx, dy, dz, over_k / (over_h + over_k))
+    u, v, w = first_contact_normal(body, p, q, dx, dy, dz, over_k / (over_h + over_k))
     return (u, v, w) if abs(u) <= 1.0 else (x, y, z)  # NaN: too flat for its matrix
 
 
@@ -68,8 +68,8 @@ def ellipsoid_pair(body, p, q, normal, cutoff, stack, found):
     x, y, z, g = ascend(body, p, q, dx, dy, dz, x, y, z, size, cutoff)
     unproven = 0.0
     if g < 0.0 and proven_radius(body, p, q, x, y, z, -g) < np.inf:
-        _, _, _, over_h = reach(body, p, x, y, z)
-        _, _, _, over_k = reach(body, q, x, y, z)
+        _, _, _, over_h = support_point(body, p, x, y, z)
+        _, _, _, over_k = support_point(body, q, x, y, z)
         tolerance = GLOBAL * (1.0 / over_h + 1.0 / over_k)
         x, y, z, g, unproven = search(body, p, q, dx, dy, dz, x, y, z, size, tolerance, stack)
     normal[0], normal[1], normal[2] = x, y, z

@@ -11,7 +11,7 @@ from reference_engine.geometry.cells import overlapping_boxes
 from reference_engine.geometry.ellipsoid_depth import STACK
 from reference_engine.geometry.ellipsoid_gap import ellipsoid_gaps
 from reference_engine.geometry.ellipsoid_proximity import placed, rows
-from reference_engine.geometry.ellipsoid_support import place_ellipsoids
+from reference_engine.geometry.ellipsoid_support import pose_ellipsoids
 from reference_engine.geometry.proximities import Proximities
 from reference_engine.geometry.spatial_gap import FIELDS
 
@@ -49,7 +49,7 @@ class EllipsoidNeighbours:
             if not 0.0 <= value < np.inf:
                 raise ValueError(f"{name}: {value} m; at least 0 and finite")
         self.cutoff, self.skin = float(cutoff), float(thin if skin is None else skin)
-        self.listings = 0  # how often the pairs have been listed
+        self.rebuilds = 0  # how often the pairs have been listed
         self.pairs: Indices = np.zeros((0, 2), np.int64)  # (P, 2) of the last listing, sorted, a < b
         self.found: Array = np.zeros((0, FIELDS))  # (P, 11) of the last update; rows from the cutoff on: gap alone
         self._normal: Array = np.zeros((0, 3))
@@ -67,8 +67,8 @@ class EllipsoidNeighbours:
             raise ValueError(
                 f"position, orientation: shapes {r.shape}, {o.shape}; ({len(self._body)}, 3), ({len(self._body)}, 4)"
             )
-        place_ellipsoids(self.semi_axes, r, o, self._body)
-        if self.listings == 0 or has_left(self._body, 0.5 * self.cutoff, self._low, self._high):
+        pose_ellipsoids(self.semi_axes, r, o, self._body)
+        if self.rebuilds == 0 or has_left(self._body, 0.5 * self.cutoff, self._low, self._high):
             self._list(r, o)
         return int(ellipsoid_gaps(self._body, self.pairs, self.cutoff, self._normal, self._stack, self.found))
 
@@ -91,4 +91,4 @@ class EllipsoidNeighbours:
             kept = old[at] == new
             self._normal[kept] = normal[at[kept]]
         self.found = np.empty((len(self.pairs), FIELDS))
-        self.listings += 1
+        self.rebuilds += 1

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.dense import norm
 from reference_engine.geometry.ball_method import ball_method_gaps
-from reference_engine.geometry.ellipsoid_containers import half_space_gaps, hollow_sphere_gaps
+from reference_engine.geometry.ellipsoid_containers import half_space_gaps, sphere_interior_gaps
 from reference_engine.geometry.ellipsoid_depth import STACK
 from reference_engine.geometry.ellipsoid_gap import ellipsoid_gaps
-from reference_engine.geometry.ellipsoid_support import COLUMNS, place_ellipsoids
+from reference_engine.geometry.ellipsoid_support import COLUMNS, pose_ellipsoids
 from reference_engine.geometry.furthest import CIRCLE, MOST_POINTS, ONE_POINT, SPHERE, TWO_POINTS
 from reference_engine.geometry.proximities import Proximities
 from reference_engine.geometry.spatial_gap import FIELDS
@@ -28,12 +28,12 @@ MOST_ROUNDS = 100_000  # of the ball method
 
 __all__ = [
     "CIRCLE", "CONTAINER", "ONE_POINT", "SPHERE", "TWO_POINTS",
-    "InHollowSphere", "ellipsoid_proximities", "half_space_proximities", "hollow_sphere_proximities",
+    "InsideSphere", "ellipsoid_proximities", "half_space_proximities", "sphere_interior_proximities",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InHollowSphere:
+class InsideSphere:
     """B ellipsoids inside a sphere. `near`: one to four rows a body, its `a`; the first is the furthest out."""
 
     kind: Indices  # (B,) ONE_POINT, TWO_POINTS, CIRCLE, SPHERE: where the body is furthest out
@@ -103,7 +103,7 @@ def half_space_proximities(
     return rows(found, np.arange(len(a)), np.full(len(a), CONTAINER))
 
 
-def hollow_sphere_proximities(
+def sphere_interior_proximities(
     semi_axes: ArrayLike,
     position: ArrayLike,
     orientation: ArrayLike,
@@ -111,7 +111,7 @@ def hollow_sphere_proximities(
     radius: float,
     centre: ArrayLike = (0.0, 0.0, 0.0),
     tie: float | None = None,
-) -> InHollowSphere:
+) -> InsideSphere:
     """Where every ellipsoid is furthest from the centre of a hollow sphere, and how far from its inside.
 
     Ellipsoids as in ellipsoid_proximities; radius m; centre (3,) m. Places whose distances from the centre differ by
@@ -130,10 +130,10 @@ def hollow_sphere_proximities(
     if not 0.0 <= tied < np.inf:
         raise ValueError(f"tie: {tie} m; at least 0 and finite")
     kind, found = np.empty((len(a), 2), np.int64), np.empty((len(a), MOST_POINTS, FIELDS))
-    hollow_sphere_gaps(a, body, middle, float(radius), tied, kind, np.empty((MOST_POINTS, 3)), found)
+    sphere_interior_gaps(a, body, middle, float(radius), tied, kind, np.empty((MOST_POINTS, 3)), found)
     used = np.arange(MOST_POINTS) < kind[:, 1:]
     which = np.repeat(np.arange(len(a)), kind[:, 1])
-    return InHollowSphere(kind=kind[:, 0].copy(), near=rows(found[used], which, np.full(len(which), CONTAINER)))
+    return InsideSphere(kind=kind[:, 0].copy(), near=rows(found[used], which, np.full(len(which), CONTAINER)))
 
 
 def placed(semi_axes: ArrayLike, position: ArrayLike, orientation: ArrayLike) -> tuple[Array, Array]:
@@ -157,7 +157,7 @@ def placed(semi_axes: ArrayLike, position: ArrayLike, orientation: ArrayLike) ->
     if still.size:
         raise ValueError(f"orientation[{still[0]}]: {o[still[0]].tolist()}; a quaternion of length {SHORT} or more")
     body = np.empty((len(r), COLUMNS))
-    place_ellipsoids(a, r, o, body)
+    pose_ellipsoids(a, r, o, body)
     return a, body
 
 

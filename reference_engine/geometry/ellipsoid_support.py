@@ -15,7 +15,7 @@ COLUMNS = 19
 
 
 @kernel
-def place_ellipsoid(semi_axes, position, orientation, i, body):
+def pose_ellipsoid(semi_axes, position, orientation, i, body):
     w, x, y, z = orientation[i, 0], orientation[i, 1], orientation[i, 2], orientation[i, 3]
     a, b, c = semi_axes[i, 0], semi_axes[i, 1], semi_axes[i, 2]
     t = 2.0 / (w * w + x * x + y * y + z * z) if a != b or b != c else 0.0
@@ -34,14 +34,14 @@ def place_ellipsoid(semi_axes, position, orientation, i, body):
 
 
 @entry
-def place_ellipsoids(semi_axes, position, orientation, body):
+def pose_ellipsoids(semi_axes, position, orientation, body):
     """One row of `body` for each; quaternions w, x, y, z, body to world, of any length but zero."""
     for i in range(position.shape[0]):
-        place_ellipsoid(semi_axes, position, orientation, i, body)
+        pose_ellipsoid(semi_axes, position, orientation, i, body)
 
 
 @kernel
-def reach(body, i, x, y, z):
+def support_point(body, i, x, y, z):
     """M n / h and 1 / h: the point that is furthest along n from the centre.
 
     Round-off 1e-16 of (longest)^2 / h: quick, for searching.

@@ -21,7 +21,7 @@ CHUNK = 20_000  # points at a time
 
 @dataclass(frozen=True)
 class Boundary:
-    """Edges of a body, from the origin of its frame; or none: `hollow`, then all outside the circle of its radius,
+    """Edges of a body, from the origin of its frame; or none: `bowl_radius`, then all outside the circle of its radius,
 
     else everything below y = 0.
     """
@@ -30,10 +30,10 @@ class Boundary:
     end: Array  # (E, 2) m
     centre: Array  # (E, 2) m; of straight edges nan
     sweep: Array  # (E,) rad, counter-clockwise; 0 of straight edges
-    hollow: float = 0.0  # m
+    bowl_radius: float = 0.0  # m
 
     @property
-    def reach(self) -> float:
+    def bounding_radius(self) -> float:
         """Furthest point from the origin [m]."""
         if not len(self.start):
             return math.inf
@@ -63,9 +63,9 @@ def inscribed(boundary: Boundary, step: float) -> Array:
         points.append(start)
         if sweep == 0.0:
             continue
-        parts = max(2, math.ceil(abs(sweep) / step))
-        inner = np.arange(1, parts) / parts if sweep > 0.0 else (np.arange(parts) + 0.5) / parts
-        further = 1.0 if sweep > 0.0 else 1.0 / elementary.cos(0.5 * sweep / parts)
+        count = max(2, math.ceil(abs(sweep) / step))
+        inner = np.arange(1, count) / count if sweep > 0.0 else (np.arange(count) + 0.5) / count
+        further = 1.0 if sweep > 0.0 else 1.0 / elementary.cos(0.5 * sweep / count)
         x, y = (start - centre) * further
         c, s = elementary.cos(inner * sweep), elementary.sin(inner * sweep)
         points.extend(centre + np.stack([c * x - s * y, s * x + c * y], axis=1))
@@ -75,15 +75,15 @@ def inscribed(boundary: Boundary, step: float) -> Array:
 def depths(boundary: Boundary, points: Array) -> Array:
     """(N,) of points (N, 2) [m] inside the body, from the nearest point of its boundary; negative outside."""
     if not len(boundary.start):
-        return elementary.hypot(*points.T) - boundary.hollow if boundary.hollow > 0.0 else -points[:, 1]
+        return elementary.hypot(*points.T) - boundary.bowl_radius if boundary.bowl_radius > 0.0 else -points[:, 1]
     nearest, around = np.full(len(points), np.inf), np.zeros(len(points))
     for start, end, centre, sweep in zip(boundary.start, boundary.end, boundary.centre, boundary.sweep):
         a, b = start - points, end - points
         seen = elementary.atan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], (a * b).sum(axis=1))
         if sweep == 0.0:
             along = end - start
-            part = np.clip(-(mul(a, along)) / (mul(along, along)), 0.0, 1.0)
-            away = elementary.hypot(*(a + part[:, None] * along).T)
+            share = np.clip(-(mul(a, along)) / (mul(along, along)), 0.0, 1.0)
+            away = elementary.hypot(*(a + share[:, None] * along).T)
         else:
             from_centre, radius = points - centre, math.dist(start, centre)
             away = np.minimum(elementary.hypot(*a.T), elementary.hypot(*b.T))
@@ -123,13 +123,13 @@ def probes(boundary: Boundary, other: Boundary, x: Array, y: Array, angle: Array
         normals = np.stack([along[:, 1], -along[:, 0]], axis=1)
     else:
         features, normals = np.zeros((1, 2)), np.array([[0.0, 1.0]])
-    places = turned(features, c, s) + np.stack([x, y], axis=1)[:, None]
+    moved = turned(features, c, s) + np.stack([x, y], axis=1)[:, None]
     for start, centre, sweep in zip(boundary.start, boundary.centre, boundary.sweep):
         if sweep == 0.0:
             continue
         radius = math.dist(start, centre)
         middle = 0.5 * sweep + elementary.atan2(*(start - centre)[::-1])
-        towards = np.concatenate([turned(normals, c, s), places - centre], axis=1)
+        towards = np.concatenate([turned(normals, c, s), moved - centre], axis=1)
         towards = np.concatenate([towards, -towards], axis=1)
         length = elementary.hypot(towards[..., 0], towards[..., 1])
         unit = towards / np.where(length > 0.0, length, 1.0)[..., None]
@@ -149,7 +149,9 @@ def turned(points: Array, c: Array, s: Array) -> Array:
 def deepest(boundary: Boundary, other: Boundary, pose: Array, other_pose: Array) -> Array:
     """(S,) depth of the deepest point found of either body in the other, over poses (S, 3); 0 where there is none."""
     found = np.zeros(len(pose))
-    near = np.flatnonzero(elementary.hypot(*(pose - other_pose)[:, :2].T) <= boundary.reach + other.reach)
+    near = np.flatnonzero(
+        elementary.hypot(*(pose - other_pose)[:, :2].T) <= boundary.bounding_radius + other.bounding_radius
+    )
     for a, b, p, q in ((boundary, other, pose, other_pose), (other, boundary, other_pose, pose)):
         if not len(a.start):
             continue

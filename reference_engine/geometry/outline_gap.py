@@ -18,7 +18,7 @@ from reference_engine.dense import mul
 from reference_engine.geometry.outline_depth import Array, Boundary, inner_angle, is_on, probes, turned_each
 
 NEXT_TO = 0.5  # cosine between the normals of a second point and the first
-ONE_PLACE = 1e-9  # of the reach: points that are nearer to one another are one
+SAME_POINT = 1e-9  # of the bounding radius: points that are nearer to one another are one
 RIGHT_ANGLE = 1e-7  # sine between the normals of an arc and of what it is nearest to
 POINTS = 4  # of one pair, at most
 
@@ -41,11 +41,11 @@ def heights(boundary: Boundary, points: Array) -> tuple[Array, Array]:
     The nearest point of the boundary is point - height * normal. On a corner the normal lies between its edges'.
     """
     if not len(boundary.start):
-        if boundary.hollow == 0.0:
+        if boundary.bowl_radius == 0.0:
             return points[:, 1].copy(), np.broadcast_to([0.0, 1.0], points.shape).copy()
         distance = elementary.hypot(*points.T)
         inward = -points / np.where(distance > 0.0, distance, 1.0)[:, None]
-        return boundary.hollow - distance, np.where(distance[:, None] > 0.0, inward, [0.0, 1.0])
+        return boundary.bowl_radius - distance, np.where(distance[:, None] > 0.0, inward, [0.0, 1.0])
     first, last = edge_normals(boundary)
     between = first + np.roll(last, 1, axis=0)
     least, around = np.full(len(points), np.inf), np.zeros(len(points))
@@ -55,8 +55,8 @@ def heights(boundary: Boundary, points: Array) -> tuple[Array, Array]:
         seen = elementary.atan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], (a * b).sum(axis=1))
         if sweep == 0.0:
             along = end - start
-            part = -(mul(a, along)) / (mul(along, along))
-            over, above, out = (part >= 0.0) & (part <= 1.0), -(mul(a, first[k])), np.broadcast_to(first[k], a.shape)
+            share = -(mul(a, along)) / (mul(along, along))
+            over, above, out = (share >= 0.0) & (share <= 1.0), -(mul(a, first[k])), np.broadcast_to(first[k], a.shape)
         else:
             from_centre, radius, sign = points - centre, math.dist(start, centre), math.copysign(1.0, sweep)
             distance = elementary.hypot(*from_centre.T)
@@ -92,7 +92,7 @@ def cross(a: Array, b: Array) -> Array:
     return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
 
 
-def looked_at(boundary: Boundary, other: Boundary, pose: Array, other_pose: Array) -> tuple[NDArray[Any], ...]:
+def candidate_points(boundary: Boundary, other: Boundary, pose: Array, other_pose: Array) -> tuple[NDArray[Any], ...]:
     """Points of the body, against the other, over poses (S, 3).
 
     The points (S, K, 2) from the body's place in world axes; their heights (S, K); normals (S, K, 2) of the other body
@@ -110,19 +110,19 @@ def looked_at(boundary: Boundary, other: Boundary, pose: Array, other_pose: Arra
     towards = turned_each(-normal, -pose[:, 2])  # from the body to the other, in axes of the body
     edges = len(boundary.start)
     before, after, is_corner = corner_cones(boundary)
-    held = [(cross(before, towards[:, :edges]) >= 0.0) & (cross(towards[:, :edges], after) >= 0.0) & is_corner]
+    chosen = [(cross(before, towards[:, :edges]) >= 0.0) & (cross(towards[:, :edges], after) >= 0.0) & is_corner]
     per_arc = (points.shape[1] - edges) // max(1, np.count_nonzero(boundary.sweep))
     for k, edge in enumerate(np.flatnonzero(boundary.sweep)):
         those = slice(edges + k * per_arc, edges + (k + 1) * per_arc)
         out = (points[:, those] - boundary.centre[edge]) * np.sign(boundary.sweep[edge])
         aligned = np.abs(cross(out, towards[:, those])) < RIGHT_ANGLE * elementary.hypot(*np.moveaxis(out, -1, 0))
-        held.append(aligned & ((out * towards[:, those]).sum(axis=-1) > 0.0))
+        chosen.append(aligned & ((out * towards[:, those]).sum(axis=-1) > 0.0))
     corner = np.zeros(height.shape, bool)
     corner[:, :edges] = is_corner
-    return world, height, normal, np.concatenate(held, axis=1), corner
+    return world, height, normal, np.concatenate(chosen, axis=1), corner
 
 
-def places(
+def contact_points(
     a: Boundary, b: Boundary, pose_a: Array, pose_b: Array, cutoff: float, points: int
 ) -> tuple[NDArray[Any], ...]:
     """Where bodies are nearer than the cutoff [m], over poses (S, 3).
@@ -133,14 +133,14 @@ def places(
     """
     sides = []
     if len(a.start):
-        world, height, normal, least, corner = looked_at(a, b, pose_a, pose_b)
+        world, height, normal, least, corner = candidate_points(a, b, pose_a, pose_b)
         sides.append((world, world - height[..., None] * normal, height, -normal, least, corner))
     if len(b.start):
-        world, height, normal, least, corner = looked_at(b, a, pose_b, pose_a)
+        world, height, normal, least, corner = candidate_points(b, a, pose_b, pose_a)
         world = world + (pose_b - pose_a)[:, None, :2]
         sides.append((world - height[..., None] * normal, world, height, normal, least, corner))
-    on_a, on_b, gap, normal, least, corner = (np.concatenate(parts, axis=1) for parts in zip(*sides))
-    near, one_place = gap < cutoff, ONE_PLACE * min(a.reach, b.reach)
+    on_a, on_b, gap, normal, least, corner = (np.concatenate(arrays, axis=1) for arrays in zip(*sides))
+    near, same_point = gap < cutoff, SAME_POINT * min(a.bounding_radius, b.bounding_radius)
     each = np.arange(len(gap))
     found: list[NDArray[np.int64]] = []
     beside = np.zeros(gap.shape, bool)
@@ -153,7 +153,7 @@ def places(
         apart = np.abs(on_a - on_a[each, chosen][:, None]).sum(axis=-1) + np.abs(
             on_b - on_b[each, chosen][:, None]
         ).sum(axis=-1)
-        beside |= (apart <= one_place) & wanted[each, chosen][:, None]
+        beside |= (apart <= same_point) & wanted[each, chosen][:, None]
     chosen = np.stack(found, axis=1)
     sample, nth = np.nonzero(chosen >= 0)
     at = sample, chosen[sample, nth]

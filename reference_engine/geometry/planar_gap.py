@@ -23,14 +23,14 @@ FIELDS = 7  # columns of `found`
 
 
 @kernel
-def place(pose, radius, reach, point, axis, vertex_body, vertex, edge_normal, edge_length, body, edge):
+def pose_bodies(pose, radius, bounding_radius, point, axis, vertex_body, vertex, edge_normal, edge_length, body, edge):
     """One sample in world axes.  Points of a body stay relative to its centre.
 
-    body (B, 8): x, y, radius, reach, point x, y, axis x, y;  edge (V, 5): from x, y, normal x, y, length.
+    body (B, 8): x, y, radius, bounding radius, point x, y, axis x, y;  edge (V, 5): from x, y, normal x, y, length.
     """
     for i in range(pose.shape[0]):
         c, s = cosine_and_sine(pose[i, 2])
-        body[i, 0], body[i, 1], body[i, 2], body[i, 3] = pose[i, 0], pose[i, 1], radius[i], reach[i]
+        body[i, 0], body[i, 1], body[i, 2], body[i, 3] = pose[i, 0], pose[i, 1], radius[i], bounding_radius[i]
         body[i, 4], body[i, 5] = c * point[i, 0] - s * point[i, 1], s * point[i, 0] + c * point[i, 1]
         body[i, 6], body[i, 7] = c * axis[i, 0] - s * axis[i, 1], s * axis[i, 0] + c * axis[i, 1]
     c, s, turned = 1.0, 0.0, -1
@@ -136,7 +136,7 @@ def face_points(edge, i, q0, q1, dx, dy, side, k, found):
 
 @kernel
 def polygon_polygon(edge, p0, p1, q0, q1, dx, dy, cutoff, points, found):
-    """Convex parts; d from the centre of p to that of q.  One witness, or the manifold (points = 2)."""
+    """Convex pieces; d from the centre of p to that of q.  One pair of nearest points, or the manifold (points = 2)."""
     s_p, i, j = best_edge(edge, p0, p1, q0, q1, dx, dy)
     if s_p >= cutoff:
         return 0
@@ -308,21 +308,21 @@ def convex_pair(kind, vertex_start, body, edge, p, q, k_p, k_q, dx, dy, cutoff, 
 @kernel
 def is_far(kind, body, p, q, cutoff):
     """By the circle around p alone: a lower bound of the gap is above the cutoff."""
-    dx, dy, reach = body[q, 0] - body[p, 0], body[q, 1] - body[p, 1], body[p, 3]
+    dx, dy, bounding_radius = body[q, 0] - body[p, 0], body[q, 1] - body[p, 1], body[p, 3]
     if kind[q] == HALF_PLANE:
-        return -(body[q, 6] * (dx + body[q, 4]) + body[q, 7] * (dy + body[q, 5])) - reach > cutoff
+        return -(body[q, 6] * (dx + body[q, 4]) + body[q, 7] * (dy + body[q, 5])) - bounding_radius > cutoff
     if kind[q] == BOWL:
-        room = body[q, 2] - reach - cutoff
-        return room > 0.0 and dx * dx + dy * dy < room * room
-    apart = reach + body[q, 3] + cutoff
+        clearance = body[q, 2] - bounding_radius - cutoff
+        return clearance > 0.0 and dx * dx + dy * dy < clearance * clearance
+    apart = bounding_radius + body[q, 3] + cutoff
     return apart < 0.0 or dx * dx + dy * dy > apart * apart
 
 
 @kernel
-def body_pair(kind, part_start, vertex_start, body, edge, a, b, cutoff, points, row, found):
+def body_pair(kind, piece_start, vertex_start, body, edge, a, b, cutoff, points, row, found):
     """Rows of `found` for bodies a, b: relative to the centre of a, normal from a to b.
 
-    points = 1: the nearest (or deepest) witness over all convex parts; 2: every part's manifold,
+    points = 1: the nearest (or deepest) nearest points over all convex pieces; 2: every part's manifold,
     each place once.  `row` is scratch.
     """
     p, q = (a, b) if kind[a] <= kind[b] else (b, a)
@@ -331,14 +331,14 @@ def body_pair(kind, part_start, vertex_start, body, edge, a, b, cutoff, points, 
     dx, dy = body[q, 0] - body[p, 0], body[q, 1] - body[p, 1]
     count = 0
     # a body that is no polygon has no parts: it goes through the loop once, with a part that nobody reads
-    for k_p in range(part_start[p], max(part_start[p + 1], part_start[p] + 1)):
-        for k_q in range(part_start[q], max(part_start[q + 1], part_start[q] + 1)):
+    for k_p in range(piece_start[p], max(piece_start[p + 1], piece_start[p] + 1)):
+        for k_q in range(piece_start[q], max(piece_start[q + 1], piece_start[q] + 1)):
             rows = convex_pair(kind, vertex_start, body, edge, p, q, k_p, k_q, dx, dy, cutoff, points, row)
             for r in range(rows):
                 if points == 1:
                     count = 0
                     cutoff = row[r, 0]
-                elif is_listed(row[r, 3], row[r, 4], row[r, 5], row[r, 6], 1e-9 * body[p, 3], count, found):
+                elif is_known(row[r, 3], row[r, 4], row[r, 5], row[r, 6], 1e-9 * body[p, 3], count, found):
                     continue
                 for column in range(FIELDS):
                     found[count, column] = row[r, column]
@@ -352,7 +352,7 @@ def body_pair(kind, part_start, vertex_start, body, edge, a, b, cutoff, points, 
 
 
 @kernel
-def is_listed(px, py, qx, qy, tolerance, count, found):
+def is_known(px, py, qx, qy, tolerance, count, found):
     """Two parts that share a corner find it twice."""
     for r in range(count):
         if (
@@ -365,7 +365,8 @@ def is_listed(px, py, qx, qy, tolerance, count, found):
 
 @entry
 def sweep(
-    kind, radius, reach, point, axis, part_start, vertex_start, vertex_body, vertex, edge_normal, edge_length,
+    kind, radius, bounding_radius, point, axis, piece_start, vertex_start, vertex_body, vertex, edge_normal,
+    edge_length,
     pairs, poses, cutoff, points,
     body, edge, row, found,
     sample_out, pair_out, found_out,
@@ -373,13 +374,15 @@ def sweep(
     """All samples, all pairs.  Returns how many rows there are, also beyond those that fit."""
     total = 0
     for s in range(poses.shape[0]):
-        place(poses[s], radius, reach, point, axis, vertex_body, vertex, edge_normal, edge_length, body, edge)
+        pose_bodies(
+            poses[s], radius, bounding_radius, point, axis, vertex_body, vertex, edge_normal, edge_length, body, edge
+        )
         for k in range(pairs.shape[0]):
             a, b = pairs[k, 0], pairs[k, 1]
             dx, dy, apart = body[b, 0] - body[a, 0], body[b, 1] - body[a, 1], body[a, 3] + body[b, 3] + cutoff
             if dx * dx + dy * dy > apart * apart:  # most pairs end here; before the call, which costs more
                 continue
-            count = body_pair(kind, part_start, vertex_start, body, edge, a, b, cutoff, points, row, found)
+            count = body_pair(kind, piece_start, vertex_start, body, edge, a, b, cutoff, points, row, found)
             for r in range(count):
                 if total < sample_out.shape[0]:
                     sample_out[total] = s

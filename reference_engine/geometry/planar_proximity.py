@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reference_engine import elementary
-from reference_engine.geometry.outline_gap import places
+from reference_engine.geometry.outline_gap import contact_points
 from reference_engine.geometry.planar_gap import FIELDS, sweep
 from reference_engine.geometry.planar_shapes import HALF_PLANE, PlanarShapes
 from reference_engine.geometry.proximities import Proximities, candidate_pairs, collect
@@ -24,14 +24,14 @@ AT_ONCE = 2000  # samples of a pair with arcs
 def planar_proximities(
     shapes: PlanarShapes, poses: ArrayLike, cutoff: float, ignore: ArrayLike | None = None
 ) -> Proximities:
-    """Every pair with gap < cutoff at every sample, one witness each.
+    """Every pair with gap < cutoff at every sample, one pair of nearest points each.
 
     poses: (S, B, 3) x, y, angle; or (B, 3).  ignore: (P, 2) pairs of bodies, in any order.
 
     Disjoint: the Euclidean distance.  Overlapping convex shapes: minus the least translation that
     parts them.  Both to round-off: 1e-15 of the pair's size, plus what the poses hold (1e-12 m at 1e4 m).
-    Concave polygons, of straight edges: the deepest pair of convex parts, which is the depth of a shallow contact and a
-    lower bound of a deep one.  Bowl: how far the furthest point sticks out, a lower bound of the
+    Concave polygons, of straight edges: the deepest pair of convex pieces, which is the depth of a shallow contact and
+    a lower bound of a deep one.  Bowl: how far the furthest point sticks out, a lower bound of the
     translation where two corners do.  Concentric discs: the normal is +y.  Polygons with arcs: the
     depth of the deepest point of either that is looked at (`outline_gap`), a lower bound of a deep overlap's.
     """
@@ -41,10 +41,10 @@ def planar_proximities(
 def planar_contact_points(
     shapes: PlanarShapes, poses: ArrayLike, cutoff: float, ignore: ArrayLike | None = None
 ) -> Proximities:
-    """The same pairs with up to two points for each pair of convex parts, each with its own gap < cutoff.
+    """The same pairs with up to two points for each pair of convex pieces, each with its own gap < cutoff.
 
     Faces: the ends of the overlap of the two edges.  Half-plane, bowl: the two corners nearest to it.
-    A disc, and two corners that face one another, have one point.  A body with arcs: `outline_gap.places`.
+    A disc, and two corners that face one another, have one point.  A body with arcs: `outline_gap.contact_points`.
     """
     return proximities(shapes, poses, cutoff, ignore, points=2)
 
@@ -65,13 +65,13 @@ def deepest_overlap(
 
     Of bodies without arcs but discs and bowls.
     """
-    poses, listed, room = pose_array(shapes, poses), np.array(pairs, np.int64).reshape(-1, 2), FEW
+    poses, pair_rows, capacity = pose_array(shapes, poses), np.array(pairs, np.int64).reshape(-1, 2), FEW
     while True:
-        sample, pair, found = np.empty(room, np.int64), np.empty(room, np.int64), np.empty((room, FIELDS))
-        total = sweep(*packed(shapes), listed, poses, 0.0, 1, *scratch(shapes), sample, pair, found)
-        if total <= room:
+        sample, pair, found = np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty((capacity, FIELDS))
+        total = sweep(*packed(shapes), pair_rows, poses, 0.0, 1, *scratch(shapes), sample, pair, found)
+        if total <= capacity:
             break
-        room = total
+        capacity = total
     if not total:
         return None
     k = int(found[:total, 0].argmin())
@@ -98,14 +98,16 @@ def with_arcs(
     for a, b in pairs[shapes.arc_polygon[pairs].any(axis=1)]:
         pose_a, pose_b = boundary_poses(shapes, poses, a), boundary_poses(shapes, poses, b)
         apart = elementary.hypot(*(poses[:, a] - poses[:, b])[:, :2].T)
-        at = np.flatnonzero(~(apart > shapes.reach[a] + shapes.reach[b] + cutoff))
+        at = np.flatnonzero(~(apart > shapes.bounding_radius[a] + shapes.bounding_radius[b] + cutoff))
         own = np.flatnonzero((found.a == a) & (found.b == b))
         inscribed_gap, gap = np.full(len(poses), np.inf), np.full(len(poses), np.inf)
         np.minimum.at(inscribed_gap, found.sample[own], found.gap[own])
         exact = []
-        for part in np.array_split(at, 1 + len(at) // AT_ONCE):
-            of_part, *rest = places(shapes.boundary[a], shapes.boundary[b], pose_a[part], pose_b[part], cutoff, points)
-            exact.append((part[of_part], *rest))
+        for chunk in np.array_split(at, 1 + len(at) // AT_ONCE):
+            of_chunk, *rest = contact_points(
+                shapes.boundary[a], shapes.boundary[b], pose_a[chunk], pose_b[chunk], cutoff, points
+            )
+            exact.append((chunk[of_chunk], *rest))
         sample, *others = (np.concatenate(column) for column in zip(*exact))
         np.minimum.at(gap, sample, others[0])
         crosses = (inscribed_gap < 0.0) & (inscribed_gap < gap)
@@ -114,8 +116,8 @@ def with_arcs(
         pair = np.full((2, int(kept.sum())), [[a], [b]])
         more.append((sample[kept], *pair, *(column[kept] for column in others), np.zeros(pair.shape[1])))
     taken = np.concatenate(rows)
-    columns = [np.concatenate([getattr(found, field.name)[taken], *parts])
-               for field, parts in zip(fields(Proximities), zip(*more))]  # fmt: skip
+    columns = [np.concatenate([getattr(found, field.name)[taken], *arrays])
+               for field, arrays in zip(fields(Proximities), zip(*more))]  # fmt: skip
     order = np.lexsort((columns[2], columns[1], columns[0]))
     return Proximities(**{field.name: column[order] for field, column in zip(fields(Proximities), columns)})
 
@@ -142,17 +144,17 @@ def pose_array(shapes: PlanarShapes, poses: ArrayLike) -> Array:
 def packed(shapes: PlanarShapes) -> tuple[NDArray, ...]:
     """The arrays in the order in which the kernels take them."""
     return (
-        shapes.kind, shapes.radius, shapes.reach, shapes.point, shapes.axis, shapes.part_start,
+        shapes.kind, shapes.radius, shapes.bounding_radius, shapes.point, shapes.axis, shapes.piece_start,
         shapes.vertex_start, shapes.vertex_body, shapes.vertex, shapes.edge_normal, shapes.edge_length,
     )  # fmt: skip
 
 
 def scratch(shapes: PlanarShapes) -> tuple[Array, ...]:
     """body, edge, row, found."""
-    parts = max(1, *(end - start for start, end in pairwise(shapes.part_start.tolist())))
+    pieces = max(1, *(end - start for start, end in pairwise(shapes.piece_start.tolist())))
     return (
         np.empty((len(shapes.kind), 8)),
         np.empty((len(shapes.vertex), 5)),
         np.empty((2, FIELDS)),
-        np.empty((2 * parts * parts, FIELDS)),
+        np.empty((2 * pieces * pieces, FIELDS)),
     )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.geometry.outline_depth import Boundary, bulged, inscribed
-from reference_engine.geometry.polygon import convex_parts, exact_area_sign
+from reference_engine.geometry.polygon import convex_pieces, exact_area_sign
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -60,7 +60,7 @@ PlanarShape = Polygon | ArcPolygon | Disc | HalfPlane | Bowl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanarShapes:
-    """B bodies, P convex parts of polygons, V vertices of parts; body frame.
+    """B bodies, P convex pieces of polygons, V vertices of parts; body frame.
 
     An ArcPolygon is a polygon inscribed in it, for the kernels, and its boundary.
     """
@@ -70,8 +70,8 @@ class PlanarShapes:
     radius: Array  # (B,) m, of a disc or bowl, else 0
     point: Array  # (B, 2) m, on the line of a half-plane
     axis: Array  # (B, 2) unit, outward normal of a half-plane
-    reach: Array  # (B,) m, furthest point from the origin; infinite if unbounded
-    part_start: Indices  # (B + 1,) parts of body i are part_start[i] up to part_start[i + 1]
+    bounding_radius: Array  # (B,) m, furthest point from the origin; infinite if unbounded
+    piece_start: Indices  # (B + 1,) parts of body i are piece_start[i] up to piece_start[i + 1]
     vertex_start: Indices  # (P + 2,) vertices of part k, counter-clockwise; the last part, P, is empty
     vertex_body: Indices  # (V,) whose vertex it is
     vertex: Array  # (V, 2) m
@@ -89,10 +89,10 @@ def planar_shapes(shapes: Sequence[PlanarShape], static: Sequence[bool]) -> Plan
     count = len(shapes)
     if len(static) != count:
         raise ValueError(f"static: {len(static)} flags for {count} shapes; give one per body")
-    kind, radius, reach = [POLYGON] * count, [0.0] * count, [0.0] * count
+    kind, radius, bounding_radius = [POLYGON] * count, [0.0] * count, [0.0] * count
     point, axis = np.zeros((count, 2)), np.zeros((count, 2))
-    parts: list[Array] = []
-    part_start, vertex_start = [0], [0]
+    pieces: list[Array] = []
+    piece_start, vertex_start = [0], [0]
     vertex_body: list[int] = []
     for i, shape in enumerate(shapes):
         own: list[Array] = []
@@ -100,42 +100,42 @@ def planar_shapes(shapes: Sequence[PlanarShape], static: Sequence[bool]) -> Plan
             raise ValueError(f"static[{i}]: a {type(shape).__name__} is unbounded; it must be static")
         match shape:
             case Polygon(vertices):
-                own = convex_parts(vertices)
+                own = convex_pieces(vertices)
             case ArcPolygon():
                 boundary = boundary_of(shape)
                 within = inscribed(boundary, CHORD)
                 if exact_area_sign(within) < 0:
                     raise ValueError(f"shapes[{i}].vertices: clockwise; an ArcPolygon is given counter-clockwise")
-                own = convex_parts(within)
-                reach[i] = boundary.reach
+                own = convex_pieces(within)
+                bounding_radius[i] = boundary.bounding_radius
             case Disc(r):
-                kind[i], radius[i], reach[i] = DISC, r, r
+                kind[i], radius[i], bounding_radius[i] = DISC, r, r
             case HalfPlane(p, n):
-                kind[i], reach[i] = HALF_PLANE, np.inf
+                kind[i], bounding_radius[i] = HALF_PLANE, np.inf
                 point[i], axis[i] = p, n
                 axis[i] /= math.hypot(*axis[i].tolist())
             case Bowl(r):
-                kind[i], radius[i], reach[i] = BOWL, r, np.inf
+                kind[i], radius[i], bounding_radius[i] = BOWL, r, np.inf
             case _:
                 raise TypeError(
                     f"shapes[{i}]: {shape!r} is no planar shape; use Polygon, ArcPolygon, Disc, HalfPlane, Bowl"
                 )
-        for part in own:
-            vertex_start.append(vertex_start[-1] + len(part))
-            vertex_body += [i] * len(part)
-        parts += own
-        part_start.append(len(parts))
+        for piece in own:
+            vertex_start.append(vertex_start[-1] + len(piece))
+            vertex_body += [i] * len(piece)
+        pieces += own
+        piece_start.append(len(pieces))
     corners: list[list[float]] = []
     normals: list[tuple[float, float]] = []
     lengths: list[float] = []
-    for part in parts:
-        points = part.tolist()
+    for piece in pieces:
+        points = piece.tolist()
         corners += points
         for (x, y), (u, v) in zip(points, points[1:] + points[:1]):
             lengths.append(length := math.hypot(u - x, v - y))
             normals.append(((v - y) / length, (x - u) / length))
     for i, (x, y) in zip(vertex_body, corners):
-        reach[i] = max(reach[i], math.hypot(x, y))
+        bounding_radius[i] = max(bounding_radius[i], math.hypot(x, y))
     arcs = [isinstance(shape, ArcPolygon) for shape in shapes]
     return PlanarShapes(
         kind=np.array(kind, np.int64),
@@ -143,8 +143,8 @@ def planar_shapes(shapes: Sequence[PlanarShape], static: Sequence[bool]) -> Plan
         radius=np.array(radius, np.float64),
         point=point,
         axis=axis,
-        reach=np.array(reach, np.float64),
-        part_start=np.array(part_start, np.int64),
+        bounding_radius=np.array(bounding_radius, np.float64),
+        piece_start=np.array(piece_start, np.int64),
         vertex_start=np.array([*vertex_start, vertex_start[-1]], np.int64),
         vertex_body=np.array(vertex_body, np.int64),
         vertex=np.array(corners, np.float64).reshape(-1, 2),
@@ -168,4 +168,4 @@ def boundary_of(shape: PlanarShape) -> Boundary:
             start = np.array([[radius, 0.0]])
             return Boundary(start, start, np.zeros((1, 2)), np.array([2.0 * np.pi]))
     none = np.zeros((0, 2))
-    return Boundary(none, none, none, np.zeros(0), hollow=shape.radius if isinstance(shape, Bowl) else 0.0)
+    return Boundary(none, none, none, np.zeros(0), bowl_radius=shape.radius if isinstance(shape, Bowl) else 0.0)

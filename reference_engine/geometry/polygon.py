@@ -1,4 +1,4 @@
-"""What a list of vertices is: its faults, its orientation, its convex parts.  Every sign is exact."""
+"""What a list of vertices is: its faults, its orientation, its convex pieces.  Every sign is exact."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def turns_left(points: list[list[float]]) -> bool:
     return all(orientation(points[k - 2], points[k - 1], points[k]) >= 0 for k in range(len(points)))
 
 
-def convex_parts(vertices: ArrayLike) -> list[Array]:
+def convex_pieces(vertices: ArrayLike) -> list[Array]:
     """A simple polygon as convex polygons, counter-clockwise, that share only edges and use no new vertex.
 
     Ears are cut off (Meisters 1975, Amer. Math. Monthly 82), then diagonals that no convex angle
@@ -117,14 +117,14 @@ def convex_parts(vertices: ArrayLike) -> list[Array]:
     points = v.tolist()
     if turns_left(points):
         return [v]
-    parts, diagonals = ears(points)
+    pieces, diagonals = ears(points)
     for a, b in diagonals:
-        left = next(k for k, part in enumerate(parts) if follows(part, a, b))
-        right = next(k for k, part in enumerate(parts) if follows(part, b, a))
-        joined = joint(parts[left], parts[right], a, b)
+        left = next(k for k, piece in enumerate(pieces) if follows(piece, a, b))
+        right = next(k for k, piece in enumerate(pieces) if follows(piece, b, a))
+        joined = merged(pieces[left], pieces[right], a, b)
         if all(orientation(*(points[joined[k - i]] for i in (2, 1, 0))) >= 0 for k in range(len(joined))):
-            parts = [part for k, part in enumerate(parts) if k not in (left, right)] + [joined]
-    return [np.ascontiguousarray(v[part]) for part in parts]
+            pieces = [piece for k, piece in enumerate(pieces) if k not in (left, right)] + [joined]
+    return [np.ascontiguousarray(v[piece]) for piece in pieces]
 
 
 def ears(points: list[list[float]]) -> tuple[list[list[int]], list[tuple[int, int]]]:
@@ -152,11 +152,11 @@ def is_ear(points: list[list[float]], remaining: list[int], a: int, b: int, c: i
     return not any(all(orientation(p, q, points[k]) >= 0 for p, q in sides) for k in remaining if k not in (a, b, c))
 
 
-def follows(part: list[int], a: int, b: int) -> bool:
-    return any(part[k - 1] == a and part[k] == b for k in range(len(part)))
+def follows(piece: list[int], a: int, b: int) -> bool:
+    return any(piece[k - 1] == a and piece[k] == b for k in range(len(piece)))
 
 
-def joint(left: list[int], right: list[int], a: int, b: int) -> list[int]:
+def merged(left: list[int], right: list[int], a: int, b: int) -> list[int]:
     """Two loops with the edge a-b of the left, b-a of the right, as one loop without it."""
     i, j = left.index(b), right.index(a)
     around_left = left[i:] + left[:i]  # b ... a

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
-from reference_engine.geometry.boundary_gap import half_space, hollow_sphere
+from reference_engine.geometry.boundary_gap import half_space, sphere_interior
 from reference_engine.geometry.core_gap import box_box, over_face, point_box, point_cylinder, segment_segment
-from reference_engine.geometry.depth import depth
-from reference_engine.geometry.separation import APART, FAR, separation
-from reference_engine.geometry.spatial_shapes import BOX, CAPSULE, CYLINDER, HALF_SPACE, HOLLOW_SPHERE, SPHERE
-from reference_engine.geometry.support import place, write
+from reference_engine.geometry.epa import depth
+from reference_engine.geometry.gjk import APART, FAR, separation
+from reference_engine.geometry.spatial_shapes import BOX, CAPSULE, CYLINDER, HALF_SPACE, SPHERE, SPHERE_INTERIOR
+from reference_engine.geometry.support import pose_bodies, write
 
 CERTIFIED = 1e-9  # of the distance: a wider bracket is looked into
 FIELDS = 11  # columns of `found`, see support.write
@@ -19,14 +19,14 @@ FIELDS = 11  # columns of `found`, see support.write
 @kernel
 def is_far(kind, body, p, q, dx, dy, dz, cutoff):
     """By the sphere around p alone: a lower bound of the gap is above the cutoff."""
-    reach = body[p, 16]
+    bounding_radius = body[p, 16]
     if kind[q] == HALF_SPACE:
         nx, ny, nz = body[q, 20], body[q, 21], body[q, 22]
-        return -(nx * (dx + body[q, 17]) + ny * (dy + body[q, 18]) + nz * (dz + body[q, 19])) - reach > cutoff
-    if kind[q] == HOLLOW_SPHERE:
-        room = body[q, 12] - reach - cutoff
-        return room > 0.0 and dx * dx + dy * dy + dz * dz < room * room
-    apart = reach + body[q, 16] + cutoff
+        return -(nx * (dx + body[q, 17]) + ny * (dy + body[q, 18]) + nz * (dz + body[q, 19])) - bounding_radius > cutoff
+    if kind[q] == SPHERE_INTERIOR:
+        clearance = body[q, 12] - bounding_radius - cutoff
+        return clearance > 0.0 and dx * dx + dy * dy + dz * dz < clearance * clearance
+    apart = bounding_radius + body[q, 16] + cutoff
     return apart < 0.0 or dx * dx + dy * dy + dz * dz > apart * apart
 
 
@@ -65,8 +65,8 @@ def cores(
     """Gap of the cores of p and q, kind of p not above that of q.  False if it is not below the cutoff."""
     if kind[q] == HALF_SPACE:
         half_space(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found)
-    elif kind[q] == HOLLOW_SPHERE:
-        hollow_sphere(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found)
+    elif kind[q] == SPHERE_INTERIOR:
+        sphere_interior(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found)
     elif kind[q] <= CAPSULE:
         p_half = body[p, 13] if kind[p] == CAPSULE else 0.0
         q_half = body[q, 13] if kind[q] == CAPSULE else 0.0
@@ -118,7 +118,7 @@ def body_pair(kind, vertex_start, vertex, body, a, b, cutoff, points, weight, fa
 
 @entry
 def sweep(
-    kind, size, margin, reach, point, axis, vertex_start, vertex,
+    kind, size, margin, bounding_radius, point, axis, vertex_start, vertex,
     pairs, position, orientation, cutoff,
     body, points, weight, face, plane, rim, found,
     sample_out, pair_out, found_out,
@@ -126,7 +126,7 @@ def sweep(
     """All samples, all pairs.  Returns how many rows there are, also beyond those that fit."""
     total = 0
     for s in range(position.shape[0]):
-        place(position[s], orientation[s], size, margin, reach, point, axis, body)
+        pose_bodies(position[s], orientation[s], size, margin, bounding_radius, point, axis, body)
         for k in range(pairs.shape[0]):
             a, b = pairs[k, 0], pairs[k, 1]
             dx, dy, dz = body[b, 0] - body[a, 0], body[b, 1] - body[a, 1], body[b, 2] - body[a, 2]

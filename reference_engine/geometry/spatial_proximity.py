@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reference_engine.geometry.depth import MOST_FACES, MOST_POINTS
+from reference_engine.geometry.epa import MOST_FACES, MOST_POINTS
 from reference_engine.geometry.proximities import Proximities, candidate_pairs, collect
 from reference_engine.geometry.spatial_gap import FIELDS, sweep
 from reference_engine.geometry.spatial_shapes import SpatialShapes
@@ -19,7 +19,7 @@ def spatial_proximities(
     cutoff: float,
     ignore: ArrayLike | None = None,
 ) -> Proximities:
-    """Every pair with gap < cutoff at every sample, one witness each.
+    """Every pair with gap < cutoff at every sample, one pair of nearest points each.
 
     position: (S, B, 3) or (B, 3).  orientation: (S, B, 4) or (B, 4), w x y z, body to world, of any
     length but zero.  ignore: (P, 2) pairs of bodies, in any order.
@@ -50,7 +50,7 @@ def spatial_proximities(
         np.empty(FIELDS),
     )  # fmt: skip
     packed = (
-        shapes.kind, shapes.size, shapes.margin, shapes.reach, shapes.point, shapes.axis,
+        shapes.kind, shapes.size, shapes.margin, shapes.bounding_radius, shapes.point, shapes.axis,
         shapes.vertex_start, shapes.vertex,
     )  # fmt: skip
     given = (*packed, pairs, r, o, float(cutoff), *scratch)

@@ -14,7 +14,7 @@ from reference_engine.dense import norm
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-SPHERE, CAPSULE, BOX, CYLINDER, ELLIPSOID, MESH, CONE, HALF_SPACE, HOLLOW_SPHERE = range(9)
+SPHERE, CAPSULE, BOX, CYLINDER, ELLIPSOID, MESH, CONE, HALF_SPACE, SPHERE_INTERIOR = range(9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +72,13 @@ class HalfSpace:
 
 
 @dataclass(frozen=True, slots=True)
-class HollowSphere:
+class SphereInterior:
     """Solid outside the sphere of this radius about the origin."""
 
     radius: float  # m
 
 
-SpatialShape = Sphere | Capsule | Box | Cylinder | Cone | Ellipsoid | ConvexMesh | HalfSpace | HollowSphere
+SpatialShape = Sphere | Capsule | Box | Cylinder | Cone | Ellipsoid | ConvexMesh | HalfSpace | SphereInterior
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +89,11 @@ class SpatialShapes:
     distance and depth is said of the cores, less the margins, exactly.
     """
 
-    kind: Indices  # (B,) SPHERE ... HOLLOW_SPHERE
+    kind: Indices  # (B,) SPHERE ... SPHERE_INTERIOR
     static: NDArray[np.bool_]  # (B,) two of these are never a pair
     size: Array  # (B, 3) m; box half extents, ellipsoid semi-axes, (radius, half length or height, 0)
     margin: Array  # (B,) m, of sphere and capsule, else 0
-    reach: Array  # (B,) m, furthest point from the origin; infinite if unbounded
+    bounding_radius: Array  # (B,) m, furthest point from the origin; infinite if unbounded
     point: Array  # (B, 3) m, on the plane of a half-space
     axis: Array  # (B, 3) unit, outward normal of a half-space
     vertex_start: Indices  # (B + 1,) vertices of body i are vertex_start[i] up to vertex_start[i + 1]
@@ -106,39 +106,39 @@ def spatial_shapes(shapes: Sequence[SpatialShape], static: Sequence[bool]) -> Sp
     if len(static) != count:
         raise ValueError(f"static: {len(static)} flags for {count} shapes; give one per body")
     kind = np.zeros(count, np.int64)
-    size, margin, reach = np.zeros((count, 3)), np.zeros(count), np.zeros(count)
+    size, margin, bounding_radius = np.zeros((count, 3)), np.zeros(count), np.zeros(count)
     point, axis = np.zeros((count, 3)), np.zeros((count, 3))
     hulls: list[Array] = []
     for i, shape in enumerate(shapes):
-        if isinstance(shape, HalfSpace | HollowSphere) and not static[i]:
+        if isinstance(shape, HalfSpace | SphereInterior) and not static[i]:
             raise ValueError(f"static[{i}]: a {type(shape).__name__} is unbounded; it must be static")
         hull = np.zeros((0, 3))
         match shape:
             case Sphere(r):
-                kind[i], size[i, 0], margin[i], reach[i] = SPHERE, r, r, r
+                kind[i], size[i, 0], margin[i], bounding_radius[i] = SPHERE, r, r, r
             case Capsule(r, h):
-                kind[i], size[i, :2], margin[i], reach[i] = CAPSULE, (r, h), r, r + h
+                kind[i], size[i, :2], margin[i], bounding_radius[i] = CAPSULE, (r, h), r, r + h
             case Box(half):
                 kind[i], size[i] = BOX, half
-                reach[i] = norm(size[i])
+                bounding_radius[i] = norm(size[i])
             case Cylinder(r, h):
-                kind[i], size[i, :2], reach[i] = CYLINDER, (r, h), elementary.hypot(r, h)
+                kind[i], size[i, :2], bounding_radius[i] = CYLINDER, (r, h), elementary.hypot(r, h)
             case Cone(r, h):
-                kind[i], size[i, :2], reach[i] = CONE, (r, h), max(0.75 * h, elementary.hypot(r, 0.25 * h))
+                kind[i], size[i, :2], bounding_radius[i] = CONE, (r, h), max(0.75 * h, elementary.hypot(r, 0.25 * h))
             case Ellipsoid(axes):
                 kind[i], size[i] = ELLIPSOID, axes
-                reach[i] = size[i].max()
+                bounding_radius[i] = size[i].max()
             case ConvexMesh(points):
                 from scipy.spatial import ConvexHull  # here: it takes long to import
 
                 hull = np.asarray(points, dtype=np.float64)
                 hull = hull[ConvexHull(hull).vertices]
-                kind[i], reach[i] = MESH, np.linalg.norm(hull, axis=1).max()
+                kind[i], bounding_radius[i] = MESH, np.linalg.norm(hull, axis=1).max()
             case HalfSpace(p, n):
                 normal = np.asarray(n, dtype=np.float64)
-                kind[i], point[i], axis[i], reach[i] = HALF_SPACE, p, normal / norm(normal), np.inf
-            case HollowSphere(r):
-                kind[i], size[i, 0], reach[i] = HOLLOW_SPHERE, r, np.inf
+                kind[i], point[i], axis[i], bounding_radius[i] = HALF_SPACE, p, normal / norm(normal), np.inf
+            case SphereInterior(r):
+                kind[i], size[i, 0], bounding_radius[i] = SPHERE_INTERIOR, r, np.inf
             case _:
                 raise TypeError(f"shapes[{i}]: {shape!r} is no spatial shape; see reference_engine.geometry")
         hulls.append(hull)
@@ -147,7 +147,7 @@ def spatial_shapes(shapes: Sequence[SpatialShape], static: Sequence[bool]) -> Sp
         static=np.asarray(static, dtype=np.bool_),
         size=size,
         margin=margin,
-        reach=reach,
+        bounding_radius=bounding_radius,
         point=point,
         axis=axis,
         vertex_start=np.concatenate([[0], np.cumsum([len(hull) for hull in hulls])]).astype(np.int64),

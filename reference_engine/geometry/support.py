@@ -1,6 +1,6 @@
 """The body table of one sample and the support point of every convex core.
 
-body (B, 23): 0 position, 3 R_wb by rows, 12 size, 15 margin, 16 reach, 17 point and 20 axis of a
+body (B, 23): 0 position, 3 R_wb by rows, 12 size, 15 margin, 16 bounding radius, 17 point and 20 axis of a
 half-space in world axes, the point relative to the centre of its body.
 """
 
@@ -15,7 +15,7 @@ COLUMNS = 23
 
 
 @kernel
-def place(position, orientation, size, margin, reach, point, axis, body):
+def pose_bodies(position, orientation, size, margin, bounding_radius, point, axis, body):
     """One sample; quaternions (w, x, y, z) of any length but zero."""
     for i in range(position.shape[0]):
         w, x, y, z = orientation[i, 0], orientation[i, 1], orientation[i, 2], orientation[i, 3]
@@ -29,7 +29,7 @@ def place(position, orientation, size, margin, reach, point, axis, body):
             R0, R1, R2 = body[i, 3 + 3 * k], body[i, 4 + 3 * k], body[i, 5 + 3 * k]
             body[i, 17 + k] = R0 * point[i, 0] + R1 * point[i, 1] + R2 * point[i, 2]
             body[i, 20 + k] = R0 * axis[i, 0] + R1 * axis[i, 1] + R2 * axis[i, 2]
-        body[i, 15], body[i, 16] = margin[i], reach[i]
+        body[i, 15], body[i, 16] = margin[i], bounding_radius[i]
 
 
 @kernel

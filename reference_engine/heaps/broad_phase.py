@@ -9,7 +9,7 @@ from reference_engine.dense import mul
 from reference_engine.geometry.cells import overlapping_boxes
 from reference_engine.geometry.furthest import MOST_POINTS
 from reference_engine.geometry.spatial_gap import FIELDS
-from reference_engine.heaps.layout import Listed, Poses
+from reference_engine.heaps.layout import Candidates, Poses
 from reference_engine.heaps.world import EllipsoidWorld, HalfSpace
 
 Array = NDArray[np.float64]
@@ -18,38 +18,41 @@ Indices = NDArray[np.int64]
 STEPS_AHEAD = 8  # that a list of pairs should last
 
 
-class Places:
-    """N places: P listed pairs, B of a half-space, 4 B of a hollow sphere. `listed` is what the compiled step sees."""
+class BroadPhase:
+    """N candidates: P candidate pairs, B of a half-space, 4 B of a hollow sphere. `candidates` is what the compiled
 
-    listed: Listed
+    step sees.
+    """
+
+    candidates: Candidates
 
     def __init__(self, world: EllipsoidWorld, skin: float) -> None:
-        self.world, self.skin, self.listings = world, skin, 0
+        self.world, self.skin, self.rebuilds = world, skin, 0
         bodies = len(world.position)
         self._low = self._high = np.zeros((bodies, 3))
         per = [1 if isinstance(c, HalfSpace) else MOST_POINTS for c in world.containers]
         which = [np.repeat(np.arange(bodies), k) for k in per]
         self._with = np.concatenate([np.zeros(0, np.int64), *which])
-        law = [np.repeat(world.laws_with(i), k, axis=0) for i, k in enumerate(per)]
-        self._law = np.concatenate([np.zeros((0, 2)), *law])
+        coefficients = [np.repeat(world.coefficients_with(i), k, axis=0) for i, k in enumerate(per)]
+        self._coefficients = np.concatenate([np.zeros((0, 2)), *coefficients])
         self.pairs: Indices = np.zeros((0, 2), np.int64)
-        self.kept: Array = np.zeros((2, len(self._with), 3))  # N s on b, of the two solves of a step, world axes
-        self._lay_out(self.kept, np.zeros((0, 3)), np.zeros(len(self._with), np.int64))
+        self.warm_start: Array = np.zeros((2, len(self._with), 3))  # N s on b, of the two solves of a step, world axes
+        self._lay_out(self.warm_start, np.zeros((0, 3)), np.zeros(len(self._with), np.int64))
 
     @property
     def body(self) -> Indices:
         """(N, 2) a and b; B for what nothing moves."""
-        return self.listed.body
+        return self.candidates.body
 
     def poses(self, position: Array, orientation: Array, table: Array) -> Poses:
-        """With room for the places of now, all of which have to be looked at."""
-        count = len(self.listed.body)
+        """With space for the candidates of now, all of which have to be looked at."""
+        count = len(self.candidates.body)
         return Poses(
             position=position, orientation=orientation, table=table, found=np.full((count, FIELDS), -np.inf),
             sharp=np.zeros(count, np.int64),
         )  # fmt: skip
 
-    def list_anew(self, now: Poses, ahead: Poses, step: Array) -> None:
+    def rebuild(self, now: Poses, ahead: Poses, step: Array) -> None:
         """Pairs that may meet between two poses and for a while after; step (B, 3) m: how far bodies get in a step."""
         first, last = np.sqrt(now.table[:, 12:15]), np.sqrt(ahead.table[:, 12:15])
         far, skin = STEPS_AHEAD * step, self.skin
@@ -58,29 +61,33 @@ class Places:
         pairs = overlapping_boxes(self._low, self._high)
         if self.world.fixed.any():
             pairs = np.ascontiguousarray(pairs[~self.world.fixed[pairs].all(axis=1)])
-        before, old = self.pairs, self.listed
-        kept, chosen = np.zeros((2, len(pairs) + len(self._with), 3)), np.zeros(len(pairs) + len(self._with), np.int64)
+        before, old = self.pairs, self.candidates
+        warm_start, chosen = (
+            np.zeros((2, len(pairs) + len(self._with), 3)),
+            np.zeros(len(pairs) + len(self._with), np.int64),
+        )
         normal = np.zeros((len(pairs), 3))
-        kept[:, len(pairs) :], chosen[len(pairs) :] = old.kept[:, len(before) :], old.chosen[len(before) :]
+        warm_start[:, len(pairs) :], chosen[len(pairs) :] = old.warm_start[:, len(before) :], old.chosen[len(before) :]
         if len(before):
             bodies = len(now.position)
             was, is_ = mul(before, (bodies, 1)), mul(pairs, (bodies, 1))
             at = np.minimum(np.searchsorted(was, is_), len(was) - 1)
             same = np.flatnonzero(was[at] == is_)
-            normal[same], kept[:, same], chosen[same] = (
+            normal[same], warm_start[:, same], chosen[same] = (
                 old.normal[at[same]],
-                old.kept[:, at[same]],
+                old.warm_start[:, at[same]],
                 old.chosen[at[same]],
             )
         self.pairs = pairs
-        self._lay_out(kept, normal, chosen)
-        self.listings += 1
+        self._lay_out(warm_start, normal, chosen)
+        self.rebuilds += 1
 
-    def _lay_out(self, kept: Array, normal: Array, chosen: Indices) -> None:
+    def _lay_out(self, warm_start: Array, normal: Array, chosen: Indices) -> None:
         count = len(self._with)
         body = np.concatenate([self.pairs, np.stack([self._with, np.full(count, len(self.world.position))], axis=1)])
-        self.kept = kept
-        self.listed = Listed(
-            body=body, law=np.concatenate([self.world.laws_of(self.pairs), self._law]), low=self._low,
-            high=self._high, normal=normal, chosen=chosen, kept=kept,
+        self.warm_start = warm_start
+        self.candidates = Candidates(
+            body=body, coefficients=np.concatenate([self.world.coefficients_of(self.pairs), self._coefficients]),
+            low=self._low,
+            high=self._high, normal=normal, chosen=chosen, warm_start=warm_start,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Contacts of a step: which places are, what gaps ask of them, what bounces."""
+"""Contacts of a step: which candidates are, what gaps ask of them, what bounces."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from reference_engine.contact_problems.cone_sweeps import (
     speed_along,
 )
 from reference_engine.geometry.ellipsoid_support import tangents
+from reference_engine.heaps import layout as col
 from reference_engine.heaps.gaps import NEAR
-from reference_engine.heaps.layout import BOUNCING, COUNT, LIVELY, OFF, SOFT, WORST
 
 LEAST = 0.25  # of a gap, or of the floor where that is less: so much a step has to leave of it
 SPENT = 0.5  # of the way from the aim down to that: by which a contact may give way that has gone too far
@@ -39,7 +39,7 @@ def world_impulse(contacts, k):
 
 @kernel
 def touched(found, i, b, bodies, j):
-    """Coordinate j of the point where place i's impulse acts: on both bodies the same, so that spins balance.
+    """Coordinate j of the point where candidate i's impulse acts: on both bodies the same, so that spins balance.
 
     Half-way between the two surfaces; with a container that on the body.
     """
@@ -48,7 +48,7 @@ def touched(found, i, b, bodies, j):
 
 @kernel
 def put_frame(found, i, position, contacts, k):
-    """Frame and arms of contact k, from place i; its impulse keeps its direction in the world."""
+    """Frame and arms of contact k, from candidate i; its impulse keeps its direction in the world."""
     c, a, b = contacts.row[k], contacts.body[k, 0], contacts.body[k, 1]
     for j in range(3):
         at = touched(found, i, b, position.shape[0], j)
@@ -88,19 +88,19 @@ def approach(found, i, a, b, position, twist):
 
 
 @kernel
-def make_contact(found, i, listed, position, which, bias, contacts, k):
-    """Contact k of place i, with the impulse that `which` of the two solves of the last step found there."""
-    contacts.body[k, 0], contacts.body[k, 1] = listed.body[i, 0], listed.body[i, 1]
+def make_contact(found, i, candidates, position, which, bias, contacts, k):
+    """Contact k of candidate i, with the impulse that `which` of the two solves of the last step found there."""
+    contacts.body[k, 0], contacts.body[k, 1] = candidates.body[i, 0], candidates.body[i, 1]
     c = contacts.row[k]
-    c[FRICTION], c[SLIP], c[GIVE] = listed.law[i, 0], 0.0, 0.0
+    c[FRICTION], c[SLIP], c[GIVE] = candidates.coefficients[i, 0], 0.0, 0.0
     for j in range(9):
         c[FRAME + j] = 1.0 if j % 4 == 0 else 0.0
     for j in range(3):
-        c[IMPULSE + j] = listed.kept[which, i, j]
+        c[IMPULSE + j] = candidates.warm_start[which, i, j]
     put_frame(found, i, position, contacts, k)
     c[BIAS], c[BIAS + 1], c[BIAS + 2] = bias, 0.0, 0.0
     contacts.seen[k] = -np.inf
-    contacts.place[k] = i
+    contacts.candidate[k] = i
 
 
 @kernel
@@ -113,68 +113,73 @@ def let_give(contacts, k, usual, give, rules):
 
 
 @kernel
-def pressed(listed, which, i):
-    return listed.kept[which, i, 0] != 0.0 or listed.kept[which, i, 1] != 0.0 or listed.kept[which, i, 2] != 0.0
+def pressed(candidates, which, i):
+    return (
+        candidates.warm_start[which, i, 0] != 0.0
+        or candidates.warm_start[which, i, 1] != 0.0
+        or candidates.warm_start[which, i, 2] != 0.0
+    )
 
 
 @kernel
-def choose_contacts(rules, listed, now, ahead, flow, contacts, bodies, progress, added):
-    """Contacts of the places that may touch within a step; or of those alone that were missed, `added` to the others.
+def choose_contacts(rules, candidates, now, ahead, flow, contacts, bodies, progress, added):
+    """Contacts of the candidates that may touch within a step; or of those alone that were missed, `added` to the
+    others.
 
     A place counts if its gap is below the margin and what its approach covers in a step and a half. contacts.aim: the
     gap that it is to keep: what it has, if that is between floor and barrier, so that to stand still is always allowed,
     or if it was held there when the last step ended: else it would creep on, at rest by its speed.
     What is below the floor, and to open again, has no usual impulse: jammed, it presses no more than it gives way to.
     A hollow sphere's second point that there is `ahead` alone is made from there.
-    False: there are more than there is room for.
+    False: there are more than there is space for.
     """
     found, h = now.found, rules.h
-    k = progress.count[COUNT] if added else 0
-    for i in range(listed.body.shape[0]):
-        if now.sharp[i] == 0 or (added and listed.chosen[i] != 2):
+    k = progress.count[col.COUNT] if added else 0
+    for i in range(candidates.body.shape[0]):
+        if now.sharp[i] == 0 or (added and candidates.chosen[i] != 2):
             continue
-        gap, a, b = found[i, 0], listed.body[i, 0], listed.body[i, 1]
+        gap, a, b = found[i, 0], candidates.body[i, 0], candidates.body[i, 1]
         if gap == np.inf and not added:
-            listed.chosen[i] = 0
+            candidates.chosen[i] = 0
             continue
-        far = listed.chosen[i] == 0 and gap > rules.margin
+        far = candidates.chosen[i] == 0 and gap > rules.margin
         if far and gap + 1.5 * h * approach(found, i, a, b, now.position, flow.free) > rules.margin:
             continue
-        if k == contacts.place.shape[0]:
+        if k == contacts.candidate.shape[0]:
             return False
         aim = min(rules.barrier, gap if gap >= rules.floor else 2.0 * rules.floor)
-        if gap <= NEAR * rules.barrier and pressed(listed, 1, i):
+        if gap <= NEAR * rules.barrier and pressed(candidates, 1, i):
             aim = max(aim, gap)
         if gap < np.inf:
-            make_contact(found, i, listed, now.position, np.int64(0), (gap - aim) / h, contacts, k)
+            make_contact(found, i, candidates, now.position, np.int64(0), (gap - aim) / h, contacts, k)
         else:
-            make_contact(ahead.found, i, listed, ahead.position, np.int64(0), 0.0, contacts, k)
+            make_contact(ahead.found, i, candidates, ahead.position, np.int64(0), 0.0, contacts, k)
             contacts.row[k, BIAS] = (ahead.found[i, 0] - aim) / h - speed_along(contacts, k, bodies.twist)[0]
         usual = contacts.row[k, IMPULSE] if rules.floor <= gap < np.inf else 0.0
-        let_give(contacts, k, usual, progress.measure[SOFT], rules)
+        let_give(contacts, k, usual, progress.measure[col.SOFT], rules)
         contacts.aim[k] = aim
         prepare_contact(contacts, k, bodies)
-        listed.chosen[i] = 1
+        candidates.chosen[i] = 1
         k += 1
-    progress.count[COUNT] = k
+    progress.count[col.COUNT] = k
     return True
 
 
 @kernel
-def correct_biases(rules, listed, now, ahead, contacts, bodies, progress, fresh):
+def correct_biases(rules, candidates, now, ahead, contacts, bodies, progress, fresh):
     """What the gaps at the poses ahead ask of the next solve: bias + u_n is (gap - aim) / h there.
 
     fresh: frames and arms with containers of these poses too, not of pairs, whose spins would not balance. With
     rules.middle the slip is that of the points half-way, the mean of
     both ends' arms. Progress, m: WORST, the largest miss of the law that is solved, 0 <= gap - aim + give perp p_n, of
     such a slip's way, or of the gap that a step has to leave; OFF, the largest miss of 0 <= gap - aim perp p_n. Where a
-    contact leaves too little because it gives way it is made stiffer. Returns how many places that were not looked at
-    are below the floor; these are chosen now.
+    contact leaves too little because it gives way it is made stiffer. Returns how many candidates that were not looked
+    at are below the floor; these are chosen now.
     """
     worst, off, missed, twist, h = 0.0, 0.0, 0, bodies.twist, rules.h
     found = ahead.found
-    for k in range(progress.count[COUNT]):
-        i, c = contacts.place[k], contacts.row[k]
+    for k in range(progress.count[col.COUNT]):
+        i, c = contacts.candidate[k], contacts.row[k]
         gap, p_n = found[i, 0] - contacts.aim[k], c[IMPULSE]
         given = h * c[GIVE] * (p_n - contacts.usual[k])
         miss = abs(min(gap + given, h * c[OWN] * p_n))
@@ -210,70 +215,70 @@ def correct_biases(rules, listed, now, ahead, contacts, bodies, progress, fresh)
                 c[BIAS + j] = shift
                 contacts.seen[k] = -np.inf
     for i in range(found.shape[0]):
-        if listed.chosen[i] == 0 and found[i, 0] < rules.floor:
-            listed.chosen[i] = 2
+        if candidates.chosen[i] == 0 and found[i, 0] < rules.floor:
+            candidates.chosen[i] = 2
             missed += 1
-    progress.measure[WORST], progress.measure[OFF] = worst, off
+    progress.measure[col.WORST], progress.measure[col.OFF] = worst, off
     return missed
 
 
 @kernel
-def keep_impulses(listed, contacts, count, which):
-    """Of all places, world axes."""
-    kept = listed.kept
-    for i in range(kept.shape[1]):
-        kept[which, i, 0], kept[which, i, 1], kept[which, i, 2] = 0.0, 0.0, 0.0
+def store_impulses(candidates, contacts, count, which):
+    """Of all candidates, world axes."""
+    warm_start = candidates.warm_start
+    for i in range(warm_start.shape[1]):
+        warm_start[which, i, 0], warm_start[which, i, 1], warm_start[which, i, 2] = 0.0, 0.0, 0.0
     for k in range(count):
-        i = contacts.place[k]
-        kept[which, i, 0], kept[which, i, 1], kept[which, i, 2] = world_impulse(contacts, k)
+        i = contacts.candidate[k]
+        warm_start[which, i, 0], warm_start[which, i, 1], warm_start[which, i, 2] = world_impulse(contacts, k)
 
 
 @kernel
-def note_bounces(rules, listed, now, ahead, flow, contacts, progress):
-    """How many places meet in a step that may bounce: these ask for the law of impacts at its end."""
+def note_bounces(rules, candidates, now, ahead, flow, contacts, progress):
+    """How many candidates meet in a step that may bounce: these ask for the impact law at its end."""
     total = 0
-    for k in range(progress.count[COUNT]):
-        i = contacts.place[k]
-        if listed.law[i, 1] > 0.0 and ahead.found[i, 0] <= NEAR * rules.barrier:
-            a, b = listed.body[i, 0], listed.body[i, 1]
+    for k in range(progress.count[col.COUNT]):
+        i = contacts.candidate[k]
+        if candidates.coefficients[i, 1] > 0.0 and ahead.found[i, 0] <= NEAR * rules.barrier:
+            a, b = candidates.body[i, 0], candidates.body[i, 1]
             if now.found[i, 0] < np.inf:
                 speed = approach(now.found, i, a, b, now.position, flow.start)
             else:
                 speed = approach(ahead.found, i, a, b, ahead.position, flow.start)
             if speed < -rules.bounce_speed:
                 total += 1
-    progress.count[BOUNCING] = total
+    progress.count[col.BOUNCING] = total
 
 
 @kernel
-def touching_contacts(rules, listed, now, contacts, bodies, progress):
-    """Contacts of the places whose gaps are as a contact's may be, or that have pressed: none is to approach now.
+def closed_contacts(rules, candidates, now, contacts, bodies, progress):
+    """Contacts of the candidates whose gaps are as a contact's may be, or that have pressed: none is to approach now.
 
     They start from the impulses that led here: what is jammed has many solutions, and at rest both lines need one.
     """
     k = 0
-    for i in range(listed.body.shape[0]):
-        if now.sharp[i] == 1 and (now.found[i, 0] <= NEAR * rules.barrier or pressed(listed, 0, i)):
-            if k == contacts.place.shape[0]:
+    for i in range(candidates.body.shape[0]):
+        if now.sharp[i] == 1 and (now.found[i, 0] <= NEAR * rules.barrier or pressed(candidates, 0, i)):
+            if k == contacts.candidate.shape[0]:
                 return False
-            make_contact(now.found, i, listed, now.position, np.int64(0), 0.0, contacts, k)
+            make_contact(now.found, i, candidates, now.position, np.int64(0), 0.0, contacts, k)
             prepare_contact(contacts, k, bodies)
             k += 1
-    progress.count[COUNT] = k
+    progress.count[col.COUNT] = k
     return True
 
 
 @kernel
-def ask_for_bounces(rules, listed, flow, contacts, progress):
+def ask_for_bounces(rules, candidates, flow, contacts, progress):
     """u_n' >= -e u_n of the speeds before, whatever their sign (Moreau 1988): so no impulses of all gain energy.
 
-    Times progress.measure[LIVELY], 0 to 1.
+    Times progress.measure[RESTITUTION_SCALE], 0 to 1.
     """
-    for k in range(progress.count[COUNT]):
+    for k in range(progress.count[col.COUNT]):
         speed, _, _ = speed_along(contacts, k, flow.before)
         bounce = 0.0
         if abs(speed) > rules.bounce_speed:
-            bounce = progress.measure[LIVELY] * listed.law[contacts.place[k], 1] * speed
+            bounce = progress.measure[col.RESTITUTION_SCALE] * candidates.coefficients[contacts.candidate[k], 1] * speed
         contacts.row[k, BIAS] = bounce
         contacts.seen[k] = -np.inf
 
@@ -282,7 +287,7 @@ def ask_for_bounces(rules, listed, flow, contacts, progress):
 def gained(rules, flow, contacts, bodies, progress):
     """Whether the impulses of impacts did work, 1/2 sum P . (u + u'), by more than what the law may be missed by."""
     work, size = 0.0, 0.0
-    for k in range(progress.count[COUNT]):
+    for k in range(progress.count[col.COUNT]):
         c = contacts.row[k]
         first, last = speed_along(contacts, k, flow.before), speed_along(contacts, k, bodies.twist)
         for j in range(3):

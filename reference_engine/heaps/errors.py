@@ -6,7 +6,7 @@ class SpatialWorldError(ValueError):
 
 
 class UnresolvedStepError(RuntimeError):
-    """A step that does not come to within the tolerances; the figures say by how much it failed.
+    """A step that does not come to within the tolerances; the numbers say by how much it failed.
 
     The world is at the last time that was reached: the step's start, or the end of the last part that went well.
     """

@@ -1,4 +1,4 @@
-"""The gaps of all places, looked at only where they may matter: elsewhere a lower bound is carried along.
+"""The gaps of all candidates, looked at only where they may matter: elsewhere a lower bound is carried along.
 
 No gap shrinks by more than the furthest that points of the two bodies have got; so the gap of a moment, or what is
 known to be below it, less the two bodies' travel, is a lower bound at the next.
@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel
-from reference_engine.geometry.ellipsoid_containers import half_space_gap, hollow_sphere_gap
+from reference_engine.geometry.ellipsoid_containers import half_space_gap, sphere_interior_gap
 from reference_engine.geometry.ellipsoid_gap import ellipsoid_pair
 from reference_engine.geometry.furthest import MOST_POINTS
-from reference_engine.heaps.layout import HALF_SPACE
+from reference_engine.heaps import layout as col
 
 TIE = 1e-12  # of a hollow sphere's radius: points that are equally far from its centre
 NEAR = 1.5  # barriers: gaps up to which bodies count as touching: a little more than what the first line leaves
@@ -60,11 +60,11 @@ def follow_rows(before, found):
 
 
 @kernel
-def look_at_pair(scene, listed, poses, k, cutoff):
+def query_pair(scene, candidates, poses, k, cutoff):
     """The gap of pair k, sharp unless it is above the cutoff."""
-    a, b = listed.body[k, 0], listed.body[k, 1]
+    a, b = candidates.body[k, 0], candidates.body[k, 1]
     table, found = poses.table, poses.found[k]
-    if ellipsoid_pair(table, a, b, listed.normal[k], cutoff, scene.stack, found):
+    if ellipsoid_pair(table, a, b, candidates.normal[k], cutoff, scene.stack, found):
         poses.sharp[k] = 1
         for i in range(3):
             found[4 + i] += table[a, i]
@@ -74,16 +74,16 @@ def look_at_pair(scene, listed, poses, k, cutoff):
 
 
 @kernel
-def look_at_rows(scene, poses, c, i, k, rows):
-    """The gaps of body i with container c: places k to k + rows - 1, always sharp; a fixed body touches none."""
+def query_rows(scene, poses, c, i, k, rows):
+    """The gaps of body i with container c: candidates k to k + rows - 1, always sharp; a fixed body touches none."""
     found = poses.found[k : k + rows]
     if scene.inverse_inertia[i, 0] == 0.0:
         for row in range(rows):
             found[row, 0] = np.inf
-    elif scene.container[c] == HALF_SPACE:
+    elif scene.container[c] == col.HALF_SPACE:
         half_space_gap(poses.table, i, scene.point[c], scene.normal[c], found[0])
     else:
-        _, points = hollow_sphere_gap(
+        _, points = sphere_interior_gap(
             scene.semi_axes,
             poses.table,
             i,
@@ -99,57 +99,57 @@ def look_at_rows(scene, poses, c, i, k, rows):
 
 
 @kernel
-def look_now(scene, rules, listed, poses, reach, everything):
+def query_now(scene, rules, candidates, poses, point_speed, everything):
     """Sharpen what may matter in a step from these poses: approached within a step and a half, or chosen."""
-    pairs, near = listed.normal.shape[0], max(rules.margin, NEAR * rules.barrier)
+    pairs, near = candidates.normal.shape[0], max(rules.margin, NEAR * rules.barrier)
     for k in range(pairs):
         if poses.sharp[k] == 0:
-            far = near + 1.5 * rules.h * (reach[listed.body[k, 0]] + reach[listed.body[k, 1]])
-            if listed.chosen[k] > 0 or everything:
-                look_at_pair(scene, listed, poses, k, np.inf)
+            far = near + 1.5 * rules.h * (point_speed[candidates.body[k, 0]] + point_speed[candidates.body[k, 1]])
+            if candidates.chosen[k] > 0 or everything:
+                query_pair(scene, candidates, poses, k, np.inf)
             elif poses.found[k, 0] <= far:
-                look_at_pair(scene, listed, poses, k, far + rules.skin)
+                query_pair(scene, candidates, poses, k, far + rules.skin)
     k = pairs
     for c in range(scene.container.shape[0]):
-        rows = 1 if scene.container[c] == HALF_SPACE else MOST_POINTS
+        rows = 1 if scene.container[c] == col.HALF_SPACE else MOST_POINTS
         for i in range(scene.semi_axes.shape[0]):
-            far = near + 1.5 * rules.h * reach[i]
+            far = near + 1.5 * rules.h * point_speed[i]
             wanted, least = everything, np.inf
             for row in range(k, k + rows):
-                wanted = wanted or (listed.chosen[row] > 0 and poses.sharp[row] == 0)
+                wanted = wanted or (candidates.chosen[row] > 0 and poses.sharp[row] == 0)
                 if poses.sharp[row] == 0:
                     least = min(least, poses.found[row, 0])
             if wanted or least <= far:
-                look_at_rows(scene, poses, c, i, k, rows)
+                query_rows(scene, poses, c, i, k, rows)
             k += rows
 
 
 @kernel
-def look_ahead(scene, rules, listed, now, ahead, travel):
+def query_ahead(scene, rules, candidates, now, ahead, travel):
     """At the poses ahead: the gaps of contacts, and of what may have got below the floor; of others a bound."""
-    pairs = listed.normal.shape[0]
+    pairs = candidates.normal.shape[0]
     for k in range(pairs):
-        least = now.found[k, 0] - travel[listed.body[k, 0]] - travel[listed.body[k, 1]]
-        if listed.chosen[k] > 0:
-            look_at_pair(scene, listed, ahead, k, np.inf)
+        least = now.found[k, 0] - travel[candidates.body[k, 0]] - travel[candidates.body[k, 1]]
+        if candidates.chosen[k] > 0:
+            query_pair(scene, candidates, ahead, k, np.inf)
         elif least < rules.floor:
-            look_at_pair(scene, listed, ahead, k, rules.margin + rules.skin)
+            query_pair(scene, candidates, ahead, k, rules.margin + rules.skin)
         else:
             ahead.found[k, 0] = least
             ahead.sharp[k] = 0
     k = pairs
     for c in range(scene.container.shape[0]):
-        rows = 1 if scene.container[c] == HALF_SPACE else MOST_POINTS
+        rows = 1 if scene.container[c] == col.HALF_SPACE else MOST_POINTS
         for i in range(scene.semi_axes.shape[0]):
             wanted, least = False, np.inf
             for row in range(k, k + rows):
-                wanted = wanted or listed.chosen[row] > 0
+                wanted = wanted or candidates.chosen[row] > 0
                 least = min(least, now.found[row, 0] - travel[i])
             if wanted or least < rules.floor:
-                look_at_rows(scene, ahead, c, i, k, rows)
+                query_rows(scene, ahead, c, i, k, rows)
                 if rows > 1:
                     if now.sharp[k] == 0:
-                        look_at_rows(scene, now, c, i, k, rows)
+                        query_rows(scene, now, c, i, k, rows)
                     follow_rows(now.found[k : k + rows], ahead.found[k : k + rows])
             else:
                 for row in range(k, k + rows):
@@ -158,9 +158,9 @@ def look_ahead(scene, rules, listed, now, ahead, travel):
 
 
 @kernel
-def has_left(listed, table, margin):
+def has_left(candidates, table, margin):
     """Whether an ellipsoid, `margin` wider all round, sticks out of the box in which the list is good."""
-    low, high = listed.low, listed.high
+    low, high = candidates.low, candidates.high
     for i in range(table.shape[0]):
         for k in range(3):
             half = np.sqrt(table[i, 12 + k]) + margin

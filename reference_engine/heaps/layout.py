@@ -1,7 +1,7 @@
 """What the compiled step works on.
 
-B bodies and, as number B, what nothing moves. N places where bodies may touch: P listed pairs, then for each container
-the bodies in turn, one place a body with a half-space, four with a hollow sphere.
+B bodies and, as number B, what nothing moves. N candidates where bodies may touch: P candidate pairs, then for each
+container the bodies in turn, one candidate a body with a half-space, four with a hollow sphere.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from reference_engine.contact_problems.cone_sweeps import Bodies, Contacts
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-HALF_SPACE, HOLLOW_SPHERE = range(2)
+HALF_SPACE, SPHERE_INTERIOR = range(2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Scene(Structure):
     longest: Array  # (B,) m
     inertia: Array  # (B, 3) kg m^2, principal; 0 for what does not move
     inverse_inertia: Array  # (B, 3)
-    container: Indices  # (K,) HALF_SPACE or HOLLOW_SPHERE
+    container: Indices  # (K,) HALF_SPACE or SPHERE_INTERIOR
     point: Array  # (K, 3) m, of a plane, or a sphere's centre
     normal: Array  # (K, 3)
     radius: Array  # (K,) m
@@ -79,23 +79,23 @@ class Flow(Structure):
     free: Array  # (B + 1, 6) twists without impulses
     momentum: Array  # (B, 3) angular, world axes
     middle: Array  # (B, 4) orientation half-way
-    reach: Array  # (B + 1,) m/s, the largest speed of a body's points
+    point_speed: Array  # (B + 1,) m/s, the largest speed of a body's points
     travel: Array  # (B + 1,) m, the furthest that a point of a body has got in this step
     linear: Array  # (B, 3) m/s^2
     torque: Array  # (B, 3) N m
 
 
 @dataclass(frozen=True, eq=False)
-class Listed(Structure):
-    """The places of one listing."""
+class Candidates(Structure):
+    """The candidates of one listing."""
 
     body: Indices  # (N, 2)
-    law: Array  # (N, 2) friction, restitution
+    coefficients: Array  # (N, 2) friction, restitution
     low: Array  # (B, 3) m, corners of the box in which the list is good for a body
     high: Array  # (B, 3) m
     normal: Array  # (P, 3) where the search for a gap starts
     chosen: Indices  # (N,) 0; 1: a contact of this step; 2: to be one
-    kept: Array  # (2, N, 3) N s, impulses of the two solves of the last step, world axes
+    warm_start: Array  # (2, N, 3) N s, impulses of the two solves of the last step, world axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ class Step(Structure):
 
     scene: Scene
     rules: Rules
-    listed: Listed
+    candidates: Candidates
     now: Poses
     ahead: Poses
     flow: Flow
@@ -123,8 +123,8 @@ class Step(Structure):
 
 
 COUNT, REPEATS, CHORD, SWEEPS, VISITS, BOUNCING = range(6)  # of Progress.count
-SOFT, WORST, OFF, BEFORE, RESIDUAL, LIVELY = range(6)  # of Progress.measure
+SOFT, WORST, OFF, BEFORE, RESIDUAL, RESTITUTION_SCALE = range(6)  # of Progress.measure
 
 # What a part of the step was to do next, or how it ended
-LOOK, BEGIN, AGAIN, SOLVED = range(4)
-DONE, LIST, ROOM, UNSOLVED, UNRESOLVED = range(5)
+QUERY, BEGIN, AGAIN, SOLVED = range(4)
+DONE, LIST, FULL, UNSOLVED, UNRESOLVED = range(5)

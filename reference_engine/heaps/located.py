@@ -1,6 +1,6 @@
 """Impacts at their own time: a step that strikes what it did not touch ends just before, and the rest of it follows.
 
-So a motion through impacts converges as between them, and an impact has the speeds of its instant. The time is sought
+So a motion through impacts converges as between them, and an impact has the speeds of its time. The time is sought
 by steps of other lengths, each a whole step of the method: those too long strike, those short enough tell gap and
 approach. Meant for few bodies: every impact costs some ten steps.
 """
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.dense import mul
+from reference_engine.heaps import layout as col
 from reference_engine.heaps.gaps import NEAR
-from reference_engine.heaps.layout import AGAIN, BEGIN, BOUNCING, DONE, LIVELY, LOOK, ROOM, SOLVED, UNSOLVED
 from reference_engine.heaps.loop import seek_speeds
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ Indices = NDArray[np.int64]
 
 # In gap tolerances. Below 1.5 the end of a step lets nothing approach, so an impact that bounces has to be taken above.
 AIM, NEAREST, FURTHEST = 4.0, 3.2, 5.0
-REACH = 6.0  # what an impact is of
+IMPACT_GAP = 6.0  # what an impact is of
 APART = 8.0  # what a step may strike
 MOST_IMPACTS = 32  # of one step, until the rest of it is taken as a whole
 MOST_TRIALS = 80
@@ -43,8 +43,8 @@ class Moment:
     table: Array
     twist: Array
     momentum: Array
-    kept: Array
-    listings: int
+    warm_start: Array
+    rebuilds: int
 
 
 def advance_located(stepper: Stepper, h: float) -> None:
@@ -54,7 +54,7 @@ def advance_located(stepper: Stepper, h: float) -> None:
         before = moment_of(stepper)
         apart = keys(stepper)[gaps(stepper) > APART * stepper.gap_tolerance]
         stepper._advance(left, 0)
-        if not strikes(stepper, apart):
+        if not collides(stepper, apart):
             return
         passed = approach_impact(stepper, before, apart, left)
         if passed == 0.0:
@@ -85,10 +85,10 @@ def approach_impact(stepper: Stepper, before: Moment, apart: Indices, left: floa
             break
         restore(stepper, before)
         stepper._advance(guess, 0)
-        if strikes(stepper, apart):
+        if collides(stepper, apart):
             high, guess = guess, np.nan
             continue
-        stepper._run(LOOK, stepper.dt)
+        stepper._run(col.QUERY, stepper.dt)
         gap, speed = towards(stepper, apart)
         low = guess
         if NEAREST * barrier <= gap.min() <= FURTHEST * barrier:
@@ -111,87 +111,87 @@ def until(gap: Array, speed: Array, change: Array, aim: float) -> float:
 
 
 def impact(stepper: Stepper) -> None:
-    """Speeds after the impacts of all that touches, by the law of contact, with restitution: a step without time."""
-    stepper._run(LOOK, stepper.dt)
+    """Speeds after the impacts of all that touches, by the contact law, with restitution: a step without time."""
+    stepper._run(col.QUERY, stepper.dt)
     now, flow, rules = stepper._now, stepper._flow, stepper._rules_of(stepper.dt)
     flow.free[:], flow.start[:], flow.middle[:] = stepper.bodies.twist, stepper.bodies.twist, now.orientation
-    stepper._progress.count[BOUNCING] = 1
-    still = replace(rules, middle=0, kick=rules.h, barrier=REACH / NEAR * stepper.gap_tolerance)
-    stage = BEGIN
-    while (ended := seek_speeds(stage, replace(stepper._step(rules), rules=still), 1)) != DONE:
-        assert ended in (ROOM, UNSOLVED)
-        if ended == ROOM:
-            stepper._room(2 * len(stepper.contacts.place))
+    stepper._progress.count[col.BOUNCING] = 1
+    still = replace(rules, middle=0, kick=rules.h, barrier=IMPACT_GAP / NEAR * stepper.gap_tolerance)
+    stage = col.BEGIN
+    while (ended := seek_speeds(stage, replace(stepper._step(rules), rules=still), 1)) != col.DONE:
+        assert ended in (col.FULL, col.UNSOLVED)
+        if ended == col.FULL:
+            stepper._reserve(2 * len(stepper.contacts.candidate))
         else:
             stepper._solve_large(rules.last_tolerance)
-        stage = SOLVED if ended == UNSOLVED else AGAIN
-    stepper.report.dulled += int(stepper._progress.measure[LIVELY] < 1.0)
+        stage = col.SOLVED if ended == col.UNSOLVED else col.AGAIN
+    stepper.report.reduced_bounces += int(stepper._progress.measure[col.RESTITUTION_SCALE] < 1.0)
 
 
 # --- what a stepper is asked for --------------------------------------------------------------------------------------
 
 
 def moment_of(stepper: Stepper) -> Moment:
-    stepper._run(LOOK, stepper.dt)
+    stepper._run(col.QUERY, stepper.dt)
     now = stepper._now
     return Moment(
         stepper.time, now.position.copy(), now.orientation.copy(), now.table.copy(), stepper.bodies.twist.copy(),
-        stepper._flow.momentum.copy(), stepper.places.kept.copy(), stepper.places.listings,
+        stepper._flow.momentum.copy(), stepper.broad_phase.warm_start.copy(), stepper.broad_phase.rebuilds,
     )  # fmt: skip
 
 
 def restore(stepper: Stepper, moment: Moment) -> None:
-    places = stepper.places
+    broad_phase = stepper.broad_phase
     stepper.time = moment.time
     for name in ("_now", "_ahead"):
-        parts = moment.position.copy(), moment.orientation.copy(), moment.table.copy()
-        setattr(stepper, name, places.poses(*parts))
+        arrays = moment.position.copy(), moment.orientation.copy(), moment.table.copy()
+        setattr(stepper, name, broad_phase.poses(*arrays))
     stepper.forget()
     stepper.bodies.twist[:], stepper._flow.momentum[:] = moment.twist, moment.momentum
-    if places.listings == moment.listings:
-        places.kept[:] = moment.kept
-    stepper._run(LOOK, stepper.dt)
+    if broad_phase.rebuilds == moment.rebuilds:
+        broad_phase.warm_start[:] = moment.warm_start
+    stepper._run(col.QUERY, stepper.dt)
 
 
 def keys(stepper: Stepper) -> Indices:
-    """(N,) numbers of the places that stay when pairs are listed anew: a pair's, or below 0 a container's."""
-    places = stepper.places
-    pairs = mul(places.pairs, (len(stepper.position) + 1, 1))
-    return np.concatenate([pairs, -1 - np.arange(len(places.body) - len(pairs))])
+    """(N,) numbers of the candidates that stay when pairs are listed anew: a pair's, or below 0 a container's."""
+    broad_phase = stepper.broad_phase
+    pairs = mul(broad_phase.pairs, (len(stepper.position) + 1, 1))
+    return np.concatenate([pairs, -1 - np.arange(len(broad_phase.body) - len(pairs))])
 
 
 def gaps(stepper: Stepper) -> Array:
     return stepper._now.found[:, 0]
 
 
-def strikes(stepper: Stepper, apart: Indices) -> bool:
+def collides(stepper: Stepper, apart: Indices) -> bool:
     """Whether the last step pressed on what was apart."""
-    pressed = stepper.places.kept.any(axis=(0, 2))
+    pressed = stepper.broad_phase.warm_start.any(axis=(0, 2))
     return bool(np.isin(keys(stepper)[pressed], apart).any())
 
 
 def towards(stepper: Stepper, apart: Indices) -> tuple[Array, Array]:
-    """Gaps of the places that were apart, and the speeds at which they part, in the order of `apart`.
+    """Gaps of the candidates that were apart, and the speeds at which they part, in the order of `apart`.
 
     A pair that is not listed any more is far.
     """
     own = keys(stepper)
     order = np.argsort(own)
     at = order[np.minimum(np.searchsorted(own[order], apart), len(own) - 1)]
-    listed = (own[at] == apart) & (stepper._now.sharp[at] == 1)
+    is_candidate = (own[at] == apart) & (stepper._now.sharp[at] == 1)
     gap, speed = np.full(len(apart), np.inf), np.zeros(len(apart))
-    gap[listed], speed[listed] = gaps(stepper)[at[listed]], parting_speeds(stepper, at[listed])
+    gap[is_candidate], speed[is_candidate] = gaps(stepper)[at[is_candidate]], parting_speeds(stepper, at[is_candidate])
     return gap, speed
 
 
 def parting_speeds(stepper: Stepper, rows: Indices) -> Array:
-    """(K,) m/s along the normals of places; 0 for rows of a hollow sphere that stand for no point."""
-    found, body, count = stepper._now.found[rows], stepper.places.body[rows], len(stepper.position)
+    """(K,) m/s along the normals of candidates; 0 for rows of a hollow sphere that stand for no point."""
+    found, body, count = stepper._now.found[rows], stepper.broad_phase.body[rows], len(stepper.position)
     found = np.where(np.isfinite(found[:, :1]), found, 0.0)
-    place = np.concatenate([stepper.position, np.zeros((1, 3))])
+    centre = np.concatenate([stepper.position, np.zeros((1, 3))])
     velocity = []
     for i, point in zip(body.T, (found[:, 4:7], found[:, 7:10])):
-        twist, arm = stepper.bodies.twist[i], np.where(i[:, None] < count, point - place[i], 0.0)
+        twist, arm = stepper.bodies.twist[i], np.where(i[:, None] < count, point - centre[i], 0.0)
         velocity.append(twist[:, :3] + np.cross(twist[:, 3:], arm))
     speed: Array = ((velocity[1] - velocity[0]) * found[:, 1:4]).sum(axis=1)
     return speed

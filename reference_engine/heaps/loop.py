@@ -1,6 +1,6 @@
 """A step, compiled: first poses, then speeds; see stepper.py for the equations.
 
-Each part ends with what it needs from outside, and is called again when it has that: a new list of pairs, more room
+Each part ends with what it needs from outside, and is called again when it has that: a new list of pairs, more space
 for contacts, the solver for large heaps.
 """
 
@@ -10,43 +10,23 @@ import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contact_problems.cone_sweeps import IMPULSE, apply_impulses, seek_impulses
-from reference_engine.geometry.ellipsoid_support import place_ellipsoid
+from reference_engine.geometry.ellipsoid_support import pose_ellipsoid
+from reference_engine.heaps import layout as col
 from reference_engine.heaps.contacts import (
     ask_for_bounces,
     choose_contacts,
+    closed_contacts,
     correct_biases,
     gained,
-    keep_impulses,
     note_bounces,
-    touching_contacts,
+    store_impulses,
 )
-from reference_engine.heaps.gaps import has_left, look_ahead, look_now
-from reference_engine.heaps.layout import (
-    BEFORE,
-    BEGIN,
-    BOUNCING,
-    CHORD,
-    COUNT,
-    DONE,
-    LIST,
-    LIVELY,
-    LOOK,
-    REPEATS,
-    RESIDUAL,
-    ROOM,
-    SOFT,
-    SOLVED,
-    SWEEPS,
-    UNRESOLVED,
-    UNSOLVED,
-    VISITS,
-    WORST,
-)
+from reference_engine.heaps.gaps import has_left, query_ahead, query_now
 from reference_engine.heaps.slipping import undo_turn
 from reference_engine.rotation import end_spin, free_spin, momentum_of, move
 
 GIVES = 0.05  # of the barrier: by which a contact gives way under the impulses of a step
-DULLER, LEAST_LIVELY = 0.9, 0.02  # of the bounce: from trial to trial; below, there is none
+RESTITUTION_STEP, LEAST_RESTITUTION_SCALE = 0.9, 0.02  # of the bounce: from trial to trial; below, there is none
 FRESH = 3  # repeats that hardly helped, until frames and arms are those of the poses ahead
 
 
@@ -60,7 +40,7 @@ def kick(scene, rules, flow, bodies, time):
 
 
 @kernel
-def begin(scene, rules, listed, now, flow, bodies, progress):
+def begin(scene, rules, candidates, now, flow, bodies, progress):
     kick(scene, rules, flow, bodies, rules.kick)
     fastest = 0.0
     for i in range(scene.semi_axes.shape[0]):
@@ -70,12 +50,12 @@ def begin(scene, rules, listed, now, flow, bodies, progress):
         )  # fmt: skip
         free = flow.free[i]
         speed = np.sqrt(free[0] * free[0] + free[1] * free[1] + free[2] * free[2])
-        flow.reach[i] = speed + np.sqrt(free[3] ** 2 + free[4] ** 2 + free[5] ** 2) * scene.longest[i]
-        fastest = max(fastest, flow.reach[i])
+        flow.point_speed[i] = speed + np.sqrt(free[3] ** 2 + free[4] ** 2 + free[5] ** 2) * scene.longest[i]
+        fastest = max(fastest, flow.point_speed[i])
         bodies.moved[i] = 0.0
-    for i in range(listed.chosen.shape[0]):
-        listed.chosen[i] = 0
-    progress.measure[SOFT] = GIVES * rules.barrier / (rules.h * max(rules.pace + fastest, 1e-300) * rules.heaviest)
+    for i in range(candidates.chosen.shape[0]):
+        candidates.chosen[i] = 0
+    progress.measure[col.SOFT] = GIVES * rules.barrier / (rules.h * max(rules.pace + fastest, 1e-300) * rules.heaviest)
 
 
 @kernel
@@ -83,7 +63,7 @@ def go(scene, rules, now, ahead, flow, bodies):
     """The poses to which the twists lead, and how far each body's points have got."""
     for i in range(scene.semi_axes.shape[0]):
         move(now.position, now.orientation, bodies.twist, i, rules.h, ahead.position, ahead.orientation)
-        place_ellipsoid(scene.semi_axes, ahead.position, ahead.orientation, i, ahead.table)
+        pose_ellipsoid(scene.semi_axes, ahead.position, ahead.orientation, i, ahead.table)
         v = bodies.twist[i]
         speed = np.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
         speed += np.sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5]) * scene.longest[i]
@@ -94,11 +74,11 @@ def go(scene, rules, now, ahead, flow, bodies):
 def solve(rules, contacts, bodies, edges, progress, tolerance):
     """Whether Gauss-Seidel gets there."""
     count = progress.count
-    sweeps, residual, visits = seek_impulses(contacts, bodies, count[COUNT], edges, rules.most_sweeps, tolerance)
-    count[SWEEPS] += sweeps
-    count[VISITS] += visits
+    sweeps, residual, visits = seek_impulses(contacts, bodies, count[col.COUNT], edges, rules.most_sweeps, tolerance)
+    count[col.SWEEPS] += sweeps
+    count[col.VISITS] += visits
     if residual <= tolerance:
-        progress.measure[RESIDUAL] = max(progress.measure[RESIDUAL], residual)
+        progress.measure[col.RESIDUAL] = max(progress.measure[col.RESIDUAL], residual)
         return True
     return False
 
@@ -115,64 +95,71 @@ def start_contacts(contacts, bodies, free, count):
 def seek_poses(stage, step):
     """Poses whose gaps are as promised, and the twists that lead there; how it ended.
 
-    stage LOOK: at all gaps, no step; BEGIN: a step; AGAIN: after a new listing or more room; SOLVED: from impulses that
-    another solver has found.
+    stage QUERY: at all gaps, no step; BEGIN: a step; AGAIN: after a new listing or more space; SOLVED: from impulses
+    that another solver has found.
     """
-    scene, rules, listed, now, ahead, flow = step.scene, step.rules, step.listed, step.now, step.ahead, step.flow
+    scene, rules, candidates, now, ahead, flow = (
+        step.scene,
+        step.rules,
+        step.candidates,
+        step.now,
+        step.ahead,
+        step.flow,
+    )
     contacts, bodies, edges, progress = step.contacts, step.bodies, step.edges, step.progress
-    if stage == LOOK:
+    if stage == col.QUERY:
         for i in range(scene.semi_axes.shape[0]):
-            place_ellipsoid(scene.semi_axes, now.position, now.orientation, i, now.table)
-        if has_left(listed, now.table, 0.5 * rules.margin):
-            return LIST
-        look_now(scene, rules, listed, now, flow.reach, True)
-        return DONE
+            pose_ellipsoid(scene.semi_axes, now.position, now.orientation, i, now.table)
+        if has_left(candidates, now.table, 0.5 * rules.margin):
+            return col.LIST
+        query_now(scene, rules, candidates, now, flow.point_speed, True)
+        return col.DONE
     count, measure = progress.count, progress.measure
-    if stage == BEGIN:
-        begin(scene, rules, listed, now, flow, bodies, progress)
-        count[REPEATS], count[SWEEPS], count[VISITS], measure[RESIDUAL] = 0, 0, 0, 0.0
-    if stage != SOLVED:
-        look_now(scene, rules, listed, now, flow.reach, False)
-        if not choose_contacts(rules, listed, now, ahead, flow, contacts, bodies, progress, False):
-            return ROOM
-        start_contacts(contacts, bodies, flow.free, count[COUNT])
-        count[CHORD], measure[BEFORE] = 0, np.inf
-    solved = stage == SOLVED
-    while count[REPEATS] < rules.most_repeats:
+    if stage == col.BEGIN:
+        begin(scene, rules, candidates, now, flow, bodies, progress)
+        count[col.REPEATS], count[col.SWEEPS], count[col.VISITS], measure[col.RESIDUAL] = 0, 0, 0, 0.0
+    if stage != col.SOLVED:
+        query_now(scene, rules, candidates, now, flow.point_speed, False)
+        if not choose_contacts(rules, candidates, now, ahead, flow, contacts, bodies, progress, False):
+            return col.FULL
+        start_contacts(contacts, bodies, flow.free, count[col.COUNT])
+        count[col.CHORD], measure[col.BEFORE] = 0, np.inf
+    solved = stage == col.SOLVED
+    while count[col.REPEATS] < rules.most_repeats:
         if not solved:
-            count[REPEATS] += 1
+            count[col.REPEATS] += 1
             if not solve(rules, contacts, bodies, edges, progress, rules.tolerance):
-                return UNSOLVED
+                return col.UNSOLVED
         solved = False
         go(scene, rules, now, ahead, flow, bodies)
-        if has_left(listed, ahead.table, 0.5 * rules.margin):
-            return LIST
-        look_ahead(scene, rules, listed, now, ahead, flow.travel)
-        fresh = count[CHORD] >= FRESH
-        missed = correct_biases(rules, listed, now, ahead, contacts, bodies, progress, fresh)
-        worst = measure[WORST]
+        if has_left(candidates, ahead.table, 0.5 * rules.margin):
+            return col.LIST
+        query_ahead(scene, rules, candidates, now, ahead, flow.travel)
+        fresh = count[col.CHORD] >= FRESH
+        missed = correct_biases(rules, candidates, now, ahead, contacts, bodies, progress, fresh)
+        worst = measure[col.WORST]
         if missed == 0 and worst <= rules.miss:
-            keep_impulses(listed, contacts, count[COUNT], 0)
-            note_bounces(rules, listed, now, ahead, flow, contacts, progress)
+            store_impulses(candidates, contacts, count[col.COUNT], 0)
+            note_bounces(rules, candidates, now, ahead, flow, contacts, progress)
             for i in range(scene.semi_axes.shape[0]):
                 momentum_of(flow.middle, scene.inertia, bodies.twist, i, flow.momentum)
-            return DONE
+            return col.DONE
         if missed > 0:
-            before = count[COUNT]
-            look_now(scene, rules, listed, now, flow.reach, False)
-            if not choose_contacts(rules, listed, now, ahead, flow, contacts, bodies, progress, True):
-                return ROOM
-            measure[BEFORE] = np.inf
-            for k in range(before, count[COUNT]):  # whose impulses are none of the twists' yet
+            before = count[col.COUNT]
+            query_now(scene, rules, candidates, now, flow.point_speed, False)
+            if not choose_contacts(rules, candidates, now, ahead, flow, contacts, bodies, progress, True):
+                return col.FULL
+            measure[col.BEFORE] = np.inf
+            for k in range(before, count[col.COUNT]):  # whose impulses are none of the twists' yet
                 for j in range(3):
                     contacts.row[k, IMPULSE + j] = 0.0
         else:
-            if worst > 0.25 * measure[BEFORE] and not fresh:
-                count[CHORD] += 1
-            measure[BEFORE] = worst
+            if worst > 0.25 * measure[col.BEFORE] and not fresh:
+                count[col.CHORD] += 1
+            measure[col.BEFORE] = worst
         if fresh:
-            start_contacts(contacts, bodies, flow.free, count[COUNT])
-    return UNRESOLVED
+            start_contacts(contacts, bodies, flow.free, count[col.COUNT])
+    return col.UNRESOLVED
 
 
 @kernel
@@ -188,14 +175,14 @@ def before_impacts(scene, flow, bodies):
 def seek_speeds(stage, step, resolve):
     """Twists at the end of a step, when `now` is where it led; with `resolve` those that contacts let go on.
 
-    Where places bounce, by the law of impacts, the impulses that led to the poses are taken back. Should they gain
+    Where candidates bounce, by the impact law, the impulses that led to the poses are taken back. Should they gain
     energy, as Newton's may with friction (Kane 1984), all of them are made duller until they do not.
     """
-    scene, rules, listed, now, flow = step.scene, step.rules, step.listed, step.now, step.flow
+    scene, rules, candidates, now, flow = step.scene, step.rules, step.candidates, step.now, step.flow
     contacts, bodies, edges, progress = step.contacts, step.bodies, step.edges, step.progress
     count, measure = progress.count, progress.measure
-    bouncing = resolve and count[BOUNCING] > 0
-    if stage == BEGIN:
+    bouncing = resolve and count[col.BOUNCING] > 0
+    if stage == col.BEGIN:
         if bouncing:
             before_impacts(scene, flow, bodies)
         kick(scene, rules, flow, bodies, rules.h - rules.kick)
@@ -207,30 +194,34 @@ def seek_speeds(stage, step, resolve):
         for i in range(scene.semi_axes.shape[0]):
             for k in range(6):
                 bodies.twist[i, k] = flow.free[i, k]
-        keep_impulses(listed, contacts, 0, 1)
-        return DONE
-    if stage != SOLVED:
-        look_now(scene, rules, listed, now, flow.reach, False)
-        if not touching_contacts(rules, listed, now, contacts, bodies, progress):
-            return ROOM
+        store_impulses(candidates, contacts, 0, 1)
+        return col.DONE
+    if stage != col.SOLVED:
+        query_now(scene, rules, candidates, now, flow.point_speed, False)
+        if not closed_contacts(rules, candidates, now, contacts, bodies, progress):
+            return col.FULL
         if bouncing:
-            measure[LIVELY] = 1.0
-            ask_for_bounces(rules, listed, flow, contacts, progress)
+            measure[col.RESTITUTION_SCALE] = 1.0
+            ask_for_bounces(rules, candidates, flow, contacts, progress)
         elif rules.middle:
-            undo_turn(count[COUNT], step.ahead, now, flow, contacts, bodies)
-        start_contacts(contacts, bodies, flow.free, count[COUNT])
-    solved = stage == SOLVED
+            undo_turn(count[col.COUNT], step.ahead, now, flow, contacts, bodies)
+        start_contacts(contacts, bodies, flow.free, count[col.COUNT])
+    solved = stage == col.SOLVED
     while True:
         if not solved and not solve(rules, contacts, bodies, edges, progress, rules.last_tolerance):
-            return UNSOLVED
+            return col.UNSOLVED
         solved = False
-        if not bouncing or measure[LIVELY] == 0.0 or not gained(rules, flow, contacts, bodies, progress):
+        if not bouncing or measure[col.RESTITUTION_SCALE] == 0.0 or not gained(rules, flow, contacts, bodies, progress):
             break
-        measure[LIVELY] = DULLER * measure[LIVELY] if measure[LIVELY] > LEAST_LIVELY else 0.0
-        ask_for_bounces(rules, listed, flow, contacts, progress)
+        measure[col.RESTITUTION_SCALE] = (
+            RESTITUTION_STEP * measure[col.RESTITUTION_SCALE]
+            if measure[col.RESTITUTION_SCALE] > LEAST_RESTITUTION_SCALE
+            else 0.0
+        )
+        ask_for_bounces(rules, candidates, flow, contacts, progress)
     if bouncing:
-        keep_impulses(listed, contacts, 0, 0)
-    keep_impulses(listed, contacts, count[COUNT], 1)
+        store_impulses(candidates, contacts, 0, 0)
+    store_impulses(candidates, contacts, count[col.COUNT], 1)
     for i in range(scene.semi_axes.shape[0]):
         momentum_of(now.orientation, scene.inertia, bodies.twist, i, flow.momentum)
-    return DONE
+    return col.DONE

@@ -31,7 +31,7 @@ from reference_engine.geometry.cells import overlapping_boxes
 from reference_engine.geometry.ellipsoid_proximity import (
     ellipsoid_proximities,
     half_space_proximities,
-    hollow_sphere_proximities,
+    sphere_interior_proximities,
 )
 from reference_engine.geometry.proximities import Proximities
 from reference_engine.heaps.errors import SpatialWorldError, UnresolvedStepError, overlap_at_start
@@ -56,7 +56,7 @@ SOLVED = 1e-12  # of the law, over the largest speed: the finest that is asked f
 
 @dataclass(frozen=True, eq=False)
 class Near:
-    """C places where bodies touch, or may soon."""
+    """C candidates where bodies touch, or may soon."""
 
     body: Indices  # (C, 2) a and b; B + i is container i
     gap: Array  # (C,) m
@@ -113,7 +113,7 @@ class MobilityStepper:
         self.of = of
         self._given = mobility
         self._moving = np.repeat(~world.fixed, 6)
-        self._held = np.append(world.fixed, [True] * len(world.containers))
+        self._immobile = np.append(world.fixed, [True] * len(world.containers))
         self.body, self.impulse, self.repeats = np.zeros((0, 2), np.int64), np.zeros((0, 3)), 0
         overlaps = self._near(self.position, self.orientation, -self.gap_tolerance)
         if len(overlaps.gap):
@@ -145,7 +145,7 @@ class MobilityStepper:
         if self.of == "impulses":
             free = self.twist.ravel() + h * free
         per_impulse = (lambda loads: apply(loads) / h) if self.of == "forces" else apply
-        near = self._near(self.position, self.orientation, self._reach(free, h))
+        near = self._near(self.position, self.orientation, self._margin(free, h))
         aim = np.minimum(barrier, np.maximum(near.gap, FLOOR * barrier)) if not self.once else barrier + 0.0 * near.gap
         bias, impulse, twist = (near.gap - aim) / h, np.zeros((len(aim), 3)), free
         J, pushed, W = self._problem(near, per_impulse)
@@ -163,7 +163,7 @@ class MobilityStepper:
             ahead = moved(self.position, self.orientation, twist.reshape(-1, 6), h)
             if self.once:
                 break
-            found, missed = self._look(near, *ahead)
+            found, missed = self._query(near, *ahead)
             off = np.abs(np.minimum(found - aim, h * W.diagonal()[::3] * impulse[:, 0])).max(initial=0.0)
             if off <= MISS * barrier and not len(missed.gap):
                 break
@@ -240,42 +240,46 @@ class MobilityStepper:
             raise SpatialWorldError(f"mobility: {shape}; ({size}, {size}) for {size // 6} bodies, or a function")
         return lambda loads: moving * checked(mul(given, moving * loads), loads)
 
-    def _reach(self, free: Array, h: float) -> float:
-        """m: gaps that count as contacts from the start; what comes from further away `_look` finds."""
+    def _margin(self, free: Array, h: float) -> float:
+        """m: gaps that count as contacts from the start; what comes from further away `_query` finds."""
         v = free.reshape(-1, 6)
-        reach = np.linalg.norm(v[:, :3], axis=1) + np.linalg.norm(v[:, 3:], axis=1) * self.world.semi_axes.max(axis=1)
-        return NEAR * float(self.world.semi_axes.min()) + 3.0 * h * float(reach.max())
+        point_speed = np.linalg.norm(v[:, :3], axis=1) + np.linalg.norm(v[:, 3:], axis=1) * self.world.semi_axes.max(
+            axis=1
+        )
+        return NEAR * float(self.world.semi_axes.min()) + 3.0 * h * float(point_speed.max())
 
     def _near(self, position: Array, orientation: Array, cutoff: float) -> Near:
-        """All places with gaps below the cutoff, m, but those of two that are fixed."""
+        """All candidates with gaps below the cutoff, m, but those of two that are fixed."""
         world, count = self.world, len(position)
         around = world.semi_axes.max(axis=1, keepdims=True) + max(0.0, 0.5 * cutoff)
         pairs = overlapping_boxes(np.ascontiguousarray(position - around), np.ascontiguousarray(position + around))
-        parts = [(ellipsoid_proximities(world.semi_axes, position, orientation, pairs), pairs, world.laws_of(pairs))]
+        arrays = [
+            (ellipsoid_proximities(world.semi_axes, position, orientation, pairs), pairs, world.coefficients_of(pairs))
+        ]
         for i in range(len(world.containers)):
             rows = self._in_container(i, position, orientation)
-            parts.append(
-                (rows, np.stack([rows.a, np.full(len(rows.a), count + i)], axis=1), world.laws_with(i)[rows.a])
+            arrays.append(
+                (rows, np.stack([rows.a, np.full(len(rows.a), count + i)], axis=1), world.coefficients_with(i)[rows.a])
             )
         gap, normal, first, second = (
-            np.concatenate([getattr(rows, name) for rows, _, _ in parts])
+            np.concatenate([getattr(rows, name) for rows, _, _ in arrays])
             for name in ("gap", "normal", "point_a", "point_b")
         )
-        body, law = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
-        place = np.concatenate([position, np.zeros((len(world.containers), 3))])
-        arm = np.stack([first, second], axis=1) - place[body]
-        found = Near(body.astype(np.int64), gap, frames(normal), arm, np.ascontiguousarray(law[:, 0]))
-        return found.of((gap < cutoff) & ~self._held[body].all(axis=1))
+        body, coefficients = (np.concatenate([array[k] for array in arrays]) for k in (1, 2))
+        centre = np.concatenate([position, np.zeros((len(world.containers), 3))])
+        arm = np.stack([first, second], axis=1) - centre[body]
+        found = Near(body.astype(np.int64), gap, frames(normal), arm, np.ascontiguousarray(coefficients[:, 0]))
+        return found.of((gap < cutoff) & ~self._immobile[body].all(axis=1))
 
     def _in_container(self, i: int, position: Array, orientation: Array) -> Proximities:
         container, axes = self.world.containers[i], self.world.semi_axes
         if isinstance(container, HalfSpace):
             return half_space_proximities(axes, position, orientation, point=container.point, normal=container.normal)
-        return hollow_sphere_proximities(
+        return sphere_interior_proximities(
             axes, position, orientation, radius=container.radius, centre=container.centre
         ).near
 
-    def _look(self, near: Near, position: Array, orientation: Array) -> tuple[Array, Near]:
+    def _query(self, near: Near, position: Array, orientation: Array) -> tuple[Array, Near]:
         """(C,) m, gaps of contacts at other poses; and what else is below the floor there.
 
         Of a body's several points in a hollow sphere each contact has the one along its normal.

@@ -26,7 +26,7 @@ class SpatialSettings:
     most_repeats: int = 30
     """Of the linearisation of the gaps in one step."""
     skin: float | None = None
-    """m around bodies for which listed pairs stay listed, at least what counts as near; 0.4 of the mean shortest
+    """m around bodies for which candidate pairs stay listed, at least what counts as near; 0.4 of the mean shortest
     semi-axis."""
     bounce_speed: float | None = None
     """m/s of approach below which nothing bounces; what gravity gives in two steps."""

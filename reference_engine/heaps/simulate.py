@@ -32,7 +32,7 @@ class EllipsoidMotion:
     sweeps: int  # of Gauss-Seidel
     halvings: int  # of steps that were too long
     unlocated: int  # rests of steps in which bodies struck whose time was to be found and was not
-    dulled: int  # impacts that would have gained energy, and were given less of a bounce
+    reduced_bounces: int  # impacts that would have gained energy, and were given less of a bounce
     residual: float  # m/s, the worst by which contacts miss Coulomb's law
     gap_error: float  # m, the worst by which gaps are off their aim, see StepReport
 
@@ -54,7 +54,7 @@ def simulate_ellipsoids(
     samples, bodies = steps // sample_every + 1, len(world.position)
     time, position = np.zeros(samples), np.empty((samples, bodies, 3))
     orientation, twist = np.empty((samples, bodies, 4)), np.empty((samples, bodies, 6))
-    contacts = repeats = most = sweeps = halvings = unlocated = dulled = 0
+    contacts = repeats = most = sweeps = halvings = unlocated = reduced_bounces = 0
     residual = gap_error = 0.0
     for k in range(steps + 1):
         if k % sample_every == 0:
@@ -74,12 +74,12 @@ def simulate_ellipsoids(
         sweeps += report.sweeps
         halvings += report.halvings
         unlocated += report.unlocated
-        dulled += report.dulled
+        reduced_bounces += report.reduced_bounces
         residual, gap_error = max(residual, report.residual), max(gap_error, report.gap_error)
     return EllipsoidMotion(
         time=time, position=position, orientation=orientation,
         velocity=twist[..., :3].copy(), spin=twist[..., 3:].copy(), contacts=contacts, repeats=repeats,
-        most_repeats=most, sweeps=sweeps, halvings=halvings, unlocated=unlocated, dulled=dulled,
+        most_repeats=most, sweeps=sweeps, halvings=halvings, unlocated=unlocated, reduced_bounces=reduced_bounces,
         residual=residual, gap_error=gap_error,
     )  # fmt: skip
 

@@ -22,7 +22,7 @@ def undo_turn(count, start, now, flow, contacts, bodies):
     along the slip is left: it does not turn friction.
     """
     for k in range(count):
-        c, i = contacts.row[k], contacts.place[k]
+        c, i = contacts.row[k], contacts.candidate[k]
         if c[FRICTION] == 0.0 or start.sharp[i] == 0 or start.found[i, 0] == np.inf:
             continue
         a, b = contacts.body[k, 0], contacts.body[k, 1]

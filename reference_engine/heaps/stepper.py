@@ -1,6 +1,6 @@
 """One step of a world of ellipsoids: poses first, so that no gap ends below 0, then speeds.
 
-Order 2 (RATTLE with inequalities; Andersen 1983, J. Comput. Phys. 52; Moreau 1999 for the law of contact):
+Order 2 (RATTLE with inequalities; Andersen 1983, J. Comput. Phys. 52; Moreau 1999 for the contact law):
 
     v_h = v + h/2 f/m + M J^T p,   gap(poses moved by h v_h) >= 0  perp  p_n >= 0,   friction on the slip of v_h
     v'  = v_h + h/2 f'/m + M J'^T p',   u_n' >= e |approach|  perp  p_n' >= 0 where bodies touch, friction on u_t'
@@ -22,41 +22,17 @@ from numpy.typing import NDArray
 
 from reference_engine.contact_problems.cone_problem import cone_problem, corners
 from reference_engine.contact_problems.cone_solve import solve_cones
-from reference_engine.contact_problems.cone_sweeps import Bodies, room_for_contacts, sweep_contacts
+from reference_engine.contact_problems.cone_sweeps import Bodies, new_contacts, sweep_contacts
 from reference_engine.contact_problems.errors import ContactForceError
 from reference_engine.dense import norm
 from reference_engine.elementary import squared
 from reference_engine.geometry.ellipsoid_depth import STACK
 from reference_engine.geometry.ellipsoid_support import COLUMNS
 from reference_engine.geometry.furthest import MOST_POINTS
-from reference_engine.heaps.broad_phase import Places
+from reference_engine.heaps import layout as col
+from reference_engine.heaps.broad_phase import BroadPhase
 from reference_engine.heaps.errors import SpatialWorldError, UnresolvedStepError, overlap_at_start
-from reference_engine.heaps.layout import (
-    AGAIN,
-    BEGIN,
-    BOUNCING,
-    COUNT,
-    DONE,
-    HALF_SPACE,
-    HOLLOW_SPHERE,
-    LIST,
-    LIVELY,
-    LOOK,
-    OFF,
-    REPEATS,
-    RESIDUAL,
-    ROOM,
-    SOLVED,
-    SWEEPS,
-    UNSOLVED,
-    VISITS,
-    WORST,
-    Flow,
-    Progress,
-    Rules,
-    Scene,
-    Step,
-)
+from reference_engine.heaps.layout import Flow, Progress, Rules, Scene, Step
 from reference_engine.heaps.located import advance_located
 from reference_engine.heaps.loop import seek_poses, seek_speeds
 from reference_engine.heaps.mobility import matrices
@@ -84,14 +60,14 @@ class StepReport:
     halvings: int = 0  # of the step, where one was too long
     impacts: int = 0  # located in it
     unlocated: int = 0  # rests of it, or of its parts, in which bodies struck whose time was not found
-    dulled: int = 0  # impacts that would have gained energy, and were given less of a bounce
+    reduced_bounces: int = 0  # impacts that would have gained energy, and were given less of a bounce
     large: int = 0  # solves that the solver for large heaps finished
     residual: float = 0.0  # m/s, the worst of all solves
     gap_error: float = 0.0  # m, by which gaps that press or are below it are off their aim: barrier, or what they had
-    listings: int = 0  # of the pairs, since the beginning
+    rebuilds: int = 0  # of the pairs, since the beginning
 
 
-class Touching(NamedTuple):
+class StepContacts(NamedTuple):
     """What pressed in a step, K rows, world axes: first by the poses where it began, then by those at its end.
 
     Of a step that was taken in parts the last. Points are those of the end.
@@ -105,7 +81,10 @@ class Touching(NamedTuple):
 
 
 class Stepper:
-    """A world in motion. Arrays of the present: position (B, 3), orientation (B, 4), twist (B, 6), places, reports."""
+    """A world in motion. Arrays of the present: position (B, 3), orientation (B, 4), twist (B, 6), candidates,
+
+    reports.
+    """
 
     def __init__(self, world: EllipsoidWorld, dt: float, settings: SpatialSettings | None = None) -> None:
         """dt s. Raises SpatialWorldError where bodies overlap at the start by more than the gap tolerance."""
@@ -152,25 +131,27 @@ class Stepper:
         self._flow = Flow(
             start=np.zeros((count + 1, 6)), before=np.zeros((count + 1, 6)),
             free=np.zeros((count + 1, 6)), momentum=np.ascontiguousarray(momentum),
-            middle=world.orientation.copy(), reach=np.zeros(count + 1), travel=np.zeros(count + 1),
+            middle=world.orientation.copy(), point_speed=np.zeros(count + 1), travel=np.zeros(count + 1),
             linear=np.ascontiguousarray(world.gravity * moving[:, None]), torque=np.zeros((count, 3)),
         )  # fmt: skip
         self._progress = Progress(count=np.zeros(6, np.int64), measure=np.zeros(6))
         self._rules: dict[float, Rules] = {}
         self._steps: dict[tuple[float, int], Step] = {}
-        self.places = Places(world, 0.4 * float(thin.mean()) if given.skin is None else max(given.skin, self.margin))
+        self.broad_phase = BroadPhase(
+            world, 0.4 * float(thin.mean()) if given.skin is None else max(given.skin, self.margin)
+        )
         table = np.empty((count, COLUMNS))
-        self._now = self.places.poses(world.position.copy(), world.orientation.copy(), table)
-        self._ahead = self.places.poses(world.position.copy(), world.orientation.copy(), table)
-        self._room(64)
+        self._now = self.broad_phase.poses(world.position.copy(), world.orientation.copy(), table)
+        self._ahead = self.broad_phase.poses(world.position.copy(), world.orientation.copy(), table)
+        self._reserve(64)
         self.report = StepReport()
-        self._run(LOOK, dt)
-        self._ahead = self.places.poses(world.position.copy(), world.orientation.copy(), table.copy())
+        self._run(col.QUERY, dt)
+        self._ahead = self.broad_phase.poses(world.position.copy(), world.orientation.copy(), table.copy())
         self._steps = {}
         found = self._now.found[:, 0]
         deep = int(np.argmin(found)) if len(found) else -1
         if deep >= 0 and found[deep] < -self.gap_tolerance:
-            a, b = self.places.body[deep]
+            a, b = self.broad_phase.body[deep]
             raise overlap_at_start(a, b, count, -found[deep], self.gap_tolerance)
 
     @property
@@ -186,14 +167,14 @@ class Stepper:
     @property
     def count(self) -> int:
         """Contacts of the last solve."""
-        return int(self._progress.count[COUNT])
+        return int(self._progress.count[col.COUNT])
 
     def gaps(self) -> Array:
-        """(N,) m, of all `places`, or a lower bound of those that were not asked for."""
+        """(N,) m, of all `broad_phase`, or a lower bound of those that were not asked for."""
         return self._now.found[:, 0]
 
-    def _room(self, count: int) -> None:
-        self.contacts = room_for_contacts(count)
+    def _reserve(self, count: int) -> None:
+        self.contacts = new_contacts(count)
         self._steps = {}
 
     def _step(self, rules: Rules) -> Step:
@@ -201,7 +182,8 @@ class Stepper:
         key = rules.h, id(self._now)
         if key not in self._steps:
             self._steps[key] = Step(
-                scene=self._scene, rules=rules, listed=self.places.listed, now=self._now, ahead=self._ahead,
+                scene=self._scene, rules=rules, candidates=self.broad_phase.candidates, now=self._now,
+                ahead=self._ahead,
                 flow=self._flow, contacts=self.contacts, bodies=self.bodies, edges=self.edges, progress=self._progress,
             )  # fmt: skip
         return self._steps[key]
@@ -257,7 +239,7 @@ class Stepper:
             self.forget()
         else:
             self._advance(self.dt, 0)
-        self.report.listings = self.places.listings
+        self.report.rebuilds = self.broad_phase.rebuilds
         return self.report
 
     def _advance(self, h: float, halvings: int) -> None:
@@ -266,14 +248,14 @@ class Stepper:
         momentum, seen = flow.momentum.copy(), False
         try:
             self._forces(self.twist)
-            self._run(BEGIN, h)
+            self._run(col.BEGIN, h)
             self.report.contacts = self.count
             self._exchange(h)
             seen = True
-            bouncing = self._progress.count[BOUNCING] > 0
+            bouncing = self._progress.count[col.BOUNCING] > 0
             if self.settings.order == 2:
                 self._forces(2.0 * self.twist - flow.start[:-1])  # speeds are those of the middle
-            self._run(BEGIN, h, int(self.settings.order == 2 or bouncing))
+            self._run(col.BEGIN, h, int(self.settings.order == 2 or bouncing))
         except UnresolvedStepError:
             if seen:
                 self._exchange(-h)
@@ -295,51 +277,53 @@ class Stepper:
         while True:
             step = self._step(rules)
             ended = seek_poses(stage, step) if resolve < 0 else seek_speeds(stage, step, resolve)
-            if ended == DONE:
+            if ended == col.DONE:
                 break
-            if ended == LIST:
-                self.places.list_anew(self._now, self._ahead, h * self._flow.free[:-1, :3])
+            if ended == col.LIST:
+                self.broad_phase.rebuild(self._now, self._ahead, h * self._flow.free[:-1, :3])
                 for name in ("_now", "_ahead"):
                     old = getattr(self, name)
-                    setattr(self, name, self.places.poses(old.position, old.orientation, old.table))
+                    setattr(self, name, self.broad_phase.poses(old.position, old.orientation, old.table))
                 self._steps = {}
-            elif ended == ROOM:
-                self._room(2 * len(self.contacts.place))
-            elif ended == UNSOLVED:
+            elif ended == col.FULL:
+                self._reserve(2 * len(self.contacts.candidate))
+            elif ended == col.UNSOLVED:
                 self._solve_large(rules.tolerance if resolve < 0 else rules.last_tolerance)
             else:
                 raise UnresolvedStepError(
-                    f"t = {self.time:.9g} s: gaps are off by {progress.measure[WORST]:.3g} m after "
-                    f"{progress.count[REPEATS]} repeats; promised: {rules.miss:.3g} m"
+                    f"t = {self.time:.9g} s: gaps are off by {progress.measure[col.WORST]:.3g} m after "
+                    f"{progress.count[col.REPEATS]} repeats; promised: {rules.miss:.3g} m"
                 )
-            if stage != LOOK:
-                stage = SOLVED if ended == UNSOLVED else AGAIN
-        if resolve < 0 and stage != LOOK:
-            report.repeats = max(report.repeats, int(progress.count[REPEATS]))
-            report.gap_error = max(report.gap_error, float(progress.measure[OFF]))
-        elif resolve > 0 and progress.count[BOUNCING] > 0:
-            report.dulled += int(progress.measure[LIVELY] < 1.0)
-        report.sweeps += int(progress.count[SWEEPS])
-        report.visits += int(progress.count[VISITS])
-        report.residual = max(report.residual, float(progress.measure[RESIDUAL]))
-        progress.count[SWEEPS] = progress.count[VISITS] = 0
+            if stage != col.QUERY:
+                stage = col.SOLVED if ended == col.UNSOLVED else col.AGAIN
+        if resolve < 0 and stage != col.QUERY:
+            report.repeats = max(report.repeats, int(progress.count[col.REPEATS]))
+            report.gap_error = max(report.gap_error, float(progress.measure[col.OFF]))
+        elif resolve > 0 and progress.count[col.BOUNCING] > 0:
+            report.reduced_bounces += int(progress.measure[col.RESTITUTION_SCALE] < 1.0)
+        report.sweeps += int(progress.count[col.SWEEPS])
+        report.visits += int(progress.count[col.VISITS])
+        report.residual = max(report.residual, float(progress.measure[col.RESIDUAL]))
+        progress.count[col.SWEEPS] = progress.count[col.VISITS] = 0
 
-    def touching(self) -> Touching:
+    def step_contacts(self) -> StepContacts:
         """What pressed in the last step: contacts of both its lines, each with the normals that its impulses had."""
-        places, bodies = self.places, len(self.position)
-        parts = []
-        for kept, poses in zip(places.kept, (self._ahead, self._now)):  # `_ahead` is where the step began
-            rows = np.flatnonzero(kept.any(axis=1))
-            body = places.body[rows].copy()
+        broad_phase, bodies = self.broad_phase, len(self.position)
+        arrays = []
+        for warm_start, poses in zip(
+            broad_phase.warm_start, (self._ahead, self._now)
+        ):  # `_ahead` is where the step began
+            rows = np.flatnonzero(warm_start.any(axis=1))
+            body = broad_phase.body[rows].copy()
             of_container = body[:, 1] == bodies
             moved = self.position - poses.position
             carried = 0.5 * (moved[body[:, 0]] + moved[np.where(of_container, body[:, 0], body[:, 1])])
-            container = np.searchsorted(self._container_ends, rows[of_container] - len(places.pairs), "right")
+            container = np.searchsorted(self._container_ends, rows[of_container] - len(broad_phase.pairs), "right")
             body[of_container, 1] += container
             there = np.isfinite(poses.found[rows, :1])  # a hollow sphere's second point may be of the end alone
             at, carried = np.where(there, poses.found[rows], self._now.found[rows]), np.where(there, carried, 0.0)
-            parts.append((body, 0.5 * (at[:, 4:7] + at[:, 7:10]) + carried, at[:, 1:4], at[:, 0], kept[rows]))
-        return Touching(*(np.concatenate(part) for part in zip(*parts)))
+            arrays.append((body, 0.5 * (at[:, 4:7] + at[:, 7:10]) + carried, at[:, 1:4], at[:, 0], warm_start[rows]))
+        return StepContacts(*(np.concatenate(array) for array in zip(*arrays)))
 
     def _solve_large(self, tolerance: float) -> None:
         """Where Gauss-Seidel's sweeps are too many: the default of `solve_cones`."""
@@ -361,7 +345,7 @@ def containers(world: EllipsoidWorld) -> dict[str, Any]:
     given = world.containers
     flat = [isinstance(c, HalfSpace) for c in given]
     return {
-        "container": np.array([HALF_SPACE if is_flat else HOLLOW_SPHERE for is_flat in flat], np.int64),
+        "container": np.array([col.HALF_SPACE if is_flat else col.SPHERE_INTERIOR for is_flat in flat], np.int64),
         "point": np.array([c.point if isinstance(c, HalfSpace) else c.centre for c in given]).reshape(-1, 3),
         "normal": np.array([c.normal if isinstance(c, HalfSpace) else np.zeros(3) for c in given]).reshape(-1, 3),
         "radius": np.array([0.0 if isinstance(c, HalfSpace) else c.radius for c in given]),

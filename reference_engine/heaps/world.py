@@ -33,17 +33,17 @@ class HalfSpace:
 
 
 @dataclass(frozen=True, eq=False)
-class HollowSphere:
+class SphereInterior:
     """Solid outside a sphere: radius m, centre (3,) m."""
 
     radius: float
     centre: ArrayLike = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        if not 0.0 < scalar("HollowSphere.radius", self.radius) <= MOST_AXIS:
-            raise SpatialWorldError(f"HollowSphere.radius: {self.radius} m; positive, at most {MOST_AXIS}")
+        if not 0.0 < scalar("SphereInterior.radius", self.radius) <= MOST_AXIS:
+            raise SpatialWorldError(f"SphereInterior.radius: {self.radius} m; positive, at most {MOST_AXIS}")
         object.__setattr__(self, "radius", float(self.radius))
-        object.__setattr__(self, "centre", vector("HollowSphere.centre", self.centre))
+        object.__setattr__(self, "centre", vector("SphereInterior.centre", self.centre))
 
 
 class EllipsoidWorld:
@@ -60,7 +60,7 @@ class EllipsoidWorld:
         mass: ArrayLike = 1.0,
         inertia: ArrayLike | None = None,
         fixed: ArrayLike = False,
-        containers: tuple[HalfSpace | HollowSphere, ...] = (),
+        containers: tuple[HalfSpace | SphereInterior, ...] = (),
         gravity: ArrayLike = (0.0, 0.0, -9.81),
         friction: ArrayLike = 0.0,
         restitution: ArrayLike = 0.0,
@@ -77,16 +77,16 @@ class EllipsoidWorld:
         Raises SpatialWorldError, naming what is wrong.
         """
         try:
-            place = numbers("position", position)
-            count = len(np.atleast_1d(place))
+            given_position = numbers("position", position)
+            count = len(np.atleast_1d(given_position))
             if count == 0:
                 raise SpatialWorldError("position: no bodies; at least one")
             upright = np.tile((1.0, 0.0, 0.0, 0.0), (count, 1))
             given = upright if orientation is None else numbers("orientation", orientation)
-            axes, _ = placed(semi_axes, place, given)
+            axes, _ = placed(semi_axes, given_position, given)
         except ValueError as error:
             raise SpatialWorldError(str(error)) from None
-        self.semi_axes, self.position = axes.copy(), place.copy()
+        self.semi_axes, self.position = axes.copy(), given_position.copy()
         self.orientation = np.ascontiguousarray(given / np.linalg.norm(given, axis=1, keepdims=True))
         self.velocity = table("velocity", np.zeros((count, 3)) if velocity is None else velocity, (count, 3))
         self.spin = table("spin", np.zeros((count, 3)) if spin is None else spin, (count, 3))
@@ -111,9 +111,9 @@ class EllipsoidWorld:
             if (moving := np.flatnonzero(self.fixed & value.any(axis=1))).size:
                 raise SpatialWorldError(f"{name}[{moving[0]}]: {value[moving[0]].tolist()} of a fixed body; 0")
         if not isinstance(containers, tuple | list) or not all(
-            isinstance(c, HalfSpace | HollowSphere) for c in containers
+            isinstance(c, HalfSpace | SphereInterior) for c in containers
         ):
-            raise SpatialWorldError(f"containers: {containers!r:.80}; a tuple of HalfSpace and HollowSphere")
+            raise SpatialWorldError(f"containers: {containers!r:.80}; a tuple of HalfSpace and SphereInterior")
         self.containers = tuple(containers)
         self.gravity = vector("gravity", gravity)
         members = count + len(self.containers)
@@ -138,12 +138,12 @@ class EllipsoidWorld:
             raise SpatialWorldError(f"force: {force!r:.60}; a function or None")
         self.force = force
 
-    def laws_of(self, pairs: Indices) -> Array:
+    def coefficients_of(self, pairs: Indices) -> Array:
         """(P, 2) friction and restitution of pairs of bodies."""
         a, b = self.material[pairs[:, 0]], self.material[pairs[:, 1]]
         return np.stack([self.friction[a, b], self.restitution[a, b]], axis=1)
 
-    def laws_with(self, container: int) -> Array:
+    def coefficients_with(self, container: int) -> Array:
         """(B, 2) friction and restitution of every body with a container."""
         bodies = len(self.position)
         a, b = self.material[:bodies], self.material[bodies + container]

@@ -69,11 +69,11 @@ class ByAccelerations:
     def _count(self) -> None:
         """How many rows are independent, where the joints are closed: until the next step ends."""
         if self.stabilise == "projection":
-            self._most = len(self.system.hold(self.system.split(self.y)[0], self.active, self.time).s)
+            self._most = len(self.system.constraints_at(self.system.split(self.y)[0], self.active, self.time).s)
 
     def _firmness(self, y: Array) -> float:
         """The smallest singular value of the active rows by the greatest; 1 without any."""
-        s = self.system.hold(self.system.split(y)[0], self.active).s
+        s = self.system.constraints_at(self.system.split(y)[0], self.active).s
         return float(s[-1] / s[0]) if len(s) else 1.0
 
     def step(self, until: float) -> Callable[[float], Array]:
@@ -93,11 +93,13 @@ class ByAccelerations:
         def led(until: float) -> ByImpulses:
             """Steps that end too near the singular position find no next one: others then, of another first length."""
             for share in SHARES:
-                part = ByImpulses(self.system, start, before, self.active, self._tolerance, share=share)
+                segment = ByImpulses(self.system, start, before, self.active, self._tolerance, share=share)
                 try:
-                    while part.time < until and (part.time == start or self._firmness(part.y) < FIRM * self._firmest):
-                        part.step(until)
-                    return part
+                    while segment.time < until and (
+                        segment.time == start or self._firmness(segment.y) < FIRM * self._firmest
+                    ):
+                        segment.step(until)
+                    return segment
                 except JointError as error:
                     failed = error
             raise failed
@@ -147,6 +149,6 @@ class ByAccelerations:
         """What projection has to do, and what it does to the energy."""
         if self.stabilise == "projection":
             q, _ = self.system.split(raw)
-            gap = self.system.rows.place(*self.system.poses.placed(q), self.time).gap[self.active]
+            gap = self.system.rows.evaluate(*self.system.poses.placed(q), self.time).gap[self.active]
             self.gap_moved = max(self.gap_moved, float(np.abs(gap).max(initial=0.0)))
             self.energy_moved += abs(self.system.energy(y) - self.system.energy(raw))

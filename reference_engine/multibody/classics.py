@@ -47,7 +47,7 @@ def pendulum_chain(
         )
     links: list[Link] = []
     joints: list[Joint] = []
-    place, speed = np.zeros(2), np.zeros(2)
+    point, speed = np.zeros(2), np.zeros(2)
     share = 0.5 if rods else 1.0
     for i, (m, L, angle, spin) in enumerate(zip(masses, lengths, angles, spins)):
         along, aside = (
@@ -55,7 +55,7 @@ def pendulum_chain(
             np.array([elementary.cos(angle), elementary.sin(angle)]),
         )
         links.append(
-            _link(place + share * L * along, speed + share * L * spin * aside, angle, spin if rods else 0.0,
+            _link(point + share * L * along, speed + share * L * spin * aside, angle, spin if rods else 0.0,
                   m, m * L * L / 12.0 if rods else 0.0, spatial=spatial)
         )  # fmt: skip
         end, top = (0.0, -0.5 * lengths[i - 1]) if i else (0.0, 0.0), (0.0, 0.5 * L)
@@ -68,7 +68,7 @@ def pendulum_chain(
             )  # fmt: skip
         else:
             joints.append(revolute(i - 1, i, first_point=end, second_point=top))
-        place, speed = place + L * along, speed + L * spin * aside
+        point, speed = point + L * along, speed + L * spin * aside
     down = (0.0, 0.0, -gravity) if spatial else (0.0, -gravity)
     return Mechanism(links=tuple(links), joints=tuple(joints), gravity=down)
 
@@ -142,12 +142,12 @@ def four_bar(
     a, b, c, d = lengths
     pin = a * np.array([elementary.cos(angle), elementary.sin(angle)])
     ground = np.array([d, 0.0])
-    reach = ground - pin
-    far = float(elementary.hypot(*reach))
+    span = ground - pin
+    far = float(elementary.hypot(*span))
     if not abs(b - c) < far < b + c:
         raise MechanismError(f"four_bar: coupler {b} m and rocker {c} m do not meet over {far:.6g} m at angle {angle}")
     open_ = elementary.acos((squared(far) + squared(b) - squared(c)) / (2.0 * far * b)) * (-1.0 if crossed else 1.0)
-    lean = elementary.atan2(reach[1], reach[0]) + open_
+    lean = elementary.atan2(span[1], span[0]) + open_
     joint = pin + b * np.array([elementary.cos(lean), elementary.sin(lean)])
     rock = elementary.atan2(joint[1] - ground[1], joint[0] - ground[0])
     turn = [np.array([-elementary.sin(t), elementary.cos(t)]) for t in (angle, lean, rock)]

@@ -15,33 +15,33 @@ Flags = NDArray[np.bool_]
 
 CLOSED = 1e-12  # of the mechanism's size: a gap that counts as none
 STILL = 1e-10  # of the speeds: a rate that counts as none
-PUSHES = 1e-9  # of the greatest multiplier: less does not hold
+LEAST_MULTIPLIER = 1e-9  # of the greatest multiplier: less does not hold
 
 
-def holding(system: System, time: float, y: Array, bilateral: Flags, pace: float) -> Flags:
+def active_rows(system: System, time: float, y: Array, bilateral: Flags, pace: float) -> Flags:
     """Rows that are held from here on: the two-sided ones, and of the closed ones at rest those that push.
 
     Forces and accelerations of the gaps are complementary, and come from one solve with the joints. pace: m/s, the
     greatest speed so far; what is far below it is rest.
     """
     q, v = system.split(y)
-    held = system.hold(q, bilateral | system.rows.one_sided, time)
-    closed = system.rows.one_sided & (held.placed.gap <= CLOSED * system.size)
-    closed &= system.rates(held, v) <= STILL * pace
+    constraints = system.constraints_at(q, bilateral | system.rows.one_sided, time)
+    closed = system.rows.one_sided & (constraints.placed.gap <= CLOSED * system.size)
+    closed &= system.rates(constraints, v) <= STILL * pace
     if not closed.any():
         return bilateral
     found = bilateral.copy()
     among = bilateral | closed
-    everything = system.hold(q, among, time)
+    everything = system.constraints_at(q, among, time)
     S = system.scaled(everything.jacobian, everything.rotation, among)
     rates = system.free_rates(time, y, everything)[among]
     force = required_forces(mul(S, S.T), rates, bilateral[among])
-    pushes = force > PUSHES * max(1e-300, float(np.abs(force).max(initial=0.0)))
-    found[np.flatnonzero(among)[pushes & ~bilateral[among]]] = True
+    presses = force > LEAST_MULTIPLIER * max(1e-300, float(np.abs(force).max(initial=0.0)))
+    found[np.flatnonzero(among)[presses & ~bilateral[among]]] = True
     return found
 
 
-def struck(system: System, time: float, y: Array, bilateral: Flags, pace: float) -> tuple[Array, Array, Array]:
+def after_impact(system: System, time: float, y: Array, bilateral: Flags, pace: float) -> tuple[Array, Array, Array]:
     """y after the impulses of what closes now, the change of gap rates that they are worth (N,), 0 where none acts, and
     how long rows that come to rest would still have bounced (N,) [s].
 
@@ -51,27 +51,27 @@ def struck(system: System, time: float, y: Array, bilateral: Flags, pace: float)
     """
     q, v = system.split(y)
     rows = system.rows
-    held = system.hold(q, bilateral | rows.one_sided, time)
-    before = system.rates(held, v)
-    closed = rows.one_sided & (held.placed.gap <= CLOSED * system.size)
+    constraints = system.constraints_at(q, bilateral | rows.one_sided, time)
+    before = system.rates(constraints, v)
+    closed = rows.one_sided & (constraints.placed.gap <= CLOSED * system.size)
     left = np.zeros(rows.count)
     if not (closed & (before < -STILL * pace)).any():
         return y, np.zeros(rows.count), left
     among = bilateral | closed
-    S = system.scaled(held.jacobian, held.rotation, among)
+    S = system.scaled(constraints.jacobian, constraints.rotation, among)
 
     def after(restitution: Array) -> tuple[Array, Array]:
         aim = before + np.where(before < 0.0, restitution * before, 0.0)
         impulse = np.zeros(rows.count)
         impulse[among] = required_forces(mul(S, S.T), aim[among], bilateral[among])
-        following = v + system.unscaled(mul(S.T, impulse[among]), held.rotation)
+        following = v + system.unscaled(mul(S.T, impulse[among]), constraints.rotation)
         return np.concatenate([q.ravel(), following.ravel()]), impulse
 
     restitution = rows.restitution.copy()
     bounce = np.where(closed, -restitution * before, 0.0)  # m/s
     if (bounce > 0.0).any():
         stopped, _ = after(np.where(bounce > 0.0, 0.0, restitution))
-        resting = holding(system, time, stopped, bilateral, pace)
+        resting = active_rows(system, time, stopped, bilateral, pace)
         for k in np.flatnonzero((bounce > 0.0) & resting):
             weight = closing_acceleration(system, time, stopped, int(k), resting)
             if squared(bounce[k]) <= 2.0 * weight * CLOSED * system.size:
@@ -83,9 +83,9 @@ def struck(system: System, time: float, y: Array, bilateral: Flags, pace: float)
 def closing_acceleration(system: System, time: float, y: Array, k: int, resting: Flags) -> float:
     """m/s^2, at which the gap of row k would close if it did not hold, but the other resting ones did."""
     q, _ = system.split(y)
-    held = system.hold(q, resting, time)
-    S = system.scaled(held.jacobian, held.rotation, resting)
-    rates = system.free_rates(time, y, held)[resting]
+    constraints = system.constraints_at(q, resting, time)
+    S = system.scaled(constraints.jacobian, constraints.rotation, resting)
+    rates = system.free_rates(time, y, constraints)[resting]
     own = np.flatnonzero(resting) == k
     W = mul(S, S.T)
     force = lstsq(W[np.ix_(~own, ~own)], -rates[~own])

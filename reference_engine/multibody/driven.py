@@ -106,7 +106,7 @@ class DriveRow:
         """u in the first's frame."""
         return elementary.cos(angle) * self._u + elementary.sin(angle) * np.cross(self._axis, self._u)
 
-    def place(self, position: Array, rotation: Array, time: float) -> Driven:
+    def evaluate(self, position: Array, rotation: Array, time: float) -> Driven:
         s, rate, acceleration = self._at(time)
         A, B = rotation[self.a], rotation[self.b]
         n = mul(A, self._axis)

@@ -34,7 +34,7 @@ OPEN = 1e-9  # of the size: gaps, and rates by the speed, that a start may have
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Constraints:
     """The active rows at one pose, factored: S = U diag(s) V^T without what is no more than round-off."""
 
     placed: Placed
@@ -154,15 +154,13 @@ class System:
     def _loads(self, time: float, q: Array, velocity: Array, spin: Array) -> Array:
         """What the caller's function says of all links, of those that move."""
         assert self.mechanism.load is not None
-        place, twist, D = self._every.copy(), np.zeros((len(self._every), 6)), self.mechanism.dimension
-        place[self.moving] = q
+        pose, twist, D = self._every.copy(), np.zeros((len(self._every), 6)), self.mechanism.dimension
+        pose[self.moving] = q
         twist[self.moving] = np.concatenate([velocity[:-1], spin[:-1]], axis=1)
-        turned = place[:, 2] if D == 2 else place[:, 3:]
-        given = np.asarray(self.mechanism.load(time, place[:, :D], turned, twist), np.float64)
+        turned = pose[:, 2] if D == 2 else pose[:, 3:]
+        given = np.asarray(self.mechanism.load(time, pose[:, :D], turned, twist), np.float64)
         if given.shape != twist.shape or not np.isfinite(given).all():
-            raise MechanismError(
-                f"load: at t = {time:.9g} s it gave shape {given.shape}; ({len(place)}, 6), all finite"
-            )
+            raise MechanismError(f"load: at t = {time:.9g} s it gave shape {given.shape}; ({len(pose)}, 6), all finite")
         return given[self.moving]
 
     def freely(self, f: Array, rotation: Array, spin: Array) -> Array:
@@ -214,15 +212,19 @@ class System:
                 M[i, 3:, i, 3:] = mul(rotation[i] * inertia[i], rotation[i].T)
         return M.reshape(self.links * width, -1)
 
-    def kicks(self, held: Held) -> Array:
+    def kicks(self, constraints: Constraints) -> Array:
         """M^(-1) J^T (F * twist, A): what a unit of impulse of each active row does to the twists."""
-        scaled = (mul(held.U * held.s, held.Vt)).reshape(-1, self.links, self.poses.twist)  # S, row by row
+        scaled = (mul(constraints.U * constraints.s, constraints.Vt)).reshape(
+            -1, self.links, self.poses.twist
+        )  # S, row by row
         linear = 2 if self.poses.twist == 3 else 3
         scaled[:, :, :linear] *= self._root_mass[:, None]
         if self.poses.twist == 3:
             scaled[:, :, 2:] *= self._root_inertia
         else:
-            scaled[:, :, 3:] = np.einsum("fij,afj->afi", held.rotation[:-1], scaled[:, :, 3:] * self._root_inertia)
+            scaled[:, :, 3:] = np.einsum(
+                "fij,afj->afi", constraints.rotation[:-1], scaled[:, :, 3:] * self._root_inertia
+            )
         return scaled.reshape(len(scaled), -1).T
 
     def free_flight(self, q: Array, v: Array, rotation: Array, h: float) -> tuple[Array, Array]:
@@ -239,8 +241,10 @@ class System:
     def scales(self, time: float, y: Array, active: Flags) -> Array:
         """Of each number of the state: below them errors count absolutely."""
         _, v = self.split(y)
-        a, held, _ = self.accelerations(time, y, active)
-        free = self._free(time, y, held)[0][:, self.poses.columns]  # what joints hold still has its scale from this
+        a, constraints, _ = self.accelerations(time, y, active)
+        free = self._free(time, y, constraints)[0][
+            :, self.poses.columns
+        ]  # what joints hold still has its scale from this
         linear = 2 if self.poses.twist == 3 else 3
 
         def greatest(twists: Array) -> float:
@@ -255,31 +259,31 @@ class System:
 
     # --- joints --------------------------------------------------------------------------------------
 
-    def hold(self, q: Array, active: Flags, time: float = 0.0, most: int | None = None) -> Held:
+    def constraints_at(self, q: Array, active: Flags, time: float = 0.0, most: int | None = None) -> Constraints:
         """The active rows at poses q, factored; time s, for drives.
 
         `most`: how many count as independent, if not all: as many as did at closed poses nearby. Where joints are open
         by an error of integration, rows that repeat others (Bricard's linkage) do so no more.
         """
         position, rotation = self.poses.placed(q)
-        placed = self.rows.place(position, rotation, time)
+        placed = self.rows.evaluate(position, rotation, time)
         J = self.rows.jacobian(placed)
         drift = self.rows.drift(placed, position) if self.rows.rolling or self.rows.by_time else None
         none = np.zeros((0, 0))
-        return self.factor(Held(placed, J, rotation, drift, active, none, np.zeros(0), none), active, most)
+        return self.factor(Constraints(placed, J, rotation, drift, active, none, np.zeros(0), none), active, most)
 
-    def factor(self, held: Held, active: Flags, most: int | None = None) -> Held:
+    def factor(self, constraints: Constraints, active: Flags, most: int | None = None) -> Constraints:
         """Other rows at the same poses, factored."""
-        S = self.scaled(held.jacobian, held.rotation, active)
+        S = self.scaled(constraints.jacobian, constraints.rotation, active)
         if not len(S):
             none = np.zeros((0, 0))
-            return replace(held, active=active, U=none, s=np.zeros(0), Vt=np.zeros((0, S.shape[1])))
+            return replace(constraints, active=active, U=none, s=np.zeros(0), Vt=np.zeros((0, S.shape[1])))
         try:
             U, s, Vt = svd(S)
         except np.linalg.LinAlgError:
             raise JointError("the joints' rows are not finite: the mechanism has run away") from None
         rank = int(np.count_nonzero(s[:most] > RANK * s[0]))
-        return replace(held, active=active, U=U[:, :rank], s=s[:rank], Vt=Vt[:rank])
+        return replace(constraints, active=active, U=U[:, :rank], s=s[:rank], Vt=Vt[:rank])
 
     def scaled(self, J: Array, rotation: Array, active: Flags) -> Array:
         """S (A, F * twist)."""
@@ -303,40 +307,40 @@ class System:
             twist[:, 3:] = np.einsum("fij,fj->fi", rotation[:-1], z[:, 3:] * self._root_inertia)
         return twist
 
-    def rates(self, held: Held, v: Array) -> Array:
+    def rates(self, constraints: Constraints, v: Array) -> Array:
         """g' of all rows (N,)."""
-        J = held.jacobian[:-1]
+        J = constraints.jacobian[:-1]
         if self.poses.twist == 3:
             J = J[:, :, [0, 1, 5]]
         g_rate: Array = np.einsum("fni,fi->n", J, v)
-        return g_rate if held.drift is None else g_rate + held.drift
+        return g_rate if constraints.drift is None else g_rate + constraints.drift
 
     def accelerations(
         self, time: float, y: Array, active: Flags, alpha: float = 0.0, most: int | None = None
-    ) -> tuple[Array, Held, Array]:
+    ) -> tuple[Array, Constraints, Array]:
         """Accelerations (F, twist), the factor, and z of its rows; alpha [1/s] > 0 adds Baumgarte's terms (1972)."""
         q, v = self.split(y)
-        held = self.hold(q, active, time, most)
-        free, gamma = self._free(time, y, held)
+        constraints = self.constraints_at(q, active, time, most)
+        free, gamma = self._free(time, y, constraints)
         if alpha:
-            gamma += 2.0 * alpha * self.rates(held, v) + squared(alpha) * held.placed.gap
-        z = held.least(-gamma[active])
-        pushes = z
-        if self.rows.grips.any() and len(rubs := sliding(self, held, v, gamma)):
-            z, pushes = with_friction(held, rubs, z)
-        return free[:, self.poses.columns] + self.unscaled(pushes, held.rotation), held, z
+            gamma += 2.0 * alpha * self.rates(constraints, v) + squared(alpha) * constraints.placed.gap
+        z = constraints.least(-gamma[active])
+        total = z
+        if self.rows.sticking.any() and len(rubs := sliding(self, constraints, v, gamma)):
+            z, total = with_friction(constraints, rubs, z)
+        return free[:, self.poses.columns] + self.unscaled(total, constraints.rotation), constraints, z
 
-    def free_rates(self, time: float, y: Array, held: Held) -> Array:
+    def free_rates(self, time: float, y: Array, constraints: Constraints) -> Array:
         """g'' of all rows (N,) if no joint acted."""
-        return self._free(time, y, held)[1]
+        return self._free(time, y, constraints)[1]
 
-    def _free(self, time: float, y: Array, held: Held) -> tuple[Array, Array]:
+    def _free(self, time: float, y: Array, constraints: Constraints) -> tuple[Array, Array]:
         """Accelerations (F, 6) and g'' (N,) without joints."""
         q, v = self.split(y)
         velocity, spin = self.poses.moving(v)
-        free = self.freely(self.forces(time, q, held.rotation, velocity, spin), held.rotation, spin)
-        return free, self.rows.bias(held.placed, held.rotation, velocity, spin) + np.einsum(
-            "fni,fi->n", held.jacobian[:-1], free
+        free = self.freely(self.forces(time, q, constraints.rotation, velocity, spin), constraints.rotation, spin)
+        return free, self.rows.bias(constraints.placed, constraints.rotation, velocity, spin) + np.einsum(
+            "fni,fi->n", constraints.jacobian[:-1], free
         )
 
     def close(self, y: Array, active: Flags, time: float = 0.0, most: int | None = None) -> Array:
@@ -348,31 +352,31 @@ class System:
         """
         q, v = self.split(y)
         q, last = self.poses.tidy(q), np.inf
-        held = self.hold(q, active, time, most)
+        constraints = self.constraints_at(q, active, time, most)
         aim = CLOSED * max(self.size, greatest(self, q))  # far off, poses are coarser
         for _ in range(ROUNDS):
-            gap = held.placed.gap[active]
+            gap = constraints.placed.gap[active]
             worst = float(np.abs(gap).max(initial=0.0))
             if worst <= aim or (worst <= 100.0 * aim and worst > 0.25 * last):
                 break
             last = worst
-            q = self.poses.moved(q, self.unscaled(held.least(-gap), held.rotation))
-            held = self.hold(q, active, time, most)
+            q = self.poses.moved(q, self.unscaled(constraints.least(-gap), constraints.rotation))
+            constraints = self.constraints_at(q, active, time, most)
         else:
             k = int(self.rows.joint[active][np.argmax(np.abs(gap))])
             raise JointError(f"joints[{k}] cannot be closed: its gap stays at {worst:.3e} m")
-        v = v + self.unscaled(held.least(-self.rates(held, v)[active]), held.rotation)
+        v = v + self.unscaled(constraints.least(-self.rates(constraints, v)[active]), constraints.rotation)
         return np.concatenate([q.ravel(), v.ravel()])
 
     def check_start(self, bilateral: Flags) -> None:
         """Raises MechanismError where a joint is open at the start, or its rate is not 0."""
         q, v = self.split(self.start)
-        held = self.hold(q, bilateral)
+        constraints = self.constraints_at(q, bilateral)
         speed = float(np.abs(v[:, : self.poses.twist // 2]).max(initial=0.0))
         speed = max(speed, self.size * float(np.abs(v).max(initial=0.0)))
-        rate = np.abs(self.rates(held, v))
+        rate = np.abs(self.rates(constraints, v))
         for k in range(self.rows.count):
-            joint, gap = int(self.rows.joint[k]), float(held.placed.gap[k])
+            joint, gap = int(self.rows.joint[k]), float(constraints.placed.gap[k])
             if (abs(gap) if bilateral[k] else -gap) > OPEN * self.size:
                 raise MechanismError(
                     f"joints[{joint}]: open by {gap:.3e} m at the start; close it to {OPEN:g} of the size"

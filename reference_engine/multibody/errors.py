@@ -6,4 +6,4 @@ class MechanismError(ValueError):
 
 
 class JointError(RuntimeError):
-    """Joints that cannot be kept closed, or a step that does not come to within its tolerance; the figures say it."""
+    """Joints that cannot be kept closed, or a step that does not come to within its tolerance; the numbers say it."""

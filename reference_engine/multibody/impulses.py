@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from reference_engine.dense import mul
 from reference_engine.elementary import squared
-from reference_engine.multibody.dynamics import Held, System
+from reference_engine.multibody.dynamics import Constraints, System
 from reference_engine.multibody.errors import JointError, MechanismError
 
 Array = NDArray[np.float64]
@@ -37,30 +37,34 @@ GROWTH, SHRINK = 1.6, 0.5
 SHORTEST = 1e-9  # of the first step: below, no step comes to the tolerance
 
 
-def base_step(system: System, held: Held, y: Array, f: Array, time: float, h: float) -> tuple[Array, Held, Array]:
+def base_step(
+    system: System, constraints: Constraints, y: Array, f: Array, time: float, h: float
+) -> tuple[Array, Constraints, Array]:
     """y after h, the factor there, and the forces there: order 2 (the symmetric step above). Raises JointError."""
     q, v = system.split(y)
-    q1, v1 = closing_flight(system, held, q, v + 0.5 * h * system.accelerated(f, held.rotation), time, h)
-    end = system.hold(q1, held.active)
+    q1, v1 = closing_flight(system, constraints, q, v + 0.5 * h * system.accelerated(f, constraints.rotation), time, h)
+    end = system.constraints_at(q1, constraints.active)
     f1 = system.position_forces(time + h, q1, end.rotation)
     v1 = v1 + 0.5 * h * system.accelerated(f1, end.rotation)
-    v1 = v1 + system.unscaled(end.least(-system.rates(end, v1)[held.active]), end.rotation)
+    v1 = v1 + system.unscaled(end.least(-system.rates(end, v1)[constraints.active]), end.rotation)
     return np.concatenate([q1.ravel(), v1.ravel()]), end, f1
 
 
-def closing_flight(system: System, held: Held, q: Array, v: Array, time: float, h: float) -> tuple[Array, Array]:
+def closing_flight(
+    system: System, constraints: Constraints, q: Array, v: Array, time: float, h: float
+) -> tuple[Array, Array]:
     """Poses and twists after a free motion that begins with twists v and the impulse that closes the joints at its end.
 
     j = K^-1 (-g / h), again and again; K^-1 learns from what each did to the gaps (Broyden 1965, Math. Comp. 19).
     """
-    active, rows, poses = held.active, system.rows, system.poses
-    q1, v1 = system.free_flight(q, v, held.rotation, h)
-    if not len(held.U):
+    active, rows, poses = constraints.active, system.rows, system.poses
+    q1, v1 = system.free_flight(q, v, constraints.rotation, h)
+    if not len(constraints.U):
         return q1, v1
-    inverse = mul(held.U / (h * squared(held.s)), held.U.T)
-    kicks = system.kicks(held)  # twists for a unit of impulse of each row
+    inverse = mul(constraints.U / (h * squared(constraints.s)), constraints.U.T)
+    kicks = system.kicks(constraints)  # twists for a unit of impulse of each row
     aim, last = 1e-16 * system.size, np.inf
-    gap = rows.place(*poses.placed(q1)).gap[active]
+    gap = rows.evaluate(*poses.placed(q1)).gap[active]
     for _ in range(CORRECTIONS):
         worst = float(np.abs(gap).max())
         if worst <= aim or (worst < 1e4 * aim and worst >= 0.5 * last):
@@ -70,8 +74,8 @@ def closing_flight(system: System, held: Held, q: Array, v: Array, time: float, 
         last = worst
         j = -(mul(inverse, gap))
         v = v + (mul(kicks, j)).reshape(v.shape)
-        q1, v1 = system.free_flight(q, v, held.rotation, h)
-        following = rows.place(*poses.placed(q1)).gap[active]
+        q1, v1 = system.free_flight(q, v, constraints.rotation, h)
+        following = rows.evaluate(*poses.placed(q1)).gap[active]
         learnt = mul(inverse, following - gap)
         along = float(mul(j, learnt))
         if abs(along) > 1e-3 * float(mul(j, j)) > 0.0:
@@ -134,13 +138,13 @@ class ByImpulses:
         """y after H and how many columns it took, or None where they do not come to the tolerance."""
         system = self.system
         q, _ = system.split(y)
-        held = system.hold(q, self.active)
-        f = system.position_forces(time, q, held.rotation)
+        constraints = system.constraints_at(q, self.active)
+        f = system.position_forces(time, q, constraints.rotation)
         rows: list[Array] = []
         scale = self._allowed + self._tolerance * np.abs(y)
         for k in range(1, COLUMNS + 1):
             n = 2 * k
-            state, now, force = y, held, f
+            state, now, force = y, constraints, f
             try:
                 for i in range(n):
                     state, now, force = base_step(system, now, state, force, time + i * H / n, H / n)
@@ -161,7 +165,7 @@ class ByImpulses:
         y = self.system.close(raw, self.active)
         if measure:
             q, _ = self.system.split(raw)
-            gap = self.system.rows.place(*self.system.poses.placed(q)).gap[self.active]
+            gap = self.system.rows.evaluate(*self.system.poses.placed(q)).gap[self.active]
             self.gap_moved = max(self.gap_moved, float(np.abs(gap).max(initial=0.0)))
             self.energy_moved += abs(self.system.energy(y) - self.system.energy(raw))
         return y

@@ -143,18 +143,18 @@ def turned_freely(q: Array, own: Array, inertia: Array, inverse: Array, h: float
     momentum = inertia * own  # own axes
     more_2, more_3 = inverse[:, 1] - inverse[:, 0], inverse[:, 2] - inverse[:, 0]
     L = momentum
-    kept = rotated(q, momentum)
+    turned = rotated(q, momentum)
     turn = np.zeros_like(own)
-    for axis, more, part in ((1, more_2, 0.5), (2, more_3, 1.0), (1, more_2, 0.5)):
+    for axis, more, fraction in ((1, more_2, 0.5), (2, more_3, 1.0), (1, more_2, 0.5)):
         if not more.any():
             continue
         turn[:] = 0.0
-        turn[:, axis] = part * h * more * L[:, axis]
+        turn[:, axis] = fraction * h * more * L[:, axis]
         by = exponential(turn)
         q = product(q, by)
         by[:, 1:] *= -1.0
         L = rotated(by, L)
-    q = product(exponential(h * inverse[:, :1] * kept), q)
+    q = product(exponential(h * inverse[:, :1] * turned), q)
     return q, inverse * L
 
 

@@ -36,12 +36,12 @@ class Link:
 
     def __post_init__(self) -> None:
         what = f"link {self.name!r}" if self.name else "link"
-        place = vector(what, "position", self.position, (2, 3))
-        planar = len(place) == 2
+        position = vector(what, "position", self.position, (2, 3))
+        planar = len(position) == 2
         set_ = object.__setattr__
-        set_(self, "position", place)
-        speed = np.zeros(len(place)) if self.velocity is None else self.velocity
-        set_(self, "velocity", vector(what, "velocity", speed, (len(place),)))
+        set_(self, "position", position)
+        speed = np.zeros(len(position)) if self.velocity is None else self.velocity
+        set_(self, "velocity", vector(what, "velocity", speed, (len(position),)))
         turned = (0.0 if planar else (1.0, 0.0, 0.0, 0.0)) if self.orientation is None else self.orientation
         turned = vector(what, "orientation", turned, (0,) if planar else (4,))
         if not planar:

@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointEvent:
-    """A one-sided joint or rope closed with an impulse, came to hold, or let go; what slid with friction grips."""
+    """A one-sided joint or rope closed with an impulse, came to hold, or let go; what slid with friction sticks."""
 
     time: float  # s
     joint: int

@@ -38,7 +38,7 @@ class Rolling:
 
     semi_axes: one radius, or three along the link's axes, one of which may be 0 (a disc), about `centre` and turned by
     `turned`. The plane goes through `point` with `normal` towards the link, and turns about it there with `turning`.
-    With a `hollow` radius, a ball rolls inside the sphere about `point`.
+    With a `inner_radius` radius, a ball rolls inside the sphere about `point`.
 
     With `friction` it slides by Coulomb's law, friction against the slip, until that ends, which is found on the
     solution; then it rolls. Where the force that this takes leaves the cone, or a contact would have to pull, a run
@@ -50,7 +50,7 @@ class Rolling:
     point: ArrayLike = (0.0, 0.0, 0.0)  # m
     normal: ArrayLike = (0.0, 0.0, 1.0)  # of any length
     turning: float = 0.0  # rad/s
-    hollow: float | None = None  # m
+    inner_radius: float | None = None  # m
     friction: float | None = None  # coefficient [it never slips]
     centre: ArrayLike = (0.0, 0.0, 0.0)  # m, of the ellipsoid in the link's frame
     turned: ArrayLike = (1.0, 0.0, 0.0, 0.0)  # quaternion w x y z of any length: its axes in the link's frame
@@ -79,10 +79,10 @@ class Rolling:
         normal = vector(what, "normal", self.normal, (3,))
         if not normal.any():
             raise MechanismError(f"{what}: normal (0, 0, 0) has no direction")
-        if self.hollow is not None:
-            if not (math.isfinite(self.hollow) and self.hollow > axes.max()):
+        if self.inner_radius is not None:
+            if not (math.isfinite(self.inner_radius) and self.inner_radius > axes.max()):
                 raise MechanismError(
-                    f"{what}: hollow {self.hollow!r} m; finite and more than the ball's {axes.max():g}"
+                    f"{what}: hollow {self.inner_radius!r} m; finite and more than the ball's {axes.max():g}"
                 )
             if axes.min() < axes.max() or not axes.any() or self.turning or centre.any():
                 raise MechanismError(
@@ -99,21 +99,21 @@ class RollingRows:
     """The rows of one rolling link: the gap, then u along x, y and z."""
 
     def __init__(self, joint: Rolling, link: int) -> None:
-        self.link, self._point, self._hollow = link, np.asarray(joint.point), joint.hollow
+        self.link, self._point, self._inner_radius = link, np.asarray(joint.point), joint.inner_radius
         self._squares, self._normal = squared(np.asarray(joint.semi_axes)), np.asarray(joint.normal)
         self._radius = float(np.max(joint.semi_axes))
         self._turn = joint.turning * self._normal
         self.friction = joint.friction
         self._centre, self._axes = np.asarray(joint.centre), matrices(np.asarray(joint.turned)[None])[0]
 
-    def place(self, position: Array, rotation: Array) -> tuple[Array, Array, float]:
+    def evaluate(self, position: Array, rotation: Array) -> tuple[Array, Array, float]:
         """rho (3,), n (3,) and the gap, of a pose of all links."""
         x = position[self.link]
-        if self._hollow is not None:
+        if self._inner_radius is not None:
             inward = self._point - x
             far = float(norm(inward))
             n = inward / far if far > 0.0 else self._normal
-            return -self._radius * n, n, self._hollow - self._radius - far
+            return -self._radius * n, n, self._inner_radius - self._radius - far
         R = rotation[self.link]
         Q, at = mul(R, self._axes), mul(R, self._centre)
         on = mul(Q, self._squares * (mul(Q.T, self._normal)))  # A n
@@ -140,8 +140,8 @@ class RollingRows:
         """gamma (4,): u' without accelerations."""
         rho, n, gap = placed
         v, w = velocity[self.link], spin[self.link]
-        if self._hollow is not None:
-            far = self._hollow - self._radius - gap
+        if self._inner_radius is not None:
+            far = self._inner_radius - self._radius - gap
             n_rate = (n * float(mul(n, v)) - v) / far
             rate = -self._radius * n_rate
             return np.array([mul(n, np.cross(w, rate)) + mul(n_rate, v + np.cross(w, rho)), *np.cross(w, rate)])

@@ -109,11 +109,11 @@ class Rows:
                 distances.append(Row(k, a, b, np.zeros(3), point_a, point_b, joint.length,
                                      -1.0 if joint.rope else 1.0, joint.rope))  # fmt: skip
                 continue
-            for n in held_directions(joint, planar=planar):
+            for n in fixed_directions(joint, planar=planar):
                 on_a = seen(joint.first, n, at=False)
                 points.append(Row(k, a, b, on_a, point_a, point_b, one_sided=joint.one_sided))
             relative = mul(rotation[joint.second].T, rotation[joint.first])
-            for u, w in held_turns(joint, relative, planar=planar, path=f"joints[{k}]"):
+            for u, w in fixed_turns(joint, relative, planar=planar, path=f"joints[{k}]"):
                 c = float(mul(mul(u, relative.T), w))
                 angles.append(Row(k, a, b, seen(joint.first, u, at=False), np.zeros(3),
                                   seen(joint.second, w, at=False), c))  # fmt: skip
@@ -129,9 +129,9 @@ class Rows:
         self.count = len(self.joint)
         self.one_sided = np.zeros(self.count, bool)
         self.one_sided[: self.dots] = [row.one_sided for row in rows]
-        grips = [row.friction is not None and k > 0 for row in self.rolling for k in range(4)]
-        self.grips = np.array(
-            [False] * len(rows) + grips + [False] * len(single), bool
+        sticking = [row.friction is not None and k > 0 for row in self.rolling for k in range(4)]
+        self.sticking = np.array(
+            [False] * len(rows) + sticking + [False] * len(single), bool
         )  # held only while nothing slips there
         self.restitution = np.array([getattr(joints[k], "restitution", 0.0) for k in self.joint])
         self.a = np.array([row.a for row in rows], np.int64)
@@ -147,7 +147,7 @@ class Rows:
         p = slice(0, self.pulls)
         self._ends = np.concatenate([self.a[p], self.b[p]])
 
-    def place(self, position: Array, rotation: Array, time: float = 0.0) -> Placed:
+    def evaluate(self, position: Array, rotation: Array, time: float = 0.0) -> Placed:
         """position (F + 1, 3), rotation (F + 1, 3, 3), the world last; time s, for drives."""
         N, P, S = self.dots, self.pulls, self.first_span
         turned = (mul(rotation[self._owner], self._local))[:, :, 0]
@@ -161,10 +161,10 @@ class Rows:
             gap[S:P] = self._sign * (length - self._value)
         gap[:S] = dot(n[:S], d[:S])
         gap[P:N] = self.size * (dot(u, w) - self._cosine)
-        rolling = tuple(row.place(position, rotation) for row in self.rolling)
+        rolling = tuple(row.evaluate(position, rotation) for row in self.rolling)
         for i, (_, _, off) in enumerate(rolling):
             gap[N + 4 * i] = off
-        single = tuple(row.place(position, rotation, time) for row in self.single)
+        single = tuple(row.evaluate(position, rotation, time) for row in self.single)
         gap[self.first_single :] = [at.gap for at in single]
         return Placed(gap, n, d, arm_a, arm_b, u, w, rolling, single)
 
@@ -237,7 +237,7 @@ def positive(length: Array) -> Array:
     return np.where(length > 0.0, length, np.inf)
 
 
-def held_directions(joint: Coupling, *, planar: bool) -> list[Array]:
+def fixed_directions(joint: Coupling, *, planar: bool) -> list[Array]:
     """Directions in A's frame along which the points stay together."""
     if joint.linear == 0:
         return list(np.eye(3)[: 2 if planar else 3])
@@ -247,7 +247,7 @@ def held_directions(joint: Coupling, *, planar: bool) -> list[Array]:
     return [axis] if joint.linear == 2 and not planar else []
 
 
-def held_turns(joint: Coupling, relative: Array, *, planar: bool, path: str) -> list[tuple[Array, Array]]:
+def fixed_turns(joint: Coupling, relative: Array, *, planar: bool, path: str) -> list[tuple[Array, Array]]:
     """Pairs of u in A's frame and w in B's whose angle stays. relative (3, 3): A's axes in B's frame."""
     e = np.eye(3)
     if planar:

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from reference_engine.dense import inverse, mul
 from reference_engine.elementary import squared
 from reference_engine.multibody.accelerations import ByAccelerations, Stabilise
-from reference_engine.multibody.closing import STILL, holding, struck
+from reference_engine.multibody.closing import STILL, active_rows, after_impact
 from reference_engine.multibody.dynamics import System, greatest
 from reference_engine.multibody.errors import JointError, MechanismError
 from reference_engine.multibody.friction import SHARE, Contacts
@@ -83,7 +83,7 @@ def _dip(values: Array) -> Array:
 class _Run:
     def __init__(self, system: System, hold: Hold, tolerance: float, stabilise: Stabilise, alpha: float) -> None:
         self.system, self.hold, self.tolerance, self.stabilise, self.alpha = system, hold, tolerance, stabilise, alpha
-        self.bilateral: Flags = ~(system.rows.one_sided | system.rows.grips)
+        self.bilateral: Flags = ~(system.rows.one_sided | system.rows.sticking)
         self.rubbing = Contacts(system) if any(row.friction is not None for row in system.rows.rolling) else None
         system.check_start(self.bilateral)
         self.time, self.events, self.steps = 0.0, list[JointEvent](), 0
@@ -112,7 +112,7 @@ class _Run:
         if self.rubbing and isinstance(self.stepper, ByAccelerations):
             left = self.rubbing.way_left(start, before, self.active)
             if left < 0.0:
-                self._grip(self.rubbing, start - left, before - left * self.stepper.rate(start, before))
+                self._stick(self.rubbing, start - left, before - left * self.stepper.rate(start, before))
                 return
             limit = min(limit, start + SHARE * left)
         at = self.stepper.step(limit)
@@ -143,19 +143,19 @@ class _Run:
     # --- friction ------------------------------------------------------------------------------------
 
     def _rub(self, contacts: Contacts, start: float, before: Array, at: Callable[[float], Array]) -> None:
-        """Raises JointError where in a step the force of a contact that grips leaves the cone."""
+        """Raises JointError where in a step the force of a contact that sticks leaves the cone."""
 
         def margins(time: float, y: Array) -> Array:
             return contacts.margins(time, y, self.active)
 
-        grips = (self.active & self.system.rows.grips).any()
-        time = self._first_change(start, before, self.stepper.time, at, margins) if grips else None
+        sticking = (self.active & self.system.rows.sticking).any()
+        time = self._first_change(start, before, self.stepper.time, at, margins) if sticking else None
         if time is not None:
             joint = contacts.joint(contacts.number[int(np.argmin(margins(time, at(time))))])
-            raise JointError(f"t = {time:.15g} s: joints[{joint}] slips; what has gripped does not slide again here")
+            raise JointError(f"t = {time:.15g} s: joints[{joint}] slips; what has stuck does not slide again here")
         contacts.check(self.stepper.time, self.stepper.y, self.active)
 
-    def _grip(self, contacts: Contacts, time: float, y: Array) -> None:
+    def _stick(self, contacts: Contacts, time: float, y: Array) -> None:
         """A slip has come to its end."""
         if len(self.events) > MOST_EVENTS:
             raise JointError(f"t = {time:.9g} s: more than {MOST_EVENTS} events of contacts with friction")
@@ -171,24 +171,24 @@ class _Run:
     # --- one-sided joints ----------------------------------------------------------------------------
 
     def _met(self, y: Array) -> Array:
-        """y after what one-sided joints do at this instant, and which hold from here on."""
+        """y after what one-sided joints do at this time, and which hold from here on."""
         if self.rubbing:
             self.active = self.rubbing.settled(self.time, y, self.bilateral)
             self.rubbing.check(self.time, y, self.active)
         if not self.system.rows.one_sided.any():
             return y
         self.pace = max(self.pace, greatest(self.system, self.system.split(y)[1]))
-        y, impulse, left = struck(self.system, self.time, y, self.bilateral, self.pace)
+        y, impulse, left = after_impact(self.system, self.time, y, self.bilateral, self.pace)
         for row in np.flatnonzero((impulse != 0.0) & ~self.bilateral):
-            self._tell(int(row), "impact", impulse=float(impulse[row]))
-        before, self.active = self.active, holding(self.system, self.time, y, self.bilateral, self.pace)
+            self._record(int(row), "impact", impulse=float(impulse[row]))
+        before, self.active = self.active, active_rows(self.system, self.time, y, self.bilateral, self.pace)
         changed = np.flatnonzero(before != self.active)
         for row in changed:
-            self._tell(int(row), "holds" if self.active[row] else "lets go", later=float(left[row]))
+            self._record(int(row), "holds" if self.active[row] else "lets go", later=float(left[row]))
         self.idle = 0 if len(changed) or impulse.any() else self.idle + 1
         return y
 
-    def _tell(self, row: int, kind: str, *, impulse: float = 0.0, later: float = 0.0) -> None:
+    def _record(self, row: int, kind: str, *, impulse: float = 0.0, later: float = 0.0) -> None:
         joint = int(self.system.rows.joint[row])
         self.events.append(JointEvent(time=self.time + later, joint=joint, kind=kind, impulse=impulse))
 
@@ -199,11 +199,11 @@ class _Run:
         y = self.system.close(y, self.active, self.time)
         self._at = self._change = None
         q, _ = self.system.split(y)
-        gap = self.system.rows.place(*self.system.poses.placed(q), self.time).gap
-        rates = self.system.rates(self.system.hold(q, self.active, self.time), self.system.split(y)[1])
-        # What parts comes back through where it was; what rests in touch may move by round-off.
-        parts = rates > STILL * self.pace
-        self.closed_by = np.maximum(0.0, -gap) + np.where(parts, 0.0, SLACK * self.system.size)
+        gap = self.system.rows.evaluate(*self.system.poses.placed(q), self.time).gap
+        rates = self.system.rates(self.system.constraints_at(q, self.active, self.time), self.system.split(y)[1])
+        # What parts comes back through where it was; what rests in contact may move by round-off.
+        parting = rates > STILL * self.pace
+        self.closed_by = np.maximum(0.0, -gap) + np.where(parting, 0.0, SLACK * self.system.size)
         if self.hold == "impulses":
             self.stepper: ByImpulses | ByAccelerations = ByImpulses(
                 self.system, self.time, y, self.active, self.tolerance
@@ -220,11 +220,11 @@ class _Run:
         the multiplier of those that hold. (O,)"""
         system, one = self.system, self.system.rows.one_sided
         q, _ = system.split(y)
-        gap = system.rows.place(*system.poses.placed(q), time).gap + self.closed_by
+        gap = system.rows.evaluate(*system.poses.placed(q), time).gap + self.closed_by
         if (self.active & one).any():
-            _, held, z = system.accelerations(time, y, self.active)
+            _, constraints, z = system.accelerations(time, y, self.active)
             force = np.zeros(system.rows.count)
-            force[self.active] = held.multipliers(z)
+            force[self.active] = constraints.multipliers(z)
             gap = np.where(self.active, force, gap)
         found: Array = gap[one]
         return found
@@ -239,14 +239,14 @@ class _Run:
         """
         known = {start: np.maximum(margins(start, y), SLACK)}  # an event is over when it has been met
 
-        def looked(time: float) -> Array:
+        def margins_at(time: float) -> Array:
             if time not in known:
                 known[time] = margins(time, at(time))
             return known[time]
 
         def first(low: float, high: float, depth: int) -> float | None:
             times = [low, *(low + (high - low) * NODES[1:-1]).tolist(), high]
-            found = np.array([looked(time) for time in times])
+            found = np.array([margins_at(time) for time in times])
             fine = mul(QUARTIC, found)
             least = fine - OFF[:, None] * TRUST * np.abs(fine - mul(PARABOLA, found)).max(axis=0)
             least[1:-1] -= _dip(fine)
@@ -262,7 +262,7 @@ class _Run:
             k = int(below[0])
 
             def fall(row: int) -> float:
-                return self._root(lambda time: float(looked(time)[row]), times[k], times[k + 1], start)
+                return self._root(lambda time: float(margins_at(time)[row]), times[k], times[k + 1], start)
 
             return min(fall(int(row)) for row in np.flatnonzero(found[k + 1] < 0.0))
 
@@ -296,13 +296,13 @@ class _Run:
             q, v = system.split(y)
             poses[i, moving], twists[i, moving] = q, v
             energy[i] = system.energy(y)
-            _, held, z = system.accelerations(float(times[i]), y, active)
-            reaction[i, active] = held.multipliers(z)
+            _, constraints, z = system.accelerations(float(times[i]), y, active)
+            reaction[i, active] = constraints.multipliers(z)
             if self.rubbing:
                 for k, (N, T) in self.rubbing.forces(float(times[i]), y, active).items():
                     row = self.rubbing.first(k)
                     reaction[i, row], reaction[i, row + 1 : row + 4] = N, T
-            off = np.where(active, np.abs(held.placed.gap), np.maximum(0.0, -held.placed.gap))
+            off = np.where(active, np.abs(constraints.placed.gap), np.maximum(0.0, -constraints.placed.gap))
             gap[i] = float(off.max(initial=0.0))
         flat = D == 2
         return MechanismMotion(

@@ -80,9 +80,9 @@ def flyball_governor() -> Mechanism:
     for side in (1.0, -1.0):
         way = np.array([side * elementary.cos(g["angle"]), 0.0, -elementary.sin(g["angle"])])
         q = turning(np.array([1.0, 0.0, 0.0]), way)
-        place = np.array([side * b, 0.0, L]) + middle * way
-        links.append(Link(position=place, orientation=q, mass=whole, inertia=(along, swing, swing),
-                          velocity=np.cross(g["spin"] * UP, place), spin=g["spin"] * UP, name="rod"))  # fmt: skip
+        point = np.array([side * b, 0.0, L]) + middle * way
+        links.append(Link(position=point, orientation=q, mass=whole, inertia=(along, swing, swing),
+                          velocity=np.cross(g["spin"] * UP, point), spin=g["spin"] * UP, name="rod"))  # fmt: skip
         k = len(links) - 1
         joints.append(
             hinge(0, k, (0.0, 1.0, 0.0), first_point=(side * b, 0.0, 0.5 * L), second_point=(-middle, 0.0, 0.0))

@@ -77,9 +77,9 @@ class WindingRow:
         self.a, self.b, self._points = a, b, (point_a, point_b)
         self._radius, self._sign, self._name = joint.radius, float(joint.pays_out), joint.name
         self._length = 0.0
-        self._length = -self.place(position, rotation, 0.0).gap
+        self._length = -self.evaluate(position, rotation, 0.0).gap
 
-    def place(self, position: Array, rotation: Array, time: float) -> Wound:
+    def evaluate(self, position: Array, rotation: Array, time: float) -> Wound:
         """Raises JointError where the end is at the drum."""
         arm_a, arm_b = mul(rotation[self.a], self._points[0]), mul(rotation[self.b], self._points[1])
         D = position[self.a] + arm_a - position[self.b] - arm_b

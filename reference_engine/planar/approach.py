@@ -1,4 +1,4 @@
-"""For how long parts with arcs are certain to stay apart; the bounds are those of `advancement`.
+"""For how long pieces with arcs are certain to stay apart; the bounds are those of `advancement`.
 
 An arc keeps off a line at least as long as its whole circle does, g'' then being that of the circle's centre; and as
 long as the direction of the line is not among the arc's own, its ends are what comes nearest: no sooner than that
@@ -9,34 +9,34 @@ import numpy as np
 
 from reference_engine.compiler.kernels import kernel
 from reference_engine.elementary_kernels import cosine_and_sine
+from reference_engine.planar import layout as col
 from reference_engine.planar.convex_pieces import BOWL
 from reference_engine.planar.features import (
     EDGE_OF_I,
     EDGE_OF_J,
     NO_LINE,
-    arc_room,
+    arc_margin,
     is_arc,
     line,
     lines,
     lowest,
     relative_pose,
 )
-from reference_engine.planar.layout import KIND, LINE, ROLE, ROUND, TOUCHES, P, Q
-from reference_engine.planar.narrow_phase_arcs import ROUND_OFF
+from reference_engine.planar.narrow_phase_arcs import RADIUS_TOLERANCE
 
 STALLED = 1e-12  # s, an advance that is a touch: what is left is closed by Newton's method
 OF_I, OF_J = np.int64(0), np.int64(1)
 
 
 @kernel
-def approach_of_centres(solids, hull, h, i, j, nx, ny):
+def approach_of_centres(model, bernstein, h, i, j, nx, ny):
     """The greatest of -n . D'' over the step, n fixed; D from j to i."""
-    B = solids.inv_mass.shape[0]
-    i, j = solids.row[i], solids.row[j]
+    B = model.inv_mass.shape[0]
+    i, j = model.row[i], model.row[j]
     ti, tj, most = 3 * B + 3 * i, 3 * B + 3 * j, -np.inf
     for r in range(1, 8):
-        ax = hull[r, ti] - hull[r, tj] - hull[r - 1, ti] + hull[r - 1, tj]
-        ay = hull[r, ti + 1] - hull[r, tj + 1] - hull[r - 1, ti + 1] + hull[r - 1, tj + 1]
+        ax = bernstein[r, ti] - bernstein[r, tj] - bernstein[r - 1, ti] + bernstein[r - 1, tj]
+        ay = bernstein[r, ti + 1] - bernstein[r, tj + 1] - bernstein[r - 1, ti + 1] + bernstein[r - 1, tj + 1]
         most = max(most, -(nx * ax + ny * ay) * 7.0 / h)
     return most
 
@@ -51,69 +51,71 @@ def root(g, rate, M):
 
 
 @kernel
-def lead_bound(solids, hull, h, i, j, nx, ny, bounds, owner):
+def lead_bound(model, bernstein, h, i, j, nx, ny, bounds, owner):
     """Of -g'' without the corner's part: lines of body `owner`, which is j or i; exact to sign where it is fixed."""
-    if solids.inv_mass[solids.row[j]] == 0.0:
-        return max(1e-9, approach_of_centres(solids, hull, h, i, j, nx, ny))
+    if model.inv_mass[model.row[j]] == 0.0:
+        return max(1e-9, approach_of_centres(model, bernstein, h, i, j, nx, ny))
     w, a = bounds[3 + owner], bounds[5 + owner]
     return max(1e-9, bounds[2] + 2.0 * w * bounds[1] + (a + w * w) * bounds[0])
 
 
 @kernel
-def held_with(solids, places, n, feature, owner, kind):
+def active_with(model, contacts, n, feature, owner, kind):
     """Is this feature, or an arc that ends there, held at that of the other body (ROUND: or at an arc ending there)?"""
     for k in range(n):
-        p, q = places.id[k, P], places.id[k, Q]
-        if places.id[k, KIND] != kind or places.id[k, ROLE] != TOUCHES:
+        p, q = contacts.id[k, col.P], contacts.id[k, col.Q]
+        if contacts.id[k, col.KIND] != kind or contacts.id[k, col.ROLE] != col.CONTACT:
             continue
-        if kind == LINE:
-            if q == owner and is_end(solids, feature, p):
+        if kind == col.LINE:
+            if q == owner and is_end(model, feature, p):
                 return True
-        elif (is_end(solids, feature, p) and is_end(solids, owner, q)) or (
-            is_end(solids, feature, q) and is_end(solids, owner, p)
+        elif (is_end(model, feature, p) and is_end(model, owner, q)) or (
+            is_end(model, feature, q) and is_end(model, owner, p)
         ):
             return True
     return False
 
 
 @kernel
-def is_end(solids, feature, held):
+def is_end(model, feature, active):
     """Is a feature the one that is held, or a corner at an end of it?"""
-    if feature == held:
+    if feature == active:
         return True
     return (
-        held >= 0
-        and 0 <= feature < solids.arcs.shape[0]
-        and (solids.arcs[feature, 0] == held or solids.arcs[feature, 1] == held)
+        active >= 0
+        and 0 <= feature < model.arcs.shape[0]
+        and (model.arcs[feature, 0] == active or model.arcs[feature, 1] == active)
     )
 
 
 @kernel
-def safe_over_line(solids, hull, h, places, n, state_i, state_j, i, j, mx, my, feature, kind, bounds, owner, allowance):
+def safe_over_line(
+    model, bernstein, h, contacts, n, state_i, state_j, i, j, mx, my, feature, kind, bounds, owner, allowance
+):
     """Seconds for which part i keeps off the line across m, axes of j, through the furthest point of j that way.
 
     What a place of this kind holds at this feature of j is left out, and with an arc its ends.
     """
-    offset = -lowest(solids, j, -mx, -my)
+    offset = -lowest(model, j, -mx, -my)
     cj, sj = cosine_and_sine(state_j[2])
     ci, si = cosine_and_sine(state_i[2])
     nx, ny = cj * mx - sj * my, sj * mx + cj * my
     dx, dy = state_i[0] - state_j[0], state_i[1] - state_j[1]
     vx, vy = state_i[3] - state_j[3], state_i[4] - state_j[4]
     wi, wj, turning = state_i[5], state_j[5], bounds[8] + bounds[7] * bounds[7]
-    lead, shortest = lead_bound(solids, hull, h, i, j, nx, ny, bounds, owner), np.inf
-    corners = solids.first[i + 1] - solids.first[i]
-    for k in range(corners + solids.arc_first[i + 1] - solids.arc_first[i]):
-        p = solids.first[i] + k if k < corners else solids.arc_first[i] + k - corners
-        if n > 0 and held_with(solids, places, n, p, feature, kind):
+    lead, shortest = lead_bound(model, bernstein, h, i, j, nx, ny, bounds, owner), np.inf
+    corners = model.first[i + 1] - model.first[i]
+    for k in range(corners + model.arc_first[i + 1] - model.arc_first[i]):
+        p = model.first[i] + k if k < corners else model.arc_first[i] + k - corners
+        if n > 0 and active_with(model, contacts, n, p, feature, kind):
             continue
-        px, py = solids.vertices[p, 0], solids.vertices[p, 1]
+        px, py = model.vertices[p, 0], model.vertices[p, 1]
         rx, ry = ci * px - si * py, si * px + ci * py
         g = nx * (dx + rx) + ny * (dy + ry) - offset + allowance
         outside = 0.0
         if k >= corners:
-            g -= solids.lengths[p]
-            outside = -arc_room(solids, p, -(ci * nx + si * ny), si * nx - ci * ny) / solids.lengths[p]
+            g -= model.lengths[p]
+            outside = -arc_margin(model, p, -(ci * nx + si * ny), si * nx - ci * ny) / model.lengths[p]
         s = 0.0
         if g > 0.0:
             rate = nx * (vx - wi * ry) + ny * (vy + wi * rx) + wj * (-ny * (dx + rx) + nx * (dy + ry))
@@ -127,24 +129,26 @@ def safe_over_line(solids, hull, h, places, n, state_i, state_j, i, j, mx, my, f
 
 
 @kernel
-def safe_rounded(solids, hull, h, places, n, state_i, state_j, i, j, bounds, allowance):
-    """Seconds for which two convex parts, one with arcs, are certain to stay apart, by the best line."""
+def safe_rounded(model, bernstein, h, contacts, n, state_i, state_j, i, j, bounds, allowance):
+    """Seconds for which two convex pieces, one with arcs, are certain to stay apart, by the best line."""
     longest = 0.0
     x, y, c, s = relative_pose(state_i[0], state_i[1], state_i[2], state_j[0], state_j[1], state_j[2])
-    for k in range(lines(solids, i, j)):
-        which, p, q, mx, my = line(solids, i, j, x, y, c, s, k)
+    for k in range(lines(model, i, j)):
+        which, p, q, mx, my = line(model, i, j, x, y, c, s, k)
         if which == NO_LINE:
             continue
         if which == EDGE_OF_I:
-            nx, ny = solids.normals[p, 0], solids.normals[p, 1]
+            nx, ny = model.normals[p, 0], model.normals[p, 1]
             seconds = safe_over_line(
-                solids, hull, h, places, n, state_j, state_i, j, i, nx, ny, p, LINE, bounds, OF_I, allowance
+                model, bernstein, h, contacts, n, state_j, state_i, j, i, nx, ny, p, col.LINE, bounds, OF_I, allowance
             )
         else:
-            kind = LINE if which == EDGE_OF_J else ROUND
-            few = n if kind == LINE or held_with(solids, places, n, p, q, ROUND) else 0  # other lines hold nothing off
+            kind = col.LINE if which == EDGE_OF_J else col.ROUND
+            few = (
+                n if kind == col.LINE or active_with(model, contacts, n, p, q, col.ROUND) else 0
+            )  # other lines hold nothing off
             seconds = safe_over_line(
-                solids, hull, h, places, few, state_i, state_j, i, j, mx, my, q, kind, bounds, OF_J, allowance
+                model, bernstein, h, contacts, few, state_i, state_j, i, j, mx, my, q, kind, bounds, OF_J, allowance
             )
         longest = max(longest, seconds)
     return longest
@@ -169,51 +173,51 @@ def safe_inside(radius, cx, cy, vx, vy, fastest, most):
 
 
 @kernel
-def safe_in_hollow(solids, places, n, state_i, state_j, i, j, bounds, allowance):
-    """Of a bowl or hollow j: the least of the corners and arcs of i that it does not hold."""
+def safe_in_concave_arc(model, contacts, n, state_i, state_j, i, j, bounds, allowance):
+    """Of a bowl or concave arc j: the least of the corners and arcs of i that it does not hold."""
     ci, si = cosine_and_sine(state_i[2])
     cj, sj = cosine_and_sine(state_j[2])
-    arc, shortest = solids.arc_first[j], np.inf
-    ax, ay = solids.vertices[arc, 0], solids.vertices[arc, 1]
-    wx, wy, reach = cj * ax - sj * ay, sj * ax + cj * ay, np.sqrt(ax * ax + ay * ay)
-    corners = solids.first[i + 1] - solids.first[i]
-    for k in range(corners + solids.arc_first[i + 1] - solids.arc_first[i]):
-        p = solids.first[i] + k if k < corners else solids.arc_first[i] + k - corners
-        own = solids.lengths[p] if k >= corners else 0.0
-        if own >= solids.lengths[arc] * (1.0 - ROUND_OFF) and solids.kind[j] != BOWL:
+    arc, shortest = model.arc_first[j], np.inf
+    ax, ay = model.vertices[arc, 0], model.vertices[arc, 1]
+    wx, wy, centre_distance = cj * ax - sj * ay, sj * ax + cj * ay, np.sqrt(ax * ax + ay * ay)
+    corners = model.first[i + 1] - model.first[i]
+    for k in range(corners + model.arc_first[i + 1] - model.arc_first[i]):
+        p = model.first[i] + k if k < corners else model.arc_first[i] + k - corners
+        own = model.lengths[p] if k >= corners else 0.0
+        if own >= model.lengths[arc] * (1.0 - RADIUS_TOLERANCE) and model.kind[j] != BOWL:
             continue
-        q = np.int64(-1) if solids.kind[j] == BOWL else arc
-        if n > 0 and held_with(solids, places, n, p, q, ROUND):
+        q = np.int64(-1) if model.kind[j] == BOWL else arc
+        if n > 0 and active_with(model, contacts, n, p, q, col.ROUND):
             continue
-        px, py = solids.vertices[p, 0], solids.vertices[p, 1]
+        px, py = model.vertices[p, 0], model.vertices[p, 1]
         rx, ry = ci * px - si * py, si * px + ci * py
         arm = np.sqrt(rx * rx + ry * ry)
         vx = state_i[3] - state_i[5] * ry - state_j[3] + state_j[5] * wy
         vy = state_i[4] + state_i[5] * rx - state_j[4] - state_j[5] * wx
-        fastest = bounds[1] + arm * bounds[3] + reach * bounds[4]
-        most = bounds[2] + arm * (bounds[5] + bounds[3] ** 2) + reach * (bounds[6] + bounds[4] ** 2)
+        fastest = bounds[1] + arm * bounds[3] + centre_distance * bounds[4]
+        most = bounds[2] + arm * (bounds[5] + bounds[3] ** 2) + centre_distance * (bounds[6] + bounds[4] ** 2)
         cx, cy = state_i[0] + rx - state_j[0] - wx, state_i[1] + ry - state_j[1] - wy
-        s = safe_inside(solids.lengths[arc] - own + allowance, cx, cy, vx, vy, fastest, most)
-        s = max(s, seconds_to_ends(solids, arc, p, own, ci, si, cj, sj, cx, cy, fastest, bounds[7], allowance))
+        s = safe_inside(model.lengths[arc] - own + allowance, cx, cy, vx, vy, fastest, most)
+        s = max(s, seconds_to_ends(model, arc, p, own, ci, si, cj, sj, cx, cy, fastest, bounds[7], allowance))
         shortest = min(shortest, s)
     return shortest
 
 
 @kernel
-def seconds_to_ends(solids, arc, p, own, ci, si, cj, sj, cx, cy, fastest, turning, allowance):
+def seconds_to_ends(model, arc, p, own, ci, si, cj, sj, cx, cy, fastest, turning, allowance):
     """Seconds before a point or arc p, from the centre of a concave arc at c, can be where both have points to touch.
 
     Beyond its circle, by the distance to that; what is only just beyond has come from the front. Else by the angle that
     the direction of c, or that of an arc p, lies outside the ends: while c is further off than half of what it is now,
     it turns by at most fastest / half.
     """
-    distance, radius = np.sqrt(cx * cx + cy * cy), solids.lengths[arc]
+    distance, radius = np.sqrt(cx * cx + cy * cy), model.lengths[arc]
     bx, by = cj * cx + sj * cy, cj * cy - sj * cx
     beyond = (distance - own - radius - allowance) / max(1e-300, fastest) - 4.0 * STALLED
-    outside = -arc_room(solids, arc, bx, by) / radius
+    outside = -arc_margin(model, arc, bx, by) / radius
     seconds = 0.5 * distance / max(1e-300, fastest) * min(1.0, max(0.0, outside))
-    if is_arc(solids, p):
-        outside = -arc_room(solids, p, ci * cx + si * cy, ci * cy - si * cx) / own
+    if is_arc(model, p):
+        outside = -arc_margin(model, p, ci * cx + si * cy, ci * cy - si * cx) / own
         spread = turning + fastest / max(1e-300, 0.5 * distance)
         seconds = max(seconds, min(0.5 * distance / max(1e-300, fastest), max(0.0, outside) / spread))
     return max(seconds, beyond)

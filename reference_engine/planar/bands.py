@@ -19,7 +19,7 @@ from reference_engine.planar_model.external import (
 
 AT_LENGTH = 1e-10  # m, times 1 + the band's length: a band that is neither slack nor taut
 REACHED = 1e-12  # likewise, where the search for the place ends
-LOOKS = 500
+MOST_ITERATIONS = 500
 FEW = 0.1  # of a radian of the swing on a band
 
 
@@ -43,7 +43,7 @@ def first_step_on_bands(forces, time, y):
 
 @kernel
 def first_taut(forces, time, h, y, free, work):
-    """The part of the step just made after which a slack band is taut; 2 if none is.
+    """The fraction of the step just made after which a slack band is taut; 2 if none is.
 
     Conservative advancement on the dense output: slack / fastest is too soon, never too late.
     """
@@ -55,7 +55,7 @@ def first_taut(forces, time, h, y, free, work):
         if slack <= AT_LENGTH * scale:
             continue
         if not enclosed:
-            enclose(y, work.dense, free, work.hull)
+            enclose(y, work.dense, free, work.bernstein)
             enclosed = True
         fastest = 0.0
         for side in (HEAD, TAIL):
@@ -63,28 +63,32 @@ def first_taut(forces, time, h, y, free, work):
             if body >= 0:
                 at = 3 * (bodies + body)
                 arm = np.sqrt(forces.row[k, P1X + 2 * side] ** 2 + forces.row[k, P1Y + 2 * side] ** 2)
-                vx, vy, spin = largest(work.hull, at), largest(work.hull, at + 1), largest(work.hull, at + 2)
+                vx, vy, spin = (
+                    largest(work.bernstein, at),
+                    largest(work.bernstein, at + 1),
+                    largest(work.bernstein, at + 2),
+                )
                 fastest += np.sqrt(vx * vx + vy * vy) + arm * spin
             elif side == HEAD:
                 fastest += np.sqrt(forces.row[k, UX] ** 2 + forces.row[k, UY] ** 2)
-        part = 0.0
-        for _ in range(LOOKS):
-            part += slack / max(1e-300, fastest * h)
-            if part >= min(1.0, first):
+        fraction = 0.0
+        for _ in range(MOST_ITERATIONS):
+            fraction += slack / max(1e-300, fastest * h)
+            if fraction >= min(1.0, first):
                 break
-            dense_state(y, work.dense, part, free, work.state)
-            slack = -stretch_of(forces, k, time + part * h, work.state)
+            dense_state(y, work.dense, fraction, free, work.state)
+            slack = -stretch_of(forces, k, time + fraction * h, work.state)
             if slack <= REACHED * scale:
                 break
-        if part < 1.0:
-            first = min(first, part)
+        if fraction < 1.0:
+            first = min(first, fraction)
     return first
 
 
 @kernel
-def largest(hull, c):
+def largest(bernstein, c):
     """Of the component's size over the step."""
     most = 0.0
     for j in range(8):
-        most = max(most, abs(hull[j, c]))
+        most = max(most, abs(bernstein[j, c]))
     return most

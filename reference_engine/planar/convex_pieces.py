@@ -1,6 +1,8 @@
-"""What the located mode makes of a shape: convex parts with straight edges and arcs, and hollows, which are arcs alone.
+"""What the located mode makes of a shape: convex pieces with straight edges and arcs, and concave arcs, which are arcs
+alone.
 
-A hollow, a concave arc, has its part of the body behind it as convex polygons, which nothing reaches but through it.
+A concave arc, a concave arc, has its part of the body behind it as convex polygons, which nothing reaches but through
+it.
 """
 
 import math
@@ -10,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reference_engine import elementary
-from reference_engine.geometry.polygon import convex_parts, exact_area_sign, polygon_faults
+from reference_engine.geometry.polygon import convex_pieces, exact_area_sign, polygon_faults
 from reference_engine.planar_model.errors import WorldError
 from reference_engine.planar_model.outline import Edge, Outline
 
 Array = NDArray[np.float64]
 
-POLYGON, DISC, ROUNDED, HOLLOW, HALF_PLANE, BOWL = (np.int64(k) for k in range(6))
+POLYGON, DISC, ROUNDED, CONCAVE_ARC, HALF_PLANE, BOWL = (np.int64(k) for k in range(6))
 SMOOTH = 1e-9  # rad, by which tangents differ at a joint that is none
 PIECES = (1, 2, 4, 8, 16, 32, 64)  # for each third of a half turn of an arc
 OVERSHOOT = 2.0  # times how far the tangents at its points lie behind an arc: so far lie the polygons behind it
@@ -42,9 +44,9 @@ class Join:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ConvexPiece:
     kind: np.int64
-    corners: Array  # (V, 2) m, counter-clockwise, from the centre of mass; a hollow has the chain behind it
+    corners: Array  # (V, 2) m, counter-clockwise, from the centre of mass; a concave arc has the chain behind it
     arcs: tuple[Arc | None, ...]  # (V,) which arc leads from a corner to the next; None: a straight edge; or one alone
     joins: tuple[Join | None, ...] = ()  # (V,) those of the body at the corners that it has in common with the part
 
@@ -52,22 +54,22 @@ class Part:
     def rounded(self) -> tuple[Arc, ...]:
         return tuple(arc for arc in self.arcs if arc is not None)
 
-    def reach(self) -> float:
+    def bounding_radius(self) -> float:
         """Of the circle about the centre of mass that holds it [m]."""
         points = [math.hypot(x, y) for x, y in self.corners.tolist()]
         return max(points + [math.hypot(*arc.centre) + arc.radius for arc in self.rounded], default=0.0)
 
 
-def polygon(corners: ArrayLike) -> Part:
+def polygon(corners: ArrayLike) -> ConvexPiece:
     points = np.asarray(corners, np.float64)
-    return Part(POLYGON, points, (None,) * len(points))
+    return ConvexPiece(POLYGON, points, (None,) * len(points))
 
 
-def circle(kind: np.int64, radius: float, centre: tuple[float, float] = (0.0, 0.0)) -> Part:
-    return Part(kind, np.zeros((0, 2)), (Arc(centre, radius, 0.0, math.inf),))
+def circle(kind: np.int64, radius: float, centre: tuple[float, float] = (0.0, 0.0)) -> ConvexPiece:
+    return ConvexPiece(kind, np.zeros((0, 2)), (Arc(centre, radius, 0.0, math.inf),))
 
 
-def parts_of_outline(outline: Outline, name: str) -> list[Part]:
+def pieces_of_outline(outline: Outline, name: str) -> list[ConvexPiece]:
     """Raises WorldError for what this mode does not have."""
     if outline.live_edge is not None or len(outline.loops) != 1:
         raise WorldError(f"body {name!r}: the located mode takes outlines of one loop; holes and walls with a live "
@@ -88,10 +90,10 @@ def parts_of_outline(outline: Outline, name: str) -> list[Part]:
     if min(turns) >= -SMOOTH and not any(edge.clockwise for edge in edges if edge.centre):
         if abs(sum(turns) + bends - 2.0 * math.pi) > 1e-6:
             raise WorldError(f"body {name!r}: its outline goes round more than once; it must not cross itself")
-        return [Part(ROUNDED, corners, tuple(arcs)) if any(arcs) else polygon(corners)]
+        return [ConvexPiece(ROUNDED, corners, tuple(arcs)) if any(arcs) else polygon(corners)]
     if not any(arcs):
-        return [polygon(part) for part in convex_parts(corners)]
-    return concave_parts(edges, name)
+        return [polygon(piece) for piece in convex_pieces(corners)]
+    return concave_pieces(edges, name)
 
 
 def counter_clockwise(outline: Outline) -> list[Edge]:
@@ -132,19 +134,19 @@ def turn(before: Edge, after: Edge) -> float:
     return math.remainder(angle, 2.0 * math.pi)
 
 
-def concave_parts(edges: list[Edge], name: str) -> list[Part]:
-    """Segments of convex arcs, hollows, and what is left of the body, as convex polygons.
+def concave_pieces(edges: list[Edge], name: str) -> list[ConvexPiece]:
+    """Segments of convex arcs, concave arcs, and what is left of the body, as convex polygons.
 
     Convex arcs are cut in pieces and concave ones surrounded by chains until what is left is a simple polygon.
     """
-    for pieces in PIECES:
+    for fineness in PIECES:
         border, rest = [], []
         for edge in edges:
-            for piece, arc in pieces_of(edge, pieces):
-                border.append((piece, arc))
-                rest.append(piece.start)
-                if arc and piece.clockwise:
-                    rest += chain_behind(arc, pieces)
+            for segment, arc in segments_of(edge, fineness):
+                border.append((segment, arc))
+                rest.append(segment.start)
+                if arc and segment.clockwise:
+                    rest += chain_behind(arc, fineness)
         if len(rest) < 3 or polygon_faults(rest) or exact_area_sign(rest) <= 0:
             continue
         joins = {}
@@ -152,31 +154,31 @@ def concave_parts(edges: list[Edge], name: str) -> list[Part]:
             if turn(before, after) > -SMOOTH:
                 normals = (*normal(before, before.end), *normal(after, after.start))
                 joins[after.start] = Join(arc_before, arc_after, normals)
-        parts = [convex_part(part, (None,) * len(part), joins) for part in convex_parts(rest)]
-        for piece, arc in border:
-            if arc and piece.clockwise:
-                chain = np.array([piece.start, *chain_behind(arc, pieces), piece.end])
-                parts.append(Part(HOLLOW, chain, (arc,)))
+        pieces = [convex_piece(piece, (None,) * len(piece), joins) for piece in convex_pieces(rest)]
+        for segment, arc in border:
+            if arc and segment.clockwise:
+                chain = np.array([segment.start, *chain_behind(arc, fineness), segment.end])
+                pieces.append(ConvexPiece(CONCAVE_ARC, chain, (arc,)))
             elif arc:
-                parts.append(convex_part(np.array([piece.start, piece.end]), (arc, None), joins))
-        return parts
+                pieces.append(convex_piece(np.array([segment.start, segment.end]), (arc, None), joins))
+        return pieces
     raise WorldError(f"body {name!r}: its arcs cross or come too near one another; the located mode takes concave "
                      f"arcs with {1.0 / PIECES[-1]:.3g} of a third of a half turn between them")  # fmt: skip
 
 
-def convex_part(corners: Array, arcs: tuple[Arc | None, ...], joins: dict[tuple[float, float], Join]) -> Part:
+def convex_piece(corners: Array, arcs: tuple[Arc | None, ...], joins: dict[tuple[float, float], Join]) -> ConvexPiece:
     """With the joins at its corners; without arcs there or of its own it is a polygon."""
     own = tuple(joins.get((float(x), float(y))) for x, y in corners)
     rounded = any(arcs) or any(join and (join.before or join.after) for join in own)
-    return Part(ROUNDED if rounded else POLYGON, corners, arcs, own)
+    return ConvexPiece(ROUNDED if rounded else POLYGON, corners, arcs, own)
 
 
-def pieces_of(edge: Edge, pieces: int) -> list[tuple[Edge, Arc | None]]:
+def segments_of(edge: Edge, fineness: int) -> list[tuple[Edge, Arc | None]]:
     """A convex arc in pieces, anything else as it is."""
     arc = arc_of(edge)
     if arc is None or edge.clockwise:
         return [(edge, arc)]
-    count = cuts(arc, pieces)
+    count = cuts(arc, fineness)
     angles = [arc.middle + arc.half * (2.0 * k / count - 1.0) for k in range(count + 1)]
     points = [edge.start, *(on(arc, angle, arc.radius) for angle in angles[1:-1]), edge.end]
     return [
@@ -186,8 +188,8 @@ def pieces_of(edge: Edge, pieces: int) -> list[tuple[Edge, Arc | None]]:
     ]  # fmt: skip
 
 
-def cuts(arc: Arc, pieces: int) -> int:
-    return pieces * max(1, math.ceil(arc.half / (math.pi / 6.0)))
+def cuts(arc: Arc, fineness: int) -> int:
+    return fineness * max(1, math.ceil(arc.half / (math.pi / 6.0)))
 
 
 def normal(edge: Edge, point: tuple[float, float]) -> tuple[float, float]:
@@ -200,9 +202,9 @@ def on(arc: Arc, angle: float, radius: float) -> tuple[float, float]:
     return arc.centre[0] + radius * elementary.cos(angle), arc.centre[1] + radius * elementary.sin(angle)
 
 
-def chain_behind(arc: Arc, pieces: int) -> list[tuple[float, float]]:
+def chain_behind(arc: Arc, fineness: int) -> list[tuple[float, float]]:
     """Corners behind a concave arc, in the order of its edge, which is clockwise about the arc's centre."""
-    count = cuts(arc, pieces)
+    count = cuts(arc, fineness)
     step = 2.0 * arc.half / count
     radius = arc.radius * (1.0 + OVERSHOOT * (1.0 / elementary.cos(0.5 * step) - 1.0))
     return [on(arc, arc.middle + arc.half - (k + 0.5) * step, radius) for k in range(count)]

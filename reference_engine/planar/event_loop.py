@@ -1,6 +1,6 @@
-"""The loop: integrate with the places that hold, locate what ends the step, resolve it, go on. Compiled as a whole.
+"""The loop: integrate with the contacts that hold, locate what ends the step, resolve it, go on. Compiled as a whole.
 
-It returns to Python only at the end, where it needs more room, and where time cannot go on; called again it goes on
+It returns to Python only at the end, where it needs more space, and where time cannot go on; called again it goes on
 where it was.
 """
 
@@ -8,130 +8,105 @@ import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.dop853 import STAGES, next_factor
+from reference_engine.planar import layout as col
 from reference_engine.planar.active_set import FIRST_STEP, settle
-from reference_engine.planar.advancement import first_touch
+from reference_engine.planar.advancement import first_closing
 from reference_engine.planar.bands import first_step_on_bands, first_taut
 from reference_engine.planar.impact import bounce
 from reference_engine.planar.integrator import attempt, complete, defect, start
 from reference_engine.planar.jam import DIVERGES
-from reference_engine.planar.layout import (
-    ASKED,
-    CONDITION,
-    DENSE,
-    DONE,
-    EVENT,
-    GAP,
-    GOES_ON,
-    HELD,
-    IMPACT,
-    LAST_EVENT,
-    LENGTH,
-    LOG_FULL,
-    NO_STEP,
-    OVERLAP,
-    PART_I,
-    PART_J,
-    PHASE,
-    PLACES_FULL,
-    PULL,
-    RATE,
-    REACHED,
-    RELEASED,
-    RETURN,
-    SETTLES,
-    SHOWN,
-    STEP,
-    STEPS,
-    STILL,
-    STRIKES,
-    TIME,
-    TOUCHED,
-    copy,
-    parts_of_pair,
-)
-from reference_engine.planar.log import has_room, show
-from reference_engine.planar.narrow_phase import PENETRATING, find_touching, place_among
-from reference_engine.planar.projection import ALLOWANCE, extent, project, still_of
+from reference_engine.planar.layout import copy, pieces_of_pair
+from reference_engine.planar.log import has_space, show
+from reference_engine.planar.narrow_phase import PENETRATING, find_contacts, matching_contact
+from reference_engine.planar.projection import GAP_ROUND_OFF, extent, project, still_of
 from reference_engine.planar.release import first_release
-from reference_engine.planar.resolve import begin, look_around, strike_all
+from reference_engine.planar.resolve import apply_impacts, begin, classify_event
 from reference_engine.planar.rows import measure, survey_accelerations
 from reference_engine.planar_model.external import first_turn, next_knot
 
 NEAR = 1e-8  # m, where Newton's method closes the gap of a touch
 SHORTEST = 1e-14  # s, a step
 RELANDINGS = 4
-LOOKS = 2  # at the dense output up to a touch
+DEFECT_CHECKS = 2  # at the dense output up to a touch
 LEFT_OUT = 0.1  # of the tolerance: a change of a velocity
 LANDED = 1e-11  # s, a touch so little before the end of a step is the one that ended it
 RESOLVES, STEPS_ON, SHOWS = np.int64(0), np.int64(1), np.int64(2)  # PHASE
 
 
 @entry
-def run(task):
+def run(arguments):
     """Goes on to the last time that is asked for; returns a status."""
-    room = task.room
-    solids, forces, rule, clock, log = task.solids, task.forces, task.rule, room.clock, task.log
-    held, found, following, instant, work = room.held, room.found, room.following, room.instant, room.work
-    now, count, grid = clock.now, clock.tally, log.grid
-    until = grid[count[ASKED] - 1]
-    lay_out(clock.y, work)
-    if now[STEP] == 0.0:
-        set_out(clock)
+    workspace = arguments.workspace
+    model, forces, rule, loop, log = arguments.model, arguments.forces, arguments.rule, workspace.loop, arguments.log
+    active, found, following, event, work = (
+        workspace.active,
+        workspace.found,
+        workspace.following,
+        workspace.event,
+        workspace.work,
+    )
+    now, count, grid = loop.now, loop.counters, log.grid
+    until = grid[count[col.ASKED] - 1]
+    lay_out(loop.y, work)
+    if now[col.STEP] == 0.0:
+        set_out(loop)
     while True:
-        if not has_room(log, count, held):
-            return LOG_FULL
-        if count[PHASE] == STEPS_ON:
-            if now[TIME] >= until:
-                return DONE
-            status = advance(solids, forces, rule, clock, held, found, work, until)
-            if status == NO_STEP and count[HELD] > 0:  # forces without limit: `settle` looks for impulses instead
-                now[LENGTH], now[REACHED], now[STEP] = 0.0, now[TIME], FIRST_STEP
-                count[EVENT], count[CONDITION] = 1, DIVERGES
-                count[RELEASED] = count[TOUCHED] = -1
-            elif status != GOES_ON:
+        if not has_space(log, count, active):
+            return col.LOG_FULL
+        if count[col.PHASE] == STEPS_ON:
+            if now[col.TIME] >= until:
+                return col.DONE
+            status = advance(model, forces, rule, loop, active, found, work, until)
+            if (
+                status == col.NO_STEP and count[col.ACTIVE] > 0
+            ):  # forces without limit: `settle` looks for impulses instead
+                now[col.LENGTH], now[col.REACHED], now[col.STEP] = 0.0, now[col.TIME], FIRST_STEP
+                count[col.EVENT], count[col.CONDITION] = 1, DIVERGES
+                count[col.RELEASED] = count[col.CLOSED_PAIR] = -1
+            elif status != col.GOES_ON:
                 return status
-            count[PHASE] = SHOWS
-        elif count[PHASE] == SHOWS:
-            if count[SHOWN] < count[ASKED] and grid[count[SHOWN]] <= now[REACHED]:
-                show(solids, forces, clock, held, work, log, grid[count[SHOWN]])
-                count[SHOWN] += 1
+            count[col.PHASE] = SHOWS
+        elif count[col.PHASE] == SHOWS:
+            if count[col.SHOWN] < count[col.ASKED] and grid[count[col.SHOWN]] <= now[col.REACHED]:
+                show(model, forces, loop, active, work, log, grid[count[col.SHOWN]])
+                count[col.SHOWN] += 1
                 continue
-            if now[LENGTH] > 0.0:
-                now[TIME] = now[REACHED]
-                count[STEPS] += 1
-                copy(clock.end, clock.y)
-                project(solids, clock.y, held, count[HELD], work)
-            count[PHASE] = STEPS_ON
-            if count[EVENT] == 1:
-                count[EVENT], count[PHASE] = 0, RESOLVES
-                status = begin(solids, rule, clock, held, work)
-                if status != GOES_ON:
+            if now[col.LENGTH] > 0.0:
+                now[col.TIME] = now[col.REACHED]
+                count[col.STEPS] += 1
+                copy(loop.end, loop.y)
+                project(model, loop.y, active, count[col.ACTIVE], work)
+            count[col.PHASE] = STEPS_ON
+            if count[col.EVENT] == 1:
+                count[col.EVENT], count[col.PHASE] = 0, RESOLVES
+                status = begin(model, rule, loop, active, work)
+                if status != col.GOES_ON:
                     return status
         else:
-            status, n = look_around(solids, forces, clock, held, found, instant, work, log)
-            if status == STRIKES:
-                status = bounce(solids, rule, clock, found, n, instant, work, log, still_of(clock.y))
-                if status == GOES_ON:
-                    status = strike_all(solids, rule, clock, held, found, n, instant, work, log, IMPACT)
-            elif status == SETTLES:
-                status = settle(solids, forces, rule, clock, held, found, n, following, instant, work, log)
-            if status == DONE:
-                now[LENGTH], now[REACHED], count[PHASE] = 0.0, now[TIME], SHOWS
-            elif status != GOES_ON:
+            status, n = classify_event(model, forces, loop, active, found, event, work, log)
+            if status == col.NEEDS_IMPULSES:
+                status = bounce(model, rule, loop, found, n, event, work, log, still_of(loop.y))
+                if status == col.GOES_ON:
+                    status = apply_impacts(model, rule, loop, active, found, n, event, work, log, col.IMPACT)
+            elif status == col.SETTLES:
+                status = settle(model, forces, rule, loop, active, found, n, following, event, work, log)
+            if status == col.DONE:
+                now[col.LENGTH], now[col.REACHED], count[col.PHASE] = 0.0, now[col.TIME], SHOWS
+            elif status != col.GOES_ON:
                 return status
 
 
 @kernel
-def set_out(clock):
+def set_out(loop):
     """Before all time, of a room in which all but the state is zero."""
-    now, count = clock.now, clock.tally
-    now[STEP], now[LAST_EVENT] = FIRST_STEP, -1.0
-    count[RELEASED] = count[TOUCHED] = -1
-    for p in range(clock.passed.shape[0]):
-        clock.struck[p, 0] = clock.struck[p, 1] = clock.passed[p] = -np.inf
-    for p in range(clock.apart.shape[0]):
-        clock.apart[p] = -1.0
-    copy(clock.y, clock.end)
+    now, count = loop.now, loop.counters
+    now[col.STEP], now[col.LAST_EVENT] = FIRST_STEP, -1.0
+    count[col.RELEASED] = count[col.CLOSED_PAIR] = -1
+    for p in range(loop.passed.shape[0]):
+        loop.impact_times[p, 0] = loop.impact_times[p, 1] = loop.passed[p] = -np.inf
+    for p in range(loop.apart.shape[0]):
+        loop.apart[p] = -1.0
+    copy(loop.y, loop.end)
 
 
 @kernel
@@ -140,109 +115,111 @@ def lay_out(y, work):
     copy(y, work.state)
     copy(y, work.foreseen)
     for j in range(8):
-        copy(y, work.hull[j])
+        copy(y, work.bernstein[j])
 
 
 @kernel
-def advance(solids, forces, rule, clock, held, found, work, until):
-    """One step of the integrator, or the part of it up to the first event: LENGTH, REACHED, EVENT and its figures."""
-    now, count, y = clock.now, clock.tally, clock.y
-    n, time = count[HELD], now[TIME]
+def advance(model, forces, rule, loop, active, found, work, until):
+    """One step of the integrator, or the part of it up to the first event: LENGTH, REACHED, EVENT and its numbers."""
+    now, count, y = loop.now, loop.counters, loop.y
+    n, time = count[col.ACTIVE], now[col.TIME]
     longest = min(until, next_knot(forces, time)) - time
-    start(solids, forces, time, held, n, work, y)
-    h = integrate(solids, forces, rule, clock, held, work, longest)
+    start(model, forces, time, active, n, work, y)
+    h = integrate(model, forces, rule, loop, active, work, longest)
     if h < 0.0:
-        return NO_STEP
+        return col.NO_STEP
     whole = h == longest
-    now[STILL] = still_of(y)
-    allowance = ALLOWANCE * (1.0 + extent(solids, y))
-    touch, pair = first_touch(solids, held, n, work, clock, h, allowance)
-    release, place, condition = 2.0, np.int64(-1), np.int64(0)
+    now[col.STILL] = still_of(y)
+    allowance = GAP_ROUND_OFF * (1.0 + extent(model, y))
+    closing, pair = first_closing(model, active, n, work, loop, h, allowance)
+    release, released, condition = 2.0, np.int64(-1), np.int64(0)
     if n > 0:
-        release, place, condition = first_release(
-            solids, forces, time, h, held, n, work, y, min(touch, 1.0), now[PULL], now[STILL], now[STEP]
+        release, released, condition = first_release(
+            model, forces, time, h, active, n, work, y, min(closing, 1.0), now[col.PULL], now[col.STILL], now[col.STEP]
         )
-    part = min(touch, release)
-    now[DENSE], again = h, part
+    fraction = min(closing, release)
+    now[col.DENSE], again = h, fraction
     for _ in range(RELANDINGS):  # once; more where the shorter step's own dense output shows an earlier touch
         if again > 1.0:
             break
-        if touch < release:
-            h, anew = land(solids, forces, rule, clock, held, found, work, now[DENSE], again, pair)
+        if closing < release:
+            h, anew = land(model, forces, rule, loop, active, found, work, now[col.DENSE], again, pair)
             if h < 0.0:
-                return PLACES_FULL if h == -1.0 else OVERLAP
+                return col.CONTACTS_FULL if h == -1.0 else col.OVERLAP
             if not anew:
                 break
         else:
-            h = again * now[DENSE]
-            attempt(solids, forces, time, held, n, work, y, h, rule.tolerance[0], clock.end)
-            complete(solids, forces, time, held, n, work, y, h)
-            now[DENSE] = h
-        again, other = first_touch(solids, held, n, work, clock, now[DENSE], allowance)
-        if h - again * now[DENSE] <= LANDED:
+            h = again * now[col.DENSE]
+            attempt(model, forces, time, active, n, work, y, h, rule.tolerance[0], loop.end)
+            complete(model, forces, time, active, n, work, y, h)
+            now[col.DENSE] = h
+        again, other = first_closing(model, active, n, work, loop, now[col.DENSE], allowance)
+        if h - again * now[col.DENSE] <= LANDED:
             break
-        touch, pair, release = again, other, 2.0
-    now[LENGTH] = h
-    now[REACHED] = time + h
-    if part > 1.0 and whole:
-        now[REACHED] = time + longest if time + longest < until else until
-    count[EVENT] = 1 if part <= 1.0 else 0
-    count[RELEASED] = place if part <= 1.0 and release <= touch else -1
-    count[CONDITION] = condition
-    count[TOUCHED] = pair if part <= 1.0 and touch < release else -1
-    return GOES_ON
+        closing, pair, release = again, other, 2.0
+    now[col.LENGTH] = h
+    now[col.REACHED] = time + h
+    if fraction > 1.0 and whole:
+        now[col.REACHED] = time + longest if time + longest < until else until
+    count[col.EVENT] = 1 if fraction <= 1.0 else 0
+    count[col.RELEASED] = released if fraction <= 1.0 and release <= closing else -1
+    count[col.CONDITION] = condition
+    count[col.CLOSED_PAIR] = pair if fraction <= 1.0 and closing < release else -1
+    return col.GOES_ON
 
 
 @kernel
-def integrate(solids, forces, rule, clock, held, work, longest):
-    """A step whose error is within the tolerance; its length [s], or -1 if there is none. The end is in clock.end.
+def integrate(model, forces, rule, loop, active, work, longest):
+    """A step whose error is within the tolerance; its length [s], or -1 if there is none. The end is in loop.end.
 
     It ends where a slack rubber band gets taut, and where the drag of air has a kink.
     """
-    now, n = clock.now, clock.tally[HELD]
+    now, n = loop.now, loop.counters[col.ACTIVE]
     if forces.bands.shape[0] > 0:
-        now[STEP] = min(now[STEP], first_step_on_bands(forces, now[TIME], clock.y))
-    if now[RETURN] > now[TIME]:  # a touch late in a step is found more exactly than one in its midst
-        longest = min(longest, now[RETURN] - now[TIME])
+        now[col.STEP] = min(now[col.STEP], first_step_on_bands(forces, now[col.TIME], loop.y))
+    if now[col.RETURN] > now[col.TIME]:  # a touch late in a step is found more exactly than one in its midst
+        longest = min(longest, now[col.RETURN] - now[col.TIME])
     if forces.air[0] != 0.0:
-        h = min(now[STEP], longest)
-        longest = min(longest, first_turn(forces, clock.y, work.stages[0], h, rule.tolerance[0]))
+        h = min(now[col.STEP], longest)
+        longest = min(longest, first_turn(forces, loop.y, work.stages[0], h, rule.tolerance[0]))
     while True:
-        h = min(now[STEP], longest)
-        error = attempt(solids, forces, now[TIME], held, n, work, clock.y, h, rule.tolerance[0], clock.end)
+        h = min(now[col.STEP], longest)
+        error = attempt(model, forces, now[col.TIME], active, n, work, loop.y, h, rule.tolerance[0], loop.end)
         if error <= 1.0:
-            now[STEP] = max(now[STEP], h * next_factor(error)) if h < now[STEP] else h * next_factor(error)
-            complete(solids, forces, now[TIME], held, n, work, clock.y, h)
-            part = 2.0
+            now[col.STEP] = max(now[col.STEP], h * next_factor(error)) if h < now[col.STEP] else h * next_factor(error)
+            complete(model, forces, now[col.TIME], active, n, work, loop.y, h)
+            fraction = 2.0
             if forces.bands.shape[0] > 0:
-                part = first_taut(forces, now[TIME], h, clock.y, solids.free, work)
-            if part < 1.0:
-                h *= part
-                attempt(solids, forces, now[TIME], held, n, work, clock.y, h, rule.tolerance[0], clock.end)
-                complete(solids, forces, now[TIME], held, n, work, clock.y, h)
+                fraction = first_taut(forces, now[col.TIME], h, loop.y, model.free, work)
+            if fraction < 1.0:
+                h *= fraction
+                attempt(model, forces, now[col.TIME], active, n, work, loop.y, h, rule.tolerance[0], loop.end)
+                complete(model, forces, now[col.TIME], active, n, work, loop.y, h)
             return h
-        now[STEP] = h * min(0.9, next_factor(error)) if np.isfinite(error) else 0.1 * h
-        if now[STEP] < SHORTEST:
+        now[col.STEP] = h * min(0.9, next_factor(error)) if np.isfinite(error) else 0.1 * h
+        if now[col.STEP] < SHORTEST:
             return -1.0
 
 
 @kernel
-def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
-    """(length [s] of the step up to the touch of this pair, is it a step anew); -1: no room, -2: bodies overlap.
+def land(model, forces, rule, loop, active, found, work, whole, fraction, pair):
+    """(length [s] of the step up to the touch of this pair, is it a step anew); -1: no space, -2: bodies overlap.
 
     The dense output of the step as it is, where it obeys the equations of motion; else the same step anew, up to there.
     What is left of the gap is closed by gap + rate s + acceleration s^2/2 = 0, which also a bounce not higher than
     the allowance obeys: along Taylor's series, or by a step anew where that would leave out too much. A graze without a
     root stays where it is, and so does one whose root is past another touch.
     """
-    now, y, end, held_count, K = clock.now, clock.y, clock.end, clock.tally[HELD], work.stages
-    R = solids.inv_mass.shape[0]
-    part_i, part_j = parts_of_pair(solids, pair)
-    h, made, near, change = whole * part, whole * part, NEAR, 0.0
-    anew, size = False, 1.0 + extent(solids, y)
-    for look in range(LOOKS):
-        x = part * (1.0 + look) / LOOKS
-        off = defect(solids, forces, now[TIME], held, held_count, work, y, whole, x, rule.tolerance[0], K[STAGES])
+    now, y, end, active_count, K = loop.now, loop.y, loop.end, loop.counters[col.ACTIVE], work.stages
+    R = model.inv_mass.shape[0]
+    piece_i, piece_j = pieces_of_pair(model, pair)
+    h, made, near, change = whole * fraction, whole * fraction, NEAR, 0.0
+    anew, size = False, 1.0 + extent(model, y)
+    for check in range(DEFECT_CHECKS):
+        x = fraction * (1.0 + check) / DEFECT_CHECKS
+        off = defect(
+            model, forces, now[col.TIME], active, active_count, work, y, whole, x, rule.tolerance[0], K[STAGES]
+        )
         anew = anew or off > 1.0
         near = max(
             near, NEAR + 10.0 * off * rule.tolerance[0] * size
@@ -252,33 +229,38 @@ def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
     for turn in range(8):
         if anew:
             made, stepped = h, True
-            attempt(solids, forces, now[TIME], held, held_count, work, y, h, rule.tolerance[0], end)
+            attempt(model, forces, now[col.TIME], active, active_count, work, y, h, rule.tolerance[0], end)
             if turn == 0:  # the shorter step differs from what the longer one foresaw, more at loose tolerances
                 off = 0.0
                 for c in range(3 * R):
                     off = max(off, abs(end[c] - work.foreseen[c]))
                 near = NEAR + 10.0 * off
-        project(solids, end, held, held_count, work)
-        n, at = find_touching(solids, end, near, found, work)
+        project(model, end, active, active_count, work)
+        n, at = find_contacts(model, end, near, found, work)
         if n == PENETRATING and turn == 0:
-            clock.tally[TOUCHED] = at
+            loop.counters[col.CLOSED_PAIR] = at
             return -2.0, stepped
         if n == PENETRATING:
             h -= change
             made, stepped = h, True
-            attempt(solids, forces, now[TIME], held, held_count, work, y, h, rule.tolerance[0], end)
+            attempt(model, forces, now[col.TIME], active, active_count, work, y, h, rule.tolerance[0], end)
             break
         if n > found.id.shape[0]:
             return -1.0, stepped
-        survey_accelerations(solids, end, K[STAGES], found, n, work)
+        survey_accelerations(model, end, K[STAGES], found, n, work)
         change = np.inf
         for k in range(n):
-            i, j = found.id[k, PART_I], found.id[k, PART_J]
-            own = (i == part_i and j == part_j) or (i == part_j and j == part_i)
-            gap, rate, b = work.geometry[k, GAP], work.geometry[k, RATE], work.b[2 * k]
-            if own and rate < 0.0 and rate * rate > 2.0 * b * gap and place_among(held, held_count, found, k) < 0:
+            i, j = found.id[k, col.PIECE_I], found.id[k, col.PIECE_J]
+            own = (i == piece_i and j == piece_j) or (i == piece_j and j == piece_i)
+            gap, rate, b = work.geometry[k, col.GAP], work.geometry[k, col.RATE], work.b[2 * k]
+            if (
+                own
+                and rate < 0.0
+                and rate * rate > 2.0 * b * gap
+                and matching_contact(active, active_count, found, k) < 0
+            ):
                 change = min(change, 2.0 * gap / (np.sqrt(rate * rate - 2.0 * b * gap) - rate))
-        if change == np.inf or abs(change) <= 1e-16 * (1.0 + now[TIME]) or h + change <= 0.0:
+        if change == np.inf or abs(change) <= 1e-16 * (1.0 + now[col.TIME]) or h + change <= 0.0:
             break
         h += change
         jerk = 0.0
@@ -286,27 +268,27 @@ def land(solids, forces, rule, clock, held, found, work, whole, part, pair):
             jerk = max(jerk, abs(K[STAGES, c] - K[0, c]) / made)
         anew = change * change * jerk > LEFT_OUT * rule.tolerance[0]
         if not anew:
-            follow(solids, end, K[STAGES], change)
+            follow(model, end, K[STAGES], change)
     if stepped:
-        complete(solids, forces, now[TIME], held, held_count, work, y, made)
-        now[DENSE] = made
+        complete(model, forces, now[col.TIME], active, active_count, work, y, made)
+        now[col.DENSE] = made
     return h, stepped
 
 
 @kernel
-def follow(solids, y, rate, time):
+def follow(model, y, rate, time):
     """The state a little later, or sooner, by Taylor's series with the accelerations in `rate`."""
     half = y.shape[0] // 2
-    for q in range(solids.free.shape[0] // 2):
-        c = solids.free[q]
+    for q in range(model.free.shape[0] // 2):
+        c = model.free[q]
         y[c] += time * (y[half + c] + 0.5 * time * rate[half + c])
         y[half + c] += time * rate[half + c]
 
 
 @entry
-def look(solids, y, found, work):
-    """(places, pair) of `find_touching` at the start, with their geometry."""
-    n, pair = find_touching(solids, y, 0.0, found, work)
+def query_contacts(model, y, found, work):
+    """(contacts, pair) of `find_contacts` at the start, with their geometry."""
+    n, pair = find_contacts(model, y, 0.0, found, work)
     for k in range(min(n, found.id.shape[0])):
-        measure(solids, y, found, k, work.geometry)
+        measure(model, y, found, k, work.geometry)
     return n, pair

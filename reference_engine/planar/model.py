@@ -1,4 +1,4 @@
-"""The bodies and connectors of a world as `layout.Solids`: rows of numbers, put together in Python's own lists.
+"""The bodies and connectors of a world as `layout.Model`: rows of numbers, put together in Python's own lists.
 
 Worlds are small, and numpy takes as long for one number as for a thousand.
 """
@@ -11,43 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine import elementary
-from reference_engine.compiler.structure import Sheet
+from reference_engine.compiler.structure import PackedStruct
 from reference_engine.dense import mul
+from reference_engine.planar import layout as col
 from reference_engine.planar.convex_pieces import (
     BOWL,
+    CONCAVE_ARC,
     DISC,
     HALF_PLANE,
-    HOLLOW,
     ROUNDED,
     SMOOTH,
     Arc,
-    Part,
+    ConvexPiece,
     circle,
-    parts_of_outline,
+    pieces_of_outline,
     polygon,
 )
-from reference_engine.planar.layout import (
-    BODY_I,
-    BODY_J,
-    JOINT,
-    KIND,
-    LINE,
-    PAIR,
-    PART_I,
-    PART_J,
-    PRESSES,
-    R2,
-    RESTITUTION,
-    ROLE,
-    ROPE,
-    ROUND,
-    SIGMA,
-    STILL_NORMAL,
-    P,
-    Q,
-    Solids,
-    number_of,
-)
+from reference_engine.planar.layout import Model, number_of
 from reference_engine.planar_model.connectors import Joint, PathEnd, PathJoint
 from reference_engine.planar_model.errors import WorldError
 from reference_engine.planar_model.outline import centre_of_mass
@@ -61,63 +41,63 @@ ORIGIN = np.zeros((1, 2))
 UP = (0.0, 1.0)  # outward normal of a half-plane
 
 
-def pack_solids(world: World) -> Solids:
+def pack_model(world: World) -> Model:
     """Raises WorldError for what this mode does not have."""
-    return Sheet(Solids, solids_in_numbers(world)).structure
+    return PackedStruct(Model, model_in_numbers(world)).structure
 
 
-def solids_in_numbers(world: World) -> tuple[list, ...]:
+def model_in_numbers(world: World) -> tuple[list, ...]:
     """One list for each field of Solids. Raises WorldError for what this mode does not have."""
-    parts: list[Part] = []
+    pieces: list[ConvexPiece] = []
     row: list[int] = []
     count = len(world.bodies)
     free: list[int] = []
-    law: list[float] = []
+    coefficients: list[float] = []
     inv_mass, inv_inertia = [0.0] * (count + 1), [0.0] * (count + 1)
     for i, body in enumerate(world.bodies):
-        own = parts_of(world, i)
-        parts += own
+        own = pieces_of(world, i)
+        pieces += own
         row += [i] * len(own)
         if not body.fixed:
             inv_mass[i], inv_inertia[i] = 1.0 / body.mass, 1.0 / (body.inertia or math.inf)
             free += (3 * i, 3 * i + 1, 3 * i + 2)
     free += [3 * (count + 1) + c for c in free]
-    kind, rounded = [part.kind for part in parts], [part.rounded for part in parts]
+    kind, rounded = [piece.kind for piece in pieces], [piece.rounded for piece in pieces]
     arcs = [arc for own in rounded for arc in own]
-    first = [0, *accumulate(len(part.corners) for part in parts)]
+    first = [0, *accumulate(len(piece.corners) for piece in pieces)]
     arc_first = list(accumulate(map(len, rounded), initial=first[-1]))
     row_of = {arc: first[-1] + k for k, arc in enumerate(arcs)}
     lines = Lines([], [], [], [], [], [], [], [])
-    for part in parts:
-        add_lines(part, row_of, lines)
-    pairs = meeting_parts(world, kind, row)
+    for piece in pieces:
+        add_lines(piece, row_of, lines)
+    pairs = candidate_pairs(world, kind, row)
     for i, j in pairs:
         at = row[i], row[j]
-        law += (world.pair_friction[at], world.pair_static_friction[at], world.pair_restitution[at])
+        coefficients += (world.pair_friction[at], world.pair_static_friction[at], world.pair_restitution[at])
     vertices, normals, offsets, lengths, straight, arcs_at, cone, smooth = lines
     for arc in arcs:
         vertices += arc.centre
         normals += (elementary.cos(arc.middle), elementary.sin(arc.middle))
         offsets.append(arc.half)
         lengths.append(arc.radius)
-    links, figures = [], []
+    links, values = [], []
     if world.connectors:
         ids, numbers, points, directions, distances = pack_connectors(world, arc_first[-1])
-        ids[:, PAIR], ids[:, PRESSES] = len(pairs) + np.arange(len(ids)), 1
-        links, figures = ids.ravel().tolist(), numbers.ravel().tolist()
+        ids[:, col.PAIR], ids[:, col.PRESSES] = len(pairs) + np.arange(len(ids)), 1
+        links, values = ids.ravel().tolist(), numbers.ravel().tolist()
         vertices += points.ravel().tolist()
         normals += directions.ravel().tolist()
         offsets += distances.tolist()
         lengths += [math.inf] * len(distances)
-    radius = [math.inf if part.kind == HALF_PLANE else part.reach() for part in parts]
+    radius = [math.inf if piece.kind == HALF_PLANE else piece.bounding_radius() for piece in pieces]
     return (
         kind, row, radius, first, arc_first, vertices, normals, offsets, lengths, straight, arcs_at, cone, smooth, free,
-        inv_mass, inv_inertia, [k for pair in pairs for k in pair], law, links, figures,
+        inv_mass, inv_inertia, [k for pair in pairs for k in pair], coefficients, links, values,
     )  # fmt: skip
 
 
 class Lines(NamedTuple):
-    """Of the corners of parts and the lines from each to the next, one after the other, as in Solids."""
+    """Of the corners of pieces and the lines from each to the next, one after the other, as in Solids."""
 
     vertices: list[float]
     normals: list[float]
@@ -129,10 +109,10 @@ class Lines(NamedTuple):
     smooth: list[int]
 
 
-def add_lines(part: Part, row_of: dict[Arc, int], lines_out: Lines) -> None:
-    """Of one part: its own normal of a half-plane; no edge of a hollow is one that is felt."""
-    corners = part.corners.tolist()
-    if part.kind == HALF_PLANE:
+def add_lines(piece: ConvexPiece, row_of: dict[Arc, int], lines_out: Lines) -> None:
+    """Of one part: its own normal of a half-plane; no edge of a concave arc is one that is felt."""
+    corners = piece.corners.tolist()
+    if piece.kind == HALF_PLANE:
         normals, lengths = [UP], [math.inf]
     else:
         normals, lengths = [], []
@@ -142,12 +122,12 @@ def add_lines(part: Part, row_of: dict[Arc, int], lines_out: Lines) -> None:
             lengths.append(length)
     cones: list[tuple[float, ...]] = [(*before, *after) for before, after in zip(normals[-1:] + normals[:-1], normals)]
     arcs, smooth, straight = [(-1, -1)] * len(corners), [0] * len(corners), [1] * len(corners)
-    if part.kind == HOLLOW:
+    if piece.kind == CONCAVE_ARC:
         cones, straight = [(0.0, 0.0, 0.0, 0.0)] * len(corners), [0] * len(corners)
-    elif part.kind == ROUNDED or any(part.joins):
-        straight = [int(part.arcs[k] is None) for k in range(len(corners))]
+    elif piece.kind == ROUNDED or any(piece.joins):
+        straight = [int(piece.arcs[k] is None) for k in range(len(corners))]
         for k, corner in enumerate(corners):
-            arcs[k], cones[k], smooth[k] = round_join(part, row_of, k, corner, cones[k])
+            arcs[k], cones[k], smooth[k] = round_join(piece, row_of, k, corner, cones[k])
     for (x, y), (nx, ny), pair, cone in zip(corners, normals, arcs, cones):
         lines_out.vertices.extend((x, y))
         lines_out.normals.extend((nx, ny))
@@ -160,18 +140,18 @@ def add_lines(part: Part, row_of: dict[Arc, int], lines_out: Lines) -> None:
 
 
 def round_join(
-    part: Part, row_of: dict[Arc, int], k: int, corner: list[float], cone: tuple[float, ...]
+    piece: ConvexPiece, row_of: dict[Arc, int], k: int, corner: list[float], cone: tuple[float, ...]
 ) -> tuple[tuple[int, int], tuple[float, ...], int]:
     """(rows of the arcs before and after a corner, or -1; normals there, given those of the straight lines; is it
 
     smooth).
     """
-    before, after = part.arcs[k - 1], part.arcs[k]
+    before, after = piece.arcs[k - 1], piece.arcs[k]
     normals = [cone[:2], cone[2:]]
     for side, arc in enumerate((before, after)):
         if arc:
             normals[side] = tuple((corner[c] - arc.centre[c]) / arc.radius for c in range(2))
-    if part.joins and (join := part.joins[k]):
+    if piece.joins and (join := piece.joins[k]):
         before, after = join.before, join.after
         normals = [join.normals[:2], join.normals[2:]]
     (ax, ay), (bx, by) = normals
@@ -180,20 +160,23 @@ def round_join(
     return rows, (ax, ay, bx, by), int(smooth)
 
 
-def parts_of(world: World, i: int) -> list[Part]:
-    """The parts of a body, about its centre of mass."""
+def pieces_of(world: World, i: int) -> list[ConvexPiece]:
+    """The pieces of a body, about its centre of mass."""
     shape = world.bodies[i].shape
     if isinstance(shape, Polygon):
         return [polygon(shape.vertices)]
     if isinstance(shape, HalfPlane):
-        return [Part(HALF_PLANE, ORIGIN, (None,))]
+        return [ConvexPiece(HALF_PLANE, ORIGIN, (None,))]
     if isinstance(shape, Disc | Bowl):
         return [circle(DISC if isinstance(shape, Disc) else BOWL, shape.radius)]
-    return parts_of_outline(shape, world.body_name(i))
+    return pieces_of_outline(shape, world.body_name(i))
 
 
-def meeting_parts(world: World, kind: list[np.int64], row: list[int]) -> list[tuple[int, int]]:
-    """Parts that may meet: a half-plane, bowl or hollow is the second, a disc the first; hollows meet no hollow."""
+def candidate_pairs(world: World, kind: list[np.int64], row: list[int]) -> list[tuple[int, int]]:
+    """Parts that may meet: a half-plane, bowl or concave arc is the second, a disc the first; concave arcs meet no
+
+    concave arc.
+    """
     bodies, apart = world.bodies, passing_pairs(world)
     pairs = []
     for i in range(len(kind)):
@@ -201,9 +184,9 @@ def meeting_parts(world: World, kind: list[np.int64], row: list[int]) -> list[tu
             a, b = row[i], row[j]
             if a == b or (bodies[a].fixed and bodies[b].fixed) or (a, b) in apart:
                 continue
-            if kind[i] >= HOLLOW and kind[j] >= HOLLOW:
+            if kind[i] >= CONCAVE_ARC and kind[j] >= CONCAVE_ARC:
                 continue
-            swap = kind[i] >= HOLLOW or (kind[j] == DISC and kind[i] != DISC)
+            swap = kind[i] >= CONCAVE_ARC or (kind[j] == DISC and kind[i] != DISC)
             pairs.append((j, i) if swap else (i, j))
     return pairs
 
@@ -225,11 +208,12 @@ def arm(world: World, body: int, point: tuple[float, float]) -> tuple[float, flo
 
 
 def pack_connectors(world: World, start: int) -> tuple[Ids, Array, Array, Array, Array]:
-    """(rows of Places.id, of Places.figure, points, normals, offsets) of C connectors; two points each, from `start`.
+    """(rows of Contacts.id, of Contacts.value, points, normals, offsets) of C connectors; two points each, from
+    `start`.
 
     A joint whose normal turns is a line of the second body; ropes and rods are circles about a point of the second.
     """
-    links, figures = np.zeros((len(world.connectors), 14), np.int64), np.zeros((len(world.connectors), 8))
+    links, values = np.zeros((len(world.connectors), 14), np.int64), np.zeros((len(world.connectors), 8))
     points, directions, offsets = [np.zeros((0, 2))], [np.zeros((0, 2))], []
     for c, connector in enumerate(world.connectors):
         if isinstance(connector, PathJoint | PathEnd):
@@ -238,7 +222,7 @@ def pack_connectors(world: World, start: int) -> tuple[Ids, Array, Array, Array,
         arms = np.array([arm(world, connector.first, connector.first_point),
                          arm(world, connector.second, connector.second_point)])  # fmt: skip
         points.append(arms)
-        links[c, [BODY_I, BODY_J, PART_I, PART_J, P, Q]] = (
+        links[c, [col.BODY_I, col.BODY_J, col.PIECE_I, col.PIECE_J, col.P, col.Q]] = (
             a,
             b,
             number_of(c),
@@ -246,15 +230,15 @@ def pack_connectors(world: World, start: int) -> tuple[Ids, Array, Array, Array,
             start + 2 * c,
             start + 2 * c + 1,
         )
-        figures[c, SIGMA] = 1.0
+        values[c, col.SIGMA] = 1.0
         if isinstance(connector, Joint):
-            links[c, [KIND, ROLE]] = LINE if connector.normal_turns else STILL_NORMAL, JOINT
+            links[c, [col.KIND, col.ROLE]] = col.LINE if connector.normal_turns else col.STILL_NORMAL, col.JOINT
             directions.append(np.array([connector.normal, connector.normal]))
             offsets += 2 * [float(mul(connector.normal, arms[1]))]
         else:
-            links[c, [KIND, ROLE]] = ROUND, JOINT if connector.rod else ROPE
+            links[c, [col.KIND, col.ROLE]] = col.ROUND, col.JOINT if connector.rod else col.ROPE
             own = min(world.pair_restitution[k, k] for k in (connector.first, connector.second) if k >= 0)
-            figures[c, [R2, SIGMA, RESTITUTION]] = -connector.length, -1.0, own
+            values[c, [col.R2, col.SIGMA, col.RESTITUTION]] = -connector.length, -1.0, own
             directions.append(np.zeros((2, 2)))
             offsets += 2 * [0.0]
-    return links, figures, np.concatenate(points), np.concatenate(directions), np.array(offsets, np.float64)
+    return links, values, np.concatenate(points), np.concatenate(directions), np.array(offsets, np.float64)

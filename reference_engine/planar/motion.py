@@ -17,16 +17,16 @@ KINDS = np.array(EVENTS, np.str_)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Events:
-    """One row for each place at which something happened, in order of time.
+    """One row for each contact at which something happened, in order of time.
 
-    impact          an impulse; its figures are in Motion.impacts
-    accumulation    infinitely many impacts end here, and the place rests: the limit of their times
-    made, broken    the place began to hold bodies together by a force, or ceased to; a rope became taut or slack
-    stick, slip     a place that slid sticks; one that stuck begins to slide, or one that slid slides the other way
-    indeterminate   Painleve 1895: contact forces and parting both obey all laws at a sliding place; it parts
-    jam             an impulse where nothing approaches, because no finite forces obey Coulomb's law at several places
-                    that slide (Genot & Brogliato 1999); its figures too are in Motion.impacts
-    inexact         forces or impulses were found that obey the laws to 100 times round-off only; the worst place
+    impact          an impulse; its numbers are in Motion.impacts
+    accumulation    infinitely many impacts end here, and the contact rests: the limit of their times
+    made, broken    the contact began to hold bodies together by a force, or ceased to; a rope became taut or slack
+    stick, slip     a contact that slid sticks; one that stuck begins to slide, or one that slid slides the other way
+    indeterminate   Painleve 1895: contact forces and parting both obey all laws at a sliding contact; it parts
+    jam             an impulse where nothing approaches, because no finite forces obey Coulomb's law at several contacts
+                    that slide (Genot & Brogliato 1999); its numbers too are in Motion.impacts
+    inexact         forces or impulses were found that obey the laws to 100 times round-off only; the worst contact
     """
 
     time: Array  # (E,) s
@@ -35,7 +35,7 @@ class Events:
     point: Array  # (E, 2) m
 
     def times(self, kind: str) -> Array:
-        """Instants of one kind, each once [s]."""
+        """Times of one kind, each once [s]."""
         return np.unique(self.time[self.kind == kind])
 
 

@@ -9,24 +9,33 @@ import numpy as np
 
 from reference_engine.compiler.kernels import kernel
 from reference_engine.contact_problems.elimination import eliminate, substitute
+from reference_engine.planar import layout as col
 from reference_engine.planar.islands import divide
-from reference_engine.planar.layout import BODY_I, BODY_J, GAP, JOINT, RATE, ROLE, SLIP
-from reference_engine.planar.rows import GRIP, NORMALS, PUSHES, TANGENT, build, gather, measure, push
+from reference_engine.planar.rows import (
+    AS_FORCES,
+    NORMALS,
+    TANGENT,
+    WITH_STICKING,
+    apply_forces,
+    build,
+    gather,
+    measure,
+)
 
-ROUND_OFF = 1e-12  # m/s, times 1 + the greatest speed: round-off of a rate
-ALLOWANCE = 2e-13  # m, times 1 + the extent of the scene: round-off of a gap
-TOUCH = 1e-12  # m, times the same: a gap that counts as closed when an event is resolved
+RATE_ROUND_OFF = 1e-12  # m/s, times 1 + the greatest speed: round-off of a rate
+GAP_ROUND_OFF = 2e-13  # m, times 1 + the extent of the scene: round-off of a gap
+CLOSED_GAP = 1e-12  # m, times the same: a gap that counts as closed when an event is resolved
 DEPENDS = 1e-13  # of a row: what it has of its own, beside those before it
 NEARLY = 1e-4  # the same: it is not obeyed where it keeps overlaps apart, and else only where it is off by more than
 NOTHING = 0.25  # of the round-off above; else that would be blown up by one over what it has of its own
 
 
 @kernel
-def extent(solids, y):
+def extent(model, y):
     """The greatest coordinate of a body that moves [m]."""
     most = 0.0
-    for i in range(solids.inv_mass.shape[0]):
-        if solids.inv_mass[i] > 0.0:
+    for i in range(model.inv_mass.shape[0]):
+        if model.inv_mass[i] > 0.0:
             most = max(most, abs(y[3 * i]), abs(y[3 * i + 1]))
     return most
 
@@ -37,34 +46,38 @@ def still_of(y):
     most = 0.0
     for c in range(y.shape[0] // 2, y.shape[0]):
         most = max(most, abs(y[c]))
-    return ROUND_OFF * (1.0 + most)
+    return RATE_ROUND_OFF * (1.0 + most)
 
 
 @kernel
-def kinetic_energy(solids, y, less, other):
+def kinetic_energy(model, y, less, other):
     """Of the twists in y without `less` times those of the other [J]."""
-    R, total = solids.inv_mass.shape[0], 0.0
+    R, total = model.inv_mass.shape[0], 0.0
     for i in range(R):
         for c in range(3):
-            light = solids.inv_mass[i] if c < 2 else solids.inv_inertia[i]
-            if light > 0.0:
-                total += 0.5 * (y[3 * R + 3 * i + c] - less * other[3 * R + 3 * i + c]) ** 2 / light
+            inverse = model.inv_mass[i] if c < 2 else model.inv_inertia[i]
+            if inverse > 0.0:
+                total += 0.5 * (y[3 * R + 3 * i + c] - less * other[3 * R + 3 * i + c]) ** 2 / inverse
     return total
 
 
 @kernel
-def write_row(solids, places, k, row, column, size, out):
+def write_row(model, contacts, k, row, column, size, out):
     """A row of J over the square roots of the masses, for the bodies of an island; returns the square of its length."""
     for c in range(size):
         out[c] = 0.0
     total = 0.0
     for side in range(2):
-        i, sign = places.id[k, BODY_J if side else BODY_I], -1.0 if side else 1.0
-        light, lively, at = sign * np.sqrt(solids.inv_mass[i]), sign * np.sqrt(solids.inv_inertia[i]), 3 * column[i]
+        i, sign = contacts.id[k, col.BODY_J if side else col.BODY_I], -1.0 if side else 1.0
+        sqrt_inv_mass, sqrt_inv_inertia, at = (
+            sign * np.sqrt(model.inv_mass[i]),
+            sign * np.sqrt(model.inv_inertia[i]),
+            3 * column[i],
+        )
         if at >= 0:
-            out[at] += light * row[0]
-            out[at + 1] += light * row[1]
-            out[at + 2] += lively * row[2 + side]
+            out[at] += sqrt_inv_mass * row[0]
+            out[at + 1] += sqrt_inv_mass * row[1]
+            out[at + 2] += sqrt_inv_inertia * row[2 + side]
     for c in range(size):
         total += out[c] * out[c]
     return total
@@ -76,12 +89,12 @@ def take_out(Q, r, skipped, x, size):
     for _ in range(2):
         for c in range(r):
             if skipped[c] == 0:
-                part = 0.0
+                component = 0.0
                 for i in range(size):
-                    part += Q[r, i] * Q[c, i]
-                x[r] -= part * x[c]
+                    component += Q[r, i] * Q[c, i]
+                x[r] -= component * x[c]
                 for i in range(size):
-                    Q[r, i] -= part * Q[c, i]
+                    Q[r, i] -= component * Q[c, i]
     own = 0.0
     for i in range(size):
         own += Q[r, i] * Q[r, i]
@@ -89,7 +102,7 @@ def take_out(Q, r, skipped, x, size):
 
 
 @kernel
-def least_change(solids, places, s, m, unit, apart, work, offset, y):
+def least_change(model, contacts, s, m, unit, apart, work, offset, y):
     """y[offset:] += M^(-1/2) x for the m gathered rows of island s and work.right.
 
     A row that depends on those before it is left out: where redundant rows contradict each other, those of the lower
@@ -99,11 +112,11 @@ def least_change(solids, places, s, m, unit, apart, work, offset, y):
     bodies = work.first_member[s + 1] - first
     size = 3 * bodies
     for r in range(m):
-        whole = write_row(solids, places, work.of[r], work.across[r], work.column, size, Q[r])
+        whole = write_row(model, contacts, work.of[r], work.across[r], work.column, size, Q[r])
         x[r] = work.right[r]
         own = take_out(Q, r, skipped, x, size)
         skipped[r] = 0
-        blown_up = abs(x[r]) <= NOTHING * unit or (apart and places.id[work.of[r], ROLE] != JOINT)
+        blown_up = abs(x[r]) <= NOTHING * unit or (apart and contacts.id[work.of[r], col.ROLE] != col.JOINT)
         if own <= DEPENDS**2 * whole or (own <= NEARLY**2 * whole and blown_up):
             skipped[r] = 1
             continue
@@ -114,31 +127,34 @@ def least_change(solids, places, s, m, unit, apart, work, offset, y):
         if skipped[r] == 0:
             for c in range(bodies):
                 i = work.member[first + c]
-                light, lively = np.sqrt(solids.inv_mass[i]), np.sqrt(solids.inv_inertia[i])
-                y[offset + 3 * i] += light * x[r] * Q[r, 3 * c]
-                y[offset + 3 * i + 1] += light * x[r] * Q[r, 3 * c + 1]
-                y[offset + 3 * i + 2] += lively * x[r] * Q[r, 3 * c + 2]
+                sqrt_inv_mass, sqrt_inv_inertia = np.sqrt(model.inv_mass[i]), np.sqrt(model.inv_inertia[i])
+                y[offset + 3 * i] += sqrt_inv_mass * x[r] * Q[r, 3 * c]
+                y[offset + 3 * i + 1] += sqrt_inv_mass * x[r] * Q[r, 3 * c + 1]
+                y[offset + 3 * i + 2] += sqrt_inv_inertia * x[r] * Q[r, 3 * c + 2]
 
 
 @kernel
-def close_gaps(solids, y, places, n, work, apart):
-    """Gaps of the first n places to zero; if `apart`, only those that are negative and those of joints. Was any not?"""
+def close_gaps(model, y, contacts, n, work, apart):
+    """Gaps of the first n contacts to zero; if `apart`, only those that are negative and those of joints. Was any
+
+    not?
+    """
     off = False
     for k in range(n):
-        measure(solids, y, places, k, work.geometry)
-        gap = work.geometry[k, GAP]
-        off = off or gap < 0.0 or (gap > 0.0 and not (apart and places.id[k, ROLE] != JOINT))
+        measure(model, y, contacts, k, work.geometry)
+        gap = work.geometry[k, col.GAP]
+        off = off or gap < 0.0 or (gap > 0.0 and not (apart and contacts.id[k, col.ROLE] != col.JOINT))
     if not off:
         return False
-    unit = ALLOWANCE * (1.0 + extent(solids, y))
-    for s in range(divide(solids, places, n, work)):
-        m = gather(places, s, NORMALS, work)
+    unit = GAP_ROUND_OFF * (1.0 + extent(model, y))
+    for s in range(divide(model, contacts, n, work)):
+        m = gather(contacts, s, NORMALS, work)
         for r in range(m):
             k = work.of[r]
-            work.right[r] = -work.geometry[k, GAP]
-            if apart and places.id[k, ROLE] != JOINT:
+            work.right[r] = -work.geometry[k, col.GAP]
+            if apart and contacts.id[k, col.ROLE] != col.JOINT:
                 work.right[r] = max(0.0, work.right[r])
-        least_change(solids, places, s, m, unit, apart, work, 0, y)
+        least_change(model, contacts, s, m, unit, apart, work, 0, y)
     return True
 
 
@@ -146,43 +162,43 @@ def close_gaps(solids, y, places, n, work, apart):
 def aim_at_rest(work, m):
     """The right sides that stop the rates and slips of the gathered rows."""
     for r in range(m):
-        work.right[r] = -work.geometry[work.of[r], SLIP if work.tangent[r] == TANGENT else RATE]
+        work.right[r] = -work.geometry[work.of[r], col.SLIP if work.tangent[r] == TANGENT else col.RATE]
 
 
 @kernel
-def stop_rates(solids, y, places, n, work):
-    """Rates of the first n places, and slips of those that stick, to zero."""
+def stop_rates(model, y, contacts, n, work):
+    """Rates of the first n contacts, and slips of those that stick, to zero."""
     for k in range(n):
-        measure(solids, y, places, k, work.geometry)
+        measure(model, y, contacts, k, work.geometry)
     unit = still_of(y)
-    for s in range(divide(solids, places, n, work)):
-        m = gather(places, s, GRIP, work)
+    for s in range(divide(model, contacts, n, work)):
+        m = gather(contacts, s, WITH_STICKING, work)
         aim_at_rest(work, m)
-        least_change(solids, places, s, m, unit, False, work, 3 * solids.inv_mass.shape[0], y)
+        least_change(model, contacts, s, m, unit, False, work, 3 * model.inv_mass.shape[0], y)
 
 
 @kernel
-def stop_by_blows(solids, y, places, n, work):
+def stop_by_impulses(model, y, contacts, n, work):
     """The same by impulses that bring their friction with them."""
     for k in range(n):
-        measure(solids, y, places, k, work.geometry)
-    for s in range(divide(solids, places, n, work)):
-        m = build(solids, places, s, PUSHES, work)
+        measure(model, y, contacts, k, work.geometry)
+    for s in range(divide(model, contacts, n, work)):
+        m = build(model, contacts, s, AS_FORCES, work)
         aim_at_rest(work, m)
         eliminate(work.M, m, work.pivot, work.skipped, work.size)
         substitute(work.M, m, work.pivot, work.skipped, work.right, work.x)
-        push(solids, places, m, work.of, work.along, work.x, 3 * solids.inv_mass.shape[0], y)
+        apply_forces(model, contacts, m, work.of, work.along, work.x, 3 * model.inv_mass.shape[0], y)
 
 
 @kernel
-def project(solids, y, places, n, work):
-    """Gaps of the first n places, then their rates and the slip of those that stick, to zero."""
+def project(model, y, contacts, n, work):
+    """Gaps of the first n contacts, then their rates and the slip of those that stick, to zero."""
     if n > 0:
-        close_gaps(solids, y, places, n, work, False)
-        stop_rates(solids, y, places, n, work)
+        close_gaps(model, y, contacts, n, work, False)
+        stop_rates(model, y, contacts, n, work)
 
 
 @kernel
-def separate(solids, y, places, n, work):
-    """Gaps of the first n places that are negative, by round-off, and those of joints, to zero. Was any not?"""
-    return n > 0 and close_gaps(solids, y, places, n, work, True)
+def separate(model, y, contacts, n, work):
+    """Gaps of the first n contacts that are negative, by round-off, and those of joints, to zero. Was any not?"""
+    return n > 0 and close_gaps(model, y, contacts, n, work, True)

@@ -1,85 +1,79 @@
-"""What ends the present set of places: a force falls through zero or leaves its cone, slip stops, an edge ends."""
+"""What ends the present set of contacts: a force falls through zero or leaves its cone, slip stops, an edge ends."""
 
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel
 from reference_engine.contact_problems.friction_modes import FULL_PLUS, SLIPS_PLUS, STICKS
 from reference_engine.dop853 import dense_state
-from reference_engine.planar.features import OVER_END, room_to_end
+from reference_engine.planar import layout as col
+from reference_engine.planar.features import OVER_END, distance_to_end
 from reference_engine.planar.islands import divide
-from reference_engine.planar.layout import (
-    JOINT,
-    MODE,
-    ROLE,
-    SLIP,
-    STATIC_FRICTION,
-)
-from reference_engine.planar.rows import measure, rate_with, stiffness
+from reference_engine.planar.rows import delassus_diagonal, measure, rate_with
 
-LOOKS = np.int64(8)  # at a step, for the first sign
+SIGN_CHECKS = np.int64(8)  # at a step, for the first sign
 SLIDES_FOR_CERTAIN = 100.0  # times the round-off of a rate
-FORCE, CONE, SLIP_ENDS, EDGE = np.int64(0), np.int64(1), np.int64(2), np.int64(3)  # which of a place's conditions
+FORCE, CONE, SLIP_ENDS, EDGE = np.int64(0), np.int64(1), np.int64(2), np.int64(3)  # which of a contact's conditions
 
 
 @kernel
-def along(places, k, G):
-    """The slip of place k in the direction of its mode [m/s]."""
-    return G[k, SLIP] if places.id[k, MODE] in (SLIPS_PLUS, FULL_PLUS) else -G[k, SLIP]
+def along(contacts, k, G):
+    """The slip of contact k in the direction of its mode [m/s]."""
+    return G[k, col.SLIP] if contacts.id[k, col.MODE] in (SLIPS_PLUS, FULL_PLUS) else -G[k, col.SLIP]
 
 
 @kernel
-def margin(solids, forces, time, y, places, n, islands, work, pull):
-    """(least margin, place, condition): negative once a place pulls or its grip fails (by more than `pull`, m/s^2),
+def margin(model, forces, time, y, contacts, n, islands, work, pull):
+    """(least margin, contact, condition): negative once a contact pulls or its grip fails (by more than `pull`, m/s^2),
 
     slides the other way (by more than work.spare, m/s), or is past its edge.
     """
-    rate_with(solids, forces, time, y, places, n, islands, work, work.rate)
+    rate_with(model, forces, time, y, contacts, n, islands, work, work.rate)
     least, at, what = np.inf, np.int64(-1), FORCE
     for k in range(n):
-        role, mode = places.id[k, ROLE], places.id[k, MODE]
-        if role == JOINT:
+        role, mode = contacts.id[k, col.ROLE], contacts.id[k, col.MODE]
+        if role == col.JOINT:
             continue
-        stiff = stiffness(solids, places, k, work.geometry)
+        stiff = delassus_diagonal(model, contacts, k, work.geometry)
         m = work.force[k, 0] * stiff + pull
         if m < least:
             least, at, what = m, np.int64(k), FORCE
         if mode == STICKS:
-            room = places.figure[k, STATIC_FRICTION] * work.force[k, 0] - abs(work.force[k, 1])
-            m = room * stiff + pull
+            reserve = contacts.value[k, col.STATIC_FRICTION] * work.force[k, 0] - abs(work.force[k, 1])
+            m = reserve * stiff + pull
             if m < least:
                 least, at, what = m, np.int64(k), CONE
         elif mode >= SLIPS_PLUS:
-            m = along(places, k, work.geometry) + work.spare[k]
+            m = along(contacts, k, work.geometry) + work.spare[k]
             if m < least:
                 least, at, what = m, np.int64(k), SLIP_ENDS
-        m = room_to_end(solids, y, places, k, work.geometry) + OVER_END
+        m = distance_to_end(model, y, contacts, k, work.geometry) + OVER_END
         if m < least:
             least, at, what = m, np.int64(k), EDGE
     return least, at, what
 
 
 @kernel
-def first_release(solids, forces, time, h, places, n, work, y, until, pull, still, allowed):
-    """(part of the step, place, condition) up to `until`; (2, -1, _) if every place holds.
+def first_release(model, forces, time, h, contacts, n, work, y, until, pull, still, allowed):
+    """(fraction of the step, contact, condition) up to `until`; (2, -1, _) if every contact holds.
 
-    Looks at eight instants, at fewer where the step is shorter than the one that the tolerance allows, of `allowed`
+    Looks at eight times, at fewer where the step is shorter than the one that the tolerance allows, of `allowed`
     seconds; the first sign is narrowed down by regula falsi (Dowell & Jarratt's Illinois form, 1971).
     """
-    state, before, m_before, islands = work.state, 0.0, np.inf, divide(solids, places, n, work)
+    state, before, m_before, islands = work.state, 0.0, np.inf, divide(model, contacts, n, work)
     for k in range(n):  # what has only just begun to slide may do so by round-off, or go the other way yet
-        measure(solids, y, places, k, work.geometry)
-        slip = along(places, k, work.geometry)
+        measure(model, y, contacts, k, work.geometry)
+        slip = along(contacts, k, work.geometry)
         work.spare[k] = still + max(0.0, -slip) if abs(slip) < SLIDES_FOR_CERTAIN * still else 0.0
-    looks = min(LOOKS, 1 + np.int64(LOOKS * until * h / allowed))
-    for look in range(1, looks + 1):
-        after = until * look / looks
-        dense_state(y, work.dense, after, solids.free, state)
-        m_after, at, what = margin(solids, forces, time + after * h, state, places, n, islands, work, pull)
+    checks = min(SIGN_CHECKS, 1 + np.int64(SIGN_CHECKS * until * h / allowed))
+    for check in range(1, checks + 1):
+        after = until * check / checks
+        dense_state(y, work.dense, after, model.free, state)
+        m_after, at, what = margin(model, forces, time + after * h, state, contacts, n, islands, work, pull)
         if m_after < 0.0:
             if m_before == np.inf:
                 for c in range(y.shape[0]):
                     state[c] = y[c]
-                m_before, _, _ = margin(solids, forces, time, state, places, n, islands, work, pull)
+                m_before, _, _ = margin(model, forces, time, state, contacts, n, islands, work, pull)
             side = 0
             for _ in range(200):
                 x = (m_before * after - m_after * before) / (m_before - m_after)
@@ -87,8 +81,8 @@ def first_release(solids, forces, time, h, places, n, work, y, until, pull, stil
                     x = 0.5 * (before + after)
                 if x <= before or x >= after or after - before < 1e-15 * until:
                     break
-                dense_state(y, work.dense, x, solids.free, state)
-                m, where, which = margin(solids, forces, time + x * h, state, places, n, islands, work, pull)
+                dense_state(y, work.dense, x, model.free, state)
+                m, where, which = margin(model, forces, time + x * h, state, contacts, n, islands, work, pull)
                 if m < 0.0:
                     after, m_after, at, what = x, m, where, which
                     side = side + 1 if side > 0 else 1

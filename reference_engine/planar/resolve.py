@@ -1,4 +1,4 @@
-"""What happens at an instant: what touches, what approaches, and the impulses. What holds then is for `settle`."""
+"""What happens at one time: what touches, what approaches, and the impulses. What holds then is for `settle`."""
 
 import numpy as np
 
@@ -11,94 +11,67 @@ from reference_engine.contact_problems.friction_modes import (
     SLIPS_PLUS,
     STICKS,
 )
+from reference_engine.planar import layout as col
 from reference_engine.planar.islands import divide, largest
-from reference_engine.planar.layout import (
-    BLOCK_FULL,
-    CONDITION,
-    ENERGY,
-    EVENTS,
-    EVENTS_FULL,
-    FADED,
-    FRICTION,
-    GOES_ON,
-    GUESS,
-    IDLE,
-    JOINT,
-    LAST_EVENT,
-    LET_GO,
-    OVERLAP,
-    PAIR,
-    PART_I,
-    PART_J,
-    PLACES_FULL,
-    PULL,
-    RATE,
-    RELEASED,
-    RESOLVED,
-    ROLE,
-    SEAM_I,
-    SEAM_J,
-    SETTLES,
-    SLACK,
-    STANDSTILL,
-    STATIC_FRICTION,
-    STRIKES,
-    STRUCK,
-    TIME,
-    TOUCHED,
-)
 from reference_engine.planar.log import note_event, note_impact, sample
-from reference_engine.planar.narrow_phase import PENETRATING, find_touching
-from reference_engine.planar.projection import TOUCH, extent, kinetic_energy, separate, still_of
+from reference_engine.planar.narrow_phase import PENETRATING, find_contacts
+from reference_engine.planar.projection import CLOSED_GAP, extent, kinetic_energy, separate, still_of
 from reference_engine.planar.release import CONE, EDGE, FORCE, SLIP_ENDS
-from reference_engine.planar.rows import stiffness, strike, survey
+from reference_engine.planar.rows import apply_impulses, delassus_diagonal, survey
 
-SEAM = 1e3  # times the round-off of a rate: where a corner slides off an edge, normals differ by OVER_END / size
-NO_SEAM = np.iinfo(np.int64).min  # no part: connectors are numbered downwards from -1
-INSTANT = 5e-12  # s, events that are no further apart are at one instant
-MOST_AT_AN_INSTANT = 1000  # events, and ten more for each place there is room for
-
-
-@kernel
-def count_event(clock, rule, held):
-    """GOES_ON, unless events at one instant, or all, have no end."""
-    now, count = clock.now, clock.tally
-    if now[TIME] - now[LAST_EVENT] > INSTANT:
-        count[IDLE], count[LET_GO] = 0, 0
-    count[IDLE] += 1
-    now[LAST_EVENT] = now[TIME]
-    if count[IDLE] > MOST_AT_AN_INSTANT + 10 * held.id.shape[0]:
-        return STANDSTILL
-    count[RESOLVED] += 1
-    return EVENTS_FULL if max(count[EVENTS], count[RESOLVED]) > rule.max_events[0] else GOES_ON
+EDGE_TOLERANCE = (
+    1e3  # times the round-off of a rate: where a corner slides off an edge, normals differ by OVER_END / size
+)
+NO_PIECE = np.iinfo(np.int64).min  # no part: connectors are numbered downwards from -1
+SAME_TIME = 5e-12  # s, events that are no further apart are at one time
+MOST_EVENTS_AT_ONE_TIME = 1000  # events, and ten more for each contact there is space for
 
 
 @kernel
-def begin(solids, rule, clock, held, work):
-    """Once at the start of an instant: what has just been released, and what that place is likely to do next."""
-    count = clock.tally
-    count[FADED], clock.now[SLACK] = 0, 0.0
-    count[STRUCK], count[SEAM_I], count[SEAM_J] = 0, NO_SEAM, NO_SEAM
-    status = count_event(clock, rule, held)
-    k = count[RELEASED]
-    pulls = k >= 0 and count[CONDITION] == FORCE
-    if k >= 0 and count[CONDITION] == CONE:  # the cone of no force is a point, which friction leaves first
-        pulls = work.force[k, 0] * stiffness(solids, held, k, work.geometry) <= clock.now[PULL]
-    if pulls and count[LET_GO] < clock.let_go.shape[0]:
-        clock.let_go[count[LET_GO], 0], clock.let_go[count[LET_GO], 1] = held.id[k, PART_I], held.id[k, PART_J]
-        count[LET_GO] += 1
+def count_event(loop, rule, active):
+    """GOES_ON, unless events at one time, or all, have no end."""
+    now, count = loop.now, loop.counters
+    if now[col.TIME] - now[col.LAST_EVENT] > SAME_TIME:
+        count[col.IDLE], count[col.LET_GO] = 0, 0
+    count[col.IDLE] += 1
+    now[col.LAST_EVENT] = now[col.TIME]
+    if count[col.IDLE] > MOST_EVENTS_AT_ONE_TIME + 10 * active.id.shape[0]:
+        return col.STANDSTILL
+    count[col.RESOLVED] += 1
+    return col.EVENTS_FULL if max(count[col.EVENTS], count[col.RESOLVED]) > rule.max_events[0] else col.GOES_ON
+
+
+@kernel
+def begin(model, rule, loop, active, work):
+    """Once at the start of an event: what has just been released, and what that place is likely to do next."""
+    count = loop.counters
+    count[col.FADED], loop.now[col.SLACK] = 0, 0.0
+    count[col.IMPULSES_APPLIED], count[col.EDGE_PIECE_I], count[col.EDGE_PIECE_J] = 0, NO_PIECE, NO_PIECE
+    status = count_event(loop, rule, active)
+    k = count[col.RELEASED]
+    pulls = k >= 0 and count[col.CONDITION] == FORCE
+    if k >= 0 and count[col.CONDITION] == CONE:  # the cone of no force is a point, which friction leaves first
+        pulls = work.force[k, 0] * delassus_diagonal(model, active, k, work.geometry) <= loop.now[col.PULL]
+    if pulls and count[col.LET_GO] < loop.let_go.shape[0]:
+        loop.let_go[count[col.LET_GO], 0], loop.let_go[count[col.LET_GO], 1] = (
+            active.id[k, col.PIECE_I],
+            active.id[k, col.PIECE_J],
+        )
+        count[col.LET_GO] += 1
     if pulls:
-        held.id[k, GUESS] = OPEN
-    elif k >= 0 and count[CONDITION] == SLIP_ENDS:
-        held.id[k, GUESS] = STICKS
-    elif k >= 0 and count[CONDITION] == CONE:  # at the edge of its cone; else it would be within round-off of it again
+        active.id[k, col.GUESS] = OPEN
+    elif k >= 0 and count[col.CONDITION] == SLIP_ENDS:
+        active.id[k, col.GUESS] = STICKS
+    elif (
+        k >= 0 and count[col.CONDITION] == CONE
+    ):  # at the edge of its cone; else it would be within round-off of it again
         backward = work.force[k, 1] > 0.0
-        if held.figure[k, STATIC_FRICTION] > held.figure[k, FRICTION]:
-            held.id[k, GUESS] = FULL_MINUS if backward else FULL_PLUS
+        if active.value[k, col.STATIC_FRICTION] > active.value[k, col.FRICTION]:
+            active.id[k, col.GUESS] = FULL_MINUS if backward else FULL_PLUS
         else:
-            held.id[k, GUESS] = SLIPS_MINUS if backward else SLIPS_PLUS
-    if k >= 0 and count[CONDITION] == EDGE:
-        count[SEAM_I], count[SEAM_J] = held.id[k, PART_I], held.id[k, PART_J]
+            active.id[k, col.GUESS] = SLIPS_MINUS if backward else SLIPS_PLUS
+    if k >= 0 and count[col.CONDITION] == EDGE:
+        count[col.EDGE_PIECE_I], count[col.EDGE_PIECE_J] = active.id[k, col.PIECE_I], active.id[k, col.PIECE_J]
     return status
 
 
@@ -108,63 +81,65 @@ def between(i, j, a, b):
 
 
 @kernel
-def look_around(solids, forces, clock, held, found, instant, work, log):
-    """(what is to be done, places in touch): STRIKES where some approach, SETTLES where none does, or a failure."""
-    now, count, y = clock.now, clock.tally, clock.y
-    reach = TOUCH * (1.0 + extent(solids, y))
+def classify_event(model, forces, loop, active, found, event, work, log):
+    """(what is to be done, contacts): NEEDS_IMPULSES where some approach, SETTLES where none does, or a failure."""
+    now, count, y = loop.now, loop.counters, loop.y
+    cutoff = CLOSED_GAP * (1.0 + extent(model, y))
     n = np.int64(0)
     for turn in range(2):
-        n, at = find_touching(solids, y, reach, found, work)
+        n, at = find_contacts(model, y, cutoff, found, work)
         if n == PENETRATING:
-            count[TOUCHED] = at
-            return OVERLAP, n
+            count[col.CLOSED_PAIR] = at
+            return col.OVERLAP, n
         if n > found.id.shape[0]:
-            return PLACES_FULL, n
-        if largest(work, divide(solids, found, n, work)) > work.M.shape[0]:
-            return BLOCK_FULL, n
-        if turn == 1 or count[STRUCK] > 0 or not separate(solids, y, found, n, work):
+            return col.CONTACTS_FULL, n
+        if largest(work, divide(model, found, n, work)) > work.M.shape[0]:
+            return col.BLOCK_FULL, n
+        if turn == 1 or count[col.IMPULSES_APPLIED] > 0 or not separate(model, y, found, n, work):
             break
-    if count[STRUCK] == 0:
-        now[ENERGY] = kinetic_energy(solids, y, 0.0, y)
-    survey(solids, y, found, n, work)
+    if count[col.IMPULSES_APPLIED] == 0:
+        now[col.ENERGY] = kinetic_energy(model, y, 0.0, y)
+    survey(model, y, found, n, work)
     still = still_of(y)
     approaches = False
     for k in range(n):
-        seam = between(found.id[k, PART_I], found.id[k, PART_J], count[SEAM_I], count[SEAM_J])
-        slow = max(now[SLACK], SEAM * still if seam else still)
-        rate = work.geometry[k, RATE]
-        if rate < -slow or (found.id[k, ROLE] == JOINT and rate > slow):
+        at_edge = between(
+            found.id[k, col.PIECE_I], found.id[k, col.PIECE_J], count[col.EDGE_PIECE_I], count[col.EDGE_PIECE_J]
+        )
+        slow = max(now[col.SLACK], EDGE_TOLERANCE * still if at_edge else still)
+        rate = work.geometry[k, col.RATE]
+        if rate < -slow or (found.id[k, col.ROLE] == col.JOINT and rate > slow):
             approaches = True
-        instant.slow[k] = slow
+        event.slow[k] = slow
     if not approaches:
-        return SETTLES, n
-    show_before(solids, forces, clock, held, found, n, work, log)
-    return STRIKES, n
+        return col.SETTLES, n
+    show_before(model, forces, loop, active, found, n, work, log)
+    return col.NEEDS_IMPULSES, n
 
 
 @kernel
-def show_before(solids, forces, clock, held, found, n, work, log):
-    """A sample before the first impulse of an instant."""
-    if clock.tally[STRUCK] == 0:
-        sample(solids, forces, clock.now[TIME], clock, held, work, log, clock.y)
-        clock.tally[STRUCK] = 1
-        survey(solids, clock.y, found, n, work)
+def show_before(model, forces, loop, active, found, n, work, log):
+    """A sample before the first impulse of an event."""
+    if loop.counters[col.IMPULSES_APPLIED] == 0:
+        sample(model, forces, loop.now[col.TIME], loop, active, work, log, loop.y)
+        loop.counters[col.IMPULSES_APPLIED] = 1
+        survey(model, loop.y, found, n, work)
 
 
 @kernel
-def strike_all(solids, rule, clock, held, found, n, instant, work, log, kind):
+def apply_impacts(model, rule, loop, active, found, n, event, work, log, kind):
     """The impulses of `bounce` or `jam`, and their record, as events of this kind."""
-    now, y = clock.now, clock.y
+    now, y = loop.now, loop.y
     still = still_of(y)
     for k in range(n):
         # What is less is round-off of those not struck.
-        blow = instant.impulse[2 * k] * stiffness(solids, found, k, work.geometry)
-        if blow > still and found.id[k, ROLE] != JOINT:
-            note_event(clock, log, kind, now[TIME], y, found, k, work.geometry)
-            note_impact(clock, log, now[TIME], y, found, k, work.geometry, instant.impulse)
-            struck = found.id[k, PAIR]
-            if now[TIME] - clock.struck[struck, 0] > INSTANT:
-                clock.struck[struck, 1] = now[TIME] - clock.struck[struck, 0]
-                clock.struck[struck, 0] = now[TIME]
-    strike(solids, y, found, n, work, instant.impulse)
-    return count_event(clock, rule, held)
+        speed_change = event.impulse[2 * k] * delassus_diagonal(model, found, k, work.geometry)
+        if speed_change > still and found.id[k, col.ROLE] != col.JOINT:
+            note_event(loop, log, kind, now[col.TIME], y, found, k, work.geometry)
+            note_impact(loop, log, now[col.TIME], y, found, k, work.geometry, event.impulse)
+            pair = found.id[k, col.PAIR]
+            if now[col.TIME] - loop.impact_times[pair, 0] > SAME_TIME:
+                loop.impact_times[pair, 1] = now[col.TIME] - loop.impact_times[pair, 0]
+                loop.impact_times[pair, 0] = now[col.TIME]
+    apply_impulses(model, y, found, n, work, event.impulse)
+    return count_event(loop, rule, active)

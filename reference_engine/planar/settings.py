@@ -1,4 +1,4 @@
-"""How finely the located mode works, and which law of impact holds."""
+"""How finely the located mode works, and which impact law holds."""
 
 import math
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ class Settings:
     """Settings of `simulate`; raises WorldError for a value that is not allowed.
 
     impact_law, with Coulomb's law between the impulses and the slip after the impact (Moreau 1988):
-    newton         a place leaves with e times the speed of its approach. With friction it may gain energy at one
-                   place (Kane 1984); where several are struck at once and energy would grow, e is lowered until it
+    newton         a contact leaves with e times the speed of its approach. With friction it may gain energy at one
+                   contact (Kane 1984); where several are struck at once and energy would grow, e is lowered until it
                    does not, by one factor for all
     poisson        e times the impulse that stops the approach is given back (Glocker & Pfeiffer 1995)
-    impact_order, where several touching places are struck at once:
-    simultaneous   one complementarity problem over all of them; places that rest do not bounce
-    sequential    one place after the other, the fastest approach first, each with its own e, until none approaches:
+    impact_order, where several contacts are struck at once:
+    simultaneous   one complementarity problem over all of them; contacts that rest do not bounce
+    sequential    one contact after the other, the fastest approach first, each with its own e, until none approaches:
                    the limit of small gaps (Newton's cradle: the last ball leaves)
     """
 

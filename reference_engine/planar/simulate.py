@@ -35,10 +35,10 @@ def simulate(
 ) -> LocatedMotion:
     """The motion from 0 to `duration` [s]: a sample every `sample_step` [s] and just before and after every impact.
 
-    Between events the places that hold are fixed, each pressing, sticking or sliding one way, and the motion is
+    Between events the contacts that hold are fixed, each pressing, sticking or sliding one way, and the motion is
     smooth: DOP853 with dense output (Hairer, Norsett & Wanner 1993), steps as long as the tolerance allows, samples
     from the dense output; parabolas where nothing but gravity acts. The first touch of a step is found by conservative
-    advancement (Mirtich 1996), which cannot pass it; forces of touching places by complementarity (Baraff 1994; with
+    advancement (Mirtich 1996), which cannot pass it; forces of contacts by complementarity (Baraff 1994; with
     Coulomb friction Pfeiffer & Glocker 1996).
     Bodies in contact are at gap 0. It has no time step, and none of ContactSim's tolerances.
 
@@ -120,17 +120,19 @@ def motion_of(run: Run) -> Motion:
 def difference(world: World, grid: Array, fine: Motion, coarse: Motion) -> float:
     """The greatest distance between the two positions of any point of any body, at the times of the grid [m]."""
     moving = [i for i, body in enumerate(world.bodies) if not body.fixed]
-    reach = np.array([reach_of(world.bodies[i]) for i in moving])
+    bounding_radius = np.array([bounding_radius_of(world.bodies[i]) for i in moving])
     a, b = (m.pose[np.searchsorted(m.time, grid, side="right") - 1][:, moving] for m in (fine, coarse))
-    apart = elementary.hypot(a[..., 0] - b[..., 0], a[..., 1] - b[..., 1]) + reach * np.abs(a[..., 2] - b[..., 2])
+    apart = elementary.hypot(a[..., 0] - b[..., 0], a[..., 1] - b[..., 1]) + bounding_radius * np.abs(
+        a[..., 2] - b[..., 2]
+    )
     return float(apart.max(initial=0.0))
 
 
-def reach_of(body: Body) -> float:
+def bounding_radius_of(body: Body) -> float:
     """The furthest point of a body from its centre of mass [m]."""
     shape = body.shape
     if isinstance(shape, Outline):
-        return boundary_of(body).reach
+        return boundary_of(body).bounding_radius
     return shape.radius if isinstance(shape, Disc | Bowl) else bounding_radius(shape)
 
 
@@ -191,7 +193,7 @@ def boundary_of(body: Body) -> Boundary:
     """Its edges as they are given, about its centre of mass."""
     shape, none = body.shape, np.zeros((0, 2))
     if isinstance(shape, HalfPlane | Bowl):
-        return Boundary(none, none, none, np.zeros(0), hollow=shape.radius if isinstance(shape, Bowl) else 0.0)
+        return Boundary(none, none, none, np.zeros(0), bowl_radius=shape.radius if isinstance(shape, Bowl) else 0.0)
     if isinstance(shape, Disc):
         start = np.array([[shape.radius, 0.0]])
         return Boundary(start, start, np.zeros((1, 2)), np.array([2.0 * math.pi]))

@@ -1,4 +1,7 @@
-"""Room for a run: what the kernels write on, prepared once and used again by later runs of worlds of the same size."""
+"""Arrays for a run: what the kernels write on, prepared once and used again by later runs of worlds of the same
+
+size.
+"""
 
 import threading
 from collections import OrderedDict
@@ -9,144 +12,149 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.compiler.structure import Sheet, Structure, in_one_block
+from reference_engine.compiler.structure import PackedStruct, Structure, in_one_block
 from reference_engine.planar.layout import (
-    Clock,
-    Instant,
+    Contacts,
+    EventWork,
     Log,
-    Places,
+    LoopState,
+    Model,
     Rule,
-    Solids,
     Work,
-    room_for_instant,
-    room_for_places,
-    room_to_log,
-    room_to_work,
+    empty_contacts,
+    empty_log,
+    new_event_work,
+    new_work,
 )
 from reference_engine.planar_model.external import Forces
 
 Array = NDArray[np.float64]
 Lists = Sequence[Sequence[float]]  # one for each field of a structure
 
-FIRST_BLOCK = 64  # rows of the largest island that there is room for at first
-INV_MASS, PAIRS, CONNECTORS = (list(Solids.__dataclass_fields__).index(k) for k in ("inv_mass", "pairs", "connectors"))
-KEPT = 8  # sizes of which a room is kept
-MOST_KEPT = 1_000_000  # numbers in a room, or in its log: one that has more is not kept
+FIRST_BLOCK = 64  # rows of the largest island that there is space for at first
+INV_MASS, PAIRS, CONNECTORS = (list(Model.__dataclass_fields__).index(k) for k in ("inv_mass", "pairs", "connectors"))
+CACHED_SIZES = 8  # sizes of which a room is kept
+MOST_CACHED = 1_000_000  # numbers in a room, or in its log: one that has more is not kept
 
 
 @dataclass(frozen=True, eq=False)
-class Room(Structure):
-    """For so many bodies, pairs, connectors, places and rows of islands."""
+class Workspace(Structure):
+    """For so many bodies, pairs, connectors, contacts and rows of islands."""
 
-    clock: Clock
-    held: Places
-    found: Places
-    following: Places
-    instant: Instant
+    loop: LoopState
+    active: Contacts
+    found: Contacts
+    following: Contacts
+    event: EventWork
     work: Work
 
 
 @dataclass(frozen=True, eq=False)
-class Task(Structure):
+class LoopArguments(Structure):
     """All that the loop is called with, as one argument: numba takes a microsecond for each."""
 
-    solids: Solids
+    model: Model
     forces: Forces
     rule: Rule
-    room: Room
+    workspace: Workspace
     log: Log
 
 
 class Size(NamedTuple):
     """Of a world: how many numbers there are of each kind."""
 
-    solids: tuple[int, ...]
+    model: tuple[int, ...]
     forces: tuple[int, ...]
 
     @property
     def bodies(self) -> int:
-        return self.solids[INV_MASS] - 1
+        return self.model[INV_MASS] - 1
 
     @property
     def pairs(self) -> int:
-        return self.solids[PAIRS] // 2
+        return self.model[PAIRS] // 2
 
     @property
     def connectors(self) -> int:
-        return self.solids[CONNECTORS] // 14
+        return self.model[CONNECTORS] // 14
 
     @property
-    def places(self) -> int:
-        """That there is room for at first."""
+    def contacts(self) -> int:
+        """That there is space for at first."""
         return 4 * self.bodies + self.connectors
 
 
-class Kept(NamedTuple):
-    given: tuple[Sheet, Sheet, Sheet]  # solids, forces, rule
-    room: Room
+class Cached(NamedTuple):
+    given: tuple[PackedStruct, PackedStruct, PackedStruct]  # solids, forces, rule
+    workspace: Workspace
     block: Array  # all arrays of the room
     log: Log
-    task: Task
+    arguments: LoopArguments
 
-    def with_log(self, log: Log) -> "Kept":
-        return together(self.given, self.room, self.block, log)
+    def with_log(self, log: Log) -> "Cached":
+        return together(self.given, self.workspace, self.block, log)
 
-    def with_room(self, room: Room, block: Array) -> "Kept":
-        return together(self.given, room, block, self.log)
-
-
-def together(given: tuple[Sheet, Sheet, Sheet], room: Room, block: Array, log: Log) -> Kept:
-    solids, forces, rule = (sheet.structure for sheet in given)
-    return Kept(given, room, block, log, Task(solids, forces, rule, room, log))
+    def with_workspace(self, workspace: Workspace, block: Array) -> "Cached":
+        return together(self.given, workspace, block, self.log)
 
 
-class Rooms:
+def together(
+    given: tuple[PackedStruct, PackedStruct, PackedStruct], workspace: Workspace, block: Array, log: Log
+) -> Cached:
+    model, forces, rule = (packed.structure for packed in given)
+    return Cached(given, workspace, block, log, LoopArguments(model, forces, rule, workspace, log))
+
+
+class Workspaces:
     """Those that no run is using, at most one of each size, the last sizes used."""
 
     def __init__(self) -> None:
-        self.free: OrderedDict[Size, Kept] = OrderedDict()
+        self.free: OrderedDict[Size, Cached] = OrderedDict()
         self.lock = threading.Lock()
 
-    def take(self, solids: Lists, forces: Lists, rule: Lists, samples: int) -> tuple[Size, Kept]:
+    def take(self, model: Lists, forces: Lists, rule: Lists, samples: int) -> tuple[Size, Cached]:
         """Sheets with these numbers, a room in which all is zero, and a log for so many samples at first."""
-        size, given = Size(tuple(map(len, solids)), tuple(map(len, forces))), (solids, forces, rule)
+        size, given = Size(tuple(map(len, model)), tuple(map(len, forces))), (model, forces, rule)
         with self.lock:
-            kept = self.free.pop(size, None)
-        if kept is None:
-            sheets = Sheet(Solids, solids), Sheet(Forces, forces), Sheet(Rule, rule)
-            room, block = new_room(size, size.places, min(2 * size.places, FIRST_BLOCK))
-            return size, together(sheets, room, block, new_log(size, samples))
-        for sheet, numbers in zip(kept.given, given):
-            sheet.write(numbers)
-        kept.block.fill(0.0)
-        return size, kept if len(kept.log.time) >= samples else kept.with_log(new_log(size, samples))
+            cached = self.free.pop(size, None)
+        if cached is None:
+            packed_structs = PackedStruct(Model, model), PackedStruct(Forces, forces), PackedStruct(Rule, rule)
+            workspace, block = new_workspace(size, size.contacts, min(2 * size.contacts, FIRST_BLOCK))
+            return size, together(packed_structs, workspace, block, new_log(size, samples))
+        for packed, numbers in zip(cached.given, given):
+            packed.write(numbers)
+        cached.block.fill(0.0)
+        return size, cached if len(cached.log.time) >= samples else cached.with_log(new_log(size, samples))
 
-    def give_back(self, size: Size, kept: Kept) -> None:
+    def give_back(self, size: Size, cached: Cached) -> None:
         """What comes out of a run must have been copied by now. A room that has grown is not kept, a log is."""
-        if len(kept.room.held.id) > size.places or max(kept.block.size, kept.log.state.size) > MOST_KEPT:
+        if (
+            len(cached.workspace.active.id) > size.contacts
+            or max(cached.block.size, cached.log.state.size) > MOST_CACHED
+        ):
             return
         with self.lock:
-            self.free[size] = kept
-            if len(self.free) > KEPT:
+            self.free[size] = cached
+            if len(self.free) > CACHED_SIZES:
                 self.free.popitem(last=False)
 
 
-ROOMS = Rooms()
+WORKSPACES = Workspaces()
 
 
-def new_room(size: Size, capacity: int, block: int) -> tuple[Room, Array]:
+def new_workspace(size: Size, capacity: int, block: int) -> tuple[Workspace, Array]:
     rows, links = size.bodies + 1, size.pairs + size.connectors
-    clock = Clock(
-        y=np.zeros(6 * rows), end=np.zeros(6 * rows), now=np.zeros(14), tally=np.zeros(23, np.int64),
-        let_go=np.zeros((64, 2), np.int64), struck=np.zeros((links, 2)), passed=np.zeros(links),
+    loop = LoopState(
+        y=np.zeros(6 * rows), end=np.zeros(6 * rows), now=np.zeros(14), counters=np.zeros(23, np.int64),
+        let_go=np.zeros((64, 2), np.int64), impact_times=np.zeros((links, 2)), passed=np.zeros(links),
         apart=np.zeros(size.pairs), travelled=np.zeros((rows, 3)),
     )  # fmt: skip
-    held, found, following = (room_for_places(capacity) for _ in range(3))
-    instant, work = room_for_instant(capacity, block), room_to_work(rows, capacity, block)
-    room, numbers = in_one_block(Room(clock, held, found, following, instant, work))
-    return room, numbers
+    active, found, following = (empty_contacts(capacity) for _ in range(3))
+    event, work = new_event_work(capacity, block), new_work(rows, capacity, block)
+    workspace, numbers = in_one_block(Workspace(loop, active, found, following, event, work))
+    return workspace, numbers
 
 
 def new_log(size: Size, samples: int) -> Log:
-    contacts, events = 4 * samples + 4 * size.places, 64 + 8 * size.places
-    return room_to_log(size.bodies + 1, size.connectors, samples, contacts, events)
+    contacts, events = 4 * samples + 4 * size.contacts, 64 + 8 * size.contacts
+    return empty_log(size.bodies + 1, size.connectors, samples, contacts, events)

@@ -18,9 +18,10 @@ class UnresolvedContact(RuntimeError):  # noqa: N818  says what is wrong without
 
 
 class PainleveError(ContactForceError):
-    """No contact forces exist because a place slides with friction (Painleve 1895); an impact without approach would.
+    """No contact forces exist because a contact slides with friction (Painleve 1895); an impact without approach would.
 
-    A force f at the place accelerates its gap by p f + b with p <= 0 and b < 0: pressing harder makes it go in faster.
+    A force f at the contact accelerates its gap by p f + b with p <= 0 and b < 0: pressing harder makes it go in
+    faster.
     """
 
     def __init__(self, *, time: float, bodies: tuple[str, str], p: float, b: float) -> None:

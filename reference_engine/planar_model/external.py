@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.compiler.kernels import entry, kernel
-from reference_engine.compiler.structure import Sheet, Structure
+from reference_engine.compiler.structure import PackedStruct, Structure
 from reference_engine.elementary_kernels import angle_of
 from reference_engine.planar_model.forces import Attraction, ConstantForce, Force, Spring, Thruster
 from reference_engine.planar_model.functions import Functions, call_function
@@ -44,7 +44,7 @@ class Forces(Structure):
 
 # ids: kind; bodies, the second of a spring alone; corners of the profile from FIRST_KNOT to before END_KNOT, or none
 KIND, FIRST, SECOND, FIRST_KNOT, END_KNOT = range(5)
-ATTRACTION, SPRING, BAND, TURNING_PUSH, STILL_PUSH = range(5)  # KIND
+ATTRACTION, SPRING, BAND, TURNING_FORCE, FIXED_FORCE = range(5)  # KIND
 # row: arms from centres of mass, in the frames of the bodies; of a spring length, stiffness, damping and the velocity
 # of a point of the background; of a push force, torque and how fast it turns in its body's frame; of an attraction its
 # strength
@@ -65,7 +65,7 @@ def pack_forces(world: World, *, background: bool = False) -> tuple[Forces, Func
     the forces are used, and be asked (`check`) whether one has failed.
     """
     numbers, functions = forces_in_numbers(world, background=background)
-    return Sheet(Forces, numbers).structure, functions
+    return PackedStruct(Forces, numbers).structure, functions
 
 
 def forces_in_numbers(world: World, *, background: bool) -> tuple[tuple[list[Any], ...], Functions]:
@@ -138,9 +138,10 @@ def packed(
         return ATTRACTION, (-1, -1), (0.0, 0.0, 0.0, 0.0, 0.0, force.strength, 0.0, 0.0, 0.0)
     if isinstance(force, Spring):
         kind = BAND if force.pulls_only else SPRING
-        laws = force.length, force.stiffness, force.damping
+        constants = force.length, force.stiffness, force.damping
         return kind, (force.first, force.second), (
-            *arm(force.first, force.first_point), *arm(force.second, force.second_point), *laws, *force.first_velocity,
+            *arm(force.first, force.first_point), *arm(force.second, force.second_point), *constants,
+            *force.first_velocity,
         )  # fmt: skip
     (fx, fy), torque, turns, rate = force.force, 0.0, True, 0.0
     if isinstance(force, ConstantForce):
@@ -149,7 +150,7 @@ def packed(
         rate = force.turn_rate
         if len(force.profile) == 1:
             fx, fy = fx * force.profile[0][1], fy * force.profile[0][1]
-    kind = TURNING_PUSH if turns else STILL_PUSH
+    kind = TURNING_FORCE if turns else FIXED_FORCE
     return kind, (force.body, -1), (*arm(force.body, force.point), 0.0, 0.0, fx, fy, torque, rate, 0.0)
 
 
@@ -193,7 +194,7 @@ def weight_alone(forces):
 
 
 @kernel
-def push(forces, body, rx, ry, fx, fy, B, rate_out):
+def add_force(forces, body, rx, ry, fx, fy, B, rate_out):
     """Force (fx, fy) [N] at (rx, ry) [m] from the centre of mass, world axes."""
     if body >= 0:
         at = 3 * (B + body)
@@ -213,8 +214,8 @@ def attract(forces, k, y, B, rate_out):
                 r = np.sqrt(dx * dx + dy * dy)
                 size = forces.row[k, STRENGTH] * m_i * m_j / (r * r)
                 fx, fy = size * (dx / r), size * (dy / r)
-                push(forces, i, 0.0, 0.0, -fx, -fy, B, rate_out)
-                push(forces, j, 0.0, 0.0, fx, fy, B, rate_out)
+                add_force(forces, i, 0.0, 0.0, -fx, -fy, B, rate_out)
+                add_force(forces, j, 0.0, 0.0, fx, fy, B, rate_out)
 
 
 @kernel
@@ -226,12 +227,12 @@ def thrust(forces, k, time, y, B, rate_out):
     if forces.row[k, RATE] != 0.0:
         sine, cosine = sine_and_cosine(forces.row[k, RATE] * time)
         fx, fy = fx * cosine - fy * sine, fx * sine + fy * cosine
-    if forces.ids[k, KIND] == TURNING_PUSH:
+    if forces.ids[k, KIND] == TURNING_FORCE:
         fx, fy = fx * c - fy * s, fx * s + fy * c
     factor = factor_at(forces, k, time)
     x, y_ = y[3 * body], y[3 * body + 1]  # arms as world points less the centre, for the bits of the faithful mode
     rx, ry = x + (px * c - py * s) - x, y_ + (px * s + py * c) - y_
-    push(forces, body, rx, ry, factor * fx, factor * fy, B, rate_out)
+    add_force(forces, body, rx, ry, factor * fx, factor * fy, B, rate_out)
     rate_out[3 * (B + body) + 2] += factor * forces.row[k, TORQUE] / forces.mass[body, 2]
 
 
@@ -292,8 +293,8 @@ def pull(forces, k, time, y, B, rate_out):
     ux, uy = end_velocity(forces, k, HEAD, r1x, r1y, y, B)
     vx, vy = end_velocity(forces, k, TAIL, r2x, r2y, y, B)
     tension = forces.row[k, STIFFNESS] * stretch + forces.row[k, DAMPING] * ((vx - ux) * dx + (vy - uy) * dy)
-    push(forces, forces.ids[k, FIRST], r1x, r1y, tension * dx, tension * dy, B, rate_out)
-    push(forces, forces.ids[k, SECOND], r2x, r2y, -tension * dx, -tension * dy, B, rate_out)
+    add_force(forces, forces.ids[k, FIRST], r1x, r1y, tension * dx, tension * dy, B, rate_out)
+    add_force(forces, forces.ids[k, SECOND], r2x, r2y, -tension * dx, -tension * dy, B, rate_out)
 
 
 @kernel

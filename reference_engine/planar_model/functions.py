@@ -45,20 +45,20 @@ class Functions:
             try:
                 for force in self.forces:
                     given = force(time, y[0, : self.bodies].copy(), y[1, : self.bodies].copy())
-                    rate[: self.bodies] += self.pushes(force, given) / self.mass[: self.bodies]
+                    rate[: self.bodies] += self.wrenches(force, given) / self.mass[: self.bodies]
                 return
             except Exception as failure:  # goes on in `check`
                 self.failure = failure
         rate[:] = np.nan
 
-    def pushes(self, force: Any, given: Any) -> Array:
+    def wrenches(self, force: Any, given: Any) -> Array:
         try:
-            pushes = np.asarray(given, np.float64)
+            wrenches = np.asarray(given, np.float64)
         except (TypeError, ValueError):
             raise WorldError(f"forces: {force!r} gave {given!r}, not numbers (B, 3) with B = {self.bodies}") from None
-        if pushes.shape != (self.bodies, 3) or not np.isfinite(pushes).all():
-            raise WorldError(f"forces: {force!r} gave {pushes.shape}, not finite (B, 3) with B = {self.bodies}")
-        return pushes
+        if wrenches.shape != (self.bodies, 3) or not np.isfinite(wrenches).all():
+            raise WorldError(f"forces: {force!r} gave {wrenches.shape}, not finite (B, 3) with B = {self.bodies}")
+        return wrenches
 
     def check(self) -> None:
         """Raises what a function raised, WorldError where it gave no forces."""

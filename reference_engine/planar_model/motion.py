@@ -15,7 +15,7 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ContactForces:
-    """Resting contacts at one instant. The normal points from a to b; the force acts on b, -force on a.
+    """Resting contacts at one time. The normal points from a to b; the force acts on b, -force on a.
 
     Friction is along the tangent (-n_y, n_x), which is the normal turned a quarter counter-clockwise.
     """
@@ -50,7 +50,7 @@ NO_IMPACTS = Impacts(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sample:
-    """One instant. At an impact there are two of the same time, just before and just after it."""
+    """One time. At an impact there are two of the same time, just before and just after it."""
 
     time: float  # s
     pose: Array  # (B, 3) x, y [m], angle [rad, unwrapped]

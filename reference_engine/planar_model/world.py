@@ -16,7 +16,7 @@ from reference_engine.planar_model.shape import Bowl, Disc, HalfPlane, Polygon, 
 Array = NDArray[np.float64]
 
 SHAPES = (Polygon, Disc, HalfPlane, Outline, Bowl)
-FRICTION_LIMIT = 1e6  # beyond it a place is as good as glued
+FRICTION_LIMIT = 1e6  # beyond it a contact is as good as glued
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class World:
 
     Damping is force -damping v - quadratic_damping |v| v and torque -rotational_damping omega; in the original k, 0 and
     0.15 k.
-    `restitution` and `friction` are one number for every pair or a symmetric matrix (B, B). Coulomb: places that
+    `restitution` and `friction` are one number for every pair or a symmetric matrix (B, B). Coulomb: contacts that
     slide have `friction`, those that stick stay so up to `static_friction` (None: the same, else no less). The
     faithful mode has no friction.
     """

@@ -1,4 +1,4 @@
-"""Bodies that fly freely, and strike planes and one another by any law of impact, at several places by any order.
+"""Bodies that fly freely, and strike planes and one another by any impact law, at several contacts by any order.
 
 Between impacts the centres move on parabolas and the bodies turn freely. No impact is missed: with a bound B on how
 fast a gap's rate can fall, g(t) >= g + g' t - B t^2 / 2, and time goes on to the first zero of that, again and again;
@@ -27,10 +27,10 @@ Array = NDArray[np.float64]
 Turn = Callable[[float], tuple[Array, Array]]
 """Time since the last impact -> rotation matrix (D, D), spin in world axes: (), in the plane, or (3,)."""
 
-TOUCHING = 1e-14  # of the bodies' size: a gap that is none
-SAME_INSTANT = 1e-9  # of the size: places so near in the same instant are struck together
-SLOW = 1e-9  # of the approach: bodies that part no faster stay in touch
-STILL = 1e-11  # of the bodies' speed: so slowly bodies in touch neither part nor approach
+CONTACT_GAP = 1e-14  # of the bodies' size: a gap that is none
+TOGETHER = 1e-9  # of the size: contacts so near at the same time are struck together
+SLOW = 1e-9  # of the approach: bodies that part no faster stay in contact
+STILL = 1e-11  # of the bodies' speed: so slowly bodies in contact neither part nor approach
 TOLERANCE = 1e-13  # relative, of a step of free turning
 MOST_IMPACTS = 1000
 FLIGHT_LAWS = (*LAWS, *AT_ONCE)
@@ -55,7 +55,7 @@ class Flyer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Strike:
+class FlightImpact:
     """One impact: of a flyer on another one, or on the plane -1 - second."""
 
     time: float  # s
@@ -74,7 +74,7 @@ class FlightMotion:
     orientation: Array  # (S, B) rad or (S, B, 4)
     velocity: Array  # (S, B, D) m/s
     spin: Array  # (S, B) or (S, B, 3) rad/s
-    strikes: tuple[Strike, ...]
+    impacts: tuple[FlightImpact, ...]
 
 
 def simulate_flights(
@@ -92,11 +92,11 @@ def simulate_flights(
     planes: (point, unit normal out of it). pair(i, j): friction and restitution of flyers i and j, or of flyer i
     and the plane -1 - j; None where they pass through one another. law: one of `impact`'s, or `at-once-newton` or
     `at-once-poisson`: those of `multiple_impact`, with Coulomb's law between the whole impulse and the slip
-    afterwards. order: one of `multiple_impact`'s, for places that move one another and are struck in the same instant;
+    afterwards. order: one of `multiple_impact`'s, for contacts that move one another and are struck at the same time;
     the simultaneous and grouped ones have the laws `at-once-...` alone. Two flyers strike one another as balls only.
     What touches and neither parts nor is pressed, as balls of a cradle, goes on so.
 
-    Raises FlightError where places are struck at once and no order is given, or bodies stay in touch under forces;
+    Raises FlightError where contacts are struck at once and no order is given, or bodies stay in contact under forces;
     ImpactError where the law has no answer.
     """
     run = _Flights(flyers, planes, np.array(gravity, np.float64), law, pair, order)
@@ -105,7 +105,7 @@ def simulate_flights(
     return run.motion()
 
 
-class Place(NamedTuple):
+class Contact(NamedTuple):
     gap: float  # m
     rate: float  # m/s
     falls: float  # m/s^2, no faster than which the rate does
@@ -130,7 +130,7 @@ class _Flights:
         if order is not None and order not in ORDERS:
             raise ValueError(f"order: {order!r} is not one of {', '.join(ORDERS)}")
         if order not in (None, "sequential") and law not in AT_ONCE:
-            raise ValueError(f"law: {law!r} is not one of {', '.join(AT_ONCE)}, those of {order} places")
+            raise ValueError(f"law: {law!r} is not one of {', '.join(AT_ONCE)}, those of {order} contacts")
         self.order = order
         self.law, self.pair, self.gravity, self.D = law, pair, gravity, len(gravity)
         self.planes = [(np.array(p, np.float64), np.array(n, np.float64)) for p, n in planes]
@@ -139,14 +139,14 @@ class _Flights:
         self.inertia = [np.array(body.inertia, np.float64) for body in flyers]
         self.points = [np.array(body.points, np.float64) for body in flyers]
         self.radius = [body.radius for body in flyers]
-        self.reach = [float(np.linalg.norm(p, axis=1).max()) for p in self.points]
-        self.size = max(a + b for a, b in zip(self.reach, self.radius))
+        self.bounding_radius = [float(np.linalg.norm(p, axis=1).max()) for p in self.points]
+        self.size = max(a + b for a, b in zip(self.bounding_radius, self.radius))
         self.x = np.array([body.position for body in flyers], np.float64)
         self.v = np.array([body.velocity for body in flyers], np.float64)
         self.turned = [np.array(body.orientation, np.float64) for body in flyers]
         self.w = [np.array(body.spin, np.float64) for body in flyers]
         self.now = 0.0  # s, of the states above
-        self.strikes: list[Strike] = []
+        self.impacts: list[FlightImpact] = []
         self.samples: list[tuple[float, Array, list[Array], Array, list[Array]]] = []
         self._start_turning()
 
@@ -155,7 +155,10 @@ class _Flights:
     def _start_turning(self) -> None:
         self.turning = [self._turn(i) for i in range(len(self.mass))]
         self.bound = [self._bound(i) for i in range(len(self.mass))]
-        swings = (float(norm(w)) * (reach + radius) for w, reach, radius in zip(self.w, self.reach, self.radius))
+        swings = (
+            float(norm(w)) * (bounding_radius + radius)
+            for w, bounding_radius, radius in zip(self.w, self.bounding_radius, self.radius)
+        )
         self.fast = max(float(norm(v)) + swing for v, swing in zip(self.v, swings))  # m/s, of no point more
 
     def _turn(self, i: int) -> Callable[[float], tuple[Array, Array]]:
@@ -189,8 +192,8 @@ class _Flights:
                     solve_ivp(rate, (start, start + more), y, method=Dop853, rtol=TOLERANCE, atol=TOLERANCE,
                               dense_output=True).sol
                 )  # fmt: skip
-            part = next(part for part in solved if t <= part.t_max)
-            y = part(t)
+            segment = next(segment for segment in solved if t <= segment.t_max)
+            y = segment(t)
             turned = y[:4] / norm(y[:4])
             return turned, mul(matrix(turned), y[4:])
 
@@ -201,12 +204,12 @@ class _Flights:
         if i not in self.free:
             return 0.0
         if self.D == 2:
-            return float(squared(self.w[i])) * self.reach[i]
+            return float(squared(self.w[i])) * self.bounding_radius[i]
         inertia = self.inertia[i]
         own = mul(matrix(self.turned[i]).T, self.w[i])
         square = float(mul(own, inertia * own)) / float(inertia.min())
         spread = max(abs(inertia[j] - inertia[k]) / inertia[m] for j, k, m in ((0, 1, 2), (1, 2, 0), (2, 0, 1)))
-        return (1.0 + float(spread)) * square * self.reach[i]
+        return (1.0 + float(spread)) * square * self.bounding_radius[i]
 
     def _at(self, t: float) -> tuple[Array, list[Array], Array, list[Array]]:
         """Positions, orientations, velocities, spins, so long after `now`."""
@@ -216,10 +219,10 @@ class _Flights:
         both = [turn(t) for turn in self.turning]
         return x, [q for q, _ in both], v, [w for _, w in both]
 
-    def _places(self, t: float) -> list[Place]:
+    def _contacts(self, t: float) -> list[Contact]:
         """Of each point with each plane, and of each pair of balls."""
         x, q, v, w = self._at(t)
-        found: list[Place] = []
+        found: list[Contact] = []
         for i in self.free:
             R = matrix(q[i]) if self.D == 3 else flat(float(q[i]))
             arms = mul(self.points[i], R.T)
@@ -229,7 +232,7 @@ class _Flights:
                 for arm, height in zip(arms, heights):
                     rate = float(mul(v[i] + swept(w[i], arm), normal))
                     at = x[i] + arm - self.radius[i] * normal
-                    found.append(Place(float(height), rate, falls, i, -1 - k, at, normal))
+                    found.append(Contact(float(height), rate, falls, i, -1 - k, at, normal))
             for j in range(len(self.mass)):
                 if (j > i or j not in self.free) and i != j and self.pair(i, j) is not None:
                     apart = x[i] - x[j]
@@ -237,7 +240,7 @@ class _Flights:
                     normal = apart / distance
                     falls = 0.0 if j in self.free else float(norm(self.gravity))
                     gap, rate = distance - self.radius[i] - self.radius[j], float(mul(v[i] - v[j], normal))
-                    found.append(Place(gap, rate, falls, i, j, x[i] - self.radius[i] * normal, normal))
+                    found.append(Contact(gap, rate, falls, i, j, x[i] - self.radius[i] * normal, normal))
         return found
 
     # --- time ----------------------------------------------------------------------------------------
@@ -246,13 +249,13 @@ class _Flights:
         """On to the time, by way of all impacts before it, and a sample there."""
         t = 0.0
         while self.now + t < time:
-            places = [place for place in self._places(t) if not self._still(place)]
-            closing = [p for p in places if p.rate < 0.0]
+            contacts = [contact for contact in self._contacts(t) if not self._still(contact)]
+            closing = [p for p in contacts if p.rate < 0.0]
             nearest = min(closing, key=lambda p: p.gap, default=None)
-            step = min((first_zero(p.gap, p.rate, p.falls) for p in places), default=math.inf)
+            step = min((first_zero(p.gap, p.rate, p.falls) for p in contacts), default=math.inf)
             stands = self.now + t + step == self.now + t  # as near as doubles come
-            if nearest is not None and nearest.gap <= (SAME_INSTANT if stands else TOUCHING) * self.size:
-                self._strike(t)
+            if nearest is not None and nearest.gap <= (TOGETHER if stands else CONTACT_GAP) * self.size:
+                self._impact(t)
                 t = 0.0
                 continue
             if stands:
@@ -263,75 +266,79 @@ class _Flights:
     def _sample(self, t: float) -> None:
         self.samples.append((self.now + t, *self._at(t)))
 
-    def _still(self, place: Place) -> bool:
+    def _still(self, contact: Contact) -> bool:
         """Whether it touches, neither parts nor is struck, and nothing presses it."""
-        touches = place.gap <= SAME_INSTANT * self.size
-        return touches and place.falls == 0.0 and abs(place.rate) <= STILL * self.fast
+        in_contact = contact.gap <= TOGETHER * self.size
+        return in_contact and contact.falls == 0.0 and abs(contact.rate) <= STILL * self.fast
 
-    def _strike(self, t: float) -> None:
-        struck = [place for place in self._places(t) if place.gap <= SAME_INSTANT * self.size]
-        if len(self.strikes) >= MOST_IMPACTS:
+    def _impact(self, t: float) -> None:
+        hit = [contact for contact in self._contacts(t) if contact.gap <= TOGETHER * self.size]
+        if len(self.impacts) >= MOST_IMPACTS:
             raise FlightError(f"t = {self.now + t:.9g} s: more than {MOST_IMPACTS} impacts; it comes to rest")
         self._sample(t)
         self.x, self.turned, self.v, self.w = self._at(t)
         self.now += t
-        impulses = self._impulses(struck)
-        for place, impulse in zip(struck, impulses):
+        impulses = self._impulses(hit)
+        for contact, impulse in zip(hit, impulses):
             if not impulse.any():
                 continue
-            for k, sign in ((place.first, 1.0), (place.second, -1.0)):
+            for k, sign in ((contact.first, 1.0), (contact.second, -1.0)):
                 if k in self.free:
-                    arm, blow = place.point - self.x[k], sign * impulse
-                    self.v[k] += blow / self.mass[k]
+                    arm, signed_impulse = contact.point - self.x[k], sign * impulse
+                    self.v[k] += signed_impulse / self.mass[k]
                     if self.D == 2:
-                        self.w[k] = self.w[k] + (arm[0] * blow[1] - arm[1] * blow[0]) / self.inertia[k]
+                        self.w[k] = (
+                            self.w[k] + (arm[0] * signed_impulse[1] - arm[1] * signed_impulse[0]) / self.inertia[k]
+                        )
                     else:
-                        self.w[k] = self.w[k] + solve(self._inertia(k), np.cross(arm, blow))
-            self.strikes.append(
-                Strike(time=self.now, first=place.first, second=place.second, point=place.point, impulse=impulse)
+                        self.w[k] = self.w[k] + solve(self._inertia(k), np.cross(arm, signed_impulse))
+            self.impacts.append(
+                FlightImpact(
+                    time=self.now, first=contact.first, second=contact.second, point=contact.point, impulse=impulse
+                )
             )
-        fastest = -min(place.rate for place in struck)
+        fastest = -min(contact.rate for contact in hit)
         self._start_turning()
-        for place in self._places(0.0):
-            slow = place.gap <= SAME_INSTANT * self.size and place.rate <= SLOW * fastest
-            if slow and not (place.falls == 0.0 and place.rate >= -STILL * self.fast):
-                raise FlightError(f"t = {self.now:.9g} s: the bodies stay in touch after the impact; flights part")
+        for contact in self._contacts(0.0):
+            slow = contact.gap <= TOGETHER * self.size and contact.rate <= SLOW * fastest
+            if slow and not (contact.falls == 0.0 and contact.rate >= -STILL * self.fast):
+                raise FlightError(f"t = {self.now:.9g} s: the bodies stay in contact after the impact; flights part")
         self._sample(0.0)
 
-    def _impulses(self, places: list[Place]) -> list[Array]:
+    def _impulses(self, contacts: list[Contact]) -> list[Array]:
         """(D,) each, on the first bodies."""
         D, turns = self.D, 1 if self.D == 2 else 3
-        J = np.zeros((len(places), D, len(self.mass), D + turns))
+        J = np.zeros((len(contacts), D, len(self.mass), D + turns))
         mobility = np.zeros((len(self.mass), D + turns, D + turns))
         frames, u, pairs = [], [], []
         for k in self.free:
             mobility[k, :D, :D] = np.eye(D) / self.mass[k]
             mobility[k, D:, D:] = inverse(np.atleast_2d(self._inertia(k)))
-        for row, place in zip(J, places):
-            n, speed = place.normal, np.zeros(D)
+        for row, contact in zip(J, contacts):
+            n, speed = contact.normal, np.zeros(D)
             Q = np.array([[n[1], -n[0]], n]) if D == 2 else across_and(n)
-            for k, sign in ((place.first, 1.0), (place.second, -1.0)):
+            for k, sign in ((contact.first, 1.0), (contact.second, -1.0)):
                 if k in self.free:
-                    arm = place.point - self.x[k]
+                    arm = contact.point - self.x[k]
                     row[:, k, :D] = sign * Q
                     row[:, k, D:] = sign * (mul(Q, turned_by(arm)))
                     speed += sign * (self.v[k] + swept(self.w[k], arm))
             frames.append(Q)
             u.append(mul(Q, speed))
-            law = self.pair(place.first, place.second)
+            law = self.pair(contact.first, contact.second)
             assert law is not None
             pairs.append(law)
         K = np.einsum("aikp,kpq,bjkq->aibj", J, mobility, J)
         if (order := self.order) is None:
             moved = np.abs(K).max(axis=(1, 3)) > 0.0
-            if np.count_nonzero(moved) > len(places):
+            if np.count_nonzero(moved) > len(contacts):
                 raise FlightError(
-                    f"t = {self.now:.9g} s: {len(places)} places are struck at once, and no order says in which way"
+                    f"t = {self.now:.9g} s: {len(contacts)} contacts are struck at once, and no order says in which way"
                 )
             order = "sequential"
         friction, restitution = np.array(pairs).T
         found = multiple_impact(
-            K.reshape(len(places) * D, -1), np.array(u), friction=friction, restitution=restitution,
+            K.reshape(len(contacts) * D, -1), np.array(u), friction=friction, restitution=restitution,
             law=self.law if order == "sequential" else self.law.removeprefix("at-once-"), order=order,
         )  # fmt: skip
         return [mul(Q.T, impulse) for Q, impulse in zip(frames, found.impulse)]
@@ -346,7 +353,7 @@ class _Flights:
         time, x, q, v, w = zip(*self.samples)
         return FlightMotion(
             time=np.array(time), position=np.array(x), orientation=np.array(q), velocity=np.array(v),
-            spin=np.array(w), strikes=tuple(self.strikes),
+            spin=np.array(w), impacts=tuple(self.impacts),
         )  # fmt: skip
 
 

@@ -55,7 +55,7 @@ from scenarios.catalogue import (
     upright_block,
 )
 from scenarios.catalogue.scene_file import scenario_from_file
-from scenarios.scenario import Family, ParameterError, Scenario, Value, word_of
+from scenarios.scenario import Family, ParameterError, Scenario, Value, token_of
 
 __all__ = ["FAMILIES", "canonical_suite", "cite", "comparison_suite", "scenario_of"]
 
@@ -105,7 +105,7 @@ FAMILIES: dict[str, Family] = {
     )
 }
 
-WORDS = "NAME, NAME:k=v,k=v or a scene file, for instance upright-block, stack:n=5,mass_ratio=100, my_scene.json"
+FORMS = "NAME, NAME:k=v,k=v or a scene file, for instance upright-block, stack:n=5,mass_ratio=100, my_scene.json"
 
 
 def canonical_suite() -> list[Scenario]:
@@ -132,7 +132,7 @@ def scenario_of(word: str) -> Scenario:
     if name not in FAMILIES:
         near = difflib.get_close_matches(name.lower().replace("_", "-"), FAMILIES, n=2, cutoff=0.5)
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(FAMILIES)}."
-        raise ParameterError(f"unknown scenario {name!r}; {hint} Give {WORDS}")
+        raise ParameterError(f"unknown scenario {name!r}; {hint} Give {FORMS}")
     return FAMILIES[name].scenario(_parameters(name, rest) if colon else {})
 
 
@@ -170,4 +170,4 @@ def _parameters(name: str, text: str) -> dict[str, Value]:
 
 def _example(name: str) -> str:
     shown = next((dict(given) for given in FAMILIES[name].canonical if given), FAMILIES[name].defaults)
-    return name + ":" + ",".join(f"{k}={word_of(v)}" for k, v in shown.items())
+    return name + ":" + ",".join(f"{k}={token_of(v)}" for k, v in shown.items())

@@ -30,7 +30,7 @@ from scenarios.truth import Event, Truth
 
 ELLIPSE = Ellipse(SEMI_AXES["long"][0], SEMI_AXES["long"][2], rolling=False)
 DURATION = 1.0  # s
-LOOKS = 1e-3  # s, between looks for the second impact
+CHECKS = 1e-3  # s, between looks for the second impact
 
 
 class Bounce(NamedTuple):
@@ -58,7 +58,7 @@ def first_impact(height: float, tilt: float, restitution: float) -> Bounce:
 @lru_cache(maxsize=8)
 def second_impact(bounce: Bounce) -> float:
     """s; infinite where it is later than the scene."""
-    time = np.arange(bounce.time + LOOKS, DURATION + LOOKS, LOOKS)
+    time = np.arange(bounce.time + CHECKS, DURATION + CHECKS, CHECKS)
     gap = bounce.gap(time)
     down = np.flatnonzero((gap[:-1] > 0.0) & (gap[1:] <= 0.0))
     if not down.size:

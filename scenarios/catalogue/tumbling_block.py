@@ -4,7 +4,7 @@ It strikes with one corner, turns, strikes with the other, and so on, in ever sh
 them end at one corner, at 0.965717186 s. On that it slides and swings until impacts of the other corner accumulate too,
 and it lies flat. Newton's law; a corner that rests takes the impulse that it needs to stay, if it needs one. There is
 no closed form: the time is that of a program of its own, by scipy's event location, with bounces below 1e-7 s summed up
-(tests/reference_engine/planar/tumbling_witness.py). Its runs at 1e-10 to 1e-13 agree to 1e-10 s.
+(tests/reference_engine/planar/tumbling_oracle.py). Its runs at 1e-10 to 1e-13 agree to 1e-10 s.
 """
 
 from __future__ import annotations

@@ -252,9 +252,12 @@ def test_two_jobs_have_two_comments_and_each_push_replaces_its_own() -> None:
 def test_what_git_does_not_tell_is_one_line_and_status_2(
     project: Project, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    for word, told in (("nowhere", "no branch or commit 'nowhere' here, nor on origin"), ("--all", "is no branch")):
+    for word, described in (
+        ("nowhere", "no branch or commit 'nowhere' here, nor on origin"),
+        ("--all", "is no branch"),
+    ):
         done = project.job(f"--base={word}")
-        assert done.returncode == 2 and told in done.stderr and done.stderr.count("\n") == 1
+        assert done.returncode == 2 and described in done.stderr and done.stderr.count("\n") == 1
     project.commit(7, "again")
     shallow = tmp_path_factory.mktemp("shallow")
     subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{project.folder}", shallow], check=True)

@@ -41,16 +41,16 @@ OF_HOSTILE_RUN += ("runs", "baselines", "case?run={run}")
 def hostile_runs(folder: Path) -> tuple[int, int, int]:
     """Numbers of an accepted run and of a worse one, and of a case of it, all of whose words are hostile."""
     of = case(NAMED, EVERYTHING, parameters={}, version=EVERYTHING, scene_hash=content_hash(scene()))
-    told = info(f"branch {EVERYTHING} {LONG}", commit=EVERYTHING, machine=EVERYTHING, command=EVERYTHING)
+    described = info(f"branch {EVERYTHING} {LONG}", commit=EVERYTHING, machine=EVERYTHING, command=EVERYTHING)
     with open_store(folder / "upright.db") as store:
         numbers = []
         for value, samples in ((4e-4, 30), (3e-3, 40)):
-            run = store.begin_run(told, [of], [scene()])
+            run = store.begin_run(described, [of], [scene()])
             moved = result(
                 of, measurement(value=value, noise="tolerance"), trajectory=falling(bodies=1, samples=samples)
             )
             store.save_results(run, [moved])
-            baseline = store.baselines(told.branch).get(of.identity.key)
+            baseline = store.baselines(described.branch).get(of.identity.key)
             store.save_verdicts(run, [judge(baseline, moved, {"penetration_mean": 1e-4})])
             store.finish_run(run)
             if baseline is None:
@@ -196,8 +196,8 @@ def test_what_the_database_holds_is_text_on_every_page(
     settled(page)
     page.wait_for_selector("[data-testid=stHtml] >> nth=1")
     if where in OF_HOSTILE_RUN:
-        told = WORDS.partition(":smile")[2]
-        page.wait_for_function("words => document.body.innerText.includes(words)", arg=told)
+        described = WORDS.partition(":smile")[2]
+        page.wait_for_function("words => document.body.innerText.includes(words)", arg=described)
     assert dialogs == []
     made = "script:not([src]), a[href^=javascript], img[src=x], main i, main em, main strong, .katex"
     made = ", ".join(f"[data-testid=stMainBlockContainer] {one}" for one in made.split(", "))

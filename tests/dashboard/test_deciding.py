@@ -209,10 +209,13 @@ def test_an_acceptance_that_has_run_out_is_told_to_have() -> None:
 def test_the_review_page_has_all_that_a_verdict_is_made_of(store: Store) -> None:
     accepted(store, {"stack": GOOD})
     checked(store, {"stack": BAD})
-    told = words(shown("review"))
+    described = words(shown("review"))
     for name in ("metric", "now", "accepted", "ratio", "allowed", "first bad commit", "last good commit"):
-        assert f"<b>{name}</b>" in told, name
-    assert "7.5 times" in told and "the stack of 10 sinks 3 mm on average, 0.4 mm before; allowed up to 0.44 mm" in told
+        assert f"<b>{name}</b>" in described, name
+    assert (
+        "7.5 times" in described
+        and "the stack of 10 sinks 3 mm on average, 0.4 mm before; allowed up to 0.44 mm" in described
+    )
 
 
 def test_two_runs_are_compared_by_the_laws_of_their_scenarios(store: Store) -> None:
@@ -230,8 +233,8 @@ def test_two_runs_are_compared_by_the_laws_of_their_scenarios(store: Store) -> N
     pairs, _, _ = judged(store.run(runs[0]), store.run(runs[1]), with_settings=True)
     ((_, verdict, _),) = pairs
     assert verdict.word == "defect" and [defect.metric for defect in verdict.defects] == [metric]
-    told = words(shown("compare", a=str(runs[0]), b=str(runs[1])))
-    assert "1 defect" in told and "physics allows" in told
+    described = words(shown("compare", a=str(runs[0]), b=str(runs[1])))
+    assert "1 defect" in described and "physics allows" in described
 
 
 def test_no_file_is_read_because_a_database_names_it(store: Store, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from dashboard.engines_page import cell, table
-from dashboard.look import COLOURS, MEANING_HERE, NOT_DONE, word_html
+from dashboard.look import COLOURS, MEANING_HERE, NOT_DONE, kind_html
 from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stored
 from tests.validation.store.made import case
 from validation.judging.verdict import MEANING, Verdict, worst_first
@@ -55,10 +55,10 @@ def test_a_broken_law_shows_also_where_it_fails_nothing() -> None:
     fresh = pair(stored(case("a"), 5e-3), None, laws)
     standing = pair(stored(case("b"), 5e-3), stored(case("b"), 5e-3), laws)
     newly = pair(stored(case("c"), 1.05e-3), stored(case("c"), 0.9e-3), laws)
-    told = {label: cells[1] for label, cells in rows(shown([fresh, standing, newly])).items()}
-    assert told["a:n=10"] == "5 mm new breaks a law: penetration_mean"
-    assert told["b:n=10"] == "5 mm pass breaks a law: penetration_mean"
-    assert told["c:n=10"].startswith("1.05 mm defect: penetration_mean")
+    described = {label: cells[1] for label, cells in rows(shown([fresh, standing, newly])).items()}
+    assert described["a:n=10"] == "5 mm new breaks a law: penetration_mean"
+    assert described["b:n=10"] == "5 mm pass breaks a law: penetration_mean"
+    assert described["c:n=10"].startswith("1.05 mm defect: penetration_mean")
 
 
 def test_two_profiles_have_two_columns() -> None:
@@ -74,7 +74,7 @@ def test_a_planned_case_without_a_result_is_told_in_amber() -> None:
         "thrown-box": ["", "not done", ""],
     }
     assert list(rows(shown([pair(stored())], [other], words={NOT_DONE}))) == ["thrown-box"]
-    assert html.count(word_html(NOT_DONE)) == 2
+    assert html.count(kind_html(NOT_DONE)) == 2
 
 
 @pytest.mark.parametrize("word", ["missing", NOT_DONE])
@@ -87,7 +87,7 @@ def test_what_is_missing_is_amber_and_nothing_green_is_bad(word: str) -> None:
 
 
 def test_every_word_stands_out_or_is_quiet_and_has_a_meaning() -> None:
-    quiet = {word for word in MEANING if "quiet" in word_html(word)}
+    quiet = {word for word in MEANING if "quiet" in kind_html(word)}
     assert quiet == {"pass", "new", "declined"}
     assert set(MEANING_HERE) == {*MEANING, NOT_DONE} and set(COLOURS) == set(MEANING_HERE) - quiet
 

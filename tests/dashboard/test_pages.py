@@ -62,8 +62,8 @@ def regressed(store: Store) -> int:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_of_an_empty_database_says_so(store: Store, page: str) -> None:
-    told = words(shown(page))
-    assert "othing" in told or "No run is stored" in told
+    described = words(shown(page))
+    assert "othing" in described or "No run is stored" in described
 
 
 def test_a_session_that_was_started_without_a_name_cannot_write(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,8 +116,8 @@ def test_two_runs_are_compared_and_exported(store: Store) -> None:
     ((_, verdict, _),) = pairs
     assert (verdict.word, only_old, only_new) == ("regressed", [], [])
     assert "penetration_mean,regressed,0.0004,0.003,m" in exported(pairs)
-    told = words(shown("compare", a="1", b=str(new)))
-    assert "1 regression" in told and "0.4 mm</bdi> &rarr; <bdi>3 mm" in told
+    described = words(shown("compare", a="1", b=str(new)))
+    assert "1 regression" in described and "0.4 mm</bdi> &rarr; <bdi>3 mm" in described
 
 
 def test_what_upright_compare_found_is_shown_with_its_laws(store: Store) -> None:
@@ -133,10 +133,10 @@ def test_what_upright_compare_found_is_shown_with_its_laws(store: Store) -> None
         packages={},
         lines=[json.dumps(line), json.dumps(line | {"sign": "same", "changes": []})],
     )
-    told = words(shown("compare", comparison="1"))
-    assert "&lt;b&gt;stack" in told and "no overlap" in told and "1 worse" in told.replace("<bdi>", "")
-    assert "1 mm</bdi> &rarr; <bdi>never" in told
-    assert told.count("breaks a law") == 1, "what is the same is not listed"
+    described = words(shown("compare", comparison="1"))
+    assert "&lt;b&gt;stack" in described and "no overlap" in described and "1 worse" in described.replace("<bdi>", "")
+    assert "1 mm</bdi> &rarr; <bdi>never" in described
+    assert described.count("breaks a law") == 1, "what is the same is not listed"
 
 
 def test_a_cell_that_a_spreadsheet_would_compute_is_text() -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import pytest
 
 from scenarios.catalogue.bodies import ball, scene_of
-from scenarios.scenario import Family, ParameterError, Scenario, Within, word_of
+from scenarios.scenario import Family, ParameterError, Scenario, Within, token_of
 from scenarios.truth import Truth
 
 
@@ -71,7 +71,7 @@ def test_the_label_is_the_name_and_what_differs_from_the_defaults():
 @pytest.mark.parametrize("value", [True, False, 3, 0.1, 100.0, 1e300, -2.5, 1 / 3, "touching"])
 def test_a_value_typed_as_its_word_is_the_value_again(value):
     family = Family("f", {str: text, bool: flag, int: whole, float: number}[type(value)])
-    assert family.scenario({"v": word_of(value)}).parameters["v"] == value
+    assert family.scenario({"v": token_of(value)}).parameters["v"] == value
 
 
 def text(*, v: str = "") -> Scenario:

@@ -3,7 +3,7 @@
 import pytest
 
 from scenarios.catalogue import tumbling_block
-from tests.reference_engine.planar import tumbling_witness as witness
+from tests.reference_engine.planar import tumbling_oracle as witness
 
 
 def test_the_block_rests_when_the_witness_says():

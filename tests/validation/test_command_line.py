@@ -195,8 +195,8 @@ def test_fewer_iterations_are_a_regression_with_metric_old_new_and_ratio(accepte
         "check", "stack", "--engine", "pymunk:iterations=2", "--markdown", "s.md", "--junit", "j.xml", folder=accepted
     )
     assert done.returncode == 1, done.stdout + done.stderr
-    said = done.stdout
-    assert "regressed" in said and "penetration_mean" in said and "was" in said and "times" in said
+    decisions = done.stdout
+    assert "regressed" in decisions and "penetration_mean" in decisions and "was" in decisions and "times" in decisions
     assert "penetration" in (accepted / "s.md").read_text()
     assert "<failure" in (accepted / "j.xml").read_text()
     again = upright("check", "stack", "--engine", "pymunk:iterations=2", "--json", folder=accepted)

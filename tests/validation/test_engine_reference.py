@@ -9,7 +9,7 @@ import pytest
 from reference_engine import ContactForceError, PainleveError, UnresolvedContact
 from reference_engine.geometry import planar_proximity
 from reference_engine.planar import run
-from reference_engine.planar.layout import Solids
+from reference_engine.planar.layout import Model
 from reference_engine.planar_model.outline import twice_area
 from scenarios.mass import planar_mass
 from scenarios.scene import (
@@ -295,7 +295,7 @@ def test_where_no_forces_exist_it_says_which_bodies_and_why_and_declines_nothing
 
 def test_a_wrong_sign_in_its_own_gaps_is_seen_by_its_check_and_without_it_by_the_metric(monkeypatch):
     """Edges whose outward normals point inwards: the box falls into the other."""
-    right, fields = run.solids_in_numbers, list(Solids.__dataclass_fields__)
+    right, fields = run.model_in_numbers, list(Model.__dataclass_fields__)
 
     def inside_out(world):
         numbers = list(right(world))
@@ -306,7 +306,7 @@ def test_a_wrong_sign_in_its_own_gaps_is_seen_by_its_check_and_without_it_by_the
     what = scene(box("base", mass=None, fixed=True), box(position=(0.1, 1.2)), duration=0.4)
     law = 1e-3
     assert values(what, simulated(Reference(), what))["penetration_max"] <= law
-    monkeypatch.setattr(run, "solids_in_numbers", inside_out)
+    monkeypatch.setattr(run, "model_in_numbers", inside_out)
     settings = resolve_settings(Reference(), "fair", {}, what, DT)
     with pytest.raises(UnresolvedContact, match="overlap"):
         Reference().simulate(what, DT, settings)

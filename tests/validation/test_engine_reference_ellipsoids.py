@@ -104,12 +104,12 @@ def test_each_pair_has_its_own_friction_and_restitution():
         solid(Sphere(radius=0.1), name, position=(x, 0.0, 1.0), friction=0.3, restitution=0.2)
         for name, x in (("a", 0.0), ("b", 1.0), ("c", 2.0))
     ]
-    law = ContactLaw(pairs=(PairLaw(a="b", b="floor", friction=0.9),))
+    coefficients = ContactLaw(pairs=(PairLaw(a="b", b="floor", friction=0.9),))
     floor = HalfSpace(name="floor", friction=0.1, restitution=0.6)
-    world = world_of(space(*bodies, floor=floor, contact=law, duration=1.0))
-    assert world.laws_with(0)[:, 0] == approx([np.sqrt(0.03), 0.9, np.sqrt(0.03)])
-    assert world.laws_with(0)[:, 1] == approx(0.6)
-    assert world.laws_of(np.array([(0, 1), (0, 2)])) == approx(np.array([(0.3, 0.2), (0.3, 0.2)]))
+    world = world_of(space(*bodies, floor=floor, contact=coefficients, duration=1.0))
+    assert world.coefficients_with(0)[:, 0] == approx([np.sqrt(0.03), 0.9, np.sqrt(0.03)])
+    assert world.coefficients_with(0)[:, 1] == approx(0.6)
+    assert world.coefficients_of(np.array([(0, 1), (0, 2)])) == approx(np.array([(0.3, 0.2), (0.3, 0.2)]))
 
 
 @pytest.mark.parametrize("edges", [0, 8])

@@ -17,8 +17,8 @@ from scenarios.scene import write_scene
 from tests.validation.command import AS_COMMAND
 from tests.validation.store.made import case
 from validation.cli import COMMANDS
-from validation.cli.words import database_words, without_password
-from validation.report.hints import again_words, one_each_words, step_word
+from validation.cli.arguments import database_arguments, without_password
+from validation.report.hints import arguments_of_each, rerun_arguments, step_name
 
 DATABASE = "my results.db"
 HINT = re.compile(rf"\bupright (?:{'|'.join(COMMANDS)})\b.*?(?= · |   |`|$)", re.MULTILINE)
@@ -44,10 +44,10 @@ def opens(hint: str, folder: Path) -> bool:
         ["sh", "-c", line], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, process_group=0
     )
     assert process.stderr is not None
-    said = process.stderr.readline()
+    decisions = process.stderr.readline()
     os.killpg(process.pid, signal.SIGTERM)
     process.communicate()
-    return said.startswith("dashboard of")
+    return decisions.startswith("dashboard of")
 
 
 def verdicts(line: str, folder: Path) -> dict[str, str]:
@@ -129,16 +129,16 @@ def test_what_fuzzing_proposes_finds_the_fault_again(folder: Path, monkeypatch: 
 
 def test_of_several_that_share_a_baseline_accept_is_proposed_for_the_first() -> None:
     plain, few, fewer = case(), case(overrides="iterations=3"), case(overrides="iterations=2")
-    assert one_each_words([plain, few, fewer]) == "", "the plain one is meant"
-    assert one_each_words([few, case(engine="box2d")]) == ""
-    words = one_each_words([few, fewer, case(engine="box2d")])
+    assert arguments_of_each([plain, few, fewer]) == "", "the plain one is meant"
+    assert arguments_of_each([few, case(engine="box2d")]) == ""
+    words = arguments_of_each([few, fewer, case(engine="box2d")])
     assert words == "--engine pymunk@fair:iterations=3 --engine box2d@fair"
 
 
 def test_a_file_that_is_called_like_an_option_is_proposed_by_its_path() -> None:
     """It was typed after `--`."""
     found = case()
-    assert again_words([found], {found.label: "-e.json"}) == "./-e.json --engine pymunk@fair"
+    assert rerun_arguments([found], {found.label: "-e.json"}) == "./-e.json --engine pymunk@fair"
 
 
 @pytest.mark.parametrize("command", ["scenarios", "engines"])
@@ -155,11 +155,11 @@ def test_an_error_proposes_what_mends_it_in_the_same_database(tmp_path: Path) ->
 
 def test_a_database_is_named_unless_it_is_the_one_that_is_used_anyway(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("UPRIGHT_DB", raising=False)
-    assert database_words("upright.db") == ""
-    assert database_words("other.db") == " --db other.db"
+    assert database_arguments("upright.db") == ""
+    assert database_arguments("other.db") == " --db other.db"
     monkeypatch.setenv("UPRIGHT_DB", "other.db")
-    assert database_words("other.db") == ""
-    assert database_words("upright.db") == " --db upright.db"
+    assert database_arguments("other.db") == ""
+    assert database_arguments("upright.db") == " --db upright.db"
 
 
 def test_a_password_is_never_shown() -> None:
@@ -171,5 +171,5 @@ def test_a_password_is_never_shown() -> None:
 
 @pytest.mark.parametrize("dt", [1 / 240, 1 / 60, 1 / 49, 0.004, 1 / 3 - 1e-17, 1.0, 2.5e-6, 0.1 + 0.2])
 def test_a_time_step_is_told_to_the_last_bit(dt: float) -> None:
-    top, _, bottom = step_word(dt).partition("/")
+    top, _, bottom = step_name(dt).partition("/")
     assert float(top) / float(bottom or 1) == dt

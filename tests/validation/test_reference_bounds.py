@@ -56,7 +56,7 @@ JOINED = "in space, where bodies touch nothing: the integrator's local error, 1e
 CLOSED = "joints in space are closed after every step and in every sample"
 STEPS = "in space it goes by steps, of second order"
 FOUND = "parabolas, and impacts found to a few times the tolerance of gaps, 1e-9 m"
-ELASTIC = "every touch and parting is found on the solution; local error 1e-13"
+ELASTIC = "every first contact and separation is found on the solution; local error 1e-13"
 HOVERS = "gaps are from 0 to twice their tolerance"
 
 BOUNDS = (
@@ -78,7 +78,7 @@ BOUNDS = (
     Bound("bouncing-{ball,block}:restitution={0,0.5,0.9,1}", "truth_error_event_time", 1e-11, BOUNCES, unit="s"),
     Bound("bouncing-{ball,block}:restitution={0,0.5,0.9,1}", "truth_error_position", 1e-11, BOUNCES, unit="m"),
     Bound("bouncing-{ball,block}:restitution={0,0.5,0.9,1}", "energy_gain", 1e-12, BOUNCES, unit="J"),
-    Bound("bouncing-{ball,block}:restitution={0,0.5}", "gap_final", 1e-12, "it rests in touch", -1e-12, "m"),
+    Bound("bouncing-{ball,block}:restitution={0,0.5}", "gap_final", 1e-12, "it rests in contact", -1e-12, "m"),
     Bound("free-tumble:space=planar,start=even,gravity=9.81", "truth_error_position", 1e-11, "round-off", unit="m"),
     Bound("free-tumble:space=planar,start=even,gravity=9.81", "energy_drift", 1e-9, "round-off of 4.5 kJ", unit="J"),
     Bound("incline-slide:relation={below,at,above}", "truth_error_position", 1e-12, SLIDES, unit="m"),
@@ -90,7 +90,7 @@ BOUNDS = (
     Bound("slide-to-roll:hollow={false,true}", "truth_error_goal", 1e-12, SLIDES, unit="m/s"),
     Bound("slide-to-roll:hollow={false,true}", "truth_error_angle", 1e-12, SLIDES, unit="rad"),
     Bound("tumbling-block", "truth_error_goal", 1e-9, "two series summed up; as exact as its truth is known", unit="s"),
-    Bound("tumbling-block", "penetration_max", 1e-12, "bodies in touch are at gap 0", unit="m"),
+    Bound("tumbling-block", "penetration_max", 1e-12, "bodies in contact are at gap 0", unit="m"),
     Bound("newtons-cradle:n=5,gap=0.02,speed=1", "truth_error_event_time", 1e-12, BOUNCES, unit="s"),
     Bound(
         "newtons-cradle:n={3,5},gap=0.01,speed=5,restitution={1,0.9,0.5}",
@@ -127,7 +127,7 @@ BOUNDS = (
     Bound("break", "momentum_drift", 1e-12, "equal and opposite impulses", unit="kg m/s"),
     Bound("dominoes", "truth_error_event_time", 1e-11, ODE, unit="s"),
     Bound("dominoes", "energy_gain", 1e-11, "friction and impacts only take energy; round-off of 13 J", unit="J"),
-    Bound("dominoes", "penetration_max", 1e-12, "bodies in touch are at gap 0", unit="m"),
+    Bound("dominoes", "penetration_max", 1e-12, "bodies in contact are at gap 0", unit="m"),
     Bound(
         "thrown-sphere", "truth_error_goal", 1e-12, "two sevenths of the slip are lost, whatever the step", unit="m/s"
     ),
@@ -169,7 +169,7 @@ BOUNDS = (
     Bound("single-impact:case={rod-turns-back,corner},space=spatial", "truth_error_goal", 1e-12, LANDS, unit="m/s"),
     Bound("single-impact:case=pendulum", "truth_error_goal", 1e-10, "through joints; " + ODE, unit="1"),
     Bound("sliding-ladder", "truth_error_angle", 1e-11, ODE, unit="rad"),
-    Bound("sliding-ladder", "penetration_max", 1e-12, "bodies in touch are at gap 0", unit="m"),
+    Bound("sliding-ladder", "penetration_max", 1e-12, "bodies in contact are at gap 0", unit="m"),
     Bound("bouncing-ball:restitution=0,space=spatial", "truth_error_position", 2e-9, HOVERS, unit="m"),
     Bound("slide-to-roll:space=spatial", "truth_error_goal", 1e-12, "5/7 of its speed, whatever the step", unit="m/s"),
     Bound("slide-to-roll:space=spatial", "truth_error_position", 1e-5, STEPS, unit="m"),

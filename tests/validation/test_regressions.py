@@ -16,7 +16,7 @@ from tests.validation.store.test_groups import bad, checked, good, moved
 from validation.judging.judge import exit_status, judge
 from validation.judging.verdict import NOT_MEASURED, Change, Defect
 from validation.report.meaning import MEANS, meaning
-from validation.review.groups import excused
+from validation.review.groups import waived
 from validation.store import Store, open_store
 
 STACK, PILE = case("stack"), case("pile")
@@ -48,12 +48,12 @@ def test_a_group_is_told_with_figures_commits_and_what_it_means(upright: Command
     with open_store("upright.db") as store:
         regressed(store)
     code, out, _ = upright("regressions")
-    told = " ".join(out.split())
+    described = " ".join(out.split())
     assert code == 1
-    assert "since bbbb (run 2), not in aaaa (run 1): new" in told
-    assert "stack:n=10 × pymunk@fair: penetration_mean 3 mm, was 0.4 mm (7.5 times" in told
-    assert "the stack of 10 sinks 3 mm on average, 0.4 mm before" in told
-    assert "1 new, as seen from run 2 at bbbb" in told
+    assert "since bbbb (run 2), not in aaaa (run 1): new" in described
+    assert "stack:n=10 × pymunk@fair: penetration_mean 3 mm, was 0.4 mm (7.5 times" in described
+    assert "the stack of 10 sinks 3 mm on average, 0.4 mm before" in described
+    assert "1 new, as seen from run 2 at bbbb" in described
 
 
 def test_as_json_a_group_is_a_line(upright: Command) -> None:
@@ -75,7 +75,7 @@ def test_what_is_known_fails_nothing_until_that_is_taken_back(upright: Command) 
     code, out, _ = upright("mark", "known", key[:6], "--link", "#31", "--reason", "the cache")
     assert code == 0 and "2 cases" in out and "which is known now   (R.)" in out
     with open_store("upright.db") as store:
-        verdicts = excused(store.verdicts(run), store.groups(run), run)
+        verdicts = waived(store.verdicts(run), store.groups(run), run)
     assert exit_status(verdicts) == 0 and all("[known, by R.: the cache]" in verdict.reason for verdict in verdicts)
     code, out, _ = upright("regressions")
     assert code == 0 and "entry 2: known by R." in out and "#31: the cache" in out
@@ -97,7 +97,7 @@ def test_a_part_of_a_group_can_be_marked(upright: Command) -> None:
             "stack:n=10": "quarantined",
             "pile:n=10": "new",
         }
-        assert exit_status(excused(store.verdicts(run), [group], run)) == 1
+        assert exit_status(waived(store.verdicts(run), [group], run)) == 1
     code, _, err = upright(*words, "dominoes")
     assert code == 2 and "'dominoes' is not in group" in err and err.count("\n") == 1
 
@@ -142,10 +142,10 @@ def test_what_breaks_a_law_as_it_always_did_is_listed_and_fails_nothing(upright:
             store.accept(run, who="R.", reason="first look")
     code, out, _ = upright("regressions")
     assert code == 0 and "nothing is worse" in out
-    told = out.splitlines()[1:]
-    assert told[0].startswith("4 standing defects: these break a law of physics")
-    assert told[1] == "  s4:n=10 × pymunk@fair: penetration_mean 5 mm (physics allows 1.5 mm)"
-    assert told[-1] == "  and 1 more: upright regressions --all --run 2" and len(told) == 5
+    described = out.splitlines()[1:]
+    assert described[0].startswith("4 standing defects: these break a law of physics")
+    assert described[1] == "  s4:n=10 × pymunk@fair: penetration_mean 5 mm (physics allows 1.5 mm)"
+    assert described[-1] == "  and 1 more: upright regressions --all --run 2" and len(described) == 5
     assert "s1:n=10" in upright("regressions", "--all")[1]
 
 
@@ -178,7 +178,7 @@ def changed(metric: str, old: float, new: float, unit: str = "m", allowed: str =
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "described"),
     [
         (changed("penetration_mean", 5e-4, 2.1e-3), "the stack of 10 sinks 2.1 mm on average, 0.5 mm before"),
         (changed("rest_time", 1.5, math.nan, "s"), "bodies do not come to rest any more"),
@@ -194,14 +194,14 @@ def changed(metric: str, old: float, new: float, unit: str = "m", allowed: str =
         ),
     ],
 )
-def test_what_a_change_means_is_said_in_words(change: Change | Defect, told: str) -> None:
-    assert meaning(change, STACK) == told
+def test_what_a_change_means_is_said_in_words(change: Change | Defect, described: str) -> None:
+    assert meaning(change, STACK) == described
 
 
 def test_of_a_users_own_scene_bodies_are_told() -> None:
     own = case("my_scene.json", parameters={})
-    told = meaning(changed("penetration_mean", 5e-4, 2.1e-3), own, allowed="up to 0.55 mm")
-    assert told == "bodies sink 2.1 mm into one another on average, 0.5 mm before; allowed up to 0.55 mm"
+    described = meaning(changed("penetration_mean", 5e-4, 2.1e-3), own, allowed="up to 0.55 mm")
+    assert described == "bodies sink 2.1 mm into one another on average, 0.5 mm before; allowed up to 0.55 mm"
 
 
 def test_every_metric_has_words() -> None:

@@ -57,8 +57,8 @@ def test_missing_is_what_a_run_by_the_same_words_has_had(tmp_path: Path) -> None
         some = ran(store, stack, scenarios=["stack"])
         missing, left_out = absent(store, some, store.baselines_of(some), [stack])
         assert (missing, labels(left_out)) == ([], ["pile", "own"])
-        told = left_out_line(left_out)
-        assert told.startswith("not asked for, and so not judged: 2 accepted cases (pile:n=10 × pymunk, own")
+        described = left_out_line(left_out)
+        assert described.startswith("not asked for, and so not judged: 2 accepted cases (pile:n=10 × pymunk, own")
 
 
 def test_an_engine_that_is_gone_is_missing_until_that_is_accepted(
@@ -125,8 +125,8 @@ def test_a_users_tests_are_judged_as_a_pull_request_is(tmp_path: Path, monkeypat
     monkeypatch.setattr(serve, "run_session", seen)
     for name in ("GITLAB_CI", "GITHUB_EVENT_PATH"):
         monkeypatch.delenv(name, raising=False)
-    told = {"GITHUB_ACTIONS": "true", "GITHUB_BASE_REF": "main", "GITHUB_HEAD_REF": "lower"}
-    for name, value in (who | told).items():
+    described = {"GITHUB_ACTIONS": "true", "GITHUB_BASE_REF": "main", "GITHUB_HEAD_REF": "lower"}
+    for name, value in (who | described).items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
     request = {"do": "test", "scenarios": ["pile"], "engines": ["pymunk"], "profile": None, "database": "x.db"}

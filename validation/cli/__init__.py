@@ -49,7 +49,7 @@ class LazyGroup(click.Group):
 
     def resolve_command(self, context: click.Context, args: list[str]) -> Any:
         if args and args[0] not in COMMANDS:
-            from validation.cli.words import near_miss
+            from validation.cli.arguments import near_miss
 
             raise click.UsageError(
                 f"unknown command {args[0]!r}{near_miss(args[0], COMMANDS)} (commands: {', '.join(COMMANDS)})"
@@ -122,7 +122,7 @@ def one_line(error: Exception) -> str:
     """Errors that a caller can act on speak for themselves; anything else is our fault and says so."""
     from scenarios.scenario import ParameterError
     from scenarios.scene_error import SceneError
-    from validation.cli.words import EXPECTED_ERRORS
+    from validation.cli.arguments import EXPECTED_ERRORS
 
     words = " ".join((error.format_message() if isinstance(error, click.ClickException) else str(error)).split())
     if isinstance(error, (SceneError, ParameterError, click.ClickException, *EXPECTED_ERRORS)):

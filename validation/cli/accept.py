@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from validation.cli.words import database_option, database_words, selection_options, user_name, without_password
+from validation.cli.arguments import database_arguments, database_option, selection_options, user_name, without_password
 
 if TYPE_CHECKING:
     from validation.records.case import Case
@@ -44,7 +44,7 @@ def command(
     upright accept stack:n=10 --engine pymunk --run 12 --reason "iterations lowered on purpose, see #31"
     upright accept --group 3f2a91 --reason "the new solver"
     """
-    from validation.report.hints import again_words
+    from validation.report.hints import rerun_arguments
     from validation.running.selection import selection_of
     from validation.store import open_store
 
@@ -55,7 +55,7 @@ def command(
     expires = until.replace(tzinfo=UTC) if until else None
     if until and expires and expires <= datetime.now(UTC):
         raise click.UsageError(f"--until: {until:%Y-%m-%d} has begun; allowed: a day to come")
-    place = database_words(database)
+    place = database_arguments(database)
     with open_store(database) as store:
         number = run if run is not None else store.latest_run()
         if number is None:
@@ -95,19 +95,19 @@ def command(
             "; it had edits that are not committed and stands for no commit, so no pull request is compared with it"
         )
     cases = "1 case" if len(accepted) == 1 else f"{len(accepted)} cases"
-    check = " ".join(filter(None, ("upright check", again_words(accepted)))) + place
+    check = " ".join(filter(None, ("upright check", rerun_arguments(accepted)))) + place
     click.echo(f"accepted {cases} of run {number}: {reason}   ({who}){others}   Next: {check}")
 
 
 def require_all(selection: Selection, run: int, cases: Sequence[Case]) -> None:
     """Raises ClickException where something is named that the run does not have."""
-    from validation.records.names import engine_word
+    from validation.records.names import engine_token
 
     lacking = selection.lacking(cases)
     if lacking:
         asked = {scenario.name for scenario in selection.scenarios}
         near = [case for case in cases if case.identity.scenario in asked] or cases
-        has = [f"{case.label} × {engine_word(case)}" for case in near]
+        has = [f"{case.label} × {engine_token(case)}" for case in near]
         more = f" and {len(lacking) - 1} more of those named" if len(lacking) > 1 else ""
         raise click.ClickException(
             f"run {run} has no {lacking[0]}{more} (it has: {', '.join(has[:3])}{', ...' if has[3:] else ''}); "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from validation.cli.words import complete_engine, complete_scenario, database_option
+from validation.cli.arguments import complete_engine, complete_scenario, database_option
 
 if TYPE_CHECKING:
     from validation.store import Store
@@ -80,15 +80,15 @@ def command(
             build=build,
             run=run,
             scratch=Path(scratch),
-            tell=lambda text: click.echo(one_line(text), err=True),
+            notify=lambda text: click.echo(one_line(text), err=True),
         )
         result = search(probe, ends[0], ends[1], metric)
     if result.first_bad is None:
         click.echo("what was skipped leaves several, one of which is the first bad commit:")
         for commit in result.suspects:
-            click.echo(f"  {one_line(repository.told(commit))}")
+            click.echo(f"  {one_line(repository.describe(commit))}")
         raise SystemExit(1)
-    click.echo(f"first bad commit: {one_line(repository.told(result.first_bad))}")
+    click.echo(f"first bad commit: {one_line(repository.describe(result.first_bad))}")
     verdict = probe.verdicts[result.first_bad]
     click.echo(one_line(f"{found.label} × {engine}: {verdict.word}, {verdict.reason}"))
     if meaning := worst_meaning(verdict):

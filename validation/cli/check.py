@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from validation.cli.words import OutputFile, command_line, database_words, session_options
+from validation.cli.arguments import OutputFile, command_line, database_arguments, session_options
 
 if TYPE_CHECKING:
     from validation.running.options import Options
@@ -30,7 +30,7 @@ def command(options: Options, strict: bool, junit: Path | None, markdown: Path |
     upright check
     upright check stack:n=10 --engine pymunk:iterations=2 --markdown summary.md --junit results.xml
     """
-    from validation.cli.views import accept_run, left_out_line, resumable, show_session, show_verdicts, tell
+    from validation.cli.views import accept_run, left_out_line, notify, resumable, show_session, show_verdicts
     from validation.judging.judge import exit_status
     from validation.report.jsonl import case_line
     from validation.report.junit import junit_xml
@@ -46,7 +46,7 @@ def command(options: Options, strict: bool, junit: Path | None, markdown: Path |
     if junit:
         junit.write_text(junit_xml(pairs, strict=strict), encoding="utf-8")
     if markdown:
-        place = database_words(options.database)
+        place = database_arguments(options.database)
         summary = markdown_summary(
             pairs, session.baselines, run=session.run, typed=session.typed, options=place, groups=groups
         )
@@ -56,11 +56,13 @@ def command(options: Options, strict: bool, junit: Path | None, markdown: Path |
     show_session(session, options)
     if not options.quiet:
         show_verdicts(session, options)
-        more = f"upright regressions --all --run {session.run}{database_words(options.database)}"
+        more = f"upright regressions --all --run {session.run}{database_arguments(options.database)}"
         if session.left_out:
             click.echo(left_out_line(session.left_out))
         for line in standing_lines(session.verdicts, more=more):
             click.echo(line)
     if not session.baselines:
-        tell(f"none of these cases is accepted yet, so none can be worse; accept them: {accept_run(session, options)}")
+        notify(
+            f"none of these cases is accepted yet, so none can be worse; accept them: {accept_run(session, options)}"
+        )
     raise SystemExit(exit_status(session.verdicts, strict=strict))

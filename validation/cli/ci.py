@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from validation.cli.words import command_line, database_words, session_options, without_password
+from validation.cli.arguments import command_line, database_arguments, session_options, without_password
 
 if TYPE_CHECKING:
     from validation.running.forge import Forge
@@ -61,7 +61,7 @@ def command(options: Options, strict: bool, base: str | None, branch: str, name:
     """
     from dataclasses import replace
 
-    from validation.cli.views import left_out_line, resumable, show_session, show_verdicts, tell
+    from validation.cli.views import left_out_line, notify, resumable, show_session, show_verdicts
     from validation.judging.judge import exit_status
     from validation.report.annotations import commit_annotations
     from validation.review.lineage import lineage_of
@@ -99,9 +99,9 @@ def command(options: Options, strict: bool, base: str | None, branch: str, name:
         click.echo(f"::{silent}::")
         for line in commit_annotations(list(zip(session.results, session.verdicts)), strict=strict):
             click.echo(line)
-    tell(f"Reports: {reports}/summary.md, comment.md, junit.xml, upright.jsonl")
+    notify(f"Reports: {reports}/summary.md, comment.md, junit.xml, upright.jsonl")
     for words in filter(None, (advice, note)):
-        tell(words.replace("`", ""))
+        notify(words.replace("`", ""))
     raise SystemExit(exit_status(session.verdicts, strict=strict))
 
 
@@ -148,10 +148,10 @@ def roughly_judged(session: Session) -> str:
         if before is None or verdict.worse or verdict.case_key in session.ensembles:
             continue
         was = {m.metric: m.value for m in before.measurements if m.noise in ENSEMBLE_JUDGES}
-        told = {change.metric for change in verdict.changes}
+        described = {change.metric for change in verdict.changes}
         rough += any(
             m.metric in was
-            and m.metric not in told
+            and m.metric not in described
             and abs(m.value - was[m.metric]) > max(FLOOR, (MEDIANS - 1.0) * abs(was[m.metric]))
             for m in result.measurements
         )
@@ -184,7 +184,7 @@ def write_reports(
     pictures = write_motions(store, session, reports)
     merge_base = options.lineage.merge_base if options.lineage else ""
     groups = store.groups(session.run)
-    place = database_words(options.database, elsewhere=True)
+    place = database_arguments(options.database, elsewhere=True)
 
     def markdown(pictures: dict[str, str]) -> str:
         return markdown_summary(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from validation.cli.words import (
+from validation.cli.arguments import (
     StartCount,
     Within,
     command_line,
@@ -68,8 +68,8 @@ def command(
     upright compare mujoco==3.3.7 mujoco==4.0.0 stack:n=10 --scene my_cell.json
     upright compare pymunk@default pymunk@fair
     """
+    from validation.cli.arguments import make_limits
     from validation.cli.progress import Shown
-    from validation.cli.words import make_limits
     from validation.records.case import describe_run
     from validation.report.comparison import comparison_line, render_comparison
     from validation.running.comparing import compare_engines

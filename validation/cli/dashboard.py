@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from validation.cli.words import database_option, without_password
+from validation.cli.arguments import database_option, without_password
 
 
 @click.command()

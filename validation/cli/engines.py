@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 
 import click
 
-from validation.cli.words import complete_engine
+from validation.cli.arguments import complete_engine
 
 TEST = "test"
 
@@ -54,8 +53,9 @@ def _test(word: str, *, as_json: bool) -> int:
     warm_kernels(Shown())
     checks = conformance(choice, commands)
     for check in checks:
-        about, told = f"{check.about}:", one_line(check.told)
-        click.echo(json.dumps({"format": 1, **asdict(check)}) if as_json else f"{check.status:6} {about:17} {told}")
+        about, summary = f"{check.about}:", one_line(check.summary)
+        as_data = {"format": 1, "about": check.about, "status": check.status, "told": check.summary}
+        click.echo(json.dumps(as_data) if as_json else f"{check.status:6} {about:17} {summary}")
     failed = sum(check.status == "fails" for check in checks)
     if not as_json:
         click.echo(f"{word}: {len(checks) - failed} of {len(checks)} as the protocol has it")

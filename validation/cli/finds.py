@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from validation.cli.words import database_option, database_words
+from validation.cli.arguments import database_arguments, database_option
 
 
 @click.command()
@@ -27,7 +27,7 @@ def command(number: int | None, replay: bool, print_scene: bool, database: str) 
 
     with open_store(database) as store:
         finds = store.finds() if number is None else [store.find(number)]
-    place = database_words(database)
+    place = database_arguments(database)
     if not finds:
         click.echo(f"nothing found yet; search with: upright fuzz{place}")
         return

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from validation.cli.words import Within, database_option, database_words, engine_option, profile_option
+from validation.cli.arguments import Within, database_arguments, database_option, engine_option, profile_option
 
 
 @click.command()
@@ -35,7 +35,7 @@ def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile:
 
     first = random.randrange(2**31) if seed is None else seed
     choices = [engine_of(word) for word in engines or present_engines()]
-    place, found = database_words(database), 0
+    place, found = database_arguments(database), 0
     warm_kernels(Shown())
     with open_store(database) as store:
         for choice in choices:
@@ -46,7 +46,7 @@ def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile:
                 60.0 * minutes,
                 first,
                 options=place,
-                say=click.echo,
+                echo=click.echo,
                 progress=lambda words: click.echo(words, err=True),
             )
     if found:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from validation.cli.words import complete_scenario, database_option, database_words, engine_option
+from validation.cli.arguments import complete_scenario, database_arguments, database_option, engine_option
 
 if TYPE_CHECKING:
     from validation.store import Store, StoredResult
@@ -38,18 +38,18 @@ def command(scenario: str, engines: tuple[str, ...], metrics: tuple[str, ...], r
         found = stored_cases(store, scenario, engines, run)
         if found is None:
             again = shlex.join(["upright", "run", scenario, *(word for e in engines for word in ("--engine", e))])
-            raise click.ClickException(f"no stored run has it; run it first: {again}{database_words(database)}")
+            raise click.ClickException(f"no stored run has it; run it first: {again}{database_arguments(database)}")
         for result in found[1]:
-            for depth, line in told(store, result, metrics):
+            for depth, line in turns_of(store, result, metrics):
                 click.echo("  " * depth + one_line(line))
 
 
-def told(store: Store, result: StoredResult, metrics: tuple[str, ...]) -> list[tuple[int, str]]:
+def turns_of(store: Store, result: StoredResult, metrics: tuple[str, ...]) -> list[tuple[int, str]]:
     """A heading for the case, below it a line for each metric, and below that one for each of its turns.
 
     Raises ClickException where a metric is named that the case does not have.
     """
-    from validation.cli.words import near_miss
+    from validation.cli.arguments import near_miss
     from validation.records.names import engine_name, metric_name
     from validation.records.quantities import quantity
     from validation.store.trends import stored_trend
@@ -74,5 +74,5 @@ def told(store: Store, result: StoredResult, metrics: tuple[str, ...]) -> list[t
         runs = "1 run" if len(found.points) == 1 else f"{len(found.points)} runs"
         quiet = "" if found.turns else ", as ever"
         lines.append((1, f"{name}: {quantity(found.course.level, found.unit)} over {runs}{quiet}"))
-        lines += [(2, turn.told) for turn in found.turns]
+        lines += [(2, turn.summary) for turn in found.turns]
     return lines

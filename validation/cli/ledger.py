@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from validation.cli.words import database_option
+from validation.cli.arguments import database_option
 
 
 @click.command()
@@ -17,7 +17,7 @@ def command(last: int, database: str) -> None:
     upright ledger
     upright ledger --last 100
     """
-    from validation.report.groups import entry_words
+    from validation.report.groups import describe_entry
     from validation.report.table import one_line
     from validation.store import open_store
 
@@ -27,7 +27,7 @@ def command(last: int, database: str) -> None:
         cases = "1 case" if len(entry.cases) == 1 else f"{len(entry.cases)} cases"
         branch = f", branch {entry.branch}" if entry.branch else ""
         undone = f"   (undone by entry {entry.undone_by})" if entry.undone_by else ""
-        click.echo(one_line(entry_words(entry)) + undone)
+        click.echo(one_line(describe_entry(entry)) + undone)
         click.echo(f"    {one_line(f'{entry.scope}; {cases}{branch}')}")
     if not entries:
         click.echo("the ledger is empty; accept something first: upright accept --help")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import click
 
-from validation.cli.words import database_option, database_words, user_name
+from validation.cli.arguments import database_arguments, database_option, user_name
 from validation.review.ledger import MARKS
 
 WORDS = {mark.replace(" ", "-"): mark for mark in MARKS}
@@ -61,7 +61,7 @@ def command(
         number = run if run is not None else store.latest_run()
         if number is None:
             raise click.ClickException(
-                f"no run is stored; run something first: upright check{database_words(database)}"
+                f"no run is stored; run something first: upright check{database_arguments(database)}"
             )
         found = store.group(number, group)
         labels = list(dict.fromkeys(member.verdict.case.label for member in found.members))
@@ -84,5 +84,5 @@ def command(
         )
         state = store.group(number, found.key).state
     cases = "1 case" if len(chosen) == 1 else f"{len(chosen)} cases"
-    undo = f'upright undo {entry} --reason "..."{database_words(database)}'
+    undo = f'upright undo {entry} --reason "..."{database_arguments(database)}'
     click.echo(f"entry {entry}: {mark}, {cases} of group {found.key}, which is {state} now   ({who})   Undo: {undo}")

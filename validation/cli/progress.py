@@ -22,13 +22,13 @@ class Plain:
 
     def __init__(self, title: str, total: int) -> None:
         self.title, self.total, self.done = title, total, 0
-        self.started = self.told = time.monotonic()
+        self.started = self.shown = time.monotonic()
 
     def advance(self, what: str = "") -> None:
         self.done += 1
         now = time.monotonic()
-        if now - self.told >= PLAIN_EVERY or self.done == self.total:
-            self.told = now
+        if now - self.shown >= PLAIN_EVERY or self.done == self.total:
+            self.shown = now
             click.echo(f"{self.title}: {self.done}/{self.total}, {now - self.started:.0f} s", err=True)
 
 
@@ -86,22 +86,22 @@ def activity(title: str) -> Iterator[Callable[[str], None]]:
     Nothing is shown before the first words are told, for there may be nothing to do.
     """
     started = time.monotonic()
-    told: list[str] = []
+    shown: list[str] = []
     bar = _moving(title) if sys.stderr.isatty() else None
 
-    def tell(words: str) -> None:
-        if bar and not told:
+    def notify(words: str) -> None:
+        if bar and not shown:
             bar.start()
-        told.append(words)
+        shown.append(words)
         if bar:
             bar.update(bar.task_ids[0], what=words)
 
     try:
-        yield tell
+        yield notify
     finally:
-        if bar and told:
+        if bar and shown:
             bar.stop()
-    if told:
+    if shown:
         click.echo(f"  {title} ... done ({time.monotonic() - started:.0f} s)", err=True)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from validation.cli.words import database_option, database_words, without_password
+from validation.cli.arguments import database_arguments, database_option, without_password
 
 
 @click.command()
@@ -25,11 +25,11 @@ def command(run: int | None, everything: bool, as_json: bool, database: str) -> 
     upright regressions
     upright regressions --run 12 --all --json
     """
-    from validation.report.groups import group_line, render_groups, states_words
+    from validation.report.groups import describe_states, group_line, render_groups
     from validation.report.standing import MOST, standing_lines
     from validation.store import open_store
 
-    place = database_words(database)
+    place = database_arguments(database)
     with open_store(database) as store:
         number = run if run is not None else store.latest_run()
         if number is None:
@@ -47,7 +47,7 @@ def command(run: int | None, everything: bool, as_json: bool, database: str) -> 
         at = f"run {number}" + (f" at {seen_from.info.commit[:8]}" if seen_from.info.commit else "")
         if groups:
             click.echo(render_groups(groups))
-            click.echo(f"{states_words(groups)}, as seen from {at}")
+            click.echo(f"{describe_states(groups)}, as seen from {at}")
             first = groups[0].key[:6]
             accept = f'upright accept --group {first} --run {number} --reason "..."{place}'
             click.echo(f'Next: upright mark acknowledge {first} --reason "..."{place} · {accept} · upright mark --help')

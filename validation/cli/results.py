@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from validation.cli.words import OutputFile, database_option
+from validation.cli.arguments import OutputFile, database_option
 
 
 @click.group()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from validation.cli.words import command_line, database_words, session_options
+from validation.cli.arguments import command_line, database_arguments, session_options
 
 if TYPE_CHECKING:
     from validation.running.options import Options
@@ -46,7 +46,7 @@ def command(options: Options, strict: bool, resume: bool) -> None:
         )
     with open_store(options.database) as store, resumable(options.database):
         if resume and store.unfinished_run() is None:
-            start = f"upright run{database_words(options.database)}"
+            start = f"upright run{database_arguments(options.database)}"
             raise click.ClickException(f"no unfinished run is stored; start one with: {start}")
         session = resume_session(store, options) if resume else run_session(store, options, command_line())
     show_session(session, options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from validation.cli.words import complete_scenario
+from validation.cli.arguments import complete_scenario
 
 
 @click.command()

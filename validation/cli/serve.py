@@ -26,15 +26,15 @@ import click
 import numpy as np
 
 from validation.cli import one_line
+from validation.cli.arguments import database_arguments, time_step, user_name
 from validation.cli.progress import Shown
 from validation.cli.views import resumable
-from validation.cli.words import database_words, time_step, user_name
 from validation.judging.policy import STARTS
 from validation.judging.verdict import Verdict, fails, summary
 from validation.records.case import describe_run
-from validation.records.names import engine_word
+from validation.records.names import engine_token
 from validation.report.comparison import comparison_line, render_comparison
-from validation.report.hints import again_words
+from validation.report.hints import rerun_arguments
 from validation.report.jsonl import finite
 from validation.report.motion_files import case_tracks, motion_files
 from validation.report.player import motion_html
@@ -116,7 +116,7 @@ def _accept(store: Store, session: Session, request: dict[str, Any]) -> set[int]
 
 
 def _again(session: Session, result: StoredResult, options: Options) -> str:
-    return f"upright check {again_words([result.case], session.typed)}{database_words(options.database)}"
+    return f"upright check {rerun_arguments([result.case], session.typed)}{database_arguments(options.database)}"
 
 
 def _case(
@@ -133,7 +133,7 @@ def _case(
         "engine": case.engine_label,
         "outcome": result.outcome,
         "verdict": verdict.word,
-        "told": f"{case.label} × {engine_word(case)}: {verdict.word}: {verdict.reason}",
+        "told": f"{case.label} × {engine_token(case)}: {verdict.word}: {verdict.reason}",
         "reason": verdict.reason,
         "fails": failing,
         "accepted": accepted,
@@ -205,7 +205,7 @@ def _motion(store: Store, result: StoredResult, folder: Path) -> dict[str, Any]:
     moved = store.trajectory(result.trajectory_key) if result.trajectory_key else None
     if moved is None:
         why = f" ({result.reason})" if result.reason else ""
-        raise click.ClickException(f"{case.label} × {engine_word(case)}: no motion, {result.outcome}{why}")
+        raise click.ClickException(f"{case.label} × {engine_token(case)}: no motion, {result.outcome}{why}")
     scene = store.scene(case.scene_hash)
     names = ("time", "position", "velocity", "angle", "orientation", "spin")
     arrays = {name: getattr(moved, name) for name in names if hasattr(moved, name)}
@@ -213,11 +213,11 @@ def _motion(store: Store, result: StoredResult, folder: Path) -> dict[str, Any]:
         parts = ("sample", "a", "b", "point", "normal", "gap", "impulse")
         arrays |= {f"contact_{name}": getattr(moved.contacts, name) for name in parts}
     np.savez(folder / "motion.npz", **arrays)
-    page = motion_html(scene, case_tracks(store, scene, [result]), f"{case.label} × {engine_word(case)}")
+    page = motion_html(scene, case_tracks(store, scene, [result]), f"{case.label} × {engine_token(case)}")
     (folder / "motion.html").write_text(page, encoding="utf-8")
     return {
         "scenario": case.label,
-        "engine": engine_word(case),
+        "engine": engine_token(case),
         "bodies": [body.name for body in scene.bodies],
         "dt": moved.dt,
         "velocity_lag": moved.velocity_lag,

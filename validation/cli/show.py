@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from validation.cli.words import OutputFile, complete_scenario, database_option
+from validation.cli.arguments import OutputFile, complete_scenario, database_option
 
 
 @click.command()

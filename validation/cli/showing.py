@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import click
 
+from validation.cli.arguments import command_line
 from validation.cli.progress import Shown
 from validation.cli.views import resumable
-from validation.cli.words import command_line
 from validation.judging.verdict import Verdict
 from validation.records.names import engine_name
 from validation.report.table import one_line

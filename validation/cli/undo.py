@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from validation.cli.words import database_option, user_name
+from validation.cli.arguments import database_option, user_name
 
 
 @click.command()

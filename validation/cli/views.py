@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import click
 
-from validation.cli.words import database_words, without_password
+from validation.cli.arguments import database_arguments, without_password
 from validation.judging.verdict import summary, worst_first
 from validation.records.case import Case
 from validation.running.errors import Stopped
@@ -29,7 +29,7 @@ def resumable(database: str) -> Iterator[None]:
     except Stopped as stopped:
         run = stopped.run
         words = f"stopped: {run.done} of {run.planned} cases are stored as run {run.number}."
-        go_on = f"upright run --resume{database_words(database)}"
+        go_on = f"upright run --resume{database_arguments(database)}"
         click.echo(words if run.finished else f"{words}   Go on: {go_on}", err=True)
         sys.exit(130)
 
@@ -51,7 +51,7 @@ def show_session(session: Session, options: Options) -> None:
     for line in ensemble_lines(session):
         click.echo(line)
     click.echo(summary(session.verdicts))
-    place = database_words(options.database)
+    place = database_arguments(options.database)
     following = [f"upright dashboard{place}"]
     moves = next((r.case for r in map(StoredResult.of, session.results) if r.outcome == "completed"), None)
     if moves:
@@ -72,25 +72,27 @@ def ensemble_lines(session: Session) -> list[str]:
     count = len(session.ensembles)
     lines = [f"perturbed starts: {count} case{'s' if count > 1 else ''}"] if count else []
     for key, ensemble in session.ensembles.items():
-        told = []
+        described = []
         if ensemble.completed < ensemble.starts:
-            told.append(f"{ensemble.completed} of {ensemble.starts} complete")
+            described.append(f"{ensemble.completed} of {ensemble.starts} complete")
         if 0.0 < ensemble.horizon < 1.0:
-            told.append(f"they agree for {100 * ensemble.horizon:.0f} % of the motion")
+            described.append(f"they agree for {100 * ensemble.horizon:.0f} % of the motion")
         if ensemble.horizon < min(HORIZONS):
-            told.append("too little to judge by")
-        if told:
-            lines.append(f"  {one_line(cases[key].label)} × {one_line(engine_name(cases[key]))}: {', '.join(told)}")
+            described.append("too little to judge by")
+        if described:
+            lines.append(
+                f"  {one_line(cases[key].label)} × {one_line(engine_name(cases[key]))}: {', '.join(described)}"
+            )
     return lines
 
 
 def accept_run(session: Session, options: Options, *, elsewhere: bool = False) -> str:
     """All of it, or as much as `accept` can take at once."""
-    from validation.report.hints import one_each_words
+    from validation.report.hints import arguments_of_each
 
-    engines = one_each_words(verdict.case for verdict in session.verdicts)
+    engines = arguments_of_each(verdict.case for verdict in session.verdicts)
     words = f"{engines} --run {session.run}".strip()
-    return f'upright accept {words}{database_words(options.database, elsewhere=elsewhere)} --reason "first look"'
+    return f'upright accept {words}{database_arguments(options.database, elsewhere=elsewhere)} --reason "first look"'
 
 
 def show_verdicts(session: Session, options: Options) -> None:
@@ -98,7 +100,7 @@ def show_verdicts(session: Session, options: Options) -> None:
     from validation.judging.trends import timing_line
     from validation.records.names import engine_name
     from validation.records.quantities import quantity
-    from validation.report.hints import stored_words
+    from validation.report.hints import stored_arguments
     from validation.report.table import one_line, render_verdicts
 
     pairs = list(zip(session.results, session.verdicts))
@@ -109,11 +111,11 @@ def show_verdicts(session: Session, options: Options) -> None:
     for verdict, turn, again in session.doubtful:
         what = f"{verdict.case.label} × {engine_name(verdict.case)}"
         has = "none was measured" if math.isnan(again) else f"it has {quantity(again, 's')}"
-        told = f"{turn.told}; not confirmed by a rerun ({has}), and so not called"
-        click.echo(f"time of a step, {what}: {one_line(told)}")
+        described = f"{turn.summary}; not confirmed by a rerun ({has}), and so not called"
+        click.echo(f"time of a step, {what}: {one_line(described)}")
     worst = next((verdict for _, verdict in worst_first(pairs)), None)
     if worst and worst.worse:
-        words = stored_words(worst.case, session.run) + database_words(options.database)
+        words = stored_arguments(worst.case, session.run) + database_arguments(options.database)
         click.echo(f"Look at the worst:  upright show {words}")
         click.echo(f'Mend it, or say why it is right:  upright accept {words} --reason "..."')
 
@@ -139,6 +141,6 @@ def cost_line(session: Session) -> str:
     )
 
 
-def tell(text: str) -> None:
+def notify(text: str) -> None:
     """For people, beside machine-readable output."""
     click.echo(text, file=sys.stderr)

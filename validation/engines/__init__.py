@@ -44,7 +44,7 @@ _WORD = re.compile(
 )
 
 
-class EngineWordError(ValueError):
+class EngineNameError(ValueError):
     """A word that names no engine that is here, or an engine that is none; one line, for the user to mend."""
 
 
@@ -70,20 +70,20 @@ class EngineChoice:
 
 
 def engine_of(word: str) -> EngineChoice:
-    """The choice that `word` makes. Raises EngineWordError for a word that is none or names nothing that is here."""
+    """The choice that `word` makes. Raises EngineNameError for a word that is none or names nothing that is here."""
     found = _WORD.fullmatch(word)
     if not found:
-        raise EngineWordError(f"engine {word!r} cannot be read; write {SYNTAX}")
+        raise EngineNameError(f"engine {word!r} cannot be read; write {SYNTAX}")
     name, wanted, profile, tail = found["name"], found["version"], found["profile"], found["overrides"]
     if wanted == "" or profile == "" or tail == "":
-        raise EngineWordError(f"engine {word!r}: something is missing after ==, @ or :; write {SYNTAX}")
+        raise EngineNameError(f"engine {word!r}: something is missing after ==, @ or :; write {SYNTAX}")
     overrides: dict[str, str] = {}
     for item in tail.split(",") if tail else ():
         key, equals, value = item.partition("=")
         if not (key and equals and value) or "@" in item or value.startswith("="):
-            raise EngineWordError(f"engine {word!r}: {item!r} is not a setting k=v; write {SYNTAX}")
+            raise EngineNameError(f"engine {word!r}: {item!r} is not a setting k=v; write {SYNTAX}")
         if key in overrides:
-            raise EngineWordError(f"engine {word!r}: {key!r} is set twice; set it once")
+            raise EngineNameError(f"engine {word!r}: {key!r} is set twice; set it once")
         overrides[key] = value
     kind = _kind(name, wanted)
     return EngineChoice(kind=kind, name=name, version=wanted, profile=profile, overrides=overrides)
@@ -101,7 +101,7 @@ def unavailable_engines() -> dict[str, str]:
 
 
 def load_engine(choice: EngineChoice) -> Any:
-    """The engine, imported: an object as `validation.engines.engine.Engine` describes. Raises EngineWordError.
+    """The engine, imported: an object as `validation.engines.engine.Engine` describes. Raises EngineNameError.
 
     A dotted path is looked for from the end of the path, after whatever is installed, in the current folder and in
     those of $UPRIGHT_ENGINE_PATH.
@@ -116,14 +116,14 @@ def load_engine(choice: EngineChoice) -> Any:
     try:
         engine = found() if isinstance(found, (type, partial)) else found
     except Exception as error:
-        raise EngineWordError(f"engine {choice.name!r} cannot be made: {_in_a_line(error)}") from error
+        raise EngineNameError(f"engine {choice.name!r} cannot be made: {_in_a_line(error)}") from error
     missing = [attribute for attribute in REQUIRED if not hasattr(engine, attribute)]
     if missing:
-        raise EngineWordError(
+        raise EngineNameError(
             f"engine {choice.name!r} has no {', '.join(missing)}; an engine has {', '.join(REQUIRED)}"
         )
     if choice.version not in (None, str(engine.version), installed_version(choice)):
-        raise EngineWordError(f"engine '{choice.word}': version {engine.version} of {choice.name} is installed")
+        raise EngineNameError(f"engine '{choice.word}': version {engine.version} of {choice.name} is installed")
     return engine
 
 
@@ -157,26 +157,26 @@ def _kind(name: str, wanted: str | None) -> Literal["registered", "class", "exec
     if "/" in name or name.startswith("."):
         path = Path(name)
         if not path.is_file():
-            raise EngineWordError(f"engine {name!r}: no such file; give the path of an executable, such as ./my_engine")
+            raise EngineNameError(f"engine {name!r}: no such file; give the path of an executable, such as ./my_engine")
         if not os.access(path, os.X_OK):
-            raise EngineWordError(f"engine {name!r} is not executable; run: chmod +x {name}")
+            raise EngineNameError(f"engine {name!r} is not executable; run: chmod +x {name}")
         return "executable"
     if "." in name and name not in _registered():
         top = name.partition(".")[0]
         if not all(part.isidentifier() for part in name.split(".")):
-            raise EngineWordError(f"engine {name!r} is not a dotted path to a class; write {SYNTAX}")
+            raise EngineNameError(f"engine {name!r} is not a dotted path to a class; write {SYNTAX}")
         with _UsersFoldersLast():
             if importlib.util.find_spec(top) is None:
-                raise EngineWordError(
+                raise EngineNameError(
                     f"unknown engine {name!r}: no module {top!r} is installed or in the current folder"
                 )
         return "class"
     if name not in _registered():
         near = difflib.get_close_matches(name.lower(), _registered(), n=1, cutoff=0.5)
         hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise EngineWordError(f"unknown engine {name!r}{hint} Present: {', '.join(present_engines())}")
+        raise EngineNameError(f"unknown engine {name!r}{hint} Present: {', '.join(present_engines())}")
     if wanted is None and (why := _lack(name)):
-        raise EngineWordError(f"engine {name!r} is unavailable: {why}")
+        raise EngineNameError(f"engine {name!r} is unavailable: {why}")
     return "registered"
 
 
@@ -215,7 +215,7 @@ def _load_registered(name: str) -> Any:
     try:
         return _registered()[name].load()
     except Exception as error:
-        raise EngineWordError(f"engine {name!r} cannot be loaded: {_in_a_line(error)}") from error
+        raise EngineNameError(f"engine {name!r} cannot be loaded: {_in_a_line(error)}") from error
 
 
 def _load_class(path: str) -> Any:
@@ -224,11 +224,11 @@ def _load_class(path: str) -> Any:
         with _UsersFoldersLast(keep=True):
             module = importlib.import_module(module_name)
     except Exception as error:
-        raise EngineWordError(f"engine {path!r}: {module_name!r} cannot be imported: {_in_a_line(error)}") from error
+        raise EngineNameError(f"engine {path!r}: {module_name!r} cannot be imported: {_in_a_line(error)}") from error
     if not hasattr(module, class_name):
         near = difflib.get_close_matches(class_name, dir(module), n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise EngineWordError(f"unknown engine {path!r}: {module_name!r} has no {class_name!r}{hint}")
+        raise EngineNameError(f"unknown engine {path!r}: {module_name!r} has no {class_name!r}{hint}")
     return getattr(module, class_name)
 
 

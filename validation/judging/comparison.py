@@ -68,7 +68,7 @@ class Comparison:
     old: CaseResult
     new: CaseResult
     sign: Sign
-    told: str  # of the outcomes and laws, in words; "" where the changes say it all
+    summary: str  # of the outcomes and laws, in words; "" where the changes say it all
     changes: tuple[Signed, ...] = ()  # the worst first
     divergence: Divergence | None = None  # None: the same bits, or a side has no motion
     variant: str = ""  # a setting that both sides have otherwise than as typed: integrator=rk4
@@ -89,7 +89,7 @@ def compare(
         return _moved(scenario, old, new, ensemble)
     outcomes = f"{_outcome(old)} \N{RIGHTWARDS ARROW} {_outcome(new)}"
     if before.outcome == after.outcome == "declined":
-        return Comparison(scenario=scenario, old=old, new=new, sign="declined", told=after.reason)
+        return Comparison(scenario=scenario, old=old, new=new, sign="declined", summary=after.reason)
     sign: Sign = "different"
     if after.outcome in BROKEN and before.outcome == "completed":
         sign = "worse"
@@ -97,10 +97,10 @@ def compare(
         sign = "better"
     elif before.outcome == after.outcome:
         sign = "same"
-    return Comparison(scenario=scenario, old=old, new=new, sign=sign, told=outcomes)
+    return Comparison(scenario=scenario, old=old, new=new, sign=sign, summary=outcomes)
 
 
-def told_roughly(comparison: Comparison) -> bool:
+def is_chaotic(comparison: Comparison) -> bool:
     """Whether it takes perturbed starts to say what changed: a metric moved that one run of each side tells only
     roughly, or a chaotic one that a law signs is apart by as much as ensembles can tell, which one run cannot."""
     before = {m.metric: m for m in comparison.old.measurements}
@@ -134,13 +134,13 @@ def _moved(scenario: Scenario, old: CaseResult, new: CaseResult, ensemble: Ensem
         sign = "better"
     elif signs:
         sign = "different"
-    told = [*_laws("breaks", fresh, new), *_laws("no longer breaks", mended, new)]
+    described = [*_laws("breaks", fresh, new), *_laws("no longer breaks", mended, new)]
     return Comparison(
         scenario=scenario,
         old=old,
         new=new,
         sign=sign,
-        told="; ".join(told),
+        summary="; ".join(described),
         changes=changes,
         divergence=_divergence(scenario, old, new),
     )
@@ -152,7 +152,7 @@ def _signed(change: Change) -> Signed:
 
 
 def _laws(what: str, defects: Iterable[Defect], result: CaseResult) -> list[str]:
-    return [f"{what} a law: {defect.told(result.case)}" for defect in defects]
+    return [f"{what} a law: {defect.describe(result.case)}" for defect in defects]
 
 
 def _divergence(scenario: Scenario, old: CaseResult, new: CaseResult) -> Divergence | None:

@@ -166,7 +166,7 @@ def _change(c: Comparison) -> Change | None:
     if c.metric == COMPLETED:
         move: Move = "regressed" if found.new / c.sizes[1] < found.old / c.sizes[0] else "improved"
         evidence = f"of {c.sizes[1]} and {c.sizes[0]} starts; p = {found.p:.1g}"
-        return _told(c, found.old, found.new, move, evidence)
+        return _described(c, found.old, found.new, move, evidence)
     sure = max(found.effect, 1.0 - found.effect)
     if sure < EFFECT or not _apart(found.old, found.new, c.floor):
         return None
@@ -178,10 +178,10 @@ def _change(c: Comparison) -> Change | None:
     old, new = (sign * value if math.isfinite(value) else math.nan for value in (found.old, found.new))
     starts = f"{c.sizes[1]}" if c.sizes[0] == c.sizes[1] else f"{c.sizes[1]} and {c.sizes[0]}"
     evidence = f"medians{PART[c.until]} of {starts} starts; p = {found.p:.1g}, effect {sure:.2f}"
-    return _told(c, old, new, move, evidence)
+    return _described(c, old, new, move, evidence)
 
 
-def _told(c: Comparison, old: float, new: float, move: Move, evidence: str) -> Change:
+def _described(c: Comparison, old: float, new: float, move: Move, evidence: str) -> Change:
     allowed = f"{100 * (MEDIANS - 1):.3g} %"
     return Change(metric=c.metric, old=old, new=new, unit=c.unit, move=move, allowed=allowed, evidence=evidence)
 

@@ -51,13 +51,13 @@ def judge(
     moved = baseline is not None and "" != found.trajectory_hash != baseline.result.trajectory_hash != ""
     unequal = _processors(baseline.result.case, found.case) if baseline is not None and moved else ""
 
-    def say(word: Word, reason: str, *, worse: bool = False, changes: Sequence[Change] = ()) -> Verdict:
+    def conclude(word: Word, reason: str, *, worse: bool = False, changes: Sequence[Change] = ()) -> Verdict:
         if baseline is not None and word not in ("pass", "declined"):
             reason += _provenance(baseline.result.case, found.case)
         if unequal:
             reason += f"; bits are not compared: {unequal}"
         elif divergence is not None:
-            reason += f"; {divergence.told()}"
+            reason += f"; {divergence.describe()}"
         return Verdict(
             case=found.case,
             word=word,
@@ -69,48 +69,48 @@ def judge(
             divergence=None if unequal else divergence,
         )
 
-    what_is = _outcome_words(found)
+    what_is = _describe_outcome(found)
     accepted: Outcome | None = None if baseline is None else baseline.result.outcome
     if found.outcome in BROKEN:
         if baseline is None:
-            return say("broken", f"{what_is}; nothing accepted to compare with")
+            return conclude("broken", f"{what_is}; nothing accepted to compare with")
         if accepted in BROKEN:
-            return say("broken", f"{what_is}; accepted as {_outcome_words(baseline.result)}")
-        return say("broken", f"{what_is}; {_outcome_words(baseline.result)} when accepted", worse=True)
+            return conclude("broken", f"{what_is}; accepted as {_describe_outcome(baseline.result)}")
+        return conclude("broken", f"{what_is}; {_describe_outcome(baseline.result)} when accepted", worse=True)
     if found.outcome == "declined":
         if baseline is None or accepted == "declined":
-            return say("declined", found.reason)
-        return say("missing", f"{what_is}; {_outcome_words(baseline.result)} when accepted")
+            return conclude("declined", found.reason)
+        return conclude("missing", f"{what_is}; {_describe_outcome(baseline.result)} when accepted")
     known_unmeasured = baseline is not None and accepted == "completed" and not baseline.result.measurements
     if not found.measurements and not known_unmeasured:
-        return say("missing", f"nothing was measured ({found.reason or 'no reason given'})")
-    broken_laws = "; ".join(f"breaks a law: {defect.told(found.case)}" for defect in defects)
+        return conclude("missing", f"nothing was measured ({found.reason or 'no reason given'})")
+    broken_limits = "; ".join(f"breaks a law: {defect.describe(found.case)}" for defect in defects)
     if baseline is None:
-        return say("new", "nothing accepted to compare with" + (f"; {broken_laws}" if defects else ""))
+        return conclude("new", "nothing accepted to compare with" + (f"; {broken_limits}" if defects else ""))
     if accepted != "completed":
         word: Word = "improved" if accepted in BROKEN else "new"
-        before = f"{_outcome_words(baseline.result)} when accepted"
-        return say(word, f"completes now; {before}" + (f"; {broken_laws}" if defects else ""))
+        before = f"{_describe_outcome(baseline.result)} when accepted"
+        return conclude(word, f"completes now; {before}" + (f"; {broken_limits}" if defects else ""))
     if scene_changed:
-        return say(
+        return conclude(
             "different",
-            "the scene changed since it was accepted, accept it anew" + (f"; {broken_laws}" if defects else ""),
+            "the scene changed since it was accepted, accept it anew" + (f"; {broken_limits}" if defects else ""),
         )
     if found.trajectory_hash and found.trajectory_hash == baseline.result.trajectory_hash:
-        return say("pass", "bit-identical" + (f"; as accepted, {broken_laws}" if defects else ""))
+        return conclude("pass", "bit-identical" + (f"; as accepted, {broken_limits}" if defects else ""))
 
     changes = _changes(baseline.result, found, ensemble)
     fresh = [defect for defect in defects if not defect.standing]
-    told = "; ".join(change.told(found.case) for change in changes[:3])
+    described = "; ".join(change.describe(found.case) for change in changes[:3])
     more = f"; and {len(changes) - 3} more" if len(changes) > 3 else ""
     if fresh:
-        laws_told = "; ".join(f"breaks a law that it kept: {defect.told(found.case)}" for defect in fresh)
-        return say("defect", laws_told + (f"; {told}{more}" if changes else ""), worse=True, changes=changes)
+        broken = "; ".join(f"breaks a law that it kept: {defect.describe(found.case)}" for defect in fresh)
+        return conclude("defect", broken + (f"; {described}{more}" if changes else ""), worse=True, changes=changes)
     if not changes:
         kept = ("" if unequal else "the motion differs, ") + "no metric moved by more than is allowed"
-        return say("pass", kept + (f"; {broken_laws}" if defects else ""))
+        return conclude("pass", kept + (f"; {broken_limits}" if defects else ""))
     word = changes[0].move
-    return say(word, told + more, worse=word == "regressed", changes=changes)
+    return conclude(word, described + more, worse=word == "regressed", changes=changes)
 
 
 # --- metric by metric ---------------------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ def _stood(was: Measurement | None, now: Measurement, limit: float) -> bool:
 # --- words --------------------------------------------------------------------------------------------------------
 
 
-def _outcome_words(result: StoredResult) -> str:
+def _describe_outcome(result: StoredResult) -> str:
     """crashed (SIGSEGV after 1.3 s)"""
     word = result.outcome.replace("_", " ")
     return f"{word} ({result.reason})" if result.reason else word

@@ -30,7 +30,7 @@ class Turn:
     kind: Literal["step", "drift", "accumulated"]
     move: Move
     shift: Shift  # indices are those of the trend's points
-    told: str
+    summary: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,16 +101,16 @@ def _turn(shift: Shift, points: Sequence[Point], now: Measurement) -> Turn:
         new_version, old_version = points[shift.start].engine_version, points[shift.start - 1].engine_version
         when += f", {new_version} after {old_version}" if new_version != old_version else ""
     move = move_of(shift, now.better)
-    told = f"{_how(shift, move)} {when}: {old} before, {new} since"
-    return Turn(kind="drift" if shift.slow else "step", move=move, shift=shift, told=told)
+    described = f"{_how(shift, move)} {when}: {old} before, {new} since"
+    return Turn(kind="drift" if shift.slow else "step", move=move, shift=shift, summary=described)
 
 
 def _accumulated(shift: Shift, points: Sequence[Point], now: Measurement, since: int) -> Turn:
     new, old = contrast(shift.after, shift.before, now.unit)
     move = move_of(shift, now.better)
-    told = f"{_how(shift, move)} little by little since {_commit(points[0])}: {old} then, {new} now"
+    described = f"{_how(shift, move)} little by little since {_commit(points[0])}: {old} then, {new} now"
     moved = replace(shift, start=shift.start + since, end=shift.end + since)
-    return Turn(kind="accumulated", move=move, shift=moved, told=told)
+    return Turn(kind="accumulated", move=move, shift=moved, summary=described)
 
 
 def _how(shift: Shift, move: Move) -> str:
@@ -132,11 +132,11 @@ def confirmed(turn: Turn, again: float, unit: str) -> Turn | None:
     old, new = turn.shift.before, turn.shift.after
     if not (again > 0.0 and abs(elementary.log(again / new)) < abs(elementary.log(again / old))):
         return None
-    return replace(turn, told=f"{turn.told}; a rerun has {quantity(again, unit)}")
+    return replace(turn, summary=f"{turn.summary}; a rerun has {quantity(again, unit)}")
 
 
 def timing_line(turn: Turn, verdict: Verdict) -> str:
     """The turn of the time of a step, beside what became of the motion: speed may have been bought with accuracy."""
     if turn.move == "improved" and verdict.word in ("regressed", "defect"):
-        return f"{turn.told}; bought with accuracy: {verdict.reason}"
-    return turn.told
+        return f"{turn.summary}; bought with accuracy: {verdict.reason}"
+    return turn.summary

@@ -55,7 +55,7 @@ class Change:
         ratio = abs(self.new / self.old) if abs(self.old) >= FLOOR else math.inf
         return ratio if math.isfinite(ratio) else None
 
-    def told(self, case: Case) -> str:
+    def describe(self, case: Case) -> str:
         """With its figures; the metric by the name that it has in this case."""
         name = metric_name(self.metric, case)
         if self.allowed == NOT_MEASURED:
@@ -93,7 +93,7 @@ class Defect:
     unit: str
     standing: bool  # the baseline broke the law already
 
-    def told(self, case: Case) -> str:
+    def describe(self, case: Case) -> str:
         """With its figures; the metric by the name that it has in this case."""
         value, limit = contrast(self.value, self.limit, self.unit)
         return f"{metric_name(self.metric, case)} {value} (physics allows {limit})"
@@ -114,7 +114,7 @@ class Verdict:
     defects: tuple[Defect, ...] = ()
     baseline: int | None = None  # number of the baseline that it was compared with
     divergence: Divergence | None = None  # where the motion first parts from the accepted one, if both are stored
-    excuse: str = ""  # what was said of it, so that a check does not fail for it: known, quarantined, ...; not stored
+    waiver: str = ""  # what was said of it, so that a check does not fail for it: known, quarantined, ...; not stored
 
     @property
     def case_key(self) -> str:
@@ -155,7 +155,7 @@ NOUNS: dict[Word, tuple[str, str]] = {
     "pass": ("unchanged", "unchanged"),
     "declined": ("declined", "declined"),
 }
-EXCUSED_NOUNS: dict[str, tuple[str, str]] = {
+WAIVED_NOUNS: dict[str, tuple[str, str]] = {
     "known": ("known issue", "known issues"),
     "quarantined": ("quarantined", "quarantined"),
     "not a fault": ("said to be no fault", "said to be no fault"),
@@ -169,17 +169,17 @@ def summary(verdicts: Iterable[Verdict]) -> str:
     What is excused counts as that alone: 0 new regressions, 1 known issue, 212 unchanged.
     """
     known = list(verdicts)
-    words = [verdict.word for verdict in known if not verdict.excuse]
-    excuses = [verdict.excuse for verdict in known if verdict.excuse]
+    words = [verdict.word for verdict in known if not verdict.waiver]
+    waivers = [verdict.waiver for verdict in known if verdict.waiver]
     counts = [(words.count(word), *NOUNS[word]) for word in MEANING]
     at = list(MEANING).index("missing")  # behind what fails
-    counts[at:at] = [(excuses.count(state), *nouns) for state, nouns in EXCUSED_NOUNS.items()]
-    told = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
-    if excuses and not any(verdict.worse for verdict in known):
-        told.insert(0, "0 new regressions")
+    counts[at:at] = [(waivers.count(state), *nouns) for state, nouns in WAIVED_NOUNS.items()]
+    described = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
+    if waivers and not any(verdict.worse for verdict in known):
+        described.insert(0, "0 new regressions")
     wrong = sum(bool(verdict.standing) for verdict in known)
     defects = f"; {wrong} standing defect{'' if wrong == 1 else 's'}" if wrong else ""
-    return (", ".join(told) or "nothing was judged") + defects
+    return (", ".join(described) or "nothing was judged") + defects
 
 
 def exit_status(verdicts: Iterable[Verdict], *, strict: bool = False) -> int:

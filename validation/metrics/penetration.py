@@ -26,7 +26,7 @@ def deepest(o: Observation) -> Array:
 
 def penetration_max(o: Observation) -> Reading | None:
     """Deepest penetration of any pair at any sample."""
-    return told(o, float(deepest(o).max())) if pairs(o) else None
+    return reading_of(o, float(deepest(o).max())) if pairs(o) else None
 
 
 def penetration_mean(o: Observation) -> Reading | None:
@@ -34,15 +34,15 @@ def penetration_mean(o: Observation) -> Reading | None:
     if not pairs(o):
         return None
     depth, span = deepest(o), float(o.time[-1] - o.time[0])
-    return told(o, float(np.trapezoid(depth, o.time)) / span if span > 0.0 else float(depth[0]))
+    return reading_of(o, float(np.trapezoid(depth, o.time)) / span if span > 0.0 else float(depth[0]))
 
 
 def penetration_final(o: Observation) -> Reading | None:
     """Penetration of the deepest pair at the end."""
-    return told(o, float(deepest(o)[-1])) if pairs(o) else None
+    return reading_of(o, float(deepest(o)[-1])) if pairs(o) else None
 
 
-def told(o: Observation, depth: float) -> Reading:
+def reading_of(o: Observation, depth: float) -> Reading:
     return Reading(value=depth, better="neither" if o.scene.contact.compliant else None)
 
 

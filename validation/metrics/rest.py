@@ -29,7 +29,7 @@ class Stillness(NamedTuple):
 
     weight: Array  # (W,) sum 1: share of time of each sample
     speed: Array  # (W, F) m/s: sqrt(v^2 + (reach spin)^2)
-    place: Array  # (W, F, 3 or 6) m: position, and rotation times reach; about the first sample
+    position: Array  # (W, F, 3 or 6) m: position, and rotation times reach; about the first sample
 
 
 def can_rest(o: Observation) -> bool:
@@ -67,8 +67,8 @@ def jitter_position(o: Observation) -> float | None:
     still = stillness(o)
     if still is None:
         return math.nan
-    mean = np.einsum("w,wfi->fi", still.weight, still.place)
-    return math.sqrt(float((mul(still.weight, squared(length(still.place - mean)))).mean()))
+    mean = np.einsum("w,wfi->fi", still.weight, still.position)
+    return math.sqrt(float((mul(still.weight, squared(length(still.position - mean)))).mean()))
 
 
 def rest_drift(o: Observation) -> float | None:
@@ -79,7 +79,7 @@ def rest_drift(o: Observation) -> float | None:
     if still is None:
         return math.nan
     passed = np.cumsum(still.weight)
-    first, last = still.place[passed <= max(TENTH, passed[0])], still.place[passed >= 1.0 - TENTH]
+    first, last = still.position[passed <= max(TENTH, passed[0])], still.position[passed >= 1.0 - TENTH]
     return float(length(last.mean(axis=0) - first.mean(axis=0)).max())
 
 

@@ -42,10 +42,10 @@ def parameters_of(text: str) -> dict[str, Any]:
 def engine_name(case: Case, *, profile: bool = True) -> str:
     """The engine as typed, with its profile, and the name that the case was given: pymunk@fair:iterations=5 (mine)"""
     alias = f" ({case.identity.alias})" if case.identity.alias else ""
-    return (engine_word(case) if profile else case.engine_label) + alias
+    return (engine_token(case) if profile else case.engine_label) + alias
 
 
-def engine_word(case: Case) -> str:
+def engine_token(case: Case) -> str:
     """What `--engine` takes for it: pymunk@fair:iterations=5."""
     return with_profile(case.engine_label, case.identity.profile)
 

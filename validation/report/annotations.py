@@ -22,16 +22,16 @@ def commit_annotations(
     pairs: Sequence[tuple[CaseResult | StoredResult, Verdict]], *, strict: bool = False
 ) -> list[str]:
     """A line each; where there are more than ten the tenth says how many."""
-    told = []
+    described = []
     for _, verdict in worst_first([(StoredResult.of(result), verdict) for result, verdict in pairs]):
         kind = "error" if fails(verdict, strict=strict) else KINDS.get(verdict.word)
         if kind is not None:
             what = f"{verdict.case.label} on {engine_name(verdict.case)}"
-            told.append(_line(kind, f"Upright: {what}", f"{verdict.word}: {verdict.reason}"))
-    if len(told) <= MOST:
-        return told
-    rest = len(told) - MOST + 1
-    return [*told[: MOST - 1], _line("notice", "Upright", f"{rest} more stand in the job's summary")]
+            described.append(_line(kind, f"Upright: {what}", f"{verdict.word}: {verdict.reason}"))
+    if len(described) <= MOST:
+        return described
+    rest = len(described) - MOST + 1
+    return [*described[: MOST - 1], _line("notice", "Upright", f"{rest} more stand in the job's summary")]
 
 
 def _line(kind: str, title: str, text: str) -> str:

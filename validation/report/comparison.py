@@ -42,9 +42,9 @@ def counts(comparisons: Sequence[Comparison]) -> str:
     """2 worse, 1 better, 3 different, 34 same (30 of them to the last bit), 5 declined by both"""
     signs = [comparison.sign for comparison in comparisons]
     identical = sum(comparison.identical for comparison in comparisons)
-    told = [f"{signs.count(sign)} {sign}" for sign in ORDER[:4]]
-    told[3] += f" ({identical} to the last bit)" if identical else ""
-    return ", ".join([*told, *([f"{signs.count('declined')} declined by both"] if "declined" in signs else [])])
+    described = [f"{signs.count(sign)} {sign}" for sign in ORDER[:4]]
+    described[3] += f" ({identical} to the last bit)" if identical else ""
+    return ", ".join([*described, *([f"{signs.count('declined')} declined by both"] if "declined" in signs else [])])
 
 
 def render_comparison(
@@ -102,12 +102,12 @@ def _table(
         parts.append(
             Text.assemble((f"{comparison.sign:{SIGN}} ", style), (_label(comparison, several=several), "bold"))
         )
-        if comparison.told:
-            parts.append(_below(comparison.told))
+        if comparison.summary:
+            parts.append(_below(comparison.summary))
         parts += [_in_columns(rows[id(signed)], widths, style="") for signed in shown[id(comparison)]]
         left = len(comparison.changes) - len(shown[id(comparison)])
         where = [f"and {left} more (--all)"] if left else []
-        where += [comparison.divergence.told()] if comparison.divergence else []
+        where += [comparison.divergence.describe()] if comparison.divergence else []
         parts += [_below("; ".join(where))] if where else []
     return [*parts, Text()] if parts else []
 
@@ -152,7 +152,7 @@ def comparison_line(comparison: Comparison) -> str:
         "parameters": parameters_of(case.parameters),
         "variant": comparison.variant,
         "sign": comparison.sign,
-        "told": comparison.told,
+        "told": comparison.summary,
         "identical": comparison.identical,
         "changes": [
             {

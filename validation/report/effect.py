@@ -26,7 +26,7 @@ class Effect:
     now: str
     accepted: str
     ratio: str  # 8 times; "" where that says nothing
-    told: str  # 12 tolerances; the evidence of ensembles
+    summary: str  # 12 tolerances; the evidence of ensembles
     means: str  # for the bodies: the stack of 10 sinks 3.1 mm ..., 0.4 mm before; allowed up to 0.44 mm
     band: Band | None  # what the accepted value allows
 
@@ -55,7 +55,7 @@ def _of_law(defect: Defect, verdict: Verdict, result: StoredResult | None, basel
         now=now,
         accepted=accepted,
         ratio=f"{times(size)} the limit" if math.isfinite(size) else "",
-        told=f"{times(size)} what physics allows" if math.isfinite(size) else "beyond what physics allows",
+        summary=f"{times(size)} what physics allows" if math.isfinite(size) else "beyond what physics allows",
         means=meaning(defect, verdict.case),
         band=(-abs(defect.limit), abs(defect.limit)),
     )
@@ -73,7 +73,7 @@ def _of_change(change: Change, verdict: Verdict, result: StoredResult | None, ba
             now=NOT_MEASURED,
             accepted=accepted,
             ratio="",
-            told="no longer measured",
+            summary="no longer measured",
             means=means,
             band=None,
         )
@@ -82,13 +82,13 @@ def _of_change(change: Change, verdict: Verdict, result: StoredResult | None, ba
     resolutions = (_resolution(result, change.metric), _resolution(before, change.metric)) if one_run else (None, None)
     now, accepted = contrast(change.new, change.old, change.unit, resolutions)
     allowed = None if change.evidence else _allowed(before, result, change.metric)
-    told = change.evidence or f"allowed {change.allowed}"
+    described = change.evidence or f"allowed {change.allowed}"
     band = None
     most = ""
     if allowed and math.isfinite(change.old):
         band = band_of(*allowed)
         if math.isfinite(change.new):
-            told = f"{_figure(abs(change.new - change.old) / allowed[1])} tolerances"
+            described = f"{_figure(abs(change.new - change.old) / allowed[1])} tolerances"
             most = _most(change, allowed[0], band)
     return Effect(
         name=change.metric,
@@ -96,7 +96,7 @@ def _of_change(change: Change, verdict: Verdict, result: StoredResult | None, ba
         now=now,
         accepted=accepted,
         ratio=_ratio(change),
-        told=told,
+        summary=described,
         means=meaning(change, verdict.case, allowed=most),
         band=band,
     )

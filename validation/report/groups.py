@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from validation.records.names import engine_word
+from validation.records.names import engine_token
 from validation.report.jsonl import FORMAT, finite
 from validation.report.meaning import worst_meaning
 from validation.report.table import one_line, text_of
@@ -29,9 +29,9 @@ def render_groups(groups: Sequence[Group], *, width: int | None = None) -> str:
         what = one_line(f"{group.key} {group.engine}, {since}: {group.state}")
         parts.append(Text.assemble((group.kind, COLOUR[group.light]), f"  {what}"))
         if group.entry:
-            parts.append(_indented(2, entry_words(group.entry), "dim"))
+            parts.append(_indented(2, describe_entry(group.entry), "dim"))
         for member in group.members[:MOST_MEMBERS]:
-            parts.append(_indented(2, _member_words(group, member)))
+            parts.append(_indented(2, _describe_member(group, member)))
             means = worst_meaning(member.verdict)
             if means:
                 parts.append(_indented(4, means, "italic"))
@@ -44,20 +44,20 @@ def _indented(by: int, text: str, style: str = "") -> Padding:
     return Padding(Text(one_line(text), style=style), (0, 0, 0, by))
 
 
-def _member_words(group: Group, member: Member) -> str:
+def _describe_member(group: Group, member: Member) -> str:
     case = member.verdict.case
     state = f" [{member.state}]" if member.state != group.state else ""
-    unseen = "" if member.seen else f" (not in this run; told in {member.sighting.place})"
-    return f"{case.label} × {engine_word(case)}{state}: {member.verdict.reason}{unseen}"
+    unseen = "" if member.seen else f" (not in this run; told in {member.occurrence.place})"
+    return f"{case.label} × {engine_token(case)}{state}: {member.verdict.reason}{unseen}"
 
 
-def entry_words(entry: Entry) -> str:
+def describe_entry(entry: Entry) -> str:
     """entry 4: known by R. on 3 Nov 2026 until 1 Dec 2026, #31: the solver's new cache"""
     until = f" until {entry.until:%-d %b %Y}" if entry.until else ""
     owner = f", owned by {entry.owner}" if entry.owner else ""
     link = f", {entry.link}" if entry.link else ""
-    said = f"{entry.act} by {entry.who} on {entry.when:%-d %b %Y}{until}{owner}{link}"
-    return f"entry {entry.number}: {said}: {entry.reason}"
+    decisions = f"{entry.act} by {entry.who} on {entry.when:%-d %b %Y}{until}{owner}{link}"
+    return f"entry {entry.number}: {decisions}: {entry.reason}"
 
 
 def group_line(run: int, group: Group) -> str:
@@ -104,7 +104,7 @@ def _case(member: Member) -> dict[str, Any]:
         "case": verdict.case_key,
         "number": member.number,
         "scenario": verdict.case.label,
-        "engine": engine_word(verdict.case),
+        "engine": engine_token(verdict.case),
         "state": member.state,
         "seen": member.seen,
         "metric": verdict.metric,
@@ -118,7 +118,7 @@ def _case(member: Member) -> dict[str, Any]:
     }
 
 
-def states_words(groups: Sequence[Group]) -> str:
+def describe_states(groups: Sequence[Group]) -> str:
     """3 new, 1 known"""
     states = [group.state for group in groups]
     return ", ".join(f"{states.count(state)} {state}" for state in STATES if state in states)

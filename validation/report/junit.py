@@ -48,9 +48,9 @@ def _case(suite: ET.Element, engine: str, result: StoredResult, verdict: Verdict
         name=_clean(verdict.case.label),
         time=f"{result.wall_time:.6f}",
     )
-    told = [change.told(verdict.case) for change in verdict.changes]
-    told += [defect.told(verdict.case) for defect in verdict.defects]
-    text = "\n".join([f"{verdict.word}: {verdict.reason}", *told])
+    described = [change.describe(verdict.case) for change in verdict.changes]
+    described += [defect.describe(verdict.case) for defect in verdict.defects]
+    text = "\n".join([f"{verdict.word}: {verdict.reason}", *described])
     if fails(verdict, strict=strict):
         kind = "error" if result.outcome in BROKEN else "failure"
         element = ET.SubElement(case, kind, message=_clean(verdict.reason), type=verdict.word)

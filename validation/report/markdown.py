@@ -12,7 +12,7 @@ from validation.records.names import metric_name
 from validation.records.quantities import quantity
 from validation.records.stored import Baseline, StoredResult
 from validation.report.effect import effect_of
-from validation.report.hints import again_words, stored_words
+from validation.report.hints import rerun_arguments, stored_arguments
 from validation.review.groups import Group
 from validation.review.lineage import SHORT
 
@@ -53,7 +53,7 @@ def markdown_summary(
     telling = [
         (StoredResult.of(result), verdict)
         for result, verdict in worst_first(pairs)
-        if verdict.worse or verdict.excuse or verdict.word in ("missing", "different", "improved", "broken")
+        if verdict.worse or verdict.waiver or verdict.word in ("missing", "different", "improved", "broken")
     ]
     worse = [pair for pair in telling if pair[1].worse]  # they come first
     since = {m.verdict.case_key: _since(group) for group in groups for m in group.members if m.seen}
@@ -66,10 +66,10 @@ def markdown_summary(
     rest = [verdict for _, verdict in telling[len(rows) :]]
     if rest:
         lines += ["", f"<details><summary>{len(rest)} more</summary>", ""]
-        lines += [f"- {verdict.excuse or verdict.word}: {_name(verdict)}: {escape(verdict.reason)}" for verdict in rest]
-        better = next((verdict for verdict in rest if verdict.word == "improved" and not verdict.excuse), None)
+        lines += [f"- {verdict.waiver or verdict.word}: {_name(verdict)}: {escape(verdict.reason)}" for verdict in rest]
+        better = next((verdict for verdict in rest if verdict.word == "improved" and not verdict.waiver), None)
         if better:
-            keep = f'upright accept {stored_words(better.case, run)}{options} --reason "..."'
+            keep = f'upright accept {stored_arguments(better.case, run)}{options} --reason "..."'
             lines += ["", f"Keep what is better, or its loss will not be told: {code(keep)}"]
         lines += ["", "</details>"]
     lines += _standing([verdict for _, verdict in pairs], accepted)
@@ -78,8 +78,8 @@ def markdown_summary(
             lines += ["", f"{_name(verdict)}, now and as accepted:", "", f"![{_name(verdict)}]({address})"]
     if worse:
         case = worse[0][1].case
-        again = f"upright run {again_words([case], typed)}"
-        accept = f'upright accept {stored_words(case, run)}{options} --reason "..."'
+        again = f"upright run {rerun_arguments([case], typed)}"
+        accept = f'upright accept {stored_arguments(case, run)}{options} --reason "..."'
         lines += ["", f"Reproduce: {code(again)}", f"Next: mend it, or accept it with a reason: {code(accept)}"]
     lines += ["", note] if note else []
     return "\n".join(lines) + "\n"
@@ -110,7 +110,7 @@ def _row(result: StoredResult, verdict: Verdict, baseline: Baseline | None, sinc
         others = [_short(other, verdict.case) for other in verdict.changes[1:] if other.move == "regressed"]
         evidence += [f"also {', '.join(others[:2])}"] if others else []
         if verdict.divergence and verdict.divergence.first:
-            evidence += [f"first differs at {escape(verdict.divergence.first.told())}"]
+            evidence += [f"first differs at {escape(verdict.divergence.first.describe())}"]
     return f"| {what} | {now} | {accepted} | {'; '.join(evidence)} | {since.get(verdict.case_key, '')} |"
 
 
@@ -131,7 +131,7 @@ def _standing(verdicts: Sequence[Verdict], accepted: Mapping[int, Baseline]) -> 
         baseline = accepted.get(verdict.baseline or 0)
         by = f"; accepted so by {baseline.who} on {baseline.when:%d %b %Y}" if baseline else "; nothing is accepted yet"
         lines.append(
-            f"- {_name(verdict)}: {escape('; '.join(defect.told(verdict.case) for defect in verdict.standing) + by)}"
+            f"- {_name(verdict)}: {escape('; '.join(d.describe(verdict.case) for d in verdict.standing) + by)}"
         )
     lines += [f"- and {len(found) - MOST_STANDING} more"] if len(found) > MOST_STANDING else []
     return [*lines, "", "</details>"]

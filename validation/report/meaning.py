@@ -107,8 +107,8 @@ def meaning(change: Change | Defect, case: Case, *, allowed: str = "") -> str:
 def worst_meaning(verdict: Verdict) -> str:
     """Of the law that is newly broken, else of the change that is told first; "" where nothing moved."""
     fresh = [defect for defect in verdict.defects if not defect.standing]
-    told: tuple[Change | Defect, ...] = (*fresh, *verdict.changes)
-    return meaning(told[0], verdict.case) if told else ""
+    described: tuple[Change | Defect, ...] = (*fresh, *verdict.changes)
+    return meaning(described[0], verdict.case) if described else ""
 
 
 def _means(metric: str, value: float, text: str, case: Case) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scenarios.scene import Scene
 from validation.metrics.curves import curves
-from validation.records.names import engine_word
+from validation.records.names import engine_token
 from validation.report.motion import Track, motion_gif, motion_png
 from validation.report.player import motion_html
 from validation.store import Baseline, Store, StoredResult
@@ -23,7 +23,7 @@ def motion_files(
     """The page and the picture, a GIF where it is to move; the folder is made."""
     scene: Scene = store.scene(result.case.scene_hash)
     tracks = tracks_of(store, scene, result, baseline)
-    name = re.sub(r"[^\w.=-]+", "-", f"{result.case.label}-{engine_word(result.case)}").strip("-.")[:150]
+    name = re.sub(r"[^\w.=-]+", "-", f"{result.case.label}-{engine_token(result.case)}").strip("-.")[:150]
     folder.mkdir(parents=True, exist_ok=True)
     page, picture = folder / f"{name}.html", folder / f"{name}.{'gif' if moving else 'png'}"
     page.write_text(motion_html(scene, tracks, f"{result.case.label}, run {result.run}"), encoding="utf-8")

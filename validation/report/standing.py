@@ -22,7 +22,7 @@ def standing_lines(verdicts: Iterable[Verdict], *, most: int = MOST, more: str =
         "physics, as accepted or before anything is, and fail" + ("" if several else "s") + " no check"
     ]
     for verdict in found[:most]:
-        broken = "; ".join(defect.told(verdict.case) for defect in verdict.standing)
+        broken = "; ".join(defect.describe(verdict.case) for defect in verdict.standing)
         lines.append(
             "  " + one_line(f"{verdict.case.label} \N{MULTIPLICATION SIGN} {engine_name(verdict.case)}: {broken}")
         )

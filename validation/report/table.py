@@ -44,8 +44,8 @@ STYLES: dict[Word, str] = {
     "different": "magenta",
     "improved": "green",
 }
-EXCUSED, STANDING = "yellow", "yellow"  # styles
-LAW = "\N{REFERENCE MARK}"  # beside a figure that breaks a law, as before
+WAIVED, STANDING = "yellow", "yellow"  # styles
+LIMIT = "\N{REFERENCE MARK}"  # beside a figure that breaks a law, as before
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 LISTED: tuple[Word, ...] = ("broken", "defect", "regressed", "missing", "different", "improved")
 """Verdicts that are told one by one; the others are counted."""
@@ -81,13 +81,13 @@ def render_table(
     lines = _grid(labels, rows, columns, width)
     steps = sorted({result.case.identity.dt for result in found})
     about = f"profile {', '.join(sorted(profiles))}; time step {', '.join(time_step(dt) for dt in steps)}"
-    told = [*(f"{_superscript(number)} {note}" for note, number in notes.items()), about]
+    described = [*(f"{_superscript(number)} {note}" for note, number in notes.items()), about]
     legend = [f"{DECLINED} declined"] if any(result.outcome == "declined" for result in found) else []
     used = {verdict.word for verdict in words.values()}
     legend += [f"{MARKS[word]} {word}" for word in MEANING if word in used and word in MARKS]
-    legend += [f"{LAW} breaks a law, as before"] if any(verdict.standing for verdict in words.values()) else []
-    told += ["   ".join(legend)] if legend else []
-    return text_of(*lines, *(Text(line, style="dim") for line in told), width=width)
+    legend += [f"{LIMIT} breaks a law, as before"] if any(verdict.standing for verdict in words.values()) else []
+    described += ["   ".join(legend)] if legend else []
+    return text_of(*lines, *(Text(line, style="dim") for line in described), width=width)
 
 
 class Column(NamedTuple):
@@ -192,20 +192,20 @@ def _cell(result: StoredResult, verdicts: Mapping[str, Verdict], notes: dict[str
     elif result.outcome != "completed":
         text, style = result.outcome.replace("_", " "), "bold red"
     else:
-        figure = next((m for m in result.measurements if m.metric == result.headline), None)
-        text, style = _figure(figure) if figure else ("not measured" if result.reason else "-"), ""
+        number = next((m for m in result.measurements if m.metric == result.headline), None)
+        text, style = _number(number) if number else ("not measured" if result.reason else "-"), ""
     if result.reason:
         text += _superscript(notes.setdefault(_note(result), len(notes) + 1))
     if word in MARKS and not (word == "broken" and verdict and not verdict.worse):
-        text, style = f"{text} {MARKS[word]}", EXCUSED if verdict and verdict.excuse else STYLES[word]
+        text, style = f"{text} {MARKS[word]}", WAIVED if verdict and verdict.waiver else STYLES[word]
     if verdict and verdict.standing:
-        text, style = f"{text} {LAW}", style or STANDING
+        text, style = f"{text} {LIMIT}", style or STANDING
     return Text(text, style=style)
 
 
-def _figure(figure: Measurement) -> str:
+def _number(number: Measurement) -> str:
     """Two digits: the table is for the size of things; `show` has more. One of what is round-off."""
-    return quantity(figure.value, figure.unit, digits=1 if abs(figure.value) < FLOOR else 2)
+    return quantity(number.value, number.unit, digits=1 if abs(number.value) < FLOOR else 2)
 
 
 def _note(result: StoredResult) -> str:
@@ -225,7 +225,7 @@ def render_verdicts(pairs: Sequence[tuple[CaseResult | StoredResult, Verdict]], 
     listed = [verdict for _, verdict in worst_first(pairs) if verdict.word in LISTED]
     for verdict in listed:
         what = f"{verdict.case.label} × {engine_name(verdict.case, profile=len(profiles) > 1)}"
-        word = Text(verdict.excuse, style=EXCUSED) if verdict.excuse else Text(verdict.word, STYLES[verdict.word])
+        word = Text(verdict.waiver, style=WAIVED) if verdict.waiver else Text(verdict.word, STYLES[verdict.word])
         table.add_row(word, Text(one_line(f"{what}: {verdict.reason}")))
     lines: list[RenderableType] = [Text(f"Upright: {summary(verdict for _, verdict in pairs)}", style="bold")]
     return text_of(*([table] if listed else []), *lines, width=width)

@@ -33,7 +33,7 @@ STATES: dict[State, str] = {
     "fixed": "judged again, and gone",
 }
 """With what they mean, the gravest first: a group is in the gravest state of its members."""
-EXCUSED: frozenset[State] = frozenset(("known", "quarantined", "not a fault", "accepted", "fixed"))
+WAIVED: frozenset[State] = frozenset(("known", "quarantined", "not a fault", "accepted", "fixed"))
 """Those in which a check does not fail for it."""
 CLOSED: frozenset[State] = frozenset(("accepted", "fixed"))
 
@@ -67,7 +67,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sighting:
+class Occurrence:
     """The latest verdict of a kind on one case, and what is known of that case now."""
 
     verdict: Verdict
@@ -84,7 +84,7 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Decision:
     """An entry of the ledger on one case of a group, and what was told of that case then."""
 
     entry: Entry
@@ -92,7 +92,7 @@ class Said:
     changes: tuple[Change, ...] = ()
     defects: tuple[Defect, ...] = ()
 
-    def covers(self, now: Sighting) -> bool:
+    def covers(self, now: Occurrence) -> bool:
         """Whether it is what was spoken of then that is seen now, and not much worse.
 
         The very same result always is. A mark that says it is no fault says so of that alone; a known or quarantined
@@ -105,10 +105,10 @@ class Said:
             return False
         if self.entry.act not in ("known", "quarantine"):
             return True
-        return is_what_was_told(self.changes, self.defects, now.verdict)
+        return shares_finding(self.changes, self.defects, now.verdict)
 
 
-def is_what_was_told(changes: Sequence[Change], defects: Sequence[Defect], now: Verdict) -> bool:
+def shares_finding(changes: Sequence[Change], defects: Sequence[Defect], now: Verdict) -> bool:
     """Whether these are what is told now, by each metric, and that is not much worse. Of a crash they say nothing."""
     if now.word == "broken":
         return False
@@ -138,23 +138,23 @@ def _far(change: Change) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    sighting: Sighting
+    occurrence: Occurrence
     state: State
     entry: Entry | None  # what put it there; None where nothing was said
     seen: bool  # told in the very run that is looked from
 
     @property
     def verdict(self) -> Verdict:
-        return self.sighting.verdict
+        return self.occurrence.verdict
 
     @property
     def number(self) -> int:
         """Of its case in the database."""
-        return self.sighting.number
+        return self.occurrence.number
 
     @property
-    def excused(self) -> bool:
-        return self.state in EXCUSED
+    def waived(self) -> bool:
+        return self.state in WAIVED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +188,7 @@ class Group:
     @property
     def fails(self) -> bool:
         """A check fails for it; not where nothing is accepted any more that it would be worse than."""
-        return any(m.verdict.worse and not m.excused and m.sighting.latest != "new" for m in self.members)
+        return any(m.verdict.worse and not m.waived and m.occurrence.latest != "new" for m in self.members)
 
     @property
     def light(self) -> Light:
@@ -221,46 +221,46 @@ def fingerprint(outcome: str, scene_hash: str, trajectory_hash: str, reason: str
     return f"{outcome}-{scene_hash[:16]}-{what}"
 
 
-def member(sighting: Sighting, said: Sequence[Said], run: int, now: datetime) -> Member:
-    """`said` is what was said of this case in this group; the latest counts that holds and speaks of what is seen now.
-    What is gone is gone."""
+def member(occurrence: Occurrence, decisions: Sequence[Decision], run: int, now: datetime) -> Member:
+    """`decisions` is what was said of this case in this group; the latest counts that holds and speaks of what is seen
+    now. What is gone is gone."""
 
     def state(word: State, entry: Entry | None = None) -> Member:
-        return Member(sighting=sighting, state=word, entry=entry, seen=sighting.place.run == run)
+        return Member(occurrence=occurrence, state=word, entry=entry, seen=occurrence.place.run == run)
 
-    if sighting.accepted == sighting.fingerprint:
-        return state("accepted", sighting.accepted_by)
-    if sighting.latest == "declined" and sighting.rebased:
-        return state("accepted", sighting.accepted_by)
-    if sighting.latest in GONE and sighting.latest != sighting.verdict.word:
-        return state("accepted", sighting.accepted_by) if sighting.rebased else state("fixed")
-    for one in sorted(said, key=lambda one: -one.entry.number):
+    if occurrence.accepted == occurrence.fingerprint:
+        return state("accepted", occurrence.accepted_by)
+    if occurrence.latest == "declined" and occurrence.rebased:
+        return state("accepted", occurrence.accepted_by)
+    if occurrence.latest in GONE and occurrence.latest != occurrence.verdict.word:
+        return state("accepted", occurrence.accepted_by) if occurrence.rebased else state("fixed")
+    for one in sorted(decisions, key=lambda one: -one.entry.number):
         entry = one.entry
-        if entry.act in STATE_OF and entry.holds(now) and one.covers(sighting):
+        if entry.act in STATE_OF and entry.holds(now) and one.covers(occurrence):
             return state(STATE_OF[entry.act], entry)
     return state("new")
 
 
 def assemble(
-    branch: str, sightings: Iterable[Sighting], said: Mapping[int, Sequence[Said]], run: int, now: datetime
+    branch: str, occurrences: Iterable[Occurrence], decisions: Mapping[int, Sequence[Decision]], run: int, now: datetime
 ) -> list[Group]:
-    """The gravest first. `said`: by the number of a sighting's case. `run` is the one that it is looked from."""
-    grouped: dict[str, list[Sighting]] = {}
-    for sighting in sightings:
-        case = sighting.verdict.case
-        key = group_key(branch, sighting.since, case.engine_label, sighting.verdict.word)
-        grouped.setdefault(key, []).append(sighting)
+    """The gravest first. `decisions`: by the number of a sighting's case. `run` is the one that it is looked from."""
+    grouped: dict[str, list[Occurrence]] = {}
+    for occurrence in occurrences:
+        case = occurrence.verdict.case
+        key = group_key(branch, occurrence.since, case.engine_label, occurrence.verdict.word)
+        grouped.setdefault(key, []).append(occurrence)
     groups = []
     for key, found in grouped.items():
-        members = [member(sighting, said.get(sighting.number, ()), run, now) for sighting in found]
-        goods = [sighting.good for sighting in found if sighting.good]
+        members = [member(occurrence, decisions.get(occurrence.number, ()), run, now) for occurrence in found]
+        goods = [occurrence.good for occurrence in found if occurrence.good]
         groups.append(
             Group(
                 key=key,
                 branch=branch,
                 engine=found[0].verdict.case.engine_label,
                 kind=found[0].verdict.word,
-                since=min((sighting.since for sighting in found), key=lambda place: place.run),
+                since=min((occurrence.since for occurrence in found), key=lambda place: place.run),
                 good=max(goods, key=lambda place: place.run) if goods else None,
                 members=tuple(sorted(members, key=_gravity)),
             )
@@ -270,20 +270,20 @@ def assemble(
     return sorted(groups, key=lambda g: (lights.index(g.light), words.index(g.kind), -g.since.run, _gravity(g.worst)))
 
 
-def excused(verdicts: Iterable[Verdict], groups: Iterable[Group], run: int) -> list[Verdict]:
+def waived(verdicts: Iterable[Verdict], groups: Iterable[Group], run: int) -> list[Verdict]:
     """The verdicts of this run; those for which a check does not fail are no longer `worse`, and say by whose word."""
-    said = {
+    decisions = {
         member.verdict.case_key: (member.state, f"[{member.state}, by {member.entry.who}: {member.entry.reason}]")
         for group in groups
         for member in group.members
-        if member.excused and member.entry and member.sighting.place.run == run
+        if member.waived and member.entry and member.occurrence.place.run == run
     }
 
-    def told(verdict: Verdict) -> Verdict:
-        state, words = said.get(verdict.case_key, ("", ""))
-        return replace(verdict, worse=False, excuse=state, reason=f"{verdict.reason} {words}") if state else verdict
+    def described(verdict: Verdict) -> Verdict:
+        state, words = decisions.get(verdict.case_key, ("", ""))
+        return replace(verdict, worse=False, waiver=state, reason=f"{verdict.reason} {words}") if state else verdict
 
-    return [told(verdict) for verdict in verdicts]
+    return [described(verdict) for verdict in verdicts]
 
 
 def _gravity(one: Member) -> tuple[int, float, int]:

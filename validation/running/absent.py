@@ -12,7 +12,7 @@ from validation.running.options import Options
 from validation.store import Baseline, Store
 
 
-def words_of(options: Options) -> dict[str, Any]:
+def arguments_of(options: Options) -> dict[str, Any]:
     """Which cases are asked for, as it was typed; nothing: all of them."""
     given = {
         "scenarios": sorted(options.scenarios),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from scenarios.catalogue import comparison_suite, scenario_of
 from validation.engines import EngineChoice, distribution_of, engine_of
-from validation.judging.comparison import Comparison, compare, told_roughly
+from validation.judging.comparison import Comparison, compare, is_chaotic
 from validation.judging.ensembles import Ensemble, EnsembleEvidence, settled
 from validation.judging.ensembles import compare as compare_ensembles
 from validation.judging.policy import STARTS
@@ -59,7 +59,7 @@ def compare_engines(
 
     `options`: also with each other choice of each setting that both sides have, one at a time.
 
-    Raises EngineWordError, ParameterError, SceneError, SettingError, BuildError; RunError where a side cannot be
+    Raises EngineNameError, ParameterError, SceneError, SettingError, BuildError; RunError where a side cannot be
     run at all.
     """
     sides = [engine_of(word) for word in words]
@@ -93,8 +93,8 @@ def compare_engines(
         sides_of = [(results[id(old.case)], results[id(new.case)]) for old, new in pairs]
         comparisons = [compare(old.scenario, *of) for (old, _), of in zip(pairs, sides_of)]
         evidence = _by_starts(pool, pairs, comparisons, limits, starts, progress)
-        for i, told in evidence.items():
-            comparisons[i] = compare(pairs[i][0].scenario, *sides_of[i], told)
+        for i, described in evidence.items():
+            comparisons[i] = compare(pairs[i][0].scenario, *sides_of[i], described)
     found = sides_of[0]
     several = found[0].case.identity.profile != found[1].case.identity.profile
     return Compared(
@@ -118,7 +118,7 @@ def _by_starts(
     progress: Progress,
 ) -> dict[int, EnsembleEvidence]:
     """By the place of the pair, what the ensembles of both sides say; of all that are compared settled together."""
-    rough = [i for i, comparison in enumerate(comparisons) if told_roughly(comparison)] if count else []
+    rough = [i for i, comparison in enumerate(comparisons) if is_chaotic(comparison)] if count else []
     if not rough:
         return {}
     made: dict[int, Ensemble] = {}

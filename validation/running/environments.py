@@ -49,7 +49,7 @@ START = (
     "import sys; sys.path.append(sys.argv.pop(1)); from validation.running.processes.fork_server import main; main()"
 )
 
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
 class BuildError(RuntimeError):
@@ -73,8 +73,8 @@ def is_here(choice: EngineChoice) -> bool:
     return choice.version is None or distribution_of(choice) is None or choice.version == installed_version(choice)
 
 
-def environment_of(choice: EngineChoice, tell: Tell = lambda words: None) -> Environment:
-    """The environment of an engine and version, made if it is not there; `tell` gets what is being done.
+def environment_of(choice: EngineChoice, notify: Notify = lambda words: None) -> Environment:
+    """The environment of an engine and version, made if it is not there; `notify` gets what is being done.
 
     Raises BuildError. Whatever interrupts it leaves nothing behind; two who want the same make it once.
     """
@@ -88,7 +88,7 @@ def environment_of(choice: EngineChoice, tell: Tell = lambda words: None) -> Env
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with alone(folder.parent / f"{folder.name}.lock"):
-            return _found(folder, requirement) or _made(folder, requirement, tell)
+            return _found(folder, requirement) or _made(folder, requirement, notify)
     except OSError as error:
         raise BuildError(
             f"{requirement}: {folder.parent} cannot be written ({error.strerror}); set UPRIGHT_CACHE"
@@ -109,15 +109,15 @@ def _found(folder: Path, requirement: str) -> Environment | None:
     return Environment(requirement=requirement, python=_python(folder), packages=packages)
 
 
-def _made(folder: Path, requirement: str, tell: Tell) -> Environment:
+def _made(folder: Path, requirement: str, notify: Notify) -> Environment:
     shutil.rmtree(folder, ignore_errors=True)
     try:
-        tell("making a virtual environment")
+        notify("making a virtual environment")
         has_pip = importlib.util.find_spec("pip") is not None
         venv.create(folder, symlinks=True, with_pip=not has_pip)
         pip = [sys.executable, "-m", "pip", "--python"] if has_pip else [str(_python(folder)), "-m", "pip", "--python"]
         pip += [str(_python(folder)), "--disable-pip-version-check", "--no-input"]
-        _install(pip, folder, requirement, tell)
+        _install(pip, folder, requirement, notify)
         listed = _run([*pip, "list", "--format", "json"], lambda line: None)
         packages = {row["name"]: row["version"] for row in json.loads(listed.stdout)} if listed.returncode == 0 else {}
         (folder / MADE).write_text(json.dumps(packages), encoding="utf-8")
@@ -127,20 +127,20 @@ def _made(folder: Path, requirement: str, tell: Tell) -> Environment:
     return Environment(requirement=requirement, python=_python(folder), packages=packages)
 
 
-def _install(pip: list[str], folder: Path, requirement: str, tell: Tell) -> None:
+def _install(pip: list[str], folder: Path, requirement: str, notify: Notify) -> None:
     """With the numpy that is here where that goes with the engine, else with the one that pip finds for it."""
     install = [*pip, "install", "--only-binary", ":all:", "--progress-bar", "off", "--no-warn-script-location"]
     same = folder / "constraints.txt"
     same.write_text(f"numpy=={importlib.metadata.version('numpy')}\n", encoding="utf-8")
-    done = _run([*install, "--constraint", str(same), requirement], tell)
+    done = _run([*install, "--constraint", str(same), requirement], notify)
     if done.returncode != 0 and CONFLICT in done.stderr:
-        done = _run([*install, requirement], tell)
+        done = _run([*install, requirement], notify)
     if done.returncode != 0:
         raise BuildError(_why(pip, requirement, done.stderr))
 
 
-def _run(command: list[str], tell: Tell) -> subprocess.CompletedProcess[str]:
-    """`tell` gets what pip is at, line by line."""
+def _run(command: list[str], notify: Notify) -> subprocess.CompletedProcess[str]:
+    """`notify` gets what pip is at, line by line."""
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
     with subprocess.Popen(
         command,
@@ -155,19 +155,19 @@ def _run(command: list[str], tell: Tell) -> subprocess.CompletedProcess[str]:
         for line in process.stdout:
             lines.append(line)
             if line.startswith(("Collecting", "Downloading", "Installing")):
-                tell(line.split(" (")[0].strip().lower())
+                notify(line.split(" (")[0].strip().lower())
     text = "".join(lines)
     return subprocess.CompletedProcess(command, process.returncode, text, text)
 
 
-def _why(pip: list[str], requirement: str, said: str) -> str:
+def _why(pip: list[str], requirement: str, output: str) -> str:
     """pip's words in a line; of a version that is not there, those that are."""
     name, _, version = requirement.partition("==")
     here = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
-    found = re.search(rf"{NO_SUCH}.*?{re.escape(requirement)} \(from versions: ([^)]*)\)", said)
+    found = re.search(rf"{NO_SUCH}.*?{re.escape(requirement)} \(from versions: ([^)]*)\)", output)
     if found is None:
-        errors = [line.removeprefix("ERROR: ") for line in said.splitlines() if line.startswith("ERROR")]
-        last = (errors or said.splitlines() or ["pip gave no reason"])[-1]
+        errors = [line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR")]
+        last = (errors or output.splitlines() or ["pip gave no reason"])[-1]
         return f"{requirement} cannot be installed: {' '.join(last.split())}"
     versions = [each.strip() for each in found[1].split(",") if each.strip() not in ("", "none")]
     if not versions:
@@ -217,8 +217,8 @@ def environments_of(choices: Iterable[EngineChoice], progress: Progress) -> dict
     found: dict[str, Environment] = {}
     for choice in choices:
         if choice.word not in found and not is_here(choice):
-            with progress.activity(f"environment of {choice.word}") as tell:
-                found[choice.word] = environment_of(choice, tell)
+            with progress.activity(f"environment of {choice.word}") as notify:
+                found[choice.word] = environment_of(choice, notify)
     return found
 
 

@@ -32,7 +32,7 @@ def forge_of(environment: Mapping[str, str]) -> Forge:
         branch = environment.get("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME") or environment.get("CI_COMMIT_REF_NAME", "")
         if base and environment.get("CI_MERGE_REQUEST_SOURCE_PROJECT_ID") != environment.get("CI_PROJECT_ID"):
             branch = f"{environment.get('CI_MERGE_REQUEST_SOURCE_PROJECT_PATH', 'fork')}:{branch}"
-        labels = _told({"change": environment.get("CI_MERGE_REQUEST_IID"), "job": environment.get("CI_JOB_URL")})
+        labels = _described({"change": environment.get("CI_MERGE_REQUEST_IID"), "job": environment.get("CI_JOB_URL")})
         return Forge(
             name="GitLab",
             branch=branch,
@@ -54,7 +54,7 @@ def _github(environment: Mapping[str, str]) -> Forge:
         # A fork may call its branch as ours is called; what is accepted there is not accepted here.
         branch = str(head.get("label") or f"fork:{branch}")
     address = "/".join(environment.get(name, "") for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY"))
-    labels = _told(
+    labels = _described(
         {"change": change.get("number"), "job": f"{address}/actions/runs/{environment.get('GITHUB_RUN_ID', '')}"}
     )
     summary = environment.get("GITHUB_STEP_SUMMARY")
@@ -78,5 +78,5 @@ def _event(path: str) -> dict[str, Any]:
     return event if isinstance(event, dict) else {}
 
 
-def _told(labels: Mapping[str, Any]) -> dict[str, str]:
+def _described(labels: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(value) for name, value in labels.items() if value}

@@ -97,13 +97,13 @@ def plan_cases(pool: Pool, requests: Sequence[Request]) -> list[Plan]:
     An engine that cannot be loaded makes its cases `unavailable`, each with the reason.
     """
     remotes = engine_remotes(pool, {request.engine.word for request in requests})
-    by_word: dict[str, list[Request]] = {}
+    by_token: dict[str, list[Request]] = {}
     for request in requests:
-        by_word.setdefault(request.engine.word, []).append(request)
+        by_token.setdefault(request.engine.word, []).append(request)
     texts = {id(request.scenario): write_scene(request.scenario.scene, indent=None) for request in requests}
     hashes = {id(request.scenario): content_hash(request.scenario.scene) for request in requests}
     asked: dict[int, str] = {}
-    for word, group in by_word.items():
+    for word, group in by_token.items():
         if "error" in (remotes[word].hello or {}):
             continue
         items = [
@@ -121,9 +121,9 @@ def plan_cases(pool: Pool, requests: Sequence[Request]) -> list[Plan]:
         for reply in pool.wait():
             word = asked.pop(reply.id)
             failed = {"unavailable": f"{word}: {reply.header.get('reason', 'no answer')}"}
-            answers[word] = reply.header.get("plans") or [failed] * len(by_word[word])
+            answers[word] = reply.header.get("plans") or [failed] * len(by_token[word])
     plans: dict[int, Plan] = {}
-    for word, group in by_word.items():
+    for word, group in by_token.items():
         hello = remotes[word].hello or {}
         given = answers.get(word) or [{"unavailable": hello.get("error", "did not start")}] * len(group)
         for request, answer in zip(group, given):

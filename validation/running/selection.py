@@ -36,7 +36,7 @@ class Selection:
     def lacking(self, cases: Iterable[Case]) -> list[str]:
         """What is named and none of `cases`: stack × pymunk@fair."""
         there = list(cases)
-        return [_cell_words(*cell) for cell in self._cells() if not any(_is_of(case, *cell) for case in there)]
+        return [_describe_cell(*cell) for cell in self._cells() if not any(_is_of(case, *cell) for case in there)]
 
     def __str__(self) -> str:
         scenarios = ", ".join(scenario.label for scenario in self.scenarios)
@@ -50,7 +50,7 @@ class Selection:
 
 
 def selection_of(store: Store, scenarios: Iterable[str], engines: Iterable[str]) -> Selection:
-    """Raises what `scenario_in` does, and EngineWordError."""
+    """Raises what `scenario_in` does, and EngineNameError."""
     return Selection(
         scenarios=tuple(scenario_in(store, word) for word in scenarios),
         engines=tuple(engine_of(word) for word in engines),
@@ -74,6 +74,6 @@ def _overrides(label: str) -> set[str]:
     return set(label.partition(":")[2].split(","))
 
 
-def _cell_words(scenario: Scenario | None, choice: EngineChoice | None) -> str:
+def _describe_cell(scenario: Scenario | None, choice: EngineChoice | None) -> str:
     engine = with_profile(choice.label, choice.profile) if choice else ""
     return " × ".join(filter(None, (scenario.label if scenario else "", engine)))

@@ -16,10 +16,10 @@ from validation.judging.evidence.divergence import Divergence, first_divergence
 from validation.judging.judge import Verdict, bits_are_compared, judge
 from validation.judging.trends import Turn
 from validation.records.case import Case, CaseResult, describe_run
-from validation.review.groups import excused
+from validation.review.groups import waived
 from validation.review.lineage import current_branch, default_branch, history_of
 from validation.running import kernel_cache
-from validation.running.absent import absent, words_of
+from validation.running.absent import absent, arguments_of
 from validation.running.ensembles import ensembles_of
 from validation.running.environments import commands_of, environments_of
 from validation.running.errors import RunError, Stopped
@@ -56,7 +56,7 @@ class Session:
 def make_requests(store: Store, options: Options) -> tuple[str, list[Request], dict[str, str]]:
     """Title, cells, and the word that was typed for each label.
 
-    Raises ParameterError, SceneError, StoreError, EngineWordError for words that are none.
+    Raises ParameterError, SceneError, StoreError, EngineNameError for words that are none.
     """
     scenarios = [scenario_in(store, word) for word in options.scenarios] or canonical_suite()
     title = "canonical suite" if not options.scenarios else ", ".join(s.label for s in scenarios[:3])
@@ -186,7 +186,7 @@ def resume_session(store: Store, options: Options) -> Session:
 def asked_of(options: Options) -> dict[str, Any]:
     """What a run keeps of how it was asked for: which cases, and what a resumed one has to measure."""
     return {
-        "words": words_of(options),
+        "words": arguments_of(options),
         "ensemble": options.ensemble,
         "ensemble_as_accepted": options.ensemble_as_accepted,
         "order": options.order,
@@ -286,7 +286,7 @@ def _judged(
     store.save_verdicts(run, verdicts)
     store.finish_run(run)
     store.carry_over(run)
-    verdicts = excused(verdicts, store.groups(run), run)
+    verdicts = waived(verdicts, store.groups(run), run)
     return Session(
         run=run,
         title=title,
@@ -324,5 +324,5 @@ def divergence_of(
 def _timed_again(session: Session, pool: Pool, plans: Sequence[Plan], options: Options) -> Session:
     """A change of the time of a step is told where a second measurement, in this very run, has it too."""
     again = timed_again(pool, plans, options.limits, options.progress)
-    told, dropped = confirmed_times(session.times, again)
-    return replace(session, times=told, doubtful=dropped)
+    described, dropped = confirmed_times(session.times, again)
+    return replace(session, times=described, doubtful=dropped)

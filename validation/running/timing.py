@@ -42,15 +42,15 @@ def confirmed_times(
     if not found:
         return [], []
     seconds = again([verdict.case_key for verdict, _ in found])
-    told, dropped = [], []
+    described, dropped = [], []
     for verdict, turn in found:
         value = seconds.get(verdict.case_key, float("nan"))
         sure = confirmed(turn, value, "s")
         if sure is None:
             dropped.append((verdict, turn, value))
         else:
-            told.append((verdict, sure))
-    return told, dropped
+            described.append((verdict, sure))
+    return described, dropped
 
 
 def timed_again(

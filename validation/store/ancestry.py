@@ -22,7 +22,7 @@ DETACHED = "HEAD"  # what git calls the branch of a bare commit: shared by all o
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standpoint:
+class BaseRevision:
     """From where it is asked what is accepted."""
 
     branch: str
@@ -38,7 +38,7 @@ class Standpoint:
         bases = () if self.before is None else (self.base,)
         return list(dict.fromkeys((self.branch, *bases, *main_branches(self.default))))
 
-    def of_this_life(self, commit: str) -> bool:
+    def of_this_generation(self, commit: str) -> bool:
         return self.own is None or not commit or commit in self.own
 
     def counts(self, branch: str, commit: str, *, dirty: bool) -> bool:
@@ -48,7 +48,7 @@ class Standpoint:
         """
         if self.before is not None and (branch != self.branch or branch == self.base):
             return commit in self.before and not dirty
-        return branch != self.branch or self.of_this_life(commit)
+        return branch != self.branch or self.of_this_generation(commit)
 
     def newest(self, rows: Iterable[Any]) -> dict[str, Any]:
         """Of acceptances of one branch, by their ids: identity -> the one in effect.
@@ -66,7 +66,7 @@ class Standpoint:
         return found
 
 
-def standpoint(connection: Connection, run: int) -> Standpoint:
+def base_revision(connection: Connection, run: int) -> BaseRevision:
     """That of a run, as it was begun."""
     row = connection.execute(
         select(Run.branch, Run.commit, Run.base, Run.merge_base, Run.default_branch).where(Run.id == run)
@@ -77,10 +77,10 @@ def standpoint(connection: Connection, run: int) -> Standpoint:
         before = kept.up_to(row.merge_base) or frozenset((row.merge_base,))
     own: frozenset[str] | None = None
     if row.branch not in main_branches(row.default_branch):
-        own = kept.life(row.commit, before or frozenset())
+        own = kept.generation(row.commit, before or frozenset())
         if own is None and row.branch == DETACHED:
             own = frozenset((row.commit,))
-    return Standpoint(
+    return BaseRevision(
         branch=row.branch,
         default=row.default_branch,
         own=own,
@@ -95,12 +95,12 @@ def generations(connection: Connection) -> dict[str, int]:
     return _Kept(connection).generations
 
 
-def others(connection: Connection, run: int, seen_from: Standpoint) -> list[int]:
+def others(connection: Connection, run: int, seen_from: BaseRevision) -> list[int]:
     """Earlier runs of a branch of the same name that was another one: deleted and made anew, or rebased."""
     if seen_from.own is None:
         return []
     rows = connection.execute(select(Run.id, Run.commit).where(Run.branch == seen_from.branch, Run.id < run))
-    return [row.id for row in rows if not seen_from.of_this_life(row.commit)]
+    return [row.id for row in rows if not seen_from.of_this_generation(row.commit)]
 
 
 def comes_after(connection: Connection, run: int, other: int) -> bool:
@@ -115,7 +115,7 @@ def comes_before(connection: Connection, commit: str, other: str) -> bool:
     return commit in _Kept(connection).up_to(other)
 
 
-def late(connection: Connection, seen_from: Standpoint) -> dict[int, float]:
+def late(connection: Connection, seen_from: BaseRevision) -> dict[int, float]:
     """Runs of a commit that comes before that of an earlier run: done again, or ended late. With the place of each
     among the numbers of the others, which are in order. On main and the base, which have one life, the generation
     tells; where nothing is known of a commit, numbers do."""
@@ -130,12 +130,12 @@ def late(connection: Connection, seen_from: Standpoint) -> dict[int, float]:
         if depth < deepest:
             kept = kept or _Kept(connection)
             after = kept.after(run.commit)
-            one_life = seen_from.own is None or run.branch != seen_from.branch
+            one_generation = seen_from.own is None or run.branch != seen_from.branch
             at = next(
                 (
                     i
                     for i, (other, deep) in enumerate(line)
-                    if other.commit in after or (one_life and other.branch == run.branch and deep > depth)
+                    if other.commit in after or (one_generation and other.branch == run.branch and deep > depth)
                 ),
                 at,
             )
@@ -185,7 +185,7 @@ class _Kept:
             waiting += more
         return found
 
-    def life(self, commit: str, base: Collection[str]) -> frozenset[str] | None:
+    def generation(self, commit: str, base: Collection[str]) -> frozenset[str] | None:
         """Those before it, and the merges that a CI server made of one of them with the base, to try it: no commit
         comes after these. None where nothing is known of it."""
         before = self.up_to(commit)

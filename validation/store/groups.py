@@ -10,10 +10,10 @@ from sqlalchemy import Connection, func, or_, select
 from sqlalchemy.orm import aliased
 
 from validation.judging.verdict import changes_from_json, defects_from_json
-from validation.review.groups import GONE, Group, Place, Said, Sighting, assemble
+from validation.review.groups import GONE, Decision, Group, Occurrence, Place, assemble
 from validation.review.ledger import Act, Entry
 from validation.store import judgements, ledger, models, runs
-from validation.store.ancestry import Standpoint, late, others, standpoint
+from validation.store.ancestry import BaseRevision, base_revision, late, others
 from validation.store.errors import StoreError
 from validation.store.since import PRINTS, fingerprint_of
 
@@ -26,25 +26,25 @@ def groups(connection: Connection, run: int, *, closed: bool = False) -> list[Gr
     Without `closed` only those of which something is open, or was told in this very run.
     """
     runs.require(connection, run)
-    seen_from = standpoint(connection, run)
-    branch, strangers = seen_from.branch, others(connection, run, seen_from)
-    of_branch = (Run.branch == branch, Run.id <= run, Run.id.not_in(strangers))
-    told = _told(connection, of_branch, seen_from)
-    late_runs = late(connection, seen_from)
-    latest = _latest(connection, of_branch, [row.last for row in told], late_runs)
-    told = [row for row in told if _is_still(row, latest[row.last])]
+    seen_from = base_revision(connection, run)
+    branch, foreign_commits = seen_from.branch, others(connection, run, seen_from)
+    of_branch = (Run.branch == branch, Run.id <= run, Run.id.not_in(foreign_commits))
+    described = _described(connection, of_branch, seen_from)
+    backfilled_runs = late(connection, seen_from)
+    latest = _latest(connection, of_branch, [row.last for row in described], backfilled_runs)
+    described = [row for row in described if _is_still(row, latest[row.last])]
     if not closed:
         open_ = {
             _group(row)
-            for row in told
+            for row in described
             if row.last_run == run or latest[row.last].word not in GONE or _is_latest(row, latest[row.last])
         }
-        told = [row for row in told if _group(row) in open_]
-    sightings = _sightings(connection, told, latest, seen_from, late_runs)
-    said = _said(connection, sightings, seen_from, strangers)
+        described = [row for row in described if _group(row) in open_]
+    occurrences = _occurrences(connection, described, latest, seen_from, backfilled_runs)
+    decisions = _decisions(connection, occurrences, seen_from, foreign_commits)
     return [
         group
-        for group in assemble(branch, sightings, said, run, datetime.now(UTC))
+        for group in assemble(branch, occurrences, decisions, run, datetime.now(UTC))
         if closed or group.open or any(member.seen for member in group.members)
     ]
 
@@ -57,9 +57,9 @@ def carry_over(connection: Connection, run: int) -> list[int]:
     against, and nobody may have refused any of these results on this branch.
     """
     made = []
-    seen_from = standpoint(connection, run)
+    seen_from = base_revision(connection, run)
     for group in groups(connection, run):
-        here = {(m.verdict.case.identity.key, m.sighting.fingerprint): m.number for m in group.open if m.seen}
+        here = {(m.verdict.case.identity.key, m.occurrence.fingerprint): m.number for m in group.open if m.seen}
         if not group.open or len(here) < len(group.open) or _refused(connection, group.branch, here):
             continue
         judged_by = _entry_of_baseline(connection, [m.verdict.baseline for m in group.open])
@@ -85,7 +85,7 @@ def check_rejected(connection: Connection, cases: Collection[int]) -> None:
     in_effect: dict[int, dict[str, Any]] = {}
     for row in connection.execute(query.order_by(Case.id)).all():
         if row.run_id not in in_effect:
-            in_effect[row.run_id] = judgements.in_effect(connection, standpoint(connection, row.run_id))
+            in_effect[row.run_id] = judgements.in_effect(connection, base_revision(connection, row.run_id))
         baseline = in_effect[row.run_id].get(row.identity_key)
         if baseline and _fingerprints(connection, [baseline.case_id])[baseline.case_id] == fingerprint_of(row):
             raise StoreError(
@@ -98,7 +98,7 @@ Results = Collection[tuple[str, str]]
 """(identity, fingerprint)"""
 
 
-def _acceptance_of(connection: Connection, results: Results, seen_from: Standpoint, *, after: int) -> Entry | None:
+def _acceptance_of(connection: Connection, results: Results, seen_from: BaseRevision, *, after: int) -> Entry | None:
     """The latest, made after that entry, which has all of these and is in effect on its branch."""
     has = _entries_with(connection, results, "accept")
     covering = [number for number, found in has.items() if set(results) <= found and number > after]
@@ -152,12 +152,12 @@ def _is_still(row: Any, latest: Any) -> bool:
     return _is_latest(row, latest) or latest.word in GONE or latest.since_run is None
 
 
-def _spoken_on(seen_from: Standpoint) -> list[str]:
+def _spoken_on(seen_from: BaseRevision) -> list[str]:
     """The branches whose groups may go on here."""
     return [seen_from.branch] if seen_from.before is None else seen_from.branches
 
 
-def _told(connection: Connection, of_branch: Sequence[Any], seen_from: Standpoint) -> list[Any]:
+def _described(connection: Connection, of_branch: Sequence[Any], seen_from: BaseRevision) -> list[Any]:
     """Each case of each group on these runs, with the number of the latest case that it was told of.
 
     By the index of `since_run`, whose run is of the same branch or of the base: `+ 0` keeps SQLite from walking all
@@ -184,7 +184,7 @@ def _told(connection: Connection, of_branch: Sequence[Any], seen_from: Standpoin
 
 
 def _latest(
-    connection: Connection, of_branch: Sequence[Any], cases: Sequence[int], late_runs: Mapping[int, float]
+    connection: Connection, of_branch: Sequence[Any], cases: Sequence[int], backfilled_runs: Mapping[int, float]
 ) -> dict[int, Any]:
     """By the numbers of cases: the latest judged case of the same history, by the order of commits, up to this run and
     on this branch."""
@@ -200,15 +200,17 @@ def _latest(
         )
         .correlate(Case)
     )
-    newest = same.where(Run.id.not_in(late_runs)).order_by(later.id.desc()).limit(1).scalar_subquery().label("newest")
+    newest = (
+        same.where(Run.id.not_in(backfilled_runs)).order_by(later.id.desc()).limit(1).scalar_subquery().label("newest")
+    )
     found = {row.id: {row.newest} for row in connection.execute(select(Case.id, newest).where(Case.id.in_(cases)))}
-    if late_runs:
+    if backfilled_runs:
         pairs = (
             select(Case.id, later.id.label("late"))
             .join(later, (later.identity_key == Case.identity_key) & (later.engine_label == Case.engine_label))
             .join(judged, judged.case_id == later.id)
             .join(Run, Run.id == later.run_id)
-            .where(Case.id.in_(cases), Run.id.in_(late_runs), *of_branch)
+            .where(Case.id.in_(cases), Run.id.in_(backfilled_runs), *of_branch)
         )
         for row in connection.execute(pairs):
             found[row.id].add(row.late)
@@ -221,23 +223,23 @@ def _latest(
 
     def place(number: int) -> tuple[float, int]:
         run = by_number[number].run_id
-        return late_runs.get(run, run), number
+        return backfilled_runs.get(run, run), number
 
     return {case: by_number[max((n for n in numbers if n in by_number), key=place)] for case, numbers in found.items()}
 
 
-def _sightings(
+def _occurrences(
     connection: Connection,
-    told: Sequence[Any],
+    described: Sequence[Any],
     latest: Mapping[int, Any],
-    seen_from: Standpoint,
-    late_runs: Mapping[int, float],
-) -> list[Sighting]:
+    seen_from: BaseRevision,
+    backfilled_runs: Mapping[int, float],
+) -> list[Occurrence]:
     more = (Case.id, Case.run_id, Case.identity_key, Case.trajectory_key)
     query = (
         select(*runs.CASE, *judgements.VERDICT, *more)
         .join(Verdict, Verdict.case_id == Case.id)
-        .where(Case.id.in_([row.last for row in told]))
+        .where(Case.id.in_([row.last for row in described]))
     )
     rows: dict[int, Any] = {row.id: row for row in connection.execute(query)}
     prints_of = _fingerprints(connection, list(rows))
@@ -252,14 +254,14 @@ def _sightings(
     found = []
 
     def place(one: int) -> float:
-        return late_runs.get(one, one)
+        return backfilled_runs.get(one, one)
 
     for number, row in rows.items():
         since, baseline, newest = row.since_run or row.run_id, baselines.get(row.identity_key), latest[number]
         if baseline and baseline.entry_id < judged_by.get(row.baseline_id, 0):
             baseline = None  # superseded, as the run knew
         found.append(
-            Sighting(
+            Occurrence(
                 verdict=judgements.verdict_of(row),
                 number=number,
                 place=places[row.run_id],
@@ -276,14 +278,14 @@ def _sightings(
     return found
 
 
-def _said(
-    connection: Connection, sightings: Iterable[Sighting], seen_from: Standpoint, strangers: Sequence[int]
-) -> dict[int, list[Said]]:
+def _decisions(
+    connection: Connection, occurrences: Iterable[Occurrence], seen_from: BaseRevision, foreign_commits: Sequence[int]
+) -> dict[int, list[Decision]]:
     """By the number of a sighting's case: what was said of that case in that group, at whichever run of it on this
     branch or its base."""
     by_history = {
         (s.since.run, s.verdict.word, s.verdict.case.identity.key, s.verdict.case.engine_label): s.number
-        for s in sightings
+        for s in occurrences
     }
     query = (
         select(
@@ -297,20 +299,22 @@ def _said(
         .where(
             Verdict.since_run.in_({key[0] for key in by_history}),
             Run.branch.in_(_spoken_on(seen_from)),
-            Run.id.not_in(strangers),
+            Run.id.not_in(foreign_commits),
         )
     )
     rows = list(connection.execute(query))
     entries = {
         entry.number: entry for entry in ledger.entries(connection, models.Entry.id.in_({row.entry_id for row in rows}))
     }
-    said: dict[int, list[Said]] = {}
+    decisions: dict[int, list[Decision]] = {}
     for row in rows:
         number = by_history.get((row.since_run, row.word, row.identity_key, row.engine_label))
         if number is not None:
             changes, defects = changes_from_json(row.changes), defects_from_json(row.defects)
-            said.setdefault(number, []).append(Said(entries[row.entry_id], fingerprint_of(row), changes, defects))
-    return said
+            decisions.setdefault(number, []).append(
+                Decision(entries[row.entry_id], fingerprint_of(row), changes, defects)
+            )
+    return decisions
 
 
 def _places(connection: Connection, numbers: Iterable[int]) -> dict[int, Place]:

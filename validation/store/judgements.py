@@ -13,7 +13,7 @@ from validation.judging.evidence.divergence import divergence_from_json, diverge
 from validation.judging.verdict import Verdict, changes_from_json, defects_from_json, to_json
 from validation.records.stored import Baseline, StoredResult
 from validation.store import ledger, models, runs
-from validation.store.ancestry import Standpoint, comes_before, standpoint
+from validation.store.ancestry import BaseRevision, base_revision, comes_before
 from validation.store.errors import StoreError
 from validation.store.since import FirstCommits
 
@@ -66,7 +66,7 @@ def _the_one(results: Sequence[StoredResult]) -> StoredResult:
     return plain[0]
 
 
-def in_effect(connection: Connection, seen_from: Standpoint) -> dict[str, Any]:
+def in_effect(connection: Connection, seen_from: BaseRevision) -> dict[str, Any]:
     """Identity -> the row in effect: of the nearest branch that has any, the newest not expired, not undone. But what a
     change has accepted itself is replaced by what its base accepts later, once the change is built on that."""
     found: dict[str, Any] = {}
@@ -95,7 +95,7 @@ def _replaced(own: Any, theirs: Any, rows: Sequence[Any], before: Callable[[str,
     )
 
 
-def newest_on(connection: Connection, branch: str, seen_from: Standpoint) -> dict[str, Any]:
+def newest_on(connection: Connection, branch: str, seen_from: BaseRevision) -> dict[str, Any]:
     """Identity -> the row in effect on a branch, of whichever of its commits."""
     return seen_from.newest(_holding(connection, [branch]))
 
@@ -114,7 +114,7 @@ def _holding(connection: Connection, branches: Sequence[str]) -> list[Any]:
     return [row for row in rows if row.entry_id not in undone]
 
 
-def baselines(connection: Connection, seen_from: Standpoint) -> dict[str, Baseline]:
+def baselines(connection: Connection, seen_from: BaseRevision) -> dict[str, Baseline]:
     """By identity, those in effect, as `in_effect` has them."""
     chosen = in_effect(connection, seen_from)
     if not chosen:
@@ -144,7 +144,7 @@ def save_verdicts(connection: Connection, run: int, verdicts: Iterable[Verdict])
     runs.require(connection, run)
     query = select(models.Case.key, models.Case.id).where(models.Case.run_id == run)
     numbers = {row.key: row.id for row in connection.execute(query)}
-    first = FirstCommits(connection, run, standpoint(connection, run))
+    first = FirstCommits(connection, run, base_revision(connection, run))
     rows = []
     for verdict in verdicts:
         if verdict.case_key not in numbers:

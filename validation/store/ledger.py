@@ -116,7 +116,7 @@ def undone_entries(connection: Connection) -> dict[int, int]:
     return undone((row.id, row.refers_to) for row in connection.execute(query))
 
 
-def lapsed_baselines(connection: Connection) -> set[int]:
+def expired_baselines(connection: Connection) -> set[int]:
     """Numbers of those that count no more: their day has come, or they were taken back."""
     taken_back = undone_entries(connection)
     over = models.Entry.until <= datetime.now(UTC)

@@ -11,15 +11,22 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from validation.judging.verdict import Change, Defect, Verdict, Word, changes_from_json, defects_from_json
-from validation.review.groups import TELLING, fingerprint, is_what_was_told
+from validation.review.groups import TELLING, fingerprint, shares_finding
 from validation.store import ledger, models
-from validation.store.ancestry import Standpoint, comes_after, late, others
+from validation.store.ancestry import BaseRevision, comes_after, late, others
 
-Case, Run, Told = models.Case, models.Run, models.Verdict
+Case, Run, VerdictRow = models.Case, models.Run, models.Verdict
 PRINTS = (Case.outcome, Case.scene_hash, Case.trajectory_hash, Case.reason)
 SILENT: tuple[Word, ...] = ("broken", "missing")
 """Words of results that say nothing of any metric."""
-COLUMNS = (Told.word, Told.baseline_id, Told.since_run, Told.good_run, Told.changes, Told.defects)
+COLUMNS = (
+    VerdictRow.word,
+    VerdictRow.baseline_id,
+    VerdictRow.since_run,
+    VerdictRow.good_run,
+    VerdictRow.changes,
+    VerdictRow.defects,
+)
 
 
 def fingerprint_of(row: Any) -> str:
@@ -27,15 +34,15 @@ def fingerprint_of(row: Any) -> str:
     return fingerprint(row.outcome, row.scene_hash, row.trajectory_hash, row.reason)
 
 
-def is_told_alike(row: Any, now: Verdict) -> bool:
+def is_same_finding(row: Any, now: Verdict) -> bool:
     """By the same word, and of one metric at least."""
     if row.word != now.word or now.word in SILENT:
         return bool(row.word == now.word)
-    then = _told_of(now.word, changes_from_json(row.changes), defects_from_json(row.defects))
-    return not then or bool(then & _told_of(now.word, now.changes, now.defects))
+    then = _findings_of(now.word, changes_from_json(row.changes), defects_from_json(row.defects))
+    return not then or bool(then & _findings_of(now.word, now.changes, now.defects))
 
 
-def _told_of(word: Word, changes: Sequence[Change], defects: Sequence[Defect]) -> set[str]:
+def _findings_of(word: Word, changes: Sequence[Change], defects: Sequence[Defect]) -> set[str]:
     if word == "defect":
         return {defect.metric for defect in defects if not defect.standing}
     return {change.metric for change in changes if change.move == word}
@@ -44,12 +51,12 @@ def _told_of(word: Word, changes: Sequence[Change], defects: Sequence[Defect]) -
 class FirstCommits:
     """As seen from a run whose cases are judged."""
 
-    def __init__(self, connection: Connection, run: int, seen_from: Standpoint) -> None:
+    def __init__(self, connection: Connection, run: int, seen_from: BaseRevision) -> None:
         self._connection, self._run, self._seen_from = connection, run, seen_from
-        self._late = late(connection, seen_from)
+        self._backfilled = late(connection, seen_from)
         self._comes_after = cache(partial(comes_after, connection))
         self._own = (Run.branch == seen_from.branch, Run.id.not_in(others(connection, run, seen_from)))
-        self._lapsed = ledger.lapsed_baselines(connection)
+        self._expired = ledger.expired_baselines(connection)
 
     def of(self, verdict: Verdict) -> tuple[int | None, int | None]:
         """Of a verdict that tells: the first run that has it, and the latest before in which it was not so, or that of
@@ -83,15 +90,15 @@ class FirstCommits:
                 continue
             if row.word in SILENT and here.verdict.word not in SILENT:
                 continue
-            told, same = is_told_alike(row, here.verdict), fingerprint_of(row) == here.fingerprint
-            if told and not self._is_stale(row, here):
+            described, same = is_same_finding(row, here.verdict), fingerprint_of(row) == here.fingerprint
+            if described and not self._is_stale(row, here):
                 first, good = row.since_run, row.good_run
                 break
-            stale = stale or told
+            stale = stale or described
             if stale and self._place(row.run_id) <= self._place(here.accepted):
                 break
-            if not same or not (stale or (row.word == "pass" and row.baseline_id in self._lapsed)):
-                good = here.accepted if told else row.run_id
+            if not same or not (stale or (row.word == "pass" and row.baseline_id in self._expired)):
+                good = here.accepted if described else row.run_id
                 break
             first = row.run_id
         if following is not None and (
@@ -109,13 +116,13 @@ class FirstCommits:
             return None
         theirs = (Run.branch == seen_from.base, Run.commit.in_(seen_from.before), Run.dirty.is_(False))
         row = next(self._judged(here.verdict, *theirs), None)
-        if row is None or not is_told_alike(row, here.verdict) or row.since_run is None or self._is_stale(row, here):
+        if row is None or not is_same_finding(row, here.verdict) or row.since_run is None or self._is_stale(row, here):
             return None
         if self._place(row.since_run) >= self._place(since):
             return None
         if good is not None and good != row.good_run and self._comes_after(good, row.run_id):
             return None
-        same = fingerprint_of(row) == here.fingerprint or is_what_was_told(
+        same = fingerprint_of(row) == here.fingerprint or shares_finding(
             changes_from_json(row.changes), defects_from_json(row.defects), here.verdict
         )
         return (row.since_run, row.good_run) if same else None
@@ -132,7 +139,7 @@ class FirstCommits:
         """Of the same case on these runs, but for this one; newest first."""
         query = (
             select(Case.run_id, *PRINTS, *COLUMNS)
-            .join(Told, Told.case_id == Case.id)
+            .join(VerdictRow, VerdictRow.case_id == Case.id)
             .join(Run, Run.id == Case.run_id)
             .where(
                 Case.identity_key == verdict.case.identity.key,
@@ -142,10 +149,10 @@ class FirstCommits:
             )
             .order_by(Case.id.desc())  # as the index has them: no more are read than looked at
         )
-        in_place = self._connection.execute(query.where(Case.run_id.not_in(self._late)))
-        if not self._late:
+        in_place = self._connection.execute(query.where(Case.run_id.not_in(self._backfilled)))
+        if not self._backfilled:
             return iter(in_place)
-        put_back = self._connection.execute(query.where(Case.run_id.in_(self._late))).all()
+        put_back = self._connection.execute(query.where(Case.run_id.in_(self._backfilled))).all()
         ordered = sorted(put_back, key=lambda row: -self._place(row.run_id))
         return heapq.merge(in_place, ordered, key=lambda row: -self._place(row.run_id))
 
@@ -154,11 +161,13 @@ class FirstCommits:
         of_case = select(Case.id).where(
             Case.identity_key == verdict.case.identity.key, Case.engine_label == verdict.case.engine_label
         )
-        moved = update(Told).where(Told.since_run == old, Told.word == verdict.word, Told.case_id.in_(of_case))
+        moved = update(VerdictRow).where(
+            VerdictRow.since_run == old, VerdictRow.word == verdict.word, VerdictRow.case_id.in_(of_case)
+        )
         self._connection.execute(moved.values(since_run=since, good_run=good))
 
     def _place(self, run: int | None) -> float:
-        return 0.0 if run is None else self._late.get(run, float(run))
+        return 0.0 if run is None else self._backfilled.get(run, float(run))
 
 
 @dataclass(init=False)

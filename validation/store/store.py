@@ -21,7 +21,7 @@ from validation.review.groups import Group
 from validation.review.ledger import Entry, Mark
 from validation.review.lineage import History, Lineage
 from validation.store import ancestry, comparisons, ensembles, finds, groups, judgements, ledger, models, overview, runs
-from validation.store.ancestry import Standpoint
+from validation.store.ancestry import BaseRevision
 from validation.store.connection import connect, reading, unreachable, writing
 from validation.store.errors import StoreError
 from validation.store.migration import migrate
@@ -289,11 +289,11 @@ class Store:
         with reading(self._engine, self.name) as connection:
             depths = ancestry.generations(connection)
             if lineage is None:
-                return judgements.baselines(connection, Standpoint(branch=branch, generations=depths))
+                return judgements.baselines(connection, BaseRevision(branch=branch, generations=depths))
             if lineage.merge_base not in depths:  # no run knew its history: all that is known is which comes last
                 depths = dict.fromkeys(lineage.commits, 0) | depths
                 depths[lineage.merge_base] = 1 + max((depths[one] for one in lineage.commits), default=0)
-            seen_from = Standpoint(branch=branch, base=lineage.base, before=lineage.commits, generations=depths)
+            seen_from = BaseRevision(branch=branch, base=lineage.base, before=lineage.commits, generations=depths)
             return judgements.baselines(connection, seen_from)
 
     def baselines_of(self, run: int) -> dict[str, Baseline]:
@@ -301,7 +301,7 @@ class Store:
         and of its own branch only what was accepted since that was made."""
         with reading(self._engine, self.name) as connection:
             runs.require(connection, run)
-            return judgements.baselines(connection, ancestry.standpoint(connection, run))
+            return judgements.baselines(connection, ancestry.base_revision(connection, run))
 
     def baselines_numbered(self, numbers: Collection[int]) -> dict[int, Baseline]:
         """By number, in effect or not."""

@@ -27,7 +27,7 @@ from validation.store import Baseline, StoredResult, open_store
 
 Answer = Literal["good", "bad", "skip"]
 FIRST_BAD = " is the first bad commit"
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 OURS = [sys.executable, "-P", "-c", "from validation.cli import main; main()", "run"]
 TIME_LIMIT = 3600.0  # s for one command at one commit
 
@@ -75,7 +75,7 @@ class Repository:
             raise BisectError(f"{word!r} is neither a stored run nor a commit of {self.folder}")
         return found
 
-    def told(self, commit: str) -> str:
+    def describe(self, commit: str) -> str:
         """a1b2c3d4 The solver sweeps once (R., 2026-11-03)"""
         return self.ask("show", "-s", "--format=%h %s (%an, %as)", "--abbrev=8", commit) or commit
 
@@ -106,22 +106,22 @@ def first_bad(repository: Repository, good: str, bad: str, probe: Callable[[str]
         repository.worktree(bad, Path(scratch) / "state", empty=True) as state,
     ):
 
-        def say(*words: str) -> str:
+        def notify(*words: str) -> str:
             done = repository.git("bisect", *words, folder=state)
             if done.returncode not in (0, 2):  # 2: only skipped ones are left
                 raise BisectError(f"git bisect {words[0]} fails ({_last(done.stderr or done.stdout)})")
             return done.stdout
 
-        said = say("start", "--no-checkout", bad, good)
+        output = notify("start", "--no-checkout", bad, good)
         while True:
-            if FIRST_BAD in said:
-                line = next(line for line in said.splitlines() if FIRST_BAD in line)
+            if FIRST_BAD in output:
+                line = next(line for line in output.splitlines() if FIRST_BAD in line)
                 return Found(first_bad=line.split()[0], suspects=(line.split()[0],))
-            if "only 'skip'ped commits left" in said:
-                left = said.partition("first bad commit could be any of:\n")[2].splitlines()
+            if "only 'skip'ped commits left" in output:
+                left = output.partition("first bad commit could be any of:\n")[2].splitlines()
                 return Found(first_bad=None, suspects=tuple(line for line in left if _is_commit(line)))
             candidate = repository.git("rev-parse", "BISECT_HEAD", folder=state).stdout.strip()
-            said = say(probe(candidate))
+            output = notify(probe(candidate))
 
 
 def _is_commit(line: str) -> bool:
@@ -186,7 +186,7 @@ class Probe:
     build: str
     run: str  # "": this Upright
     scratch: Path
-    tell: Tell
+    notify: Notify
     bad: Verdict | None = None
     baseline: Baseline | None = None
     verdicts: dict[str, Verdict] = field(default_factory=dict)  # by commit
@@ -218,11 +218,11 @@ class Probe:
     def __call__(self, commit: str) -> Answer:
         found = self.judged(commit)
         if isinstance(found, str):
-            self.tell(f"skip  {self.repository.told(commit)}: {found}")
+            self.notify(f"skip  {self.repository.describe(commit)}: {found}")
             return "skip"
         assert self.bad is not None
         answer = answer_of(found, self.bad)
-        self.tell(f"{answer:5} {self.repository.told(commit)}: {found.word}, {found.reason}")
+        self.notify(f"{answer:5} {self.repository.describe(commit)}: {found.word}, {found.reason}")
         return answer
 
 
@@ -240,8 +240,8 @@ def search(probe: Probe, good: str, bad: str, metric: str = "") -> Found:
     verdict = probe.judged(bad)
     if isinstance(verdict, str):
         raise BisectError(f"the bad commit {bad[:8]}: {verdict}")
-    probe.tell(f"good  {probe.repository.told(good)}")
-    probe.tell(f"bad   {probe.repository.told(bad)}: {verdict.word}, {verdict.reason}")
+    probe.notify(f"good  {probe.repository.describe(good)}")
+    probe.notify(f"bad   {probe.repository.describe(bad)}: {verdict.word}, {verdict.reason}")
     if not verdict.worse:
         same = verdict.reason == "bit-identical"
         hint = "; is it the worktree's engine that ran, not an installed one? see --build and --run" if same else ""

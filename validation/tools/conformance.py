@@ -80,7 +80,7 @@ SCENES: Mapping[str, Scene] = {
 class Check:
     about: str  # start, the name of a scene or of an ability, repeats
     status: Status
-    told: str  # what was found, and what was expected where it fails
+    summary: str  # what was found, and what was expected where it fails
 
 
 def conformance(choice: EngineChoice, commands: Mapping[str, list[str]] | None = None) -> list[Check]:
@@ -88,13 +88,13 @@ def conformance(choice: EngineChoice, commands: Mapping[str, list[str]] | None =
     with Pool(commands) as pool:
         hello = engine_remotes(pool, {choice.word})[choice.word].hello or {}
         if "error" in hello:
-            return [Check(about="start", status="fails", told=hello["error"])]
+            return [Check(about="start", status="fails", summary=hello["error"])]
         settings = len(hello["settings"])
-        told = f"{hello['name']} {hello['version']}, profiles {', '.join(hello['profiles'])}, {settings} settings"
-        checks = [Check(about="start", status="ok", told=told)]
+        summary = f"{hello['name']} {hello['version']}, profiles {', '.join(hello['profiles'])}, {settings} settings"
+        checks = [Check(about="start", status="ok", summary=summary)]
         if hello["version"] == "unknown":
             checks.append(
-                Check(about="start", status="note", told="says no version: --version prints one line, exits 0")
+                Check(about="start", status="note", summary="says no version: --version prints one line, exits 0")
             )
         own = hello["profiles"]
         profile = choice.profile or ("fair" if "fair" in own else own[0])  # out of the box some slow what flies
@@ -114,7 +114,7 @@ def conformance(choice: EngineChoice, commands: Mapping[str, list[str]] | None =
         checks.append(_as_known(name, known[name], simulation))
     if all(simulation.outcome == "declined" for simulation in found.values()):
         checks.append(
-            Check(about="start", status="fails", told="declines every scene of this test: nothing was tested")
+            Check(about="start", status="fails", summary="declines every scene of this test: nothing was tested")
         )
     return checks + abilities + _repeats(found["flight"], again)
 
@@ -132,30 +132,30 @@ def _simulate(
 
 def _of(name: str, simulation: Simulation) -> Iterator[Check]:
     if simulation.outcome == "declined":
-        yield Check(about=name, status="note", told=f"declined: {simulation.reason}")
+        yield Check(about=name, status="note", summary=f"declined: {simulation.reason}")
         return
     motion = simulation.trajectory
     if motion is None:
-        yield Check(about=name, status="fails", told=f"{simulation.outcome.replace('_', ' ')}: {simulation.reason}")
+        yield Check(about=name, status="fails", summary=f"{simulation.outcome.replace('_', ' ')}: {simulation.reason}")
         return
     scene: Any = SCENES[name]
     bodies, kind = motion.velocity.shape[1], SpatialTrajectory if scene.dimension == 3 else PlanarTrajectory
     if bodies != len(scene.bodies) or not isinstance(motion, kind):
         expected = f"{len(scene.bodies)} bodies in {'space' if scene.dimension == 3 else 'the plane'}"
         yield Check(
-            about=name, status="fails", told=f"{bodies} bodies in a {type(motion).__name__}; expected: {expected}"
+            about=name, status="fails", summary=f"{bodies} bodies in a {type(motion).__name__}; expected: {expected}"
         )
         return
     yield from (_in_flight(name, scene, motion) if name != "rest" else _at_rest(name, motion))
 
 
-def _said(about: str, what: str, error: float, allowed: float, unit: str, remedy: str) -> Check:
+def _decisions(about: str, what: str, error: float, allowed: float, unit: str, remedy: str) -> Check:
     """Of one quantity: by how much it is off, and what that usually means."""
     unit = f" {unit}" if unit else ""
     if error <= allowed:
-        return Check(about=about, status="ok", told=f"{what}: off by {error:.2g}{unit}")
+        return Check(about=about, status="ok", summary=f"{what}: off by {error:.2g}{unit}")
     off = f"{what}: off by {error:.3g}{unit} (allowed {allowed:.2g}); {remedy}"
-    return Check(about=about, status="fails", told=off)
+    return Check(about=about, status="fails", summary=off)
 
 
 # --- free flight ----------------------------------------------------------------------------------------------------
@@ -171,12 +171,12 @@ def _in_flight(about: str, scene: Any, motion: Trajectory) -> Iterator[Check]:
     exact = start + speed * time + 0.5 * pull * time**2
     allowed = 1e-6 + 1.1 * G * DURATION * dt
     order = "are the bodies in the scene's order, and does the motion begin at the start?"
-    yield _said(about, "start", _most(motion.position[0] - start), 1e-5, "m", order)
+    yield _decisions(about, "start", _most(motion.position[0] - start), 1e-5, "m", order)
     off = _most((motion.position - exact)[:, free])
-    yield _said(about, "positions", off, allowed, "m", "is gravity the scene's vector?")
+    yield _decisions(about, "positions", off, allowed, "m", "is gravity the scene's vector?")
     if not free.all():
         moved = _most(motion.position[:, ~free] - start[~free]) + _most(motion.velocity[:, ~free])
-        yield _said(about, "fixed bodies", moved, 1e-9, "m", "they have their constant pose and no velocity")
+        yield _decisions(about, "fixed bodies", moved, 1e-9, "m", "they have their constant pose and no velocity")
     yield _turned(about, motion)
     yield _sampled(about, motion)
     yield _lag(about, motion, pull, free)
@@ -187,24 +187,24 @@ def _turned(about: str, motion: Trajectory) -> Check:
     allowed = 1e-6 + 2.0 * SPIN * motion.dt
     if isinstance(motion, PlanarTrajectory):
         off = _most(motion.angle[:, 0] - SPIN * motion.time)
-        return _said(about, "angle", off, allowed, "rad", "it is unwrapped: it does not jump at pi")
+        return _decisions(about, "angle", off, allowed, "rad", "it is unwrapped: it does not jump at pi")
     half = 0.5 * SPIN * motion.time
     c, s, q = np.cos(half), np.sin(half), QUARTER
     exact = np.stack([c * q[0], c * q[1], s * q[1], s * q[0]], axis=1)  # (c, 0, 0, s) times the quarter turn
     off = 2.0 * np.arccos(np.clip(np.abs(np.sum(motion.orientation[:, 0] * exact, axis=1)), 0.0, 1.0)).max()
     remedy = "(w, x, y, z), body to world, and the spin is in world axes"
     if (norm := _most(np.linalg.norm(motion.orientation, axis=2) - 1.0)) > 1e-6:
-        return _said(about, "orientation's length", norm, 1e-6, "", "it is a unit quaternion")
-    return _said(about, "orientation", float(off), allowed, "rad", remedy)
+        return _decisions(about, "orientation's length", norm, 1e-6, "", "it is a unit quaternion")
+    return _decisions(about, "orientation", float(off), allowed, "rad", remedy)
 
 
 def _sampled(about: str, motion: Trajectory) -> Check:
     widest = float(np.diff(motion.time).max()) if len(motion.time) > 1 else math.inf
     allowed = max(SLOWEST, 1.001 * motion.dt)
-    told = f"samples: up to {widest:.3g} s apart"
+    summary = f"samples: up to {widest:.3g} s apart"
     if widest <= allowed:
-        return Check(about=about, status="ok", told=told)
-    return Check(about=about, status="fails", told=f"{told} (allowed {allowed:.3g}); keep 60 a second")
+        return Check(about=about, status="ok", summary=summary)
+    return Check(about=about, status="fails", summary=f"{summary} (allowed {allowed:.3g}); keep 60 a second")
 
 
 def _lag(about: str, motion: Trajectory, pull: Array, free: NDArray[np.bool_]) -> Check:
@@ -215,44 +215,44 @@ def _lag(about: str, motion: Trajectory, pull: Array, free: NDArray[np.bool_]) -
         twice_c, b = 2.0 * (fit := np.polyfit(motion.time, motion.position[:, i, up], 2))[0], fit[1]
         found.append((motion.velocity[:, i, up] - b - twice_c * motion.time) / pull[i, up])
     lag = float(np.median(found))
-    told = f"velocity lag: declared {motion.velocity_lag:.3g} s, found {lag:.3g} s"
+    summary = f"velocity lag: declared {motion.velocity_lag:.3g} s, found {lag:.3g} s"
     if abs(lag - motion.velocity_lag) <= LAG_ALLOWED * motion.dt:
-        return Check(about=about, status="ok", told=told)
+        return Check(about=about, status="ok", summary=summary)
     remedy = "it is the time of the velocities minus that of the poses, -dt/2 for semi-implicit Euler"
-    return Check(about=about, status="fails", told=f"{told}; {remedy}")
+    return Check(about=about, status="fails", summary=f"{summary}; {remedy}")
 
 
 # --- rest -----------------------------------------------------------------------------------------------------------
 
 
 def _at_rest(about: str, motion: Trajectory) -> Iterator[Check]:
-    yield Check(about=about, status="ok", told=f"ends {motion.position[-1, 0, 1] - 0.5:+.2g} m above the ground")
+    yield Check(about=about, status="ok", summary=f"ends {motion.position[-1, 0, 1] - 0.5:+.2g} m above the ground")
     contacts = motion.contacts
     if contacts is None or not len(contacts.a):
-        yield Check(about=about, status="note", told="reports no contacts; what they would tell is not tested")
+        yield Check(about=about, status="note", summary="reports no contacts; what they would tell is not tested")
         return
     yield _pair(about, contacts)
     down = np.where(contacts.a == 0, 1.0, -1.0)  # from the disc to the ground, or from the ground to the disc
     off = _most(contacts.normal[:, 1] * -down - 1.0)
-    yield _said(about, "contact normal", off, 1e-3, "", "it points from a to b")
+    yield _decisions(about, "contact normal", off, 1e-3, "", "it points from a to b")
     late = (motion.time[contacts.sample] > 0.5 * DURATION) & np.isfinite(contacts.impulse[:, 1])
     if not late.any():
-        yield Check(about=about, status="note", told="reports no impulses while the disc rests")
+        yield Check(about=about, status="note", summary="reports no impulses while the disc rests")
         return
     samples = len(np.unique(contacts.sample[late]))
     weight = 2.0 * G * motion.dt
     carried = float((contacts.impulse[late, 1] * -down[late]).sum()) / samples
     remedy = "it acts on b, over the step that ends at the sample"
-    told = f"contact impulse ({carried:.3g} N s, the weight's is {weight:.3g})"
-    yield _said(about, told, abs(carried - weight), 0.2 * weight, "N s", remedy)
+    summary = f"contact impulse ({carried:.3g} N s, the weight's is {weight:.3g})"
+    yield _decisions(about, summary, abs(carried - weight), 0.2 * weight, "N s", remedy)
 
 
 def _pair(about: str, contacts: Contacts) -> Check:
     pairs = {tuple(sorted(pair)) for pair in zip(contacts.a.tolist(), contacts.b.tolist())}
     if pairs == {(0, 1)}:
-        return Check(about=about, status="ok", told="contacts are of the disc, 0, and the ground, 1")
-    told = f"contacts are of {sorted(pairs)}; expected (0, 1): bodies are counted first, then boundaries"
-    return Check(about=about, status="fails", told=told)
+        return Check(about=about, status="ok", summary="contacts are of the disc, 0, and the ground, 1")
+    summary = f"contacts are of {sorted(pairs)}; expected (0, 1): bodies are counted first, then boundaries"
+    return Check(about=about, status="fails", summary=summary)
 
 
 # --- motions that are known -----------------------------------------------------------------------------------------
@@ -261,11 +261,11 @@ def _pair(about: str, contacts: Contacts) -> Check:
 def _as_known(about: str, known: Known, simulation: Simulation) -> Check:
     if (motion := simulation.trajectory) is None:
         status: Status = "note" if simulation.outcome == "declined" else "fails"
-        return Check(about=about, status=status, told=f"{simulation.outcome.replace('_', ' ')}: {simulation.reason}")
+        return Check(about=about, status=status, summary=f"{simulation.outcome.replace('_', ' ')}: {simulation.reason}")
     off = float(np.linalg.norm(motion.position[-1, -1] - np.array(known.end)))
     if not math.isfinite(off) or motion.position.shape[1] != len(known.scene.bodies):
-        return Check(about=about, status="fails", told="not every body of the scene has a place at the end")
-    return _said(about, "end", off, known.allowed, "m", known.remedy)
+        return Check(about=about, status="fails", summary="not every body of the scene has a place at the end")
+    return _decisions(about, "end", off, known.allowed, "m", known.remedy)
 
 
 # --- abilities ------------------------------------------------------------------------------------------------------
@@ -279,8 +279,10 @@ def _ability(
     if ability == "options":
         simulation = run(SCENES["flight"], {"ability": "options"})
         ok = simulation.outcome == "completed"
-        told = "they are data, and have the values of the settings" if ok else simulation.reason
-        yield Check(about="options", status="ok" if ok or simulation.outcome == "declined" else "fails", told=told)
+        summary = "they are data, and have the values of the settings" if ok else simulation.reason
+        yield Check(
+            about="options", status="ok" if ok or simulation.outcome == "declined" else "fails", summary=summary
+        )
         return
     scenes: dict[str, Scene] = {**SCENES, **{name: one.scene for name, one in known_motions(DT).items()}}
     flights = [name for name in ("flight", "flight in space") if found[name].trajectory is not None]
@@ -299,16 +301,16 @@ def _resumed(name: str, whole: Simulation, again: Simulation, allowed: float) ->
     """The part of a motion from step RESUMED on, against that from the state then in a world built anew."""
     about, first, second = "set_state", whole.trajectory, again.trajectory
     if first is None or second is None:
-        return Check(about=about, status="fails", told=f"{name}: {again.outcome.replace('_', ' ')}: {again.reason}")
+        return Check(about=about, status="fails", summary=f"{name}: {again.outcome.replace('_', ' ')}: {again.reason}")
     wanted = {round(t / DT): i for i, t in enumerate(first.time)}
     rows = [(wanted[k], i) for i, t in enumerate(second.time) if (k := round(t / DT) + RESUMED) in wanted]
     old, new = (list(part) for part in zip(*rows))
     fields = ("position", "velocity", "spin", *(("angle",) if hasattr(first, "angle") else ("orientation",)))
     off = max(_most(getattr(first, field)[old] - getattr(second, field)[new]) for field in fields)
     if off == 0.0:
-        return Check(about=about, status="ok", told=f"{name}: goes on from its own state bit for bit")
+        return Check(about=about, status="ok", summary=f"{name}: goes on from its own state bit for bit")
     remedy = "positions, orientations, velocities and spins of every body are set, as they were read"
-    return _said(about, f"{name}: goes on from its own state", off, allowed, "m, m/s or rad/s", remedy)
+    return _decisions(about, f"{name}: goes on from its own state", off, allowed, "m, m/s or rad/s", remedy)
 
 
 def _pushed(name: str, scene: Any, free: Simulation, run: Run) -> Iterator[Check]:
@@ -321,21 +323,21 @@ def _pushed(name: str, scene: Any, free: Simulation, run: Run) -> Iterator[Check
         exercise = {"ability": "apply_force", "body": 0, "force": (scale * force).tolist(), "point": point}
         pushed = run(scene, exercise | {"steps": steps})
         if pushed.trajectory is None or free.trajectory is None:
-            told = f"{name}: {pushed.outcome.replace('_', ' ')}: {pushed.reason}"
-            yield Check(about="apply_force", status="fails", told=told)
+            summary = f"{name}: {pushed.outcome.replace('_', ' ')}: {pushed.reason}"
+            yield Check(about="apply_force", status="fails", summary=summary)
             return
         impulse = scale * force * steps * DT
         moved = body.mass * (pushed.trajectory.velocity[-1, 0] - free.trajectory.velocity[-1, 0])
         remedy = "the force is in world axes, N, and acts over each step that it is given for"
         off, allowed = _most(moved - impulse), 0.01 * float(np.linalg.norm(impulse))
-        yield _said("apply_force", f"{name}: momentum by a force at {where}", off, allowed, "N s", remedy)
+        yield _decisions("apply_force", f"{name}: momentum by a force at {where}", off, allowed, "N s", remedy)
         moment = np.cross(np.array([*arm, 0.0][:3]), np.array([*impulse, 0.0][:3])) * (point is not None)
         inertia = (0.5 if width == 2 else 0.4) * body.mass * body.shape.radius**2
         turned = inertia * (pushed.trajectory.spin[-1, 0] - free.trajectory.spin[-1, 0])
         wanted = moment[2] if width == 2 else moment
         off, allowed = _most(turned - wanted), 0.02 * float(np.linalg.norm(impulse)) * 0.2
         remedy = "the point is in the world, m, and the moment is taken about the centre of mass"
-        yield _said("apply_force", f"{name}: spin by a force at {where}", off, allowed, "N m s", remedy)
+        yield _decisions("apply_force", f"{name}: spin by a force at {where}", off, allowed, "N m s", remedy)
 
 
 # --- twice ----------------------------------------------------------------------------------------------------------
@@ -345,9 +347,9 @@ def _repeats(first: Simulation, second: Simulation) -> list[Check]:
     if first.trajectory is None or second.trajectory is None:
         return []
     if first.trajectory.state_hash == second.trajectory.state_hash:
-        return [Check(about="repeats", status="ok", told="the same scene gives the same bits")]
-    told = "the same scene gives other bits: verdicts will rest on tolerances alone"
-    return [Check(about="repeats", status="note", told=told)]
+        return [Check(about="repeats", status="ok", summary="the same scene gives the same bits")]
+    summary = "the same scene gives other bits: verdicts will rest on tolerances alone"
+    return [Check(about="repeats", status="note", summary=summary)]
 
 
 def _most(values: Any) -> float:

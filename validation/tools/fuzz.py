@@ -241,10 +241,10 @@ def fuzz_engine(
     seed: int,
     *,
     options: str,
-    say: Callable[[str], None],
+    echo: Callable[[str], None],
     progress: Callable[[str], None],
 ) -> int:
-    """Search, store what was found, `say` what was done; how many faults there were.
+    """Search, store what was found, `echo` what was done; how many faults there were.
 
     `options` follow the commands that are proposed: ` --db results.db`. Raises RunError, and what `Fuzzer` does.
     """
@@ -253,15 +253,15 @@ def fuzz_engine(
         if "error" in hello:
             raise RunError(f"{choice.label}: {hello['error']}")
         fuzzer = Fuzzer(pool, choice, profile, seconds)
-        told = 0.0
+        described = 0.0
 
-        def tell(search: Search) -> None:
-            nonlocal told
-            if search.tried - told >= 1000:
-                told = search.tried
+        def notify(search: Search) -> None:
+            nonlocal described
+            if search.tried - described >= 1000:
+                described = search.tried
                 progress(f"  {choice.label}: {search.tried} scenes, {len(search.faults)} found")
 
-        search = fuzzer.run(seed, tell)
+        search = fuzzer.run(seed, notify)
     for fault in search.faults:
         number = store.add_find(
             engine=choice.label,
@@ -273,9 +273,9 @@ def fuzz_engine(
             message=fault.message,
             scene=fault.scene,
         )
-        say(f"{find_line(number, choice, fault)}.   Again: upright finds {number} --replay{options}")
+        echo(f"{find_line(number, choice, fault)}.   Again: upright finds {number} --replay{options}")
     rate = search.tried / search.wall if search.wall else 0.0
-    say(
+    echo(
         f"{choice.label}@{fuzzer.profile}: {search.tried} scenes in {search.wall:.0f} s ({rate:.0f} a second) "
         f"from seed {seed}, {search.declined} declined, {len(search.faults) or 'nothing'} found"
     )

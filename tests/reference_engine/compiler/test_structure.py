@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from reference_engine.compiler.kernels import entry, kernel
-from reference_engine.compiler.structure import Sheet, Structure
+from reference_engine.compiler.structure import PackedStruct, Structure
 
 compiled_only = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled (NUMBA_DISABLE_JIT)")
 
@@ -95,11 +95,11 @@ class Ladder(Structure):
 
 def test_a_sheet_is_written_anew_in_its_place():
     """The same arrays, whole numbers and others, and matrices by rows; a list of another length is refused."""
-    sheet = Sheet(Ladder, ([3], [0.5, np.inf], [1.0, 2.0, 3.0, 4.0]))
-    ladder = sheet.structure
+    packed = PackedStruct(Ladder, ([3], [0.5, np.inf], [1.0, 2.0, 3.0, 4.0]))
+    ladder = packed.structure
     assert (ladder.rungs[0], ladder.mass[1]) == (3, np.inf)
     np.testing.assert_array_equal(ladder.ends, [[1.0, 2.0], [3.0, 4.0]])
-    sheet.write(([-7], [1.5, 2.5], [0.0, 0.0, 0.0, 9.0]))
+    packed.write(([-7], [1.5, 2.5], [0.0, 0.0, 0.0, 9.0]))
     assert (ladder.rungs[0], ladder.mass[1], ladder.ends[1, 1]) == (-7, 2.5, 9.0)
     with pytest.raises(struct.error):
-        sheet.write(([-7], [1.5], [0.0, 0.0, 0.0, 9.0]))
+        packed.write(([-7], [1.5], [0.0, 0.0, 0.0, 9.0]))

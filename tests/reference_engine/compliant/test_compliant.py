@@ -96,9 +96,9 @@ def test_balls_rebound_alike_whenever_the_last_sample_is(end, speed, size):
     mass = MASS * (size / RADIUS) ** 3
     far = CompliantBody(shape=Sphere(size), material="steel", mass=mass, position=(2.02 * size, 0.0, 0.0))
     near = CompliantBody(shape=Sphere(size), material="steel", mass=mass, velocity=(speed, 0.0, 0.0))
-    touch = 0.02 * size / speed
+    onset = 0.02 * size / speed
     motion = simulate_compliant(
-        world(near, far, gravity=(0, 0, 0), materials=of_steel(0.5)), [0.0, touch, touch + end / speed]
+        world(near, far, gravity=(0, 0, 0), materials=of_steel(0.5)), [0.0, onset, onset + end / speed]
     )
     assert list(motion.events.kind) == ["contact", "separation"]
     assert motion.events.approach == pytest.approx(speed * np.array([1.0, -0.4704447793267395]), rel=1e-7)

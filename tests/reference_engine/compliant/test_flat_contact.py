@@ -43,7 +43,7 @@ def laid(shape, z, **more):
 
 
 @pytest.mark.parametrize(
-    ("body", "height", "places"),
+    ("body", "height", "candidates"),
     [
         (laid(Box((0.1, 0.15, 0.2)), 0.21), 0.2, 4),
         (laid(Capsule(0.1, 0.2), 0.11, orientation=LYING), 0.1, 2),
@@ -53,13 +53,15 @@ def laid(shape, z, **more):
     ],
     ids=["box", "capsule", "cylinder", "mesh", "sphere"],
 )
-def test_what_lies_flat_is_as_deep_as_its_weight_shared_out_presses_its_corners(body, height, places):
+def test_what_lies_flat_is_as_deep_as_its_weight_shared_out_presses_its_corners(body, height, candidates):
     motion = simulate_compliant(world(body, FLOOR), [0.0, 1.0, 1.2])
-    depth = (MASS * G / places / stiffness(0.05)) ** (2.0 / 3.0)
+    depth = (MASS * G / candidates / stiffness(0.05)) ** (2.0 / 3.0)
     assert height - motion.position[1:, 0, 2] == pytest.approx(depth, abs=1e-10)
     last = slice(*motion.first_contact[-2:])
-    assert len(motion.contacts.force[last]) == places == len(set(motion.contacts.place[last]))
-    assert_allclose(motion.contacts.force[last], [(0.0, 0.0, -MASS * G / places)] * places, atol=1e-9)  # on the floor
+    assert len(motion.contacts.force[last]) == candidates == len(set(motion.contacts.candidate[last]))
+    assert_allclose(
+        motion.contacts.force[last], [(0.0, 0.0, -MASS * G / candidates)] * candidates, atol=1e-9
+    )  # on the floor
     assert_allclose(motion.imbalance, 0.0, atol=1e-11)
 
 

@@ -63,7 +63,7 @@ def matrix(rng: np.random.Generator, J: Array) -> Array:
 
 
 def solution(rng: np.random.Generator, joint: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """(f, a): half or so of the contacts push, some of the others are just in touch (f = a = 0)."""
+    """(f, a): half or so of the contacts push, some of the others are just in contact (f = a = 0)."""
     n = len(joint)
     f = np.where(rng.uniform(size=n) < rng.uniform(0.2, 0.9), rng.uniform(0.0, 10.0, n), 0.0)
     a = np.where((f > 0.0) | joint | (rng.uniform(size=n) < 0.2), 0.0, rng.uniform(0.0, 10.0, n))

@@ -42,7 +42,7 @@ def test_a_joint_pulls_where_a_contact_cannot(method):
 
 @METHODS
 def test_joints_that_say_the_same_twice_are_held_by_forces_with_the_right_sum(method):
-    """Two pins in one place, and a contact beside them."""
+    """Two pins in one contact, and a contact beside them."""
     J = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
     A, b = J @ J.T, J @ np.array([3.0, -5.0])
     solution = contact_forces(A, b, [True, True, False], method=method)
@@ -189,8 +189,8 @@ def enumerate_accelerations(A: np.ndarray, b: np.ndarray, joint: np.ndarray) -> 
     n, tolerance = len(b), 1e-9 * max(1.0, np.abs(b).max())
     contacts = np.flatnonzero(~joint)
     for size in range(len(contacts) + 1):
-        for pushing in itertools.combinations(contacts, size):
-            rows, f = [*np.flatnonzero(joint), *pushing], np.zeros(n)
+        for pressing_force in itertools.combinations(contacts, size):
+            rows, f = [*np.flatnonzero(joint), *pressing_force], np.zeros(n)
             if rows:
                 f[rows] = np.linalg.lstsq(A[np.ix_(rows, rows)], -b[rows], rcond=1e-12)[0]
             a = A @ f + b

@@ -27,12 +27,17 @@ def refined(A, n, M, rows, skipped, size, right, x, step):
     return count
 
 
-def solve(A: np.ndarray, right: np.ndarray, room: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """x (n,) and which unknowns were skipped, in arrays with more room than needed and old contents."""
+def solve(A: np.ndarray, right: np.ndarray, workspace: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """x (n,) and which unknowns were skipped, in arrays with more space than needed and old contents."""
     n = len(right)
-    room += n
-    M, size = np.full((room, room), np.nan), np.full((2, room), np.nan)
-    rows, skipped, x, step = np.full(room, 7), np.full(room, 7), np.full(room, np.nan), np.full(room, np.nan)
+    workspace += n
+    M, size = np.full((workspace, workspace), np.nan), np.full((2, workspace), np.nan)
+    rows, skipped, x, step = (
+        np.full(workspace, 7),
+        np.full(workspace, 7),
+        np.full(workspace, np.nan),
+        np.full(workspace, np.nan),
+    )
     kept = right.copy()
     count = refined(np.ascontiguousarray(A), np.int64(n), M, rows, skipped, size, right, x, step)
     assert (right == kept).all() and np.isnan(M[n:]).all() and np.isnan(M[:, n:]).all()
@@ -43,10 +48,10 @@ def solve(A: np.ndarray, right: np.ndarray, room: int = 0) -> tuple[np.ndarray, 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 20, 80])
 def test_an_unsymmetric_system_is_solved_to_round_off(n):
-    """In arrays with room for more, of which the rest is neither read nor written."""
+    """In arrays with space for more, of which the rest is neither read nor written."""
     rng = np.random.default_rng(n)
     A, x = rng.normal(size=(n, n)), rng.normal(size=n)
-    found, skipped = solve(A, A @ x, room=3)
+    found, skipped = solve(A, A @ x, workspace=3)
     assert not skipped.any()
     assert found == pytest.approx(x, abs=1e-14 * np.linalg.cond(A))
 
@@ -99,7 +104,7 @@ def test_what_nothing_moves_is_skipped():
 
 
 def test_a_zero_on_the_diagonal_is_no_obstacle():
-    """As at the edge of Painleve's case, where a force does not move its own place."""
+    """As at the edge of Painleve's case, where a force does not move its own contact."""
     x, skipped = solve(np.array([[0.0, 1.0], [-2.0, 0.0]]), np.array([3.0, 4.0]))
     assert not skipped.any() and list(x) == [-2.0, 3.0]
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference_engine.contact_problems.friction_forces import friction_forces
-from tests.reference_engine.contact_problems.places import (
+from tests.reference_engine.contact_problems.contact_points import (
     G,
     box_inertia,
     jacobian,
@@ -143,12 +143,12 @@ def test_painleves_rod_has_no_forces_where_p_and_b_are_negative():
     solution = friction_forces(A, b, "sliding+", 1.4)
     assert b[0] == pytest.approx(-8.027585279877129, rel=1e-13)
     assert solution.p == pytest.approx([-0.08059412390415795], rel=1e-12)
-    assert solution.outcome == "none" and solution.place == 0 and solution.painleve == (0,)
+    assert solution.outcome == "none" and solution.contact == 0 and solution.painleve == (0,)
     assert np.isnan(solution.force).all() and solution.mode == ()
 
 
 def test_painleves_rod_may_press_or_lift_off_where_only_p_is_negative():
-    """b > 0: lift-off is taken, or the solution that was guessed, and the place is named."""
+    """b > 0: lift-off is taken, or the solution that was guessed, and the contact is named."""
     A, b = rod(1.1, 6.0)
     free = friction_forces(A, b, "sliding+", 1.4)
     assert free.mode == ("open",) and free.indeterminate == (0,) and free.acceleration[0] == pytest.approx(b)
@@ -189,7 +189,7 @@ def test_friction_counts_a_normal_impulse_that_is_there_already(speed, after, mo
 
 @pytest.mark.parametrize("mass", [np.where(np.arange(20) % 2, 1000.0, 1.0), np.r_[np.ones(19), 1000.0]])
 def test_twenty_boxes_carry_the_weights_above_them_at_a_mass_ratio_of_a_thousand(mass):
-    """The corners of a face are two places for one weight; friction has nothing to do."""
+    """The corners of a face are two contacts for one weight; friction has nothing to do."""
     A, b = stack(mass)
     solution = friction_forces(A, b, "gripping", 0.5)
     carried = solution.force[:, 0].reshape(-1, 2).sum(axis=1)

@@ -13,8 +13,8 @@ from reference_engine.contact_problems import (
     friction_lemke,
     friction_modes,
 )
-from reference_engine.contact_problems.friction_modes import GRIPPING, HELD, OPEN, STICKS, FrictionProblem
-from tests.reference_engine.contact_problems.places import breach, random_places, stack
+from reference_engine.contact_problems.friction_modes import CLOSED, OPEN, STICKING, STICKS, FrictionProblem
+from tests.reference_engine.contact_problems.contact_points import breach, random_places, stack
 
 BOX = stack(np.array([2.0]))  # on two corners
 
@@ -51,12 +51,12 @@ def test_modes_of_one_solution_are_a_guess_that_gives_it_again():
 
 def test_corners_of_a_box_that_rests_stick_up_to_the_angle_of_friction_however_they_share():
     """2 x 1, mu = 0.5: found anew, they share equally; from then on one of them changes, until it is at its limit."""
-    answer, *scratch = friction.friction_room(2)
+    answer, *scratch = friction.new_friction_work(2)
     mu, begun = np.full(2, 0.5), None
-    answer.mode[:] = HELD
+    answer.mode[:] = CLOSED
     for tangent in [*np.linspace(0.3, 0.33, 4), *np.linspace(0.35, 0.5, 30)]:
         A, b = stack(np.ones(1), w=2.0, slope=np.arctan(tangent))
-        given = FrictionProblem(A, b, np.full(2, GRIPPING), mu, mu, np.zeros(2))
+        given = FrictionProblem(A, b, np.full(2, STICKING), mu, mu, np.zeros(2))
         outcome, _, _ = friction.solve_friction(given, np.int64(2), 1e-9, answer, *scratch)
         assert outcome == friction.SOLVED and answer.mode.tolist() == [STICKS, STICKS]
         assert answer.f[1] + answer.f[3] == pytest.approx(9.81 * np.sin(np.arctan(tangent)), rel=1e-12)
@@ -76,7 +76,7 @@ def test_what_cannot_part_and_cannot_stay_has_no_forces():
     """A body of which two opposite sides are driven inwards: no friction helps."""
     A = np.array([[1.0, 0, -1, 0], [0, 1, 0, -1], [-1, 0, 1, 0], [0, -1, 0, 1]])
     solution = solve(A, [-1.0, 0.0, -1.0, 0.0])
-    assert solution.outcome == "none" and solution.place is None and solution.violation == np.inf
+    assert solution.outcome == "none" and solution.contact is None and solution.violation == np.inf
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_what_cannot_part_and_cannot_stay_has_no_forces():
         ({"A": np.triu(np.ones((4, 4)))}, r"A: not symmetric, A\[0, 1\] = 1 and A\[1, 0\] = 0"),
         ({"A": -np.eye(4)}, "A: -1 on the diagonal is negative"),
         ({"kind": "sticky"}, "kind: 'sticky' is not one of joint, smooth, gripping"),
-        ({"kind": ["joint"] * 3}, "kind: 3 of them do not fit 2 places"),
+        ({"kind": ["joint"] * 3}, "kind: 3 of them do not fit 2 contacts"),
         ({"guess": ["open", "sideways"]}, "guess: 'sideways' is not one of open, held"),
         ({"mu": -0.1}, r"friction\[0\]: -0.1 is not a finite number from 0 up"),
         ({"mu": [0.1, 0.2, 0.3]}, r"friction: shape \(3,\) is not that of one number or \(2,\)"),
@@ -104,25 +104,25 @@ def test_bad_input_is_told_in_one_line(given, message):
 
 
 def test_the_engine_calls_with_room_for_more_and_what_is_left_there_does_not_matter():
-    """Arrays for nine places, two in touch; tangents of smooth places are not read."""
-    room, n = 9, 2
-    answer, *scratch = friction.friction_room(room)
+    """Arrays for nine contacts, two in contact; tangents of smooth contacts are not read."""
+    workspace, n = 9, 2
+    answer, *scratch = friction.new_friction_work(workspace)
     arrays = [array for part in scratch for array in (getattr(part, f.name) for f in fields(part))]
     for array in (answer.f, answer.a, answer.p, *(array for array in arrays if array.dtype == float)):
         array[...] = np.nan
     for array in (answer.doubt, *(array for array in arrays if array.dtype == np.int64)):
         array[...] = 5
-    A, b = np.full((2 * room, 2 * room), np.nan), np.full(2 * room, np.nan)
+    A, b = np.full((2 * workspace, 2 * workspace), np.nan), np.full(2 * workspace, np.nan)
     A[:4, :4], b[:4] = BOX
     A[3, :] = A[:, 3] = b[3] = np.nan
     given = FrictionProblem(
-        A, b, np.full(room, GRIPPING), np.full(room, 0.5), np.full(room, 0.5), np.zeros(room),
+        A, b, np.full(workspace, STICKING), np.full(workspace, 0.5), np.full(workspace, 0.5), np.zeros(workspace),
     )  # fmt: skip
     given.kind[1] = friction_modes.SMOOTH
     answer.mode[:2] = OPEN
     outcome, violation, place = friction.solve_friction(given, np.int64(n), 1e-9, answer, *scratch)
     assert (outcome, place) == (friction.SOLVED, -1) and violation <= 1e-12
-    assert answer.mode[:2].tolist() == [STICKS, HELD]
+    assert answer.mode[:2].tolist() == [STICKS, CLOSED]
     assert answer.f[:4] == pytest.approx([9.81, 0.0, 9.81, 0.0], abs=1e-12) and answer.a[3] == 0.0
 
 

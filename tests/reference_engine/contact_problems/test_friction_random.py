@@ -1,22 +1,23 @@
-"""Random places with friction: what can be solved is solved, what cannot is not, and impacts lose energy.
+"""Random contacts with friction: what can be solved is solved, what cannot is not, and impacts lose energy.
 
-The witness tries all modes by least squares and judges forces by the laws alone; it shares no line with the solver.
+The nearest points tries all modes by least squares and judges forces by the laws alone; it shares no line with the
+solver.
 """
 
 import numpy as np
 import pytest
 
-from reference_engine.contact_problems.friction import GUESS, SOLVED, friction_room, solve_friction
+from reference_engine.contact_problems.friction import GUESS, SOLVED, new_friction_work, solve_friction
 from reference_engine.contact_problems.friction_forces import friction_forces
-from reference_engine.contact_problems.friction_modes import GRIPPING, HELD, FrictionProblem
-from tests.reference_engine.contact_problems.places import G, breach, jacobian, random_places, solvable_by_trial
+from reference_engine.contact_problems.friction_modes import CLOSED, STICKING, FrictionProblem
+from tests.reference_engine.contact_problems.contact_points import G, breach, jacobian, random_places, solvable_by_trial
 
 KINDS = ["gripping", "smooth", "joint", "sliding+", "sliding-"]
 TOLERANCE = 1e-9
 
 
 def coefficients(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """mu from none to two, often the same at all places, and mu_s, sometimes larger."""
+    """mu from none to two, often the same at all contacts, and mu_s, sometimes larger."""
     mu = rng.choice([0.0, 0.2, 0.5, 1.0, 2.0], n) if rng.uniform() < 0.5 else rng.uniform(0.0, 1.2, n)
     return mu, mu * rng.choice([1.0, 1.0, 1.3])
 
@@ -26,7 +27,10 @@ def matrix(J: np.ndarray, mass: np.ndarray, inertia: np.ndarray) -> np.ndarray:
 
 
 def solved_if_solvable(rng: np.random.Generator) -> bool:
-    """One to four gripping, smooth, jointed and sliding places on up to three bodies. Returns whether it was solved."""
+    """One to four sticking, smooth, jointed and sliding contacts on up to three bodies. Returns whether it was
+
+    solved.
+    """
     n = int(rng.integers(1, 5))
     J, mass, inertia = random_places(rng, n, int(rng.integers(1, 4)))
     A = matrix(J, mass, inertia)
@@ -83,12 +87,12 @@ def test_a_heap_of_discs_that_fall_between_walls_never_gains_energy_and_its_last
     q = np.array([[1.0 + 1.05 * (i % 4) + rng.uniform(-0.1, 0.1), 0.6 + 1.1 * (i // 4), 0.0] for i in range(12)])
     v, mass = np.zeros((12, 3)), np.pi * r**2
     inverse = 1.0 / np.stack([mass, mass, 0.5 * mass * r**2], 1).ravel()
-    answer, work, room = friction_room(60)
+    answer, work, workspace = new_friction_work(60)
     last: dict[tuple[int, int], tuple[int, float, float]] = {}
     right, wrong = 0, 0
     for _ in range(180):
         v[:, 1] -= G * h
-        places, names = [], []
+        contacts, names = [], []
         for i in range(12):
             walls = [((0.0, 1.0), q[i, 1]), ((1.0, 0.0), q[i, 0]), ((-1.0, 0.0), 5.2 - q[i, 0])]
             touching = [(-1 - w, normal, gap - r[i]) for w, (normal, gap) in enumerate(walls)]
@@ -99,16 +103,16 @@ def test_a_heap_of_discs_that_fall_between_walls_never_gains_energy_and_its_last
             for other, normal, gap in touching:
                 if gap < 1e-3:
                     arm = np.array(normal)
-                    places.append((max(other, -1), i, tuple(arm * r[other]), tuple(-arm * r[i]), normal))
+                    contacts.append((max(other, -1), i, tuple(arm * r[other]), tuple(-arm * r[i]), normal))
                     names.append((other, i))
-        n = len(places)
+        n = len(contacts)
         if n:
-            J = jacobian(12, places)
+            J = jacobian(12, contacts)
             A, b = (J * inverse) @ J.T, J @ v.ravel()
-            given = FrictionProblem(A, b, np.full(n, GRIPPING), mu, mu, np.zeros(n))
+            given = FrictionProblem(A, b, np.full(n, STICKING), mu, mu, np.zeros(n))
             for k, name in enumerate(names):
-                answer.mode[k], answer.f[2 * k], answer.f[2 * k + 1] = last.get(name, (HELD, 0.0, 0.0))
-            outcome, _, _ = solve_friction(given, np.int64(n), 1e-9 * np.abs(b).max(), answer, work, room)
+                answer.mode[k], answer.f[2 * k], answer.f[2 * k + 1] = last.get(name, (CLOSED, 0.0, 0.0))
+            outcome, _, _ = solve_friction(given, np.int64(n), 1e-9 * np.abs(b).max(), answer, work, workspace)
             f = answer.f[: 2 * n].copy()
             assert outcome == SOLVED and f @ (A @ f + 2.0 * b) <= 1e-12
             right, wrong = right + (work.state[0] == GUESS), wrong + (work.state[0] != GUESS)

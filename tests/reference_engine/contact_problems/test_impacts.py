@@ -1,4 +1,4 @@
-"""One impact at one place: by every law, on exact solutions, second witnesses and what the laws promise."""
+"""One impact at one contact: by every law, on exact solutions, second oracles and what the laws promise."""
 
 import math
 
@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from reference_engine import impact, inverse_mass, inverse_mass_through_joints
 from reference_engine.contact_problems.impact_laws import INCREMENTAL, LAWS
 from reference_engine.contact_problems.impact_process import ImpactError
-from tests.reference_engine.contact_problems.impact_places import (
+from tests.reference_engine.contact_problems.impact_points import (
     component,
     friction,
     planar_places,

@@ -30,17 +30,21 @@ def workspace(n: int) -> dict[str, np.ndarray]:
 
 
 def test_only_the_first_n_rows_of_larger_arrays_are_looked_at_and_old_contents_do_not_matter():
-    """As the engine calls it: room for many contacts, a few in touch, whatever the last call left behind."""
+    """As the engine calls it: space for many contacts, a few in contact, whatever the last call left behind."""
     rng = np.random.default_rng(7)
     for _ in range(20):
         A, b, _, _, _ = solvable(rng, int(rng.integers(1, 12)))
-        n, room = len(b), len(b) + int(rng.integers(0, 5))
-        big_A, big_b, work = np.full((room, room), np.nan), np.full(room, np.nan), workspace(room)
+        n, lemke_work = len(b), len(b) + int(rng.integers(0, 5))
+        big_A, big_b, work = (
+            np.full((lemke_work, lemke_work), np.nan),
+            np.full(lemke_work, np.nan),
+            workspace(lemke_work),
+        )
         big_A[:n, :n], big_b[:n] = A, b
         for name, array in work.items():
             array[:] = rng.integers(0, 3, array.shape) if name in ("clamped", "status") else np.nan
         work["status"][:n] = dantzig.FREE
-        outcome, residual, *_ = dantzig.solve_with_joints(big_A, big_b, n, dantzig.TOLERANCE, *work.values())
+        outcome, residual, *_ = dantzig.solve_with_bilateral(big_A, big_b, n, dantzig.TOLERANCE, *work.values())
         if outcome == dantzig.SOLVED:  # b was made with joints now and then
             assert residual <= 1e-9 * max(1.0, np.abs(b).max())
             assert A @ work["f"][:n] + b == pytest.approx(work["a"][:n], abs=1e-9 * max(1.0, np.abs(b).max()))
@@ -68,7 +72,7 @@ def test_rows_that_depend_on_others_stay_out_of_the_factor():
     """Rows 2 and 3 repeat and add up the others: rank 2, whichever two are taken."""
     J = np.array([[1.0, 2.0], [3.0, -1.0], [1.0, 2.0], [4.0, 1.0]])
     work = workspace(4)
-    work["status"][:] = dantzig.JOINT
+    work["status"][:] = dantzig.BILATERAL
     A, b = J @ J.T, J @ np.array([1.0, -7.0])
-    outcome, residual, count, _, _ = dantzig.solve_with_joints(A, b, 4, 1e-9, *work.values())
+    outcome, residual, count, _, _ = dantzig.solve_with_bilateral(A, b, 4, 1e-9, *work.values())
     assert outcome == dantzig.SOLVED and count == 2 and residual < 1e-12

@@ -1,4 +1,4 @@
-"""Impacts at several places: cradles by momentum and energy, bars by hand, and what each order promises."""
+"""Impacts at several contacts: cradles by momentum and energy, bars by hand, and what each order promises."""
 
 import math
 
@@ -48,7 +48,7 @@ def test_the_last_ball_of_a_cradle_leaves_one_after_the_other_and_all_do_at_once
 @pytest.mark.parametrize(
     ("order", "after"),
     [
-        # u+ = -u at both places, and the momentum: v2 - v1 = 1, v3 - v2 = 1/2, v1 + v2 + v3 = 1/2.
+        # u+ = -u at both contacts, and the momentum: v2 - v1 = 1, v3 - v2 = 1/2, v1 + v2 + v3 = 1/2.
         ("simultaneous", [-2 / 3, 1 / 3, 5 / 6]),
         ("grouped", [-2 / 3, 1 / 3, 5 / 6]),
         ("sequential", [-0.5, 0.0, 1.0]),  # three exchanges of speeds, the faster first
@@ -60,17 +60,17 @@ def test_a_ball_struck_from_both_sides_shows_what_a_group_is(order, after):
 
 @pytest.mark.parametrize(("order", "blows"), [("sequential", ((0,), (1,), (0,))), ("simultaneous", ((0, 1),))])
 def test_a_thin_bar_that_lands_flat_on_two_posts_leaves_flat_in_three_blows_or_in_one(order, blows):
-    # At the ends K = 4/m and -2/m; blow by blow (-1, -1) -> (1, -2) -> (-1, 2) -> (1, 1).
+    # At the ends K = 4/m and -2/m; impact by impact (-1, -1) -> (1, -2) -> (-1, 2) -> (1, 1).
     K = np.zeros((4, 4))
     K[1::2, 1::2] = [[4.0, -2.0], [-2.0, 4.0]]
     K[0::2, 0::2] = 1.0
     found = multiple_impact(K, [(0.0, -1.0), (0.0, -1.0)], friction=0.0, restitution=1.0, order=order)
     assert_allclose(found.velocity, [(0.0, 1.0), (0.0, 1.0)], atol=1e-14)
-    assert found.blows == blows
+    assert found.impacts == blows
 
 
 def random_places(seed: int, n: int, D: int):
-    """K of n places that move the same few bodies, and approaching as well as parting velocities."""
+    """K of n contacts that move the same few bodies, and approaching as well as parting velocities."""
     rng = np.random.default_rng(seed)
     J = rng.normal(size=(n * D, n * D + 2))
     return J @ J.T, rng.normal(size=(n, D))
@@ -139,7 +139,7 @@ def test_a_joint_takes_the_impulse_on_and_saying_it_twice_changes_nothing():
 
 
 def test_places_that_carry_one_body_twice_over_share_the_impulse():
-    # A block that lands flat on three places in a row: the impulses are not unique, the motion is.
+    # A block that lands flat on three contacts in a row: the impulses are not unique, the motion is.
     J = np.array([[row for at in (-1.0, 0.0, 1.0) for row in ([1.0, 0.0, 0.0], [0.0, 1.0, at])]]).reshape(6, 3)
     K = inverse_mass_through_joints(np.eye(3), J)
     found = multiple_impact(K, (J @ [0.0, -2.0, 0.0]).reshape(3, 2), friction=0.5, restitution=0.5)
@@ -193,7 +193,7 @@ def test_poisson_s_law_has_an_answer_at_every_mechanism_and_newton_s_where_nothi
         assert (np.linalg.norm(found.impulse[:, :-1], axis=1) <= mu * found.impulse[:, -1] + 1e-9 * scale).all()
 
 
-@pytest.mark.parametrize(("seed", "words"), [(90, "2 places wedge"), (95, "3 places wedge")])
+@pytest.mark.parametrize(("seed", "words"), [(90, "2 contacts wedge"), (95, "3 contacts wedge")])
 def test_newton_s_law_says_where_places_wedge_one_another(seed, words):
     """Of those of the test above by search, in space and in the plane, where every mode was tried and none is left."""
     K, u, mu, e = random_mechanism(seed)
@@ -209,7 +209,7 @@ def test_a_sequence_without_end_is_summed_to_what_very_many_blows_come_to(seed, 
     assert found.uncertainty > 0.0
     monkeypatch.setattr(Repetition, "period", lambda self: 0)
     slowly = multiple_impact(K, u, friction=mu, restitution=e, order=order)
-    assert len(found.blows) < len(slowly.blows)
+    assert len(found.impacts) < len(slowly.impacts)
     speed = float(np.abs(u).max())
     assert_allclose(found.velocity, slowly.velocity, rtol=0.0, atol=found.uncertainty + 1e-9 * speed)
 

@@ -27,8 +27,8 @@ def solve(benchmark, capsys, tmp_path):
     """Exit status and what is printed, for files by name: what they hold, or their text."""
 
     def solved(**files):
-        for name, holds in files.items():
-            text = holds if isinstance(holds, str) else json.dumps(holds)
+        for name, satisfies in files.items():
+            text = satisfies if isinstance(satisfies, str) else json.dumps(satisfies)
             (tmp_path / f"{name}.json").write_text(text, encoding="latin-1")
         return benchmark.main([str(tmp_path)]), capsys.readouterr().out
 
@@ -91,7 +91,7 @@ def test_what_cannot_be_read_or_compared_is_a_miss_of_one_line_and_the_next_file
         "l_e": ({**SPHERE, "inputs": SPHERE["inputs"] | {"e": 1.5}}, "restitution: 1.5 is not"),
         "m_K": ({**SPHERE, "inputs": SPHERE["inputs"] | {"K": [[1.0]]}}, "inputs.K: its shape is (1, 1)"),
     }
-    status, told = solve(**{name: holds for name, (holds, _) in lines.items()}, z_right=SPHERE)
+    status, told = solve(**{name: satisfies for name, (satisfies, _) in lines.items()}, z_right=SPHERE)
     told = told.splitlines()[1:]
     assert status == 1
     assert len(told) == len(lines) + 2

@@ -5,7 +5,7 @@ import pytest
 
 from reference_engine.contactsim import arrays as col
 from reference_engine.contactsim import elimination, factors
-from reference_engine.contactsim.arrays import room_to_work
+from reference_engine.contactsim.arrays import new_work
 
 
 def whole(A, b):
@@ -54,22 +54,22 @@ def in_python(monkeypatch):
                 monkeypatch.setattr(module, name, kernel.py_func)
 
 
-def kept_factor(A, b, held, work):
+def kept_factor(A, b, clamped, work):
     """Rank, order of the rows and x from what is known of earlier lists; None for what is not regular."""
     n, x = len(b), np.full(len(b), np.nan)
-    status = np.where(held, elimination.HELD, elimination.OPEN)
+    status = np.where(clamped, elimination.CLAMPED, elimination.OPEN)
     slot = factors.factor_of(A, n, status, col.NONE, col.NONE, work)
     if not factors.is_regular(slot, 0.0, work):
         return None
-    count = int(held.sum())
+    count = int(clamped.sum())
     factors.solve_factor(slot, b, work, x)
     return list(work.f_ids[slot, col.F_ROWS, :count]), x[:count]
 
 
-def started_over(A, b, held, work):
-    n, x = int(held.sum()), np.full(len(b), np.nan)
-    work.k[col.W_HELD, :n] = np.flatnonzero(held)
-    elimination.held_matrix(A, b, n, work)
+def started_over(A, b, clamped, work):
+    n, x = int(clamped.sum()), np.full(len(b), np.nan)
+    work.k[col.W_CLAMPED, :n] = np.flatnonzero(clamped)
+    elimination.clamped_matrix(A, b, n, work)
     rank = elimination.eliminate(n, work)
     found = elimination.back_substitute(n, rank, work, x)
     return rank, list(work.k[col.W_ROWS, :n]), list(work.k[col.W_COLUMNS, :n]), x[:n] if found else None
@@ -95,7 +95,7 @@ def test_started_over_it_is_the_textbook_s_elimination_to_the_bit(width, redunda
     rng = np.random.default_rng([width, redundant])
     for _ in range(5):
         A, b = pile(rng, 12, width, redundant), rng.normal(size=12)
-        full, ours = whole(A, b), started_over(A, b, np.ones(12, bool), room_to_work(12, 1))
+        full, ours = whole(A, b), started_over(A, b, np.ones(12, bool), new_work(12, 1))
         assert ours[:3] == full[:3] and agree(ours[3], full[3])
 
 
@@ -108,17 +108,17 @@ def test_a_factor_that_is_kept_while_contacts_come_and_go_is_the_one_from_the_st
     rng = np.random.default_rng([width, redundant])
     for spread in (0.0, 1.0, 2.0):
         scales = np.exp(spread * rng.normal(size=14))
-        A, work = pile(rng, 14, width, redundant) * np.outer(scales, scales), room_to_work(14, 1)
+        A, work = pile(rng, 14, width, redundant) * np.outer(scales, scales), new_work(14, 1)
         work.factor[:] = np.nan  # nothing outside a band may be read
         factors.forget_factors(A, 14, work)
-        held = np.zeros(14, bool)
+        clamped = np.zeros(14, bool)
         for _ in range(60):
-            weights = np.where(held, 0.3, np.exp(-0.1 * np.arange(14)))
-            held[rng.choice(14, p=weights / weights.sum())] ^= True
-            if not held.any():
+            weights = np.where(clamped, 0.3, np.exp(-0.1 * np.arange(14)))
+            clamped[rng.choice(14, p=weights / weights.sum())] ^= True
+            if not clamped.any():
                 continue
             b = rng.normal(size=14)
-            rank, rows, _, x = whole(A[np.ix_(held, held)], b[held])
-            found = kept_factor(A, b, held, work)
-            assert (found is None) == (rank < held.sum())
+            rank, rows, _, x = whole(A[np.ix_(clamped, clamped)], b[clamped])
+            found = kept_factor(A, b, clamped, work)
+            assert (found is None) == (rank < clamped.sum())
             assert found is None or (found[0] == rows and np.array_equal(found[1], x))

@@ -11,7 +11,7 @@ from reference_engine.planar_model.connectors import PathEnd, PathJoint
 from reference_engine.planar_model.path import Path, curve
 
 G = 9.81
-HELD = FaithfulSettings(extra_acceleration="velocity_joints")
+BILATERAL = FaithfulSettings(extra_acceleration="velocity_joints")
 
 
 def bead(path, row, *others, speed=0.0, restitution=0.5):
@@ -31,7 +31,7 @@ def cycloid(a=0.5):
 def test_on_a_cycloid_a_bead_is_at_the_bottom_in_the_same_time_from_everywhere(start):
     """Huygens: half a swing takes pi sqrt(4 a / g) / 2, whatever its width."""
     quarter = math.pi * math.sqrt(0.5 / G)
-    motion = faithful_simulate(bead(cycloid(), start), quarter, quarter / 100.0, HELD)
+    motion = faithful_simulate(bead(cycloid(), start), quarter, quarter / 100.0, BILATERAL)
     assert abs(motion.pose[-1, 0, 0]) < 1e-4  # of up to 1.5 m: the nearest point is found to 1e-6 m
 
 
@@ -40,14 +40,14 @@ def test_a_bead_on_a_circle_is_pressed_by_its_weight_and_by_what_turns_it():
     circle = curve(lambda t: (1.5 * math.cos(t), 1.5 * math.sin(t)), -math.pi, math.pi, closed=True)
     for angle, weight in ((-math.pi / 2.0, G), (0.0, 0.0)):
         row = circle.nearest((1.5 * math.cos(angle), 1.5 * math.sin(angle)))
-        motion = faithful_simulate(bead(circle, row, speed=3.0), 1e-3, 1e-3, HELD)
+        motion = faithful_simulate(bead(circle, row, speed=3.0), 1e-3, 1e-3, BILATERAL)
         assert motion.contacts_at(0).force[0] == pytest.approx(2.0 * (weight + 9.0 / 1.5), rel=1e-3)
 
 
 def test_a_bead_goes_round_a_loop_again_and_again_and_keeps_its_energy():
     """v = 9 m/s at the bottom of a circle of 1 m: 5.7 rounds in 5 s; 1/2 v^2 + g y stays."""
     circle = curve(lambda t: (math.cos(t), math.sin(t)), -math.pi / 2.0, 3.0 * math.pi / 2.0, closed=True)
-    motion = faithful_simulate(bead(circle, 0, speed=9.0), 5.0, 0.005, HELD)
+    motion = faithful_simulate(bead(circle, 0, speed=9.0), 5.0, 0.005, BILATERAL)
     (x, y), (u, v) = motion.pose[:, 0, :2].T, motion.twist[:, 0, :2].T
     turned = np.unwrap(np.arctan2(y, x))
     assert turned[-1] - turned[0] > 5.0 * 2.0 * math.pi
@@ -62,7 +62,7 @@ def test_an_end_of_a_path_throws_a_bead_back(lower):
     limit = slide.length - 2.0 if lower else 2.0
     end = PathEnd(body=0, point=(0.0, 0.0), path=slide, limit=limit, lower=lower)
     fall = math.sqrt(2.0 * 2.0 / (G * math.sin(math.pi / 4.0)))
-    motion = faithful_simulate(bead(slide, -1 if lower else 0, end), 1.5 * fall, 1.5 * fall / 300.0, HELD)
+    motion = faithful_simulate(bead(slide, -1 if lower else 0, end), 1.5 * fall, 1.5 * fall / 300.0, BILATERAL)
     along = math.sqrt(2.0) * motion.pose[:, 0, 0]
     assert len(motion.impacts.time) == 1 and motion.impacts.time[0] == pytest.approx(fall, rel=3e-3)
     assert along.max() < 2.0 and along[-1] == pytest.approx(2.0 * (1.0 - 0.25), abs=0.01)
@@ -71,7 +71,7 @@ def test_an_end_of_a_path_throws_a_bead_back(lower):
 def test_behind_its_end_a_path_goes_on_straight():
     """A bead that leaves a level path at 1 m/s goes on level."""
     level = curve(lambda t: (t, 0.0), 0.0, 1.0)
-    motion = faithful_simulate(bead(level, 8000, speed=1.0), 1.0, 0.01, HELD)
+    motion = faithful_simulate(bead(level, 8000, speed=1.0), 1.0, 0.01, BILATERAL)
     assert motion.pose[-1, 0, :2] == pytest.approx([level.table[8000, 1] + 1.0, 0.0], abs=1e-6)
 
 
@@ -82,7 +82,7 @@ def roller(path, connectors, restitution, duration):
     x, y = path.table[row, 1:3]
     block = Body(shape=box(1.0, 3.0), position=(x - 0.9 * c, y + 0.9 * c), angle=math.pi / 4.0)
     world = World(bodies=(block,), connectors=connectors, gravity=(0.0, -3.0), restitution=restitution)
-    motion = faithful_simulate(world, duration, 0.025, HELD)
+    motion = faithful_simulate(world, duration, 0.025, BILATERAL)
     return [*motion.pose[-1, 0], *motion.twist[-1, 0]]
 
 

@@ -5,12 +5,12 @@ import pytest
 
 from reference_engine.contact_problems.contact_forces import contact_forces
 from reference_engine.contactsim import pivoting
-from reference_engine.contactsim.arrays import room_to_work
+from reference_engine.contactsim.arrays import new_work
 
 
 def solved(A, b, joint=None, seed=0):
     A, b = np.array(A, np.float64), np.array(b, np.float64)
-    n, work = len(b), room_to_work(len(b), 1)
+    n, work = len(b), new_work(len(b), 1)
     joint = np.array(joint if joint is not None else np.zeros(n), np.int64)
     f, a = np.zeros(n), np.zeros(n)
     outcome = pivoting.solve(A, b, n, joint, np.array([seed], np.int64), f, a, work)

@@ -66,8 +66,8 @@ def test_an_l_shaped_body_holds_what_stands_in_its_corner():
     block = Body(shape=box(0.5, 0.5), position=(-0.545, 0.255), mass=3.0)
     motion = faithful_simulate(World(bodies=(Body(shape=corner, fixed=True), block)), 1.0, 0.025)
     forces = motion.contacts_at(-1)
-    push = (forces.force[:, None] * forces.normal).sum(axis=0)
-    assert push == pytest.approx([0.0, 3.0 * G], abs=1e-9)
+    apply_contact = (forces.force[:, None] * forces.normal).sum(axis=0)
+    assert apply_contact == pytest.approx([0.0, 3.0 * G], abs=1e-9)
     assert np.abs(motion.pose[-1, 1] - motion.pose[0, 1]).max() <= 1e-9
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.reference_engine.geometry.ellipsoid_witness import pair, support
+from tests.reference_engine.geometry.ellipsoid_oracle import pair, support
 
 
 def random_bodies(rng, count, aspect):

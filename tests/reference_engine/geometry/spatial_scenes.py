@@ -11,8 +11,8 @@ from reference_engine.geometry.spatial_shapes import (
     Cylinder,
     Ellipsoid,
     HalfSpace,
-    HollowSphere,
     Sphere,
+    SphereInterior,
     spatial_shapes,
 )
 
@@ -40,7 +40,7 @@ def shape_of(name, rng, size=1.0):
         case "plane":
             return HalfSpace(rng.normal(size=3), rng.normal(size=3))
         case "hollow":
-            return HollowSphere(rng.uniform(1.5, 3))
+            return SphereInterior(rng.uniform(1.5, 3))
 
 
 def attitude(rng):
@@ -50,7 +50,7 @@ def attitude(rng):
 
 def proximity(p, q, d, q_p, q_q, cutoff=np.inf):
     """The one row for p at the origin and q at d."""
-    still = [isinstance(shape, HalfSpace | HollowSphere) for shape in (p, q)]
+    still = [isinstance(shape, HalfSpace | SphereInterior) for shape in (p, q)]
     near = spatial_proximities(spatial_shapes([p, q], still), [np.zeros(3), d], [q_p, q_q], cutoff)
     assert len(near) == 1
     return near

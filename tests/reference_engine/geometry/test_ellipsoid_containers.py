@@ -12,17 +12,17 @@ from reference_engine.geometry.ellipsoid_proximity import (
     SPHERE,
     TWO_POINTS,
     half_space_proximities,
-    hollow_sphere_proximities,
+    sphere_interior_proximities,
 )
+from tests.reference_engine.geometry.ellipsoid_oracle import rotation, sphere_points, support
 from tests.reference_engine.geometry.ellipsoid_scenes import random_bodies
-from tests.reference_engine.geometry.ellipsoid_witness import rotation, sphere_points, support
 
 UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 
 
 def inside(axes, centre, radius=1.0, **options):
     """One ellipsoid at the origin, the sphere about `centre`."""
-    return hollow_sphere_proximities([axes], [(0, 0, 0)], [UPRIGHT], radius=radius, centre=centre, **options)
+    return sphere_interior_proximities([axes], [(0, 0, 0)], [UPRIGHT], radius=radius, centre=centre, **options)
 
 
 @pytest.mark.parametrize("aspect", [1.0, 3.0, 100.0])
@@ -46,7 +46,7 @@ def test_no_point_of_an_ellipsoid_is_further_out_than_the_first_row(aspect):
     rng = np.random.default_rng([2, int(aspect)])
     axes, turned = random_bodies(rng, 100, aspect)
     position, centre = rng.normal(size=(200, 3)) * rng.choice([1e-6, 0.1, 1.0], (200, 1)), rng.normal(size=3) * 1e-3
-    found = hollow_sphere_proximities(axes, position, turned, radius=2.0, centre=centre)
+    found = sphere_interior_proximities(axes, position, turned, radius=2.0, centre=centre)
     R = rotation(turned, float)
     first = np.searchsorted(found.near.a, np.arange(200))
     for rows in (first, np.flatnonzero(np.isin(np.arange(len(found.near)), first, invert=True))):
@@ -102,8 +102,8 @@ def test_where_several_points_are_furthest_geometry_says_which(axes, centre, kin
     tied = np.count_nonzero(near.gap <= near.gap[0] + 1e-11)
     assert tied == {ONE_POINT: 1, TWO_POINTS: 2, CIRCLE: 4, SPHERE: 4}[kind]
     assert_allclose(np.linalg.norm(near.point_a / axes, axis=1), 1.0, atol=1e-13)
-    reach = np.linalg.norm(sphere_points(4000) * axes - centre, axis=1).max()
-    assert reach <= 10.0 - near.gap[0] + 1e-13
+    support_point = np.linalg.norm(sphere_points(4000) * axes - centre, axis=1).max()
+    assert support_point <= 10.0 - near.gap[0] + 1e-13
     separate = np.linalg.norm(near.point_a[:, None] - near.point_a, axis=2) + np.eye(len(near))
     assert (separate > 0.5).all()
 
@@ -115,7 +115,7 @@ def test_one_furthest_point_is_one_however_the_body_is_turned(axes, centre):
     for _ in range(40):
         q = rng.normal(size=4)
         turn = Rotation.from_quat(np.roll(q, -1))
-        found = hollow_sphere_proximities([axes], [turn.apply(np.negative(centre))], [q], radius=10.0)
+        found = sphere_interior_proximities([axes], [turn.apply(np.negative(centre))], [q], radius=10.0)
         assert found.kind[0] == ONE_POINT
 
 
@@ -126,7 +126,7 @@ def test_a_tie_is_as_wide_as_one_says():
 
 def test_an_ellipse_longer_than_the_bowl_is_curved_lies_on_two_points():
     """Semi-axes 0.6 and 0.2 in a circle of 0.9: level, its centre sqrt(0.4) below the circle's, x = +-0.5511."""
-    found = hollow_sphere_proximities([(0.6, 0.1, 0.2)], [(0, 0, -np.sqrt(0.4))], [UPRIGHT], radius=0.9)
+    found = sphere_interior_proximities([(0.6, 0.1, 0.2)], [(0, 0, -np.sqrt(0.4))], [UPRIGHT], radius=0.9)
     assert found.kind[0] == TWO_POINTS
     assert_allclose(found.near.gap, 0.0, atol=1e-15)
     assert_allclose(abs(found.near.point_a[:, 0]), 0.5511351921262151, atol=1e-14)
@@ -134,7 +134,7 @@ def test_an_ellipse_longer_than_the_bowl_is_curved_lies_on_two_points():
 
 
 def test_a_ball_in_a_ball():
-    found = hollow_sphere_proximities([(0.3,) * 3], [(0.1, 0.2, 0.2)], [(1, 2, 3, 4)], radius=1.0)
+    found = sphere_interior_proximities([(0.3,) * 3], [(0.1, 0.2, 0.2)], [(1, 2, 3, 4)], radius=1.0)
     assert found.kind[0] == ONE_POINT
     assert found.near.gap[0] == pytest.approx(1.0 - 0.3 - 0.3, abs=1e-15)
     assert_allclose(found.near.normal[0], np.array([1, 2, 2]) / 3, atol=1e-15)
@@ -150,7 +150,7 @@ def test_a_ball_in_a_ball():
 )
 def test_bad_hollow_spheres_are_named(options, message):
     with pytest.raises(ValueError, match=message):
-        hollow_sphere_proximities([(1, 1, 1)], [(0, 0, 0)], [UPRIGHT], **options)
+        sphere_interior_proximities([(1, 1, 1)], [(0, 0, 0)], [UPRIGHT], **options)
 
 
 def test_a_plane_needs_a_direction():

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities
 from reference_engine.geometry.spatial_proximity import spatial_proximities
 from reference_engine.geometry.spatial_shapes import Ellipsoid, spatial_shapes
+from tests.reference_engine.geometry.ellipsoid_oracle import IS_SHARPER, distance, pair, slab, widest
 from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies, twos
-from tests.reference_engine.geometry.ellipsoid_witness import IS_SHARPER, distance, pair, slab, widest
 
 ASPECTS = (1.0, 3.0, 100.0)
 UPRIGHT = (1.0, 0.0, 0.0, 0.0)

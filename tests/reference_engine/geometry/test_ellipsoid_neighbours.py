@@ -59,7 +59,7 @@ def test_along_a_motion_the_list_gives_what_all_pairs_give():
         assert_array_equal((near.a, near.b), (expected.a, expected.b))
         assert_allclose(near.gap, expected.gap, rtol=0, atol=1e-9)
         position, orientation = position + velocity, orientation + turning
-    assert 2 <= neighbours.listings <= steps // 2 and kept == steps - neighbours.listings
+    assert 2 <= neighbours.rebuilds <= steps // 2 and kept == steps - neighbours.rebuilds
 
 
 def test_a_pair_that_stays_listed_keeps_its_normal_when_others_come():
@@ -68,7 +68,7 @@ def test_a_pair_that_stays_listed_keeps_its_normal_when_others_come():
     neighbours.update([(0, 0, 0), (2.05, 0.2, 0), (9, 0, 0)], still)
     before = neighbours._normal[0].copy()
     neighbours.update([(0, 0, 0), (2.05, 0.2, 0), (4, 0.2, 0)], still)
-    assert neighbours.pairs.tolist() == [[0, 1], [1, 2]] and neighbours.listings == 2
+    assert neighbours.pairs.tolist() == [[0, 1], [1, 2]] and neighbours.rebuilds == 2
     assert_allclose(neighbours._normal[0], before, atol=1e-9)
     assert np.linalg.norm(before) == pytest.approx(1.0)
 

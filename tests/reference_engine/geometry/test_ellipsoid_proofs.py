@@ -6,9 +6,9 @@ import pytest
 from reference_engine.compiler.kernels import entry
 from reference_engine.geometry.ellipsoid_depth import is_nowhere_above, proven_radius
 from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities, placed
-from reference_engine.geometry.ellipsoid_support import reach
+from reference_engine.geometry.ellipsoid_support import support_point
+from tests.reference_engine.geometry.ellipsoid_oracle import across, climb, pair, slab, sphere_points, unit
 from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies, twos
-from tests.reference_engine.geometry.ellipsoid_witness import across, climb, pair, slab, sphere_points, unit
 
 
 @entry
@@ -21,8 +21,8 @@ def radii(body, n, depth, radius):
 def claims(body, n, r, level, claimed):
     for k in range(n.shape[0]):
         p, q, x, y, z = 2 * k, 2 * k + 1, n[k, 0], n[k, 1], n[k, 2]
-        px, py, pz, _ = reach(body, p, x, y, z)
-        qx, qy, qz, _ = reach(body, q, x, y, z)
+        px, py, pz, _ = support_point(body, p, x, y, z)
+        qx, qy, qz, _ = support_point(body, q, x, y, z)
         wx, wy, wz = (
             body[q, 0] - body[p, 0] - px - qx,
             body[q, 1] - body[p, 1] - py - qy,
@@ -57,8 +57,8 @@ def test_nothing_is_better_within_the_proven_radius_of_a_local_maximum(aspect):
     u, v = across(n)
     reached = np.where(np.isinf(radius), 0.0, radius)[:, None]
     for turn in np.linspace(0.0, 2 * np.pi, 24, endpoint=False):
-        for part in (0.1, 0.5, 1.0):
-            there, _ = slab(pairs, unit(n + part * reached * (np.cos(turn) * u + np.sin(turn) * v)))
+        for piece in (0.1, 0.5, 1.0):
+            there, _ = slab(pairs, unit(n + piece * reached * (np.cos(turn) * u + np.sin(turn) * v)))
             assert (there[inside] <= width[inside] + 1e-12).all()
 
 
@@ -75,6 +75,6 @@ def test_a_region_that_is_said_to_lie_below_a_level_does(aspect):
     assert 0.05 < claimed.mean() < 0.95 and (gap < 0.0).any()
     u, v = across(n)
     for turn in np.linspace(0.0, 2 * np.pi, 24, endpoint=False):
-        for part in (0.05, 0.5, 1.0):
-            there, _ = slab(pairs, unit(n + part * r[:, None] * (np.cos(turn) * u + np.sin(turn) * v)))
+        for piece in (0.05, 0.5, 1.0):
+            there, _ = slab(pairs, unit(n + piece * r[:, None] * (np.cos(turn) * u + np.sin(turn) * v)))
             assert (there[claimed] <= level[claimed] + 1e-12).all()

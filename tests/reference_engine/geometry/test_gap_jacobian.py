@@ -6,7 +6,7 @@ import pytest
 from reference_engine.geometry.ellipsoid_proximity import (
     ellipsoid_proximities,
     half_space_proximities,
-    hollow_sphere_proximities,
+    sphere_interior_proximities,
 )
 from reference_engine.geometry.gap_jacobian import gap_jacobian
 from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies, twos
@@ -84,7 +84,7 @@ def test_the_inside_of_a_sphere():
     position *= rng.uniform(4.0, 6.0, (COUNT, 1)) / np.linalg.norm(position, axis=1)[:, None]
 
     def furthest(r, q):
-        found = hollow_sphere_proximities(axes, r, q, radius=8.0).near
+        found = sphere_interior_proximities(axes, r, q, radius=8.0).near
         return found, np.searchsorted(found.a, np.arange(COUNT))
 
     near, first = furthest(position, turned)

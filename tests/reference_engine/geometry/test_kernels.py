@@ -21,12 +21,12 @@ from reference_engine.geometry.ellipsoid_neighbours import EllipsoidNeighbours
 from reference_engine.geometry.ellipsoid_proximity import (
     ellipsoid_proximities,
     half_space_proximities,
-    hollow_sphere_proximities,
+    sphere_interior_proximities,
 )
 from reference_engine.geometry.planar_proximity import planar_contact_points, planar_proximities
 from reference_engine.geometry.planar_shapes import Bowl, Disc, HalfPlane, Polygon, planar_shapes
 from reference_engine.geometry.spatial_proximity import spatial_proximities
-from reference_engine.geometry.spatial_shapes import Box, HollowSphere, Sphere, spatial_shapes
+from reference_engine.geometry.spatial_shapes import Box, Sphere, SphereInterior, spatial_shapes
 
 BOX = [[0, 0], [1, 0], [1, 1], [0, 1]]
 LAYOUTS = (
@@ -47,7 +47,7 @@ def test_every_layout_and_type_of_input_runs_the_same_machine_code():
     )
     spatial = (
         spatial_shapes([Box([1, 1, 1]), Sphere(1)], [False, False]),
-        spatial_shapes([Sphere(1), HollowSphere(3)], [False, True]),
+        spatial_shapes([Sphere(1), SphereInterior(3)], [False, True]),
     )
     for layout in LAYOUTS:
         for cutoff in (1, 1.0, np.float32(1.0), np.inf):
@@ -70,7 +70,7 @@ def test_every_kernel_of_ellipsoids_runs_the_same_machine_code():
             ellipsoid_proximities(axes, position, still, [(0, 1), (0, 2)], cutoff=cutoff)
         ellipsoid_proximities(axes, position, still, np.array([(0, 1)], np.int32), method="ball")
         half_space_proximities(axes, position, still, point=centre, normal=[0, 0, 1])
-        hollow_sphere_proximities(axes, position, still, radius=9, centre=centre, tie=0)
+        sphere_interior_proximities(axes, position, still, radius=9, centre=centre, tie=0)
         neighbours = EllipsoidNeighbours(axes, cutoff=1)
         for _ in range(2):
             neighbours.update(position, still)

@@ -16,9 +16,9 @@ from reference_engine.geometry.mass_properties import (
     polygon_mass,
     sphere_mass,
 )
-from reference_engine.geometry.polygon import convex_parts
+from reference_engine.geometry.polygon import convex_pieces
+from tests.reference_engine.geometry.planar_oracle import turned
 from tests.reference_engine.geometry.planar_scenes import star
-from tests.reference_engine.geometry.planar_witness import turned
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(60)
 
@@ -65,7 +65,7 @@ def assert_same(mass, size, expected, rel=1e-12):
 @pytest.mark.parametrize("seed", range(20))
 def test_a_polygon_is_the_sum_of_the_triangles_of_its_convex_parts(seed):
     vertices = np.asarray(star(np.random.default_rng(seed)).vertices) + np.array([3.0, -2.0])
-    triangles = [part[[0, k, k + 1]] for part in convex_parts(vertices) for k in range(1, len(part) - 1)]
+    triangles = [piece[[0, k, k + 1]] for piece in convex_pieces(vertices) for k in range(1, len(piece) - 1)]
     mass = polygon_mass(vertices)
     assert_same(mass, mass.area, moments(*simplex_quadrature(triangles)))
     assert_same(polygon_mass(vertices[::-1]), mass.area, (mass.area, mass.centroid, mass.second_moments))

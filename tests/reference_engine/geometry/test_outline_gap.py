@@ -11,8 +11,8 @@ from reference_engine.geometry.planar_proximity import planar_contact_points, pl
 from reference_engine.geometry.planar_shapes import ArcPolygon, Bowl, Disc, HalfPlane, Polygon, planar_shapes
 from reference_engine.geometry.polygon import exact_area_sign
 from scenarios.mass import arc_outline
+from tests.reference_engine.geometry.planar_oracle import turned
 from tests.reference_engine.geometry.planar_scenes import BOX, convex_polygon, random_pose
-from tests.reference_engine.geometry.planar_witness import turned
 
 FLOOR = HalfPlane((0.0, 0.0), (0.0, 1.0))
 TABLE = Polygon([[-3, -1], [3, -1], [3, 0], [-3, 0]])

@@ -1,4 +1,4 @@
-"""The gap of two planar solids: against the second witness, and as a distance must behave."""
+"""The gap of two planar solids: against the independent oracle, and as a distance must behave."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 from reference_engine.geometry.planar_proximity import planar_minimum_gap, planar_proximities
 from reference_engine.geometry.planar_shapes import Bowl, Disc, HalfPlane, Polygon, planar_shapes
+from tests.reference_engine.geometry.planar_oracle import depth_of_differences, turned, witness_gap
 from tests.reference_engine.geometry.planar_scenes import (
     BOX,
     gap,
@@ -15,7 +16,6 @@ from tests.reference_engine.geometry.planar_scenes import (
     random_shape,
     star,
 )
-from tests.reference_engine.geometry.planar_witness import depth_of_differences, turned, witness_gap
 
 ROUND_OFF = 2e-14  # shapes and offsets of a few metres, some tens of operations
 
@@ -207,7 +207,7 @@ def test_concave_polygons_apart_have_the_distance_that_shapely_gives():
 
 
 def test_a_box_that_sinks_a_little_into_a_concave_body_is_as_deep_as_it_sank():
-    """Across the seam of two convex parts too: the seam is not a face."""
+    """Across the seam of two convex pieces too: the seam is not a face."""
     angle_iron = Polygon([[0, 0], [3, 0], [3, 1], [1, 1], [1, 3], [0, 3]])
     for x in np.linspace(1.51, 2.4, 30):
         assert gap(angle_iron, (0, 0, 0), Polygon(BOX), (x, 1.499, 0)) == pytest.approx(-1e-3, abs=1e-15)

@@ -1,4 +1,4 @@
-"""Faults of vertex lists, exact signs, convex parts."""
+"""Faults of vertex lists, exact signs, convex pieces."""
 
 import re
 from fractions import Fraction
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference_engine.geometry.polygon import (
-    convex_parts,
+    convex_pieces,
     counter_clockwise,
     exact_area_sign,
     is_convex,
@@ -77,18 +77,18 @@ def test_segments_meet_where_shapely_says_so(a, b, c, d):
 @pytest.mark.parametrize("seed", range(60))
 def test_convex_parts_are_convex_and_tile_the_polygon(seed):
     vertices = np.asarray(star(np.random.default_rng(seed)).vertices)
-    parts = convex_parts(vertices[::-1] if seed % 2 else vertices)
-    assert all(is_convex(part) and exact_area_sign(part) == 1 for part in parts)
-    whole, pieces = shapely.Polygon(vertices), [shapely.Polygon(part) for part in parts]
+    found = convex_pieces(vertices[::-1] if seed % 2 else vertices)
+    assert all(is_convex(one) and exact_area_sign(one) == 1 for one in found)
+    whole, pieces = shapely.Polygon(vertices), [shapely.Polygon(one) for one in found]
     assert sum(piece.area for piece in pieces) == pytest.approx(whole.area, rel=1e-13)
     assert shapely.union_all(pieces).symmetric_difference(whole).area < 1e-12
     reflex = sum(orientation(*np.roll(counter_clockwise(vertices), k, axis=0)[:3]) < 0 for k in range(len(vertices)))
-    assert len(parts) <= 2 * reflex + 1
+    assert len(found) <= 2 * reflex + 1
 
 
 def test_a_comb_with_collinear_teeth_is_divided():
     comb = [[0, 0], [7, 0], [7, 2], [6, 2], [6, 1], [5, 1], [5, 2], [4, 2], [4, 1], [3, 1], [3, 2], [2, 2], [2, 1],
             [1, 1], [1, 2], [0, 2]]  # fmt: skip
-    parts = convex_parts(comb)
-    assert sum(shapely.Polygon(part).area for part in parts) == 11.0
-    assert len(parts) <= 8
+    pieces = convex_pieces(comb)
+    assert sum(shapely.Polygon(piece).area for piece in pieces) == 11.0
+    assert len(pieces) <= 8

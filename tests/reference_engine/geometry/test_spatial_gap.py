@@ -14,18 +14,18 @@ from reference_engine.geometry.spatial_shapes import (
     Cylinder,
     Ellipsoid,
     HalfSpace,
-    HollowSphere,
     Sphere,
+    SphereInterior,
     spatial_shapes,
 )
-from tests.reference_engine.geometry.spatial_scenes import BOUNDED, attitude, gap, proximity, shape_of
-from tests.reference_engine.geometry.spatial_witness import (
+from tests.reference_engine.geometry.spatial_oracle import (
     least_depth,
     outside_by,
     parted_by,
     polytope_gap,
     rotation,
 )
+from tests.reference_engine.geometry.spatial_scenes import BOUNDED, attitude, gap, proximity, shape_of
 
 CURVED = {"cylinder", "ellipsoid", "cone"}
 PAIRS = list(itertools.combinations_with_replacement(BOUNDED, 2))
@@ -84,7 +84,7 @@ def test_polytopes_agree_with_the_hull_of_the_differences_of_their_corners(names
 
 @pytest.mark.parametrize("name", BOUNDED)
 def test_above_a_plane_and_in_a_hollow_sphere_no_point_of_the_body_is_further(name):
-    """The witness is on the body, and the support function or sampled boundary points do not go beyond it."""
+    """The nearest points is on the body, and the support function or sampled boundary points do not go beyond it."""
     rng = np.random.default_rng([4, *map(ord, name)])
     for boundary in ("plane", "hollow"):
         for _ in range(150):
@@ -102,8 +102,8 @@ def test_above_a_plane_and_in_a_hollow_sphere_no_point_of_the_body_is_further(na
             else:
                 for u in rng.normal(size=(40, 3)):
                     u = u / np.linalg.norm(u)
-                    reach = u @ -d + support_of(p, R_p, u)  # furthest point of p from d is at least this far
-                    assert q.radius - near.gap[0] >= reach - 1e-14
+                    bounding_radius = u @ -d + support_of(p, R_p, u)  # furthest point of p from d is at least this far
+                    assert q.radius - near.gap[0] >= bounding_radius - 1e-14
                 u = near.point_a[0] - d
                 u = u / np.linalg.norm(u)
                 assert q.radius - near.gap[0] == pytest.approx(u @ -d + support_of(p, R_p, u), abs=1e-12)
@@ -121,7 +121,7 @@ def support_of(shape, R, n):
 )
 def test_the_furthest_point_of_an_ellipsoid_in_symmetric_places(axes, c):
     """A fine grid of the surface finds nothing further; within its resolution it finds as much."""
-    near = proximity(Ellipsoid(axes), HollowSphere(2.0), c, IDENTITY, IDENTITY)
+    near = proximity(Ellipsoid(axes), SphereInterior(2.0), c, IDENTITY, IDENTITY)
     u, v = np.meshgrid(np.linspace(0, np.pi, 401), np.linspace(0, 2 * np.pi, 801))
     surface = np.stack([np.sin(u) * np.cos(v), np.sin(u) * np.sin(v), np.cos(u)], axis=-1) * axes
     furthest = np.linalg.norm(surface - c, axis=-1).max()
@@ -241,7 +241,7 @@ def test_concentric_and_coincident_bodies_have_a_defined_normal_and_their_full_d
     here = np.zeros(3)
     assert proximity(Sphere(1.0), Sphere(0.5), here, IDENTITY, IDENTITY).normal[0].tolist() == [0, 0, 1]
     assert gap(Sphere(1.0), Sphere(0.5), here, IDENTITY, IDENTITY) == -1.5
-    assert proximity(Sphere(1.0), HollowSphere(2.5), here, IDENTITY, IDENTITY).gap[0] == 1.5
+    assert proximity(Sphere(1.0), SphereInterior(2.5), here, IDENTITY, IDENTITY).gap[0] == 1.5
     capsules = proximity(Capsule(0.2, 1), Capsule(0.3, 1), here, IDENTITY, IDENTITY)
     assert capsules.gap[0] == pytest.approx(-0.5)
     assert capsules.normal[0, 2] == 0.0
@@ -285,7 +285,7 @@ def test_far_from_the_origin_only_what_the_positions_hold_is_lost():
 
 def test_many_samples_and_bodies_at_once_are_the_pairs_one_by_one():
     rng = np.random.default_rng(11)
-    shapes = [shape_of(name, rng, 0.7) for name in BOUNDED] + [HalfSpace((0, 0, -1), (0, 0.1, 1)), HollowSphere(2.0)]
+    shapes = [shape_of(name, rng, 0.7) for name in BOUNDED] + [HalfSpace((0, 0, -1), (0, 0.1, 1)), SphereInterior(2.0)]
     static = [False] * 6 + [True] * 3
     position = rng.uniform(-1, 1, (15, 9, 3))
     orientation = np.array([[attitude(rng) for _ in shapes] for _ in range(15)])
@@ -303,7 +303,7 @@ def test_many_samples_and_bodies_at_once_are_the_pairs_one_by_one():
 
 
 def test_an_unbounded_body_that_moves_and_arrays_of_the_wrong_shape_are_refused():
-    with pytest.raises(ValueError, match=r"static\[0\]: a HollowSphere is unbounded"):
-        spatial_shapes([HollowSphere(1.0)], [False])
+    with pytest.raises(ValueError, match=r"static\[0\]: a SphereInterior is unbounded"):
+        spatial_shapes([SphereInterior(1.0)], [False])
     with pytest.raises(ValueError, match="1 bodies need"):
         spatial_proximities(spatial_shapes([Sphere(1.0)], [False]), np.zeros((2, 3)), np.zeros((2, 4)), 1.0)

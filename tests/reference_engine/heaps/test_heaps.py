@@ -1,14 +1,14 @@
-"""Many ellipsoids in touch: nothing overlaps, momentum is balanced, energy is never gained."""
+"""Many ellipsoids in contact: nothing overlaps, momentum is balanced, energy is never gained."""
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from reference_engine import EllipsoidWorld, HalfSpace, HollowSphere, SpatialSettings, Stepper, ellipsoid_energy
+from reference_engine import EllipsoidWorld, HalfSpace, SpatialSettings, SphereInterior, Stepper, ellipsoid_energy
 from reference_engine.geometry.ellipsoid_proximity import (
     ellipsoid_proximities,
     half_space_proximities,
-    hollow_sphere_proximities,
+    sphere_interior_proximities,
 )
 from reference_engine.heaps.simulate import simulate_ellipsoids
 
@@ -78,7 +78,7 @@ def test_weights_of_what_rests_are_borne_by_the_ground():
     for _ in range(100):
         report = stepper.step()
     assert np.abs(stepper.twist).max() < 1e-9
-    borne = stepper.places.kept.sum(axis=0)[stepper.places.body[:, 1] == 4].sum(axis=0)
+    borne = stepper.broad_phase.warm_start.sum(axis=0)[stepper.broad_phase.body[:, 1] == 4].sum(axis=0)
     assert borne == pytest.approx([0.0, 0.0, -4.0 * 9.81 * dt], abs=1e-9)
     assert report.residual <= 1e-12
 
@@ -90,11 +90,11 @@ def test_a_heap_falls_together_in_a_hollow_sphere_and_stays_inside():
     place = (np.stack([i % 3, i // 3 % 3, i // 9], axis=1) - (1.0, 1.0, 1.0)) * 0.22
     world = EllipsoidWorld(
         np.tile((0.1, 0.08, 0.06), (18, 1)), place, orientation=rng.normal(size=(18, 4)),
-        containers=(HollowSphere(0.6),), friction=0.4,
+        containers=(SphereInterior(0.6),), friction=0.4,
     )  # fmt: skip
     motion = simulate_ellipsoids(world, 1.5, 0.005)
     for x, q in zip(motion.position, motion.orientation):
-        assert hollow_sphere_proximities(world.semi_axes, x, q, radius=0.6).near.gap.min() >= 0.0
+        assert sphere_interior_proximities(world.semi_axes, x, q, radius=0.6).near.gap.min() >= 0.0
     energy = ellipsoid_energy(world, motion)
     assert (np.diff(energy) <= 1e-6 * 18 * 9.81 * 0.6).all()
     assert energy[-1] < energy[0] - 18 * 9.81 * 0.2  # they lie 0.2 m lower

@@ -9,8 +9,8 @@ from pytest import approx
 from reference_engine import (
     EllipsoidWorld,
     HalfSpace,
-    HollowSphere,
     SpatialSettings,
+    SphereInterior,
     Stepper,
     ellipsoid_energy,
     simulate_ellipsoids,
@@ -67,7 +67,7 @@ def test_impacts_never_gain_energy_with_friction_or_without(e, friction):
     energy = ellipsoid_energy(world, motion)
     assert (energy <= energy[0] * (1.0 + 1e-3)).all()
     assert 0.0 < energy[-1] < 0.9 * energy[0]
-    assert (motion.dulled > 0) == (friction > 0.0)
+    assert (motion.reduced_bounces > 0) == (friction > 0.0)
 
 
 def test_what_is_not_located_is_counted():
@@ -98,7 +98,7 @@ def test_through_an_impact_the_order_is_two_where_it_is_located():
 
 def test_an_impact_inside_a_hollow_sphere_is_found_too():
     """Dropped beside the middle: after the fall of 0.2 m it leaves with the mirrored speed."""
-    world = EllipsoidWorld([[0.1] * 3], [[0.3, 0.0, 0.0]], containers=(HollowSphere(1.0),), restitution=1.0)
+    world = EllipsoidWorld([[0.1] * 3], [[0.3, 0.0, 0.0]], containers=(SphereInterior(1.0),), restitution=1.0)
     stepper = Stepper(world, 0.005, LOCATED)
     fall = np.sqrt(0.9**2 - 0.3**2)
     impacts = 0

@@ -8,9 +8,9 @@ from scipy import sparse
 from reference_engine import (
     EllipsoidWorld,
     HalfSpace,
-    HollowSphere,
     MobilityStepper,
     SpatialWorldError,
+    SphereInterior,
     simulate_ellipsoids,
 )
 from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities
@@ -109,7 +109,7 @@ def test_linearised_once_a_gap_ends_below_its_aim_and_again_it_does_not():
 
 def test_rigid_bodies_own_mobility_is_the_default():
     """A ball inside a hollow sphere moves as with the stepper of rigid bodies, but with order 1."""
-    world = balls([(0.4, 0.0, -0.79)], containers=(HollowSphere(1.0),))
+    world = balls([(0.4, 0.0, -0.79)], containers=(SphereInterior(1.0),))
     exact = simulate_ellipsoids(world, 0.2, 1e-3).position[-1, 0]
     coarse, fine = (ran(MobilityStepper(world, dt), round(0.2 / dt)).position[0] - exact for dt in (4e-3, 2e-3))
     assert np.abs(coarse).max() < 2e-3
@@ -143,7 +143,7 @@ def test_both_ends_of_a_long_body_are_held_by_a_hollow_sphere_as_soon_as_they_ge
     """It drops on one end and tips: the other end's point is none of the sphere's until it is level."""
     tilt = 0.4
     q = (np.cos(0.5 * tilt), 0.0, np.sin(0.5 * tilt), 0.0)
-    world = EllipsoidWorld([(0.6, 0.1, 0.2)], [(0.0, 0.0, -0.3)], orientation=[q], containers=(HollowSphere(0.9),))
+    world = EllipsoidWorld([(0.6, 0.1, 0.2)], [(0.0, 0.0, -0.3)], orientation=[q], containers=(SphereInterior(0.9),))
     stepper, ends = MobilityStepper(world, 0.01), 0
     for _ in range(150):
         stepper.step()

@@ -7,9 +7,9 @@ from scipy.spatial.transform import Rotation
 from reference_engine import (
     EllipsoidWorld,
     HalfSpace,
-    HollowSphere,
     SpatialSettings,
     SpatialWorldError,
+    SphereInterior,
     ellipsoid_energy,
     simulate_ellipsoids,
 )
@@ -119,7 +119,7 @@ def rocking_period(friction, dt, amplitude=0.5):
 
 @pytest.mark.parametrize("friction,exact", [(2.0, 0.7628247763241492), (0.0, 0.6432928073036056)])
 def test_an_ellipsoid_rocks_with_its_exact_period(friction, exact):
-    """Quadrature of the energy, rolling and without friction; of second order though it is in touch all the time."""
+    """Quadrature of the energy, rolling and without friction; of second order though it is in contact all the time."""
     coarse, fine = (abs(rocking_period(friction, dt) - exact) for dt in (0.008, 0.004))
     assert fine < 3e-4
     assert coarse / fine == pytest.approx(4.0, abs=0.1)
@@ -128,7 +128,7 @@ def test_an_ellipsoid_rocks_with_its_exact_period(friction, exact):
 def test_a_long_ellipsoid_that_lies_level_in_a_bowl_stays():
     """It touches at two points 0.632 below the middle; with one of them it would turn."""
     world = EllipsoidWorld(
-        [[0.6, 0.1, 0.2]], [[0.0, 0.0, -(0.4**0.5) + 1e-4]], containers=(HollowSphere(0.9),), friction=0.4
+        [[0.6, 0.1, 0.2]], [[0.0, 0.0, -(0.4**0.5) + 1e-4]], containers=(SphereInterior(0.9),), friction=0.4
     )
     motion = simulate_ellipsoids(world, 0.2, 0.005, settings=SpatialSettings(gap_tolerance=1e-9))
     assert np.abs(motion.spin[-1]).max() < 1e-8

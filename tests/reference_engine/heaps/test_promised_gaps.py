@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from reference_engine import EllipsoidWorld, HalfSpace, HollowSphere, Stepper
-from reference_engine.geometry.ellipsoid_proximity import hollow_sphere_proximities
+from reference_engine import EllipsoidWorld, HalfSpace, SphereInterior, Stepper
+from reference_engine.geometry.ellipsoid_proximity import sphere_interior_proximities
 
 DT = 0.005
 
@@ -33,10 +33,10 @@ def test_a_ball_jammed_too_low_between_two_planes_is_not_pressed_more_and_more(s
     place = [[0.0, 0.0, (r + start * tolerance) * 2.0**0.5]]
     stepper = Stepper(EllipsoidWorld([[r] * 3], place, containers=sides, friction=10.0), DT)
     report = stepper.step()
-    pressed = np.abs(stepper.places.kept[0]).max()
+    pressed = np.abs(stepper.broad_phase.warm_start[0]).max()
     for _ in range(50):
         report = stepper.step()
-    assert np.abs(stepper.places.kept[0]).max() == approx(pressed, rel=1e-6)
+    assert np.abs(stepper.broad_phase.warm_start[0]).max() == approx(pressed, rel=1e-6)
     assert stepper.gaps().min() == approx(start * tolerance, rel=1e-3)
     assert report.gap_error == approx(0.4 * tolerance - stepper.gaps().min(), rel=1e-6)
 
@@ -44,14 +44,14 @@ def test_a_ball_jammed_too_low_between_two_planes_is_not_pressed_more_and_more(s
 def test_an_end_that_comes_to_touch_a_hollow_sphere_within_a_step_is_held():
     """At its start the ellipsoid has one furthest point from the sphere's centre, at its end two."""
     axes, radius, place, turned = (0.05, 0.145, 0.06), 0.35, (-0.1, -0.0231, -0.2733), (-0.467, -0.249, -0.293, 0.796)
-    before = hollow_sphere_proximities([axes], [place], [turned], radius=radius).near.gap
+    before = sphere_interior_proximities([axes], [place], [turned], radius=radius).near.gap
     world = EllipsoidWorld(
         [axes], [place], orientation=[turned], velocity=[(0.611, -0.225, -1.721)], spin=[(3.34, 10.9, -0.4)],
-        containers=(HollowSphere(radius),), friction=0.5,
+        containers=(SphereInterior(radius),), friction=0.5,
     )  # fmt: skip
     stepper = Stepper(world, DT)
     stepper.step()
-    after = hollow_sphere_proximities([axes], stepper.position, stepper.orientation, radius=radius).near.gap
+    after = sphere_interior_proximities([axes], stepper.position, stepper.orientation, radius=radius).near.gap
     assert (len(before), len(after)) == (1, 2)
     assert after.min() > 0.0
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reference_engine import EllipsoidWorld, HollowSphere, SpatialSettings, SpatialWorldError, Stepper
+from reference_engine import EllipsoidWorld, SpatialSettings, SpatialWorldError, SphereInterior, Stepper
 from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities
 
 G, DT, COUNT = 9.81, 0.005, 10
@@ -19,7 +19,7 @@ def settling():
 
     world = EllipsoidWorld(
         np.tile((0.1, 0.08, 0.06), (COUNT, 1)), place, orientation=rng.normal(size=(COUNT, 4)),
-        containers=(HollowSphere(0.6),), friction=0.5, force=air,
+        containers=(SphereInterior(0.6),), friction=0.5, force=air,
     )  # fmt: skip
     return Stepper(world, DT, SpatialSettings(gap_tolerance=1e-4, speed_tolerance=1e-4))
 
@@ -36,7 +36,7 @@ def test_a_heap_that_has_settled_stands_still_and_its_weight_is_borne():
     assert np.abs(stepper.twist).max() <= 1e-6
     assert np.abs(stepper.position - before).max() <= 0.02 * stepper.gap_tolerance
     assert max(report.residual for report in reports) <= 1e-9
-    borne = stepper.places.kept[:, len(stepper.places.pairs) :].sum(axis=(0, 1))
+    borne = stepper.broad_phase.warm_start[:, len(stepper.broad_phase.pairs) :].sum(axis=(0, 1))
     assert np.abs(borne + np.array((0.0, 0.0, COUNT * G * DT))).max() <= 1e-6 * COUNT * G * DT
 
 
@@ -49,9 +49,9 @@ def test_gaps_that_are_not_looked_at_are_no_smaller_than_what_is_known_of_them()
         if step % 10 == 9:
             x, q, axes = stepper.position, stepper.orientation, stepper.world.semi_axes
             true = ellipsoid_proximities(axes, x, q, pairs, cutoff=10.0).gap
-            listed = {tuple(pair): gap for pair, gap in zip(stepper.places.pairs, stepper.gaps())}
+            candidates = {tuple(pair): gap for pair, gap in zip(stepper.broad_phase.pairs, stepper.gaps())}
             for pair, gap in zip(pairs, true):
-                known = listed.get(tuple(pair), 0.0)
+                known = candidates.get(tuple(pair), 0.0)
                 assert known <= gap + 1e-12
                 exactly += abs(known - gap) < 1e-12
     assert exactly > 20  # the bound is not all that there is

@@ -193,8 +193,8 @@ def test_a_rope_gets_taut_at_its_time_and_takes_what_newtons_law_says():
         motion = simulate_mechanism(
             Mechanism(links=(point,), joints=(rope,)), [0.0, 0.4140464852291008 + 1e-9], hold=hold
         )
-        struck = next(event for event in motion.events if event.kind == "impact")
-        assert struck.time == pytest.approx(0.4140464852291008, abs=1e-12)
+        after_impact = next(event for event in motion.events if event.kind == "impact")
+        assert after_impact.time == pytest.approx(0.4140464852291008, abs=1e-12)
         assert motion.velocity[1, 0] == pytest.approx([-0.9427860968331362, -1.392663874062061], abs=1e-7)
         assert motion.events[-1].kind == "holds"
 

@@ -20,7 +20,7 @@ def in_hollow(spin: float) -> Mechanism:
     r, out = 0.25, np.array([math.sin(1.0), 0.0, -math.cos(1.0)])
     v = np.array([0.0, 1.75, 0.0])
     link = Link(position=1.75 * out, velocity=v, spin=spin * out - np.cross(out, v) / r, inertia=0.4 * r * r)
-    return Mechanism(links=(link,), joints=(Rolling(link=0, semi_axes=r, hollow=2.0),))
+    return Mechanism(links=(link,), joints=(Rolling(link=0, semi_axes=r, inner_radius=2.0),))
 
 
 def test_a_ball_rolls_in_a_hollow_sphere_with_the_period_of_its_height():
@@ -88,8 +88,8 @@ def test_an_ellipsoid_rocks_on_a_plane_with_its_period(about, period):
 def test_what_cannot_roll_is_refused():
     for wrong, words in [
         (lambda: Rolling(link=0, semi_axes=(1.0, 0.0, 0.0)), "one of them 0"),
-        (lambda: Rolling(link=0, semi_axes=1.0, hollow=0.5), "more than the ball's 1"),
-        (lambda: Rolling(link=0, semi_axes=(1.0, 1.0, 2.0), hollow=5.0), "rolls a ball alone"),
+        (lambda: Rolling(link=0, semi_axes=1.0, inner_radius=0.5), "more than the ball's 1"),
+        (lambda: Rolling(link=0, semi_axes=(1.0, 1.0, 2.0), inner_radius=5.0), "rolls a ball alone"),
         (lambda: simulate_mechanism(in_hollow(0.0), [1.0], hold="impulses"), "a condition of velocities"),
         (lambda: Mechanism(links=(Link(position=(0.0, 0.0)),), joints=(Rolling(link=0, semi_axes=1.0),)), "planar"),
     ]:

@@ -104,7 +104,7 @@ def test_at_the_angle_of_friction_half_the_speed_is_left_in_the_end():
 def test_a_ball_in_a_hollow_sphere_too_smooth_for_it_slides_first_and_rolls_where_its_slip_ends():
     """Let go at rest 1 rad up, mu 0.3: rolling would take 2/7 tan(1) = 0.445. In a plane, by its two equations."""
     r, mu, out = 0.25, 0.3, np.array([math.sin(1.0), 0.0, -math.cos(1.0)])
-    mechanism = one(Link(position=1.75 * out, inertia=0.4 * r * r), semi_axes=r, hollow=2.0, friction=mu)
+    mechanism = one(Link(position=1.75 * out, inertia=0.4 * r * r), semi_axes=r, inner_radius=2.0, friction=mu)
     rate = truths.sliding_in_bowl_rate(1.75, r, 0.4, mu)
     _, time, state = truths.integrate(
         rate, (1.0, 0.0, 0.0, 0.0), 0.8, until=lambda t, y: -1.75 * y[2] - r * y[3] + (t == 0)
@@ -208,7 +208,7 @@ def test_friction_that_cannot_be_is_refused():
         (lambda: Rolling(link=0, semi_axes=1.0, friction=-0.1), "friction -0.1; finite and at least 0"),
         (lambda: Rolling(link=0, semi_axes=0.0), "of a point with friction all"),
         (lambda: Rolling(link=0, semi_axes=1.0, turned=(0.0, 0.0, 0.0, 0.0)), "is no rotation"),
-        (lambda: Rolling(link=0, semi_axes=1.0, hollow=3.0, centre=(0.1, 0.0, 0.0)), "about its centre of mass"),
+        (lambda: Rolling(link=0, semi_axes=1.0, inner_radius=3.0, centre=(0.1, 0.0, 0.0)), "about its centre of mass"),
         (
             lambda: Mechanism(
                 links=(Link(position=(0.0, 0.0, 0.0)),),

@@ -36,10 +36,10 @@ def two_links(linear: int, angular: int) -> Mechanism:
 @pytest.mark.parametrize(("linear", "angular"), KINDS)
 def test_a_joint_leaves_as_many_degrees_of_freedom_as_it_says(linear, angular):
     system = System(two_links(linear, angular))
-    held = system.hold(system.split(system.start)[0], np.ones(system.rows.count, bool))
+    constraints = system.constraints_at(system.split(system.start)[0], np.ones(system.rows.count, bool))
     assert system.rows.count == 6 - linear - angular
-    assert len(held.s) == 6 - linear - angular
-    assert np.abs(held.placed.gap).max(initial=0.0) < 1e-14
+    assert len(constraints.s) == 6 - linear - angular
+    assert np.abs(constraints.placed.gap).max(initial=0.0) < 1e-14
 
 
 @pytest.mark.parametrize(("linear", "angular"), KINDS)
@@ -62,15 +62,15 @@ def check_derivatives(system: System) -> None:
     q, v = system.split(system.start)
 
     def gap(t: float) -> np.ndarray:
-        return system.rows.place(*system.poses.placed(system.poses.moved(q, t * v)), t).gap
+        return system.rows.evaluate(*system.poses.placed(system.poses.moved(q, t * v)), t).gap
 
-    held = system.hold(q, np.ones(system.rows.count, bool))
-    bias = system.rows.bias(held.placed, held.rotation, *system.poses.moving(v))
+    constraints = system.constraints_at(q, np.ones(system.rows.count, bool))
+    bias = system.rows.bias(constraints.placed, constraints.rotation, *system.poses.moving(v))
     h = 1e-3
     samples = [gap(k * h) for k in range(-3, 4)]
     first = sum(c * s for c, s in zip((-1, 9, -45, 0, 45, -9, 1), samples)) / (60.0 * h)
     second = sum(c * s for c, s in zip((2, -27, 270, -490, 270, -27, 2), samples)) / (180.0 * h * h)
-    assert system.rates(held, v) == pytest.approx(first, abs=1e-9)
+    assert system.rates(constraints, v) == pytest.approx(first, abs=1e-9)
     assert bias == pytest.approx(second, abs=1e-7)
 
 

@@ -90,7 +90,7 @@ def test_bricards_linkage_moves_by_its_one_equation():
 def test_bricards_six_hinges_are_one_row_too_many():
     system = System(bricard())
     assert system.rows.count == 30
-    assert len(system.hold(system.split(system.start)[0], ~system.rows.one_sided).s) == 29
+    assert len(system.constraints_at(system.split(system.start)[0], ~system.rows.one_sided).s) == 29
 
 
 def test_the_flyball_governor_moves_by_its_three_equations():

@@ -99,7 +99,7 @@ def test_a_ball_circles_in_a_hollow_sphere_at_the_rate_of_a_conical_pendulum(rol
     v = np.array([0.0, L * math.sin(tilt) * rate, 0.0])
     spin = -np.cross(out, v) / r if rolls else np.zeros(3)
     link = Link(position=L * out, velocity=v, inertia=0.4 * r * r, spin=spin)
-    joint = Rolling(link=0, semi_axes=r, hollow=2.0, friction=None if rolls else 0.0)
+    joint = Rolling(link=0, semi_axes=r, inner_radius=2.0, friction=None if rolls else 0.0)
     motion = simulate_mechanism(Mechanism(links=(link,), joints=(joint,)), [1.0], tolerance=1e-12)
     there = [L * math.sin(tilt) * math.cos(rate), L * math.sin(tilt) * math.sin(rate), -L * math.cos(tilt)]
     assert motion.position[0, 0] == pytest.approx(there, abs=1e-10)

@@ -48,13 +48,13 @@ def test_a_yo_yo_that_swings_moves_by_its_two_equations():
 
     exact = solve_ivp(rate, (0.0, 0.8), (*start, 0.0, 0.0), method="DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
     q, a = start
-    place = q * np.array([math.sin(a), -math.cos(a)]) + r * np.array([math.cos(a), math.sin(a)])
-    yo_yo = Link(position=place, inertia=inertia)
+    point = q * np.array([math.sin(a), -math.cos(a)]) + r * np.array([math.cos(a), math.sin(a)])
+    yo_yo = Link(position=point, inertia=inertia)
     thread = Winding(first=GROUND, second=0, radius=r, pays_out=-1, first_point=(0.0, 0.0))
     motion = simulate_mechanism(Mechanism(links=(yo_yo,), joints=(thread,)), [0.0, 0.8])
     q, a = exact[:2]
-    place = q * np.array([math.sin(a), -math.cos(a)]) + r * np.array([math.cos(a), math.sin(a)])
-    assert motion.position[1, 0] == pytest.approx(place, abs=1e-11)
+    point = q * np.array([math.sin(a), -math.cos(a)]) + r * np.array([math.cos(a), math.sin(a)])
+    assert motion.position[1, 0] == pytest.approx(point, abs=1e-11)
     assert motion.orientation[1, 0] == pytest.approx(a - start[1] - (q - start[0]) / r, abs=1e-10)
     assert np.ptp(motion.energy) < 1e-11
 
@@ -77,8 +77,8 @@ def test_over_a_pulley_that_turns_weights_fall_by_atwoods_law():
 @pytest.mark.parametrize("pays_out", [1, -1])
 def test_a_winding_has_the_derivatives_of_its_length(pays_out):
     draw = np.random.default_rng(5)
-    links = [Link(position=place, orientation=draw.normal(), inertia=1.0, velocity=draw.normal(size=2),
-                  spin=draw.normal()) for place in ((0.0, 0.0), (1.5, -0.4))]  # fmt: skip
+    links = [Link(position=point, orientation=draw.normal(), inertia=1.0, velocity=draw.normal(size=2),
+                  spin=draw.normal()) for point in ((0.0, 0.0), (1.5, -0.4))]  # fmt: skip
     thread = Winding(first=0, second=1, radius=0.3, pays_out=pays_out, first_point=(0.1, 0.2), second_point=(0.0, -0.2))
     check_derivatives(System(Mechanism(links=tuple(links), joints=(thread,))))
 

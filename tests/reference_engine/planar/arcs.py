@@ -50,8 +50,8 @@ def trough(radius: float, rim: float = 0.5, **more: object) -> Outline:
     side, floor = radius + rim, -radius - rim
     points = [(-radius, 0.0), (-side, 0.0), (-side, floor), (side, floor), (side, 0.0), (radius, 0.0)]
     straight = [Edge(start=p, end=q) for p, q in itertools.pairwise(points)]
-    hollow = Edge(start=points[-1], end=points[0], centre=(0.0, 0.0), clockwise=True)
-    return Outline([*straight, hollow], **more)  # type: ignore[arg-type]  # any of Outline's fields
+    bowl_radius = Edge(start=points[-1], end=points[0], centre=(0.0, 0.0), clockwise=True)
+    return Outline([*straight, bowl_radius], **more)  # type: ignore[arg-type]  # any of Outline's fields
 
 
 def rolled(shape: Outline, radius: float, depth: float, angle: float, **state: object) -> Body:

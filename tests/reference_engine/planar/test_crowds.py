@@ -1,4 +1,4 @@
-"""Crowded and badly scaled scenes go on: each of these once ended a run, at the place that its name says."""
+"""Crowded and badly scaled scenes go on: each of these once ended a run, at the contact that its name says."""
 
 import math
 
@@ -87,7 +87,7 @@ def test_bodies_with_arcs_go_on_and_gain_nothing(seed, until):
 
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-4, 1e-6])
 def test_a_block_that_slides_down_a_wall_lands_at_any_tolerance(tolerance):
-    """The places that hold drift by the tolerance within a step: that is no overlap of theirs."""
+    """The contacts that hold drift by the tolerance within a step: that is no overlap of theirs."""
     length, width, lean = 2.0, 0.1, 0.4
     across = 0.5 * (length * math.sin(lean) + width * math.cos(lean))
     height = 0.5 * (length * math.cos(lean) + width * math.sin(lean))

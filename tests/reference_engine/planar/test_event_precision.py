@@ -5,7 +5,7 @@ import pytest
 
 from reference_engine import Body, Disc, HalfPlane, Settings, World, WorldError, box, simulate
 from scenarios.catalogue.ball_with_drag import Flights
-from tests.reference_engine.planar.tumbling_witness import BACK, FALL, HIGH, TILT, WIDE, rest_times
+from tests.reference_engine.planar.tumbling_oracle import BACK, FALL, HIGH, TILT, WIDE, rest_times
 
 GROUND = Body(shape=HalfPlane(), fixed=True)
 

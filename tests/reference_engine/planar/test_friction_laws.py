@@ -13,7 +13,7 @@ from tests.reference_engine.planar.test_friction_rods import falling, ladder
 from tests.reference_engine.planar.worlds import energy_gained, heap
 
 
-@pytest.mark.parametrize("law", ["newton", "poisson"])
+@pytest.mark.parametrize("impact_law", ["newton", "poisson"])
 @given(
     e=st.one_of(st.just(0.0), st.floats(0.0, 1.0)),
     mu=st.floats(0.0, 1.5),
@@ -23,12 +23,14 @@ from tests.reference_engine.planar.worlds import energy_gained, heap
     spin=st.floats(-5.0, 5.0),
 )
 @settings(max_examples=20, deadline=None)
-def test_two_free_blocks_with_friction_keep_momentum_and_angular_momentum(law, e, mu, ratio, angle, offset, spin):
+def test_two_free_blocks_with_friction_keep_momentum_and_angular_momentum(
+    impact_law, e, mu, ratio, angle, offset, spin
+):
     """No forces from outside; masses 1 : 10^ratio. Without restitution, or by Poisson's law, energy is only lost."""
     first = Body(shape=box(0.8, 0.5), position=(-1.5, offset), angle=angle, velocity=(3.0, 0.0), spin=spin)
     second = Body(shape=box(0.6, 0.6), position=(0.5, 0.0), angle=0.3, mass=10.0**ratio)
     world = World(bodies=(first, second), restitution=e, friction=mu, gravity=(0.0, 0.0))
-    motion = simulate(world, 1.0, 0.25, Settings(impact_law=law))
+    motion = simulate(world, 1.0, 0.25, Settings(impact_law=impact_law))
     m = np.array([body.mass for body in world.bodies])
     inertia = np.array([body.inertia for body in world.bodies], np.float64)
     x, v = motion.pose[..., :2], motion.twist[..., :2]
@@ -37,7 +39,7 @@ def test_two_free_blocks_with_friction_keep_momentum_and_angular_momentum(law, e
     scale = 10.0 * m.sum()
     assert momentum == pytest.approx(np.broadcast_to(momentum[0], momentum.shape), abs=1e-13 * scale)
     assert turning == pytest.approx(turning[0], abs=1e-12 * scale)
-    if e == 0.0 or law == "poisson":
+    if e == 0.0 or impact_law == "poisson":
         assert (np.diff(energy(world, motion)) <= 1e-12 * scale).all()
     assert motion.penetration <= ROUND_OFF_OF_GAPS
 

@@ -20,10 +20,10 @@ def rocking_block(mu: float, *, tilt: float = 0.1) -> World:
     return World(bodies=(ground(), block), friction=mu, restitution=0.0)
 
 
-@pytest.mark.parametrize("law", ["newton", "poisson"])
-def test_a_rocking_block_strikes_at_its_exact_quarter_periods_and_keeps_housners_ratio(law):
+@pytest.mark.parametrize("impact_law", ["newton", "poisson"])
+def test_a_rocking_block_strikes_at_its_exact_quarter_periods_and_keeps_housners_ratio(impact_law):
     """Five impacts; omega' = 0.85 omega, so each swing has 0.7225 of the energy of the one before."""
-    motion = simulate(rocking_block(0.8), 2.5, 0.05, Settings(impact_law=law))
+    motion = simulate(rocking_block(0.8), 2.5, 0.05, Settings(impact_law=impact_law))
     impacts = ROCKING.impacts(5)
     assert motion.events.times("impact")[:5] == pytest.approx(impacts, abs=1e-9)
     before = motion.twist[np.searchsorted(motion.time, impacts - 1e-7), 1, 2]
@@ -52,7 +52,7 @@ def test_a_rocking_block_ends_its_infinitely_many_impacts_where_their_series_doe
 def test_housners_ratio_holds_where_friction_can_give_the_impulse_and_not_below():
     """The impulse at the corner that is struck needs mu >= (H/b)(1 - r)/(1 + r) = 0.2432; with less it slips there.
 
-    At 0.242 the swing itself still holds (it needs 0.2394). e = 0, one place: Keller's equations.
+    At 0.242 the swing itself still holds (it needs 0.2394). e = 0, one contact: Keller's equations.
     """
     needed = 3.0 * (1.0 - ROCKING.ratio) / (1.0 + ROCKING.ratio)
     assert needed == pytest.approx(0.2432432432432432, rel=1e-14)

@@ -54,9 +54,9 @@ def test_a_ladder_with_friction_slides_leaves_the_wall_and_goes_on_over_the_floo
     end = truths.integrate(rate, (0.8, 0.0), 1.0, until=lambda t, y: truths.ladder_forces(y, 2.0, 0.3, 0.2)[1])
     assert end[1] == pytest.approx(0.538795390477227, abs=1e-11)
     assert leaves == pytest.approx([end[1]], abs=1e-9)
-    held = on_grid(motion, 0.03125, 0.53)
-    states = truths.integrate(rate, (0.8, 0.0), 0.6, motion.time[held])[0]
-    assert motion.pose[held, 2, 2] == pytest.approx(states[:, 0], abs=1e-10)
+    active = on_grid(motion, 0.03125, 0.53)
+    states = truths.integrate(rate, (0.8, 0.0), 0.6, motion.time[active])[0]
+    assert motion.pose[active, 2, 2] == pytest.approx(states[:, 0], abs=1e-10)
     theta, w = end[2]
     free = truths.foot_rate(2.0, 0.3)  # mirrored: it leans to the left and its foot slides to the right
     after = 0.59375 - end[1]

@@ -187,16 +187,16 @@ def test_a_disc_that_spins_in_a_groove_stops_by_the_friction_of_both_sides():
     assert motion.pose[:, 2, :2] == pytest.approx(np.tile(motion.pose[0, 2, :2], (len(t), 1)), abs=ROUND_OFF_OF_GAPS)
 
 
-@pytest.mark.parametrize("law", ["newton", "poisson"])
+@pytest.mark.parametrize("impact_law", ["newton", "poisson"])
 @pytest.mark.parametrize("e", [0.0, 0.5, 0.8])
-def test_however_a_spinning_disc_bounces_it_ends_rolling_at_what_its_angular_momentum_leaves(law, e):
+def test_however_a_spinning_disc_bounces_it_ends_rolling_at_what_its_angular_momentum_leaves(impact_law, e):
     """Friction acts at the ground: v - k r w is kept, so v = (v_0 - k r w_0)/(1 + k) in the end."""
     r, v, spin = 0.2, 1.0, 30.0
     dropped = dataclasses.replace(disc(r, DISC, velocity=(v, 0.0), spin=spin), position=(0.0, r + 0.3))
     motion = simulate(
-        World(bodies=(ground(), dropped), friction=0.3, restitution=e), 6.0, 1.0, Settings(impact_law=law)
+        World(bodies=(ground(), dropped), friction=0.3, restitution=e), 6.0, 1.0, Settings(impact_law=impact_law)
     )
     end = (v - DISC * r * spin) / (1.0 + DISC)
     assert motion.twist[-1, 1] == pytest.approx([end, 0.0, -end / r], abs=1e-10)
-    kept = motion.twist[:, 1, 0] - DISC * r * motion.twist[:, 1, 2]
-    assert kept == pytest.approx(v - DISC * r * spin, abs=1e-12)
+    cached = motion.twist[:, 1, 0] - DISC * r * motion.twist[:, 1, 2]
+    assert cached == pytest.approx(v - DISC * r * spin, abs=1e-12)

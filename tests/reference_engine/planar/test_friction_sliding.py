@@ -38,12 +38,12 @@ def test_the_energy_that_a_thrown_box_loses_is_the_work_of_friction():
     assert lost == pytest.approx(0.3 * GRAVITY * motion.pose[:, 1, 0], abs=1e-12 * 8.0)
 
 
-@pytest.mark.parametrize("law", ["newton", "poisson"])
-def test_a_flat_landing_takes_mu_times_the_speed_of_the_fall_from_the_speed_along_the_ground(law):
+@pytest.mark.parametrize("impact_law", ["newton", "poisson"])
+def test_a_flat_landing_takes_mu_times_the_speed_of_the_fall_from_the_speed_along_the_ground(impact_law):
     """e = 0, from 1 m at 4 m/s: the impulse of friction at the landing is not in v^2/(2 mu g)."""
     v, mu, height = 4.0, 0.3, 1.0
     world = World(bodies=(ground(), flat(1.0, 0.5, bottom=height, velocity=(v, 0.0))), friction=mu, restitution=0.0)
-    motion = simulate(world, 2.0, 0.25, Settings(impact_law=law))
+    motion = simulate(world, 2.0, 0.25, Settings(impact_law=impact_law))
     fall = math.sqrt(2.0 * height / GRAVITY)
     after = v - mu * GRAVITY * fall
     assert motion.events.times("impact") == pytest.approx([fall], rel=1e-13)
@@ -54,12 +54,12 @@ def test_a_flat_landing_takes_mu_times_the_speed_of_the_fall_from_the_speed_alon
     assert np.abs(motion.impacts.friction) == pytest.approx(mu * motion.impacts.impulse, rel=1e-12)
 
 
-@pytest.mark.parametrize("law", ["newton", "poisson"])
-def test_a_box_that_bounces_flat_loses_mu_of_all_its_normal_impulses_along_the_ground(law):
+@pytest.mark.parametrize("impact_law", ["newton", "poisson"])
+def test_a_box_that_bounces_flat_loses_mu_of_all_its_normal_impulses_along_the_ground(impact_law):
     """e = 1/2: impulses (1 + e) e^k m v_n sum to (1 + e)/(1 - e) m v_n; between them it flies 2 e^k v_n/g."""
     v, mu, e, height = 4.0, 0.1, 0.5, 1.0
     world = World(bodies=(ground(), flat(1.0, 0.5, bottom=height, velocity=(v, 0.0))), friction=mu, restitution=e)
-    motion = simulate(world, 5.0, 0.25, Settings(impact_law=law))
+    motion = simulate(world, 5.0, 0.25, Settings(impact_law=impact_law))
     fall = math.sqrt(2.0 * height / GRAVITY)
     speed, x = v, v * fall
     for k in range(60):

@@ -65,8 +65,8 @@ def agree(printed: str, code: str) -> None:
     """With the comment at the end of the code, to its last digits."""
     shown, said = numbers(printed), numbers(code.rsplit("# ", 1)[1])
     assert len(shown) == len(said) > 0
-    for number, figure in zip(shown, said):
-        assert abs(float(number) - float(figure)) <= 0.6 * 10.0 ** -len(figure.partition(".")[2]), (shown, said)
+    for number, value in zip(shown, said):
+        assert abs(float(number) - float(value)) <= 0.6 * 10.0 ** -len(value.partition(".")[2]), (shown, said)
 
 
 def length(line: ElementTree.Element) -> float:
@@ -109,8 +109,8 @@ def test_the_examples_of_the_reference_run() -> None:
 @pytest.mark.parametrize("name", KNOWN)
 def test_a_picture_is_the_one_that_its_example_gives_now(name: str) -> None:
     now = GALLERY.picture(*GALLERY.computed(EXAMPLES[name]), GALLERY.SHOTS[name])
-    kept = (ROOT / "docs" / "gallery" / f"{name}.svg").read_text(encoding="utf-8")
-    a, b = (np.array([float(x) for x in numbers(text)]) for text in (now, kept))
+    cached = (ROOT / "docs" / "gallery" / f"{name}.svg").read_text(encoding="utf-8")
+    a, b = (np.array([float(x) for x in numbers(text)]) for text in (now, cached))
     assert a.shape == b.shape
     assert np.abs(a - b).max() < 1.0  # px; round-off decides the last digit, a tenth
 
@@ -139,7 +139,7 @@ def test_friction_tilts_the_red_line_against_the_slide() -> None:
 def test_a_half_plane_is_drawn_up_to_its_edge_and_not_beyond() -> None:
     """Of the unit square, what lies under the line of 45 degrees through its corner: one half."""
     square = np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)])
-    part = GALLERY.below(square, np.array([0.0, 0.0, np.pi / 4]))
-    x, y = part.T
+    piece = GALLERY.below(square, np.array([0.0, 0.0, np.pi / 4]))
+    x, y = piece.T
     assert 0.5 * (x @ np.roll(y, -1) - y @ np.roll(x, -1)) == pytest.approx(0.5, rel=1e-12)
     assert len(GALLERY.below(square, np.array([0.0, -1.0, 0.0]))) == 0

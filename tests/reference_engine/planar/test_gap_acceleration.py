@@ -1,4 +1,4 @@
-"""Gap, its rate and its acceleration at every kind of place, against finite differences of the gap itself.
+"""Gap, its rate and its acceleration at every kind of contact, against finite differences of the gap itself.
 
 The kernels run as plain Python: they have no entry from it.
 """
@@ -19,8 +19,8 @@ from reference_engine.planar.layout import (
     GAP,
     KIND,
     LINE,
-    PART_I,
-    PART_J,
+    PIECE_I,
+    PIECE_J,
     R1,
     R2,
     RATE,
@@ -31,10 +31,10 @@ from reference_engine.planar.layout import (
     U1Y,
     P,
     Q,
-    room_for_places,
-    room_to_work,
+    empty_contacts,
+    new_work,
 )
-from reference_engine.planar.model import pack_solids
+from reference_engine.planar.model import pack_model
 
 measure, relative_acceleration, interaction, row_of = (
     getattr(kernel, "py_func", kernel)
@@ -73,7 +73,7 @@ MEETINGS = {
 
 
 class Scene:
-    """One place between two bodies, and a state (y, accelerations) to look at it in."""
+    """One contact between two bodies, and a state (y, accelerations) to look at it in."""
 
     def __init__(self, meeting: Meeting, twists: list[float]) -> None:
         fixed = isinstance(meeting.second, HalfPlane | Bowl)
@@ -81,13 +81,13 @@ class Scene:
             Body(shape=meeting.first, mass=0.7, inertia=0.2),
             Body(shape=meeting.second, fixed=True) if fixed else Body(shape=meeting.second, mass=2.0, inertia=0.9),
         )
-        self.solids = pack_solids(World(bodies=bodies))
-        self.places, self.geometry = room_for_places(1), room_to_work(3, 1, 2).geometry
-        ids, first = self.places.id[0], self.solids.first
-        ids[[BODY_I, BODY_J, PART_I, PART_J, KIND]] = 0, 1, 0, 1, meeting.kind
+        self.model = pack_model(World(bodies=bodies))
+        self.contacts, self.geometry = empty_contacts(1), new_work(3, 1, 2).geometry
+        ids, first = self.contacts.id[0], self.model.first
+        ids[[BODY_I, BODY_J, PIECE_I, PIECE_J, KIND]] = 0, 1, 0, 1, meeting.kind
         ids[P] = first[0] + meeting.p if meeting.p >= 0 else CENTRE
         ids[Q] = first[1] + meeting.q if meeting.q >= 0 else CENTRE
-        self.places.figure[0, [R1, R2, SIGMA]] = meeting.r1, meeting.r2, meeting.sigma
+        self.contacts.value[0, [R1, R2, SIGMA]] = meeting.r1, meeting.r2, meeting.sigma
         still = np.zeros(3)
         twist = np.array(twists, float).reshape(2, 3)
         if fixed:
@@ -100,12 +100,12 @@ class Scene:
         y = self.y.copy()
         y[:9] += self.rate[:9] * time + 0.5 * self.rate[9:] * time**2
         y[9:] += self.rate[9:] * time
-        measure(self.solids, y, self.places, 0, self.geometry)
+        measure(self.model, y, self.contacts, 0, self.geometry)
         return float(self.geometry[0, GAP]), float(self.geometry[0, RATE])
 
     def acceleration(self) -> float:
         self.gap_and_rate()
-        return float(relative_acceleration(self.solids, self.places, 0, self.y, self.rate, self.geometry, NORMAL))
+        return float(relative_acceleration(self.model, self.contacts, 0, self.y, self.rate, self.geometry, NORMAL))
 
 
 @pytest.mark.parametrize("name", MEETINGS)
@@ -126,14 +126,14 @@ def test_a_force_along_the_normal_accelerates_its_own_gap_by_what_the_matrix_say
     without = scene.acceleration()
     row = np.zeros((1, 4))
     row_of(scene.geometry, 0, NORMAL, row, 0)
-    stiffness = interaction(scene.solids, scene.places, 0, row, 0, 0, row, 0)
+    stiffness = interaction(scene.model, scene.contacts, 0, row, 0, 0, row, 0)
     normal = row[0, :2]
-    point = scene.y[:2] + scene.geometry[0, [U1X, U1Y]] - scene.places.figure[0, R1] * normal
+    point = scene.y[:2] + scene.geometry[0, [U1X, U1Y]] - scene.contacts.value[0, R1] * normal
     for body, sign in ((0, 3.0), (1, -3.0)):
         force, arm = sign * normal, point - scene.y[3 * body : 3 * body + 2]
-        scene.rate[9 + 3 * body : 11 + 3 * body] += scene.solids.inv_mass[body] * force
+        scene.rate[9 + 3 * body : 11 + 3 * body] += scene.model.inv_mass[body] * force
         turn = arm[0] * force[1] - arm[1] * force[0]
-        scene.rate[11 + 3 * body] += scene.solids.inv_inertia[body] * turn
+        scene.rate[11 + 3 * body] += scene.model.inv_inertia[body] * turn
     assert scene.acceleration() - without == pytest.approx(3.0 * stiffness, rel=1e-12)
     assert stiffness > 0.0
 
@@ -145,8 +145,8 @@ def test_a_joint_whose_normal_stays_has_the_derivatives_of_its_gap_too():
     meeting = Meeting(BOX, WIDE, 0, 0, STILL_NORMAL)
     scene, h = Scene(meeting, [1.0, -0.5, 2.0, 0.3, 0.2, -1.5]), 1e-4
     bodies = (Body(shape=BOX, mass=0.7, inertia=0.2), Body(shape=WIDE, mass=2.0, inertia=0.9))
-    scene.solids = pack_solids(World(bodies=bodies, connectors=(joint,)))
-    scene.places.id[0] = scene.solids.connectors[0]
+    scene.model = pack_model(World(bodies=bodies, connectors=(joint,)))
+    scene.contacts.id[0] = scene.model.connectors[0]
     (before, _), (now, rate), (after, _) = (scene.gap_and_rate(t) for t in (-h, 0.0, h))
     assert rate == pytest.approx((after - before) / (2.0 * h), abs=1e-6)
     assert scene.acceleration() == pytest.approx((after - 2.0 * now + before) / h**2, abs=1e-5)

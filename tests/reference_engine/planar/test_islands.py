@@ -1,12 +1,12 @@
-"""Places that share no moving body have nothing to do with each other, and cost nothing together."""
+"""Contacts that share no moving body have nothing to do with each other, and cost nothing together."""
 
 import numpy as np
 import pytest
 
 from reference_engine import Body, Disc, Settings, World, box, simulate
 from reference_engine.planar import islands
-from reference_engine.planar.layout import BODY_I, BODY_J, room_for_places, room_to_work
-from reference_engine.planar.model import pack_solids
+from reference_engine.planar.layout import BODY_I, BODY_J, empty_contacts, new_work
+from reference_engine.planar.model import pack_model
 from reference_engine.planar.run import Run
 from reference_engine.planar.workspace import FIRST_BLOCK
 from tests.reference_engine.planar.worlds import GRAVITY, face_forces, ground, stack
@@ -21,11 +21,11 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def islands_of(world: World, pairs: list[tuple[int, int]]) -> list[list[int]]:
-    """The places of each island, where bodies touch at these pairs."""
-    places, work = room_for_places(len(pairs)), room_to_work(len(world.bodies) + 1, len(pairs), 2)
-    places.id[:, [BODY_I, BODY_J]] = pairs
-    count = islands.divide(pack_solids(world), places, len(pairs), work)
-    return [work.order[work.first_place[s] : work.first_place[s + 1]].tolist() for s in range(count)]
+    """The contacts of each island, where bodies touch at these pairs."""
+    contacts, work = empty_contacts(len(pairs)), new_work(len(world.bodies) + 1, len(pairs), 2)
+    contacts.id[:, [BODY_I, BODY_J]] = pairs
+    count = islands.divide(pack_model(world), contacts, len(pairs), work)
+    return [work.order[work.first_contact[s] : work.first_contact[s + 1]].tolist() for s in range(count)]
 
 
 @pytest.mark.usefixtures("plain")
@@ -68,7 +68,7 @@ def test_room_grows_with_the_largest_island_and_not_with_the_world():
     blocks = [Body(shape=box(1.0, 0.5), position=(2.0 * k, 0.25), velocity=(0.5, 0.0)) for k in range(40)]
     run = Run(World(bodies=(ground(), *blocks), friction=0.3), Settings(), np.array([0.0, 0.01]))
     run.go_on()
-    assert run.room.work.M.shape == run.room.instant.problem.A.shape == (FIRST_BLOCK, FIRST_BLOCK)
+    assert run.workspace.work.M.shape == run.workspace.event.problem.A.shape == (FIRST_BLOCK, FIRST_BLOCK)
     pile = Run(stack(30), Settings(), np.array([0.0, 0.01]))
     pile.go_on()
-    assert FIRST_BLOCK < 2 * 60 <= len(pile.room.work.M) <= 4 * 60
+    assert FIRST_BLOCK < 2 * 60 <= len(pile.workspace.work.M) <= 4 * 60

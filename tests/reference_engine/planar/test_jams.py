@@ -1,4 +1,4 @@
-"""Jams: places that slide, and several of which together let no finite forces be; an impulse stops them."""
+"""Jams: contacts that slide, and several of which together let no finite forces be; an impulse stops them."""
 
 import math
 

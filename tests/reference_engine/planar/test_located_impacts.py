@@ -153,9 +153,9 @@ def touching_cradle() -> World:
     [("sequential", [0.0, 0.0, 0.0, 0.0, 1.0]), ("simultaneous", [-0.6, 0.4, 0.4, 0.4, 0.4])],
 )
 def test_touching_balls_leave_as_the_named_law_of_impact_says(order, after):
-    """Both keep momentum and energy: which one holds is a law of impact, not a result of Newton's at one place.
+    """Both keep momentum and energy: which one holds is an impact law, not a result of Newton's at one contact.
 
-    sequential: pair by pair. simultaneous: the struck place returns e of its speed, the others stay together.
+    sequential: pair by pair. simultaneous: the struck contact returns e of its speed, the others stay together.
     """
     world = touching_cradle()
     motion = simulate(world, 0.5, 0.1, Settings(impact_order=order))
@@ -176,7 +176,7 @@ def test_elastic_tumbling_keeps_its_energy():
 
 @pytest.mark.parametrize("seed", [1, 3, 12, 21, 32, 89])
 def test_a_lively_heap_gains_no_energy_and_nothing_overlaps(seed):
-    """Boxes, pentagons and discs, mass ratios to 1000. In 3, 12 and 21 a place that parts is struck by others,
+    """Boxes, pentagons and discs, mass ratios to 1000. In 3, 12 and 21 a contact that parts is struck by others,
 
     in 32 two sides nearly flush meet end to end, in 89 a row of boxes stands flush without pressing.
     """

@@ -27,9 +27,9 @@ def test_quadratic_drag_slows_a_disc_as_the_logarithm_says():
 def test_a_block_starts_to_slide_when_the_push_has_grown_to_the_friction():
     """F = a t against mu m g, from rest: x = a (t - t0)^3 / (6 m) after t0 = mu m g / a."""
     mu, m, a = 0.4, 1.5, 3.0
-    push = lambda time, pose, twist: np.array([[0.0, 0.0, 0.0], [a * time, 0.0, 0.0]])  # noqa: E731
+    apply_forces = lambda time, pose, twist: np.array([[0.0, 0.0, 0.0], [a * time, 0.0, 0.0]])  # noqa: E731
     block = Body(shape=box(2.0, 0.2), mass=m, position=(0.0, 0.1))
-    motion = simulate(World(bodies=(GROUND, block), forces=(push,), gravity=(0.0, -G), friction=mu), 3.0, 0.05)
+    motion = simulate(World(bodies=(GROUND, block), forces=(apply_forces,), gravity=(0.0, -G), friction=mu), 3.0, 0.05)
     start = mu * m * G / a
     slips = motion.events.time[motion.events.kind == "slip"]
     assert slips[0] == pytest.approx(start, abs=1e-10)
@@ -40,8 +40,8 @@ def test_a_block_starts_to_slide_when_the_push_has_grown_to_the_friction():
 def test_a_function_is_as_good_as_the_force_that_it_copies():
     """Through impacts and rest."""
     block = Body(shape=box(1.0, 1.0), mass=2.0, position=(0.0, 1.5), angle=0.3)
-    push = ConstantForce(body=1, force=(1.0, 2.0), turns=False)
-    forces = (push, lambda time, pose, twist: np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 0.0]]))
+    apply_forces = ConstantForce(body=1, force=(1.0, 2.0), turns=False)
+    forces = (apply_forces, lambda time, pose, twist: np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 0.0]]))
     start = World(bodies=(GROUND, block), gravity=(0.0, -G), friction=0.5, restitution=0.3)
     worlds = [dataclasses.replace(start, forces=(force,)) for force in forces]
     built_in, function = (simulate(world, 2.0, 0.1) for world in worlds)

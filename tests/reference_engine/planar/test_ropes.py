@@ -27,8 +27,8 @@ def test_a_rope_that_goes_taut_takes_the_speed_along_it():
     i = int(np.searchsorted(motion.time, motion.events.times("impact")[0]))
     assert motion.twist[i, 0, :2] == pytest.approx([3.0, -GRAVITY * taut], abs=1e-11)
     assert motion.twist[i + 1, 0, :2] == pytest.approx([-0.9427860968331362, -1.392663874062061], abs=1e-11)
-    held = motion.time > taut
-    assert np.hypot(*motion.pose[held, 0, :2].T) == pytest.approx(1.5, abs=1e-12)
+    active = motion.time > taut
+    assert np.hypot(*motion.pose[active, 0, :2].T) == pytest.approx(1.5, abs=1e-12)
     angle = math.atan2(3.0 * taut, 0.5 * GRAVITY * taut**2)
     spin = -math.hypot(0.9427860968331362, 1.392663874062061) / 1.5
 

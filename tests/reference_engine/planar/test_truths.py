@@ -1,4 +1,7 @@
-"""The witness is checked by a second way: closed forms against integration, reduced equations against whole ones."""
+"""The nearest points is checked by a second way: closed forms against integration, reduced equations against whole
+
+ones.
+"""
 
 import math
 
@@ -40,8 +43,8 @@ def test_the_rocking_block_swings_as_its_equation_and_loses_what_the_angular_mom
     inertia, half = 10.0 / 12.0, (0.5, 1.5)
     about_struck = inertia + half[1] ** 2 - half[0] ** 2  # of a spin about the other corner
     assert rocking.ratio == pytest.approx(about_struck / (inertia + half[0] ** 2 + half[1] ** 2), abs=1e-15)
-    struck = rocking.ratio * end[2][1]
-    back = integrate(rate, (rocking.alpha, -struck), 1.0, until=lambda t, y: -y[1])
+    impact_times = rocking.ratio * end[2][1]
+    back = integrate(rate, (rocking.alpha, -impact_times), 1.0, until=lambda t, y: -y[1])
     assert rocking.alpha - back[2][0] == pytest.approx(rocking.amplitudes(2)[1], abs=1e-12)
     at_impact = rocking.pose(rocking.impacts(2), 2)
     assert at_impact == pytest.approx(np.array([[0.0, 1.5, 0.0]] * 2), abs=1e-12)
@@ -98,8 +101,8 @@ def test_a_tipping_block_starts_with_the_forces_of_the_fourth_regime():
     assert ahead - 1.5 * turn == pytest.approx(0.1967773911326537, rel=1e-9)
 
 
-@pytest.mark.parametrize("law", ["newton", "poisson"])
-def test_an_impact_with_friction_ends_at_its_law_and_inside_the_cone(law):
+@pytest.mark.parametrize("impact_law", ["newton", "poisson"])
+def test_an_impact_with_friction_ends_at_its_law_and_inside_the_cone(impact_law):
     draw = np.random.default_rng(3)
     for _ in range(40):
         K = truths.collision_matrix(tuple(draw.uniform(-0.5, 0.5, 2)), draw.uniform(0.05, 0.5))
@@ -107,10 +110,10 @@ def test_an_impact_with_friction_ends_at_its_law_and_inside_the_cone(law):
         mu, e = draw.uniform(0.0, 0.6), draw.uniform(0.0, 1.0)
         if mu * abs(K[0, 1]) > 0.9 * K[0, 0]:
             continue
-        j = truths.routh_impact(K, u, mu, e, law)
+        j = truths.routh_impact(K, u, mu, e, impact_law)
         after = u + K @ j
         assert abs(j[1]) <= mu * j[0] * (1.0 + 1e-12)
-        if law == "newton":
+        if impact_law == "newton":
             assert after[0] == pytest.approx(-e * u[0], abs=1e-12)
         elif e == 0.0:
             assert after[0] == pytest.approx(0.0, abs=1e-12)

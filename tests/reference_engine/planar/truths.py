@@ -169,18 +169,18 @@ def ladder_forces(y: Array, length: float, floor: float, wall: float) -> Array:
     return np.linalg.solve(matrix, [h * s * w2, h * c * w2 - GRAVITY, 0.0])
 
 
-def foot_rate(length: float, push: float) -> Rate:
+def foot_rate(length: float, apply_forces: float) -> Rate:
     """(x, theta, x', theta') of a rod whose lower end slides on the floor; the upper end falls to the right.
 
-    `push`: friction on the foot over its normal force, +mu while it slides to the left.
+    `apply_forces`: friction on the foot over its normal force, +mu while it slides to the left.
     """
 
     def rate(t: float, y: Array) -> Sequence[float]:
         _, th, u, w = y
         s, c, h = math.sin(th), math.cos(th), length / 2.0
-        k = 12.0 * h * (s - push * c) / length**2  # theta'' = k N
+        k = 12.0 * h * (s - apply_forces * c) / length**2  # theta'' = k N
         normal = (GRAVITY - h * c * w * w) / (1.0 + h * s * k)
-        return u, w, push * normal, k * normal
+        return u, w, apply_forces * normal, k * normal
 
     return rate
 
@@ -238,27 +238,32 @@ def tipping_and_slipping_rate(width: float, height: float, slope: float, mu: flo
 # --- a disc in a bowl, phi from the bottom ----------------------------------------------------------------
 
 
-def sliding_in_bowl_rate(path: float, radius: float, k: float, push: float) -> Rate:
+def sliding_in_bowl_rate(path: float, radius: float, k: float, apply_forces: float) -> Rate:
     """(phi, angle, phi', spin) of a disc of inertia k m r^2 that slides; `path`: radius of its centre's circle.
 
-    `push`: friction along the direction of growing phi over the normal force N = g cos(phi) + path phi'^2.
+    `apply_forces`: friction along the direction of growing phi over the normal force N = g cos(phi) + path phi'^2.
     """
 
     def rate(t: float, y: Array) -> Sequence[float]:
         normal = GRAVITY * math.cos(y[0]) + path * y[2] ** 2
-        return y[2], y[3], (push * normal - GRAVITY * math.sin(y[0])) / path, push * normal / (k * radius)
+        return (
+            y[2],
+            y[3],
+            (apply_forces * normal - GRAVITY * math.sin(y[0])) / path,
+            apply_forces * normal / (k * radius),
+        )
 
     return rate
 
 
-# --- impact with friction at one place --------------------------------------------------------------------
+# --- impact with friction at one contact --------------------------------------------------------------------
 
 
-def routh_impact(K: Array, u: Array, mu: float, e: float, law: str) -> Array:
-    """Impulse (normal, tangential) at one place by Darboux's and Keller's equations in the normal impulse.
+def routh_impact(K: Array, u: Array, mu: float, e: float, impact_law: str) -> Array:
+    """Impulse (normal, tangential) at one contact by Darboux's and Keller's equations in the normal impulse.
 
     K: u_plus - u_minus = K j, rows and columns normal, tangential. Slip takes mu of the normal impulse; where it
-    stops, it sticks if that takes no more than mu, else it goes back. `law`: the impact ends where u_n = -e u_n0
+    stops, it sticks if that takes no more than mu, else it goes back. `impact_law`: the impact ends where u_n = -e u_n0
     ("newton"), or at (1 + e) times the normal impulse of compression ("poisson").
     Source: Routh 1905, Dynamics of a System of Rigid Bodies, art. 187 ff.; Keller 1986, J. Appl. Mech. 53.
     """
@@ -268,7 +273,7 @@ def routh_impact(K: Array, u: Array, mu: float, e: float, law: str) -> Array:
     while True:
         gain = K @ [1.0, slope]
         stop = -v[1] / gain[1] if v[1] * gain[1] < 0.0 else math.inf
-        if law == "newton":
+        if impact_law == "newton":
             left = (-e * u[0] - v[0]) / gain[0]
         else:
             left = -v[0] / gain[0] if compressing else end - j[0]
@@ -276,7 +281,7 @@ def routh_impact(K: Array, u: Array, mu: float, e: float, law: str) -> Array:
         j += step * np.array([1.0, slope])
         v += step * gain
         if left <= stop:
-            if law == "newton" or not compressing:
+            if impact_law == "newton" or not compressing:
                 return j
             compressing, end = False, (1.0 + e) * j[0]
         else:

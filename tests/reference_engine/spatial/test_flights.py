@@ -1,4 +1,4 @@
-"""Flights and impacts at one place: parabolas, free turning, spheres that strike aslant, and what flights are not."""
+"""Flights and impacts at one contact: parabolas, free turning, spheres that strike aslant, and what flights are not."""
 
 import math
 
@@ -33,9 +33,9 @@ def test_a_ball_bounces_at_the_times_of_a_geometric_series():
     body = sphere(position=(0.0, 0.0, 1.1))
     motion = simulate_flights((body,), (FLOOR,), [2.5], gravity=-9.81 * UP, law="stronge", pair=law_of_pairs(0.3, 0.8))
     first = math.sqrt(2.0 / 9.81)
-    exact = [first * (1.0 + 2.0 * sum(0.8**k for k in range(1, n))) for n in range(1, len(motion.strikes) + 1)]
+    exact = [first * (1.0 + 2.0 * sum(0.8**k for k in range(1, n))) for n in range(1, len(motion.impacts) + 1)]
     assert len(exact) == 4
-    assert [strike.time for strike in motion.strikes] == approx(exact, abs=1e-13)
+    assert [strike.time for strike in motion.impacts] == approx(exact, abs=1e-13)
 
 
 def test_a_body_that_tumbles_is_where_jacobi_s_functions_have_it():
@@ -57,13 +57,13 @@ def test_a_body_that_tumbles_is_where_jacobi_s_functions_have_it():
 def test_two_spheres_strike_aslant_and_grip_or_slide(law, friction):
     """Normal impulse (1 + e) M |v_n|; tangential (2/7) M |u_t| where that is inside the cone, else mu times the normal.
 
-    Masses 1 and 2, radii 0.1 and 0.2, e = 0.8: it grips from mu = 0.08392176977205 on.
+    Masses 1 and 2, radii 0.1 and 0.2, e = 0.8: it sticks from mu = 0.08392176977205 on.
     """
     n = np.array([2.0, 2.0, 1.0]) / 3.0  # from the first to the second
     one = sphere(position=-0.1 * n - 0.1 * np.array([3.0, 1.0, 0.0]), velocity=(2.0, 1.0, 0.0), spin=(0.0, 5.0, 10.0))
     other = sphere(mass=2.0, radius=0.2, position=0.2 * n, velocity=(-1.0, 0.0, 0.0), spin=(3.0, 0.0, -2.0))
     motion = simulate_flights((one, other), (), [0.2], gravity=np.zeros(3), law=law, pair=law_of_pairs(friction, 0.8))
-    (strike,) = motion.strikes
+    (strike,) = motion.impacts
     assert strike.time == approx(0.1, abs=1e-14)
     if friction == 0.3:
         first = (-0.321693121693122, -1.02328042328042, -0.91005291005291)
@@ -87,7 +87,7 @@ def test_a_corner_that_strikes_gets_the_impulse_of_the_law():
     q = np.array([0.8, 0.4, -0.2, 0.4])
     body = solid(position=(0.0, 0.0, 2.0), orientation=q, velocity=(1.5, 0.8, -2.0), inertia=(0.1, 0.2, 0.25))
     motion = simulate_flights((body,), (FLOOR,), [1.0], gravity=np.zeros(3), law="poisson", pair=law_of_pairs(0.3, 0.5))
-    (strike,) = motion.strikes
+    (strike,) = motion.impacts
     e = np.eye(3)
     R = (e + 2.0 * np.cross(q[1:], np.cross(q[1:], e) + q[0] * e)).T
     arms = CUBE @ R.T
@@ -102,8 +102,8 @@ def test_a_corner_that_strikes_gets_the_impulse_of_the_law():
 @pytest.mark.parametrize(
     ("given", "restitution", "why"),
     [
-        ({"velocity": (0.0, 0.0, -1.0)}, 0.5, "4 places are struck at once"),
-        ({"orientation": (0.8, 0.4, -0.2, 0.4), "velocity": (0.0, 0.0, -1.0)}, 0.0, "stay in touch after the impact"),
+        ({"velocity": (0.0, 0.0, -1.0)}, 0.5, "4 contacts are struck at once"),
+        ({"orientation": (0.8, 0.4, -0.2, 0.4), "velocity": (0.0, 0.0, -1.0)}, 0.0, "stay in contact after the impact"),
         ({"position": (0.0, 0.0, 0.5)}, 0.5, "bodies that touch do not part"),
     ],
 )
@@ -117,7 +117,7 @@ def test_what_is_no_flight_is_an_error_that_says_when_and_why(given, restitution
 
 def test_bounces_that_grow_short_end_in_an_error():
     body = sphere(position=(0.0, 0.0, 1.1))
-    with pytest.raises(FlightError, match=r"it comes to rest|do not part|stay in touch"):
+    with pytest.raises(FlightError, match=r"it comes to rest|do not part|stay in contact"):
         simulate_flights((body,), (FLOOR,), [9.0], gravity=-9.81 * UP, law="newton", pair=law_of_pairs(0.0, 0.5))
 
 
@@ -127,8 +127,8 @@ def test_a_cube_that_lands_flat_leaves_flat_and_one_by_one_as_an_order_says():
         motion = simulate_flights(
             (body,), (FLOOR,), [2.0], gravity=np.zeros(3), law=law, pair=law_of_pairs(0.0, 0.5), order=order
         )
-        assert motion.strikes[0].time == approx(1.0, abs=1e-14)
-        assert sum(strike.impulse for strike in motion.strikes) == approx(np.array([0.0, 0.0, 1.5]), abs=1e-12)
+        assert motion.impacts[0].time == approx(1.0, abs=1e-14)
+        assert sum(strike.impulse for strike in motion.impacts) == approx(np.array([0.0, 0.0, 1.5]), abs=1e-12)
         assert motion.velocity[-1, 0] == approx(np.array([0.3, 0.0, 0.5]), abs=1e-12)
         assert motion.spin[-1] == approx(np.zeros((1, 3)), abs=1e-11)
     with pytest.raises(ValueError, match="law: 'stronge' is not one of at-once-newton, at-once-poisson"):
@@ -138,5 +138,5 @@ def test_a_cube_that_lands_flat_leaves_flat_and_one_by_one_as_an_order_says():
 def test_bodies_that_do_not_move_one_another_need_no_order():
     balls = tuple(sphere(position=(x, 0.0, 0.6)) for x in (0.0, 1.0, 2.0))
     motion = simulate_flights(balls, (FLOOR,), [0.6], gravity=-9.81 * UP, law="stronge", pair=law_of_pairs(0.3, 0.8))
-    assert len(motion.strikes) == 3
+    assert len(motion.impacts) == 3
     assert np.ptp(motion.position[-1, :, 2]) < 1e-14

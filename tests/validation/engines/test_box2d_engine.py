@@ -127,8 +127,8 @@ def test_a_polygon_that_box2d_would_change_or_refuse_is_declined_and_any_other_i
     reason = ENGINE.declines(scene(PlanarBody(name="cut", shape=cut, mass=1.0, inertia=1.0), duration=1.0))
     tiny = Polygon(vertices=((-width, -width), (width, -width), (0.0, width)))
     tiny_reason = ENGINE.declines(scene(PlanarBody(name="tiny", shape=tiny, mass=1.0, inertia=1.0), duration=1.0))
-    for said in (reason, tiny_reason):
-        assert said is None or "Box2D merges" in said or "Box2D refuses" in said
+    for decisions in (reason, tiny_reason):
+        assert decisions is None or "Box2D merges" in decisions or "Box2D refuses" in decisions
     assert tiny_reason is not None or width >= 1e-3
 
 

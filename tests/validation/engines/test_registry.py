@@ -20,7 +20,7 @@ from pytest import approx
 from tests.validation.engines.planar_scenes import DT, G, ball, scene
 from validation import engines
 from validation.engines import (
-    EngineWordError,
+    EngineNameError,
     engine_of,
     load_engine,
     present_engines,
@@ -81,7 +81,7 @@ def test_what_is_left_out_is_left_open(word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "word, said",
+    "word, decisions",
     [
         ("", "cannot be read"),
         ("pymunk==", "something is missing"),
@@ -97,19 +97,19 @@ def test_what_is_left_out_is_left_open(word: str) -> None:
         ("pymunk:iterations=5,iterations=6", "'iterations' is set twice"),
     ],
 )
-def test_a_word_that_cannot_be_read_says_in_a_line_how_one_is_written(word: str, said: str) -> None:
-    with pytest.raises(EngineWordError) as error:
+def test_a_word_that_cannot_be_read_says_in_a_line_how_one_is_written(word: str, decisions: str) -> None:
+    with pytest.raises(EngineNameError) as error:
         engine_of(word)
-    assert said in str(error.value) and "\n" not in str(error.value)
+    assert decisions in str(error.value) and "\n" not in str(error.value)
     assert repr(word) in str(error.value)
 
 
 def test_an_unknown_name_is_answered_with_the_nearest_and_all_that_are_present() -> None:
     with pytest.raises(
-        EngineWordError, match=r"^unknown engine 'pymonk'; did you mean 'pymunk'\? Present: reference, "
+        EngineNameError, match=r"^unknown engine 'pymonk'; did you mean 'pymunk'\? Present: reference, "
     ):
         engine_of("pymonk")
-    with pytest.raises(EngineWordError, match=r"^unknown engine 'havok'\. Present: reference, "):
+    with pytest.raises(EngineNameError, match=r"^unknown engine 'havok'\. Present: reference, "):
         engine_of("havok")
 
 
@@ -148,7 +148,7 @@ def test_an_engine_whose_library_is_not_installed_is_unavailable_with_the_comman
     absent(monkeypatch, "pymunk")
     assert unavailable_engines()["pymunk"] == "not installed; run: pip install pymunk"
     assert "pymunk" not in present_engines()
-    with pytest.raises(EngineWordError, match=r"^engine 'pymunk' is unavailable: not installed; run: pip install"):
+    with pytest.raises(EngineNameError, match=r"^engine 'pymunk' is unavailable: not installed; run: pip install"):
         engine_of("pymunk")
 
 
@@ -162,7 +162,7 @@ def test_a_version_that_is_not_the_installed_one_is_refused_with_the_one_that_is
     import pymunk
 
     assert load_engine(engine_of(f"pymunk=={pymunk.version}")).version == pymunk.version
-    with pytest.raises(EngineWordError, match=rf"^engine 'pymunk==1\.0': version {pymunk.version} of pymunk is inst"):
+    with pytest.raises(EngineNameError, match=rf"^engine 'pymunk==1\.0': version {pymunk.version} of pymunk is inst"):
         load_engine(engine_of("pymunk==1.0"))
 
 
@@ -182,7 +182,7 @@ def test_others_register_engines_of_their_own_and_cannot_take_ours_away(
         assert unavailable_engines() == {"gone": "its module 'no_such_module' is not installed"}
         assert load_engine(engine_of("falling")).version == "0.3"
         assert load_engine(engine_of("pymunk")).name == "pymunk"
-        with pytest.raises(EngineWordError, match=r"^engine 'broken' cannot be loaded: AttributeError: .*'Absent'"):
+        with pytest.raises(EngineNameError, match=r"^engine 'broken' cannot be loaded: AttributeError: .*'Absent'"):
             load_engine(engine_of("broken"))
     finally:
         engines._registered.cache_clear()
@@ -213,7 +213,7 @@ def test_the_current_folder_never_hides_what_is_installed(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "word, said",
+    "word, decisions",
     [
         ("absent.Engine", "unknown engine 'absent.Engine': no module 'absent' is installed or in the current folder"),
         ("mine.Faling", "unknown engine 'mine.Faling': 'mine' has no 'Faling'; did you mean 'Falling'?"),
@@ -223,12 +223,12 @@ def test_the_current_folder_never_hides_what_is_installed(folder: Path) -> None:
         ("mine.Falling==1", "engine 'mine.Falling==1': version 0.3 of mine.Falling is installed"),
     ],
 )
-def test_a_path_that_leads_to_no_engine_says_where_it_ends(folder: Path, word: str, said: str) -> None:
+def test_a_path_that_leads_to_no_engine_says_where_it_ends(folder: Path, word: str, decisions: str) -> None:
     (folder / "mine.py").write_text(FALLING)
     (folder / "faulty.py").write_text("1 / 0")
-    with pytest.raises(EngineWordError) as error:
+    with pytest.raises(EngineNameError) as error:
         load_engine(engine_of(word))
-    assert str(error.value).startswith(said) and "\n" not in str(error.value)
+    assert str(error.value).startswith(decisions) and "\n" not in str(error.value)
 
 
 # --- an executable ----------------------------------------------------------------------------------------------
@@ -366,12 +366,12 @@ def is_gone(pid: int) -> bool:
 
 def test_a_path_that_is_no_executable_says_what_to_do(folder: Path) -> None:
     (folder / "notes").write_text("not a program")
-    with pytest.raises(EngineWordError, match=r"^engine './absent': no such file; give the path of an executable"):
+    with pytest.raises(EngineNameError, match=r"^engine './absent': no such file; give the path of an executable"):
         engine_of("./absent")
-    with pytest.raises(EngineWordError, match=r"^engine './notes' is not executable; run: chmod \+x \./notes$"):
+    with pytest.raises(EngineNameError, match=r"^engine './notes' is not executable; run: chmod \+x \./notes$"):
         engine_of("./notes")
     (folder / "notes").chmod(0o755)
-    with pytest.raises(EngineWordError, match=r"^engine './notes' .*cannot be started"):
+    with pytest.raises(EngineNameError, match=r"^engine './notes' .*cannot be started"):
         load_engine(engine_of("./notes"))
 
 

@@ -16,7 +16,7 @@ from tests.validation.command import upright
 from tests.validation.judging.test_ensembles import ensemble, evidence, series, spread
 from tests.validation.store.made import case, falling, info, measurement, result
 from validation.engines import present_engines
-from validation.judging.comparison import LAWS, compare, settings_apart, told_roughly
+from validation.judging.comparison import LAWS, compare, is_chaotic, settings_apart
 from validation.metrics import METRICS
 from validation.records.case import CaseResult
 from validation.records.measurement import Measurement
@@ -71,9 +71,7 @@ def test_one_run_of_a_chaotic_motion_tells_neither_better_nor_worse() -> None:
 
 def test_perturbed_starts_of_both_sides_tell_which_chaotic_motion_is_worse() -> None:
     sides = [side(measurement(value=value, noise="chaotic")) for value in (1e-3, 2e-3)]
-    assert told_roughly(compare(STACK, *sides)) and not told_roughly(
-        compare(STACK, side(depth(1e-3)), side(depth(1.0)))
-    )
+    assert is_chaotic(compare(STACK, *sides)) and not is_chaotic(compare(STACK, side(depth(1e-3)), side(depth(1.0))))
     found = compare(STACK, *sides, evidence(ensemble(series(spread(1e-3))), ensemble(series(spread(2e-3)))))
     assert found.sign == "worse" and [change.law for change in found.changes] == ["no overlap"]
     same = compare(STACK, *sides, evidence(ensemble(series(spread(1e-3))), ensemble(series(spread(1e-3, seed=1)))))
@@ -116,8 +114,10 @@ def test_worse_in_one_metric_and_better_in_another_is_worse_and_shows_both() -> 
 
 def test_a_law_that_only_one_side_breaks_is_said() -> None:
     shallow, deep = side(measurement("penetration_max", 0.09)), side(measurement("penetration_max", 0.11))
-    assert compare(STACK, shallow, deep).told.startswith("breaks a law: penetration_max 110 mm (physics allows 100 mm)")
-    assert compare(STACK, deep, shallow).told.startswith("no longer breaks a law: penetration_max 110 mm")
+    assert compare(STACK, shallow, deep).summary.startswith(
+        "breaks a law: penetration_max 110 mm (physics allows 100 mm)"
+    )
+    assert compare(STACK, deep, shallow).summary.startswith("no longer breaks a law: penetration_max 110 mm")
     assert [compare(STACK, *pair).sign for pair in ((shallow, deep), (deep, shallow))] == ["worse", "better"]
 
 
@@ -134,7 +134,7 @@ def test_a_law_that_only_one_side_breaks_is_said() -> None:
 def test_outcomes_are_compared_before_metrics(old: str, new: str, sign: str) -> None:
     sides = [side(*[depth(1e-3)] * (word == "completed"), outcome=word, reason="why") for word in (old, new)]
     found = compare(STACK, *sides)
-    assert found.sign == sign and "why" in found.told
+    assert found.sign == sign and "why" in found.summary
 
 
 def test_the_table_tells_what_else_differs_between_the_sides() -> None:

@@ -51,16 +51,16 @@ def evidence(old: Ensemble, new: Ensemble, *others: tuple[Ensemble, Ensemble]) -
     return settled({i: compare(*pair) for i, pair in enumerate([(old, new), *others])}).get(0)
 
 
-def told(old: tuple[float, ...], new: tuple[float, ...], **given: Any) -> list[str]:
+def described(old: tuple[float, ...], new: tuple[float, ...], **given: Any) -> list[str]:
     found = evidence(ensemble(series(old, **given)), ensemble(series(new, **given)))
-    return [change.told(case()) for change in found.changes] if found else []
+    return [change.describe(case()) for change in found.changes] if found else []
 
 
 # --- what is told ---------------------------------------------------------------------------------------------------
 
 
 def test_the_sentence_has_both_medians_the_number_of_starts_p_and_the_effect() -> None:
-    (sentence,) = told(spread(1.2e-3), spread(1.9e-3, seed=1))
+    (sentence,) = described(spread(1.2e-3), spread(1.9e-3, seed=1))
     assert sentence == (
         "penetration_mean 1.9 mm, was 1.2 mm (1.6 times, medians of 20 starts; p = 3e-10, effect 0.99; allowed 10 %)"
     )
@@ -100,13 +100,13 @@ def test_worse_is_away_from_where_the_metric_should_be(better: Any, old: float, 
     ],
 )
 def test_what_is_not_certain_or_too_small_is_not_told(old: Any, new: Any, given: Any) -> None:
-    assert told(old, new, **given) == []
+    assert described(old, new, **given) == []
 
 
 def test_what_happens_no_more_is_told_so() -> None:
-    (sentence,) = told(spread(2.31), (NAN,) * 20, metric="rest_time", unit="s", better="neither")
+    (sentence,) = described(spread(2.31), (NAN,) * 20, metric="rest_time", unit="s", better="neither")
     assert sentence.startswith("rest_time: no longer happens, was 2.31 s (medians of 20 starts; p = ")
-    (sentence,) = told((NAN,) * 20, spread(2.31), metric="rest_time", unit="s", better="neither")
+    (sentence,) = described((NAN,) * 20, spread(2.31), metric="rest_time", unit="s", better="neither")
     assert sentence.startswith("rest_time: 2.31 s, did not happen before (medians of 20 starts; p = ")
 
 
@@ -126,7 +126,7 @@ def test_starts_that_no_longer_complete_are_a_regression() -> None:
     values = spread(1e-3)
     found = evidence(ensemble(series(values)), ensemble(series(values[:4]), completed=4, horizon=0.0))
     assert found and [(c.metric, c.move, c.old, c.new) for c in found.changes] == [(COMPLETED, "regressed", 20, 4)]
-    assert "completed_starts 4, was 20 (5 times less, of 20 and 20 starts; p = " in found.changes[0].told(case())
+    assert "completed_starts 4, was 20 (5 times less, of 20 and 20 starts; p = " in found.changes[0].describe(case())
     assert found.judged == frozenset(), "four starts say nothing about the metrics"
     fewer = evidence(ensemble(series(values)), ensemble(series(values[:18]), completed=18))
     assert fewer and fewer.changes == () and fewer.judged == {"penetration_mean"}
@@ -145,7 +145,7 @@ def test_both_are_compared_up_to_the_longest_horizon_that_both_have() -> None:
     worse = ensemble(series(loud, until=0.25), horizon=0.3)
     found = evidence(old, worse)
     assert found and found.until == 0.25
-    assert "medians of the first quarter of 20 starts" in found.changes[0].told(case())
+    assert "medians of the first quarter of 20 starts" in found.changes[0].describe(case())
     assert evidence(old, ensemble(horizon=0.05)) is None
 
 

@@ -67,8 +67,8 @@ def test_a_step_is_told_with_its_commit_both_levels_and_what_makes_us_sure() -> 
     first = turn.shift.start
     assert (turn.kind, turn.move) == ("step", "regressed") and abs(first - 120) <= 3
     commit = f"{first + 1:040d}"[::-1][:8]
-    assert turn.told.startswith("worse by 6.4 % (3.2 times what is allowed, 11 standard deviations)")
-    assert turn.told.endswith(f"at {commit} (run {first + 1}): 1.25e-05 s before, 1.33e-05 s since")
+    assert turn.summary.startswith("worse by 6.4 % (3.2 times what is allowed, 11 standard deviations)")
+    assert turn.summary.endswith(f"at {commit} (run {first + 1}): 1.25e-05 s before, 1.33e-05 s since")
 
 
 @pytest.mark.parametrize(
@@ -92,13 +92,13 @@ def test_worse_is_away_from_where_the_metric_should_be(better: Any, before: floa
 def test_a_drift_names_the_commits_between_which_it_went_on() -> None:
     slow = times(12.5, each=400) * np.clip(np.arange(400) - 150, 0, 200) / 2000 + times(12.5, each=400)
     (turn,) = trend_of(points(slow)).turns
-    assert turn.kind == "drift" and "slowly from" in turn.told and turn.told.startswith("worse by")
+    assert turn.kind == "drift" and "slowly from" in turn.summary and turn.summary.startswith("worse by")
 
 
 def test_what_has_accumulated_since_the_acceptance_is_told_where_no_turn_tells_it() -> None:
     slow = points(times(12.5, each=900) * (1.0 + 0.05 * np.arange(900) / 900))
     (turn,) = trend_of(slow).turns
-    assert turn.kind == "accumulated" and "little by little since 10000000 (run 1)" in turn.told
+    assert turn.kind == "accumulated" and "little by little since 10000000 (run 1)" in turn.summary
     assert trend_of(slow, accepted_run=850).turns == ()
 
 
@@ -112,7 +112,7 @@ def test_a_turn_before_the_acceptance_is_history() -> None:
 def test_another_version_of_the_engine_at_the_step_is_named() -> None:
     history = points([1.0] * 10) + [replace(p, run=11, engine_version="7.4") for p in points([2.0])]
     (turn,) = trend_of(history, measurement(unit="m")).turns
-    assert "(run 11), 7.4 after 7.3.1: " in turn.told and "constant before" in turn.told
+    assert "(run 11), 7.4 after 7.3.1: " in turn.summary and "constant before" in turn.summary
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_speed_that_was_bought_with_accuracy_is_said_to_be_so() -> None:
     (turn,) = trend_of(points(times(13.4, 12.5))).turns
     worse = Verdict(case=case(), word="regressed", worse=True, reason="penetration_mean 3.1 mm, was 0.4 mm")
     assert timing_line(turn, worse).endswith("; bought with accuracy: penetration_mean 3.1 mm, was 0.4 mm")
-    assert timing_line(turn, Verdict(case=case(), word="pass", worse=False, reason="")) == turn.told
+    assert timing_line(turn, Verdict(case=case(), word="pass", worse=False, reason="")) == turn.summary
 
 
 # --- from the store ---------------------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ def test_a_stored_trend_ends_with_the_run_that_is_asked_for(stored: Store) -> No
     (last,) = stored.results(10)
     baseline = stored.baselines("main")[last.case.identity.key]
     (turn,) = stored_trend(stored, stored.run(10), last.case, last.measurements[0], baseline).fresh
-    assert "at 00000008 (run 9): 0.4 mm before, 0.6 mm since" in turn.told
+    assert "at 00000008 (run 9): 0.4 mm before, 0.6 mm since" in turn.summary
     assert stored_trend(stored, stored.run(8), last.case, last.measurements[0], baseline).turns == ()
 
 
@@ -199,10 +199,10 @@ def test_a_change_of_time_is_called_only_where_a_rerun_has_it_too() -> None:
         return confirmed_times([(verdict, turn)], lambda keys: dict.fromkeys(keys, seconds))
 
     ((_, sure),), none = rerun(1.4e-5)
-    assert sure.told == f"{turn.told}; a rerun has 1.4e-05 s" and none == []
+    assert sure.summary == f"{turn.summary}; a rerun has 1.4e-05 s" and none == []
     assert rerun(1.1e-5) == ([], [(verdict, turn, 1.1e-5)])
-    told, ((_, _, nothing),) = confirmed_times([(verdict, turn)], lambda keys: {})
-    assert told == [] and math.isnan(nothing)
+    described, ((_, _, nothing),) = confirmed_times([(verdict, turn)], lambda keys: {})
+    assert described == [] and math.isnan(nothing)
     assert confirmed_times([], lambda keys: pytest.fail("nothing is run again where nothing changed")) == ([], [])
 
 
@@ -221,9 +221,9 @@ def test_check_times_a_case_again_before_it_says_that_it_is_slower(tmp_path: Pat
             store.finish_run(run)
         store.accept(1, who="R.", reason="x")
     done = upright("check", *words, folder=tmp_path, UPRIGHT_DB="")
-    told = " ".join(done.stdout.split())
-    assert done.returncode == 0 and "time of a step, upright-block × pymunk@fair: worse" in told, done.stdout
-    assert "; a rerun has " in told
+    described = " ".join(done.stdout.split())
+    assert done.returncode == 0 and "time of a step, upright-block × pymunk@fair: worse" in described, done.stdout
+    assert "; a rerun has " in described
 
 
 @pytest.fixture
@@ -242,13 +242,15 @@ def test_upright_history_tells_it(history: Callable[..., tuple[int, str, str]]) 
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "decisions"),
     [
         (["upright-block", "--metric", "penetration_men"], "did you mean 'penetration_mean'?"),
         (["stack:n=3", "-e", "pymunk"], "no stored run has it; run it first: upright run stack:n=3 --engine pymunk"),
         (["upright-block", "--run", "1", "-e", "box2d"], "run 1 has no"),
     ],
 )
-def test_what_is_not_there_is_said(history: Callable[..., tuple[int, str, str]], words: list[str], said: str) -> None:
+def test_what_is_not_there_is_said(
+    history: Callable[..., tuple[int, str, str]], words: list[str], decisions: str
+) -> None:
     status, _, error = history(*words)
-    assert status == 2 and said in error
+    assert status == 2 and decisions in error

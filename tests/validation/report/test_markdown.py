@@ -16,7 +16,7 @@ from validation.report.table import render_table, render_verdicts
 
 LAWS = {"penetration_mean": 1e-3}
 WORSE = pair(stored(value=3.2e-3), stored(value=0.4e-3))
-KNOWN = (WORSE[0], replace(WORSE[1], worse=False, excuse="known", reason=f"{WORSE[1].reason} [known, by R.: #31]"))
+KNOWN = (WORSE[0], replace(WORSE[1], worse=False, waiver="known", reason=f"{WORSE[1].reason} [known, by R.: #31]"))
 ALWAYS = pair(stored(case("b"), 5e-3), stored(case("b"), 5e-3), LAWS)
 
 

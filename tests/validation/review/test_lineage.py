@@ -193,8 +193,8 @@ def test_what_fails_is_an_error_and_ten_lines_are_the_most() -> None:
     kinds = [line.split(" ")[0] for line in commit_annotations(every_kind())]
     assert kinds == ["::error"] * 3 + ["::warning"] * 2 + ["::notice"]
     many = [pair(broken(case(f"s{i}")), stored(case(f"s{i}"))) for i in range(14)]
-    told = commit_annotations(many)
-    assert len(told) == MOST and told[-1] == "::notice title=Upright::5 more stand in the job's summary"
+    described = commit_annotations(many)
+    assert len(described) == MOST and described[-1] == "::notice title=Upright::5 more stand in the job's summary"
     assert len(commit_annotations(many[:10])) == 10
 
 
@@ -219,7 +219,7 @@ esac
 
 
 @pytest.mark.parametrize(
-    ("listing", "writing", "told", "method"),
+    ("listing", "writing", "described", "method"),
     [
         ("true", "true", "", "--method POST repos/us/mine/issues/7/comments"),
         ("echo 41; echo 42", "true", "", "--method PATCH repos/us/mine/issues/comments/41"),
@@ -228,7 +228,7 @@ esac
     ],
 )
 def test_one_comment_is_written_and_then_replaced(
-    tmp_path: Path, listing: str, writing: str, told: str, method: str
+    tmp_path: Path, listing: str, writing: str, described: str, method: str
 ) -> None:
     gh, calls, body = tmp_path / "gh", tmp_path / "calls", tmp_path / "comment.md"
     gh.write_text(GH.replace("{listing}", listing).replace("{writing}", writing))
@@ -238,4 +238,4 @@ def test_one_comment_is_written_and_then_replaced(
     known |= {"GITHUB_REPOSITORY": "us/mine", "PULL_REQUEST": "7"}
     done = subprocess.run([ROOT / "ci/comment.sh", body], env=os.environ | known, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(told) and method in calls.read_text().splitlines()[-1]
+    assert done.stdout.startswith(described) and method in calls.read_text().splitlines()[-1]

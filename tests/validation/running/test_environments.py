@@ -42,16 +42,18 @@ def made(cache: Path) -> list[str]:
 
 def test_another_version_gets_an_environment_once_and_this_python_is_left_alone(toy: Path) -> None:
     assert is_here(choice("1.0")) and not is_here(choice("2.0"))
-    told: list[str] = []
-    environment = environment_of(choice("2.0"), told.append)
-    assert told[0] == "making a virtual environment" and told[-1].startswith("installing collected packages: toy")
+    described: list[str] = []
+    environment = environment_of(choice("2.0"), described.append)
+    assert described[0] == "making a virtual environment" and described[-1].startswith(
+        "installing collected packages: toy"
+    )
     assert environment.packages == {"toy-engine": "2.0"}
     asked = "import toy_engine; print(toy_engine.Toy.version)"
     there = subprocess.run([environment.python, "-I", "-c", asked], capture_output=True, text=True)
     here = subprocess.run([sys.executable, "-I", "-c", asked], capture_output=True, text=True)
     assert there.stdout == "2.0\n" and "No module named 'toy_engine'" in here.stderr
-    told.clear()
-    assert environment_of(choice("2.0"), told.append) == environment and told == []
+    described.clear()
+    assert environment_of(choice("2.0"), described.append) == environment and described == []
 
 
 def test_a_version_that_is_not_there_is_told_with_those_that_are_and_leaves_nothing(toy: Path) -> None:

@@ -12,7 +12,7 @@ from tests.validation.store.made import case, failed, info
 from tests.validation.store.test_groups import moved, the
 from validation.judging.judge import exit_status, judge
 from validation.records.case import CaseResult
-from validation.review.groups import excused
+from validation.review.groups import waived
 from validation.review.lineage import History, Lineage
 from validation.store import Store
 
@@ -51,7 +51,7 @@ def checked(
     store.save_verdicts(run, verdicts)
     store.finish_run(run)
     store.carry_over(run)
-    return run, exit_status(excused(verdicts, store.groups(run), run))
+    return run, exit_status(waived(verdicts, store.groups(run), run))
 
 
 def accepted(store: Store, branch: str, commit: str, *results: CaseResult, **more: object) -> int:

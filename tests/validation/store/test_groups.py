@@ -12,7 +12,7 @@ import pytest
 from tests.validation.store.made import case, failed, falling, info, measurement, result
 from validation.judging.judge import judge
 from validation.records.case import Case, CaseResult
-from validation.review.groups import Group, Said, member
+from validation.review.groups import Decision, Group, member
 from validation.review.ledger import LedgerError
 from validation.store import Store
 from validation.store.errors import StoreError
@@ -283,9 +283,9 @@ def test_a_quarantine_ends_on_its_day(store: Store) -> None:
     store.mark("quarantine", [number], who="A.", reason="so", scope="it", owner="B.", until=SOON)
     found = the(store.groups(run)).worst
     assert found.entry
-    said = [Said(found.entry, found.sighting.fingerprint)]
-    assert member(found.sighting, said, run, SOON - timedelta(seconds=1)).state == "quarantined"
-    assert member(found.sighting, said, run, SOON).state == "new"
+    decisions = [Decision(found.entry, found.occurrence.fingerprint)]
+    assert member(found.occurrence, decisions, run, SOON - timedelta(seconds=1)).state == "quarantined"
+    assert member(found.occurrence, decisions, run, SOON).state == "new"
 
 
 def test_missing_is_amber_and_never_green(store: Store) -> None:

@@ -83,8 +83,8 @@ def test_a_server_that_is_not_there_is_said_without_the_password() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    told = refusal(f"postgresql://upright:secret@127.0.0.1:{port}/results")
-    assert told == (
+    described = refusal(f"postgresql://upright:secret@127.0.0.1:{port}/results")
+    assert described == (
         f"cannot reach the database at 127.0.0.1:{port} (connection refused); nothing was run. "
         "Without --db results go to ./upright.db"
     )

@@ -124,8 +124,10 @@ def test_an_engine_that_sinks_since_a_commit_is_found_past_those_that_do_not_bui
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"first bad commit: {culprit[:8]} sinks a little (Rae, ")
     assert "the upright block is up to" in done.stdout and "2 mm" in done.stdout
-    told = " ".join(done.stderr.split())
-    assert "does not build (Rae, " in told and "cannot be built (exit status 1: ValueError: could not" in told, told
+    described = " ".join(done.stderr.split())
+    assert (
+        "does not build (Rae, " in described and "cannot be built (exit status 1: ValueError: could not" in described
+    ), described
     assert project.worktrees() == 1
 
     code, _, err = call(monkeypatch, capsys, "bisect", good, bad, *words[3:], "--repo", str(tmp_path))

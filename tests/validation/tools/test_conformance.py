@@ -51,22 +51,22 @@ def compiled(folder: Path, monkeypatch: pytest.MonkeyPatch, right: str = "", wro
 
 
 def failed(checks: list[Check]) -> list[str]:
-    return [f"{check.about}: {check.told}" for check in checks if check.status == "fails"]
+    return [f"{check.about}: {check.summary}" for check in checks if check.status == "fails"]
 
 
 @needs_cc
 def test_the_engine_in_c_keeps_the_protocol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checks = compiled(tmp_path, monkeypatch)
     assert failed(checks) == []
-    notes = [check.told for check in checks if check.status == "note"]
+    notes = [check.summary for check in checks if check.status == "note"]
     assert notes[:2] == ["reports no contacts; what they would tell is not tested", "declined: it is planar"]
     assert all(note.startswith("declined: ") for note in notes[1:])
-    assert checks[0].told == "./falling falling 1.0, profiles default, 0 settings"
+    assert checks[0].summary == "./falling falling 1.0, profiles default, 0 settings"
 
 
 @needs_cc
 @pytest.mark.parametrize(
-    ("right", "wrong", "told"),
+    ("right", "wrong", "described"),
     [
         ("dt, -0.5 * dt, samples", "dt, 0.5 * dt, samples", "velocity lag: declared 0.00208 s, found -0.00208 s"),
         ("p[2] = body[i].angle", "p[2] = body[i].angle - 6.5 * (s > 200)", "angle: off by 6.5 rad"),
@@ -78,13 +78,13 @@ def test_the_engine_in_c_keeps_the_protocol(tmp_path: Path, monkeypatch: pytest.
     ],
 )
 def test_what_is_not_kept_is_told(
-    right: str, wrong: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    right: str, wrong: str, described: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert told in "\n".join(failed(compiled(tmp_path, monkeypatch, right, wrong)))
+    assert described in "\n".join(failed(compiled(tmp_path, monkeypatch, right, wrong)))
 
 
 @pytest.mark.parametrize(
-    ("member", "normal", "impulse", "told"),
+    ("member", "normal", "impulse", "described"),
     [
         (1, 1, 1, []),
         (1, -1, 1, ["contact normal: off by 2 (allowed 0.001); it points from a to b"]),
@@ -95,15 +95,15 @@ def test_what_is_not_kept_is_told(
     ],
 )
 def test_reported_contacts_follow_the_sign_convention(
-    member: int, normal: int, impulse: int, told: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    member: int, normal: int, impulse: int, described: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values = {"MEMBER": member, "NORMAL": normal, "IMPULSE": impulse}
     constants = "".join(f"{name} = {value}\n" for name, value in values.items())
     (tmp_path / "resting.py").write_text(constants + ENGINE)
     monkeypatch.chdir(tmp_path)
     found = failed(conformance(engine_of("resting.Resting")))
-    assert len(found) == len(told)
-    assert all(words in line for words, line in zip(told, found))
+    assert len(found) == len(described)
+    assert all(words in line for words, line in zip(described, found))
 
 
 @pytest.mark.parametrize("name", [name for name in present_engines() if name != "pybullet"])
@@ -141,7 +141,7 @@ def in_body_axes(self, body, force, point=None):
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "described"),
     [
         ({}, None),
         ({"SLIPPERY": "0.5"}, "friction: end: off by"),
@@ -155,14 +155,14 @@ def in_body_axes(self, body, force, point=None):
     ids=["none", "friction", "restitution", "hinge", "hinge 0/0", "velocity lag", "set_state", "apply_force"],
 )
 def test_a_fault_planted_in_an_engine_is_found(
-    fault: dict[str, str], told: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fault: dict[str, str], described: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values = {"SLIPPERY": "1.0", "DULL": "1.0", "LOOSE": "0.0", "LAG": "1", "FAULT": "{}"} | fault
     constants = "".join(f"{name} = {value}\n" for name, value in values.items())
     (tmp_path / "faulty.py").write_text(FAULTY + constants)
     monkeypatch.chdir(tmp_path)
     found = failed(conformance(engine_of("faulty.Engine")))
-    assert any(line.startswith(told) for line in found) if told else found == []
+    assert any(line.startswith(described) for line in found) if described else found == []
 
 
 WRONG = """
@@ -184,7 +184,7 @@ class Engine:
 
 
 @pytest.mark.parametrize(
-    ("declines", "answer", "told"),
+    ("declines", "answer", "described"),
     [
         ("5", "None", "declines returned 5 (int); it should be the reason as text, or None"),
         ("None", "None", "simulate returned None (NoneType); it should be a PlanarTrajectory"),
@@ -199,18 +199,20 @@ class Engine:
     ],
 )
 def test_a_wrong_answer_is_told_what_it_should_be_and_ends_its_own_case_only(
-    declines: str, answer: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    declines: str, answer: str, described: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer = answer if answer == "None" else f"PlanarTrajectory(**good | {answer})"
     (tmp_path / "wrong.py").write_text(WRONG.replace("DECLINES", declines).replace("ANSWER", answer))
     monkeypatch.chdir(tmp_path)
     checks = conformance(engine_of("wrong.Engine"))
     assert len(checks) > 10  # the others were asked all the same
-    assert any(check.about == "flight" and told in check.told and check.status == "fails" for check in checks), checks
+    assert any(
+        check.about == "flight" and described in check.summary and check.status == "fails" for check in checks
+    ), checks
 
 
 def test_an_engine_that_does_not_start_fails_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "broken.py").write_text("class Engine:\n    def __init__(self):\n        raise OSError('no licence')\n")
     monkeypatch.chdir(tmp_path)
     [check] = conformance(engine_of("broken.Engine"))
-    assert check.status == "fails" and "no licence" in check.told
+    assert check.status == "fails" and "no licence" in check.summary

@@ -14,7 +14,7 @@ import numpy as np
 from mujoco import mjtGeom
 from numpy.typing import NDArray
 
-from reference_engine.geometry.polygon import convex_parts
+from reference_engine.geometry.polygon import convex_pieces
 from validation.engines.engine import Settings
 from validation.engines.mujoco.mjcf import HAS_SPEC
 from validation.engines.shared.embedding import DEPTH, from_z_to, icosphere, prism, rectangle, vector_in_space
@@ -40,7 +40,7 @@ def body_geoms(spec: Any, shape: Any, name: str) -> Iterator[dict[str, Any]]:
         case "convex-mesh":
             yield _mesh(spec, f"{name}m", np.array(shape.points))
         case "polygon":
-            for k, part in enumerate(convex_parts(shape.vertices)):
+            for k, part in enumerate(convex_pieces(shape.vertices)):
                 if (box := rectangle(part)) is None:
                     yield _mesh(spec, f"{name}m{k}", prism(part))
                 else:

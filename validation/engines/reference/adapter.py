@@ -103,14 +103,14 @@ class Reference:
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         law, order = scene.contact.impact_law, scene.contact.impact_order
-        said = {
+        stated = {
             "impact_law": law if law in IMPACT_LAWS else None,
             "impact_order": order if order in IMPACT_ORDERS else None,
         }
         own: Mapping[str, Value] = {}
         if name == "fair":
             own = reference_ellipsoids.profile(scene) if isinstance(scene, SpatialScene) else FAIR
-        return {**own} | {setting: value for setting, value in said.items() if value is not None}
+        return {**own} | {setting: value for setting, value in stated.items() if value is not None}
 
     def declines(self, scene: Scene) -> str | None:
         if reason := not_taken(self, scene):
@@ -160,10 +160,10 @@ class Reference:
 
 def flies(scene: Scene) -> bool:
     """Whether it goes to the engine for flights: it names a law or an order of impacts that only that one has."""
-    said = scene.contact
+    stated = scene.contact
     if isinstance(scene, SpatialScene):
-        return bool(said.impact_law or said.impact_order) and not said.compliant
-    return said.impact_law not in (None, *IMPACT_LAWS) or said.impact_order not in (None, *IMPACT_ORDERS)
+        return bool(stated.impact_law or stated.impact_order) and not stated.compliant
+    return stated.impact_law not in (None, *IMPACT_LAWS) or stated.impact_order not in (None, *IMPACT_ORDERS)
 
 
 def takes_joints(scene: SpatialScene) -> bool:

@@ -19,7 +19,7 @@ from reference_engine import (
     PairLaw,
     simulate_compliant,
 )
-from reference_engine.compliant.world import Solid
+from reference_engine.compliant.world import Shape
 from scenarios.geometry import solid
 from scenarios.scene import SpatialScene, features, inertias, spatial_start
 from validation.engines.engine import Setting, Settings
@@ -99,10 +99,10 @@ def world_of(scene: SpatialScene) -> CompliantWorld:
     )
 
 
-def solid_of(member: Any) -> Solid:
+def solid_of(member: Any) -> Shape:
     """Raises CompliantError for what is no solid in space; `declines` says so before."""
     shape = solid(member)
-    if not isinstance(shape, Solid):
+    if not isinstance(shape, Shape):
         raise CompliantError(KNOWS_NOT["hollow-sphere"])
     return shape
 
@@ -132,8 +132,8 @@ def report_contacts(recorder: Recorder, motion: CompliantMotion, sample: int, dt
     """
     rows = [slice(*motion.first_contact[k : k + 2]) for k in range(sample - PARTS, sample + 1)]
     contacts = motion.contacts
-    place = [contacts.place[row] for row in rows]
-    if not len(place[-1]) or not all(np.array_equal(place[-1], other) for other in place[:-1]):
+    candidate = [contacts.candidate[row] for row in rows]
+    if not len(candidate[-1]) or not all(np.array_equal(candidate[-1], other) for other in candidate[:-1]):
         return
     force = np.array([contacts.force[row] for row in rows])
     impulse, coarse = (dt * np.tensordot(w, force, 1) for w in (BOOLE, SIMPSON))

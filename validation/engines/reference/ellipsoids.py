@@ -85,7 +85,7 @@ def world_of(scene: SpatialScene) -> EllipsoidWorld:
         inertia=own,
         fixed=~moving,
         containers=tuple(
-            library.HollowSphere(b.radius, b.center)
+            library.SphereInterior(b.radius, b.center)
             if isinstance(b, HollowSphere)
             else library.HalfSpace(b.point, b.normal)
             for b in scene.boundaries
@@ -119,8 +119,8 @@ def materials(scene: SpatialScene) -> tuple[NDArray[np.int64], Array, Array]:
             of_kind[kind] = len(sample)
             sample.append(member)
         material.append(of_kind[kind])
-    law = np.array([[scene.pair_law(a, b) for b in sample] for a in sample])
-    return np.array(material, np.int64), law[..., 0], law[..., 1]
+    coefficients = np.array([[scene.pair_law(a, b) for b in sample] for a in sample])
+    return np.array(material, np.int64), coefficients[..., 0], coefficients[..., 1]
 
 
 def simulate(scene: Scene, dt: float, settings: Settings) -> Trajectory:
@@ -146,7 +146,7 @@ class _World(World):
         return self._stepper.position, self._stepper.orientation, twist[:, :3], twist[:, 3:]
 
     def contacts(self) -> Rows:
-        at = self._stepper.touching()
+        at = self._stepper.step_contacts()
         return at.body[:, 0], at.body[:, 1], at.point, at.normal, at.gap, at.impulse
 
 
@@ -155,11 +155,11 @@ def warm_up() -> None:
     world = EllipsoidWorld(
         [(0.3, 0.2, 0.1), (0.2, 0.1, 0.1)],
         [(0.0, 0.0, 0.31), (0.0, 0.0, 0.72)],
-        containers=(library.HalfSpace(), library.HollowSphere(2.0)),
+        containers=(library.HalfSpace(), library.SphereInterior(2.0)),
         friction=0.5,
         restitution=0.5,
     )
     stepper = Stepper(world, 0.01)
     for _ in range(30):
         stepper.step()
-    stepper.touching()
+    stepper.step_contacts()

@@ -135,14 +135,14 @@ def unit(normal: tuple[float, ...]) -> Array:
 
 
 def trajectory_of(motion: FlightMotion, planar: bool, count: int, dt: float) -> Trajectory:
-    second = [count - 1 - strike.second if strike.second < 0 else strike.second for strike in motion.strikes]
+    second = [count - 1 - impact.second if impact.second < 0 else impact.second for impact in motion.impacts]
     dimension = 2 if planar else 3
     impacts = Impacts(  # a strike's impulse is on its first
-        time=np.array([strike.time for strike in motion.strikes]),
-        a=np.array([strike.first for strike in motion.strikes], np.int64),
+        time=np.array([impact.time for impact in motion.impacts]),
+        a=np.array([impact.first for impact in motion.impacts], np.int64),
         b=np.array(second, np.int64),
-        point=np.array([strike.point for strike in motion.strikes]).reshape(-1, dimension),
-        impulse=-np.array([strike.impulse for strike in motion.strikes]).reshape(-1, dimension),
+        point=np.array([impact.point for impact in motion.impacts]).reshape(-1, dimension),
+        impulse=-np.array([impact.impulse for impact in motion.impacts]).reshape(-1, dimension),
     )
     if planar:
         return PlanarTrajectory(

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.geometry.polygon import convex_parts
+from reference_engine.geometry.polygon import convex_pieces
 from validation.engines.shared.embedding import DEPTH, icosphere, prism, rectangle
 
 Array = NDArray[np.float64]
@@ -48,7 +48,7 @@ def solid_pieces(shape: Any, ellipsoid_subdivisions: int) -> Iterator[Piece]:
         case "convex-mesh":
             yield Piece(kind="hull", size=(), points=np.array(shape.points, dtype=np.float64))
         case "polygon":
-            for part in convex_parts(shape.vertices):
+            for part in convex_pieces(shape.vertices):
                 if (box := rectangle(part)) is None:
                     yield Piece(kind="hull", size=(), points=prism(part))
                 else:

@@ -38,7 +38,7 @@ class Difference:
     unit: str
     others: int = 0  # other bodies that differ at this sample too
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """t = 0.2 s (sample 12): box 3, angle, by 3.0e-12 rad, and 2 other bodies"""
         more = {0: "", 1: ", and 1 other body"}.get(self.others, f", and {self.others} other bodies")
         by = quantity(self.size, self.unit, digits=2)
@@ -57,7 +57,7 @@ class ContactDifference:
     size: float = 0.0
     unit: str = ""
 
-    def told(self) -> str:
+    def describe(self) -> str:
         if self.what in ("made", "gone"):
             when = "only now" if self.what == "made" else "no longer"
             return f"contact {self.a} on {self.b} {when} at t = {self.time:.4g} s"
@@ -73,18 +73,18 @@ class Divergence:
     last: Difference | None = None  # of the poses, at the last sample that both have; None: there they agree
     contact: ContactDifference | None = None  # None: none differs, or the engine reports none
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """first differs at t = 0.2 s (sample 12): box 3, angle, by 3.0e-12 rad; at the end box 9, y, by 1.4 mm"""
         if self.first is None:
-            told = "the samples stored are the same in both, the engine's own state between them is not"
-            return f"{told}; {self.contact.told()}" if self.contact else told
-        told = f"first differs at {self.first.told()}"
+            described = "the samples stored are the same in both, the engine's own state between them is not"
+            return f"{described}; {self.contact.describe()}" if self.contact else described
+        described = f"first differs at {self.first.describe()}"
         if self.contact:
-            told += f"; {self.contact.told()}"
+            described += f"; {self.contact.describe()}"
         if self.last and self.last.time > self.first.time:
             by = quantity(self.last.size, self.last.unit, digits=2)
-            told += f"; at the end {self.last.body}, {self.last.coordinate}, by {by}"
-        return told
+            described += f"; at the end {self.last.body}, {self.last.coordinate}, by {by}"
+        return described
 
 
 def first_divergence(accepted: Trajectory, new: Trajectory, members: Sequence[str]) -> Divergence:

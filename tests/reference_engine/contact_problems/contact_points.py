@@ -16,10 +16,10 @@ def rows(arm: tuple[float, float], normal: tuple[float, float]) -> Array:
     return np.array([[n_x, n_y, x * n_y - y * n_x], [-n_y, n_x, x * n_x + y * n_y]])
 
 
-def jacobian(bodies: int, places: list[tuple[int, int, tuple, tuple, tuple]]) -> Array:
-    """(2 N, 3 B); a place is (a, b, arm on a, arm on b, normal from a to b); body -1 is the ground."""
-    J = np.zeros((2 * len(places), 3 * bodies))
-    for k, (a, b, arm_a, arm_b, normal) in enumerate(places):
+def jacobian(bodies: int, contacts: list[tuple[int, int, tuple, tuple, tuple]]) -> Array:
+    """(2 N, 3 B); a contact is (a, b, arm on a, arm on b, normal from a to b); body -1 is the ground."""
+    J = np.zeros((2 * len(contacts), 3 * bodies))
+    for k, (a, b, arm_a, arm_b, normal) in enumerate(contacts):
         for body, arm, sign in ((a, arm_a, -1.0), (b, arm_b, 1.0)):
             if body >= 0:
                 J[2 * k : 2 * k + 2, 3 * body : 3 * body + 3] += sign * rows(arm, normal)
@@ -44,15 +44,15 @@ def box_inertia(mass: Array, w: float, h: float) -> Array:
 def stack(mass: Array, w: float = 1.0, h: float = 1.0, slope: float = 0.0) -> tuple[Array, Array]:
     """Boxes on one another, each on its two lower corners; the x axis runs down the slope."""
     n, corners = len(mass), (-0.5 * w, 0.5 * w)
-    places = [(i - 1, i, (x, 0.5 * h), (x, -0.5 * h), (0.0, 1.0)) for i in range(n) for x in corners]
+    contacts = [(i - 1, i, (x, 0.5 * h), (x, -0.5 * h), (0.0, 1.0)) for i in range(n) for x in corners]
     free = np.tile([G * np.sin(slope), -G * np.cos(slope), 0.0], n)
-    return problem(jacobian(n, places), mass, box_inertia(mass, w, h), free)
+    return problem(jacobian(n, contacts), mass, box_inertia(mass, w, h), free)
 
 
 def random_places(rng: np.random.Generator, n: int, bodies: int) -> tuple[Array, Array, Array]:
     """J, masses and inertias: bodies against each other and the ground, at any angle or squarely, arms that repeat."""
     mass = 10.0 ** rng.uniform(-1.0, 1.0, bodies)
-    places = []
+    contacts = []
     for _ in range(n):
         a, b = (int(i) for i in rng.integers(-1, bodies, 2))
         if a == b:
@@ -60,8 +60,8 @@ def random_places(rng: np.random.Generator, n: int, bodies: int) -> tuple[Array,
         angle = rng.choice([0.0, np.pi / 2.0, np.pi / 4.0]) if rng.uniform() < 0.3 else rng.uniform(0.0, 2.0 * np.pi)
         squarely = rng.uniform() < 0.4
         arms = [tuple(rng.choice([-0.5, 0.5], 2) if squarely else rng.uniform(-1.0, 1.0, 2)) for _ in range(2)]
-        places.append((a, b, arms[0], arms[1], (np.cos(angle), np.sin(angle))))
-    return jacobian(bodies, places), mass, mass * 10.0 ** rng.uniform(-1.5, 0.5, bodies)
+        contacts.append((a, b, arms[0], arms[1], (np.cos(angle), np.sin(angle))))
+    return jacobian(bodies, contacts), mass, mass * 10.0 ** rng.uniform(-1.5, 0.5, bodies)
 
 
 def breach(A: Array, b: Array, kind: list[str], mu: Array, mu_s: Array, base: Array, f: Array) -> float:
@@ -86,7 +86,7 @@ def breach(A: Array, b: Array, kind: list[str], mu: Array, mu_s: Array, base: Ar
 
 
 def choices(name: str, mu: float, mu_s: float, base: float) -> list[tuple[bool, float | None]]:
-    """Modes of a place: whether its normal pushes, and f_t / (f_n + base), None where it sticks."""
+    """Modes of a contact: whether its normal pushes, and f_t / (f_n + base), None where it sticks."""
     if name in ("joint", "smooth"):
         return [(True, 0.0)] if name == "joint" else [(True, 0.0), (False, 0.0)]
     if name != "gripping":

@@ -1,4 +1,4 @@
-"""The second witness of ellipsoid gaps: whole arrays of pairs at once, in any precision, by its own formulas.
+"""The independent oracle of ellipsoid gaps: whole arrays of pairs at once, in any precision, by its own formulas.
 
 A pair is (a, R, d): semi-axes (N, 2, 3), rotations (N, 2, 3, 3), centre 2 minus centre 1 (N, 3).
 """

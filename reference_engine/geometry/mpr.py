@@ -23,32 +23,34 @@ from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.compiler.structure import Structure
 from reference_engine.geometry.ellipsoid_ascent import ascend
 from reference_engine.geometry.ellipsoid_gap import conclude
-from reference_engine.geometry.portal_sharpening import aslant, climb
-from reference_engine.geometry.separation import APART, separation
+from reference_engine.geometry.gjk import APART, separation
+from reference_engine.geometry.mpr_sharpening import aslant, climb
 from reference_engine.geometry.spatial_shapes import BOX, CONE, CYLINDER, ELLIPSOID, SPHERE
-from reference_engine.geometry.support import COLUMNS, place, support, to_body, to_world, write
+from reference_engine.geometry.support import COLUMNS, pose_bodies, support, to_body, to_world, write
 
 FOUND, COINCIDENT = range(2)
-ONE_CENTRE = 1e-12  # of the two reaches: centres nearer than this are one
-ON_RAY = 1e-15  # of the two reaches: a support point this near to the ray is on it
-NEAR_ENOUGH = 1e-5  # of the two reaches beyond the portal: Newton's method goes on from there
+ONE_CENTRE = 1e-12  # of the two bounding radii: centres nearer than this are one
+ON_RAY = 1e-15  # of the two bounding radii: a support point this near to the ray is on it
+NEAR_ENOUGH = 1e-5  # of the two bounding radii beyond the portal: Newton's method goes on from there
 ACROSS = 1.0 - 1e-6  # cosine: a normal this near to that of a flat side may be it
-ACROSS_SLACK = 1e-9  # of the two reaches
-ROUND = 1e-15  # of the two reaches: gaps are not told apart below
-UNSURE = 1e-11  # of the two reaches: by how much nearest points may miss the widest slab
+ACROSS_SLACK = 1e-9  # of the two bounding radii
+ROUND = 1e-15  # of the two bounding radii: gaps are not told apart below
+UNSURE = 1e-11  # of the two bounding radii: by how much nearest points may miss the widest slab
 THIN = 1e-15  # area over squared sides: a portal without a normal
-FLAT = 1e-14  # of the two reaches, likewise where nothing else follows
-PARTED = 1e-3  # of the two reaches: how far apart bodies are whose nearest points are asked for
-UNPARTED = 1e-14  # of the two reaches: cores nearer than this are not asked for their nearest points as they stand
+FLAT = 1e-14  # of the two bounding radii, likewise where nothing else follows
+PARTED = 1e-3  # of the two bounding radii: how far apart bodies are whose nearest points are asked for
+UNPARTED = (
+    1e-14  # of the two bounding radii: cores nearer than this are not asked for their nearest points as they stand
+)
 NARROW, WIDE, WIDEST = 1e-9, 1e-6, 1e-1  # of a normal: how far aslant it is asked for
 SLIGHT = 1e-3  # of a corner's weight in a simplex: it may not belong there
-LEVEL = 1e-13  # of the two reaches: slope of g around a maximum, at most
-SAME = 4e-15  # of the two reaches: by how much less g is no less
+LEVEL = 1e-13  # of the two bounding radii: slope of g around a maximum, at most
+SAME = 4e-15  # of the two bounding radii: by how much less g is no less
 MOST_TURNS, MOST_ROUNDS, MOST_PARTINGS = 1000, 400, 4
 
 
 @dataclass(frozen=True, eq=False)
-class PortalWork(Structure):
+class MprWork(Structure):
     """Scratch of B bodies."""
 
     body: NDArray[np.float64]  # (B, 23)
@@ -58,8 +60,8 @@ class PortalWork(Structure):
     pair: NDArray[np.float64]  # (2, 19)
 
 
-def portal_work(bodies: int) -> PortalWork:
-    return PortalWork(np.empty((bodies, COLUMNS)), np.empty((4, 6)), np.empty((4, 9)), np.empty(4), np.zeros((2, 19)))
+def mpr_work(bodies: int) -> MprWork:
+    return MprWork(np.empty((bodies, COLUMNS)), np.empty((4, 6)), np.empty((4, 9)), np.empty(4), np.zeros((2, 19)))
 
 
 @kernel
@@ -311,9 +313,9 @@ def without_least(weight):
 def sharpen(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, points, weight, found):
     """`found` with the normal to round-off, if g there is not less.
 
-    The simplex of a search that ended early may lack a corner of the side in touch, or have one too many: one of slight
-    weight is left out, once. Where nothing comes of that, or g still rises from there, it goes on from where g rises
-    most, and asks in turn what is nearest for normals a little aslant: far, and then near again, for the point.
+    The simplex of a search that ended early may lack a corner of the side in contact, or have one too many: one of
+    slight weight is left out, once. Where nothing comes of that, or g still rises from there, it goes on from where g
+    rises most, and asks in turn what is nearest for normals a little aslant: far, and then near again, for the point.
     """
     extent, a, is_sharp = body[p, 16] + body[q, 16], body[p, 15], False
     nx, ny, nz = found[1], found[2], found[3]
@@ -346,7 +348,7 @@ def sharpen(kind, vertex_start, vertex, body, p, q, dx, dy, dz, portal, points, 
 
 
 @kernel
-def portal_pair(kind, vertex_start, vertex, body, p, q, portal, points, weight, pair, found):
+def mpr_pair(kind, vertex_start, vertex, body, p, q, portal, points, weight, pair, found):
     """`found` (support.write) of two bounded bodies, points from the centre of p; or COINCIDENT, and nothing."""
     dx, dy, dz = body[q, 0] - body[p, 0], body[q, 1] - body[p, 1], body[q, 2] - body[p, 2]
     distance = np.sqrt(dx * dx + dy * dy + dz * dz)
@@ -368,15 +370,15 @@ def portal_pair(kind, vertex_start, vertex, body, p, q, portal, points, weight, 
 
 
 @entry
-def portal_gaps(
-    kind, size, margin, reach, point, axis, vertex_start, vertex, position, orientation, pairs, work, found
+def mpr_gaps(
+    kind, size, margin, bounding_radius, point, axis, vertex_start, vertex, position, orientation, pairs, work, found
 ):
     """found (P, 11) of the pairs (P, 2), points from the world's origin. The number of a coincident pair, or -1."""
     body, portal, points, weight, pair = work.body, work.portal, work.points, work.weight, work.pair
-    place(position, orientation, size, margin, reach, point, axis, body)
+    pose_bodies(position, orientation, size, margin, bounding_radius, point, axis, body)
     for k in range(pairs.shape[0]):
         p = pairs[k, 0]
-        state = portal_pair(
+        state = mpr_pair(
             kind, vertex_start, vertex, body, p, pairs[k, 1], portal, points, weight, pair, found[k]
         )  # fmt: skip
         if state == COINCIDENT:

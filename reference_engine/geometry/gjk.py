@@ -15,7 +15,7 @@ from reference_engine.geometry.support import support_difference, write
 FAR, APART, OVERLAPPING = range(3)
 MOST_STEPS = 200
 RELATIVE_TOLERANCE = 1e-11  # of the distance, of the bracket at which the search ends
-TOUCHING = 1e-14  # of the two reaches: closer than this is left to the depth
+CONTACT_TOLERANCE = 1e-14  # of the two bounding radii: closer than this is left to the depth
 
 
 @kernel
@@ -129,7 +129,7 @@ def separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, point
             repeated = repeated or (points[k, 0] == wx and points[k, 1] == wy and points[k, 2] == wz)
         if repeated:
             break
-        if nearest_on_simplex(points, n + 1, weight, lower > TOUCHING * extent):
+        if nearest_on_simplex(points, n + 1, weight, lower > CONTACT_TOLERANCE * extent):
             return OVERLAPPING
         kept = 0
         for k in range(n + 1):
@@ -150,7 +150,7 @@ def separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, point
                 px + weight[k] * points[k, 3], py + weight[k] * points[k, 4], pz + weight[k] * points[k, 5]
             )  # fmt: skip
         length = np.sqrt(vx * vx + vy * vy + vz * vz)
-        if length <= TOUCHING * extent or n == 4:
+        if length <= CONTACT_TOLERANCE * extent or n == 4:
             return OVERLAPPING
         if length >= upper:  # round-off: no nearer than before
             break

@@ -1,4 +1,4 @@
-"""The second witness of spatial gaps: support functions and memberships as formulas, hulls by qhull."""
+"""The independent oracle of spatial gaps: support functions and memberships as formulas, hulls by qhull."""
 
 import numpy as np
 from scipy.optimize import minimize
@@ -13,8 +13,8 @@ from reference_engine.geometry.spatial_shapes import (
     Cylinder,
     Ellipsoid,
     HalfSpace,
-    HollowSphere,
     Sphere,
+    SphereInterior,
 )
 
 
@@ -65,7 +65,7 @@ def outside_by(shape, x):
             return (equations[:, :3] @ x + equations[:, 3]).max()
         case HalfSpace(point, normal):
             return (x - point) @ normal / np.linalg.norm(normal)
-        case HollowSphere(r):
+        case SphereInterior(r):
             return r - np.linalg.norm(x)
 
 

@@ -9,7 +9,7 @@ from reference_engine.contact_problems.impact_laws import impact
 from reference_engine.multibody.classics import pendulum_chain
 from reference_engine.multibody.dynamics import System
 from reference_engine.multibody.errors import MechanismError
-from reference_engine.multibody.striking import strike
+from reference_engine.multibody.link_impact import link_impact
 
 TILTS = (math.radians(20.0), math.radians(30.0))
 SPINS = (-0.1, -0.2)
@@ -32,7 +32,7 @@ def test_a_blow_through_two_pins_is_that_of_the_two_angles(law, spatial):
     exact = impact(J @ np.linalg.solve(M, J.T), u, friction=0.3, restitution=0.5, law=law)
     chain = pendulum_chain((1.0, 1.0), (1.0, 1.0), TILTS, SPINS, spatial=spatial)
     point = (TIP[0], 0.0, TIP[1]) if spatial else TIP
-    found = strike(chain, 1, point, friction=0.3, restitution=0.5, law=law)
+    found = link_impact(chain, 1, point, friction=0.3, restitution=0.5, law=law)
     plane = [0, 2] if spatial else [0, 1]
     assert found.impact.impulse[plane] == pytest.approx(exact.impulse, abs=1e-9 if spatial else 1e-13)
     spins = SPINS + np.linalg.solve(M, J.T @ exact.impulse)
@@ -40,8 +40,8 @@ def test_a_blow_through_two_pins_is_that_of_the_two_angles(law, spatial):
     assert ours == pytest.approx(spins, abs=1e-9 if spatial else 1e-13)
     assert found.energy_after - found.energy_before == pytest.approx(exact.energy_change, abs=1e-9)
     system = System(found.mechanism)
-    held = system.hold(system.split(system.start)[0], ~system.rows.one_sided)
-    assert np.abs(system.rates(held, system.split(system.start)[1])).max() < 1e-13
+    constraints = system.constraints_at(system.split(system.start)[0], ~system.rows.one_sided)
+    assert np.abs(system.rates(constraints, system.split(system.start)[1])).max() < 1e-13
 
 
 def test_newtons_law_raises_the_energy_of_kanes_double_pendulum_and_stronges_does_not():
@@ -49,7 +49,7 @@ def test_newtons_law_raises_the_energy_of_kanes_double_pendulum_and_stronges_doe
     chain = pendulum_chain((1.0, 1.0), (1.0, 1.0), TILTS, SPINS)
     ratio = {}
     for law in ("newton", "poisson", "stronge", "chatterjee-ruina"):
-        found = strike(chain, 1, TIP, friction=0.7, restitution=1.0, law=law)
+        found = link_impact(chain, 1, TIP, friction=0.7, restitution=1.0, law=law)
         ratio[law] = found.energy_after / found.energy_before
         assert found.impact.velocity[1] >= 0.0
     assert ratio["newton"] > 5.0
@@ -61,6 +61,6 @@ def test_newtons_law_raises_the_energy_of_kanes_double_pendulum_and_stronges_doe
 def test_a_blow_needs_a_link_that_can_move_and_a_normal():
     chain = pendulum_chain((1.0,), (1.0,), (0.0,))
     with pytest.raises(MechanismError, match="link: 3 is none"):
-        strike(chain, 3, TIP, friction=0.0, restitution=0.0)
+        link_impact(chain, 3, TIP, friction=0.0, restitution=0.0)
     with pytest.raises(MechanismError, match="normal has no direction"):
-        strike(chain, 0, TIP, normal=(0.0, 0.0), friction=0.0, restitution=0.0)
+        link_impact(chain, 0, TIP, normal=(0.0, 0.0), friction=0.0, restitution=0.0)

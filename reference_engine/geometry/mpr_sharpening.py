@@ -29,7 +29,7 @@ def is_curved(kind, i):
 
 
 @kernel
-def nearest_part(kind, body, points, weight, column, i, x, y, z):
+def nearest_feature(kind, body, points, weight, column, i, x, y, z):
     """What of body i the simplex touches, its outward normal being (x, y, z): POINT, LINE along, SIDE across, SLANT."""
     if kind[i] == ELLIPSOID:
         return POINT, 0.0, 0.0, 0.0
@@ -124,9 +124,9 @@ def cross(a, b, c, x, y, z):
 
 
 @kernel
-def base_point(kind, vertex_start, vertex, body, i, part, x, y, z):
+def base_point(kind, vertex_start, vertex, body, i, feature, x, y, z):
     """A point of what is nearest of body i, for its outward normal: of a slant the apex."""
-    if part == SLANT:
+    if feature == SLANT:
         return to_world(body, i, 0.0, 0.0, 0.75 * body[i, 13])
     return support(kind, vertex_start, vertex, body, i, x, y, z)
 
@@ -165,20 +165,20 @@ def aslant(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found, tilt, is_s
 @kernel
 def climb(kind, vertex_start, vertex, body, p, q, dx, dy, dz, nx, ny, nz, points, weight, found):
     """The normal, and the point of the core of p, that Newton's method leads to from n; False: to none."""
-    part_p, ax, ay, az = nearest_part(kind, body, points, weight, 3, p, nx, ny, nz)
-    part_q, bx, by, bz = nearest_part(kind, body, points, weight, 6, q, -nx, -ny, -nz)
-    free = 2 if part_p == POINT and part_q == POINT else 1
-    if part_p == SIDE or part_q == SIDE:
+    feature_p, ax, ay, az = nearest_feature(kind, body, points, weight, 3, p, nx, ny, nz)
+    feature_q, bx, by, bz = nearest_feature(kind, body, points, weight, 6, q, -nx, -ny, -nz)
+    free = 2 if feature_p == POINT and feature_q == POINT else 1
+    if feature_p == SIDE or feature_q == SIDE:
         free = 0
-        if part_p == SIDE:
+        if feature_p == SIDE:
             x, y, z = ax, ay, az
         else:
             x, y, z = bx, by, bz
         sign = 1.0 if x * nx + y * ny + z * nz > 0.0 else -1.0
         nx, ny, nz = sign * x, sign * y, sign * z
-    elif part_p != POINT and part_q != POINT:  # n . a and n . b are given: across two lines, or on slants
-        s = steepness(body, p) if part_p == SLANT else 0.0
-        t = -steepness(body, q) if part_q == SLANT else 0.0
+    elif feature_p != POINT and feature_q != POINT:  # n . a and n . b are given: across two lines, or on slants
+        s = steepness(body, p) if feature_p == SLANT else 0.0
+        t = -steepness(body, q) if feature_q == SLANT else 0.0
         x, y, z, length = cross(ax, ay, az, bx, by, bz)
         if length > PARALLEL:
             free, mixed = 0, ax * bx + ay * by + az * bz
@@ -188,26 +188,28 @@ def climb(kind, vertex_start, vertex, body, p, q, dx, dy, dz, nx, ny, nz, points
                 return False, nx, ny, nz, 0.0, 0.0, 0.0
             rest = np.sqrt(rest) if x * nx + y * ny + z * nz > 0.0 else -np.sqrt(rest)
             nx, ny, nz = s * ax + t * bx + rest * x, s * ay + t * by + rest * y, s * az + t * bz + rest * z
-    lx, ly, lz = (ax, ay, az) if part_p == LINE else (bx, by, bz)
-    if free == 1 and part_p != SLANT and part_q != SLANT:  # across the line from the start: no step turns along it
+    lx, ly, lz = (ax, ay, az) if feature_p == LINE else (bx, by, bz)
+    if (
+        free == 1 and feature_p != SLANT and feature_q != SLANT
+    ):  # across the line from the start: no step turns along it
         along = nx * lx + ny * ly + nz * lz
         nx, ny, nz = nx - along * lx, ny - along * ly, nz - along * lz
         scale = 1.0 / np.sqrt(nx * nx + ny * ny + nz * nz)
         nx, ny, nz = nx * scale, ny * scale, nz * scale
     for _ in range(MOST_CLIMBS if free > 0 else 0):
         out, ux, uy, uz = 1.0, 0.0, 0.0, 0.0
-        if part_p == SLANT:
+        if feature_p == SLANT:
             nx, ny, nz, ux, uy, uz, out = on_slant(body, p, nx, ny, nz)
             lx, ly, lz = ax, ay, az
-        elif part_q == SLANT:
+        elif feature_q == SLANT:
             nx, ny, nz, ux, uy, uz, out = on_slant(body, q, -nx, -ny, -nz)
             nx, ny, nz = -nx, -ny, -nz
             ux, uy, uz = -ux, -uy, -uz
             lx, ly, lz = bx, by, bz
         else:
             ux, uy, uz = nx, ny, nz
-        px, py, pz = base_point(kind, vertex_start, vertex, body, p, part_p, nx, ny, nz)
-        qx, qy, qz = base_point(kind, vertex_start, vertex, body, q, part_q, -nx, -ny, -nz)
+        px, py, pz = base_point(kind, vertex_start, vertex, body, p, feature_p, nx, ny, nz)
+        qx, qy, qz = base_point(kind, vertex_start, vertex, body, q, feature_q, -nx, -ny, -nz)
         x, y, z = dx + qx - px, dy + qy - py, dz + qz - pz
         if free == 2:
             if abs(nx) <= abs(ny) and abs(nx) <= abs(nz):
@@ -219,9 +221,9 @@ def climb(kind, vertex_start, vertex, body, p, q, dx, dy, dz, nx, ny, nz, points
         tx, ty, tz, _length = cross(nx, ny, nz, lx, ly, lz)
         bent = (x * ux + y * uy + z * uz) / out
         h = bent
-        if part_p != SLANT:
+        if feature_p != SLANT:
             h += bend(kind, body, p, nx, ny, nz, tx, ty, tz, tx, ty, tz)
-        if part_q != SLANT:
+        if feature_q != SLANT:
             h += bend(kind, body, q, -nx, -ny, -nz, tx, ty, tz, tx, ty, tz)
         off = x * tx + y * ty + z * tz
         if not h > 0.0:
@@ -243,34 +245,54 @@ def climb(kind, vertex_start, vertex, body, p, q, dx, dy, dz, nx, ny, nz, points
         nx, ny, nz = nx * scale, ny * scale, nz * scale
         if abs(step) + abs(other) < SHARP:
             break
-    if part_p == SLANT and free > 0:
+    if feature_p == SLANT and free > 0:
         nx, ny, nz, _, _, _, _ = on_slant(body, p, nx, ny, nz)
-    elif part_q == SLANT and free > 0:
+    elif feature_q == SLANT and free > 0:
         nx, ny, nz, _, _, _, _ = on_slant(body, q, -nx, -ny, -nz)
         nx, ny, nz = -nx, -ny, -nz
-    if part_p == SLANT:
+    if feature_p == SLANT:
         ax, ay, az = down_slant(body, p, nx, ny, nz)
-    if part_q == SLANT:
+    if feature_q == SLANT:
         bx, by, bz = down_slant(body, q, -nx, -ny, -nz)
     return point_of_first(
-        kind, vertex_start, vertex, body, p, q, part_p, part_q, ax, ay, az, bx, by, bz, dx, dy, dz, nx, ny, nz, found
+        kind,
+        vertex_start,
+        vertex,
+        body,
+        p,
+        q,
+        feature_p,
+        feature_q,
+        ax,
+        ay,
+        az,
+        bx,
+        by,
+        bz,
+        dx,
+        dy,
+        dz,
+        nx,
+        ny,
+        nz,
+        found,
     )
 
 
 @kernel
 def point_of_first(
-    kind, vertex_start, vertex, body, p, q, part_p, part_q, ax, ay, az, bx, by, bz, dx, dy, dz, nx, ny, nz, found
+    kind, vertex_start, vertex, body, p, q, feature_p, feature_q, ax, ay, az, bx, by, bz, dx, dy, dz, nx, ny, nz, found
 ):
     """True, n, and the nearest point of the core of p: where a body has one point along n that point says it."""
-    px, py, pz = base_point(kind, vertex_start, vertex, body, p, part_p, nx, ny, nz)
-    if part_p == POINT:
+    px, py, pz = base_point(kind, vertex_start, vertex, body, p, feature_p, nx, ny, nz)
+    if feature_p == POINT:
         return True, nx, ny, nz, px, py, pz
-    qx, qy, qz = base_point(kind, vertex_start, vertex, body, q, part_q, -nx, -ny, -nz)
+    qx, qy, qz = base_point(kind, vertex_start, vertex, body, q, feature_q, -nx, -ny, -nz)
     x, y, z = dx + qx - px, dy + qy - py, dz + qz - pz
-    if part_q == POINT:
+    if feature_q == POINT:
         across = nx * x + ny * y + nz * z
         return True, nx, ny, nz, px + x - across * nx, py + y - across * ny, pz + z - across * nz
-    if part_p != SIDE and part_q != SIDE:  # x = gap n + s a - t b
+    if feature_p != SIDE and feature_q != SIDE:  # x = gap n + s a - t b
         mixed = ax * bx + ay * by + az * bz
         area = 1.0 - mixed * mixed
         if area > PARALLEL:

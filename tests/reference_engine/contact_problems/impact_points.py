@@ -1,4 +1,4 @@
-"""Places of contact between random bodies, and a second witness of what happens there."""
+"""Contact points between random bodies, and a independent oracle of what happens there."""
 
 import math
 
@@ -50,7 +50,8 @@ def planar_truth(K, u0, mu, e, law):
     """Impulse by the two velocities as functions of the normal impulse (Routh's diagram), ends found as roots.
 
     Sliding stops at p = |u_t| / (mu K_tt - s K_tn). Before it friction is at its cone's edge; after it the tangential
-    impulse is what keeps the place from sliding, or, where that is outside the cone, the cone's edge on the other side.
+    impulse is what keeps the contact from sliding, or, where that is outside the cone, the cone's edge on the other
+    side.
     """
     (tt, tn), nn = K[0], K[1, 1]
     s = math.copysign(1.0, u0[0]) if u0[0] != 0.0 else 0.0

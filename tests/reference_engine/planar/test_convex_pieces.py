@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from reference_engine import Body, Disc, Edge, Outline, World, WorldError, wall
-from reference_engine.planar.convex_pieces import DISC, HOLLOW, POLYGON, ROUNDED, parts_of_outline
-from reference_engine.planar.model import pack_solids
+from reference_engine.planar.convex_pieces import CONCAVE_ARC, DISC, POLYGON, ROUNDED, pieces_of_outline
+from reference_engine.planar.model import pack_model
 from tests.reference_engine.planar.arcs import half_disc, lens, loaded_disc, stadium, trough
 from tests.reference_engine.planar.scenes import ground
 
@@ -19,15 +19,15 @@ def area(points: np.ndarray) -> float:
 
 @pytest.mark.parametrize("shape", [half_disc(1.0)[0], lens(1.0, 0.6), stadium(1.0, 0.5), loaded_disc(0.5, 0.2)])
 def test_what_is_convex_stays_whole(shape):
-    (part,) = parts_of_outline(shape, "it")
-    assert part.kind == ROUNDED
-    assert len(part.rounded) == sum(edge.centre is not None for edge in shape.edges)
+    (piece,) = pieces_of_outline(shape, "it")
+    assert piece.kind == ROUNDED
+    assert len(piece.rounded) == sum(edge.centre is not None for edge in shape.edges)
 
 
 def test_either_way_round_the_parts_are_the_same():
     turned = [Edge(start=e.end, end=e.start, centre=e.centre, clockwise=not e.clockwise and e.centre is not None)
               for e in reversed(stadium(1.0, 0.5).edges)]  # fmt: skip
-    (one,), (other,) = parts_of_outline(stadium(1.0, 0.5), "it"), parts_of_outline(Outline(turned), "it")
+    (one,), (other,) = pieces_of_outline(stadium(1.0, 0.5), "it"), pieces_of_outline(Outline(turned), "it")
     assert area(one.corners) == area(other.corners) == 2.0
     assert {arc.centre for arc in one.rounded} == {arc.centre for arc in other.rounded}
 
@@ -35,32 +35,32 @@ def test_either_way_round_the_parts_are_the_same():
 @pytest.mark.parametrize("rim", [1.0, 0.1, 0.01])
 def test_behind_a_concave_arc_the_polygons_leave_a_thin_layer_which_the_arc_guards(rim):
     """The polygons' area is that of the body less the layer: never more, and the thinner the body the thinner it."""
-    parts = parts_of_outline(trough(1.0, rim), "it")
-    assert [part.kind for part in parts].count(HOLLOW) == 1
+    pieces = pieces_of_outline(trough(1.0, rim), "it")
+    assert [piece.kind for piece in pieces].count(CONCAVE_ARC) == 1
     body = 2.0 * (1.0 + rim) ** 2 - math.pi / 2.0
-    solid = sum(area(part.corners) for part in parts if part.kind != HOLLOW)
+    solid = sum(area(piece.corners) for piece in pieces if piece.kind != CONCAVE_ARC)
     assert 0.0 < body - solid < 4.0 * rim
-    assert all(part.kind in (POLYGON, ROUNDED, HOLLOW) and part.kind != DISC for part in parts)
+    assert all(piece.kind in (POLYGON, ROUNDED, CONCAVE_ARC) and piece.kind != DISC for piece in pieces)
 
 
 def test_every_corner_of_every_part_has_its_row():
     """A hollow has one arc and many corners: what is listed after it must not slip."""
     bodies = [Body(shape=shape, inertia=1.0) for shape in (trough(1.0), stadium(1.0, 0.5), trough(0.5), lens(1.0, 0.6))]
-    solids = pack_solids(World(bodies=(*bodies, Body(shape=Disc(1.0)), ground())))
-    corners = solids.first[-1]
-    assert solids.arc_first[0] == corners
-    assert {len(rows) for rows in (solids.straight, solids.smooth, solids.arcs, solids.cone)} == {corners}
-    assert len(solids.vertices) == len(solids.normals) == len(solids.lengths) == solids.arc_first[-1]
-    of_the_lens = int(np.flatnonzero(solids.row == 3)[0])
-    assert list(solids.straight[solids.first[of_the_lens] : solids.first[of_the_lens + 1]]) == [0, 0]
+    model = pack_model(World(bodies=(*bodies, Body(shape=Disc(1.0)), ground())))
+    corners = model.first[-1]
+    assert model.arc_first[0] == corners
+    assert {len(rows) for rows in (model.straight, model.smooth, model.arcs, model.cone)} == {corners}
+    assert len(model.vertices) == len(model.normals) == len(model.lengths) == model.arc_first[-1]
+    of_the_lens = int(np.flatnonzero(model.row == 3)[0])
+    assert list(model.straight[model.first[of_the_lens] : model.first[of_the_lens + 1]]) == [0, 0]
 
 
 def test_a_crescent_is_segments_a_hollow_and_polygons():
     outer = Edge(start=(-1.0, 0.0), end=(1.0, 0.0), centre=(0.0, 0.0))
     inner = Edge(start=(1.0, 0.0), end=(-1.0, 0.0), centre=(0.0, 0.75), clockwise=True)
-    parts = parts_of_outline(Outline([outer, inner]), "it")
-    segments = [part for part in parts if part.rounded and part.kind == ROUNDED]
-    assert sum(2.0 * part.rounded[0].half for part in segments) == pytest.approx(math.pi, abs=1e-12)
+    pieces = pieces_of_outline(Outline([outer, inner]), "it")
+    segments = [piece for piece in pieces if piece.rounded and piece.kind == ROUNDED]
+    assert sum(2.0 * piece.rounded[0].half for piece in segments) == pytest.approx(math.pi, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -82,4 +82,4 @@ def test_a_crescent_is_segments_a_hollow_and_polygons():
 )  # fmt: skip
 def test_what_this_mode_does_not_have_is_named(shape, why):
     with pytest.raises(WorldError, match=f"body 'it'.*{why}"):
-        parts_of_outline(shape, "it")
+        pieces_of_outline(shape, "it")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from validation.cli.progress import Shown
-from validation.engines import EngineWordError
+from validation.engines import EngineNameError
 from validation.engines.engine import SettingError
 from validation.review.ledger import LedgerError
 from validation.review.lineage import LineageError
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MOST_STARTS = 1000
 EXPECTED_ERRORS: tuple[type[Exception], ...] = (
     SettingError,
-    EngineWordError,
+    EngineNameError,
     StoreError,
     LedgerError,
     RunError,
@@ -254,7 +254,7 @@ def time_step(text: str | None) -> float | None:
     return dt
 
 
-def database_words(database: str, *, elsewhere: bool = False) -> str:
+def database_arguments(database: str, *, elsewhere: bool = False) -> str:
     """What a proposed command needs to be told to find this database: ` --db 'my results.db'`, or nothing.
 
     `elsewhere`: it is typed where this environment does not hold.

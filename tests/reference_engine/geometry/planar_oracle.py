@@ -1,4 +1,4 @@
-"""The second witness of planar gaps: shapely for what is apart, a hull of differences for what is not."""
+"""The independent oracle of planar gaps: shapely for what is apart, a hull of differences for what is not."""
 
 import numpy as np
 import shapely
@@ -25,7 +25,7 @@ def depth_of_differences(p, q):
 
 
 def witness_gap(p, pose_p, q, pose_q):
-    """Signed distance, in whatever order; None where the witness does not know (overlapping concave)."""
+    """Signed distance, in whatever order; None where the nearest points does not know (overlapping concave)."""
     if isinstance(p, HalfPlane | Bowl) or (isinstance(p, Disc) and isinstance(q, Polygon)):
         return witness_gap(q, pose_q, p, pose_p)
     points = turned(p.vertices, pose_p) if isinstance(p, Polygon) else np.array([pose_p[:2]], float)

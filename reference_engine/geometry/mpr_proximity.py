@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reference_engine.geometry import spatial_shapes
-from reference_engine.geometry.portal import portal_gaps, portal_work
+from reference_engine.geometry.mpr import mpr_gaps, mpr_work
 from reference_engine.geometry.proximities import Proximities
 from reference_engine.geometry.spatial_gap import FIELDS
 from reference_engine.geometry.spatial_shapes import HALF_SPACE, SpatialShapes
 
-THINNEST = 1e-6  # of the reach; what is flatter has no inside from which a ray could start
+THINNEST = 1e-6  # of the bounding radius; what is flatter has no inside from which a ray could start
 
 
-def portal_proximities(
+def mpr_proximities(
     shapes: SpatialShapes, position: ArrayLike, orientation: ArrayLike, pairs: ArrayLike
 ) -> Proximities:
     """Every pair, in the order given.
@@ -22,15 +22,15 @@ def portal_proximities(
     position (B, 3) m; orientation (B, 4), w x y z, body to world, of any length but zero; pairs (P, 2) bodies.
 
     gap: apart the distance; touching or a little in one another minus the least translation that parts the two, to
-    1e-14 of the pair's reach where both are spheres or ellipsoids, else 1e-11, rims too: there the slope of the gap
-    around its normal shows a search that ended early. Deep in one another minus a translation that parts them, the
-    least near the line of centres. `uncertainty`: as `ellipsoid_proximities` has it for spheres and ellipsoids, but of
-    the nearest local minimum; else how far the search was from its end, and so the points may be from the surfaces.
+    1e-14 of the pair's bounding radius where both are spheres or ellipsoids, else 1e-11, rims too: there the slope of
+    the gap around its normal shows a search that ended early. Deep in one another minus a translation that parts them,
+    the least near the line of centres. `uncertainty`: as `ellipsoid_proximities` has it for spheres and ellipsoids, but
+    of the nearest local minimum; else how far the search was from its end, and so the points may be from the surfaces.
 
     Raises ValueError, naming what is wrong: a shape that is unbounded or flat, a body that does not exist or is paired
     with itself, a pair with one centre: no direction leads out of it.
     """
-    check_solid(shapes)
+    check_thickness(shapes)
     r, o = (np.ascontiguousarray(x, np.float64) for x in (position, orientation))
     bodies = len(shapes.kind)
     if r.shape != (bodies, 3) or o.shape != (bodies, 4):
@@ -45,9 +45,9 @@ def portal_proximities(
     if unbounded.size:
         raise ValueError(f"pairs[{unbounded[0]}]: {chosen[unbounded[0]].tolist()}; bodies that are bounded")
     found = np.empty((len(chosen), FIELDS))
-    one_centre = portal_gaps(
-        shapes.kind, shapes.size, shapes.margin, shapes.reach, shapes.point, shapes.axis, shapes.vertex_start,
-        shapes.vertex, r, o, chosen, portal_work(bodies), found,
+    one_centre = mpr_gaps(
+        shapes.kind, shapes.size, shapes.margin, shapes.bounding_radius, shapes.point, shapes.axis, shapes.vertex_start,
+        shapes.vertex, r, o, chosen, mpr_work(bodies), found,
     )  # fmt: skip
     if one_centre >= 0:
         raise ValueError(f"pairs[{one_centre}]: {chosen[one_centre].tolist()} have one centre; no direction parts them")
@@ -57,13 +57,13 @@ def portal_proximities(
     )  # fmt: skip
 
 
-def check_solid(shapes: SpatialShapes) -> None:
+def check_thickness(shapes: SpatialShapes) -> None:
     """Raises ValueError where a bounded shape is flat, or a mesh does not have its origin well inside."""
     for i, kind in enumerate(shapes.kind):
-        depth, reach = inner_radius(shapes, i), shapes.reach[i]
-        if kind < HALF_SPACE and not depth > THINNEST * reach:
+        depth, bounding_radius = inner_radius(shapes, i), shapes.bounding_radius[i]
+        if kind < HALF_SPACE and not depth > THINNEST * bounding_radius:
             raise ValueError(
-                f"shapes[{i}]: {depth:g} m from its origin to its surface, of a reach of {reach:g} m; "
+                f"shapes[{i}]: {depth:g} m from its origin to its surface, of a reach of {bounding_radius:g} m; "
                 f"more than {THINNEST:g} of it: a flat body has no inside"
             )
 

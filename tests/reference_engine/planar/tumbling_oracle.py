@@ -1,6 +1,6 @@
-"""A block that falls on a corner and comes to rest, by scipy's event location: the second witness of its events.
+"""A block that falls on a corner and comes to rest, by scipy's event location: the independent oracle of its events.
 
-Newton's law of impact, no friction; a corner that rests takes the impulse that it needs to stay, if it needs one.
+Newton's impact law, no friction; a corner that rests takes the impulse that it needs to stay, if it needs one.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ class Block:
 
         def rate(_, y):
             r, bend = self.arm(y, i), -s * math.sin(y[2]) + 0.5 * HIGH * math.cos(y[2])
-            push = (G - bend * y[3] ** 2) / (1.0 + r * r / self.inertia)
-            return y[1], push - G, y[3], push * r / self.inertia
+            apply_forces = (G - bend * y[3] ** 2) / (1.0 + r * r / self.inertia)
+            return y[1], apply_forces - G, y[3], apply_forces * r / self.inertia
 
         return rate
 
-    def struck(self, y, i, held):
+    def impact_times(self, y, i, active):
         """Newton's law at corner i; a corner that is held takes what impulse it needs to stay, if it needs one."""
         y, r = np.array(y), self.arm(y, i)
         closing = y[1] + r * y[3]
         K, wanted = 1.0 + r * r / self.inertia, -(1.0 + BACK) * closing
         impulse, support, q = wanted / K, 0.0, 0.0
-        if held is not None:
-            q = self.arm(y, held)
+        if active is not None:
+            q = self.arm(y, active)
             mixed, own = 1.0 + r * q / self.inertia, 1.0 + q * q / self.inertia
             if mixed < 0.0:
                 impulse = wanted / (K - mixed * mixed / own)
@@ -63,31 +63,31 @@ class Block:
 def rest_times(rtol: float, method: str = "DOP853") -> np.ndarray:
     """The ends of the two accumulations."""
     block = Block()
-    now, y, held, ends = 0.0, np.array([FALL, 0.0, TILT, 0.0]), None, []
+    now, y, active, ends = 0.0, np.array([FALL, 0.0, TILT, 0.0]), None, []
     longest = math.inf
     last = [None, None]
     while len(ends) < 2:
-        free = [i for i in range(2) if i != held]
+        free = [i for i in range(2) if i != active]
         events = []
         for i in free:
 
-            def touch(_, y, i=i):
+            def closing(_, y, i=i):
                 return block.corner(y, i)
 
-            touch.terminal, touch.direction = True, -1
-            events.append(touch)
-        rate = block.flight if held is None else block.leaning(held)
+            closing.terminal, closing.direction = True, -1
+            events.append(closing)
+        rate = block.flight if active is None else block.leaning(active)
         # Without a bound its first step passes over a short bounce, and finds no event or one at its own beginning.
         found = solve_ivp(rate, (now, now + 5.0), y, method, rtol=rtol, atol=rtol, events=events, max_step=longest)
         now, y = float(found.t[-1]), found.y[:, -1]
         i = next(k for k, times in zip(free, found.t_events) if len(times))
         flight = math.inf if last[i] is None else now - last[i]
         last[i] = now
-        y = block.struck(y, i, held)
+        y = block.impact_times(y, i, active)
         longest = 0.4 * (y[1] + block.arm(y, i) * y[3]) / G
         if flight < SHORTEST:
             ends.append(now + flight * BACK / (1.0 - BACK))
-            held, r = i, block.arm(y, i)
+            active, r = i, block.arm(y, i)
             longest = math.inf if len(ends) == 2 else 0.01
             impulse = -(y[1] + r * y[3]) / (1.0 + r * r / block.inertia)
             y = y + np.array([0.0, impulse, 0.0, impulse * r / block.inertia])

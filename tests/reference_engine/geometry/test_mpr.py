@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from reference_engine.geometry.corners import corners_and_rims
 from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities
-from reference_engine.geometry.portal_proximity import portal_proximities
+from reference_engine.geometry.mpr_proximity import mpr_proximities
 from reference_engine.geometry.spatial_shapes import (
     Box,
     Capsule,
@@ -21,15 +21,15 @@ from reference_engine.geometry.spatial_shapes import (
     Sphere,
     spatial_shapes,
 )
+from tests.reference_engine.geometry.ellipsoid_oracle import distance, pair, slab
 from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies, twos
-from tests.reference_engine.geometry.ellipsoid_witness import distance, pair, slab
 from tests.reference_engine.geometry.spatial_scenes import BOUNDED, attitude, gap, proximity, shape_of
 
 UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 
 
 def portal(p, q, d, q_p=UPRIGHT, q_q=UPRIGHT):
-    return portal_proximities(spatial_shapes([p, q], [False, False]), [(0, 0, 0), d], [q_p, q_q], [(0, 1)])
+    return mpr_proximities(spatial_shapes([p, q], [False, False]), [(0, 0, 0), d], [q_p, q_q], [(0, 1)])
 
 
 @pytest.mark.parametrize("aspect", [1.0, 5.0, 20.0])
@@ -37,7 +37,7 @@ def test_ellipsoids_that_touch_are_as_far_apart_as_in_long_double(aspect):
     rng = np.random.default_rng(7)
     axes, turned = random_bodies(rng, 300, aspect)
     position, n = facing(rng, axes, turned, rng.choice([0.0, 1e-12, 1e-9, 1e-6], 300))
-    near = portal_proximities(
+    near = mpr_proximities(
         spatial_shapes([Ellipsoid(a) for a in axes], [False] * 600), position, turned, twos(300)
     )  # fmt: skip
     at_least, at_most = distance(pair(axes, position, turned), n)
@@ -52,7 +52,7 @@ def test_deep_ellipsoids_are_parted_by_the_slab_that_is_found():
     axes, turned = random_bodies(rng, 300, 20.0)
     thin = axes.reshape(-1, 6).min(axis=1)
     position, _ = facing(rng, axes, turned, -thin * rng.uniform(0.1, 3.0, 300))
-    near = portal_proximities(
+    near = mpr_proximities(
         spatial_shapes([Ellipsoid(a) for a in axes], [False] * 600), position, turned, twos(300)
     )  # fmt: skip
     width, _ = slab(pair(axes, position, turned, float), near.normal)
@@ -117,7 +117,7 @@ def test_normals_of_bodies_that_turn_in_one_another_have_no_noise(names):
             away -= portal(p, q, away * u + 0.03 * aside, q_p, q_q).gap[0]
         path = [x for s in t for x in ((0.0, 0.0, 0.0), (away - 2e-4) * u + 0.03 * aside + 1e-4 * s * aside)]
         turned = [x for s in t for x in (q_p, np.asarray(q_q) + 1e-3 * s * np.asarray(turn))]
-        near = portal_proximities(spatial_shapes([p, q] * 9, [False] * 18), path, turned, np.arange(18).reshape(-1, 2))
+        near = mpr_proximities(spatial_shapes([p, q] * 9, [False] * 18), path, turned, np.arange(18).reshape(-1, 2))
         fit = np.polynomial.Polynomial.fit
         off.append(max(np.abs(x - fit(t, x, 5)(t)).max() for x in near.normal.T))
     assert np.median(off) < 1e-13
@@ -134,9 +134,9 @@ def test_points_of_bodies_that_touch_are_on_their_surfaces_unless_the_uncertaint
     position[1::2] = u / np.linalg.norm(u, axis=1)[:, None]
     packed = spatial_shapes(shapes * count, [False] * 2 * count)
     for _ in range(20):
-        near = portal_proximities(packed, position, turned, ids)
+        near = mpr_proximities(packed, position, turned, ids)
         position[1::2] -= (near.gap + rng.choice([-1e-9, 0.0, 1e-9, 1e-12], count))[:, None] * near.normal
-    near = portal_proximities(packed, position, turned, ids)
+    near = mpr_proximities(packed, position, turned, ids)
     for side, shape, point, n in (
         (0, shapes[0], near.point_a, near.normal),
         (1, shapes[1], near.point_b, -near.normal),
@@ -179,4 +179,4 @@ def test_a_ray_through_a_corner_an_edge_or_a_face_needs_no_luck():
 def test_what_has_no_portal_is_named(shapes, message):
     still = [isinstance(shape, HalfSpace) for shape in shapes]
     with pytest.raises(ValueError, match=message):
-        portal_proximities(spatial_shapes(shapes, still), np.zeros((2, 3)), [UPRIGHT] * 2, [(0, 1)])
+        mpr_proximities(spatial_shapes(shapes, still), np.zeros((2, 3)), [UPRIGHT] * 2, [(0, 1)])

@@ -14,10 +14,10 @@ from tests.reference_engine.planar.scenes import GRAVITY, ROUND_OFF_OF_GAPS, gro
 RADIUS = 2.0
 
 
-def both(body: Body, duration: float, **law: float):
+def both(body: Body, duration: float, **impact_law: float):
     """The motion of a body in a trough, and in a bowl of the same radius."""
-    places = Body(shape=trough(RADIUS), fixed=True), Body(shape=Bowl(RADIUS), fixed=True)
-    return [simulate(World(bodies=(place, body), **law), duration, 0.125) for place in places]
+    contacts = Body(shape=trough(RADIUS), fixed=True), Body(shape=Bowl(RADIUS), fixed=True)
+    return [simulate(World(bodies=(contact, body), **impact_law), duration, 0.125) for contact in contacts]
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.1, 10.0])

@@ -18,7 +18,7 @@ MOST_POINTS = 256
 MOST_FACES = 2 * MOST_POINTS
 RELATIVE_TOLERANCE = 1e-10  # of the depth, of curved bodies; polytopes need none
 OFF_FACE = -1e-9  # share of a face by which the foot of the perpendicular may miss it
-ABSOLUTE_TOLERANCE = 1e-14  # of the two reaches
+ABSOLUTE_TOLERANCE = 1e-14  # of the two bounding radii
 UNSEEN, SEEN, SEEING = 0, 1, 2  # face[:, 3]; SEEING: sees the new point, not yet known to be joined to the rest
 SLIVER = 1e-10  # height by length of a face, below which its normal is round-off
 
@@ -209,7 +209,7 @@ def depth(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plan
             )  # fmt: skip
         tolerance = ABSOLUTE_TOLERANCE * extent + relative * abs(reached)
         if reached - lower <= tolerance or reached < 0.0:
-            on_face = witness(points, faces, face, plane, f, reached, lower + tolerance, found)
+            on_face = nearest_points(points, faces, face, plane, f, reached, lower + tolerance, found)
             break
         if is_known(points, new, SLIVER * extent):  # the plane of the face is round-off: a sliver just too wide
             plane[f, 3] = np.inf
@@ -235,7 +235,7 @@ def foot(points, i, j, k):
 
 
 @kernel
-def witness(points, faces, face, plane, nearest, reached, level, found):
+def nearest_points(points, faces, face, plane, nearest, reached, level, found):
     """The points of both bodies that the foot of the perpendicular is made of.
 
     A side of P - Q in a plane is several faces at one distance (`level`): the one with the foot in it.

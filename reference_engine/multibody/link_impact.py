@@ -1,4 +1,4 @@
-"""An impact of a mechanism on the world: the blow goes through the joints, which hold."""
+"""An impact of a mechanism on the world: the impact goes through the joints, which hold."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Struck:
+class LinkImpact:
     """What an impact did to a mechanism."""
 
     impact: Impact
@@ -29,7 +29,7 @@ class Struck:
     energy_after: float  # J, kinetic
 
 
-def strike(
+def link_impact(
     mechanism: Mechanism,
     link: int,
     point: ArrayLike,
@@ -38,7 +38,7 @@ def strike(
     friction: float,
     restitution: float,
     law: str = "newton",
-) -> Struck:
+) -> LinkImpact:
     """The mechanism after a point of a link, as both are at its start, has struck the world.
 
     point: m, in the link's frame; normal: out of the world, of any length [up]. Components of the impact are
@@ -59,22 +59,28 @@ def strike(
     bilateral = ~system.rows.one_sided
     system.check_start(bilateral)
     q, v = system.split(system.start)
-    held = system.hold(q, bilateral)
-    arm = mul(held.rotation[system.number[link]][:, :D], at)
+    constraints = system.constraints_at(q, bilateral)
+    arm = mul(constraints.rotation[system.number[link]][:, :D], at)
     axes = np.array([[n[1], -n[0], 0.0], [n[0], n[1], 0.0]]) if D == 2 else np.eye(3)
     rates = np.zeros((D, system.links, 6))
     rates[:, system.number[link], :3], rates[:, system.number[link], 3:] = axes, np.cross(arm, axes)
     J = rates[:, :, system.poses.columns].reshape(D, -1)
-    G = held.jacobian[:-1][:, bilateral][:, :, system.poses.columns].transpose(1, 0, 2).reshape(bilateral.sum(), -1)
-    M = system.mass_matrix(held.rotation)
+    G = (
+        constraints.jacobian[:-1][:, bilateral][:, :, system.poses.columns]
+        .transpose(1, 0, 2)
+        .reshape(bilateral.sum(), -1)
+    )
+    M = system.mass_matrix(constraints.rotation)
     K = inverse_mass_through_joints(M, J, joints=G) if len(G) else inverse_mass_through_joints(M, J)
     found = impact(
         K, mul(J, v.ravel()), friction=friction, restitution=restitution, law=law, normal=None if D == 2 else n
     )
     after = v + solve(M, mul(J.T, found.impulse)).reshape(v.shape)
-    after = after + system.unscaled(held.least(-system.rates(held, after)[bilateral]), held.rotation)
+    after = after + system.unscaled(
+        constraints.least(-system.rates(constraints, after)[bilateral]), constraints.rotation
+    )
     energies = [0.5 * float(mul(mul(twist.ravel(), M), twist.ravel())) for twist in (v, after)]
-    return Struck(
+    return LinkImpact(
         impact=found, mechanism=with_states(mechanism, system.moving, q, after), energy_before=energies[0],
         energy_after=energies[1],
     )  # fmt: skip
