@@ -6,17 +6,63 @@ Gravity is not among them: every engine has its own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, model_validator
 
 from reference_engine import elementary
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import squared
-from scenarios.scene import Damping, PlanarScene, Scene, SpatialScene, Spring
+from scenarios.fields import Data, Length, Name, NonNegative, Number, Positive
+
+if TYPE_CHECKING:
+    from scenarios.scene import PlanarScene, Scene, SpatialScene
 
 Array = NDArray[np.float64]
+
+
+class Damping(Data):
+    """Force -linear v - quadratic |v| v and torque -angular w on every free body."""
+
+    linear: NonNegative = 0.0
+    """kg/s"""
+    angular: NonNegative = 0.0
+    """kg m^2/s"""
+    quadratic: NonNegative = 0.0
+    """kg/m"""
+
+
+class Spring(Data):
+    """Pulls with stiffness (length - rest_length); `b` = null ends at a world point."""
+
+    a: Name
+    b: Name | None = None
+    anchor_a: tuple[Length, ...]
+    anchor_b: tuple[Length, ...]
+    stiffness: Positive
+    rest_length: NonNegative = 0.0
+    damping: NonNegative = 0.0
+    tension_only: bool = False
+    """A rubber band: no force while it is shorter than its rest length."""
+
+
+class Thruster(Data):
+    """Force fixed in body axes at a body point, scaled over time by linear interpolation of `profile`."""
+
+    body: Name
+    anchor: tuple[Length, ...]
+    force: tuple[Number, ...]
+    profile: Annotated[tuple[tuple[NonNegative, Number], ...], Field(min_length=1)] = ((0.0, 1.0),)
+    """(time in s, factor), times not decreasing; constant before the first and after the last."""
+
+    @model_validator(mode="after")
+    def _times_ascend(self) -> Self:
+        times = [time for time, _ in self.profile]
+        if times != sorted(times):
+            raise ValueError(f"profile: times {times} decrease; list them in ascending order")
+        return self
 
 
 def has_applied_forces(scene: Scene) -> bool:
@@ -113,7 +159,7 @@ def spring_energy(scene: Scene, *pose: Array) -> float:
             local = np.array(anchor)
             if name is None:
                 points.append(local)
-            elif isinstance(scene, PlanarScene):
+            elif scene.dimension == 2:
                 points.append(pose[0][index[name], :2] + _turn(pose[0][index[name], 2], local))
             else:
                 points.append(pose[0][index[name]] + _rotate(pose[1][index[name]], local))

@@ -10,8 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
@@ -19,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
-from scenarios import mass, materials
+from scenarios import contact, mass
 from scenarios.bodies import AnyBody, PlanarBody, SpatialBody
 from scenarios.boundaries import (
     AnyBoundary,
@@ -30,19 +28,23 @@ from scenarios.boundaries import (
     PlanarBoundary,
     SpatialBoundary,
 )
+from scenarios.contact import (
+    COMBINE,
+    CombinationRule,
+    CompliantContact,
+    ContactLaw,
+    ImpactLaw,
+    ImpactOrder,
+    Material,
+    MaterialPair,
+    PairLaw,
+)
 from scenarios.fields import (
     Data,
-    Friction,
-    Length,
-    Name,
-    NonNegative,
-    Number,
-    Positive,
     Rate2,
     Rate3,
-    Restitution,
-    not_stated,
 )
+from scenarios.forces import Damping, Spring, Thruster
 from scenarios.joints import (
     AnyJoint,
     Ball,
@@ -55,7 +57,6 @@ from scenarios.joints import (
     Slider,
     SpatialJoint,
 )
-from scenarios.materials import CompliantContact, Material, MaterialPair
 from scenarios.scene_error import SceneError, explain
 from scenarios.shapes import (
     ArcPolygon,
@@ -88,100 +89,6 @@ __all__ = [  # noqa: RUF022, for this is the order in which one would teach them
 FORMAT: Final = 1
 MAX_BODIES = 20_000
 MAX_FILE_BYTES = 64 * 2**20
-
-ImpactLaw = Literal[
-    "newton", "poisson", "incremental-newton", "incremental-poisson", "stronge", "chatterjee-ruina", "stick-or-slip"
-]
-ImpactOrder = Literal["simultaneous", "sequential", "grouped"]
-CombinationRule = Literal["geometric-mean", "product", "mean", "min", "max"]
-COMBINE: dict[str, Callable[[float, float], float]] = {
-    "geometric-mean": lambda p, q: math.sqrt(p * q),
-    "product": lambda p, q: p * q,
-    "mean": lambda p, q: 0.5 * (p + q),
-    "min": min,
-    "max": max,
-}
-
-
-# --- forces ---------------------------------------------------------------------------------------
-
-
-class Damping(Data):
-    """Force -linear v - quadratic |v| v and torque -angular w on every free body."""
-
-    linear: NonNegative = 0.0
-    """kg/s"""
-    angular: NonNegative = 0.0
-    """kg m^2/s"""
-    quadratic: NonNegative = 0.0
-    """kg/m"""
-
-
-class Spring(Data):
-    """Pulls with stiffness (length - rest_length); `b` = null ends at a world point."""
-
-    a: Name
-    b: Name | None = None
-    anchor_a: tuple[Length, ...]
-    anchor_b: tuple[Length, ...]
-    stiffness: Positive
-    rest_length: NonNegative = 0.0
-    damping: NonNegative = 0.0
-    tension_only: bool = False
-    """A rubber band: no force while it is shorter than its rest length."""
-
-
-class Thruster(Data):
-    """Force fixed in body axes at a body point, scaled over time by linear interpolation of `profile`."""
-
-    body: Name
-    anchor: tuple[Length, ...]
-    force: tuple[Number, ...]
-    profile: Annotated[tuple[tuple[NonNegative, Number], ...], Field(min_length=1)] = ((0.0, 1.0),)
-    """(time in s, factor), times not decreasing; constant before the first and after the last."""
-
-    @model_validator(mode="after")
-    def _times_ascend(self) -> Self:
-        times = [time for time, _ in self.profile]
-        if times != sorted(times):
-            raise ValueError(f"profile: times {times} decrease; list them in ascending order")
-        return self
-
-
-class PairLaw(Data):
-    """Friction and restitution of one pair, whatever the combination rule says."""
-
-    a: Name
-    b: Name
-    friction: Friction | None = None
-    restitution: Restitution | None = None
-
-
-class ContactLaw(Data):
-    """How the pair values follow from those of the two sides. Every engine gets the pair's value.
-
-    Which law of impact holds is part of the scene where it says so; else it is the engine's own, as it is in any case
-    of engines that have one law only.
-    """
-
-    friction_rule: CombinationRule = "geometric-mean"
-    restitution_rule: CombinationRule = "max"
-    pairs: tuple[PairLaw, ...] = ()
-    impact_law: Annotated[ImpactLaw | None, Field(exclude_if=not_stated)] = None
-    """Restitution of speeds (Newton) or of impulses (Poisson); they differ with friction. By these two Coulomb's law
-    holds between the whole impulse and the slip afterwards (Moreau 1988, Glocker & Pfeiffer 1995); the incremental ones
-    and Stronge's follow friction through the impact, the last two are formulas (docs/impacts.md)."""
-    impact_order: Annotated[ImpactOrder | None, Field(exclude_if=not_stated)] = None
-    """Several places in touch struck: one problem over all of them; one after the other, the fastest first; or the
-    fastest with those approaching that it moves."""
-    compliant: Annotated[CompliantContact | None, Field(exclude_if=not_stated)] = None
-    """In space: elastic, damped contact between materials, in place of rigid contact and all of the above."""
-
-    @cached_property
-    def laws(self) -> dict[frozenset[str], PairLaw]:
-        """Names of a pair -> its own law. Kept here, so that a copied scene with another contact law has that one's."""
-        return {frozenset((pair.a, pair.b)): pair for pair in self.pairs}
-
 
 # --- scenes ---------------------------------------------------------------------------------------
 
@@ -278,7 +185,7 @@ class _Scene(Data):
 
     @model_validator(mode="after")
     def _materials_meet_by_a_law(self) -> Self:
-        if fault := materials.fault(self):
+        if fault := contact.fault(self):
             raise ValueError(fault)
         return self
 
@@ -414,31 +321,25 @@ def features(scene: Scene) -> frozenset[str]:
     found = {"planar" if isinstance(scene, PlanarScene) else "spatial"}
     found |= {body.shape.kind for body in scene.bodies}
     found |= {boundary.kind for boundary in scene.boundaries} | {joint.kind for joint in scene.joints}
-    if any(isinstance(body.shape, Polygon) and not body.shape.is_convex for body in scene.bodies):
-        found.add("concave-polygon")
-    members = (*scene.bodies, *scene.boundaries)
-    given = scene.contact.compliant
-    laws = (
-        [(pair.sliding_friction, 0.0) for pair in given.pairs]
-        if given
-        else (
-            [scene.pair_law(a, b) for a, b in _colliding_pairs(scene)]
-            if len(members) <= 200
-            else [
-                (max(m.friction for m in members), max(m.restitution for m in members)),
-                *((p.friction or 0.0, p.restitution or 0.0) for p in scene.contact.pairs),
-            ]
-        )
-    )
-    found |= {"friction"} if any(mu > 0 for mu, _ in laws) else set()
-    found |= {"restitution"} if any(e > 0 for _, e in laws) else set()
-    found |= {"compliant"} if given else set()
-    found |= {"rolling-resistance"} if given and any(pair.rolling_resistance > 0 for pair in given.pairs) else set()
-    found |= {"damping"} if scene.damping != Damping() else set()
-    found |= {"springs"} if scene.springs else set()
-    found |= {"thrusters"} if scene.thrusters else set()
-    found |= {"groups"} if any(body.group for body in scene.bodies) else set()
-    return frozenset(found)
+    members, given = (*scene.bodies, *scene.boundaries), scene.contact.compliant
+    if given:
+        laws = [(pair.sliding_friction, 0.0) for pair in given.pairs]
+    elif len(members) <= 200:
+        laws = [scene.pair_law(a, b) for a, b in _colliding_pairs(scene)]
+    else:
+        laws = [(p.friction or 0.0, p.restitution or 0.0) for p in (*members, *scene.contact.pairs)]
+    there = {
+        "concave-polygon": any(isinstance(b.shape, Polygon) and not b.shape.is_convex for b in scene.bodies),
+        "friction": any(mu > 0 for mu, _ in laws),
+        "restitution": any(e > 0 for _, e in laws),
+        "compliant": given,
+        "rolling-resistance": given and any(pair.rolling_resistance > 0 for pair in given.pairs),
+        "damping": scene.damping != Damping(),
+        "springs": scene.springs,
+        "thrusters": scene.thrusters,
+        "groups": any(body.group for body in scene.bodies),
+    }
+    return frozenset(found | {name for name, it_is in there.items() if it_is})
 
 
 def _colliding_pairs(scene: Scene) -> list[tuple[Any, Any]]:

@@ -20,7 +20,7 @@ from reference_engine.elementary import power, squared
 from scenarios.catalogue.compliant_spheres import ERROR, CompliantSpheres, rubber
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
-from scenarios.materials import damping, rebound_ratio, stiffness
+from scenarios.contact import damping, rebound_ratio, stiffness
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.scene import ContactLaw, HalfSpace, SpatialBody, SpatialScene, Sphere
 from scenarios.truth import Event, Goal, Motion, Truth

@@ -17,7 +17,7 @@ from reference_engine.elementary import power
 from scenarios.catalogue.bodies import Array, G, start_pose
 from scenarios.catalogue.compliant_spheres import rubber
 from scenarios.catalogue.laws import RESTING_SHARE, contact_laws
-from scenarios.materials import stiffness
+from scenarios.contact import stiffness
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.scene import ContactLaw, HalfSpace, SpatialBody, SpatialScene, Sphere
 from scenarios.truth import Goal, Motion, Truth

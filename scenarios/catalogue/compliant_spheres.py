@@ -1,6 +1,6 @@
 """Spheres, and half-spaces, in compliant contact: their motion by scipy, for truths.
 
-The law is that of `scenarios.materials`, in the letters of its sources; force and friction act half-way between the two
+The law is that of `scenarios.contact`, in the letters of its sources; force and friction act half-way between the two
 surfaces. DOP853 from one change of the contact set to the next (Hairer, Norsett & Wanner 1993, II.5): at the tolerance
 of 1e-12 two runs, the other at 1e-11, agree to `ERROR` (tests/scenarios/test_compliant_scenes.py). How a sphere has
 turned is not worked out: its spin is, and nothing depends on the rest.
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import power, squared
-from scenarios.materials import CompliantContact, Material, MaterialPair, contact_radius, damping, stiffness
+from scenarios.contact import CompliantContact, Material, MaterialPair, contact_radius, damping, stiffness
 from scenarios.scenario import ParameterError
 from scenarios.scene import HalfSpace, SpatialScene, Sphere, inertias, masses, spatial_start
 

@@ -9,8 +9,8 @@ import numpy as np
 from reference_engine.dense import eigh, mul, norm
 from scenarios import mass
 from scenarios.catalogue.bodies import start_pose
+from scenarios.contact import curvature, deepest, stiffness
 from scenarios.forces import spring_energy
-from scenarios.materials import curvature, deepest, stiffness
 from scenarios.scene import HalfSpace, PlanarScene, Scene, SpatialScene, Sphere, inertias, masses
 
 RESTING_SHARE = 0.02

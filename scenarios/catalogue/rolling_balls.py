@@ -2,7 +2,7 @@
 
 Friction turns and slows both, at the floor and between them; kinetic energy, that of weight, that in the contacts and
 what they have taken out have a constant sum. Both start as deep in the floor as their weight presses them.
-Source: the law of `scenarios.materials`, integrated; no closed form is known.
+Source: the law of `scenarios.contact`, integrated; no closed form is known.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scenarios.catalogue.bodies import G
 from scenarios.catalogue.compliant_spheres import ERROR, CompliantSpheres, check_depth, rubber
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import OF_REST
-from scenarios.materials import stiffness
+from scenarios.contact import stiffness
 from scenarios.scenario import Scenario, Value, Within
 from scenarios.scene import ContactLaw, HalfSpace, SpatialBody, SpatialScene, Sphere
 from scenarios.truth import Truth

@@ -7,7 +7,7 @@ import pytest
 
 from scenarios.catalogue import scenario_of
 from scenarios.catalogue.compliant_spheres import ERROR, CompliantSpheres, rubber
-from scenarios.materials import stiffness
+from scenarios.contact import stiffness
 from scenarios.scenario import ParameterError
 from scenarios.scene import ContactLaw, Material, MaterialPair, SpatialScene
 

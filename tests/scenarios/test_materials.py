@@ -11,7 +11,7 @@ import pytest
 from scipy.special import lambertw
 
 from scenarios.catalogue import scenario_of
-from scenarios.materials import rebound_ratio, stiffness
+from scenarios.contact import rebound_ratio, stiffness
 from scenarios.scene import (
     Box,
     CompliantContact,

@@ -15,9 +15,9 @@ from reference_engine.elementary import squared
 from reference_engine.geometry.corners import corners_and_rims, gaps_over_plane
 from reference_engine.geometry.spatial_shapes import SpatialShape
 from scenarios.boundaries import HalfSpace
+from scenarios.contact import stiffness
 from scenarios.forces import spring_energy
 from scenarios.geometry import solid
-from scenarios.materials import stiffness
 from validation.metrics.axes import to_body_axes
 from validation.metrics.flight import energy_doubt, spin_at_pose, velocity_at_pose
 from validation.metrics.metric import Reading

@@ -10,7 +10,7 @@ import pytest
 from pytest import approx
 
 from scenarios.catalogue import scenario_of
-from scenarios.materials import stiffness
+from scenarios.contact import stiffness
 from scenarios.scene import CompliantContact, ContactLaw, Material, MaterialPair, SpatialScene
 from tests.validation.engines.spatial_scenes import DT, every_engine, in_space
 from tests.validation.metrics.motions import values

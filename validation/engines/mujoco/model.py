@@ -11,7 +11,7 @@ import numpy as np
 from mujoco import mjtEq, mjtJoint, mjtObj
 from numpy.typing import NDArray
 
-from scenarios.materials import contact_radius
+from scenarios.contact import contact_radius
 from scenarios.scene import PlanarScene, Revolute, Rod, Rope, Scene, colliding_pairs, masses
 from validation.engines.engine import Settings
 from validation.engines.mujoco.mjcf import HAS_SPEC, MjcfSpec

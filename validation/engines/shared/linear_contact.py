@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scenarios.materials import deepest, rebound_ratio, stiffness
+from scenarios.contact import deepest, rebound_ratio, stiffness
 from scenarios.scene import Scene, colliding_pairs
 
 

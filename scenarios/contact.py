@@ -1,24 +1,40 @@
-"""What bodies are made of, where contact is compliant: elastic solids, and the law of every two of them.
+"""Laws of contact between two bodies: friction and restitution of rigid ones, and elastic, damped materials.
 
-Normal force c depth^1.5 (1 - d s'), s' the speed at which the two part, never below 0 (Hertz 1882; Hunt & Crossley
-1975, J. Appl. Mech. 42); c from moduli and radii (`stiffness`), d = 8 (1 - e) / (5 e v) from the speed v at which they
-met, at most `most_damping` (Flores & Lankarani 2016, Contact Force Models, ch. 3). Friction and rolling resistance fade
-to 0 below `v_small` and `w_small`; an approach no faster than `v_small` counts as one with restitution 0.
+Compliant contact has the normal force c depth^1.5 (1 - d s'), s' the speed at which the two part, never below 0 (Hertz
+1882; Hunt & Crossley 1975, J. Appl. Mech. 42); c from moduli and radii (`stiffness`), d = 8 (1 - e) / (5 e v) from the
+speed v at which they met, at most `most_damping` (Flores & Lankarani 2016, Contact Force Models, ch. 3). Friction and
+rolling resistance fade to 0 below `v_small` and `w_small`; an approach no faster than `v_small` counts as one with
+restitution 0.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from reference_engine import elementary
 from reference_engine.elementary import cubed, power, squared
-from scenarios.fields import Data, Friction, Name, Positive, Restitution
+from scenarios.fields import Data, Friction, Name, Positive, Restitution, not_stated
 
 PoissonRatio = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=-1, lt=0.5)]
+
+
+ImpactLaw = Literal[
+    "newton", "poisson", "incremental-newton", "incremental-poisson", "stronge", "chatterjee-ruina", "stick-or-slip"
+]
+ImpactOrder = Literal["simultaneous", "sequential", "grouped"]
+CombinationRule = Literal["geometric-mean", "product", "mean", "min", "max"]
+COMBINE: dict[str, Callable[[float, float], float]] = {
+    "geometric-mean": lambda p, q: math.sqrt(p * q),
+    "product": lambda p, q: p * q,
+    "mean": lambda p, q: 0.5 * (p + q),
+    "min": min,
+    "max": max,
+}
 
 
 class Material(Data):
@@ -65,6 +81,41 @@ class CompliantContact(Data):
     def law(self, a: Any, b: Any) -> MaterialPair:
         """Of two bodies or boundaries of a scene, which has one for every two that may meet."""
         return self.laws[frozenset((a.material, b.material))]
+
+
+class PairLaw(Data):
+    """Friction and restitution of one pair, whatever the combination rule says."""
+
+    a: Name
+    b: Name
+    friction: Friction | None = None
+    restitution: Restitution | None = None
+
+
+class ContactLaw(Data):
+    """How the pair values follow from those of the two sides. Every engine gets the pair's value.
+
+    Which law of impact holds is part of the scene where it says so; else it is the engine's own, as it is in any case
+    of engines that have one law only.
+    """
+
+    friction_rule: CombinationRule = "geometric-mean"
+    restitution_rule: CombinationRule = "max"
+    pairs: tuple[PairLaw, ...] = ()
+    impact_law: Annotated[ImpactLaw | None, Field(exclude_if=not_stated)] = None
+    """Restitution of speeds (Newton) or of impulses (Poisson); they differ with friction. By these two Coulomb's law
+    holds between the whole impulse and the slip afterwards (Moreau 1988, Glocker & Pfeiffer 1995); the incremental ones
+    and Stronge's follow friction through the impact, the last two are formulas (docs/impacts.md)."""
+    impact_order: Annotated[ImpactOrder | None, Field(exclude_if=not_stated)] = None
+    """Several places in touch struck: one problem over all of them; one after the other, the fastest first; or the
+    fastest with those approaching that it moves."""
+    compliant: Annotated[CompliantContact | None, Field(exclude_if=not_stated)] = None
+    """In space: elastic, damped contact between materials, in place of rigid contact and all of the above."""
+
+    @cached_property
+    def laws(self) -> dict[frozenset[str], PairLaw]:
+        """Names of a pair -> its own law. Kept here, so that a copied scene with another contact law has that one's."""
+        return {frozenset((pair.a, pair.b)): pair for pair in self.pairs}
 
 
 def fault(scene: Any) -> str | None:
