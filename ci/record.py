@@ -47,7 +47,7 @@ from typing import Any
 
 import numpy as np
 
-sys.path.append(str(Path(__file__).parent))
+sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 from stored_run import Json, Motion, apart, cases_of, events_of, half_of, scale_of, shifts
 
 HERE = Path(__file__).resolve().parent
@@ -150,8 +150,8 @@ def sensitivity(cases: list[Json], databases: list[Path]) -> None:
 def contactsim() -> dict[str, str]:
     """Recorded run -> digest of our states after every step and of the counts; it alone needs the engine's modules."""
     from reference_engine.contactsim.engine import ContactSim
-    from reference_engine.contactsim.recorded import settings_of, world_of
     from reference_engine.planar_model.errors import ContactForceError, UnresolvedContact
+    from tests.reference_engine.contactsim.recorded import settings_of, world_of
     from validation.running.kernel_cache import use_kernel_cache
 
     use_kernel_cache()

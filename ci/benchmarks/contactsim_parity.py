@@ -18,10 +18,12 @@ from typing import Any
 
 from validation.running.kernel_cache import use_kernel_cache
 
+sys.path.append(str(Path(__file__).parents[2]))
+
 
 def line(path: Path) -> tuple[bool, str]:
-    from reference_engine.contactsim.replay import repeat
     from reference_engine.planar_model.errors import ContactForceError, UnresolvedContact, WorldError
+    from tests.reference_engine.contactsim.replay import repeat
 
     started = time.perf_counter()
     try:

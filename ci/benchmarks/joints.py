@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-sys.path.append(str(Path(__file__).parent))
+sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[2])]
 from recorded_cases import Case, CaseError, Compared, Part, compare, short, solve_folder
 from recorded_mechanisms import ANGLES, Recorded, recorded, split
 

@@ -15,7 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from recorded_cases import Case, CaseError, short
 
-from reference_engine.multibody.classics import (
+from reference_engine.multibody.joints import Distance, Rolling, ball, revolute
+from reference_engine.multibody.kinematics import matrices
+from reference_engine.multibody.links import Link
+from reference_engine.multibody.mechanism import Mechanism
+from reference_engine.multibody.motion import MechanismMotion
+from tests.reference_engine.multibody.classics import (
     ANDREWS,
     ANGLES,
     andrews_angles,
@@ -25,12 +30,7 @@ from reference_engine.multibody.classics import (
     pendulum_chain,
     slider_crank,
 )
-from reference_engine.multibody.joints import Distance, Rolling, ball, revolute
-from reference_engine.multibody.kinematics import matrices
-from reference_engine.multibody.links import Link
-from reference_engine.multibody.mechanism import Mechanism
-from reference_engine.multibody.motion import MechanismMotion
-from reference_engine.multibody.space_linkages import GOVERNOR, bricard, flyball_governor
+from tests.reference_engine.multibody.space_linkages import GOVERNOR, bricard, flyball_governor
 
 Array = NDArray[np.float64]
 Read = Callable[[MechanismMotion, str], Array]

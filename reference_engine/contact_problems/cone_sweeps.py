@@ -174,13 +174,6 @@ def prepare_contact(contacts, k, bodies):
     c[STICK + 1], c[STICK + 2], c[STICK + 3], c[STICK + 4], c[STICK + 5] = -x, -y, i11, i12, i22
 
 
-@entry
-def prepare_contacts(contacts, bodies, count):
-    """`own` and `stick` of the contacts."""
-    for k in range(count):
-        prepare_contact(contacts, k, bodies)
-
-
 @kernel
 def apply_impulses(contacts, bodies, free, count):
     """twist = free + M J^T p, anew."""

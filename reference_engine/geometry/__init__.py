@@ -9,7 +9,6 @@ spatial_proximity   spatial_proximities
 ellipsoid_proximity ellipsoid_proximities, half_space_proximities, sphere_interior_proximities: certified, for engines
 ellipsoid_neighbours EllipsoidNeighbours: the same from step to step
 mpr_proximity    mpr_proximities: of any convex shapes by Minkowski portal refinement, for engines
-gap_jacobian        gap_jacobian
 cells               overlapping_boxes
 proximities         what they return
 """

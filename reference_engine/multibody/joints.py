@@ -101,13 +101,8 @@ def check_bounce(what: str, one_sided: bool, restitution: float) -> None:
         raise MechanismError(f"{what}: restitution {restitution!r} is for what closes from one side alone")
 
 
-def weld(first: int, second: int, **points: Any) -> Coupling:
-    """No relative motion. `points`, here and below: the other fields of `Coupling`."""
-    return Coupling(first=first, second=second, linear=0, angular=0, **points)
-
-
 def hinge(first: int, second: int, axis: ArrayLike, **points: Any) -> Coupling:
-    """Turning about one axis, in space."""
+    """Turning about one axis, in space. `points`, here and below: the other fields of `Coupling`."""
     return Coupling(first=first, second=second, linear=0, angular=1, axis=axis, **points)
 
 
@@ -119,31 +114,6 @@ def slider(first: int, second: int, axis: ArrayLike, **points: Any) -> Coupling:
 def ball(first: int, second: int, **points: Any) -> Coupling:
     """Points together, turning free."""
     return Coupling(first=first, second=second, linear=0, angular=3, **points)
-
-
-def universal(first: int, second: int, axis: ArrayLike, second_axis: ArrayLike, **points: Any) -> Coupling:
-    """Points together; turning about an axis of each link, at the angle that they have at the start."""
-    return Coupling(first=first, second=second, linear=0, angular=2, turn_axis=axis, second_axis=second_axis, **points)
-
-
-def cylindrical(first: int, second: int, axis: ArrayLike, **points: Any) -> Coupling:
-    """Moving along and turning about one axis."""
-    return Coupling(first=first, second=second, linear=1, angular=1, axis=axis, **points)
-
-
-def planar_pair(first: int, second: int, axis: ArrayLike, **points: Any) -> Coupling:
-    """Moving in the plane with normal `axis`, turning about it."""
-    return Coupling(first=first, second=second, linear=2, angular=1, axis=axis, **points)
-
-
-def point_on_line(first: int, second: int, axis: ArrayLike, **points: Any) -> Coupling:
-    """The second's point on a line of the first, turning free; in the plane, a pin in a slot."""
-    return Coupling(first=first, second=second, linear=1, angular=3, axis=axis, **points)
-
-
-def point_on_plane(first: int, second: int, axis: ArrayLike, **points: Any) -> Coupling:
-    """The second's point on a plane of the first, turning free."""
-    return Coupling(first=first, second=second, linear=2, angular=3, axis=axis, **points)
 
 
 def revolute(first: int, second: int, **points: Any) -> Coupling:

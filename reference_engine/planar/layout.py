@@ -23,8 +23,6 @@ from reference_engine.contact_problems.friction_modes import (
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
-NO_POINTS = np.zeros((0, 2))
-NO_LINKS, NO_VALUES = np.zeros((0, 14), np.int64), np.zeros((0, 8))
 CENTRE = np.int64(-1)  # a feature: the centre of the body
 LINE, ROUND, STILL_NORMAL = np.int64(0), np.int64(1), np.int64(2)  # Contacts.id, KIND
 CONTACT, ROPE, JOINT = np.int64(0), np.int64(1), np.int64(2)  # Contacts.id, ROLE

@@ -67,11 +67,6 @@ class Spring:
         if self.first >= 0 and any(self.first_velocity):
             raise WorldError(f"spring: first_velocity is for a point of the background, not of body {self.first}")
 
-    def background_point(self, time: float) -> tuple[float, float]:
-        """Where the first point is, if it is one of the background. [m]"""
-        (x, y), (u, v) = self.first_point, self.first_velocity
-        return x + u * time, y + v * time
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thruster:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from reference_engine.contactsim.recorded import NotRepresented, settings_of, world_of
-from reference_engine.contactsim.replay import repeat
 from reference_engine.planar_model.errors import UnresolvedContact
+from tests.reference_engine.contactsim.recorded import NotRepresented, settings_of, world_of
+from tests.reference_engine.contactsim.replay import repeat
 
 ROOT = Path(__file__).parents[3]
 FOLDER = Path(__file__).parent / "data" / "contactsim_runs"

@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from reference_engine.multibody.classics import slider_crank
 from reference_engine.multibody.dynamics import System
 from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.joints import Coupling, Drive, slider
 from reference_engine.multibody.links import GROUND, Link
 from reference_engine.multibody.mechanism import Mechanism
 from reference_engine.multibody.simulate import simulate_mechanism
+from tests.reference_engine.multibody.classics import slider_crank
 from tests.reference_engine.multibody.test_rows import check_derivatives
 
 G = 9.81

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from reference_engine.contact_problems.impact_laws import impact
-from reference_engine.multibody.classics import pendulum_chain
 from reference_engine.multibody.dynamics import System
 from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.link_impact import link_impact
+from tests.reference_engine.multibody.classics import pendulum_chain
 
 TILTS = (math.radians(20.0), math.radians(30.0))
 SPINS = (-0.1, -0.2)

@@ -11,13 +11,13 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.special import ellipk
 
-from reference_engine.multibody.classics import four_bar, pendulum_chain, slider_crank
 from reference_engine.multibody.errors import JointError, MechanismError
 from reference_engine.multibody.joints import Coupling, Distance, ball, revolute
 from reference_engine.multibody.kinematics import matrices
 from reference_engine.multibody.links import Link
 from reference_engine.multibody.mechanism import LinkSpring, Mechanism
 from reference_engine.multibody.simulate import simulate_mechanism
+from tests.reference_engine.multibody.classics import four_bar, pendulum_chain, slider_crank
 
 ROOT = Path(__file__).parents[3]
 WAYS = ("accelerations", "impulses")

@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 from reference_engine.multibody.dynamics import System
 from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.simulate import simulate_mechanism
-from reference_engine.multibody.space_linkages import GOVERNOR, bricard, flyball_governor
+from tests.reference_engine.multibody.space_linkages import GOVERNOR, bricard, flyball_governor
 
 G = 9.81
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reference_engine.multibody.dynamics import System
-from reference_engine.multibody.joints import Rolling, ball, revolute, weld
+from reference_engine.multibody.joints import Coupling, Rolling, ball, revolute
 from reference_engine.multibody.kinematics import matrices
 from reference_engine.multibody.links import GROUND, Link
 from reference_engine.multibody.mechanism import Mechanism
@@ -117,7 +117,14 @@ def test_a_falling_chimney_is_bent_most_at_a_third_of_its_height():
                                inertia=m**3 / 12.0))  # fmt: skip
         joints = (
             revolute(GROUND, 0, second_point=(0.0, -0.5 * share)),
-            weld(0, 1, first_point=(0.0, 0.5 * share), second_point=(0.0, -0.5 * (1.0 - share))),
+            Coupling(
+                first=0,
+                second=1,
+                linear=0,
+                angular=0,
+                first_point=(0.0, 0.5 * share),
+                second_point=(0.0, -0.5 * (1.0 - share)),
+            ),
         )
         mechanism = Mechanism(links=tuple(pieces), joints=joints)
         motion = simulate_mechanism(mechanism, [0.7])
