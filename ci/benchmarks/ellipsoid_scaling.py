@@ -16,7 +16,6 @@ import argparse
 import resource
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 
@@ -86,5 +85,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     sys.exit(main())

@@ -64,18 +64,18 @@ def compare(what: str, wanted: Any, have: Any, scale: float | Array, limit: floa
     return Compared(what, float((np.abs(expected - ours) / scale).max(initial=0.0)), limit)
 
 
-def numbers(inputs: Case, key: str, shape: tuple[int, ...] | None = None) -> Array:
-    """An input that must be there, finite, and of this shape if one is given. Raises CaseError."""
+def numbers(inputs: Case, key: str, shape: tuple[int, ...] | None = None, within: str = "inputs.") -> Array:
+    """A field that must be there, finite, and of this shape if one is given. Raises CaseError."""
     if key not in inputs:
-        raise CaseError(f"inputs.{key}: it is not there; given: {', '.join(inputs) or 'nothing'}")
+        raise CaseError(f"{within}{key}: it is not there; given: {', '.join(inputs) or 'nothing'}")
     try:
         value = np.array(inputs[key], np.float64)
     except (TypeError, ValueError):
-        raise CaseError(f"inputs.{key}: {short(inputs[key])} is not made of numbers") from None
+        raise CaseError(f"{within}{key}: {short(inputs[key])} is not made of numbers") from None
     if not np.isfinite(value).all():
-        raise CaseError(f"inputs.{key}: {short(inputs[key])} is not finite")
+        raise CaseError(f"{within}{key}: {short(inputs[key])} is not finite")
     if shape is not None and value.shape != shape:
-        raise CaseError(f"inputs.{key}: its shape is {value.shape}; allowed: {shape or 'one number'}")
+        raise CaseError(f"{within}{key}: its shape is {value.shape}; allowed: {shape or 'one number'}")
     return value
 
 
