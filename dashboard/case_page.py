@@ -12,7 +12,7 @@ from validation.judging.verdict import MEANING, Verdict
 from validation.records.names import engine_name, metric_name
 from validation.records.quantities import quantity, time_step
 from validation.report.hints import rerun_arguments
-from validation.report.meaning import meaning
+from validation.report.sentences import meaning
 from validation.store import Baseline, StoredResult, StoredRun
 from validation.store.errors import StoreError
 

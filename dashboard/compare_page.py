@@ -17,7 +17,7 @@ from validation.judging.verdict import NOT_MEASURED, Verdict, summary, worst_fir
 from validation.records.names import engine_name, metric_name
 from validation.records.quantities import contrast
 from validation.records.stored import StoredComparison
-from validation.report.meaning import worst_meaning
+from validation.report.sentences import worst_meaning
 from validation.store import StoredResult, StoredRun
 from validation.store.stored_scenarios import stored_verdicts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dashboard import reading
 from validation.report import effect
 from validation.report.effect import Effect
-from validation.report.meaning import worst_meaning
+from validation.report.sentences import worst_meaning
 from validation.review.groups import Member
 
 

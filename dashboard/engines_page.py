@@ -36,7 +36,7 @@ from validation.records.quantities import quantity, time_step
 from validation.records.simulation import BROKEN
 from validation.records.stored import case_key
 from validation.report.hints import rerun_arguments
-from validation.report.meaning import meaning
+from validation.report.sentences import meaning
 from validation.store import StoredResult, StoredRun
 
 MOST_FAILURES = 50

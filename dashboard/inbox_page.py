@@ -12,7 +12,7 @@ from dashboard.look import age, go, grid, heading, kind_html, paragraph, part, s
 from validation.judging.verdict import MEANING, Verdict, standing, summary, times
 from validation.records.names import engine_token
 from validation.report.effect import Effect
-from validation.report.meaning import meaning
+from validation.report.sentences import meaning
 from validation.review.groups import STATES, Group, Member
 from validation.store import Baseline, StoredRun
 

@@ -97,6 +97,8 @@ class Family:
     name: str
     build: Callable[..., Scenario]
     canonical: tuple[Mapping[str, Value], ...] = ({},)
+    subject: str = ""
+    """What its scenes are of, in the singular, as sentences have it: the stack of {n}. Parameters take their places."""
 
     @property
     def summary(self) -> str:

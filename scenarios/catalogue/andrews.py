@@ -8,7 +8,6 @@ Differential Equations" II, VII.7; Mazzia & Magherini 2008, "Test Set for Initia
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
 
@@ -19,7 +18,7 @@ from scenarios.catalogue.bodies import Array
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.linkage import Complex, Linkage
 from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
-from scenarios.scenario import Scenario, Value
+from scenarios.scenario import Family, Scenario
 from scenarios.scene import PlanarBody, PlanarScene, Polygon, Revolute, Spring, Thruster
 from scenarios.truth import Goal, Motion, Truth
 
@@ -185,4 +184,4 @@ def bar(points: list[tuple[float, float]], width: float) -> Polygon:
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({},)
+FAMILY = Family("andrews", andrews, subject="the squeezing mechanism")

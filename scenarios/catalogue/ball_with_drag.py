@@ -8,7 +8,6 @@ Air takes k |v| v a kilogram. With v_t = sqrt(g / k), the speed at which a fall 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Annotated
 
 import numpy as np
@@ -21,7 +20,7 @@ from scenarios.catalogue.ground import Space
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Damping
 from scenarios.truth import Event, Goal, Motion, Truth
 
@@ -122,4 +121,4 @@ def ball_with_drag(
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({},)
+FAMILY = Family("ball-with-drag", ball_with_drag, subject="the ball")

@@ -26,7 +26,7 @@ from scenarios.catalogue.bodies import Array, G, block, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.scenario import Noise, Scenario, Value, Within
+from scenarios.scenario import Family, Noise, Scenario, Value, Within
 from scenarios.scene import ContactLaw, HalfPlane, PairLaw
 from scenarios.truth import Goal, Invariant, Motion, Truth
 
@@ -258,3 +258,4 @@ CANONICAL: tuple[Mapping[str, Value], ...] = (
     {"floor_friction": 0.5},
     {"lean": 0.8, "floor_friction": 0.3, "wall_friction": 0.2},
 )
+FAMILY = Family("block-against-wall", block_against_wall, CANONICAL, subject="the block at the wall")

@@ -12,7 +12,7 @@ from scenarios.catalogue.bodies import Array, ball, poses_in_plane, scene_of
 from scenarios.catalogue.ground import GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Value, Within
 from scenarios.truth import Truth
 
 RADIUS = 0.5  # m
@@ -63,3 +63,4 @@ CANONICAL: tuple[Mapping[str, Value], ...] = (
     {"restitution": 0.0, "space": "spatial"},
     {"restitution": 0.0, "space": "spatial", "ground": "box"},
 )
+FAMILY = Family("bouncing-ball", bouncing_ball, CANONICAL, subject="the ball")

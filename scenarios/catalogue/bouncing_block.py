@@ -16,7 +16,7 @@ from scenarios.catalogue.bodies import Array, block, poses_in_plane, scene_of
 from scenarios.catalogue.ground import GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.scenario import Noise, Scenario, Value, Within
+from scenarios.scenario import Family, Noise, Scenario, Value, Within
 from scenarios.truth import Truth
 
 HALF = 0.5  # m, of the unit block
@@ -73,3 +73,4 @@ CANONICAL: tuple[Mapping[str, Value], ...] = (
     {"restitution": 0.0, "space": "spatial"},
     {"restitution": 0.0, "space": "spatial", "ground": "box"},
 )
+FAMILY = Family("bouncing-block", bouncing_block, CANONICAL, subject="the block")

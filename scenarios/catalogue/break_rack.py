@@ -7,14 +7,13 @@ momentum, angular momentum and, without loss, energy stay whatever the order.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Annotated
 
 from scenarios.catalogue.bodies import ball, scene_of
 from scenarios.catalogue.ground import Space
 from scenarios.catalogue.laws import MOMENTUM_SHARE, MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Within
 from scenarios.truth import Event, Invariant, Truth
 
 ROWS = 5
@@ -78,4 +77,4 @@ def break_rack(
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({},)
+FAMILY = Family("break", break_rack, subject="the rack of balls")

@@ -12,7 +12,6 @@ Source: Hunt & Crossley 1975 (J. Appl. Mech. 42); Flores & Lankarani 2016, Conta
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import cache
 from typing import Annotated
 
@@ -21,7 +20,7 @@ from scenarios.catalogue.compliant_spheres import ERROR, CompliantSpheres, rubbe
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
 from scenarios.contact import damping, rebound_ratio, stiffness
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import ContactLaw, HalfSpace, SpatialBody, SpatialScene, Sphere
 from scenarios.truth import Event, Goal, Motion, Truth
 
@@ -81,4 +80,4 @@ def compliant_bounce(
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ()
+FAMILY = Family("compliant-bounce", compliant_bounce, (), subject="the ball")

@@ -8,14 +8,13 @@ Source: Hertz's law between neighbours (Nesterenko 1983, J. Appl. Mech. Tech. Ph
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Literal
 
 from scenarios.catalogue.compliant_spheres import ERROR, CompliantSpheres, check_depth, rubber
 from scenarios.catalogue.laws import MOMENTUM_SHARE, MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import ContactLaw, SpatialBody, SpatialScene, Sphere
 from scenarios.truth import Invariant, Truth
 
@@ -75,4 +74,4 @@ def compliant_cradle(
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ()
+FAMILY = Family("compliant-cradle", compliant_cradle, (), subject="the row of {n} balls")

@@ -8,7 +8,6 @@ Source: Hertz 1882 (J. reine angew. Math. 92).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Annotated
 
 import numpy as np
@@ -18,7 +17,7 @@ from scenarios.catalogue.bodies import Array, G, start_pose
 from scenarios.catalogue.compliant_spheres import rubber
 from scenarios.catalogue.laws import RESTING_SHARE, contact_laws
 from scenarios.contact import stiffness
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import ContactLaw, HalfSpace, SpatialBody, SpatialScene, Sphere
 from scenarios.truth import Goal, Motion, Truth
 
@@ -69,4 +68,4 @@ def compliant_rest(*, young_modulus: Annotated[float, Within(1e4, 1e10)] = 1e5) 
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ()
+FAMILY = Family("compliant-rest", compliant_rest, (), subject="the ball")

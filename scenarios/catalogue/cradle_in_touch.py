@@ -13,7 +13,7 @@ from scenarios.catalogue.bodies import ball, poses_in_plane, scene_of
 from scenarios.catalogue.laws import MOMENTUM_SHARE, MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
 from scenarios.catalogue.newtons_cradle import RADIUS, exact_decimal, last_speed
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Value, Within
 from scenarios.scene import ContactLaw, ImpactOrder
 from scenarios.truth import Event, Goal, Invariant, Truth
 
@@ -103,3 +103,4 @@ def _row(after: list[Fraction], speed: float, struck: float, time: Array) -> Arr
 
 
 CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"order": "simultaneous"})
+FAMILY = Family("cradle-in-touch", cradle_in_touch, CANONICAL, subject="the row of {n} balls")

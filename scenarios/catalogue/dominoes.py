@@ -21,7 +21,7 @@ from scenarios.catalogue.bodies import G, block, scene_of
 from scenarios.catalogue.ground import GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Value, Within
 from scenarios.truth import Event, Truth
 
 COUNT = 12
@@ -109,3 +109,4 @@ def dominoes(
 
 
 CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"space": "spatial", "ground": "box"})
+FAMILY = Family("dominoes", dominoes, CANONICAL, subject="the row of dominoes")

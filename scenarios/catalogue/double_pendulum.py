@@ -23,7 +23,7 @@ from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.laws import gain_law
 from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
 from scenarios.catalogue.readings import value_at
-from scenarios.scenario import Scenario, Value
+from scenarios.scenario import Family, Scenario, Value
 from scenarios.scene import PlanarBody, PlanarScene, Polygon, Revolute
 from scenarios.truth import Goal, Motion, Truth
 
@@ -129,3 +129,4 @@ def _lower_x(motion: Motion) -> float:
 
 
 CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"start": "level"})
+FAMILY = Family("double-pendulum", double_pendulum, CANONICAL, subject="the double pendulum")

@@ -24,7 +24,7 @@ from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import OF_REST
 from scenarios.catalogue.rocking_ellipsoid import SEMI_AXES, Ellipse
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Value, Within
 from scenarios.scene import Ellipsoid, SpatialBody
 from scenarios.truth import Event, Truth
 
@@ -140,3 +140,4 @@ def ellipsoid_drop(
 
 
 CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"restitution": 0.5, "tilt": 0.1})
+FAMILY = Family("ellipsoid-drop", ellipsoid_drop, CANONICAL, subject="the ellipsoid")

@@ -19,7 +19,7 @@ from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import OF_REST
 from scenarios.catalogue.three_ellipsoids import CHAOTIC
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Value, Within
 from scenarios.scene import Ellipsoid, SpatialBody
 from scenarios.truth import Truth
 
@@ -84,3 +84,4 @@ def ellipsoid_lattice(
 
 
 CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"n": 6, "speed": 0.5})
+FAMILY = Family("ellipsoid-lattice", ellipsoid_lattice, CANONICAL, subject="the lattice of {n} ellipsoids")

@@ -21,7 +21,7 @@ from scenarios.catalogue.ground import Ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import OF_REST
 from scenarios.catalogue.three_ellipsoids import CHAOTIC
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Value, Within
 from scenarios.scene import Ellipsoid, HollowSphere, Scene, SpatialBody, inertias, masses
 from scenarios.truth import Goal, Motion, Truth
 
@@ -115,3 +115,4 @@ def upright_moment(scene: Scene, motion: Motion) -> float:
 
 
 CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"friction": 0})
+FAMILY = Family("ellipsoids-in-sphere", ellipsoids_in_sphere, CANONICAL, subject="the packing of {n} ellipsoids")

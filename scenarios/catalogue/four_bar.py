@@ -11,7 +11,6 @@ Dynamics of Mechanical Systems", ch. 3 (loop closure).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated
 
@@ -25,7 +24,7 @@ from scenarios.catalogue.ground import Space
 from scenarios.catalogue.laws import gain_law
 from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
 from scenarios.catalogue.readings import value_at
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Hinge, Revolute
 from scenarios.truth import Goal, Motion, Truth
 
@@ -174,5 +173,5 @@ def _height(seen: Motion) -> float:
     return value_at(seen.time, seen.position[:, 1, -1], GOAL_TIME)
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({},)
-"""In the plane: of the engines in space the reference alone closes a loop with hinges."""
+FAMILY = Family("four-bar", four_bar, subject="the linkage")
+"""Canonical in the plane alone: of the engines in space only the reference closes a loop with hinges."""

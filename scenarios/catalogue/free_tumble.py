@@ -19,7 +19,7 @@ from scenarios.catalogue.ground import Space
 from scenarios.catalogue.laws import flight_laws
 from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
 from scenarios.catalogue.tumbling import attitude
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Value, Within
 from scenarios.scene import Box, SpatialBody
 from scenarios.truth import Truth
 
@@ -105,3 +105,4 @@ CANONICAL: tuple[Mapping[str, Value], ...] = (
     {"start": "even", "gravity": 9.81},
     {"start": "even", "gravity": 9.81, "space": "planar"},
 )
+FAMILY = Family("free-tumble", free_tumble, CANONICAL, subject="the tumbling body")

@@ -10,7 +10,6 @@ Source: Lagrange's top (Goldstein, Classical Mechanics, ch. 5.7), by Euler's equ
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated
 
@@ -23,7 +22,7 @@ from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.laws import gain_law
 from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
 from scenarios.catalogue.readings import value_at
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ball, Cylinder, SpatialBody, SpatialScene
 from scenarios.truth import Goal, Motion, Truth
 
@@ -117,4 +116,4 @@ def _x(seen: Motion) -> float:
     return value_at(seen.time, seen.position[:, 0, 0], GOAL_TIME)
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({},)
+FAMILY = Family("heavy-top", heavy_top, subject="the top")

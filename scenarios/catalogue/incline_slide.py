@@ -18,7 +18,7 @@ from scenarios.catalogue.bodies import Array, G, block, poses_in_plane, scene_of
 from scenarios.catalogue.ground import GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, RESTING_SHARE, contact_laws
-from scenarios.scenario import Noise, Scenario, Value, Within
+from scenarios.scenario import Family, Noise, Scenario, Value, Within
 from scenarios.truth import Goal, Invariant, Motion, Truth
 
 Relation = Literal["below", "at", "above"]
@@ -113,3 +113,4 @@ CANONICAL: tuple[Mapping[str, Value], ...] = (
     {"relation": "at", "space": "spatial", "ground": "box"},
     {"relation": "above", "space": "spatial", "ground": "box"},
 )
+FAMILY = Family("incline-slide", incline_slide, CANONICAL, subject="the block on the incline")

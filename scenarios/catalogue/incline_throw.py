@@ -14,7 +14,6 @@ Source: Coulomb's law against a velocity that turns, integrated by its hodograph
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Annotated
 
 import numpy as np
@@ -26,7 +25,7 @@ from scenarios.catalogue.ground import GroundKind
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import OF_REST
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Box, SpatialBody
 from scenarios.truth import Goal, Motion, Truth
 
@@ -135,4 +134,4 @@ def incline_throw(
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ()
+FAMILY = Family("incline-throw", incline_throw, (), subject="the thrown box")

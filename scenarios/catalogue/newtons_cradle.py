@@ -14,7 +14,7 @@ from scenarios.catalogue.bodies import ball, poses_in_plane, scene_of
 from scenarios.catalogue.ground import Space
 from scenarios.catalogue.laws import MOMENTUM_SHARE, MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Value, Within
 from scenarios.truth import Event, Goal, Invariant, Motion, Truth
 
 Array = NDArray[np.float64]
@@ -158,3 +158,4 @@ CANONICAL: tuple[Mapping[str, Value], ...] = (
     {"n": 3, "restitution": 0.5, "gap": 0.01, "speed": 5.0},
     {"restitution": 0.9, "gap": 0.01, "speed": 5.0},
 )
+FAMILY = Family("newtons-cradle", newtons_cradle, CANONICAL, subject="the row of {n} balls")

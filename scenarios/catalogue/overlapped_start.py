@@ -14,7 +14,7 @@ from scenarios.catalogue.bodies import Array, G, block, poses_in_plane, scene_of
 from scenarios.catalogue.ground import GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import contact_laws
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Value, Within
 from scenarios.truth import Goal, Motion, Truth
 
 FRICTION = 0.5
@@ -84,3 +84,4 @@ CANONICAL: tuple[Mapping[str, Value], ...] = (
     {"n": 2, "space": "spatial"},
     {"space": "spatial", "ground": "box"},
 )
+FAMILY = Family("overlapped-start", overlapped_start, CANONICAL, subject="the overlapped pair")

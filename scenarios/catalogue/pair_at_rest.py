@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, get_args
 from reference_engine import elementary
 from scenarios.catalogue.bodies import G, at_rest
 from scenarios.catalogue.laws import MOVING_SHARE, RESTING_SHARE, contact_laws
-from scenarios.scenario import Noise, Scenario, Value
+from scenarios.scenario import Family, Noise, Scenario, Value
 from scenarios.scene import (
     Box,
     Capsule,
@@ -132,10 +132,12 @@ def _orientation(*, lying: bool, tilt: float) -> tuple[float, float, float, floa
     return (a * c - b * s, b * c, a * s + b * c, b * s)  # (a, b, b, 0) times (c, 0, s, 0)
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({},)
 EVERY_PAIR: tuple[Mapping[str, Value], ...] = tuple(
     {"upper": upper, "lower": lower, "start": start}
     for upper in get_args(Upper)
     for lower in get_args(Lower)
     for start in get_args(Start)
 )
+
+
+FAMILY = Family("pair-at-rest", pair_at_rest, subject="the pair at rest")

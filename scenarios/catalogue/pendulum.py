@@ -22,7 +22,7 @@ from scenarios.catalogue.ground import Space
 from scenarios.catalogue.laws import gain_law
 from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
 from scenarios.catalogue.readings import crossings
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Value, Within
 from scenarios.scene import Hinge, Revolute
 from scenarios.truth import Goal, Motion, Truth
 
@@ -105,3 +105,4 @@ def _period(seen: Motion) -> float:
 
 
 CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"space": "spatial"})
+FAMILY = Family("pendulum", pendulum, CANONICAL, subject="the pendulum")

@@ -17,7 +17,7 @@ from scenarios.catalogue.ground import GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import OF_REST
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Value, Within
 from scenarios.scene import HalfPlane, HalfSpace, PlanarBoundary, SpatialBody, SpatialBoundary
 from scenarios.truth import Truth
 
@@ -131,3 +131,4 @@ CANONICAL: tuple[Mapping[str, Value], ...] = (
     {"n": 12, "space": "spatial"},
     {"n": 12, "space": "spatial", "ground": "box"},
 )
+FAMILY = Family("pile", pile, CANONICAL, subject="the pile of {n}")

@@ -11,7 +11,6 @@ Sources: Newton and Euler's laws, Coulomb's law.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated
 
@@ -24,7 +23,7 @@ from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import OF_REST
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ellipsoid, SpatialBody
 from scenarios.truth import Truth
 
@@ -164,4 +163,4 @@ def rising_egg(*, friction: Annotated[float, Within(0.02, 0.2)] = 0.2) -> Scenar
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({},)
+FAMILY = Family("rising-egg", rising_egg, subject="the egg")

@@ -28,7 +28,7 @@ from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import RESTING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import OF_REST
 from scenarios.catalogue.readings import BEFORE, crossings
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Value, Within
 from scenarios.truth import Goal, Motion, Truth
 
 WIDTH, HEIGHT = 1.0, 3.0  # m
@@ -156,3 +156,4 @@ def _first_impact(motion: Motion) -> float:
 
 
 CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"space": "spatial"}, {"space": "spatial", "ground": "box"})
+FAMILY = Family("rocking-block", rocking_block, CANONICAL, subject="the rocking block")

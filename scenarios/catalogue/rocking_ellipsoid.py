@@ -26,7 +26,7 @@ from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import OF_REST
 from scenarios.catalogue.readings import crossings
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Value, Within
 from scenarios.scene import Ellipsoid, SpatialBody
 from scenarios.truth import Goal, Motion, Truth
 
@@ -157,3 +157,4 @@ def rocking_ellipsoid(
 
 
 CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"contact": "sliding"}, {"over": "middle"})
+FAMILY = Family("rocking-ellipsoid", rocking_ellipsoid, CANONICAL, subject="the rocking ellipsoid")

@@ -7,7 +7,6 @@ Source: the law of `scenarios.contact`, integrated; no closed form is known.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Annotated
 
@@ -17,7 +16,7 @@ from scenarios.catalogue.compliant_spheres import ERROR, CompliantSpheres, check
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import OF_REST
 from scenarios.contact import stiffness
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import ContactLaw, HalfSpace, SpatialBody, SpatialScene, Sphere
 from scenarios.truth import Truth
 
@@ -81,4 +80,4 @@ def rolling_balls(
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ()
+FAMILY = Family("rolling-balls", rolling_balls, (), subject="the pair of balls")

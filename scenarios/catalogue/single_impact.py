@@ -28,7 +28,7 @@ from scenarios.catalogue.double_pendulum import poses as pendulum_poses
 from scenarios.catalogue.ground import Space, ground
 from scenarios.catalogue.laws import PENETRATION_SHARE, smallest_size
 from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
-from scenarios.scenario import ParameterError, Scenario, Value
+from scenarios.scenario import Family, ParameterError, Scenario, Value
 from scenarios.scene import (
     Box,
     ContactLaw,
@@ -370,3 +370,4 @@ def of_pendulum(law: ImpactLaw) -> Scenario:
 
 
 CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"case": "pendulum"})
+FAMILY = Family("single-impact", single_impact, CANONICAL, subject="the body that strikes")

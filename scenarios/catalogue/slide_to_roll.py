@@ -18,7 +18,7 @@ from scenarios.catalogue.ground import WIDTH, GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import OF_REST
-from scenarios.scenario import ParameterError, Scenario, Value, Within
+from scenarios.scenario import Family, ParameterError, Scenario, Value, Within
 from scenarios.truth import Goal, Motion, Truth
 
 ROLLING_AFTERWARDS = 1.0  # s
@@ -127,3 +127,4 @@ CANONICAL: tuple[Mapping[str, Value], ...] = (
     {"space": "spatial"},
     {"space": "spatial", "ground": "box"},
 )
+FAMILY = Family("slide-to-roll", slide_to_roll, CANONICAL, subject="the ball")

@@ -6,7 +6,6 @@ Source: as `linkage`; Shigley & Uicker, "Theory of Machines and Mechanisms", ch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated
 
@@ -21,7 +20,7 @@ from scenarios.catalogue.laws import gain_law
 from scenarios.catalogue.linkage import NO_ANGLE, Linkage
 from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
 from scenarios.catalogue.readings import value_at
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ball, Hinge, Prismatic, Revolute, Slider
 from scenarios.truth import Goal, Motion, Truth
 
@@ -119,4 +118,4 @@ def _place(seen: Motion) -> float:
     return value_at(seen.time, seen.position[:, 2, 0], GOAL_TIME)
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({},)
+FAMILY = Family("slider-crank", slider_crank, subject="the slider-crank")

@@ -17,7 +17,6 @@ Source: Scarborough & Pounder, "Mechanics" (the ladder); Lagrange's equations fo
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated
 
@@ -30,7 +29,7 @@ from scenarios.catalogue.chebyshev import DenseSolution, falling_root
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
 from scenarios.catalogue.readings import crossings, value_at
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Polygon
 from scenarios.truth import Goal, Motion, Truth
 
@@ -154,4 +153,4 @@ def sliding_ladder(*, lean: Annotated[float, Within(0.05, 1.2)] = 0.5) -> Scenar
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({},)
+FAMILY = Family("sliding-ladder", sliding_ladder, subject="the ladder")

@@ -26,7 +26,7 @@ from scenarios.catalogue.ground import Space
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import OF_REST
 from scenarios.catalogue.readings import crossings
-from scenarios.scenario import Scenario, Value
+from scenarios.scenario import Family, Scenario, Value
 from scenarios.scene import Bowl, Disc, HollowSphere, PlanarBody, PlanarScene, Scene, SpatialBody, SpatialScene, Sphere
 from scenarios.truth import Goal, Invariant, Motion, Truth
 
@@ -213,3 +213,4 @@ CANONICAL: tuple[Mapping[str, Value], ...] = (
     {"space": "spatial", "contact": "sliding"},
     {"space": "spatial", "spin": 20},
 )
+FAMILY = Family("sphere-in-sphere", sphere_in_sphere, CANONICAL, subject="the rolling ball")

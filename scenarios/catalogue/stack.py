@@ -23,7 +23,7 @@ from scenarios.catalogue.bodies import at_rest, block, scene_of
 from scenarios.catalogue.ground import GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import RESTING_SHARE, contact_laws
-from scenarios.scenario import Noise, Scenario, Value, Within
+from scenarios.scenario import Family, Noise, Scenario, Value, Within
 from scenarios.truth import Goal, Invariant, Motion, Truth
 
 SIGMA = 1e-3  # m, of widths of 1 m
@@ -123,3 +123,4 @@ CANONICAL: tuple[Mapping[str, Value], ...] = (
     {"n": 5, "space": "spatial", "ground": "box"},
     {"n": 5, "mass_ratio": 100.0, "space": "spatial", "ground": "box"},
 )
+FAMILY = Family("stack", stack, CANONICAL, subject="the stack of {n}")

@@ -8,7 +8,6 @@ Oltman & Hur 2017, section 7.1; theirs gives no figures, so sizes and places are
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Annotated
 
 import numpy as np
@@ -19,7 +18,7 @@ from scenarios.catalogue.bodies import G, scene_of
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import OF_REST
-from scenarios.scenario import Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ellipsoid, SpatialBody
 from scenarios.truth import Event, Truth
 
@@ -85,4 +84,4 @@ def three_ellipsoids(*, friction: Annotated[float, Within(0.0, 1.0)] = 0.4) -> S
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({},)
+FAMILY = Family("three-ellipsoids", three_ellipsoids, subject="the group of three ellipsoids")

@@ -18,7 +18,7 @@ from scenarios.catalogue.bodies import Array, G, block, poses_in_plane, scene_of
 from scenarios.catalogue.ground import WIDTH, GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.scenario import Noise, Scenario, Value, Within
+from scenarios.scenario import Family, Noise, Scenario, Value, Within
 from scenarios.truth import Event, Goal, Motion, Truth
 
 HALF = 0.5  # m, of the box
@@ -116,3 +116,4 @@ CANONICAL: tuple[Mapping[str, Value], ...] = (
     {"space": "spatial"},
     {"space": "spatial", "ground": "box"},
 )
+FAMILY = Family("thrown-box", thrown_box, CANONICAL, subject="the thrown box")

@@ -19,7 +19,7 @@ from scenarios.catalogue.bodies import Array, G, scene_of
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.catalogue.meaningless import OF_REST
-from scenarios.scenario import ParameterError, Scenario, Value, Within
+from scenarios.scenario import Family, ParameterError, Scenario, Value, Within
 from scenarios.scene import SpatialBody, Sphere
 from scenarios.truth import Goal, Motion, Truth
 
@@ -94,3 +94,4 @@ def thrown_sphere(
 
 
 CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"spin_x": 0, "spin_y": 0, "spin_z": 0})
+FAMILY = Family("thrown-sphere", thrown_sphere, CANONICAL, subject="the thrown sphere")

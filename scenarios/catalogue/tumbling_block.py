@@ -10,7 +10,6 @@ no closed form: the time is that of a program of its own, by scipy's event locat
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from reference_engine import elementary
 from scenarios.catalogue.bodies import Array, G, block, poses_in_plane, scene_of
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.scenario import Scenario, Value
+from scenarios.scenario import Family, Scenario
 from scenarios.truth import Goal, Motion, Truth
 
 WIDTH, HEIGHT, TILT, FALL, RESTITUTION = 1.0, 0.5, 0.3, 1.0, 0.5  # m, m, rad, m above the ground of the centre
@@ -79,4 +78,4 @@ def rest_time(motion: Motion) -> float:
     return float(struck[-1] + (struck[-1] - struck[-2]) * RESTITUTION / (1.0 - RESTITUTION))
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({},)
+FAMILY = Family("tumbling-block", tumbling_block, subject="the tumbling block")

@@ -19,7 +19,7 @@ from scenarios.catalogue.bodies import Array, G, block, poses_in_plane, scene_of
 from scenarios.catalogue.ground import GroundKind, Space
 from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import RESTING_SHARE, contact_laws
-from scenarios.scenario import Noise, Scenario, Value
+from scenarios.scenario import Family, Noise, Scenario, Value
 from scenarios.truth import Event, Invariant, Truth
 
 Start = Literal["touching", "at-gap", "rock", "drop", "tilt"]
@@ -116,3 +116,4 @@ CANONICAL: tuple[Mapping[str, Value], ...] = (
     {"space": "spatial", "ground": "box"},
     {"start": "tilt", "space": "spatial", "ground": "box"},
 )
+FAMILY = Family("upright-block", upright_block, CANONICAL, subject="the upright block")

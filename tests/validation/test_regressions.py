@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from scenarios.catalogue import FAMILIES
 from tests.validation.command import call
 from tests.validation.store.made import case, info
 from tests.validation.store.test_branches import checked as on
@@ -15,7 +16,10 @@ from tests.validation.store.test_branches import history
 from tests.validation.store.test_groups import bad, checked, good, moved
 from validation.judging.judge import exit_status, judge
 from validation.judging.verdict import NOT_MEASURED, Change, Defect
-from validation.report.meaning import MEANS, meaning
+from validation.metrics import METRICS
+from validation.metrics.metric import Sentence
+from validation.records.names import subject_of
+from validation.report.sentences import meaning
 from validation.review.groups import waived
 from validation.store import Store, open_store
 
@@ -204,7 +208,7 @@ def test_of_a_users_own_scene_bodies_are_told() -> None:
     assert described == "bodies sink 2.1 mm into one another on average, 0.5 mm before; allowed up to 0.55 mm"
 
 
-def test_every_metric_has_words() -> None:
-    from validation.metrics import METRICS
-
-    assert set(METRICS) <= set(MEANS)
+def test_every_metric_and_every_family_has_words() -> None:
+    assert all(metric.sentence != Sentence() for metric in METRICS.values())
+    every = [subject_of(case(label, parameters=family.defaults)) for label, family in FAMILIES.items()]
+    assert all(subject.startswith("the ") for subject in every)

@@ -58,7 +58,7 @@ def command(
     """
     import tempfile
 
-    from validation.report.meaning import worst_meaning
+    from validation.report.sentences import worst_meaning
     from validation.report.table import one_line
     from validation.running.selection import scenario_in
     from validation.store import open_store

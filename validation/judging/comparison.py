@@ -20,6 +20,7 @@ from validation.judging.evidence.divergence import Divergence, first_divergence
 from validation.judging.judge import judge
 from validation.judging.policy import MEDIANS
 from validation.judging.verdict import FLOOR, Change, Defect, Move
+from validation.metrics import METRICS
 from validation.records.case import CaseResult
 from validation.records.measurement import Measurement
 from validation.records.simulation import BROKEN
@@ -27,25 +28,6 @@ from validation.records.stored import Baseline, StoredResult
 
 Sign = Literal["worse", "better", "different", "same", "declined"]
 
-LAWS: dict[str, str] = {
-    "truth_error_goal": "exact solution",
-    "truth_error_position": "exact motion",
-    "truth_error_angle": "exact motion",
-    "truth_error_event_time": "exact impacts",
-    "energy_drift": "energy kept",
-    "energy_gain": "energy not gained",
-    "momentum_drift": "momentum kept",
-    "angular_momentum_drift": "momentum kept",
-    "penetration_mean": "no overlap",
-    "penetration_max": "no overlap",
-    "penetration_final": "no overlap",
-    "rest_drift": "rest",
-    "jitter_velocity": "rest",
-    "jitter_position": "rest",
-    "cone_violation": "friction cone",
-    "joint_gap": "joints hold",
-}
-"""Metric -> the law or invariant that it measures, for every metric of which less is better."""
 ROUGH: tuple[Noise, ...] = ("chaotic", "step")
 """Noise classes of the metrics that one run of each side tells only roughly."""
 SIGNS: dict[Move, Sign] = {"regressed": "worse", "improved": "better", "different": "different"}
@@ -107,9 +89,14 @@ def is_chaotic(comparison: Comparison) -> bool:
     after = {m.metric: m for m in comparison.new.measurements}
     moved = any(after[s.change.metric].noise in ROUGH for s in comparison.changes if s.change.metric in after)
     return moved or any(
-        m.noise == "chaotic" and metric in LAWS and metric in before and _apart(before[metric], m)
+        m.noise == "chaotic" and law_of(metric) and metric in before and _apart(before[metric], m)
         for metric, m in after.items()
     )
+
+
+def law_of(metric: str) -> str:
+    """The law or invariant that it measures; "" where none says which way is better."""
+    return METRICS[metric].law if metric in METRICS else ""
 
 
 def _apart(was: Measurement, now: Measurement) -> bool:
@@ -148,7 +135,7 @@ def _moved(scenario: Scenario, old: CaseResult, new: CaseResult, ensemble: Ensem
 
 def _signed(change: Change) -> Signed:
     sign = SIGNS[change.move]
-    return Signed(change=change, sign=sign, law="" if sign == "different" else LAWS.get(change.metric, ""))
+    return Signed(change=change, sign=sign, law="" if sign == "different" else law_of(change.metric))
 
 
 def _laws(what: str, defects: Iterable[Defect], result: CaseResult) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 from reference_engine.dense import norm
 from validation.metrics.axes import cross, to_body_axes, to_world_axes
 from validation.metrics.flight import applied_wrenches, outer_acceleration
+from validation.metrics.metric import Metric, Sentence
 from validation.metrics.observation import (
     Array,
     Flags,
@@ -129,3 +130,18 @@ def torque(arm: Array, force: Array) -> Array:
     if arm.shape[-1] == 3:
         return cross(arm, force)
     return (arm[..., 0] * force[..., 1] - arm[..., 1] * force[..., 0])[..., None]
+
+
+METRICS = (
+    Metric(
+        measure=cone_violation,
+        unit="1",
+        better="lower",
+        noise="round-off",
+        happens="perhaps",
+        law="friction cone",
+        sentence=Sentence(
+            "reported contact forces leave the friction cone by {new} of their size",
+        ),
+    ),
+)

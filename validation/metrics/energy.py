@@ -20,7 +20,7 @@ from scenarios.forces import spring_energy
 from scenarios.geometry import solid
 from validation.metrics.axes import to_body_axes
 from validation.metrics.flight import energy_doubt, spin_at_pose, velocity_at_pose
-from validation.metrics.metric import Reading
+from validation.metrics.metric import Metric, Reading, Sentence
 from validation.metrics.observation import Array, Observation, free, free_inertia, free_mass, length, shared
 from validation.metrics.proximity import proximities
 from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory
@@ -140,3 +140,31 @@ def _poses(o: Observation) -> list[tuple[Array, ...]]:
     if isinstance(o.trajectory, SpatialTrajectory):
         return list(zip(o.trajectory.position, o.trajectory.orientation))
     return [(pose,) for pose in o.trajectory.pose]
+
+
+METRICS = (
+    Metric(
+        measure=energy_drift,
+        unit="J",
+        better="lower",
+        noise="tolerance",
+        happens="always",
+        law="energy kept",
+        sentence=Sentence(
+            "the energy departs by {new} from what it was",
+            of_subject="the energy of {subject} departs by {new} from what it was",
+        ),
+    ),
+    Metric(
+        measure=energy_gain,
+        unit="J",
+        better="lower",
+        noise="tolerance",
+        happens="always",
+        law="energy not gained",
+        sentence=Sentence(
+            "{new} of energy come from nowhere",
+            of_subject="{subject} gains {new} of energy from nowhere",
+        ),
+    ),
+)

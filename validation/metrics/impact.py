@@ -29,6 +29,7 @@ from reference_engine.elementary import squared
 from validation.metrics.approach import moment, rates
 from validation.metrics.axes import cross, to_body_axes
 from validation.metrics.flight import applied_wrenches, flight, outer_acceleration, outer_spin_rate
+from validation.metrics.metric import Metric, Sentence
 from validation.metrics.observation import Array, Observation, free, free_inertia, length, reach, shared
 from validation.metrics.proximity import pairs, proximities
 from validation.records.trajectory import PlanarTrajectory
@@ -182,3 +183,17 @@ def hermite_root(t0: float, t1: float, first: tuple[float, float], second: tuple
     found = roots([2.0 * (y0 - y1) + m0 + m1, 3.0 * (y1 - y0) - 2.0 * m0 - m1, m0, y0])
     real = [z.real for z in found if z.real > 0.0 and abs(z.imag) < 1e-9 * (1.0 + z.real)]
     return t0 + h * min(real) if real else None
+
+
+METRICS = (
+    Metric(
+        measure=impact_count,
+        unit="1",
+        better="neither",
+        noise="exact",
+        happens="always",
+        sentence=Sentence(
+            "{new} impacts happen",
+        ),
+    ),
+)

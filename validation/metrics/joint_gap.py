@@ -8,6 +8,7 @@ import numpy as np
 
 from reference_engine import elementary
 from validation.metrics.axes import cross
+from validation.metrics.metric import Metric, Sentence
 from validation.metrics.observation import Array, Observation, length
 from validation.records.trajectory import PlanarTrajectory
 
@@ -54,3 +55,19 @@ def anchor(o: Observation, name: str | None, point: tuple[float, ...]) -> Array:
     w, u = o.trajectory.orientation[:, i, :1], o.trajectory.orientation[:, i, 1:]
     arm = np.broadcast_to(np.array(point), u.shape)
     return position + arm + 2.0 * cross(u, w * arm + cross(u, arm))
+
+
+METRICS = (
+    Metric(
+        measure=joint_gap,
+        unit="m",
+        better="lower",
+        noise="tolerance",
+        happens="always",
+        law="joints hold",
+        sentence=Sentence(
+            "joints come apart by {new}",
+            of_subject="{subject} comes apart by {new} at its joints",
+        ),
+    ),
+)

@@ -30,9 +30,18 @@ class Reading:
     resolution: float | None = None  # in the same unit, where the sampling limits it
 
 
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """What a value means for the bodies. {new} is the value with its unit, {name} what the metric is called, {subject}
+    what the scene is of."""
+
+    of_bodies: str = "{name} is {new}"
+    of_subject: str = ""  # where it is known what the scene is of; "": as of_bodies
+    never: str = ""  # where what the metric is about has not happened; "": it is no number
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    name: str
     measure: Callable[[Observation], float | Reading | None]
     """NaN: what it is about has not happened. None: it says nothing about such a scene, and is left out."""
     unit: str
@@ -40,6 +49,12 @@ class Metric:
     noise: Noise
     """Where the scenario does not say."""
     happens: Happens
+    law: str = ""  # the law or invariant that it measures; every metric of which less is better has one
+    sentence: Sentence = Sentence()
+
+    @property
+    def name(self) -> str:
+        return self.measure.__name__
 
     @property
     def summary(self) -> str:

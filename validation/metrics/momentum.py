@@ -18,6 +18,7 @@ import numpy as np
 from reference_engine.dense import mul
 from scenarios.scene import Damping, Scene
 from validation.metrics.axes import cross, to_body_axes, to_world_axes, turned
+from validation.metrics.metric import Metric, Sentence
 from validation.metrics.observation import Array, Observation, free, free_inertia, free_mass, length
 from validation.records.trajectory import PlanarTrajectory
 
@@ -71,3 +72,29 @@ def angular_momentum(o: Observation, lag: float = 0.0) -> Array:
     if lag != 0.0:  # a turn about w leaves w: R I R^T w is turned as the body is
         own = turned(own, spin * lag)
     return np.einsum("b,sbi->si", m, cross(x, v)) + own.sum(axis=1)
+
+
+METRICS = (
+    Metric(
+        measure=momentum_drift,
+        unit="kg m/s",
+        better="lower",
+        noise="round-off",
+        happens="always",
+        law="momentum kept",
+        sentence=Sentence(
+            "momentum changes by {new} without a cause",
+        ),
+    ),
+    Metric(
+        measure=angular_momentum_drift,
+        unit="kg m^2/s",
+        better="lower",
+        noise="tolerance",
+        happens="always",
+        law="momentum kept",
+        sentence=Sentence(
+            "angular momentum changes by {new} without a cause",
+        ),
+    ),
+)

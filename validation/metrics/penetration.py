@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from validation.metrics.metric import Reading
+from validation.metrics.metric import Metric, Reading, Sentence
 from validation.metrics.observation import Array, Observation, shared
 from validation.metrics.proximity import near_distance, pairs, proximities
 
@@ -56,3 +56,54 @@ def gap_final(o: Observation) -> float | None:
     near = proximities(o)
     gap = float(near.gap[near.sample == len(o.time) - 1].min(initial=math.inf))
     return gap if gap < near_distance(o) else math.nan
+
+
+METRICS = (
+    Metric(
+        measure=penetration_mean,
+        unit="m",
+        better="lower",
+        noise="step",
+        happens="always",
+        law="no overlap",
+        sentence=Sentence(
+            "bodies sink {new} into one another on average",
+            of_subject="{subject} sinks {new} on average",
+        ),
+    ),
+    Metric(
+        measure=penetration_max,
+        unit="m",
+        better="lower",
+        noise="step",
+        happens="always",
+        law="no overlap",
+        sentence=Sentence(
+            "bodies sink up to {new} into one another",
+            of_subject="{subject} sinks by up to {new}",
+        ),
+    ),
+    Metric(
+        measure=penetration_final,
+        unit="m",
+        better="lower",
+        noise="step",
+        happens="always",
+        law="no overlap",
+        sentence=Sentence(
+            "at the end bodies are {new} deep in one another",
+            of_subject="at the end {subject} has sunk by {new}",
+        ),
+    ),
+    Metric(
+        measure=gap_final,
+        unit="m",
+        better="neither",
+        noise="step",
+        happens="perhaps",
+        sentence=Sentence(
+            "at the end the smallest gap is {new}",
+            never="at the end no two bodies are near one another",
+        ),
+    ),
+)

@@ -6,19 +6,19 @@ that a block on one corner shows its other corner too; spatial pairs have the ne
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reference_engine.geometry import planar_shapes as planar
 from reference_engine.geometry import spatial_shapes as spatial
-from reference_engine.geometry.planar_proximity import planar_contact_points
-from reference_engine.geometry.proximities import Proximities
-from reference_engine.geometry.spatial_proximity import spatial_proximities
 from scenarios.geometry import solid
 from scenarios.scene import colliding_pairs
 from validation.metrics.observation import NEAR, Array, Observation, free, point_speed, reach, shared, size
 from validation.records.trajectory import PlanarTrajectory
+
+if TYPE_CHECKING:
+    from reference_engine.geometry.proximities import Proximities
 
 STEPS_AHEAD = 3  # an approaching pair is seen so many steps before it meets
 FURTHEST = 10.0  # diameters of the largest body: further ahead nothing is looked for, however fast
@@ -40,6 +40,10 @@ def pairs(o: Observation) -> list[tuple[int, int]]:
 @shared
 def proximities(o: Observation) -> Proximities:
     """Every pair that may touch and is near, or nears so fast that it meets within three steps, at every sample."""
+    # Reports look up what metrics are; only who measures needs kernels.
+    from reference_engine.geometry.planar_proximity import planar_contact_points
+    from reference_engine.geometry.spatial_proximity import spatial_proximities
+
     fastest = np.sort(point_speed(o).max(axis=0))[-2:].sum()
     reaches = reach(o)[free(o)]
     apart = o.interval[o.interval > 0.0].min(initial=np.inf)

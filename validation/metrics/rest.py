@@ -16,6 +16,7 @@ import numpy as np
 from reference_engine import elementary
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import squared
+from validation.metrics.metric import Metric, Sentence
 from validation.metrics.observation import Array, Observation, free, length, point_speed, reach, shared, size
 from validation.metrics.proximity import pairs
 from validation.records.trajectory import PlanarTrajectory
@@ -117,3 +118,58 @@ def rotation_vector(orientation: Array) -> Array:
     sine = length(vector)[..., None]
     # sinc-like and smooth at 0, where angle / sine tends to 2
     return vector * np.where(sine > 1e-12, 2.0 * elementary.atan2(sine, scalar) / np.where(sine > 0.0, sine, 1.0), 2.0)
+
+
+METRICS = (
+    Metric(
+        measure=rest_time,
+        unit="s",
+        better="neither",
+        noise="step",
+        happens="perhaps",
+        sentence=Sentence(
+            "bodies come to rest after {new}",
+            of_subject="{subject} comes to rest after {new}",
+            never="bodies do not come to rest",
+        ),
+    ),
+    Metric(
+        measure=rest_drift,
+        unit="m",
+        better="lower",
+        noise="round-off",
+        happens="perhaps",
+        law="rest",
+        sentence=Sentence(
+            "bodies at rest creep by {new}",
+            of_subject="{subject} creeps by {new} at rest",
+            never="bodies do not come to rest",
+        ),
+    ),
+    Metric(
+        measure=jitter_velocity,
+        unit="m/s",
+        better="lower",
+        noise="round-off",
+        happens="perhaps",
+        law="rest",
+        sentence=Sentence(
+            "bodies at rest tremble at {new}",
+            of_subject="{subject} trembles at {new} when at rest",
+            never="bodies do not come to rest",
+        ),
+    ),
+    Metric(
+        measure=jitter_position,
+        unit="m",
+        better="lower",
+        noise="round-off",
+        happens="perhaps",
+        law="rest",
+        sentence=Sentence(
+            "bodies at rest tremble by {new}",
+            of_subject="{subject} trembles by {new} when at rest",
+            never="bodies do not come to rest",
+        ),
+    ),
+)

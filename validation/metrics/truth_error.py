@@ -10,7 +10,7 @@ import numpy as np
 from reference_engine import elementary
 from scenarios.truth import Motion
 from validation.metrics.impact import impact_time, impacts
-from validation.metrics.metric import Reading
+from validation.metrics.metric import Metric, Reading, Sentence
 from validation.metrics.observation import Array, Flags, Observation, length, shared
 from validation.records.trajectory import PlanarTrajectory
 
@@ -94,3 +94,55 @@ def truth_error_goal(o: Observation) -> Reading | None:
     if goal is None:
         return None
     return Reading(value=abs(float(goal.measure(cast(Motion, o.trajectory))) - goal.exact), unit=goal.unit)
+
+
+METRICS = (
+    Metric(
+        measure=truth_error_goal,
+        unit="1",
+        better="lower",
+        noise="tolerance",
+        happens="perhaps",
+        law="exact solution",
+        sentence=Sentence(
+            "{name} is off by {new}",
+            never="what the scene is about does not happen",
+        ),
+    ),
+    Metric(
+        measure=truth_error_position,
+        unit="m",
+        better="lower",
+        noise="tolerance",
+        happens="perhaps",
+        law="exact motion",
+        sentence=Sentence(
+            "bodies are up to {new} from where they have to be",
+            of_subject="{subject} is up to {new} from where it has to be",
+        ),
+    ),
+    Metric(
+        measure=truth_error_angle,
+        unit="rad",
+        better="lower",
+        noise="tolerance",
+        happens="perhaps",
+        law="exact motion",
+        sentence=Sentence(
+            "bodies are turned by up to {new} from how they have to be",
+            of_subject="{subject} is turned by up to {new} from how it has to be",
+        ),
+    ),
+    Metric(
+        measure=truth_error_event_time,
+        unit="s",
+        better="lower",
+        noise="tolerance",
+        happens="perhaps",
+        law="exact impacts",
+        sentence=Sentence(
+            "impacts are up to {new} too early or too late",
+            never="an impact that has to happen does not",
+        ),
+    ),
+)

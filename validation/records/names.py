@@ -30,6 +30,17 @@ def _goal(scenario: str, parameters: str) -> str:
     return goal.name if goal else ""
 
 
+def subject_of(case: Case) -> str:
+    """What the scene is of: the stack of 10; "" where it is a user's own, or of another version's catalogue."""
+    from scenarios.catalogue import FAMILIES
+
+    family = FAMILIES.get(case.identity.scenario)
+    try:
+        return family.subject.format_map(parameters_of(case.parameters)) if family else ""
+    except KeyError:
+        return ""
+
+
 def parameters_of(text: str) -> dict[str, Any]:
     """Those of a catalogue scenario; of a scene file its content hash."""
     try:

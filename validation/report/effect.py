@@ -14,7 +14,7 @@ from validation.records.measurement import Measurement
 from validation.records.names import metric_name
 from validation.records.quantities import contrast, quantity
 from validation.records.stored import Baseline, StoredResult
-from validation.report.meaning import meaning
+from validation.report.sentences import meaning
 
 Band = tuple[float, float]
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from validation.records.names import engine_token
 from validation.report.jsonl import FORMAT, finite
-from validation.report.meaning import worst_meaning
+from validation.report.sentences import worst_meaning
 from validation.report.table import one_line, text_of
 from validation.review.groups import STATES, Group, Member, Place
 from validation.review.ledger import Entry
