@@ -107,7 +107,7 @@ class ContactLaw(Data):
     holds between the whole impulse and the slip afterwards (Moreau 1988, Glocker & Pfeiffer 1995); the incremental ones
     and Stronge's follow friction through the impact, the last two are formulas (docs/impacts.md)."""
     impact_order: Annotated[ImpactOrder | None, Field(exclude_if=not_stated)] = None
-    """Several places in touch struck: one problem over all of them; one after the other, the fastest first; or the
+    """An impact at several contacts: one problem over all of them; one after the other, the fastest first; or the
     fastest with those approaching that it moves."""
     compliant: Annotated[CompliantContact | None, Field(exclude_if=not_stated)] = None
     """In space: elastic, damped contact between materials, in place of rigid contact and all of the above."""

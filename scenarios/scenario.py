@@ -17,7 +17,7 @@ Value = str | int | float | bool
 
 Noise = Literal["exact", "tolerance", "step", "round-off", "chaotic", "timing"]
 """How a metric repeats when round-off differs. exact: to the last digits, and a change is a change. tolerance: to a
-few per cent. step: to what free fall does within a time step, for on which side of touching a body starts decides
+few per cent. step: to what free fall does within a time step, for on which side of contact a body starts decides
 whether it falls through the first one. round-off: it is round-off, judged above an absolute floor only. chaotic: only
 an ensemble can judge it. timing: reported, never judged with physics."""
 

@@ -1,9 +1,9 @@
-"""Hypothesis strategies that draw valid planar scenes: stacks and heaps of boxes and discs, in touch or nearly so.
+"""Hypothesis strategies that draw valid planar scenes: stacks and heaps of boxes and discs, in contact or nearly so.
 
     @given(scene=planar_scenes(), dt=time_steps())
 
 Lengths are multiples of 1/1024 m, so that what is meant to touch touches to the last bit. Shrinking goes towards
-fewer bodies, upright unit boxes of 1 kg at rest and in touch, no friction, no restitution.
+fewer bodies, upright unit boxes of 1 kg at rest and in contact, no friction, no restitution.
 This is the only module of the scenarios that imports hypothesis.
 """
 

@@ -70,8 +70,8 @@ def compare(
 ) -> Comparison:
     """What changed from one version or setting of an engine to another, as `upright compare` does.
 
-    `options`: also with each other choice of each setting. `ensemble`: perturbed starts on both sides of what one run
-    tells only roughly [20]; 0 for none. Raises UprightError.
+    `options`: also with each other choice of each setting. `ensemble`: perturbed starts on both sides for chaotic
+    metrics [20]; 0 for none. Raises UprightError.
     """
     request = {
         "do": "compare",

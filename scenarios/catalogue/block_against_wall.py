@@ -92,7 +92,7 @@ class Fall:
         return pose[:, None]
 
     def wall_force(self, state: Array) -> Array:
-        """Normal force of the wall per mass, m/s^2, of states (2, N) in touch with it."""
+        """Normal force of the wall per mass, m/s^2, of states (2, N) in contact with it."""
         A, B = self._centre_acceleration(state)
         return (A + self.mu_f * B) / (1.0 + self.mu_w * self.mu_f)
 

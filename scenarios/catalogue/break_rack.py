@@ -1,4 +1,4 @@
-"""The break: a rack of fifteen balls, almost in touch, struck by a sixteenth; frictionless, without gravity.
+"""The break: a rack of fifteen balls, almost in contact, struck by a sixteenth; frictionless, without gravity.
 
 How the balls fly apart depends on the order of impacts and on the last digit of the gaps, so there is no one answer;
 momentum, angular momentum and, without loss, energy stay whatever the order.

@@ -1,6 +1,6 @@
 """Newton's cradle of compliant balls, without weight: equal balls in a row, the first thrown at the others.
 
-Rigid mechanics gives no single answer for balls that touch; elastic balls have one: the blow is a wave that passes
+Rigid mechanics gives no single answer for balls that touch; elastic balls have one: the impact is a wave that passes
 through, the last ball leaves with a little less than all of it, and the others with a little each. Momentum is kept,
 and energy where nothing is damped.
 Source: Hertz's law between neighbours (Nesterenko 1983, J. Appl. Mech. Tech. Phys. 24), integrated.
@@ -19,7 +19,7 @@ from scenarios.scene import ContactLaw, SpatialBody, SpatialScene, Sphere
 from scenarios.truth import Invariant, Truth
 
 RADIUS, MASS = 0.1, 1.0  # m, kg
-DURATION = 0.6  # s: at 1 m/s the blow is through 5 balls of 1e5 Pa in half of it
+DURATION = 0.6  # s: at 1 m/s the wave is through 5 balls of 1e5 Pa in half of it
 
 
 def compliant_cradle(

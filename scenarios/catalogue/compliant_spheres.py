@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 ERROR = 1e-9  # relative
 TOLERANCE = 1e-12
 STILL = np.zeros(3)
-NEAR = 1e-13  # m: in touch
+NEAR = 1e-13  # m: in contact
 DEEPEST = 1.5  # radii, of balls that meet: at two their centres do, and there is no normal
 STRIDE = 0.2  # of the smallest radius, that nothing travels further than in a step: no touch is passed over
 

@@ -1,4 +1,4 @@
-"""Newton's cradle with its balls in touch: whose law of impact is it?"""
+"""Newton's cradle with its balls in contact: whose law of impact is it?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AFTER = 0.25  # s; long enough to read speeds
 
 
 def speeds_after(n: int, speed: Fraction, restitution: Fraction, order: ImpactOrder) -> list[Fraction]:
-    """Of n equal balls in touch, the first of which arrives with `speed`, exactly.
+    """Of n equal balls in contact, the first of which arrives with `speed`, exactly.
 
     simultaneous: the struck pair parts with e times its approach, pairs that were at rest stay together (Moreau 1988;
     by Poisson's law the same). sequential: pair by pair, the fastest approach first.
@@ -47,7 +47,7 @@ def cradle_in_touch(
     speed: Annotated[float, Within(0.01, 100.0)] = 1.0,
     restitution: Annotated[float, Within(0.35, 1.0)] = 1.0,
 ) -> Scenario:
-    """Newton's cradle in touch: n equal balls in a row, all but the first in touch; the scene says which law holds
+    """Newton's cradle in contact: n equal balls in a row, all but the first in contact; the scene says which law holds
 
     Rigid mechanics gives no single answer. One after the other, the last ball leaves alone; at once, all move on and
     the first comes back. An engine that has one law of its own shows by the goal which one it is.

@@ -63,7 +63,7 @@ def newtons_cradle(
 ) -> Scenario:
     """Newton's cradle: n equal balls in a row, `gap` m apart, the first thrown at the others
 
-    Gaps make it a sequence of pair impacts: with balls in touch rigid mechanics gives no single answer. With
+    Gaps make it a sequence of pair impacts: with balls in contact rigid mechanics gives no single answer. With
     restitution below 1 the first ball catches up again and again: 10 impacts of 5 balls at 0.9, not 4.
     """
     history = impacts(n, exact_decimal(gap), exact_decimal(speed), exact_decimal(restitution))

@@ -1,6 +1,6 @@
 """Blocks that start inside the ground and inside each other: how an engine gets out of penetration.
 
-Scenes that start in touch never use an engine's allowance for penetration, so nothing else shows it.
+Scenes that start in contact never use an engine's allowance for penetration, so nothing else shows it.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ def overlapped_start(
 ) -> Scenario:
     """Overlapped start: a block, or a stack of two, sunk `depth` m into what it stands on
 
-    Pushed apart it must come to rest in touch: not stay sunk, and not jump. Lifting it out takes work, m g depth for
+    Pushed apart it must come to rest in contact: not stay sunk, and not jump. Lifting it out takes work, m g depth for
     the first block and twice that for the second, which the engine puts in; what it puts in beyond throws it up.
     """
     x = OFFSET * np.arange(n)
-    touching = 0.5 + np.arange(n)
+    in_contact = 0.5 + np.arange(n)
     lift = depth * (1.0 + np.arange(n))
     bodies = tuple(
-        block(space, f"block {i + 1}", x=float(x[i]), y=float(touching[i] - lift[i]), friction=FRICTION)
+        block(space, f"block {i + 1}", x=float(x[i]), y=float(in_contact[i] - lift[i]), friction=FRICTION)
         for i in range(n)
     )
     title = f"Overlapped start, {depth * 1e3:g} mm"
     scene = scene_of(space, bodies, lay_ground(space, ground, FRICTION), title=title, duration=DURATION)
 
     def at_rest(time: Array) -> Array:
-        return np.tile(np.stack([x, touching, np.zeros(n)], axis=-1), (len(time), 1, 1))
+        return np.tile(np.stack([x, in_contact, np.zeros(n)], axis=-1), (len(time), 1, 1))
 
     def popped(motion: Motion) -> float:
-        return max(0.0, float(np.max(motion.position[:, :n, -1] - touching)))
+        return max(0.0, float(np.max(motion.position[:, :n, -1] - in_contact)))
 
     return Scenario(
         name="overlapped-start",
@@ -61,7 +61,7 @@ def overlapped_start(
         scene=scene,
         truth=Truth(
             kind="closed form",
-            source="statics: in touch is the only rest without penetration; the work of separation is m g depth",
+            source="statics: in contact is the only rest without penetration; the work of separation is m g depth",
             span=(SETTLED, DURATION),
             pose=poses_in_plane(scene, at_rest),
             goal=Goal(name="height jumped above the ground", unit="m", exact=0.0, measure=popped),

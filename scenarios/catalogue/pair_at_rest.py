@@ -1,6 +1,6 @@
 """One shape on another: every pair of primitives has collision code of its own, and faults of its own.
 
-The upper body stands, touching, on the level top of the lower one, which is fixed; or falls onto it, tilted.
+The upper body rests on the level top of the lower one, which is fixed; or falls onto it, tilted.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ Case = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Blow:
+class Start:
     """How a case strikes. Speeds of approach are above 1 m/s, below which Box2D has no restitution."""
 
     angle: float  # rad
@@ -81,16 +81,16 @@ class Blow:
     restitution: float = 0.5
 
 
-BLOWS: dict[str, Blow] = {
-    "ball-slides": Blow(0.0, (3.0, -2.0), 0.0, 0.1),
-    "ball-grips": Blow(0.0, (1.0, -2.0), -15.0, 0.5),
-    "rod-sticks": Blow(0.25 * math.pi, (-0.6, -2.0), 0.0, 0.8),
-    "rod-slides": Blow(0.25 * math.pi, (-8.0, -2.0), 0.0, 0.3),
-    "rod-turns-back": Blow(0.25 * math.pi, (0.6, -2.0), 0.0, 0.3),
-    "rod-jams": Blow(math.pi / 3.0, (-0.6, -2.0), 0.0, 1.6),
-    "rod-grazes": Blow(math.pi / 3.0, (-3.0, -0.05), 0.0, 1.6),
-    "corner": Blow(0.4, (1.0, -2.0), 0.3, 0.3),
-    "pendulum": Blow(0.0, (0.0, 0.0), 0.0, 0.7, 1.0),
+STARTS: dict[str, Start] = {
+    "ball-slides": Start(0.0, (3.0, -2.0), 0.0, 0.1),
+    "ball-grips": Start(0.0, (1.0, -2.0), -15.0, 0.5),
+    "rod-sticks": Start(0.25 * math.pi, (-0.6, -2.0), 0.0, 0.8),
+    "rod-slides": Start(0.25 * math.pi, (-8.0, -2.0), 0.0, 0.3),
+    "rod-turns-back": Start(0.25 * math.pi, (0.6, -2.0), 0.0, 0.3),
+    "rod-jams": Start(math.pi / 3.0, (-0.6, -2.0), 0.0, 1.6),
+    "rod-grazes": Start(math.pi / 3.0, (-3.0, -0.05), 0.0, 1.6),
+    "corner": Start(0.4, (1.0, -2.0), 0.3, 0.3),
+    "pendulum": Start(0.0, (0.0, 0.0), 0.0, 0.7, 1.0),
 }
 
 
@@ -137,18 +137,18 @@ def given_back(K: Array, u: Array, friction: float, normal: float) -> Array:
 
 def striking(case: Case, space: Space) -> tuple[Body, Array]:
     """The body at the instant of the impact with its centre at height 0, and its lowest point there; without law."""
-    blow = BLOWS[case]
+    start = STARTS[case]
     if case.startswith("ball"):
-        return ball(space, "body", radius=RADIUS, y=0.0, velocity=blow.velocity, spin=blow.spin), np.array(
+        return ball(space, "body", radius=RADIUS, y=0.0, velocity=start.velocity, spin=start.spin), np.array(
             [0.0, -RADIUS]
         )
-    c, s = elementary.cos(blow.angle), elementary.sin(blow.angle)
+    c, s = elementary.cos(start.angle), elementary.sin(start.angle)
     if case == "corner":
-        body = block(space, "body", size=(1.0, 3.0), y=0.0, angle=blow.angle, velocity=blow.velocity, spin=blow.spin)
+        body = block(space, "body", size=(1.0, 3.0), y=0.0, angle=start.angle, velocity=start.velocity, spin=start.spin)
         corners = mul(np.array([(x, y) for x in (-0.5, 0.5) for y in (-1.5, 1.5)]), np.array([[c, s], [-s, c]]))
         return body, corners[np.argmin(corners[:, 1])]
     a, b = 0.5 * LENGTH, 0.5 * THICKNESS
-    needle = block(space, "body", y=0.0, angle=blow.angle, velocity=blow.velocity, spin=blow.spin)
+    needle = block(space, "body", y=0.0, angle=start.angle, velocity=start.velocity, spin=start.spin)
     if space == "planar":
         shape: Polygon | ConvexMesh = Polygon(vertices=((-a, 0.0), (0.0, -b), (a, 0.0), (0.0, b)))
         inertia: float | tuple[float, ...] = squared(LENGTH) / 12.0
@@ -171,7 +171,7 @@ def box_in_space() -> tuple[SpatialBody, Array]:
 def single_impact(*, case: Case = "rod-turns-back", law: ImpactLaw = "newton", space: Space = "planar") -> Scenario:
     """Single impact: ball, rod, corner or a double pendulum's tip strikes the floor once; the scene says by which law
 
-    A point that slides, sticks, turns back or jams while it is pressed tells the laws of impact apart; in `rod-grazes`
+    A point that slides, sticks, turns back or jams under pressure distinguishes the laws of impact; in `rod-grazes`
     friction drives the tip into the floor, from hardly any approach (Painleve). An engine that has one law of its own
     shows by the goal which one it is: docs/impacts.md has the table.
     """
@@ -181,22 +181,22 @@ def single_impact(*, case: Case = "rod-turns-back", law: ImpactLaw = "newton", s
         return of_pendulum(law)
     in_space = case == "corner" and space == "spatial"
     body, arm = box_in_space() if in_space else striking(case, space)
-    blow = BLOWS[case]
-    velocity = np.array(PUSHED if in_space else blow.velocity)
-    spin = np.zeros(3) if in_space else np.array(blow.spin)
+    start = STARTS[case]
+    velocity = np.array(PUSHED if in_space else start.velocity)
+    spin = np.zeros(3) if in_space else np.array(start.spin)
     height = -float(arm[-1])
     at_impact = np.append(np.zeros(len(arm) - 1), height)
     start = at_impact - STRIKES * velocity
     place = (float(start[0]), float(start[-1])) if not in_space else tuple(start.tolist())
-    update: dict[str, object] = {"friction": blow.friction, "restitution": blow.restitution}
+    update: dict[str, object] = {"friction": start.friction, "restitution": start.restitution}
     if in_space:
         update["position"] = place
     else:
-        turned = block(space, "turned", y=0.0, angle=blow.angle - STRIKES * blow.spin)
+        turned = block(space, "turned", y=0.0, angle=start.angle - STRIKES * start.spin)
         update["position"] = place if space == "planar" else (place[0], 0.0, place[1])
         field = "angle" if space == "planar" else "orientation"
         update[field] = getattr(turned, field)
-    floor = ground(space, "plane", friction=blow.friction, restitution=blow.restitution)
+    floor = ground(space, "plane", friction=start.friction, restitution=start.restitution)
     scene = scene_of(
         space, (body.model_copy(update=update),), floor, title=f"Single impact, {case}", duration=DURATION, g=0.0,
         contact=ContactLaw(impact_law=law),
@@ -209,7 +209,7 @@ def single_impact(*, case: Case = "rod-turns-back", law: ImpactLaw = "newton", s
         about = np.array(moments if space == "planar" else moments[1])
     K = library.inverse_mass(1.0, about, arm)
     u = velocity + (np.cross(spin, arm) if in_space else spin * np.array([-arm[1], arm[0]]))
-    j = impulse(K, u, blow.friction, blow.restitution, law)
+    j = impulse(K, u, start.friction, start.restitution, law)
     after = velocity + j
     spin_after = float(spin + (arm[0] * j[1] - arm[1] * j[0]) / about) if not in_space else math.nan
 
@@ -217,7 +217,7 @@ def single_impact(*, case: Case = "rod-turns-back", law: ImpactLaw = "newton", s
         since = np.maximum(0.0, time - STRIKES)[:, None]
         until = np.minimum(0.0, time - STRIKES)[:, None]
         at = at_impact + until * velocity + since * after
-        turned = blow.angle + until * blow.spin + since * spin_after
+        turned = start.angle + until * start.spin + since * spin_after
         return np.concatenate([at, turned], axis=1)[:, None]
 
     def spatial(time: Array) -> Array:
@@ -293,17 +293,17 @@ def before() -> DenseSolution:
 def struck(law: ImpactLaw) -> tuple[Array, float]:
     """State after the impact, and the kinetic energy in that before."""
     y = before().at(STRIKES)
-    (a, b), spins, blow = y[:2], y[2:], BLOWS["pendulum"]
+    (a, b), spins, start = y[:2], y[2:], STARTS["pendulum"]
     M = np.array([[4.0 / 3.0, 0.5 * elementary.cos(a - b)], [0.5 * elementary.cos(a - b), 1.0 / 3.0]])
     J = np.array([[elementary.cos(a), elementary.cos(b)], [elementary.sin(a), elementary.sin(b)]])
     K = library.inverse_mass_through_joints(M, J)
-    j = impulse(K, mul(J, spins), blow.friction, blow.restitution, law)
+    j = impulse(K, mul(J, spins), start.friction, start.restitution, law)
     after = spins + solve(M, mul(J.T, j))
     return np.array([a, b, *after]), float((mul(mul(after, M), after)) / (mul(mul(spins, M), spins)))
 
 
 def of_pendulum(law: ImpactLaw) -> Scenario:
-    blow = BLOWS["pendulum"]
+    start = STARTS["pendulum"]
     first, (start, ratio) = before(), struck(law)
     second = DenseSolution(freely, start, STRIKES, SOON, window=0.05)
 
@@ -320,7 +320,7 @@ def of_pendulum(law: ImpactLaw) -> Scenario:
         PlanarBody(
             name=name, shape=Polygon(vertices=((0.0, -b), (a, 0.0), (0.0, b), (-a, 0.0))), mass=1.0,
             inertia=squared(LENGTH) / 12.0, position=(float(x), float(y)), angle=float(angle), spin=w, group=1,
-            velocity=(float(v[0]), float(v[1])), friction=blow.friction, restitution=blow.restitution,
+            velocity=(float(v[0]), float(v[1])), friction=start.friction, restitution=start.restitution,
         )
         for name, (x, y, angle), v, w in zip(("upper", "body"), at, speeds, SPINS)
     )  # fmt: skip
@@ -331,8 +331,8 @@ def of_pendulum(law: ImpactLaw) -> Scenario:
         bodies=bodies,
         boundaries=(
             HalfPlane(
-                name="ground", normal=(0.0, 1.0), point=(0.0, tip), friction=blow.friction,
-                restitution=blow.restitution,
+                name="ground", normal=(0.0, 1.0), point=(0.0, tip), friction=start.friction,
+                restitution=start.restitution,
             ),
         ),
         joints=(

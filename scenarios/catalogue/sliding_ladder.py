@@ -130,7 +130,7 @@ def sliding_ladder(*, lean: Annotated[float, Within(0.05, 1.2)] = 0.5) -> Scenar
     return Scenario(
         name="sliding-ladder",
         title=scene.title,
-        probes="two places in touch, one of which is lost: nothing may pull",
+        probes="two contacts, one of which is lost: nothing may pull",
         regime="sliding",
         scene=scene,
         truth=Truth(

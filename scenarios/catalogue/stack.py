@@ -7,7 +7,7 @@ stacks creep for ten seconds before they fall, so the suite gives them fifteen.
 The boxes touch exactly at the start, and whether that is contact in an engine's first step is up to a round-off. Where
 it is not they fall for that step, and sink by as much whatever the solver does: 0.2 to 0.3 mm at 1/240 s. In short
 stacks this hides iterations. Of pymunk with 2 instead of 50 the mean penetration at n = 3 is no worse (0.28 mm, was
-0.29), at n = 5 worse by less than such a fall (0.48, was 0.14); from n = 10 on it tells (0.93, was 0.16), and so it
+0.29), at n = 5 worse by less than such a fall (0.48, was 0.14); from n = 10 on it shows (0.93, was 0.16), and so it
 does at mass ratio 100 and in the drift of the stack of five. docs/peers.md has the same stacks started 1e-6 m deep.
 """
 
@@ -84,7 +84,7 @@ def stack(
         ),
         headline="penetration_mean",
         noise=noise(n, mass_ratio, friction),
-        meaningless=frozenset({"impact_count"}),  # boxes that settle are not told from boxes that meet
+        meaningless=frozenset({"impact_count"}),  # boxes that settle cannot be distinguished from boxes that collide
         laws=contact_laws(scene, share=RESTING_SHARE),
     )
 

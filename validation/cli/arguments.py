@@ -153,7 +153,7 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 type=StartCount(),
                 default=None,
                 metavar="N",
-                help="Also from N starts perturbed by 1e-6, for what one run tells only roughly; 0 for none."
+                help="Also from N starts perturbed by 1e-6, for chaotic metrics; 0 for none."
                 "  [default: none; in check as many as accepted, where the motion has changed]",
             ),
             click.option(

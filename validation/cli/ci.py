@@ -137,7 +137,7 @@ def what_to_do(store: Store, session: Session, options: Options) -> str:
 
 
 def roughly_judged(session: Session) -> str:
-    """Where motions have changed of which one run tells some metrics only roughly, and no perturbed starts were run."""
+    """Where motions with chaotic metrics have changed, and no perturbed starts were run."""
     from validation.judging.policy import ENSEMBLE_JUDGES, MEDIANS, STARTS
     from validation.judging.verdict import FLOOR
 
@@ -159,7 +159,7 @@ def roughly_judged(session: Session) -> str:
         return ""
     cases = "1 case moves" if rough == 1 else f"{rough} cases move"
     return (
-        f"{cases} otherwise than accepted in metrics that one run tells only roughly; for a verdict on these, "
+        f"{cases} otherwise than accepted in chaotic metrics; for a verdict on these, "
         f"accept and run with perturbed starts: `--ensemble {STARTS}`"
     )
 

@@ -33,7 +33,7 @@ from validation.judging.policy import STARTS
     default=STARTS,
     show_default=True,
     metavar="N",
-    help="Perturbed starts on both sides, of what moved by a metric that one run tells only roughly; 0 for none.",
+    help="Perturbed starts on both sides, of cases that moved by a chaotic metric; 0 for none.",
 )
 @click.option("--workers", type=click.IntRange(1, 1024), default=None, help="Processes.  [default: cores]")
 @click.option("--time-limit", type=Within(0.01, 86400), default=60.0, show_default=True, help="s for one simulation.")

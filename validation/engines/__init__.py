@@ -191,7 +191,7 @@ def _registered() -> dict[str, EntryPoint]:
 
 
 def _lack(name: str) -> str | None:
-    """Why a registered engine cannot be used, as far as can be told without importing it; None if nothing is wrong."""
+    """Why a registered engine cannot be used, as far as can be known without importing it; None if nothing is wrong."""
     behind = OURS.get(name)
     if name in OURS and behind is None:
         return None

@@ -114,8 +114,8 @@ def energy_drift(o: Observation) -> Reading | None:
     """Largest |E(t) - E(0)| over all samples, less what the velocity lag and compliant contacts leave in doubt.
 
     The largest, not the last: an error that comes and goes is one. Lower is better where the truth says that energy
-    keeps its value; elsewhere friction and impacts take some, and the figure is only told. Scenes with thrusters have
-    no energy to keep, but for steady couples in the plane, whose work is told by the angle.
+    keeps its value; elsewhere friction and impacts take some, and the value is only reported. Scenes with thrusters
+    have no energy to keep, but for steady couples in the plane, whose work follows from the angle.
     """
     if o.scene.thrusters and couples(o) is None:
         return None

@@ -38,7 +38,7 @@ from validation.metrics.observation import (
 )
 from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory
 
-SAME_ACCELERATION = 0.01  # a contact force below one per cent of the weight is not told from none
+SAME_ACCELERATION = 0.01  # a contact force below one per cent of the weight cannot be distinguished from none
 ROUND_OFF = 1e-6  # of the speed: single precision, several operations
 
 

@@ -11,10 +11,10 @@ same normal. Consecutive jumps of one pair are one impact: a soft contact takes 
 round. Of an engine that samples just before and after an impact, dt = 0, and nothing but the floor of 1 mm/s is
 hidden.
 
-Limits. An approach slower than 2 g dt (8 cm/s at 1/240 s) is not told from a contact that takes up weight. Impacts of
+Limits. An approach slower than 2 g dt (8 cm/s at 1/240 s) looks like a contact that takes up weight. Impacts of
 one pair in adjoining intervals, as of two corners of a block that lands nearly flat, are one. In space a pair shows one
 point at a time; a corner that swings down beside one at rest is found by the sample after it lands. What turns a body
-round beside another without touching it, a joint or a third body with more than 2 g, looks like an impact.
+round beside another without contact, a joint or a third body with more than 2 g, looks like an impact.
 """
 
 from __future__ import annotations

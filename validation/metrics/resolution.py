@@ -1,6 +1,6 @@
 """What a measurement cannot resolve, for reasons that lie in no law: single precision, and the time step at a contact.
 
-A body that starts in touch is held from the first step on, or, where round-off puts it 1e-12 m off, only after having
+A body that starts in contact is held from the first step on, or, where round-off puts it 1e-12 m off, only after having
 fallen freely through that step: by g dt^2 at g dt. Every later contact is found as late. Of one and the same code all
 of this is noise, and the falls of several bodies are independent: they add like a random walk.
 """

@@ -54,7 +54,7 @@ def compare_engines(
     progress: Progress,
 ) -> Compared:
     """Every scenario on both engines, at the same time on the same machine; the comparison suite where none is named.
-    What moved by a metric that one run tells only roughly is run from so many perturbed `starts` on both sides, and
+    What moved by a chaotic metric is run from so many perturbed `starts` on both sides, and
     judged by these; 0 for none.
 
     `options`: also with each other choice of each setting that both sides have, one at a time.

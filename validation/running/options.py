@@ -22,7 +22,7 @@ class Options:
     profile: str | None = None
     dt: float | None = None
     alias: str = ""
-    ensemble: int = 0  # perturbed starts of each case that one run tells only roughly
+    ensemble: int = 0  # perturbed starts of each chaotic case
     ensemble_as_accepted: bool = False  # as many as the accepted result has, of the cases that move otherwise now
     order: bool = False  # also with smaller time steps; likewise
     limits: Limits
@@ -30,6 +30,6 @@ class Options:
     progress: Progress = field(default_factory=Progress)  # silent
     database: str = DEFAULT_DB  # as given
     branch: str = ""  # that the run is of, where git does not know it
-    default_branch: str = ""  # of the repository, where the CI server tells it
+    default_branch: str = ""  # of the repository, where the CI server names it
     lineage: Lineage | None = None  # of a change that is compared with what was accepted at its merge base
     labels: Mapping[str, str] = field(default_factory=dict)  # of the run

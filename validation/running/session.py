@@ -322,7 +322,7 @@ def divergence_of(
 
 
 def _timed_again(session: Session, pool: Pool, plans: Sequence[Plan], options: Options) -> Session:
-    """A change of the time of a step is told where a second measurement, in this very run, has it too."""
+    """A change of the time of a step is reported where a second measurement, in this very run, has it too."""
     again = timed_again(pool, plans, options.limits, options.progress)
     described, dropped = confirmed_times(session.times, again)
     return replace(session, times=described, doubtful=dropped)

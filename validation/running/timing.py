@@ -1,4 +1,4 @@
-"""Whose steps have become slower or faster since they were accepted, each asked a second time before it is told."""
+"""Which steps have become slower or faster since they were accepted, each measured twice before it is reported."""
 
 from __future__ import annotations
 

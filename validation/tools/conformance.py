@@ -1,7 +1,7 @@
 """Whether an engine keeps the protocol (docs/protocol.md): small scenes whose motion everybody knows, and its answers.
 
-Free flight tells order, start, axes, angles, sampling and the velocity lag apart from any contact law; a disc at rest
-tells which way reported normals and impulses point. Then friction, restitution, a stack and each kind of joint, and the
+Free flight shows order, start, axes, angles, sampling and the velocity lag apart from any contact law; a disc at rest
+shows which way reported normals and impulses point. Then friction, restitution, a stack and each kind of joint, and the
 abilities that the engine says it has. How good the physics is, is the scenarios' affair.
 """
 

@@ -56,7 +56,7 @@ class Search:
 
 
 class _FoundError(AssertionError):
-    """Tells hypothesis that this scene is what we look for."""
+    """For hypothesis: this scene is what we look for."""
 
 
 class Fuzzer:

@@ -153,7 +153,7 @@ class World(recorder.World):
     # --- step ---
 
     def step(self, *, watched: bool = False) -> None:
-        """Watched, Box2D tells of its contacts as it solves them: that slows the step, and changes nothing else."""
+        """With a listener Box2D reports its contacts as it solves them, which only slows the step."""
         if self._pushed:
             self._push()
         self._steps += 1

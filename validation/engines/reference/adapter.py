@@ -1,8 +1,8 @@
 """The reference engine: event-driven, exact to a stated bound (`reference_engine`, the located mode of time).
 
 What its user should know:
-- Every impact and every change of what holds is found on the solution itself. Bodies in touch are at gap 0; Coulomb's
-  law holds for forces and for impacts; bounces without end are summed up to their limit.
+- Every impact and every change of the active contacts is found on the solution itself. Bodies in contact are at gap
+  0; Coulomb's law holds for forces and for impacts; bounces without end are summed up to their limit.
 - It has no time step. `dt` only says at which times it is read: `BASE_RATE` times a second, some of these with the
   sample a step later, and just before and just after every impact. The time of a step is that of the whole simulation
   over the number of steps, the same for each.
@@ -11,9 +11,9 @@ What its user should know:
   impacts at one instant, as in heaps. It does not go on wrongly.
 - "fair" takes Poisson's law of impact: by Newton's, the default, an impact with friction may make energy (Kane 1984),
   and bodies between others do so again and again. Without friction, and without restitution, the two are the same.
-- Which impulses follow where several places in touch are struck at once is a law (`impact_order`) too, and not a matter
+- Which impulses follow where an impact strikes several contacts at once is a law (`impact_order`) too, and not a matter
   of accuracy. A scene that says which laws hold (`contact.impact_law`, `contact.impact_order`) gets them; by laws and
-  orders other than these, and in space, bodies fly and strike and do not stay in touch, or the scene is declined.
+  orders other than these, and in space, bodies fly and strike and do not stay in contact, or the scene is declined.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ SETTINGS = {
         default=OWN.impact_law, choices=IMPACT_LAWS, doc="restitution of speeds (Newton) or of impulses (Poisson)"
     ),
     "impact_order": Setting(
-        default=OWN.impact_order, choices=IMPACT_ORDERS, doc="several places in touch struck: at once, or one by one"
+        default=OWN.impact_order, choices=IMPACT_ORDERS, doc="an impact at several contacts: at once, or one by one"
     ),
     "accumulation_cutoff": Setting(
         default=OWN.accumulation_cutoff, low=1e-12, high=1e-3, doc="s; shorter bounces are summed up to their limit"

@@ -20,7 +20,7 @@ PROBED = 2000
 def processor() -> str:
     """Words: architecture, vendor, features, C library with its version, and a digest of what that computes.
 
-    The digest tells which of its variants the library has chosen: GLIBC_TUNABLES can switch some off, and does not
+    The digest shows which of its variants the library has chosen: GLIBC_TUNABLES can switch some off, and does not
     change what the kernel says of the processor.
     """
     known = _cpuinfo()
