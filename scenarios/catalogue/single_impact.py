@@ -71,8 +71,8 @@ Case = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
-    """How a case strikes. Speeds of approach are above 1 m/s, below which Box2D has no restitution."""
+class Collision:
+    """What is given of a case. Speeds of approach are above 1 m/s, below which Box2D has no restitution."""
 
     angle: float  # rad
     velocity: tuple[float, float]  # m/s
@@ -81,16 +81,16 @@ class Start:
     restitution: float = 0.5
 
 
-STARTS: dict[str, Start] = {
-    "ball-slides": Start(0.0, (3.0, -2.0), 0.0, 0.1),
-    "ball-grips": Start(0.0, (1.0, -2.0), -15.0, 0.5),
-    "rod-sticks": Start(0.25 * math.pi, (-0.6, -2.0), 0.0, 0.8),
-    "rod-slides": Start(0.25 * math.pi, (-8.0, -2.0), 0.0, 0.3),
-    "rod-turns-back": Start(0.25 * math.pi, (0.6, -2.0), 0.0, 0.3),
-    "rod-jams": Start(math.pi / 3.0, (-0.6, -2.0), 0.0, 1.6),
-    "rod-grazes": Start(math.pi / 3.0, (-3.0, -0.05), 0.0, 1.6),
-    "corner": Start(0.4, (1.0, -2.0), 0.3, 0.3),
-    "pendulum": Start(0.0, (0.0, 0.0), 0.0, 0.7, 1.0),
+CASES: dict[str, Collision] = {
+    "ball-slides": Collision(0.0, (3.0, -2.0), 0.0, 0.1),
+    "ball-grips": Collision(0.0, (1.0, -2.0), -15.0, 0.5),
+    "rod-sticks": Collision(0.25 * math.pi, (-0.6, -2.0), 0.0, 0.8),
+    "rod-slides": Collision(0.25 * math.pi, (-8.0, -2.0), 0.0, 0.3),
+    "rod-turns-back": Collision(0.25 * math.pi, (0.6, -2.0), 0.0, 0.3),
+    "rod-jams": Collision(math.pi / 3.0, (-0.6, -2.0), 0.0, 1.6),
+    "rod-grazes": Collision(math.pi / 3.0, (-3.0, -0.05), 0.0, 1.6),
+    "corner": Collision(0.4, (1.0, -2.0), 0.3, 0.3),
+    "pendulum": Collision(0.0, (0.0, 0.0), 0.0, 0.7, 1.0),
 }
 
 
@@ -137,18 +137,18 @@ def given_back(K: Array, u: Array, friction: float, normal: float) -> Array:
 
 def striking(case: Case, space: Space) -> tuple[Body, Array]:
     """The body at the instant of the impact with its centre at height 0, and its lowest point there; without law."""
-    start = STARTS[case]
+    given = CASES[case]
     if case.startswith("ball"):
-        return ball(space, "body", radius=RADIUS, y=0.0, velocity=start.velocity, spin=start.spin), np.array(
+        return ball(space, "body", radius=RADIUS, y=0.0, velocity=given.velocity, spin=given.spin), np.array(
             [0.0, -RADIUS]
         )
-    c, s = elementary.cos(start.angle), elementary.sin(start.angle)
+    c, s = elementary.cos(given.angle), elementary.sin(given.angle)
     if case == "corner":
-        body = block(space, "body", size=(1.0, 3.0), y=0.0, angle=start.angle, velocity=start.velocity, spin=start.spin)
+        body = block(space, "body", size=(1.0, 3.0), y=0.0, angle=given.angle, velocity=given.velocity, spin=given.spin)
         corners = mul(np.array([(x, y) for x in (-0.5, 0.5) for y in (-1.5, 1.5)]), np.array([[c, s], [-s, c]]))
         return body, corners[np.argmin(corners[:, 1])]
     a, b = 0.5 * LENGTH, 0.5 * THICKNESS
-    needle = block(space, "body", y=0.0, angle=start.angle, velocity=start.velocity, spin=start.spin)
+    needle = block(space, "body", y=0.0, angle=given.angle, velocity=given.velocity, spin=given.spin)
     if space == "planar":
         shape: Polygon | ConvexMesh = Polygon(vertices=((-a, 0.0), (0.0, -b), (a, 0.0), (0.0, b)))
         inertia: float | tuple[float, ...] = squared(LENGTH) / 12.0
@@ -181,22 +181,22 @@ def single_impact(*, case: Case = "rod-turns-back", law: ImpactLaw = "newton", s
         return of_pendulum(law)
     in_space = case == "corner" and space == "spatial"
     body, arm = box_in_space() if in_space else striking(case, space)
-    start = STARTS[case]
-    velocity = np.array(PUSHED if in_space else start.velocity)
-    spin = np.zeros(3) if in_space else np.array(start.spin)
+    given = CASES[case]
+    velocity = np.array(PUSHED if in_space else given.velocity)
+    spin = np.zeros(3) if in_space else np.array(given.spin)
     height = -float(arm[-1])
     at_impact = np.append(np.zeros(len(arm) - 1), height)
     start = at_impact - STRIKES * velocity
     place = (float(start[0]), float(start[-1])) if not in_space else tuple(start.tolist())
-    update: dict[str, object] = {"friction": start.friction, "restitution": start.restitution}
+    update: dict[str, object] = {"friction": given.friction, "restitution": given.restitution}
     if in_space:
         update["position"] = place
     else:
-        turned = block(space, "turned", y=0.0, angle=start.angle - STRIKES * start.spin)
+        turned = block(space, "turned", y=0.0, angle=given.angle - STRIKES * given.spin)
         update["position"] = place if space == "planar" else (place[0], 0.0, place[1])
         field = "angle" if space == "planar" else "orientation"
         update[field] = getattr(turned, field)
-    floor = ground(space, "plane", friction=start.friction, restitution=start.restitution)
+    floor = ground(space, "plane", friction=given.friction, restitution=given.restitution)
     scene = scene_of(
         space, (body.model_copy(update=update),), floor, title=f"Single impact, {case}", duration=DURATION, g=0.0,
         contact=ContactLaw(impact_law=law),
@@ -209,7 +209,7 @@ def single_impact(*, case: Case = "rod-turns-back", law: ImpactLaw = "newton", s
         about = np.array(moments if space == "planar" else moments[1])
     K = library.inverse_mass(1.0, about, arm)
     u = velocity + (np.cross(spin, arm) if in_space else spin * np.array([-arm[1], arm[0]]))
-    j = impulse(K, u, start.friction, start.restitution, law)
+    j = impulse(K, u, given.friction, given.restitution, law)
     after = velocity + j
     spin_after = float(spin + (arm[0] * j[1] - arm[1] * j[0]) / about) if not in_space else math.nan
 
@@ -217,7 +217,7 @@ def single_impact(*, case: Case = "rod-turns-back", law: ImpactLaw = "newton", s
         since = np.maximum(0.0, time - STRIKES)[:, None]
         until = np.minimum(0.0, time - STRIKES)[:, None]
         at = at_impact + until * velocity + since * after
-        turned = start.angle + until * start.spin + since * spin_after
+        turned = given.angle + until * given.spin + since * spin_after
         return np.concatenate([at, turned], axis=1)[:, None]
 
     def spatial(time: Array) -> Array:
@@ -293,17 +293,17 @@ def before() -> DenseSolution:
 def struck(law: ImpactLaw) -> tuple[Array, float]:
     """State after the impact, and the kinetic energy in that before."""
     y = before().at(STRIKES)
-    (a, b), spins, start = y[:2], y[2:], STARTS["pendulum"]
+    (a, b), spins, given = y[:2], y[2:], CASES["pendulum"]
     M = np.array([[4.0 / 3.0, 0.5 * elementary.cos(a - b)], [0.5 * elementary.cos(a - b), 1.0 / 3.0]])
     J = np.array([[elementary.cos(a), elementary.cos(b)], [elementary.sin(a), elementary.sin(b)]])
     K = library.inverse_mass_through_joints(M, J)
-    j = impulse(K, mul(J, spins), start.friction, start.restitution, law)
+    j = impulse(K, mul(J, spins), given.friction, given.restitution, law)
     after = spins + solve(M, mul(J.T, j))
     return np.array([a, b, *after]), float((mul(mul(after, M), after)) / (mul(mul(spins, M), spins)))
 
 
 def of_pendulum(law: ImpactLaw) -> Scenario:
-    start = STARTS["pendulum"]
+    given = CASES["pendulum"]
     first, (start, ratio) = before(), struck(law)
     second = DenseSolution(freely, start, STRIKES, SOON, window=0.05)
 
@@ -320,7 +320,7 @@ def of_pendulum(law: ImpactLaw) -> Scenario:
         PlanarBody(
             name=name, shape=Polygon(vertices=((0.0, -b), (a, 0.0), (0.0, b), (-a, 0.0))), mass=1.0,
             inertia=squared(LENGTH) / 12.0, position=(float(x), float(y)), angle=float(angle), spin=w, group=1,
-            velocity=(float(v[0]), float(v[1])), friction=start.friction, restitution=start.restitution,
+            velocity=(float(v[0]), float(v[1])), friction=given.friction, restitution=given.restitution,
         )
         for name, (x, y, angle), v, w in zip(("upper", "body"), at, speeds, SPINS)
     )  # fmt: skip
@@ -331,8 +331,8 @@ def of_pendulum(law: ImpactLaw) -> Scenario:
         bodies=bodies,
         boundaries=(
             HalfPlane(
-                name="ground", normal=(0.0, 1.0), point=(0.0, tip), friction=start.friction,
-                restitution=start.restitution,
+                name="ground", normal=(0.0, 1.0), point=(0.0, tip), friction=given.friction,
+                restitution=given.restitution,
             ),
         ),
         joints=(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from reference_engine import impact, inverse_mass, multiple_impact
 from scenarios.catalogue import scenario_of, single_impact
-from scenarios.catalogue.single_impact import BLOWS
+from scenarios.catalogue.single_impact import CASES
 from scenarios.scenario import ParameterError
 from scenarios.scene import ImpactLaw
 
@@ -33,7 +33,7 @@ STICKS = "slip, slip-stop; stick, compression; stick, end"
 )
 def test_each_case_is_what_it_is_called(case, path):
     body, arm = single_impact.striking(case, "planar")
-    blow = BLOWS[case]
+    blow = CASES[case]
     K = inverse_mass(1.0, body.inertia or INERTIA[case[:4]], arm)
     u = np.array(blow.velocity) + blow.spin * np.array([-arm[1], arm[0]])
     found = impact(K, u, friction=blow.friction, restitution=blow.restitution, law="poisson")
@@ -65,7 +65,7 @@ def test_newtons_law_raises_the_energy_of_the_double_pendulum():
 def test_the_tip_that_grazes_is_thrown_up_by_friction_many_times_as_fast_as_it_came():
     bounced = {law: scenario_of(f"single-impact:case=rod-grazes,law={law}").scene for law in ("newton",)}
     body, arm = single_impact.striking("rod-grazes", "planar")
-    blow = BLOWS["rod-grazes"]
+    blow = CASES["rod-grazes"]
     K, u = inverse_mass(1.0, body.inertia, arm), np.array(blow.velocity)
     up = {
         law: (u + K @ single_impact.impulse(K, u, blow.friction, blow.restitution, law))[1]
