@@ -89,8 +89,12 @@ class Engine(Protocol):
 class SteppingEngine:
     """What an engine has that steps a world: the record loop, and what it declines by its lists.
 
-    A subclass has name, version, settings, profiles and `profile` as `Engine` does, the lists below, and `build`.
+    A subclass has name, version and settings as `Engine` does, the lists below, and `build`.
     """
+
+    profiles: tuple[str, ...] = ("default",)
+    fair: ClassVar[Mapping[str, Value]] = {}
+    """Settings of the profile "fair"; where they depend on the scene or the step, `profile` says."""
 
     takes: ClassVar[frozenset[str]] = frozenset()
     """Features of scenes (`scenarios.features`); one with any other is declined."""
@@ -101,6 +105,9 @@ class SteppingEngine:
     def build(self, scene: Scene, dt: float, settings: Settings) -> World:
         """The scene at time 0; it is one that the engine does not decline, and `settings` is complete."""
         raise NotImplementedError
+
+    def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
+        return dict(self.fair) if name == "fair" else {}
 
     def cannot(self, scene: Scene) -> str | None:
         """Why not, of a scene of which every feature is taken: what no list of features can say."""

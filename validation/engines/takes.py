@@ -46,6 +46,10 @@ FORCES = frozenset(
     ]
 )
 JOINTS = frozenset({"joints", "joints.b", "joints.collide"})
+HINGES = frozenset({"revolute", "prismatic", "ball", "hinge", "slider"})
+TIES = frozenset({"rod", "rope"})
+SOLIDS = frozenset({"capsule", "cylinder", "ellipsoid", "convex-mesh"})
+WALLS = frozenset({"bowl", "hollow-sphere"})
 RULES = frozenset(  # for engines that ask the scene for the law of each pair
     f"contact.{quantity}_rule={rule}"
     for quantity in ("friction", "restitution")

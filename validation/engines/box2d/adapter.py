@@ -23,10 +23,10 @@ from Box2D import __version__, b2_maxPolygonVertices, b2_polygonRadius, b2Polygo
 from scenarios.scene import Bowl, PlanarScene, Polygon, Scene
 from validation.engines.box2d.world import World, most_facets, record_is_known
 from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
-from validation.engines.takes import FORCES, FRICTION, GROUPS, JOINTS, NEWTON, PLANAR
+from validation.engines.takes import FORCES, FRICTION, GROUPS, JOINTS, NEWTON, PLANAR, TIES
 
-TAKES = PLANAR | GROUPS | FORCES | JOINTS | FRICTION | NEWTON | {"restitution", "bowl"}
-TAKES |= {"revolute", "prismatic", "rod", "rope"}
+TAKES = PLANAR | GROUPS | FORCES | JOINTS | TIES | FRICTION | NEWTON
+TAKES |= {"restitution", "bowl", "revolute", "prismatic"}
 BECAUSE = {
     "spatial": "Box2D is planar",
     "concave-polygon": "Box2D has no concave polygons; several convex ones on a body would be another scene",
@@ -58,6 +58,7 @@ class Box2D(SteppingEngine):
     name = "box2d"
     version = __version__
     settings = SETTINGS
+    fair = FAIR
     profiles = ("default", "fair")
     takes, because = TAKES, BECAUSE
     abilities: ClassVar[Mapping[Ability, Able]] = {
@@ -65,9 +66,6 @@ class Box2D(SteppingEngine):
         "apply_force": Able(works=True, note="in single precision"),
         "options": Able(works=True, note="those of the world and of its step"),
     }
-
-    def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
-        return dict(FAIR) if name == "fair" else {}
 
     def cannot(self, scene: Scene) -> str | None:
         assert isinstance(scene, PlanarScene)

@@ -12,13 +12,12 @@ import numpy as np
 from Box2D import b2_linearSlop, b2ContactListener, b2MassData, b2World
 from numpy.typing import NDArray
 
-from scenarios.forces import has_applied_forces, planar_wrenches
+from scenarios.forces import planar_wrenches
 from scenarios.scene import Bowl, Disc, HalfPlane, PlanarScene, Prismatic, Revolute, Rod, inertias, planar_start
 from validation.engines.engine import DeclinedError, Settings, Value
 from validation.engines.shared import recorder
 from validation.engines.shared.pair_laws import PairLaws
-from validation.engines.shared.planar_boundaries import LONGER, Slab, bowl_facets, inset, long_enough, slab
-from validation.records.trajectory import Trajectory
+from validation.engines.shared.planar_boundaries import SlabWorld, bowl_facets, in_order, inset
 
 SHORTEST_EDGE = 1.2 * float(b2_linearSlop)  # m; Box2D refuses edges as short as its slop, 5 mm
 FLOAT = 4  # bytes
@@ -32,18 +31,14 @@ def most_facets(bowl: Bowl) -> int:
     return int(2.0 * math.pi * bowl.radius / SHORTEST_EDGE)
 
 
-class World(recorder.World):
+class World(SlabWorld):
     """The scene as Box2D has it. Members are bodies, then boundaries."""
 
     slowed_by_watching = True
 
     def __init__(self, scene: PlanarScene, dt: float, settings: Settings, lengthening: float = 1.0) -> None:
-        self.scene, self.dt, self.settings = scene, dt, settings
+        super().__init__(scene, dt, settings, lengthening)
         self.velocity_lag = -dt / 2  # velocities first: v += a dt, then x += v dt
-        self._pushed = has_applied_forces(scene)
-        self._steps = 0  # made so far
-        self.slabs: list[Slab] = []
-        self._lengthening = lengthening  # of the slabs
         self.world = b2World(gravity=scene.gravity)
         # Not by the constructor's doSleep: in 2.3.10 it sets a Python attribute that Box2D never sees.
         self.world.SetAllowSleeping(bool(settings["allow_sleep"]))
@@ -104,10 +99,9 @@ class World(recorder.World):
 
     def _boundary(self, j: int, boundary: HalfPlane | Bowl, segments: int) -> None:
         if isinstance(boundary, HalfPlane):
-            self.slabs.append(slab(self.scene, boundary, self._lengthening))
-            origin, angle = self.slabs[-1].origin, self.slabs[-1].angle
-            body = self.world.CreateStaticBody(position=origin, angle=angle)
-            vertices = self._drawn(boundary.name, self.slabs[-1].vertices)
+            made = self.slab_of(boundary)
+            body = self.world.CreateStaticBody(position=made.origin, angle=made.angle)
+            vertices = self._drawn(boundary.name, made.vertices)
             fixture = body.CreatePolygonFixture(vertices=vertices, **self._surface(j))
         else:
             body = self.world.CreateStaticBody(position=boundary.center)
@@ -177,12 +171,6 @@ class World(recorder.World):
             body.ApplyForceToCenter((fx, fy), True)
             body.ApplyTorque(torque, True)
 
-    def finish(self, motion: Trajectory) -> World | None:
-        """Raises OffTheSlabError where a body gets further along a half-plane than its energy could carry it."""
-        if long_enough(self.slabs, self.scene, motion.position):
-            return None
-        return World(self.scene, self.dt, self.settings, LONGER * self._lengthening)
-
     # --- abilities ---
 
     def set_state(self, *state: Any, time: float = 0.0) -> None:
@@ -225,10 +213,6 @@ class World(recorder.World):
         state[:, self._free] = np.frombuffer(raw, np.float32).reshape(steps, -1, 6)
         return state[..., :3], state[..., 3:]
 
-    def state(self) -> NDArray[np.float32]:
-        """(B, 6): x, y, angle, vx, vy, spin."""
-        return np.concatenate(self.decode(self.read(), 1), axis=2)[0]
-
     def contacts(self) -> recorder.Rows | None:
         """Every contact point that Box2D solved in the step just made; gaps are those of the skins.
 
@@ -241,10 +225,7 @@ class World(recorder.World):
             free = [moves[i] for i in (a, b) if i in self._is_free]
             x += sum(dx for dx, _ in free) / len(free)
             y += sum(dy for _, dy in free) / len(free)
-            if a < b:
-                rows.append((a, b, (x, y), (nx, ny), gap, (px, py)))
-            else:
-                rows.append((b, a, (x, y), (-nx, -ny), gap, (-px, -py)))
+            rows.append(in_order(a, b, (x, y), (nx, ny), gap, (px, py)))
         return list(zip(*rows)) if rows else None
 
 

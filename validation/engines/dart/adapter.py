@@ -23,27 +23,17 @@ import importlib.metadata
 from collections.abc import Mapping
 from typing import ClassVar
 
-from scenarios.scene import Ball, Revolute, Scene
+from scenarios.scene import Scene
 from validation.engines.dart.world import DartWorld
 from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
-from validation.engines.shared.joint_tree import joint_forest, start_fault
-from validation.engines.shared.pair_laws import PairLaws
+from validation.engines.shared.joint_tree import loop_fault, start_fault
+from validation.engines.shared.pair_laws import PairLaws, no_values
 from validation.engines.shared.solid_pieces import solid_pieces
-from validation.engines.takes import FORCES, FRICTION, GROUPS, JOINTS, NEWTON, PLANAR, SPATIAL
+from validation.engines.takes import FORCES, FRICTION, GROUPS, HINGES, JOINTS, NEWTON, PLANAR, SPATIAL
 
 MESH = "dartpy makes meshes from files alone"
-TAKES = (
-    PLANAR
-    | SPATIAL
-    | FRICTION
-    | NEWTON
-    | FORCES
-    | JOINTS
-    | GROUPS
-    | {
-        *("restitution", "concave-polygon", "revolute", "prismatic", "capsule", "cylinder", "ball", "hinge", "slider"),
-    }
-)
+TAKES = PLANAR | SPATIAL | FRICTION | NEWTON | FORCES | GROUPS | JOINTS | HINGES
+TAKES |= {"restitution", "concave-polygon", "capsule", "cylinder"}
 BECAUSE = {
     "arc-polygon": "DART has no shape with arc edges; a polygon would be another scene",
     "bowl": f"{MESH}, and has no concave shape",
@@ -68,32 +58,20 @@ class Dart(SteppingEngine):
     name = "dart"
     version = importlib.metadata.version("dartpy")
     settings = SETTINGS
+    fair = FAIR
     profiles = ("default", "fair")
-    takes = TAKES
-    because = BECAUSE
+    takes, because = TAKES, BECAUSE
     abilities: ClassVar[Mapping[Ability, Able]] = {
         "set_state": Able(works=True, note="to round-off; of what hangs on joints as far as these let it"),
         "apply_force": Able(works=True, note="constant over the step"),
         "options": Able(works=True, note="of its world and solver"),
     }
 
-    def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
-        return dict(FAIR) if name == "fair" else {}
-
     def cannot(self, scene: Scene) -> str | None:
         if any(piece.kind == "hull" for body in scene.bodies for piece in solid_pieces(body.shape, 0)):
             return f"{MESH}: a polygon has to be of rectangles"
-        laws = PairLaws(scene)
-        if laws.shape_values("friction", "min") is None:
-            return "DART takes the smaller friction of two bodies; no values give every pair of this scene its own"
-        if laws.shape_values("restitution", "product") is None:
-            return "DART multiplies the restitution of two bodies; no values give every pair of this scene its own"
-        if reason := start_fault(scene):
-            return reason
-        _, loops = joint_forest(scene)
-        if other := next((joint for joint in loops if not isinstance(joint, (Revolute, Ball))), None):
-            return f"joint {other.name!r} closes a loop, and DART has no {other.kind} that does"
-        return None
+        laws = no_values("DART", PairLaws(scene), friction="min", restitution="product")
+        return laws or start_fault(scene) or loop_fault("DART", scene)
 
     def build(self, scene: Scene, dt: float, settings: Settings) -> DartWorld:
         return DartWorld(scene, dt, settings)

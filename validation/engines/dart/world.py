@@ -11,18 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from scenarios.scene import Scene, masses
+from scenarios.scene import Scene
 from validation.engines.engine import Settings
-from validation.engines.shared.embedding import (
-    inertias_in_space,
-    rotation_matrix,
-    start_in_space,
-    vector_in_space,
-)
+from validation.engines.shared.embedding import rotation_matrix, state_in_space, turned_about_z, vector_in_space
 from validation.engines.shared.joint_tree import Link, joint_forest, kept_apart
-from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, in_space
-from validation.engines.shared.pair_laws import PairLaws
-from validation.engines.shared.solid_pieces import Piece, solid_pieces
+from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld
+from validation.engines.shared.solid_pieces import Piece, solid_pieces, wall_of
 
 Array = NDArray[np.float64]
 
@@ -52,10 +46,8 @@ class DartWorld(MaximalWorld):
         sleep.mEnabled = bool(settings["deactivation"])
         self._world.setDeactivationOptions(sleep)
         self._settings = settings
-        laws = PairLaws(scene)
-        self._friction = laws.shape_values("friction", "min")
-        self._restitution = laws.shape_values("restitution", "product")
-        self._mass, self._inertia = masses(scene), inertias_in_space(scene, out_of_plane=1.0)
+        self._friction = self.laws.shape_values("friction", "min")
+        self._restitution = self.laws.shape_values("restitution", "product")
         self._nodes: list[Any] = [None] * len(scene.bodies)
         self._joints: dict[int, Any] = {}
         self._links, loops = joint_forest(scene)
@@ -65,15 +57,14 @@ class DartWorld(MaximalWorld):
             self._option.collisionFilter.addBodyNodePairToBlackList(self._nodes[i], self._nodes[j])
         for joint in loops:
             self._close_loop(joint)
-        start = start_in_space(scene)
         for i in self.free:
-            self.place(i, *(part[i] for part in start))
-        self._set_coordinates(*start)
+            self.place(i, *(part[i] for part in self.start))
+        self._set_coordinates(*self.start)
 
     # --- bodies and boundaries ------------------------------------------------------------------------
 
     def _add_bodies(self) -> None:
-        position, orientation, _, _ = start_in_space(self.scene)
+        position, orientation, _, _ = self.start
         skeletons: dict[int, Any] = {}
         for i, body in enumerate(self.scene.bodies):
             if body.fixed:
@@ -90,7 +81,7 @@ class DartWorld(MaximalWorld):
                 skeleton.enableSelfCollisionCheck()
                 skeleton.enableAdjacentBodyCheck()
             joint, self._nodes[i] = self._hang(skeleton, link, above)
-            self._nodes[i].setInertia(dynamics.Inertia(float(self._mass[i]), np.zeros(3), np.diag(self._inertia[i])))
+            self._nodes[i].setInertia(dynamics.Inertia(float(self.mass[i]), np.zeros(3), np.diag(self.inertia[i])))
             self._joints[i] = joint
             if link.joint is None:
                 continue
@@ -106,8 +97,7 @@ class DartWorld(MaximalWorld):
         for i, body in enumerate(bodies):
             for k, piece in enumerate(solid_pieces(body.shape, 0)):
                 node = self._add_shape(self._nodes[i], _shape(piece), i, k)
-                turned = rotation_matrix([math.cos(piece.angle / 2), 0.0, 0.0, math.sin(piece.angle / 2)])
-                node.setRelativeTransform(_pose(np.array(piece.center), turned))
+                node.setRelativeTransform(_pose(np.array(piece.center), rotation_matrix(turned_about_z(piece.angle))))
         for i in sorted(skeletons):
             self._world.addSkeleton(skeletons[i])
 
@@ -133,18 +123,16 @@ class DartWorld(MaximalWorld):
         return made
 
     def _add_boundaries(self) -> None:
-        boundaries: Sequence[Any] = self.scene.boundaries
-        for j, boundary in enumerate(boundaries, start=len(self.scene.bodies)):
+        for j, boundary in enumerate(self.scene.boundaries, start=len(self.scene.bodies)):
             skeleton = dynamics.Skeleton(f"boundary {j}")
             _, node = skeleton.createWeldJointAndBodyNodePair()
-            normal, point = vector_in_space(boundary.normal), vector_in_space(boundary.point)
-            normal = normal / np.linalg.norm(normal)
-            self._add_shape(node, dynamics.PlaneShape(normal, float(normal @ point)), j, 0)
+            wall = wall_of(boundary, {})
+            self._add_shape(node, dynamics.PlaneShape(wall.normal, float(wall.normal @ wall.origin)), j, 0)
             self._world.addSkeleton(skeleton)
 
     def _close_loop(self, joint: Any) -> None:
         index = {body.name: i for i, body in enumerate(self.scene.bodies)}
-        position, orientation, _, _ = start_in_space(self.scene)
+        position, orientation, _, _ = self.start
         a = index[joint.a]
         point = position[a] + rotation_matrix(orientation[a]) @ vector_in_space(joint.anchor_a)
         ends = [self._nodes[a]] if joint.b is None else [self._nodes[a], self._nodes[index[joint.b]]]
@@ -153,7 +141,7 @@ class DartWorld(MaximalWorld):
     def set_state(self, *state: Any, time: float = 0.0) -> None:
         super().set_state(*state, time=time)
         parts = [np.asarray(part, np.float64) for part in state]
-        self._set_coordinates(*(in_space(*parts) if self.planar else parts))
+        self._set_coordinates(*(state_in_space(*parts) if self.planar else parts))
         self.read()
 
     def _set_coordinates(self, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
@@ -200,8 +188,7 @@ class DartWorld(MaximalWorld):
         if max(abs(turn[0]), abs(turn[1]), abs(slide[2])) > OUT_OF_PLANE:
             node = self._nodes[body]
             rotation, velocity = node.getWorldTransform().rotation(), node.getCOMLinearVelocity()
-            half = math.atan2(rotation[1, 0], rotation[0, 0]) / 2
-            upright = np.array([math.cos(half), 0.0, 0.0, math.sin(half)])
+            upright = np.array(turned_about_z(math.atan2(rotation[1, 0], rotation[0, 0])))
             spin = np.array([0.0, 0.0, node.getAngularVelocity()[2]])
             self.place(body, np.array([*slide[:2], 0.0]), upright, np.array([*velocity[:2], 0.0]), spin)
 
@@ -240,19 +227,20 @@ class DartWorld(MaximalWorld):
             "max_contacts": self._option.maxNumContacts,
         }
 
-    def contacts(self) -> Sequence[Any]:
+    def contacts(self) -> Sequence[Any] | None:
         """Of the last step, at the poses it started from; DART's normal points from the second to the first."""
-        found = self._world.getLastCollisionResult().getContacts()
-        if not found:
-            return [()] * 6
-        a, b = (
-            [int(getattr(c, side).getShapeFrame().getName().partition("/")[0]) for c in found]
-            for side in ("collisionObject2", "collisionObject1")
-        )
-        points, normals, forces = (np.array([getattr(c, part) for c in found]) for part in ("point", "normal", "force"))
-        width = 2 if self.planar else 3
-        gaps = [-c.penetrationDepth for c in found]
-        return a, b, points[:, :width], normals[:, :width], gaps, self.dt * forces[:, :width]
+        return self.contact_rows(
+            [
+                (*map(_member, (c.collisionObject2, c.collisionObject1)), c.point, c.normal, -c.penetrationDepth,
+                 self.dt * np.array(c.force))
+                for c in self._world.getLastCollisionResult().getContacts()
+            ]
+        )  # fmt: skip
+
+
+def _member(shape: Any) -> int:
+    """Of the scene's bodies and, after them, boundaries: it is in the name of the shape."""
+    return int(shape.getShapeFrame().getName().partition("/")[0])
 
 
 def _pose(position: Array, rotation: Array) -> Any:

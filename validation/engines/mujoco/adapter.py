@@ -32,22 +32,34 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from scenarios.forces import has_applied_forces, planar_wrenches, spatial_wrenches
-from scenarios.scene import Ball, PlanarScene, Revolute, Scene, planar_start
+from scenarios.forces import has_applied_forces
+from scenarios.scene import PlanarScene, Scene, planar_start
 from validation.engines.engine import Ability, Able, NotFiniteError, Setting, Settings, SteppingEngine, Value
 from validation.engines.mujoco.mjcf import HAS_SPEC
 from validation.engines.mujoco.model import MULTICCD_BY_DEFAULT, build_model
 from validation.engines.shared import recorder
-from validation.engines.shared.embedding import rotation_matrix, start_in_space, state_in_space
-from validation.engines.shared.joint_tree import joint_forest, link_state, start_fault, start_turn
-from validation.engines.takes import COMPLIANT, FORCES, FRICTION, GROUPS, JOINTS, NEWTON, PLANAR, SPATIAL
+from validation.engines.shared.embedding import rotation_matrix, start_in_space, state_in_space, wrenches_in_space
+from validation.engines.shared.joint_tree import joint_forest, link_state, loop_fault, start_fault, start_turn
+from validation.engines.takes import (
+    COMPLIANT,
+    FORCES,
+    FRICTION,
+    GROUPS,
+    HINGES,
+    JOINTS,
+    NEWTON,
+    PLANAR,
+    SOLIDS,
+    SPATIAL,
+    TIES,
+    WALLS,
+)
 from validation.records.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 
-TAKES = PLANAR | SPATIAL | GROUPS | FORCES | JOINTS | FRICTION | NEWTON | COMPLIANT
-TAKES |= {"concave-polygon", "bowl", "hollow-sphere", "capsule", "cylinder", "ellipsoid", "convex-mesh"}
-TAKES |= {"rolling-resistance", "revolute", "prismatic", "rod", "rope", "ball", "hinge", "slider"}
+TAKES = PLANAR | SPATIAL | GROUPS | FORCES | FRICTION | NEWTON | COMPLIANT | SOLIDS | WALLS | JOINTS | HINGES | TIES
+TAKES |= {"concave-polygon", "rolling-resistance"}
 BECAUSE = {
     "restitution": "MuJoCo has no coefficient of restitution",
     "arc-polygon": "MuJoCo has no shape with arc edges; a polygon would be another scene",
@@ -118,9 +130,7 @@ class MuJoCo(SteppingEngine):
             return (
                 f"joint {loops[0].name!r} closes a loop, which MuJoCo {self.version} does only as the model is at zero"
             )
-        if other := next((joint for joint in loops if not isinstance(joint, (Revolute, Ball))), None):
-            return f"joint {other.name!r} closes a loop, and MuJoCo has no {other.kind} that does"
-        return None
+        return loop_fault("MuJoCo", scene)
 
     def warm_up(self) -> None:
         """What the first model and step take longer is spent before any process is forked."""
@@ -165,12 +175,8 @@ class World(recorder.World):
         data, layout = self.data, self.layout
         state = self._links() if layout.links else [part[0] for part in self.decode(self._bytes(), 1)]
         bodies, numbers = list(layout.body_id), list(layout.body_id.values())
-        if isinstance(self.scene, PlanarScene):
-            wrench = planar_wrenches(self.scene, data.time, *state)
-            data.xfrc_applied[numbers, :2], data.xfrc_applied[numbers, 5] = wrench[bodies, :2], wrench[bodies, 2]
-        else:
-            force, torque = spatial_wrenches(self.scene, data.time, *state)
-            data.xfrc_applied[numbers, :3], data.xfrc_applied[numbers, 3:] = force[bodies], torque[bodies]
+        force, torque = wrenches_in_space(self.scene, data.time, *state)
+        data.xfrc_applied[numbers, :3], data.xfrc_applied[numbers, 3:] = force[bodies], torque[bodies]
 
     def finish(self, motion: Trajectory) -> None:
         _check_warnings(self.data)

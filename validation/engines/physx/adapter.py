@@ -25,8 +25,9 @@ from typing import ClassVar
 
 from scenarios.scene import Scene
 from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
-from validation.engines.shared.pair_laws import PairLaws
-from validation.engines.takes import FORCES, FRICTION, GROUPS, NEWTON, PLANAR, SPATIAL
+from validation.engines.shared.pair_laws import PairLaws, no_values
+from validation.engines.shared.solid_pieces import facet_settings
+from validation.engines.takes import FORCES, FRICTION, GROUPS, HINGES, NEWTON, PLANAR, SOLIDS, SPATIAL, TIES, WALLS
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -34,18 +35,8 @@ with warnings.catch_warnings():
 
 MOST_CORNERS = 64  # of a hull: PhysX leaves some out of larger ones
 
-TAKES = (
-    PLANAR
-    | SPATIAL
-    | FRICTION
-    | NEWTON
-    | FORCES
-    | GROUPS
-    | {
-        *("restitution", "concave-polygon", "bowl", "joints", "joints.b", "revolute", "prismatic", "rope", "rod"),
-        *("capsule", "cylinder", "ellipsoid", "convex-mesh", "hollow-sphere", "ball", "hinge", "slider"),
-    }
-)
+TAKES = PLANAR | SPATIAL | FRICTION | NEWTON | FORCES | GROUPS | SOLIDS | WALLS | HINGES | TIES
+TAKES |= {"restitution", "concave-polygon", "joints", "joints.b"}
 BECAUSE = {
     "arc-polygon": "PhysX has no shape with arc edges; a polygon would be another scene",
     "compliant": "SAPIEN's materials have no stiffness",
@@ -65,11 +56,7 @@ SETTINGS: Mapping[str, Setting] = {
     "linear_damping": Setting(default=0.0, low=0.0, high=1e3, doc="share of the velocity that is lost, 1/s"),
     "angular_damping": Setting(default=0.05, low=0.0, high=1e3, doc="likewise of the spin, 1/s"),
     "max_angular_velocity": Setting(default=100.0, low=1e-3, high=1e12, doc="faster spin is cut off, rad/s"),
-    "bowl_segments": Setting(default=256, low=16, high=65_536, doc="facets of a bowl"),
-    "sphere_subdivisions": Setting(default=5, low=0, high=6, doc="a hollow sphere is 20 * 4^n triangles"),
-    "ellipsoid_subdivisions": Setting(
-        default=2, low=0, high=3, doc="an ellipsoid is the hull of 10 * 4^n + 2 of its points"
-    ),
+    **facet_settings(ellipsoid=2),
 }
 FAIR: Mapping[str, Value] = {
     "solver_position_iterations": 40,
@@ -85,25 +72,18 @@ class PhysX(SteppingEngine):
     name = "physx"
     version = importlib.metadata.version("sapien")
     settings = SETTINGS
+    fair = FAIR
     profiles = ("default", "fair")
-    takes = TAKES
-    because = BECAUSE
+    takes, because = TAKES, BECAUSE
     abilities: ClassVar[Mapping[Ability, Able]] = {
         "set_state": Able(works=True, note="to single precision"),
         "apply_force": Able(works=True, note="constant over the step"),
         "options": Able(works=True, note="of its scene"),
     }
 
-    def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
-        return dict(FAIR) if name == "fair" else {}
-
     def cannot(self, scene: Scene) -> str | None:
-        laws = PairLaws(scene)
-        for quantity in ("friction", "restitution"):
-            if laws.shape_values(quantity, "mean") is None:
-                return (
-                    f"PhysX takes the mean of two bodies' {quantity}; no values give every pair of this scene its own"
-                )
+        if reason := no_values("PhysX", PairLaws(scene), friction="mean", restitution="mean"):
+            return reason
         if any(len(getattr(body.shape, "points", ())) > MOST_CORNERS for body in scene.bodies):
             return f"PhysX leaves corners out of a hull of more than {MOST_CORNERS}"
         return None

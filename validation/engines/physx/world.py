@@ -11,16 +11,15 @@ import sapien
 from numpy.typing import NDArray
 from sapien import physx
 
-from scenarios.scene import Scene, masses
+from scenarios.scene import Scene
 from validation.engines.engine import Settings
-from validation.engines.shared.embedding import inertias_in_space, start_in_space, vector_in_space
-from validation.engines.shared.joint_tree import holds_something
+from validation.engines.shared.embedding import turned_about_z, vector_in_space
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, from_x_to, joint_frames
-from validation.engines.shared.pair_laws import PairLaws
-from validation.engines.shared.solid_pieces import Piece, solid_pieces, wall_mesh
+from validation.engines.shared.solid_pieces import Piece, solid_pieces, wall_of
 
 Array = NDArray[np.float64]
 
+UPRIGHT, UNSCALED = np.array([1.0, 0.0, 0.0, 0.0]), [1.0, 1.0, 1.0]
 IN_PLANE = [False, False, True, True, True, False]  # the motions that are locked: x, y, z, and about them
 X_TO_Z = [math.sqrt(0.5), 0.0, -math.sqrt(0.5), 0.0]  # of PhysX's capsule and cylinder, which lie along x
 SCENE_OPTIONS = (
@@ -63,23 +62,20 @@ class PhysXWorld(MaximalWorld):
         self._system = physx.PhysxCpuSystem()
         self._system.timestep = dt
         self._scene = sapien.Scene([self._system])
-        self._laws = PairLaws(scene)
-        friction, restitution = (self._laws.shape_values(q, "mean") for q in ("friction", "restitution"))
+        friction, restitution = (self.laws.shape_values(q, "mean") for q in ("friction", "restitution"))
         assert friction is not None and restitution is not None, "declined before"
         self._materials = [physx.PhysxMaterial(mu, mu, e) for mu, e in zip(friction, restitution)]
         self._member: dict[Any, int] = {}
         self._bodies: list[Any] = []
         self._add_bodies()
         self._add_boundaries()
-        for joint in scene.joints:
-            if holds_something(scene, joint):
-                self._add_joint(joint)
+        for joint in self.held_joints():
+            self._add_joint(joint)
 
     # --- bodies and boundaries ------------------------------------------------------------------------
 
     def _add_bodies(self) -> None:
-        position, orientation, velocity, spin = start_in_space(self.scene)
-        mass, inertia = masses(self.scene), inertias_in_space(self.scene, out_of_plane=1.0)
+        position, orientation, velocity, spin = self.start
         group = {number: k for k, number in enumerate(sorted({body.group for body in self.scene.bodies}))}
         bodies: Sequence[Any] = self.scene.bodies
         for i, body in enumerate(bodies):
@@ -91,7 +87,7 @@ class PhysXWorld(MaximalWorld):
                     shape.set_collision_groups([1, 1, 1, group[body.group]])
                 made.attach(shape)
             if not body.fixed:
-                made.mass, made.inertia, made.cmass_local_pose = float(mass[i]), inertia[i], sapien.Pose()
+                made.mass, made.inertia, made.cmass_local_pose = float(self.mass[i]), self.inertia[i], sapien.Pose()
                 for name in BODY_OPTIONS:
                     setattr(made, name, self._settings[name])
                 if self.planar:
@@ -102,27 +98,17 @@ class PhysXWorld(MaximalWorld):
             self._bodies.append(made)
 
     def _add_boundaries(self) -> None:
-        boundaries: Sequence[Any] = self.scene.boundaries
-        for j, boundary in enumerate(boundaries, start=len(self.scene.bodies)):
-            turned = np.array([1.0, 0.0, 0.0, 0.0])
+        for j, boundary in enumerate(self.scene.boundaries, start=len(self.scene.bodies)):
+            wall, material, turned = wall_of(boundary, self._settings), self._materials[j], UPRIGHT
             shape: Any
-            if boundary.kind in ("half-plane", "half-space"):
-                normal, origin = vector_in_space(boundary.normal), vector_in_space(boundary.point)
-                shape, turned = (
-                    physx.PhysxCollisionShapePlane(self._materials[j]),
-                    from_x_to(normal / np.linalg.norm(normal)),
-                )
+            if wall.normal is not None:
+                shape, turned = physx.PhysxCollisionShapePlane(material), from_x_to(wall.normal)
             else:
-                segments, subdivisions = self._settings["bowl_segments"], self._settings["sphere_subdivisions"]
-                vertices, triangles = wall_mesh(boundary, int(segments), int(subdivisions))
-                origin = vector_in_space(boundary.center)
-                shape = physx.PhysxCollisionShapeTriangleMesh(
-                    vertices.astype(np.float32), triangles.astype(np.uint32), [1.0, 1.0, 1.0], self._materials[j]
-                )
+                shape = physx.PhysxCollisionShapeTriangleMesh(wall.vertices, wall.triangles, UNSCALED, material)
             shape.contact_offset = self._settings["contact_offset"]
             made = physx.PhysxRigidStaticComponent()
             made.attach(shape)
-            self._add(made, j, origin, turned)
+            self._add(made, j, wall.origin, turned)
 
     def _add(self, component: Any, member: int, position: Array, orientation: Array) -> None:
         entity = sapien.Entity()
@@ -174,18 +160,14 @@ class PhysXWorld(MaximalWorld):
         config = self._system.config
         return {name: getattr(config, name) for name in SCENE_OPTIONS}
 
-    def contacts(self) -> Sequence[Any]:
+    def contacts(self) -> Sequence[Any] | None:
         """Of the last step; normal impulses, where there is no friction to add to them."""
         rows: list[tuple[Any, ...]] = []
         for contact in self._system.get_contacts():
             second, first = (self._member[body] for body in contact.bodies)  # PhysX's normal points to its first
-            known = 1.0 if self._laws.of(first, second)[0] == 0.0 else math.nan
+            known = 1.0 if self.laws.of(first, second)[0] == 0.0 else math.nan
             rows += [(first, second, p.position, p.normal, p.separation, known * p.impulse) for p in contact.points]
-        if not rows:
-            return [()] * 6
-        a, b, points, normals, gaps, impulses = (np.array(part, np.float64) for part in zip(*rows))
-        width = 2 if self.planar else 3
-        return a, b, points[:, :width], normals[:, :width], gaps, impulses[:, :width]
+        return self.contact_rows(rows)
 
 
 def _shape(piece: Piece, material: Any) -> Any:
@@ -195,15 +177,11 @@ def _shape(piece: Piece, material: Any) -> Any:
             return physx.PhysxCollisionShapeSphere(*piece.size, material)
         case "box":
             made = physx.PhysxCollisionShapeBox(piece.size, material)
-            made.local_pose = sapien.Pose(
-                piece.center, [math.cos(piece.angle / 2), 0.0, 0.0, math.sin(piece.angle / 2)]
-            )
-        case "capsule":
-            made = physx.PhysxCollisionShapeCapsule(*piece.size, material)
-            made.local_pose = sapien.Pose(q=X_TO_Z)
-        case "cylinder":
-            made = physx.PhysxCollisionShapeCylinder(*piece.size, material)
+            made.local_pose = sapien.Pose(piece.center, turned_about_z(piece.angle))
+        case "capsule" | "cylinder":
+            lies = physx.PhysxCollisionShapeCapsule if piece.kind == "capsule" else physx.PhysxCollisionShapeCylinder
+            made = lies(*piece.size, material)
             made.local_pose = sapien.Pose(q=X_TO_Z)
         case "hull":
-            made = physx.PhysxCollisionShapeConvexMesh(piece.points.astype(np.float32), [1.0, 1.0, 1.0], material)
+            made = physx.PhysxCollisionShapeConvexMesh(piece.points.astype(np.float32), UNSCALED, material)
     return made

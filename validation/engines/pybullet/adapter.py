@@ -35,23 +35,35 @@ import numpy as np
 import pybullet as pb
 from numpy.typing import NDArray
 
-from scenarios.forces import has_applied_forces, planar_wrenches, spatial_wrenches
-from scenarios.scene import Ball, PlanarScene, Revolute, Scene, features
+from scenarios.forces import has_applied_forces
+from scenarios.scene import PlanarScene, Scene, features
 from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
 from validation.engines.pybullet.reader import StateReader
 from validation.engines.pybullet.world import BASE, X_Y_ANGLE, Built, xyzw
 from validation.engines.shared import recorder
-from validation.engines.shared.embedding import state_in_space
-from validation.engines.shared.joint_tree import joint_forest, link_state, start_fault
+from validation.engines.shared.embedding import state_in_space, wrenches_in_space
+from validation.engines.shared.joint_tree import link_state, loop_fault, start_fault
 from validation.engines.shared.linear_contact import body_values
-from validation.engines.shared.pair_laws import PairLaws
-from validation.engines.takes import COMPLIANT, FORCES, FRICTION, GROUPS, JOINTS, NEWTON, PLANAR, SPATIAL
+from validation.engines.shared.pair_laws import PairLaws, no_values
+from validation.engines.shared.solid_pieces import facet_settings
+from validation.engines.takes import (
+    COMPLIANT,
+    FORCES,
+    FRICTION,
+    GROUPS,
+    HINGES,
+    JOINTS,
+    NEWTON,
+    PLANAR,
+    SOLIDS,
+    SPATIAL,
+    WALLS,
+)
 
 Array = NDArray[np.float64]
 
-TAKES = PLANAR | SPATIAL | GROUPS | FORCES | JOINTS | FRICTION | NEWTON | COMPLIANT
-TAKES |= {"restitution", "bowl", "hollow-sphere", "capsule", "cylinder", "ellipsoid", "convex-mesh"}
-TAKES |= {"revolute", "prismatic", "ball", "hinge", "slider"}
+TAKES = PLANAR | SPATIAL | GROUPS | FORCES | FRICTION | NEWTON | COMPLIANT | SOLIDS | WALLS | JOINTS | HINGES
+TAKES |= {"restitution"}
 BECAUSE = {
     "arc-polygon": "Bullet has no shape with arc edges; a polygon would be another scene",
     "concave-polygon": "a moving Bullet mesh is its convex hull",
@@ -78,13 +90,7 @@ SETTINGS: Mapping[str, Setting] = {
     "linear_damping": Setting(default=0.04, low=0.0, high=1.0, doc="d of the fading d (1 + |v|) v, 1/s"),
     "angular_damping": Setting(default=0.04, low=0.0, high=1.0, doc="likewise for the spin, 1/s"),
     "max_speed": Setting(default=100.0, low=1e-3, high=1e12, doc="faster motion is cut off, m/s and rad/s"),
-    "bowl_segments": Setting(
-        default=256, low=16, high=65_536, doc="facets of a bowl; thinner ones hold a disc up more"
-    ),
-    "sphere_subdivisions": Setting(default=5, low=0, high=6, doc="a hollow sphere is 20 * 4^n triangles"),
-    "ellipsoid_subdivisions": Setting(
-        default=3, low=0, high=4, doc="an ellipsoid is the hull of 10 * 4^n + 2 of its points"
-    ),
+    **facet_settings(ellipsoid=3),
     "deterministic_overlapping_pairs": Setting(default=False, doc="sort the pairs of the broad phase"),
 }
 FAIR: Mapping[str, Value] = {
@@ -128,20 +134,11 @@ class PyBullet(SteppingEngine):
         if scene.contact.compliant is not None and body_values(scene) is None:
             return SPRINGS
         laws = PairLaws(scene)
-        friction, restitution = laws.shape_values("friction", "product"), laws.shape_values("restitution", "product")
-        for quantity, values in (("friction", friction), ("restitution", restitution)):
-            if values is None:
-                return (
-                    f"Bullet multiplies the {quantity} of two bodies; no values give every pair of this scene its own"
-                )
-        if (most := math.prod(sorted(friction or [])[-2:])) > MOST_FRICTION:
-            return f"Bullet cuts the friction of a pair off at {MOST_FRICTION:g}; this scene has {most:g}"
-        if reason := start_fault(scene):
+        if reason := no_values("Bullet", laws, friction="product", restitution="product"):
             return reason
-        _, loops = joint_forest(scene)
-        if other := next((joint for joint in loops if not isinstance(joint, (Revolute, Ball))), None):
-            return f"joint {other.name!r} closes a loop, and Bullet has no {other.kind} that does between multibodies"
-        return None
+        if (most := math.prod(sorted(laws.shape_values("friction", "product") or [])[-2:])) > MOST_FRICTION:
+            return f"Bullet cuts the friction of a pair off at {MOST_FRICTION:g}; this scene has {most:g}"
+        return start_fault(scene) or loop_fault("Bullet", scene, " between multibodies")
 
     def warm_up(self) -> None:
         """A client takes 30 ms or more to make in a process just forked, and next to nothing to inherit."""
@@ -185,13 +182,7 @@ class World(recorder.World):
 
     def _push(self) -> None:
         """Springs, thrusters and damping of the scene, for the next step; pybullet forgets them after it."""
-        time, state = self._steps * self.dt, self._reader.state()
-        if isinstance(self.scene, PlanarScene):
-            wrench = planar_wrenches(self.scene, time, *state)
-            force, torque = np.zeros((len(wrench), 3)), np.zeros((len(wrench), 3))
-            force[:, :2], torque[:, 2] = wrench[:, :2], wrench[:, 2]
-        else:
-            force, torque = spatial_wrenches(self.scene, time, *state)
+        force, torque = wrenches_in_space(self.scene, self._steps * self.dt, *self._reader.state())
         for i in np.flatnonzero(force.any(axis=1) | torque.any(axis=1)):
             number, link = self._built.addresses[i]
             at, world = self._center(int(i)), pb.WORLD_FRAME

@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 from scenarios.scene import Disc, PlanarScene, Scene
 from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
 from validation.engines.pymunk.world import World
-from validation.engines.takes import FORCES, FRICTION, GROUPS, JOINTS, NEWTON, PLANAR
+from validation.engines.takes import FORCES, FRICTION, GROUPS, JOINTS, NEWTON, PLANAR, TIES
 
 Array = NDArray[np.float64]
 
-TAKES = PLANAR | GROUPS | FORCES | JOINTS | FRICTION | NEWTON | {"restitution", "bowl"}
-TAKES |= {"revolute", "prismatic", "rod", "rope"}
+TAKES = PLANAR | GROUPS | FORCES | JOINTS | TIES | FRICTION | NEWTON
+TAKES |= {"restitution", "bowl", "revolute", "prismatic"}
 BECAUSE = {
     "spatial": "pymunk is planar",
     "concave-polygon": "Chipmunk has no concave shapes; several convex ones on a body would be another scene",

@@ -10,14 +10,13 @@ import numpy as np
 import pymunk
 from numpy.typing import NDArray
 
-from scenarios.forces import has_applied_forces, planar_wrenches
+from scenarios.forces import planar_wrenches
 from scenarios.scene import Bowl, Disc, HalfPlane, PlanarScene, Prismatic, Revolute, Rod, inertias
 from validation.engines.engine import Settings, Value
 from validation.engines.pymunk.state import SINCE_6_6, StateReader
 from validation.engines.shared import recorder
 from validation.engines.shared.pair_laws import PairLaws
-from validation.engines.shared.planar_boundaries import LONGER, Slab, bowl_facets, long_enough, slab
-from validation.records.trajectory import Trajectory
+from validation.engines.shared.planar_boundaries import SlabWorld, bowl_facets, in_order
 
 Array = NDArray[np.float64]
 
@@ -29,14 +28,12 @@ OPTIONS = (
 GROOVE = 1e5  # m either way: a groove has ends; at such lengths Chipmunk's sums are still right to 1e-11 m
 
 
-class World(recorder.World):
+class World(SlabWorld):
     """The scene as Chipmunk has it. Members are bodies, then boundaries."""
 
     def __init__(self, scene: PlanarScene, dt: float, settings: Settings, lengthening: float = 1.0) -> None:
-        self.scene, self.dt, self.settings = scene, dt, settings
+        super().__init__(scene, dt, settings, lengthening)
         self.velocity_lag = dt / 2  # positions first: x += v dt, then v += a dt
-        self.slabs: list[Slab] = []
-        self._lengthening = lengthening  # of the slabs
         self.space = space = pymunk.Space()
         space.gravity = scene.gravity
         space.iterations = int(settings["iterations"])
@@ -58,8 +55,6 @@ class World(recorder.World):
         self._member_at = {shape._shape: member for shape, member in self._member.items()}
         self._free = {i for i, body in enumerate(scene.bodies) if not body.fixed}
         self._reader = StateReader(space, self.bodies)
-        self._pushed = has_applied_forces(scene)
-        self._steps = 0  # made so far
         self._applied: list[tuple[pymunk.Body, tuple[float, float], tuple[float, float]]] = []  # forces of the next
 
     # --- build ---
@@ -88,9 +83,9 @@ class World(recorder.World):
         body = pymunk.Body(body_type=pymunk.Body.STATIC)
         shapes: list[pymunk.Shape]
         if isinstance(boundary, HalfPlane):
-            self.slabs.append(slab(self.scene, boundary, self._lengthening))
-            body.position, body.angle = self.slabs[-1].origin, self.slabs[-1].angle
-            shapes = [pymunk.Poly(body, self.slabs[-1].vertices)]
+            made = self.slab_of(boundary)
+            body.position, body.angle = made.origin, made.angle
+            shapes = [pymunk.Poly(body, made.vertices)]
         else:
             v = [(float(x), float(y)) for x, y in bowl_facets(boundary, segments)]
             shapes = []
@@ -175,12 +170,6 @@ class World(recorder.World):
             if body.body_type == pymunk.Body.DYNAMIC:
                 body.force, body.torque = (fx, fy), torque
 
-    def finish(self, motion: Trajectory) -> World | None:
-        """Raises OffTheSlabError where a body gets further along a half-plane than its energy could carry it."""
-        if long_enough(self.slabs, self.scene, motion.position):
-            return None
-        return World(self.scene, self.dt, self.settings, LONGER * self._lengthening)
-
     # --- abilities ---
 
     def set_state(self, *state: Any, time: float = 0.0) -> None:
@@ -211,10 +200,6 @@ class World(recorder.World):
 
     def decode(self, raw: bytes, steps: int) -> tuple[Array, Array]:
         return self._reader.decode(raw, steps)
-
-    def state(self) -> Array:
-        """(B, 6): x, y, angle, vx, vy, spin."""
-        return np.concatenate(self.decode(self.read(), 1), axis=2)[0]
 
     def contacts(self) -> recorder.Rows | None:
         """Every contact point of every touching pair, as of the step just made.
@@ -252,7 +237,4 @@ def contact_points(
         along, across = point.jnAcc, point.jtAcc
         px, py = along * nx - across * ny, along * ny + across * nx
         middle = (0.5 * (ax + bx), 0.5 * (ay + by))
-        if a < b:
-            yield a, b, middle, (nx, ny), gap, (px, py)
-        else:
-            yield b, a, middle, (-nx, -ny), gap, (-px, -py)
+        yield in_order(a, b, middle, (nx, ny), gap, (px, py))

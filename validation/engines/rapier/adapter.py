@@ -34,21 +34,11 @@ import numpy  # noqa: F401  rapier3d looks for it when it is first used, and end
 from scenarios.scene import PlanarScene, Scene
 from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
 from validation.engines.rapier.world import RapierWorld
-from validation.engines.takes import FORCES, FRICTION, GROUPS, JOINTS, NEWTON, PLANAR, SPATIAL
+from validation.engines.shared.solid_pieces import facet_settings
+from validation.engines.takes import FORCES, FRICTION, GROUPS, HINGES, JOINTS, NEWTON, PLANAR, SOLIDS, SPATIAL, WALLS
 
-TAKES = (
-    PLANAR
-    | SPATIAL
-    | FRICTION
-    | NEWTON
-    | FORCES
-    | JOINTS
-    | GROUPS
-    | {
-        *("restitution", "concave-polygon", "bowl", "revolute", "prismatic", "rope"),
-        *("capsule", "cylinder", "ellipsoid", "convex-mesh", "hollow-sphere", "ball", "hinge", "slider"),
-    }
-)
+TAKES = PLANAR | SPATIAL | FRICTION | NEWTON | FORCES | GROUPS | SOLIDS | WALLS | JOINTS | HINGES
+TAKES |= {"restitution", "concave-polygon", "rope"}
 BECAUSE = {
     "arc-polygon": "Rapier has no shape with arc edges; a polygon would be another scene",
     "rod": "Rapier has no joint that keeps a distance",
@@ -81,11 +71,7 @@ SETTINGS: Mapping[str, Setting] = {
         doc="one friction for up to four contacts, or each its own",
     ),
     "contact_recycling": Setting(default=True, doc="contacts are not looked for anew where bodies hardly moved"),
-    "bowl_segments": Setting(default=256, low=16, high=65_536, doc="facets of a bowl"),
-    "sphere_subdivisions": Setting(default=5, low=0, high=6, doc="a hollow sphere is 20 * 4^n triangles"),
-    "ellipsoid_subdivisions": Setting(
-        default=3, low=0, high=4, doc="an ellipsoid is the hull of 10 * 4^n + 2 of its points"
-    ),
+    **facet_settings(ellipsoid=3),
 }
 FAIR: Mapping[str, Value] = {
     "num_solver_iterations": 8,
@@ -102,8 +88,7 @@ class Rapier(SteppingEngine):
     version = importlib.metadata.version("rapier3d")
     settings = SETTINGS
     profiles = ("default", "fair")
-    takes = TAKES
-    because = BECAUSE
+    takes, because = TAKES, BECAUSE
     abilities: ClassVar[Mapping[Ability, Able]] = {
         "set_state": Able(works=True, note="to single precision; contacts start anew"),
         "apply_force": Able(works=True, note="constant over the step"),

@@ -10,13 +10,13 @@ import rapier3d as rapier
 from numpy.typing import NDArray
 from rapier3d import JointAxesMask as Axes
 
-from scenarios.scene import Scene, masses
+from scenarios.scene import Scene
 from validation.engines.engine import NotFiniteError, Settings
-from validation.engines.shared.embedding import inertias_in_space, start_in_space, vector_in_space
-from validation.engines.shared.joint_tree import holds_something, kept_apart
+from validation.engines.shared.embedding import vector_in_space
+from validation.engines.shared.joint_tree import kept_apart
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, joint_frames
 from validation.engines.shared.pair_laws import PairLaws
-from validation.engines.shared.solid_pieces import Piece, solid_pieces, wall_mesh
+from validation.engines.shared.solid_pieces import Piece, solid_pieces, wall_of
 
 Array = NDArray[np.float64]
 
@@ -43,9 +43,8 @@ class RapierWorld(MaximalWorld):
         self._world.set_num_threads(1)
         self._coulomb = settings["friction_model"] == "coulomb"
         self._set_parameters()
-        laws = self._laws = PairLaws(scene)
-        self._friction = laws.shape_values("friction", "product")
-        self._restitution = laws.shape_values("restitution", "product")
+        self._friction = self.laws.shape_values("friction", "product")
+        self._restitution = self.laws.shape_values("restitution", "product")
         apart = set(kept_apart(scene))
         pairs_set = self._friction is None or self._restitution is None
         self._hooks = rapier.ActiveHooks.empty()
@@ -54,12 +53,11 @@ class RapierWorld(MaximalWorld):
         if pairs_set:
             self._hooks = self._hooks | rapier.ActiveHooks.MODIFY_SOLVER_CONTACTS
         if apart or pairs_set:
-            self._world.physics_hooks = _PairHooks(laws, apart, set_laws=pairs_set)
+            self._world.physics_hooks = _PairHooks(self.laws, apart, set_laws=pairs_set)
         self._add_bodies()
         self._add_boundaries()
-        for joint in scene.joints:
-            if holds_something(scene, joint):
-                self._add_joint(joint)
+        for joint in self.held_joints():
+            self._add_joint(joint)
 
     def _set_parameters(self) -> None:
         p, s = self._world.integration_parameters, self._settings
@@ -83,24 +81,22 @@ class RapierWorld(MaximalWorld):
     # --- bodies and boundaries ------------------------------------------------------------------------
 
     def _add_bodies(self) -> None:
-        scene = self.scene
-        position, orientation, velocity, spin = start_in_space(scene)
-        mass, inertia = masses(scene), inertias_in_space(scene, out_of_plane=1.0)
+        position, orientation, velocity, spin = self.start
         self._handles: list[Any] = []
         self._bodies: list[Any] = []
         self._moving: list[Any] = []  # the free ones
         self._pushed: list[Any] = []
-        bodies: Sequence[Any] = scene.bodies
+        bodies: Sequence[Any] = self.scene.bodies
         for i, body in enumerate(bodies):
             builder = rapier.RigidBody.fixed() if body.fixed else rapier.RigidBody.dynamic()
             builder = builder.position(_pose(position[i], orientation[i])).can_sleep(False)
             if not body.fixed:
-                own = rapier.MassProperties((0.0, 0.0, 0.0), float(mass[i]), tuple(inertia[i].tolist()))
+                own = rapier.MassProperties((0.0, 0.0, 0.0), float(self.mass[i]), tuple(self.inertia[i].tolist()))
                 builder = builder.linvel(tuple(velocity[i].tolist())).angvel(tuple(spin[i].tolist()))
                 builder = builder.additional_mass_properties(own)
                 builder = builder.allow_fast_rotation(bool(self._settings["allow_fast_rotation"]))
                 # Of equal moments there is no gyroscopic torque; its round-off makes 10.0012 rad/s of 10 in 0.75 s.
-                builder = builder.gyroscopic_forces(bool(np.ptp(inertia[i]) > 0.0))
+                builder = builder.gyroscopic_forces(bool(np.ptp(self.inertia[i]) > 0.0))
                 if self.planar:
                     builder = builder.locked_axes(IN_PLANE)
             pieces = solid_pieces(body.shape, int(self._settings["ellipsoid_subdivisions"]))
@@ -112,17 +108,13 @@ class RapierWorld(MaximalWorld):
         self._anchor = self._world.add_body(rapier.RigidBody.fixed())  # the world, for joints
 
     def _add_boundaries(self) -> None:
-        boundaries: Sequence[Any] = self.scene.boundaries
-        for j, boundary in enumerate(boundaries, start=len(self.scene.bodies)):
-            if boundary.kind in ("half-plane", "half-space"):
-                normal, origin = vector_in_space(boundary.normal), vector_in_space(boundary.point)
-                collider = rapier.Collider.halfspace(tuple((normal / np.linalg.norm(normal)).tolist()))
+        for j, boundary in enumerate(self.scene.boundaries, start=len(self.scene.bodies)):
+            wall = wall_of(boundary, self._settings)
+            if wall.normal is not None:
+                collider = rapier.Collider.halfspace(tuple(wall.normal.tolist()))
             else:
-                segments, subdivisions = self._settings["bowl_segments"], self._settings["sphere_subdivisions"]
-                vertices, triangles = wall_mesh(boundary, int(segments), int(subdivisions))
-                collider = rapier.Collider.trimesh(vertices.astype(np.float32), triangles.astype(np.uint32))
-                origin = vector_in_space(boundary.center)
-            self._world.add_collider(self._with_laws(collider.translation(tuple(origin.tolist())), j))
+                collider = rapier.Collider.trimesh(wall.vertices, wall.triangles)
+            self._world.add_collider(self._with_laws(collider.translation(tuple(wall.origin.tolist())), j))
 
     def _with_laws(self, collider: Any, member: int) -> Any:
         product = rapier.CoefficientCombineRule.MULTIPLY
@@ -187,7 +179,7 @@ class RapierWorld(MaximalWorld):
         p = self._world.integration_parameters
         return {name: _plain(value) for name in dir(p) if not callable(value := getattr(p, name)) and name[0] != "_"}
 
-    def contacts(self) -> Sequence[Any]:
+    def contacts(self) -> Sequence[Any] | None:
         """Of the last step, with the gaps that it started from; friction is known with Coulomb's model alone."""
         colliders = self._world.colliders
         rows: list[tuple[Any, ...]] = []
@@ -207,15 +199,11 @@ class RapierWorld(MaximalWorld):
                         for end, own in ((first, contact.local_p1), (second, contact.local_p2))
                     )
                     impulse = np.full(3, np.nan)
-                    if not merged and (self._coulomb or self._laws.of(*members)[0] == 0.0):
+                    if not merged and (self._coulomb or self.laws.of(*members)[0] == 0.0):
                         t, u = contact.tangent_impulse
                         impulse = normal * contact.impulse + along * t + across * u
                     rows.append((*members, sum(ends) / 2, normal, contact.dist, impulse))
-        if not rows:
-            return [()] * 6
-        a, b, points, normals, gaps, impulses = (np.array(part) for part in zip(*rows))
-        width = 2 if self.planar else 3
-        return a, b, points[:, :width], normals[:, :width], gaps, impulses[:, :width]
+        return self.contact_rows(rows)
 
 
 class _PairHooks:

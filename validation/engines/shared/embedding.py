@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from scenarios.forces import planar_wrenches, spatial_wrenches
 from scenarios.scene import PlanarScene, Scene, inertias, planar_start, spatial_start
 
 Array = NDArray[np.float64]
@@ -48,6 +49,16 @@ def inertias_in_space(scene: Scene, out_of_plane: float) -> Array:
     return moments if moments.ndim == 2 else moments[:, None] * np.array([out_of_plane, out_of_plane, 1.0])
 
 
+def wrenches_in_space(scene: Scene, time: float, *state: Array) -> tuple[Array, Array]:
+    """Force and torque (B, 3) of the scene's springs, thrusters and damping at a time, s, and a state of the scene."""
+    if not isinstance(scene, PlanarScene):
+        return spatial_wrenches(scene, time, *state)
+    wrench = planar_wrenches(scene, time, *state)
+    force, torque = np.zeros((len(wrench), 3)), np.zeros((len(wrench), 3))
+    force[:, :2], torque[:, 2] = wrench[:, :2], wrench[:, 2]
+    return force, torque
+
+
 def rotation_matrix(q: Sequence[float] | Array) -> Array:
     """(3, 3) of a unit quaternion w-x-y-z; columns are the body's axes in the world."""
     w, x, y, z = q
@@ -68,6 +79,11 @@ def quaternion_product(p: Array, q: Array) -> Array:
     """p q of quaternions w-x-y-z: first the turn q, then p."""
     w, u = p[0] * q[0] - p[1:] @ q[1:], p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:])
     return np.concatenate([[w], u])
+
+
+def turned_about_z(angle: float) -> list[float]:
+    """The unit quaternion w-x-y-z of a turn by an angle, rad."""
+    return [math.cos(angle / 2), 0.0, 0.0, math.sin(angle / 2)]
 
 
 def from_z_to(normal: Sequence[float] | Array) -> Array:

@@ -174,6 +174,14 @@ def holds_something(scene: Scene, joint: Joint) -> bool:
     return any(body.name in (joint.a, joint.b) and not body.fixed for body in scene.bodies)
 
 
+def loop_fault(engine: str, scene: Scene, among: str = "") -> str | None:
+    """Which joint closes a loop that the engine cannot close, in words: all can with a pin or a ball; or None."""
+    _, loops = joint_forest(scene)
+    if other := next((joint for joint in loops if not isinstance(joint, (Revolute, Ball))), None):
+        return f"joint {other.name!r} closes a loop, and {engine} has no {other.kind} that does{among}"
+    return None
+
+
 def start_fault(scene: Scene) -> str | None:
     """How the start breaks a joint that a link can be, in words, for links cannot start apart; or None."""
     index = {body.name: i for i, body in enumerate(scene.bodies)}

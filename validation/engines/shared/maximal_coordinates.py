@@ -12,9 +12,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scenarios.forces import has_applied_forces, planar_wrenches, spatial_wrenches
-from scenarios.scene import PlanarScene, Scene, planar_start, spatial_start
-from validation.engines.shared.embedding import start_in_space, vector_in_space
+from scenarios.forces import has_applied_forces
+from scenarios.scene import PlanarScene, Scene, masses, planar_start, spatial_start
+from validation.engines.shared.embedding import (
+    conjugate,
+    inertias_in_space,
+    quaternion_product,
+    start_in_space,
+    state_in_space,
+    turned_about_z,
+    vector_in_space,
+    wrenches_in_space,
+)
+from validation.engines.shared.joint_tree import holds_something
+from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.recorder import World
 
 Array = NDArray[np.float64]
@@ -33,6 +44,9 @@ class MaximalWorld(World):
         self.scene, self.dt = scene, dt
         self.planar = isinstance(scene, PlanarScene)
         self.free = [i for i, body in enumerate(scene.bodies) if not body.fixed]
+        self.start = start_in_space(scene)  # position, orientation, velocity, spin
+        self.mass, self.inertia = masses(scene), inertias_in_space(scene, out_of_plane=1.0)
+        self.laws = PairLaws(scene)
         start = planar_start(scene) if isinstance(scene, PlanarScene) else spatial_start(scene)
         self._start = [np.array(part) for part in start]
         self._turned = self._start[0][self.free, 2].tolist() if self.planar else self._start[1][self.free].tolist()
@@ -65,7 +79,8 @@ class MaximalWorld(World):
         if self._moved:  # a state that nobody read: turns are counted from step to step
             self.read()
         if self._has_forces:
-            force, torque = self._wrenches()
+            state = [part[0] for part in self.decode(self._last_read, 1)]
+            force, torque = wrenches_in_space(self.scene, self._steps * self.dt, *state)
             for i in self.free:
                 more, turn = self._extra.get(i, (0.0, 0.0))
                 self.push(i, force[i] + more, torque[i] + turn)
@@ -109,7 +124,7 @@ class MaximalWorld(World):
         self._turned = parts[0][self.free, 2].tolist() if self.planar else parts[1][self.free].tolist()
         self._moved, self._steps = False, round(time / self.dt)
         for i in self.free:
-            self.place(i, *(part[i] for part in (in_space(*parts) if self.planar else parts)))
+            self.place(i, *(part[i] for part in (state_in_space(*parts) if self.planar else parts)))
         self.read()
 
     def apply_force(self, body: int, force: Sequence[float], point: Sequence[float] | None = None) -> None:
@@ -121,16 +136,19 @@ class MaximalWorld(World):
             torque = torque + np.cross(arm, more)
         self._extra[body] = (pushed + more, torque)
 
-    def _wrenches(self) -> tuple[Array, Array]:
-        """Force and torque (B, 3) of the scene's springs, thrusters and damping, at the state last read."""
-        state = [part[0] for part in self.decode(self._last_read, 1)]
-        time = self._steps * self.dt
-        if not isinstance(self.scene, PlanarScene):
-            return spatial_wrenches(self.scene, time, *state)
-        wrench = planar_wrenches(self.scene, time, *state)
-        force, torque = np.zeros((len(wrench), 3)), np.zeros((len(wrench), 3))
-        force[:, :2], torque[:, 2] = wrench[:, :2], wrench[:, 2]
-        return force, torque
+    # --- for engines ---------------------------------------------------------------------------------------
+
+    def held_joints(self) -> list[Any]:
+        """The joints of the scene of which one end can move."""
+        return [joint for joint in self.scene.joints if holds_something(self.scene, joint)]
+
+    def contact_rows(self, rows: Sequence[tuple[Any, ...]]) -> Sequence[Any] | None:
+        """Rows of first and second member, point, normal, gap and impulse, all in space, as the record loop wants."""
+        if not rows:
+            return None
+        a, b, points, normals, gaps, impulses = (np.array(part, np.float64) for part in zip(*rows))
+        width = 2 if self.planar else 3
+        return a, b, points[:, :width], normals[:, :width], gaps, impulses[:, :width]
 
 
 class JointFrames(NamedTuple):
@@ -156,30 +174,13 @@ def joint_frames(scene: Scene, joint: Any) -> JointFrames:
     if joint.kind == "revolute":
         own = from_x_to(np.array([0.0, 0.0, 1.0]))
     elif joint.kind == "prismatic":
-        half = math.atan2(joint.axis[1], joint.axis[0]) / 2
-        own = np.array([math.cos(half), 0.0, 0.0, math.sin(half)])
+        own = np.array(turned_about_z(math.atan2(joint.axis[1], joint.axis[0])))
     elif hasattr(joint, "axis"):
         own = from_x_to(np.array(joint.axis) / np.linalg.norm(joint.axis))
-    world = multiply(orientation[a], own)
+    world = quaternion_product(orientation[a], own)
     other = identity if b is None else orientation[b]
     anchors = vector_in_space(joint.anchor_a), vector_in_space(joint.anchor_b)
-    return JointFrames(a, b, *anchors, own, multiply(other * np.array([1.0, -1.0, -1.0, -1.0]), world))
-
-
-def in_space(pose: Array, twist: Array) -> tuple[Array, Array, Array, Array]:
-    """Position, orientation, velocity and spin of planar poses and twists (B, 3)."""
-    zero, half = np.zeros(len(pose)), pose[:, 2] / 2
-    position, velocity = (np.column_stack([part[:, :2], zero]) for part in (pose, twist))
-    orientation = np.column_stack([np.cos(half), zero, zero, np.sin(half)])
-    return position, orientation, velocity, np.column_stack([zero, zero, twist[:, 2]])
-
-
-# --- quaternions, w-x-y-z ----------------------------------------------------------------------------------
-
-
-def multiply(p: Array, q: Array) -> Array:
-    w, u = p[0] * q[0] - p[1:] @ q[1:], p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:])
-    return np.concatenate([[w], u])
+    return JointFrames(a, b, *anchors, own, quaternion_product(conjugate(other), world))
 
 
 def from_x_to(axis: Array) -> Array:

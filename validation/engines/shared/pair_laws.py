@@ -20,6 +20,11 @@ from scenarios.scene import Scene
 Quantity = Literal["friction", "restitution"]
 Rule = Literal["product", "geometric-mean", "mean", "min", "max"]
 
+IN_WORDS = {
+    "product": "multiplies the {} of two bodies",
+    "mean": "takes the mean of two bodies' {}",
+    "min": "takes the smaller {} of two bodies",
+}
 ROUND_OFF = 1e-12  # relative; a square root squared
 
 
@@ -80,6 +85,15 @@ class PairLaws:
             values = _for_the_product(targets, len(self._laws))
             fits = all(math.isclose(values[i] * values[j], law, rel_tol=ROUND_OFF) for (i, j), law in targets.items())
         return [values[kind] for kind in self.kind] if fits else None
+
+
+def no_values(engine: str, laws: PairLaws, **rules: Rule) -> str | None:
+    """Why an engine that combines two shapes' values by these rules cannot have the scene's laws, or None."""
+    for quantity, rule in rules.items():
+        if laws.shape_values(quantity, rule) is None:  # type: ignore[arg-type]
+            how = IN_WORDS[rule].format(quantity)
+            return f"{engine} {how}; no values give every pair of this scene its own"
+    return None
 
 
 def _for_the_larger(laws: dict[tuple[int, int], float], count: int) -> list[float]:

@@ -14,15 +14,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scenarios import mass
-from scenarios.forces import spring_energy
+from scenarios.forces import has_applied_forces, spring_energy
 from scenarios.scene import Bowl, HalfPlane, PlanarScene, inertias, masses, planar_start
+from validation.engines.engine import Settings
+from validation.engines.shared.recorder import World
+from validation.records.trajectory import PlanarTrajectory, Trajectory
 
 Array = NDArray[np.float64]
+Point = tuple[float, float]
 
 SPARE = 10.0  # m
 SPARE_FACTOR = 2.0
@@ -67,12 +72,42 @@ class Slab:
         return True
 
 
-def long_enough(slabs: Sequence[Slab], scene: PlanarScene, positions: Array) -> bool:
-    """False where a body left a slab that may be `LONGER`: so results do not depend on how long the longest would be.
+class SlabWorld(World):
+    """A planar scene on slabs. A subclass is built by scene, step, settings and how many times longer slabs are."""
 
-    Raises OffTheSlabError where one left the longest.
-    """
-    return all(one.holds(scene, positions) for one in slabs)
+    def __init__(self, scene: PlanarScene, dt: float, settings: Settings, lengthening: float) -> None:
+        self.scene, self.dt, self.settings = scene, dt, settings
+        self.slabs: list[Slab] = []
+        self._lengthening = lengthening
+        self._pushed = has_applied_forces(scene)
+        self._steps = 0  # made so far
+
+    def slab_of(self, plane: HalfPlane) -> Slab:
+        self.slabs.append(slab(self.scene, plane, self._lengthening))
+        return self.slabs[-1]
+
+    def state(self) -> NDArray[Any]:
+        """(B, 6): x, y, angle, vx, vy, spin."""
+        raw = self.read()
+        assert isinstance(raw, bytes)
+        return np.concatenate(self.decode(raw, 1), axis=2)[0]
+
+    def finish(self, motion: Trajectory) -> World | None:
+        """Longer slabs where a body left one: so results do not depend on how long the longest would be.
+
+        Raises OffTheSlabError where a body gets further along a half-plane than its energy could carry it.
+        """
+        assert isinstance(motion, PlanarTrajectory)
+        if all(one.holds(self.scene, motion.position) for one in self.slabs):
+            return None
+        return type(self)(self.scene, self.dt, self.settings, LONGER * self._lengthening)
+
+
+def in_order(a: int, b: int, point: Point, normal: Point, gap: float, impulse: Point) -> tuple[Any, ...]:
+    """A contact with the lower member first: normal and impulse, which are of b, change sides with it."""
+    if a < b:
+        return a, b, point, normal, gap, impulse
+    return b, a, point, (-normal[0], -normal[1]), gap, (-impulse[0], -impulse[1])
 
 
 def slab(scene: PlanarScene, plane: HalfPlane, lengthening: float = 1.0) -> Slab:

@@ -15,9 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.geometry.polygon import convex_pieces
-from validation.engines.shared.embedding import DEPTH, icosphere, prism, rectangle
+from validation.engines.engine import Setting, Settings
+from validation.engines.shared.embedding import DEPTH, icosphere, prism, rectangle, vector_in_space
 
 Array = NDArray[np.float64]
+
+
+def facet_settings(ellipsoid: int) -> dict[str, Setting]:
+    """How finely what is round is cut, for engines without such shapes; of an ellipsoid the default."""
+    corners = "an ellipsoid is the hull of 10 * 4^n + 2 of its points"
+    return {
+        "bowl_segments": Setting(default=256, low=16, high=65_536, doc="facets of a bowl"),
+        "sphere_subdivisions": Setting(default=5, low=0, high=6, doc="a hollow sphere is 20 * 4^n triangles"),
+        "ellipsoid_subdivisions": Setting(default=ellipsoid, low=0, high=ellipsoid + 1, doc=corners),
+    }
+
+
 Kind = Literal["sphere", "box", "capsule", "cylinder", "hull"]
 
 
@@ -59,7 +72,30 @@ def solid_pieces(shape: Any, ellipsoid_subdivisions: int) -> Iterator[Piece]:
             raise TypeError(shape)
 
 
-def wall_mesh(boundary: Any, bowl_segments: int, sphere_subdivisions: int) -> tuple[Array, NDArray[np.int64]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wall:
+    """A boundary: a half-space, or a mesh about its centre whose triangles face inwards."""
+
+    origin: Array  # (3,) m
+    normal: Array | None = None  # (3,) unit, of a half-space
+    vertices: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 3), np.float32))  # (K, 3) m
+    triangles: NDArray[np.uint32] = field(default_factory=lambda: np.zeros((0, 3), np.uint32))
+
+
+def wall_of(boundary: Any, settings: Settings) -> Wall:
+    """With the settings of `facet_settings`, for engines with meshes in single precision."""
+    if boundary.kind in ("half-plane", "half-space"):
+        normal = vector_in_space(boundary.normal)
+        return Wall(origin=vector_in_space(boundary.point), normal=normal / np.linalg.norm(normal))
+    vertices, triangles = _mesh(boundary, int(settings["bowl_segments"]), int(settings["sphere_subdivisions"]))
+    return Wall(
+        origin=vector_in_space(boundary.center),
+        vertices=vertices.astype(np.float32),
+        triangles=triangles.astype(np.uint32),
+    )
+
+
+def _mesh(boundary: Any, bowl_segments: int, sphere_subdivisions: int) -> tuple[Array, NDArray[np.int64]]:
     """Vertices (K, 3) in m about the centre of a bowl or hollow sphere, and triangles (T, 3) that face inwards.
 
     The vertices lie on the wall, so that the free space is that of the scene at them and narrower between.
