@@ -22,7 +22,7 @@ slow: $(VENV)/tested
 
 # PhysX and DART, 0.55 GB: columns of a run and tests of `make slow` wherever they are.
 engines-extra: $(VENV)/tested
-	@$(PIP) install --constraint constraints.txt --editable '.[test,physx,dart]'
+	@$(PIP) install --constraint constraints.txt --editable '.[all,test,physx,dart]'
 
 lint: $(VENV)/tested
 	@$(BIN)/ruff check .
@@ -45,15 +45,15 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "no Python 3.11, 3.12 or 3.13 found; install one, or: make PYTHON=/path/to/python"; exit 2; }
 	@echo "  installing into $(VENV) with $(PYTHON) ..."
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) install --constraint constraints.txt --editable .
+	@$(PIP) install --constraint constraints.txt --editable '.[all]'
 	@touch $@
 
 $(VENV)/tested: $(VENV)/installed
-	@$(PIP) install --constraint constraints.txt --editable '.[test]'
+	@$(PIP) install --constraint constraints.txt --editable '.[all,test]'
 	@touch $@
 
 $(VENV)/documented: $(VENV)/installed
-	@$(PIP) install --constraint constraints.txt --editable '.[docs]'
+	@$(PIP) install --constraint constraints.txt --editable '.[all,docs]'
 	@touch $@
 
 clean:

@@ -43,6 +43,8 @@ def command(port: int, address: str, who: str, no_browser: bool, database: str) 
     found = importlib.util.find_spec("dashboard")
     if found is None or not found.submodule_search_locations:
         raise click.ClickException("the dashboard is not installed; install upright again")
+    if importlib.util.find_spec("streamlit") is None:
+        raise click.ClickException("the dashboard needs streamlit; run: pip install 'upright[dashboard]'")
     warm_kernels(Shown())  # gaps and energies are drawn beside every motion; nobody waits for that before a blank page
     app = Path(found.submodule_search_locations[0]) / "app.py"
     options = {

@@ -198,14 +198,14 @@ def _lack(name: str) -> str | None:
     if behind is None:
         module = _registered()[name].module.partition(".")[0]
         return None if importlib.util.find_spec(module) else f"its module {module!r} is not installed"
-    module, package = behind
+    module, _ = behind
     if importlib.util.find_spec(module):
         return None
     limit = NO_WHEEL.get(name)
     if limit and sys.version_info[:2] >= limit:
         here = f"{sys.version_info[0]}.{sys.version_info[1]}"
         return f"no wheel for this Python ({here}); it has them below {limit[0]}.{limit[1]}"
-    return f"not installed; run: pip install {package}"
+    return f"not installed; run: pip install 'upright[{name}]'"
 
 
 # --- loading ------------------------------------------------------------------------------------------------

@@ -116,6 +116,44 @@ def ability_table() -> str:
     return "\n".join(rows)
 
 
+REPRESENTED = {
+    "motion": {"planar": "plane", "spatial": "space"},
+    "shapes": {
+        "concave-polygon": "concave polygons",
+        "arc-polygon": "polygons with arcs",
+        "bowl": "bowls",
+        "capsule": "capsules",
+        "cylinder": "cylinders",
+        "ellipsoid": "ellipsoids",
+        "convex-mesh": "convex meshes",
+        "hollow-sphere": "hollow spheres",
+    },
+    "contact": {"friction": "friction", "restitution": "restitution", "compliant": "compliance"},
+    "joints": {
+        "revolute": "pin",
+        "prismatic": "slider",
+        "rod": "rod",
+        "rope": "rope",
+        "ball": "ball",
+        "hinge": "hinge",
+    },
+}
+"""Column -> feature of a scene -> word: what engines differ in. Who has `prismatic` has `slider` in space."""
+
+
+def representation_table() -> str:
+    """Markdown: what the engines that are present can represent, from their allow-lists."""
+    columns = " | ".join(REPRESENTED)
+    rows = [f"| engine | {columns} |", "|---" * (len(REPRESENTED) + 1) + "|"]
+    for name in present_engines():
+        takes = getattr(load_engine(engine_of(name)), "takes", frozenset())
+        cells = (
+            ", ".join(word for feature, word in words.items() if feature in takes) for words in REPRESENTED.values()
+        )
+        rows.append(f"| `{name}` | {' | '.join(cell or '–' for cell in cells)} |")
+    return "\n".join(rows)
+
+
 def engine_json(choice: EngineChoice) -> str:
     engine = load_engine(choice)
     settings = {

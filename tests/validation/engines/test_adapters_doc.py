@@ -11,7 +11,8 @@ from validation.engines import engine_of, present_engines
 from validation.report.listing import ability_table
 from validation.tools.conformance import conformance
 
-PAGE = (Path(__file__).parents[3] / "docs" / "adapters.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "adapters.md").read_text(encoding="utf-8")
 
 
 def test_the_toy_of_the_page_keeps_the_protocol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

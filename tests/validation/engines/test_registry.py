@@ -146,7 +146,7 @@ def test_an_engine_whose_library_is_not_installed_is_unavailable_with_the_comman
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     absent(monkeypatch, "pymunk")
-    assert unavailable_engines()["pymunk"] == "not installed; run: pip install pymunk"
+    assert unavailable_engines()["pymunk"] == "not installed; run: pip install 'upright[pymunk]'"
     assert "pymunk" not in present_engines()
     with pytest.raises(EngineNameError, match=r"^engine 'pymunk' is unavailable: not installed; run: pip install"):
         engine_of("pymunk")
