@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from validation.cli.ci import marker
+from validation.report.job import marker
 from validation.running.forge import Forge
 from validation.running.options import Options
 from validation.running.processes.processor import processor
