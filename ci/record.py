@@ -150,7 +150,7 @@ def sensitivity(cases: list[Json], databases: list[Path]) -> None:
 def contactsim() -> dict[str, str]:
     """Recorded run -> digest of our states after every step and of the counts; it alone needs the engine's modules."""
     from reference_engine.contactsim.engine import ContactSim
-    from reference_engine.planar_model.errors import ContactForceError, UnresolvedContact
+    from reference_engine.errors import ContactForceError, UnresolvedContact
     from tests.reference_engine.contactsim.recorded import settings_of, world_of
     from validation.running.kernel_cache import use_kernel_cache
 

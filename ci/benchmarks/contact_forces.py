@@ -79,7 +79,7 @@ def main() -> int:
         return 2
     use_kernel_cache()
     from reference_engine.contact_problems.contact_forces import contact_forces
-    from reference_engine.contact_problems.errors import ContactForceError
+    from reference_engine.errors import ContactForceError
 
     contact_forces([[1.0]], [-1.0], method=arguments.method)  # compile before the clock runs
     print(f"{'':4} {'problem':48} {'n':>3} {'joints':>6} {'a':>8} {'f':>8} {'a f':>8} {'allowed':>8} {'pivots':>6}")

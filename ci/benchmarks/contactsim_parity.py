@@ -22,7 +22,7 @@ sys.path.append(str(Path(__file__).parents[2]))
 
 
 def line(path: Path) -> tuple[bool, str]:
-    from reference_engine.planar_model.errors import ContactForceError, UnresolvedContact, WorldError
+    from reference_engine.errors import ContactForceError, UnresolvedContact, WorldError
     from tests.reference_engine.contactsim.replay import repeat
 
     started = time.perf_counter()

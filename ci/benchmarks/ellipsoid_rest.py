@@ -156,7 +156,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     chosen = parser.parse_args()
     use_kernel_cache()
-    from reference_engine.heaps.errors import UnresolvedStepError
+    from reference_engine.errors import UnresolvedStepError
 
     lowest, worst = thrown(chosen.spheres, chosen.seeds[0])
     good = lowest >= 0.0 and worst <= 1e-6

@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.compiler.structure import Structure
-from reference_engine.compliant.errors import CompliantError
 from reference_engine.compliant.world import CompliantWorld
 from reference_engine.dense import mul, norm
+from reference_engine.errors import CompliantError
 from reference_engine.geometry.corners import corners_and_rims
 from reference_engine.geometry.mpr import MprWork, mpr_work
 from reference_engine.geometry.mpr_proximity import inner_radius
 from reference_engine.geometry.spatial_gap import FIELDS
 from reference_engine.geometry.spatial_shapes import HALF_SPACE, spatial_shapes
+from reference_engine.rotation import matrices
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -173,20 +174,9 @@ def start_state(world: CompliantWorld, model: Model) -> Array:
         row = y[STATE_SIZE * i : STATE_SIZE * (i + 1)]
         q = np.array(body.orientation, np.float64)
         row[:3], row[Q:V], row[V:SPIN] = body.position, q / norm(q), body.velocity
-        R = rotation(row[Q:V])
+        R = matrices(row[Q:V])
         row[SPIN:] = mul(R, model.inertia[i] * (mul(R.T, np.array(body.spin, np.float64))))
     return y
-
-
-def rotation(q: Array) -> Array:
-    """R_wb (..., 3, 3) of unit quaternions (..., 4)."""
-    w, x, y, z = np.moveaxis(q, -1, 0)
-    rows = (
-        (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
-        (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
-        (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
-    )
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
 def new_work(bodies: int, candidates: int) -> Work:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from reference_engine.compliant.errors import CompliantError
 from reference_engine.elementary import squared
+from reference_engine.errors import CompliantError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.compliant import layout
 from reference_engine.compliant import layout as col
-from reference_engine.compliant.errors import CompliantError
 from reference_engine.compliant.event_loop import LoopState, advance
-from reference_engine.compliant.layout import ContactSet, Log, Model, new_log, new_work, pack, rotation, start_state
+from reference_engine.compliant.layout import ContactSet, Log, Model, new_log, new_work, pack, start_state
 from reference_engine.compliant.materials import is_number
 from reference_engine.compliant.world import CompliantWorld
 from reference_engine.dense import mul
 from reference_engine.elementary import squared
+from reference_engine.errors import CompliantError
+from reference_engine.events import doubled
+from reference_engine.rotation import matrices
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -141,22 +142,10 @@ def simulate_compliant(
     while (end := advance(model, contact_set, work, log, loop, bracket, *limits)) == col.FULL:
         if loop.counters[col.EVENTS] >= settings.max_events:
             raise CompliantError(f"max_events: more than {settings.max_events} by {loop.now[col.TIME]:g} s")
-        log = doubled(log)
+        log = doubled(log, "time", "state", "energies")
     if end != col.DONE:
         raise CompliantError(why_not(end, world, settings, model, contact_set, loop))
     return motion_of(world, model, log, loop)
-
-
-def doubled(log: Log) -> Log:
-    """With space for twice as many events and contacts."""
-
-    def twice(rows: NDArray[Any]) -> NDArray[Any]:
-        return np.concatenate([rows, np.empty_like(rows)])
-
-    return Log(
-        time=log.time, state=log.state, energies=log.energies, event_ids=twice(log.event_ids), event=twice(log.event),
-        contact_ids=twice(log.contact_ids), contact=twice(log.contact),
-    )  # fmt: skip
 
 
 def why_not(
@@ -192,7 +181,7 @@ def motion_of(world: CompliantWorld, model: Model, log: Log, loop: LoopState) ->
         each[..., col.V : col.SPIN].copy(),
         each[..., col.Q : col.V].copy(),
     )
-    R = rotation(orientation)
+    R = matrices(orientation)
     momentum = np.einsum("sbji,sbj->sbi", R, each[..., col.SPIN :])  # in the body's axes, over the greatest moment
     own = momentum / model.inertia
     moving = np.array([not body.fixed for body in world.bodies])

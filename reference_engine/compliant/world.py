@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import QhullError
 
-from reference_engine.compliant.errors import CompliantError
 from reference_engine.compliant.materials import Materials, are_numbers, is_number
 from reference_engine.elementary import power, squared
+from reference_engine.errors import CompliantError
 from reference_engine.geometry.mass_properties import (
     box_mass,
     capsule_mass,

@@ -13,7 +13,7 @@ from reference_engine.contact_problems.cone_lcp import by_lemke, by_minimum_map
 from reference_engine.contact_problems.cone_newton import newton
 from reference_engine.contact_problems.cone_problem import ConeProblem
 from reference_engine.contact_problems.cone_sweeps import sweep_blocks
-from reference_engine.contact_problems.errors import ContactForceError
+from reference_engine.errors import ContactForceError
 
 Array = NDArray[np.float64]
 Method = Literal["default", "gauss-seidel", "newton", "interior", "lemke", "minimum-map", "minimum-map-guarded"]

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.contact_problems import dantzig
 from reference_engine.contact_problems.dantzig import INFEASIBLE
-from reference_engine.contact_problems.errors import ContactForceError
 from reference_engine.contact_problems.infeasibility import best_certificate, farkas, least_violation
 from reference_engine.contact_problems.lemke import lemke, unit_rows
 from reference_engine.dense import eigh, mul, svd
+from reference_engine.errors import ContactForceError
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -12,24 +12,9 @@ slip begins though all contacts had mu_s.
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.contact_problems import friction_modes as modes
 from reference_engine.contact_problems.friction_lemke import LemkeWork, modes_by_lemke
 from reference_engine.contact_problems.friction_modes import (
-    ALL,
-    BALANCED,
-    CLOSED,
-    FIRST,
-    FULL_MINUS,
-    FULL_PLUS,
-    GIVEN,
-    NOTHING,
-    OPEN,
-    SEPARATING,
-    SLIDING_PLUS,
-    SLIPS_MINUS,
-    SLIPS_PLUS,
-    STICKING,
-    STICKS,
-    WORST,
     FrictionAnswer,
     FrictionWork,
     change_modes,
@@ -82,9 +67,9 @@ def unslipped(problem, n, mode):
     """Of the modes, none has begun to slip where mu_s > mu: that is decided anew. Returns whether one had."""
     changed = False
     for k in range(n):
-        slips = mode[k] & 7 == SLIPS_PLUS or mode[k] & 7 == SLIPS_MINUS
-        if slips and problem.kind[k] == STICKING and problem.static_friction[k] > problem.friction[k]:
-            mode[k] += FULL_PLUS - SLIPS_PLUS
+        slips = mode[k] & 7 == modes.SLIPS_PLUS or mode[k] & 7 == modes.SLIPS_MINUS
+        if slips and problem.kind[k] == modes.STICKING and problem.static_friction[k] > problem.friction[k]:
+            mode[k] += modes.FULL_PLUS - modes.SLIPS_PLUS
             changed = True
     return changed
 
@@ -95,7 +80,7 @@ def next_attempt(problem, n, work):
     work.state[ATTEMPT] += 1
     differs = False
     for k in range(n):
-        differs = differs or (problem.kind[k] == STICKING and problem.static_friction[k] > problem.friction[k])
+        differs = differs or (problem.kind[k] == modes.STICKING and problem.static_friction[k] > problem.friction[k])
     if work.state[ATTEMPT] == 2 and not differs:
         work.state[ATTEMPT] = 3
     for k in range(n):
@@ -112,15 +97,15 @@ def settle(problem, n, allowed, answer, work):
     changed = False
     for k in range(n):
         mode, a_t = answer.mode[k], answer.a[2 * k + 1]
-        may_stick = problem.kind[k] == STICKING
+        may_stick = problem.kind[k] == modes.STICKING
         if mode == work.guess[k]:
             continue
         if not pressing(mode) and answer.a[2 * k] <= allowed:
-            mode = CLOSED if mode == OPEN else mode - SEPARATING
-            if may_stick and mode <= STICKS and abs(a_t) > allowed:
-                mode = SLIPS_PLUS if a_t > 0.0 else SLIPS_MINUS
-        if may_stick and mode & 7 >= SLIPS_PLUS and abs(a_t) <= allowed:
-            mode = STICKS + (mode & SEPARATING)
+            mode = modes.CLOSED if mode == modes.OPEN else mode - modes.SEPARATING
+            if may_stick and mode <= modes.STICKS and abs(a_t) > allowed:
+                mode = modes.SLIPS_PLUS if a_t > 0.0 else modes.SLIPS_MINUS
+        if may_stick and mode & 7 >= modes.SLIPS_PLUS and abs(a_t) <= allowed:
+            mode = modes.STICKS + (mode & modes.SEPARATING)
         changed = changed or mode != answer.mode[k]
         answer.mode[k] = mode
     return changed
@@ -129,7 +114,7 @@ def settle(problem, n, allowed, answer, work):
 @kernel
 def next_choice(kind, differ, based, mode):
     """Of the modes that a contact can have, the next one after this; -1 if there is none."""
-    for following in range(mode + 1, SEPARATING + FULL_MINUS + 1):
+    for following in range(mode + 1, modes.SEPARATING + modes.FULL_MINUS + 1):
         if fitting(kind, differ, based, following) == following:
             return following
     return -1
@@ -168,9 +153,9 @@ def find_painleve(problem, n, answer):
     for k in range(n):
         A_nn = problem.A[2 * k, 2 * k]
         answer.p[k], answer.doubt[k] = A_nn, STEADY
-        if problem.kind[k] >= SLIDING_PLUS:
+        if problem.kind[k] >= modes.SLIDING_PLUS:
             along = problem.friction[k] * problem.A[2 * k, 2 * k + 1]
-            answer.p[k] += -along if problem.kind[k] == SLIDING_PLUS else along
+            answer.p[k] += -along if problem.kind[k] == modes.SLIDING_PLUS else along
             if A_nn > 0.0 and answer.p[k] / A_nn < least:
                 least, contact = answer.p[k] / A_nn, k
             if answer.p[k] <= 0.0 < A_nn:
@@ -183,7 +168,7 @@ def next_doubt(n, answer, work):
     """A contact with p <= 0 the other way round, open or pressing."""
     for k in range(work.state[CONTACT] + 1, n):
         if answer.doubt[k] == PAINLEVE:
-            answer.mode[k] = OPEN if pressing(answer.mode[k]) else CLOSED
+            answer.mode[k] = modes.OPEN if pressing(answer.mode[k]) else modes.CLOSED
             work.state[CONTACT] = k
             return True
     return False
@@ -201,7 +186,7 @@ def proceed(problem, n, allowed, solves, redundant, doubtful, answer, work):
             if unslipped(problem, n, answer.mode) or redundant:
                 return TRY
         until = TURNS_OF_ALL + min(TURNS_OF_WORST[0] + n, TURNS_OF_WORST[1])
-        rule = ALL if turn < TURNS_OF_ALL else WORST if turn < until else FIRST
+        rule = modes.ALL if turn < TURNS_OF_ALL else modes.WORST if turn < until else modes.FIRST
         if turn < until + TURNS_OF_FIRST and change_modes(n, rule, answer.mode, work.wanted, work.excess, work.kinetic):
             return TRY
         if next_attempt(problem, n, work):
@@ -257,9 +242,9 @@ def solve_friction(problem, n, allowed, answer, work, lemke_work):
                 answer.mode[k] = fitting(problem.kind[k], differ, problem.base[k] > 0.0, answer.mode[k])
                 if state[STAGE] == GUESS:
                     work.guess[k] = answer.mode[k]
-            start = GIVEN if state[STAGE] == GUESS or state[STAGE] == SETTLED else NOTHING
+            start = modes.GIVEN if state[STAGE] == GUESS or state[STAGE] == SETTLED else modes.NOTHING
             if state[STAGE] == SETTLE or (state[STAGE] == WALK and state[ATTEMPT] == 0):
-                start = BALANCED
+                start = modes.BALANCED
             redundant = forces_of_modes(problem, n, start, answer, work)
             worst = inspect(problem, n, allowed, answer, work)
             if worst <= allowed and state[STAGE] != DOUBT:

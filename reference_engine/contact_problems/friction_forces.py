@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine.contact_problems import friction_modes as modes
 from reference_engine.contact_problems.friction import (
     INDETERMINATE,
     PAINLEVE,
@@ -13,34 +14,21 @@ from reference_engine.contact_problems.friction import (
     new_friction_work,
     solve_friction,
 )
-from reference_engine.contact_problems.friction_modes import (
-    BILATERAL,
-    CLOSED,
-    FULL_MINUS,
-    FULL_PLUS,
-    OPEN,
-    SEPARATING,
-    SLIDING_MINUS,
-    SLIDING_PLUS,
-    SLIPS_MINUS,
-    SLIPS_PLUS,
-    SMOOTH,
-    STICKING,
-    STICKS,
-    FrictionProblem,
-)
+from reference_engine.contact_problems.friction_modes import FrictionProblem
 
 Array = NDArray[np.float64]
 
 ASYMMETRY = 1e-9  # of the largest entry: what round-off leaves between A_ij and A_ji
 KINDS = {
-    "joint": BILATERAL, "smooth": SMOOTH, "gripping": STICKING, "sliding+": SLIDING_PLUS, "sliding-": SLIDING_MINUS,
+    "joint": modes.BILATERAL, "smooth": modes.SMOOTH, "gripping": modes.STICKING,
+    "sliding+": modes.SLIDING_PLUS, "sliding-": modes.SLIDING_MINUS,
 }  # fmt: skip
 MODES = {
-    OPEN: "open", CLOSED: "held", STICKS: "sticks", SLIPS_PLUS: "slips+", SLIPS_MINUS: "slips-",
-    FULL_PLUS: "full+", FULL_MINUS: "full-",
+    modes.OPEN: "open", modes.CLOSED: "held", modes.STICKS: "sticks", modes.SLIPS_PLUS: "slips+",
+    modes.SLIPS_MINUS: "slips-",
+    modes.FULL_PLUS: "full+", modes.FULL_MINUS: "full-",
 }  # fmt: skip
-MODES |= {SEPARATING + mode: f"parts, {MODES[mode]}" for mode in range(STICKS, FULL_MINUS + 1)}
+MODES |= {modes.SEPARATING + mode: f"parts, {MODES[mode]}" for mode in range(modes.STICKS, modes.FULL_MINUS + 1)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,9 +128,9 @@ def friction_forces(
     allowed = float(tolerance) * float(scale if scale is not None else np.abs(b).max(initial=0.0) or 1.0)
     answer, work, lemke_work = new_friction_work(n)
     if guess is None:
-        slope = mu * ((kinds == SLIDING_MINUS).astype(float) - (kinds == SLIDING_PLUS))
+        slope = mu * ((kinds == modes.SLIDING_MINUS).astype(float) - (kinds == modes.SLIDING_PLUS))
         p = A.diagonal()[::2] + slope * A.diagonal(1)[::2]
-        answer.mode[:] = np.where((p > 0.0) | (slope == 0.0), CLOSED, OPEN)
+        answer.mode[:] = np.where((p > 0.0) | (slope == 0.0), modes.CLOSED, modes.OPEN)
     else:
         answer.mode[:] = codes("guess", guess, {label: mode for mode, label in MODES.items()}, n)
     outcome, violation, contact = solve_friction(problem, n, allowed, answer, work, lemke_work)

@@ -24,17 +24,8 @@ from numpy.typing import NDArray
 from reference_engine import elementary
 from reference_engine.compiler.kernels import kernel
 from reference_engine.compiler.structure import Structure
-from reference_engine.contact_problems.friction_modes import (
-    BILATERAL,
-    CLOSED,
-    OPEN,
-    SEPARATING,
-    SLIDING_MINUS,
-    SLIDING_PLUS,
-    STICKING,
-    STICKS,
-    edge,
-)
+from reference_engine.contact_problems import friction_modes as modes
+from reference_engine.contact_problems.friction_modes import edge
 from reference_engine.contact_problems.lemke import SOLVED, lemke_pivots
 
 STILL = 1e-11  # of rows scaled to 1: what is less does not move anything
@@ -71,7 +62,7 @@ def without_joints(problem, n, G, q):
         for j in range(2 * n):
             G[i, j] = problem.A[i, j]
     for k in range(n):
-        if problem.kind[k] < STICKING:
+        if problem.kind[k] < modes.STICKING:
             i = 2 * k + 1
             q[i] = 0.0
             for j in range(2 * n):
@@ -79,7 +70,7 @@ def without_joints(problem, n, G, q):
     for _ in range(n):
         pivot, most = -1, DEPENDENT
         for k in range(n):
-            if problem.kind[k] == BILATERAL and G[2 * k, 2 * k] > most * problem.A[2 * k, 2 * k]:
+            if problem.kind[k] == modes.BILATERAL and G[2 * k, 2 * k] > most * problem.A[2 * k, 2 * k]:
                 pivot, most = 2 * k, G[2 * k, 2 * k] / problem.A[2 * k, 2 * k]
         if pivot < 0:
             return
@@ -104,8 +95,8 @@ def kinds(problem, n, certain, kind):
         most = max(most, abs(problem.b[2 * k]))
     for k in range(n):
         kind[k], slip = problem.kind[k], problem.b[2 * k + 1]
-        if certain and kind[k] == STICKING and abs(slip) > CERTAIN * most:
-            kind[k] = SLIDING_PLUS if slip > 0.0 else SLIDING_MINUS
+        if certain and kind[k] == modes.STICKING and abs(slip) > CERTAIN * most:
+            kind[k] = modes.SLIDING_PLUS if slip > 0.0 else modes.SLIDING_MINUS
 
 
 @kernel
@@ -113,9 +104,9 @@ def variables(kind, n, contact, row, sign):
     """Which unknowns there are: (contact, row of A or LAMBDA, sign of the force along it). Returns the count."""
     count = 0
     for k in range(n):
-        if kind[k] == BILATERAL:
+        if kind[k] == modes.BILATERAL:
             continue
-        for which in range(4 if kind[k] == STICKING else 1):
+        for which in range(4 if kind[k] == modes.STICKING else 1):
             contact[count] = k
             row[count] = LAMBDA if which == 3 else 2 * k + (which > 0)
             sign[count] = -1.0 if which == 2 else 1.0
@@ -128,11 +119,11 @@ def fill(problem, kinds, n, count, nudge, uneven, G, q, work, contact, row, sign
     """The table (q, M, cover) of  w = M z + q + cover z0,  rows scaled so that a contact's own entry is about 1."""
     for k in range(n):
         kind, A_nn = kinds[k], problem.A[2 * k, 2 * k]
-        own = max(A_nn, problem.A[2 * k + 1, 2 * k + 1]) if kind >= STICKING else A_nn
+        own = max(A_nn, problem.A[2 * k + 1, 2 * k + 1]) if kind >= modes.STICKING else A_nn
         work.excess[k] = 1.0 / np.sqrt(own) if own > 0.0 else 1.0
         work.slope[k] = 0.0
-        if kind >= SLIDING_PLUS:
-            work.slope[k] = -problem.friction[k] if kind == SLIDING_PLUS else problem.friction[k]
+        if kind >= modes.SLIDING_PLUS:
+            work.slope[k] = -problem.friction[k] if kind == modes.SLIDING_PLUS else problem.friction[k]
     largest = 0.0
     for r in range(count):
         k, scale = contact[r], work.excess[contact[r]]
@@ -201,23 +192,25 @@ def modes_by_lemke(problem, n, nudge, uneven, certain, answer, work, lemke_work)
         return outcome
     c = 0
     for k in range(n):
-        answer.mode[k], answer.f[2 * k], answer.f[2 * k + 1] = CLOSED, 0.0, 0.0
-        if problem.kind[k] == BILATERAL:
+        answer.mode[k], answer.f[2 * k], answer.f[2 * k + 1] = modes.CLOSED, 0.0, 0.0
+        if problem.kind[k] == modes.BILATERAL:
             continue
         presses = where[count + c] < 0
         answer.f[2 * k] = 1.0 if presses else 0.0
-        answer.mode[k] = CLOSED if presses else OPEN
-        if kind[k] > STICKING == problem.kind[k] and (presses or problem.base[k] > 0.0):
+        answer.mode[k] = modes.CLOSED if presses else modes.OPEN
+        if kind[k] > modes.STICKING == problem.kind[k] and (presses or problem.base[k] > 0.0):
             statically = work.kinetic[k] == 0 and problem.static_friction[k] > problem.friction[k]
-            answer.mode[k] = edge(1.0 if kind[k] == SLIDING_PLUS else -1.0, statically) + (0 if presses else SEPARATING)
-        if kind[k] == STICKING:
+            answer.mode[k] = edge(1.0 if kind[k] == modes.SLIDING_PLUS else -1.0, statically) + (
+                0 if presses else modes.SEPARATING
+            )
+        if kind[k] == modes.STICKING:
             plus, minus, slips = where[count + c + 1] < 0, where[count + c + 2] < 0, where[count + c + 3] < 0
-            tangent = STICKS
+            tangent = modes.STICKS
             if slips and plus != minus:
                 statically = work.kinetic[k] == 0 and problem.static_friction[k] > problem.friction[k]
                 tangent = edge(-1.0 if plus else 1.0, statically)
             if presses or problem.base[k] > 0.0:
-                answer.mode[k] = tangent if presses else SEPARATING + tangent
+                answer.mode[k] = tangent if presses else modes.SEPARATING + tangent
                 answer.f[2 * k + 1] = 1.0 if plus or minus else 0.0
             c += 3
         c += 1

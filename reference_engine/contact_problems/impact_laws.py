@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from reference_engine.contact_problems.algebraic_impacts import chatterjee_ruina, stick_or_slip
 from reference_engine.contact_problems.impact_process import Process, process
 from reference_engine.dense import eigh, mul, norm
+from reference_engine.rotation import tangents
 
 Array = NDArray[np.float64]
 
@@ -113,10 +114,8 @@ def frame(normal: Array, D: int) -> Array:
         return np.array([[n[1], -n[0]], n])
     if n[2] == 1.0:
         return np.eye(3)
-    aside = np.eye(3)[np.argmin(np.abs(n))]
-    first = np.cross(aside, n)
-    first /= norm(first)
-    return np.stack([first, np.cross(n, first), n])
+    first, second = tangents(n)
+    return np.stack([-first, -second, n])
 
 
 def result(

@@ -12,12 +12,12 @@ from scipy import sparse
 
 from reference_engine.contact_problems.cone_problem import ConeProblem
 from reference_engine.contact_problems.cone_solve import solve_cones
-from reference_engine.contact_problems.errors import ContactForceError
 from reference_engine.contact_problems.friction_forces import friction_forces
 from reference_engine.contact_problems.impact_laws import LAWS, impulse_of
 from reference_engine.contact_problems.impact_process import ImpactError
 from reference_engine.contact_problems.impact_sequences import Repetition
 from reference_engine.dense import eigh, mul
+from reference_engine.errors import ContactForceError
 
 Array = NDArray[np.float64]
 

@@ -6,31 +6,8 @@ turning of bodies and of normals, and the extra acceleration that takes contacts
 
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contactsim import arrays as col
-from reference_engine.contactsim.collision import (
-    AMOUNT,
-    AX,
-    AY,
-    BILATERAL,
-    BY_LENGTH,
-    GAP,
-    NORMAL,
-    NX,
-    NY,
-    PRIMARY,
-    R1,
-    R2,
-    ROUND_NORMAL,
-    ROUND_PRIMARY,
-    SPEED,
-    STILL_NORMAL,
-    U1X,
-    U1Y,
-    U2X,
-    U2Y,
-    copy_row,
-    is_contact,
-    target_gap,
-)
+from reference_engine.contactsim import collision as row
+from reference_engine.contactsim.collision import copy_row, is_contact, target_gap
 from reference_engine.contactsim.pivoting import SOLVED, solve, worst_violation
 
 ACCEPTED = 1e-4  # m/s^2, or m/s: a solution that misses by more is an error
@@ -57,21 +34,27 @@ def effect_along_y(o, body, rix, riy, njx, njy, rjx, rjy, impulse):
 def entry_of_matrix(o, pose, ids, values, i, j, impulse):
     """A_ij. For forces the arms go to the centres of round edges, for impulses to the points."""
     total = 0.0
-    nix, niy, njx, njy = values[i, NX], values[i, NY], values[j, NX], values[j, NY]
+    nix, niy, njx, njy = values[i, row.NX], values[i, row.NY], values[j, row.NX], values[j, row.NY]
     for side_i in range(2):
-        body = ids[i, PRIMARY + side_i]
+        body = ids[i, row.PRIMARY + side_i]
         if o.body[body, col.INV_MASS] == 0.0:
             continue
         for side_j in range(2):
-            if ids[j, PRIMARY + side_j] != body:
+            if ids[j, row.PRIMARY + side_j] != body:
                 continue
             sign = 1.0 if side_i == side_j else -1.0
             if impulse:
-                rix, riy = values[i, AX + 2 * side_i] - pose[body, 0], values[i, AY + 2 * side_i] - pose[body, 1]
-                rjx, rjy = values[j, AX + 2 * side_j] - pose[body, 0], values[j, AY + 2 * side_j] - pose[body, 1]
+                rix, riy = (
+                    values[i, row.AX + 2 * side_i] - pose[body, 0],
+                    values[i, row.AY + 2 * side_i] - pose[body, 1],
+                )
+                rjx, rjy = (
+                    values[j, row.AX + 2 * side_j] - pose[body, 0],
+                    values[j, row.AY + 2 * side_j] - pose[body, 1],
+                )
             else:
-                rix, riy = values[i, U1X + 2 * side_i], values[i, U1Y + 2 * side_i]
-                rjx, rjy = values[j, U1X + 2 * side_j], values[j, U1Y + 2 * side_j]
+                rix, riy = values[i, row.U1X + 2 * side_i], values[i, row.U1Y + 2 * side_i]
+                rjx, rjy = values[j, row.U1X + 2 * side_j], values[j, row.U1Y + 2 * side_j]
             along_x = nix * effect_along_x(o, body, rix, riy, njx, njy, rjx, rjy, impulse)
             along_y = niy * effect_along_y(o, body, rix, riy, njx, njy, rjx, rjy, impulse)
             if impulse:
@@ -86,11 +69,11 @@ def entry_of_matrix(o, pose, ids, values, i, j, impulse):
 def extra_acceleration(rules, ids, values, k):
     """v/h, or (2 v h + gap - target) / h^2; joints only where the option says so."""
     h = rules.extra_step
-    if rules.extra == 0 or (ids[k, BILATERAL] == 1 and rules.extra % 2 == 1):
+    if rules.extra == 0 or (ids[k, row.BILATERAL] == 1 and rules.extra % 2 == 1):
         return 0.0
     if rules.extra <= 2:
-        return values[k, SPEED] / h
-    return (2.0 * values[k, SPEED] * h + (values[k, GAP] - target_gap(rules, ids, k))) / (h * h)
+        return values[k, row.SPEED] / h
+    return (2.0 * values[k, row.SPEED] * h + (values[k, row.GAP] - target_gap(rules, ids, k))) / (h * h)
 
 
 @kernel
@@ -102,31 +85,31 @@ def with_normal_turning(b, ids, values, k, w2, v1x, v1y, v2x, v2y):
     path      n' . v, n' the derivative by the length times the speed along the path
     """
     vx, vy = v1x - v2x, v1y - v2y
-    if ids[k, STILL_NORMAL] == 1:
+    if ids[k, row.STILL_NORMAL] == 1:
         return b
-    if ids[k, ROUND_NORMAL] == 1:
-        r = values[k, R2] if ids[k, ROUND_PRIMARY] == 0 else values[k, R1] + values[k, R2]
+    if ids[k, row.ROUND_NORMAL] == 1:
+        r = values[k, row.R2] if ids[k, row.ROUND_PRIMARY] == 0 else values[k, row.R1] + values[k, row.R2]
         return b + ((v1x / r - v2x / r) * vx + (v1y / r - v2y / r) * vy)
-    if ids[k, ROUND_NORMAL] == BY_LENGTH:
-        along = v1x * values[k, NY] - v1y * values[k, NX]
-        return b + (values[k, R1] * along * vx + values[k, R2] * along * vy)
-    b -= values[k, R1] * w2 * w2 if ids[k, ROUND_PRIMARY] == 1 else 0.0
-    return b + 2.0 * (-w2 * values[k, NY] * vx + w2 * values[k, NX] * vy)
+    if ids[k, row.ROUND_NORMAL] == row.BY_LENGTH:
+        along = v1x * values[k, row.NY] - v1y * values[k, row.NX]
+        return b + (values[k, row.R1] * along * vx + values[k, row.R2] * along * vy)
+    b -= values[k, row.R1] * w2 * w2 if ids[k, row.ROUND_PRIMARY] == 1 else 0.0
+    return b + 2.0 * (-w2 * values[k, row.NY] * vx + w2 * values[k, row.NX] * vy)
 
 
 @kernel
 def gap_acceleration(rules, ids, values, k, twist, acceleration):
     """b_k: acceleration of the gap without contact forces, plus the extra acceleration."""
-    i, j = ids[k, PRIMARY], ids[k, NORMAL]
+    i, j = ids[k, row.PRIMARY], ids[k, row.NORMAL]
     w1, w2 = twist[i, 2], twist[j, 2]
-    u1x, u1y, u2x, u2y = values[k, U1X], values[k, U1Y], values[k, U2X], values[k, U2Y]
+    u1x, u1y, u2x, u2y = values[k, row.U1X], values[k, row.U1Y], values[k, row.U2X], values[k, row.U2Y]
     v1x, v1y = twist[i, 0] - w1 * u1y, twist[i, 1] + w1 * u1x
     v2x, v2y = twist[j, 0] - w2 * u2y, twist[j, 1] + w2 * u2x
     b = with_normal_turning(extra_acceleration(rules, ids, values, k), ids, values, k, w2, v1x, v1y, v2x, v2y)
-    b += values[k, NX] * (acceleration[i, 0] - acceleration[i, 2] * u1y - w1 * w1 * u1x)
-    b += values[k, NY] * (acceleration[i, 1] + acceleration[i, 2] * u1x - w1 * w1 * u1y)
-    b -= values[k, NX] * (acceleration[j, 0] - acceleration[j, 2] * u2y - w2 * w2 * u2x)
-    b -= values[k, NY] * (acceleration[j, 1] + acceleration[j, 2] * u2x - w2 * w2 * u2y)
+    b += values[k, row.NX] * (acceleration[i, 0] - acceleration[i, 2] * u1y - w1 * w1 * u1x)
+    b += values[k, row.NY] * (acceleration[i, 1] + acceleration[i, 2] * u1x - w1 * w1 * u1y)
+    b -= values[k, row.NX] * (acceleration[j, 0] - acceleration[j, 2] * u2y - w2 * w2 * u2x)
+    b -= values[k, row.NY] * (acceleration[j, 1] + acceleration[j, 2] * u2x - w2 * w2 * u2y)
     return b
 
 
@@ -148,21 +131,23 @@ def next_subset(o, ids, count, work):
     if size == 0:
         return 0
     for side in range(2):
-        body = ids[work.k[col.W_MEMBER, 0], PRIMARY + side]
+        body = ids[work.k[col.W_MEMBER, 0], row.PRIMARY + side]
         if o.body[body, col.INV_MASS] > 0.0:
             work.moved[body] = 1
     grows = True
     while grows:
         grows = False
         for k in range(count):
-            if work.k[col.W_TAKEN, k] == 1 or (work.moved[ids[k, PRIMARY]] == 0 and work.moved[ids[k, NORMAL]] == 0):
+            if work.k[col.W_TAKEN, k] == 1 or (
+                work.moved[ids[k, row.PRIMARY]] == 0 and work.moved[ids[k, row.NORMAL]] == 0
+            ):
                 continue
             work.k[col.W_MEMBER, size] = k
             work.k[col.W_TAKEN, k] = 1
             size += 1
             grows = True
             for side in range(2):
-                body = ids[k, PRIMARY + side]
+                body = ids[k, row.PRIMARY + side]
                 if o.body[body, col.INV_MASS] > 0.0:
                     work.moved[body] = 1
     return size
@@ -171,16 +156,16 @@ def next_subset(o, ids, count, work):
 @kernel
 def apply_contact(o, pose, ids, values, k, amount, impulse, change):
     """change += the accelerations from a force, or the jumps of velocity from an impulse, at the points A and B."""
-    nx, ny = values[k, NX], values[k, NY]
+    nx, ny = values[k, row.NX], values[k, row.NY]
     for side in range(2):
-        body = ids[k, PRIMARY + side]
+        body = ids[k, row.PRIMARY + side]
         if o.body[body, col.INV_MASS] == 0.0:
             continue
         size = amount if side == 0 else -amount
         fx, fy = nx * size, ny * size
         change[body, 0] += fx / o.body[body, col.MASS]
         change[body, 1] += fy / o.body[body, col.MASS]
-        rx, ry = values[k, AX + 2 * side] - pose[body, 0], values[k, AY + 2 * side] - pose[body, 1]
+        rx, ry = values[k, row.AX + 2 * side] - pose[body, 0], values[k, row.AY + 2 * side] - pose[body, 1]
         moment = size * (rx * ny - ry * nx) if impulse else rx * fy - ry * fx
         change[body, 2] += moment / o.body[body, col.INERTIA]
 
@@ -212,7 +197,7 @@ def apply_contact_forces(o, rules, pose, twist, ids, values, count, seed, work, 
             return count, worst
         for i in range(n):
             k = work.k[col.W_MEMBER, i]
-            work.k[col.W_BILATERAL, i] = ids[k, BILATERAL]
+            work.k[col.W_BILATERAL, i] = ids[k, row.BILATERAL]
             work.v[col.W_B, i] = gap_acceleration(rules, ids, values, k, twist, acceleration)
             for j in range(n):
                 work.A[i, j] = entry_of_matrix(o, pose, ids, values, k, work.k[col.W_MEMBER, j], False)
@@ -222,5 +207,5 @@ def apply_contact_forces(o, rules, pose, twist, ids, values, count, seed, work, 
         violation = worst_violation(work.A, work.v[col.W_B], n, work.k[col.W_BILATERAL], work.v[col.W_F])
         worst = max(worst, violation if violation > ACCEPTED or outcome != SOLVED else 0.0)
         for i in range(n):
-            values[work.k[col.W_MEMBER, i], AMOUNT] = work.v[col.W_F, i]
+            values[work.k[col.W_MEMBER, i], row.AMOUNT] = work.v[col.W_F, i]
             apply_contact(o, pose, ids, values, work.k[col.W_MEMBER, i], work.v[col.W_F, i], False, acceleration)

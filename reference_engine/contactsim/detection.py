@@ -1,43 +1,16 @@
 """Where bodies meet: corners and points on arcs against edges, arcs against edges.
 
 Between steps the old poses say which edge a corner has gone through, so that a fast body is seen even when it is
-through already; without them only what is near now is found. Every place is found under several names: of those
-that are alike the one seen last is kept, and of these the one with the least gap.
+through already; without them only what is near now is found.
 """
 
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contactsim import arrays as col
-from reference_engine.contactsim.collision import (
-    AX,
-    AY,
-    BILATERAL,
-    BX,
-    BY,
-    CORNER_CORNER,
-    CORNER_EDGE,
-    EDGE_EDGE,
-    FIRST,
-    GAP,
-    KIND,
-    NORMAL,
-    NX,
-    NY,
-    PRIMARY,
-    R1,
-    R2,
-    ROUND_NORMAL,
-    ROUND_PRIMARY,
-    SECOND,
-    SEEN,
-    add_connectors,
-    clear_row,
-    copy_row,
-    is_contact,
-    note_detection,
-    set_speed,
-)
+from reference_engine.contactsim import collision as row
+from reference_engine.contactsim.aliases import keep_best
+from reference_engine.contactsim.collision import add_connectors, clear_row, is_contact, note_detection, set_speed
 from reference_engine.contactsim.edges import (
     box_is_met,
     crossings,
@@ -57,111 +30,27 @@ from reference_engine.contactsim.edges import (
 LEAST_TRAVEL = 0.1  # m, taken for the way of a slow corner when it is looked for
 CORNERS_APART = 1e-6  # m; nearer corners have no direction between them
 CORNERS_NEAR = 0.6  # of the distance tolerance: further corners are no contact
-SAME_TIME = 1e-14  # s
-ALIKE = 0.9  # |n . n'| of two names for one place
-
-
-@kernel
-def nearness(r1, r2, tolerance):
-    """How far apart two names for one place can lie: 2 r sqrt(2 tolerance / r), of the radius that counts. [m]"""
-    if r1 == np.inf:
-        r = r2 if r2 > 0.0 else r1
-    elif r2 == np.inf:
-        r = r1 if r1 > 0.0 else r2
-    elif r1 > 0.0 and r2 > 0.0:
-        r = min(r1, r2)
-    elif r1 < 0.0:
-        r = -r1
-    else:
-        r = -r2
-    return tolerance if r == np.inf else 2.0 * r * np.sqrt(2.0 * tolerance / r)
-
-
-@kernel
-def has_edge(o, ids, k, e):
-    """Does row k know edge e: as its own edge, or beside its corner?"""
-    if e < 0:
-        return False
-    if ids[k, KIND] == EDGE_EDGE:
-        return ids[k, FIRST] == e or ids[k, SECOND] == e
-    if ids[k, KIND] == CORNER_EDGE:
-        v = ids[k, FIRST]
-        return ids[k, SECOND] == e or o.corner_ids[v, col.BEFORE] == e or o.corner_ids[v, col.AFTER] == e
-    return False
-
-
-@kernel
-def has_corner(ids, k, v):
-    if ids[k, KIND] == CORNER_EDGE:
-        return ids[k, FIRST] == v
-    return ids[k, KIND] == CORNER_CORNER and (ids[k, FIRST] == v or ids[k, SECOND] == v)
-
-
-@kernel
-def alike(o, rules, ids, values, new, old):
-    """Could the new row be the old one under another name?"""
-    i, j = ids[new, PRIMARY], ids[new, NORMAL]
-    p, q = ids[old, PRIMARY], ids[old, NORMAL]
-    if not ((p == i and q == j) or (p == j and q == i)):
-        return False
-    first, second = ids[new, FIRST], ids[new, SECOND]
-    if ids[new, KIND] == CORNER_CORNER:
-        return has_corner(ids, old, first) or has_corner(ids, old, second)
-    if ids[new, KIND] == CORNER_EDGE:
-        if has_corner(ids, old, first):
-            return True
-        beside = has_edge(o, ids, old, o.corner_ids[first, col.BEFORE]) or has_edge(
-            o, ids, old, o.corner_ids[first, col.AFTER]
-        )
-        if not (beside and has_edge(o, ids, old, second)):
-            return False
-    elif not (has_edge(o, ids, old, first) and has_edge(o, ids, old, second)):
-        return False
-    dx, dy = values[new, AX] - values[old, AX], values[new, AY] - values[old, AY]
-    near = nearness(values[new, R1], values[new, R2], rules.distance_tolerance)
-    same_way = abs(values[new, NX] * values[old, NX] + values[new, NY] * values[old, NY])
-    return dx * dx + dy * dy <= near * near and same_way >= ALIKE
-
-
-@kernel
-def keep_best(o, rules, ids, values, first, count):
-    """Row `count` is new: take it in, or not, and out what it is better than. Returns how many there are then.
-
-    Rows before `first` are of other pairs of bodies, so none of them is alike.
-    """
-    wanted, kept = True, first
-    for k in range(first, count):
-        drop = False
-        if alike(o, rules, ids, values, count, k):
-            if values[k, SEEN] > values[count, SEEN] + SAME_TIME:
-                wanted = False
-            elif values[count, SEEN] > values[k, SEEN] + SAME_TIME or values[count, GAP] < values[k, GAP]:
-                drop = True
-            else:
-                wanted = False
-        if not drop:
-            if kept < k:
-                copy_row(ids, values, k, kept)
-            kept += 1
-    if wanted:
-        copy_row(ids, values, count, kept)
-        kept += 1
-    return kept
 
 
 @kernel
 def begin(ids, values, k, kind, primary, normal, first, second):
     clear_row(ids, values, k)
-    ids[k, KIND], ids[k, PRIMARY], ids[k, NORMAL], ids[k, FIRST], ids[k, SECOND] = kind, primary, normal, first, second
+    ids[k, row.KIND], ids[k, row.PRIMARY], ids[k, row.NORMAL], ids[k, row.FIRST], ids[k, row.SECOND] = (
+        kind,
+        primary,
+        normal,
+        first,
+        second,
+    )
 
 
 @kernel
 def set_row(pose, trig, ids, values, k, x, y, nx, ny):
     """Point and normal, given in the frame of the normal body."""
-    j = ids[k, NORMAL]
-    values[k, AX], values[k, AY] = to_world(pose, trig, j, x, y)
-    values[k, BX], values[k, BY] = values[k, AX], values[k, AY]
-    values[k, NX], values[k, NY] = turned(trig, j, nx, ny)
+    j = ids[k, row.NORMAL]
+    values[k, row.AX], values[k, row.AY] = to_world(pose, trig, j, x, y)
+    values[k, row.BX], values[k, row.BY] = values[k, row.AX], values[k, row.AY]
+    values[k, row.NX], values[k, row.NY] = turned(trig, j, nx, ny)
 
 
 @kernel
@@ -174,13 +63,13 @@ def corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, k):
         gap = distance_to_line(o, e, x, y)
         if gap < 0.0 or gap > tolerance or not is_on_arc(o, e, dx, dy):
             return False
-        begin(ids, values, k, CORNER_EDGE, i, j, v, e)
+        begin(ids, values, k, row.CORNER_EDGE, i, j, v, e)
         nx, ny = normal_at(o, e, x, y)
-        values[k, R1] = o.corner[v, col.CURVATURE]
-        values[k, R2] = o.edge[e, col.SIGN] * o.edge[e, col.RADIUS] + gap  # the gap turns with the arc
-        values[k, GAP], ids[k, ROUND_NORMAL] = gap, 1
-        set_row(pose, trig, ids, values, k, o.edge[e, col.CENTRE_X] + nx * values[k, R2],
-              o.edge[e, col.CENTRE_Y] + ny * values[k, R2], nx, ny)  # fmt: skip
+        values[k, row.R1] = o.corner[v, col.CURVATURE]
+        values[k, row.R2] = o.edge[e, col.SIGN] * o.edge[e, col.RADIUS] + gap  # the gap turns with the arc
+        values[k, row.GAP], ids[k, row.ROUND_NORMAL] = gap, 1
+        set_row(pose, trig, ids, values, k, o.edge[e, col.CENTRE_X] + nx * values[k, row.R2],
+              o.edge[e, col.CENTRE_Y] + ny * values[k, row.R2], nx, ny)  # fmt: skip
         set_speed(o, pose, trig, twist, ids, values, k)
         return True
     if is_across(o, e, x, y):
@@ -194,8 +83,8 @@ def corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, k):
             gap = o.edge[e, col.OUT_Y] * (y - py)
         if gap < 0.0 or gap > tolerance:
             return False
-        begin(ids, values, k, CORNER_EDGE, i, j, v, e)
-        values[k, R1], values[k, GAP] = o.corner[v, col.CURVATURE], gap
+        begin(ids, values, k, row.CORNER_EDGE, i, j, v, e)
+        values[k, row.R1], values[k, row.GAP] = o.corner[v, col.CURVATURE], gap
         set_row(pose, trig, ids, values, k, px, py, o.edge[e, col.OUT_X], o.edge[e, col.OUT_Y])
         set_speed(o, pose, trig, twist, ids, values, k)
         return True
@@ -203,8 +92,8 @@ def corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, k):
         dx, dy = x - o.edge[e, col.X1 + 2 * end], y - o.edge[e, col.Y1 + 2 * end]
         gap = np.sqrt(dx * dx + dy * dy)
         if CORNERS_APART <= gap <= CORNERS_NEAR * tolerance:
-            begin(ids, values, k, CORNER_CORNER, i, j, v, corner_at(o, e, end))
-            values[k, R1], values[k, R2], values[k, GAP], ids[k, ROUND_NORMAL] = np.nan, gap, gap, 1
+            begin(ids, values, k, row.CORNER_CORNER, i, j, v, corner_at(o, e, end))
+            values[k, row.R1], values[k, row.R2], values[k, row.GAP], ids[k, row.ROUND_NORMAL] = np.nan, gap, gap, 1
             set_row(
                 pose, trig, ids, values, k, o.edge[e, col.X1 + 2 * end], o.edge[e, col.Y1 + 2 * end], dx / gap, dy / gap
             )
@@ -298,11 +187,17 @@ def corners_against(
                 note_detection(rules, ids, values, count, time)
                 count = keep_best(o, rules, ids, values, first, count)
         if crossed >= 0:
-            begin(ids, values, count, CORNER_EDGE, i, j, v, crossed)
+            begin(ids, values, count, row.CORNER_EDGE, i, j, v, crossed)
             nx, ny = normal_at(o, crossed, first_x, first_y)
-            values[count, R1], values[count, GAP] = o.corner[v, col.CURVATURE], distance_to_line(o, crossed, x, y)
+            values[count, row.R1], values[count, row.GAP] = (
+                o.corner[v, col.CURVATURE],
+                distance_to_line(o, crossed, x, y),
+            )
             if o.edge_ids[crossed, col.SHAPE] == col.ARC:
-                values[count, R2], ids[count, ROUND_NORMAL] = o.edge[crossed, col.SIGN] * o.edge[crossed, col.RADIUS], 1
+                values[count, row.R2], ids[count, row.ROUND_NORMAL] = (
+                    o.edge[crossed, col.SIGN] * o.edge[crossed, col.RADIUS],
+                    1,
+                )
             set_row(pose, trig, ids, values, count, first_x, first_y, nx, ny)
             set_speed(o, pose, trig, twist, ids, values, count)
             note_detection(rules, ids, values, count, time)
@@ -343,8 +238,8 @@ def arc_against_line(o, rules, pose, trig, twist, old_pose, old_trig, has_old, e
         ux, uy = to_body(old_pose, old_trig, j, wx, wy)
         if distance_to_line(o, f, ux, uy) < 0.0 or not faces or crossings(o, f, px, py, ux, uy, at) == 0:
             return False
-    begin(ids, values, k, EDGE_EDGE, i, j, e, f)
-    ids[k, ROUND_PRIMARY], values[k, R1], values[k, GAP] = 1, r, gap
+    begin(ids, values, k, row.EDGE_EDGE, i, j, e, f)
+    ids[k, row.ROUND_PRIMARY], values[k, row.R1], values[k, row.GAP] = 1, r, gap
     set_row(pose, trig, ids, values, k, px, py, nx, ny)
     set_speed(o, pose, trig, twist, ids, values, k)
     return True
@@ -379,11 +274,11 @@ def arc_against_arc(o, rules, pose, trig, twist, e, f, ids, values, k):
     deepest = o.edge[e, col.DEPTH] if concave else max(o.edge[e, col.DEPTH], o.edge[f, col.DEPTH])
     if gap > rules.distance_tolerance or gap < -deepest:
         return False
-    begin(ids, values, k, EDGE_EDGE, i, j, e, f)
-    ids[k, ROUND_PRIMARY] = ids[k, ROUND_NORMAL] = 1
+    begin(ids, values, k, row.EDGE_EDGE, i, j, e, f)
+    ids[k, row.ROUND_PRIMARY] = ids[k, row.ROUND_NORMAL] = 1
     half = gap / 2.0 if gap > 0.0 else 0.0  # half of the gap turns with each arc
-    values[k, R1] = o.edge[e, col.RADIUS] + half
-    values[k, R2], values[k, GAP] = o.edge[f, col.SIGN] * o.edge[f, col.RADIUS] + half, gap
+    values[k, row.R1] = o.edge[e, col.RADIUS] + half
+    values[k, row.R2], values[k, row.GAP] = o.edge[f, col.SIGN] * o.edge[f, col.RADIUS] + half, gap
     nx, ny, r = bx * (1.0 / apart), by * (1.0 / apart), o.edge[f, col.RADIUS]
     set_row(pose, trig, ids, values, k, o.edge[f, col.CENTRE_X] + nx * r, o.edge[f, col.CENTRE_Y] + ny * r,
           o.edge[f, col.SIGN] * nx, o.edge[f, col.SIGN] * ny)  # fmt: skip
@@ -476,6 +371,6 @@ def least_gap(ids, values, count):
     """Of places that are not joints; negative if bodies penetrate. [m]"""
     least = np.inf
     for k in range(count):
-        if ids[k, BILATERAL] == 0:
-            least = min(least, values[k, GAP])
+        if ids[k, row.BILATERAL] == 0:
+            least = min(least, values[k, row.GAP])
     return least

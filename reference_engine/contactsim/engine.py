@@ -1,8 +1,6 @@
 """The original's step: go on, and when bodies collide, go back, estimate when they meet, and let them bounce there."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +16,10 @@ from reference_engine.contactsim.external import External
 from reference_engine.contactsim.impulse import NO_IMPULSE, apply_impacts
 from reference_engine.contactsim.integrator import FULL, NO_FORCES, WENT, attempt, new_stages
 from reference_engine.contactsim.layout import frames_of, pack_outlines, pack_rules
+from reference_engine.contactsim.rows import Rows, Totals
 from reference_engine.contactsim.settings import COLLISION_HANDLINGS, INTEGRATORS, FaithfulSettings
-from reference_engine.planar_model.errors import ContactForceError, UnresolvedContact, WorldError
-from reference_engine.planar_model.motion import NO_IMPACTS, ContactForces, Impacts, Motion, Sample, collect
+from reference_engine.errors import ContactForceError, UnresolvedContact
+from reference_engine.planar_model.motion import ContactForces, Impacts
 from reference_engine.planar_model.world import World
 
 Array = NDArray[np.float64]
@@ -32,38 +31,6 @@ ADVANCED = 1e-7  # s; a shorter step is no progress
 NO_STEP = 1e-16  # s
 SHORTEST = 1e-15  # s, of an adaptive step
 ROUNDING = 1e7  # 1/s; estimates that agree to 1 / this are one time when collisions are put in order
-
-
-@dataclass(slots=True)
-class Totals:
-    """What the original counts."""
-
-    collisions: int = 0  # approaching contacts near enough to be handled
-    impulses: int = 0  # calculations of impulses
-    searches: int = 0  # impacts found by halving time
-    backups: int = 0
-    steps: int = 0  # of the integrator, also those that failed
-
-
-@dataclass(slots=True)
-class Rows:
-    """Collisions in the order in which they were found; columns as `collision` names them."""
-
-    ids: Ids
-    values: Array
-    count: int = 0
-
-    def keep(self, wanted: NDArray[np.bool_]) -> "Rows":
-        """Only the wanted rows; returns the others."""
-        ids, values = self.ids[: self.count], self.values[: self.count]
-        gone = Rows(ids[~wanted].copy(), values[~wanted].copy(), int((~wanted).sum()))
-        kept = int(wanted.sum())
-        self.ids[:kept], self.values[:kept] = ids[wanted], values[wanted]
-        self.count = kept
-        return gone
-
-    def copy(self) -> "Rows":
-        return Rows(self.ids[: self.count].copy(), self.values[: self.count].copy(), self.count)
 
 
 class ContactSim:
@@ -144,13 +111,8 @@ class ContactSim:
 
     # --- integrators -----------------------------------------------------------------------------
 
-    def integrate(self, h: float) -> bool:
-        """On by h; False if bodies penetrate on the way, then nothing has changed but `found`."""
-        if self.settings.adaptive:
-            return self.adaptive_step(h)
-        return {"runge_kutta": self.runge_kutta, "modified_euler": self.modified_euler, "euler": self.euler}[
-            self.settings.integrator
-        ](h)
+    def plain_step(self, h: float) -> bool:
+        return (self.runge_kutta, self.modified_euler, self.euler)[self.method](h)
 
     def runge_kutta(self, h: float) -> bool:
         """Four stages; the slope of the pose is the twist of the stage."""
@@ -193,9 +155,6 @@ class ContactSim:
         saved = self.time, self.pose, self.twist
         self.old_pose, self.has_old = self.pose.copy(), True
         start, substep, last, settled = self.external.energy(self.time, self.pose, self.twist), h, math.inf, False
-        plain = {"runge_kutta": self.runge_kutta, "modified_euler": self.modified_euler, "euler": self.euler}[
-            self.settings.integrator
-        ]
         while not settled:
             if last < math.inf:
                 self.time, self.pose, self.twist = saved
@@ -205,7 +164,7 @@ class ContactSim:
             now, end = saved[0], saved[0] + h
             while now < end:
                 piece = end - now if now + substep > end - 1e-10 else substep
-                if not plain(piece):
+                if not self.plain_step(piece):
                     return False
                 now += piece
             change = abs(start - self.external.energy(self.time, self.pose, self.twist))
@@ -292,7 +251,7 @@ class ContactSim:
             if not busy and not self.settings.joint_small_impacts:
                 return rows, False
         else:
-            went, rows = self.integrate(substep), self.new_rows()
+            went, rows = self.adaptive_step(substep), self.new_rows()
             if went:
                 self.find(rows, self.pose, self.twist, self.time, substep)
             else:
@@ -425,30 +384,3 @@ class ContactSim:
             force=values[:, row.AMOUNT].copy(),
             friction=np.zeros(len(ids)),
         )
-
-
-def faithful_samples(
-    world: World, duration: float, dt: float, settings: FaithfulSettings | None = None
-) -> Iterator[Sample]:
-    """The start and the end of every step, with the contact forces there and the impacts on the way."""
-    for name, value in (("duration", duration), ("dt", dt)):
-        if not (math.isfinite(value) and value > 0.0):
-            raise WorldError(f"{name}: {value!r} s is not a positive finite time")
-    sim = ContactSim(world, settings)
-    for k in range(math.ceil(duration / dt - 1e-9) + 1):
-        if k:
-            sim.advance(min(dt, duration - (k - 1) * dt))
-        impacts = Impacts(**{f: np.concatenate([getattr(e, f) for e in (NO_IMPACTS, *sim.events)]) for f in FIELDS})
-        sim.events.clear()
-        yield Sample(
-            time=sim.time, pose=sim.pose[:-1].copy(), twist=sim.twist[:-1].copy(), contacts=sim.contact_forces(),
-            impacts=impacts,
-        )  # fmt: skip
-
-
-def faithful_simulate(world: World, duration: float, dt: float, settings: FaithfulSettings | None = None) -> Motion:
-    """The motion from 0 to `duration`, sampled at the end of every step."""
-    return collect(faithful_samples(world, duration, dt, settings))
-
-
-FIELDS = tuple(Impacts.__slots__)

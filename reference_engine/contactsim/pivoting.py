@@ -13,16 +13,8 @@ import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contactsim import arrays as col
-from reference_engine.contactsim.elimination import (
-    CLAMPED,
-    FREE,
-    OPEN,
-    PUT_OFF,
-    SMALL,
-    back_substitute,
-    clamped_matrix,
-    eliminate,
-)
+from reference_engine.contactsim import elimination
+from reference_engine.contactsim.elimination import back_substitute, clamped_matrix, eliminate
 from reference_engine.contactsim.factors import factor_of, forget_factors, is_regular, solve_factor
 
 PUT_OFF_SMALL = 1e-8  # m/s^2: a violation for which a put-off contact is not taken up again
@@ -93,14 +85,14 @@ def longest_step(n, joint, status, d, a, f, work):
         step, which = -a[d] / work.v[col.W_DA, d], d
     sign = 1.0 if step > 0.0 else -1.0
     for i in range(n):
-        if status[i] == CLAMPED and joint[i] == 0 and work.v[col.W_DF, i] * sign < -NO_CHANGE:
+        if status[i] == elimination.CLAMPED and joint[i] == 0 and work.v[col.W_DF, i] * sign < -NO_CHANGE:
             longest = -f[i] / work.v[col.W_DF, i]
             longest = 0.0 if longest * sign < 0.0 else longest
             if longest * sign < step * sign:
                 step, which = longest, i
     for i in range(n):
         change = work.v[col.W_DA, i] * sign
-        if status[i] == FREE and (change < -NO_CHANGE if joint[i] == 0 else abs(change) > NO_CHANGE):
+        if status[i] == elimination.FREE and (change < -NO_CHANGE if joint[i] == 0 else abs(change) > NO_CHANGE):
             longest = -a[i] / work.v[col.W_DA, i]
             longest = 0.0 if longest * sign < 0.0 else longest
             if longest * sign < step * sign:
@@ -116,32 +108,32 @@ def violated(joint, a, i, tolerance):
 @kernel
 def change_side(status, a, f, j):
     """A contact that limited the step: from held to free or back, or put off if round-off has spoiled it."""
-    if status[j] == CLAMPED:
-        status[j] = PUT_OFF if abs(a[j]) > SMALL else FREE
-    elif status[j] == FREE:
-        status[j] = PUT_OFF if abs(f[j]) > SMALL else CLAMPED
+    if status[j] == elimination.CLAMPED:
+        status[j] = elimination.PUT_OFF if abs(a[j]) > elimination.SMALL else elimination.FREE
+    elif status[j] == elimination.FREE:
+        status[j] = elimination.PUT_OFF if abs(f[j]) > elimination.SMALL else elimination.CLAMPED
 
 
 @kernel
 def drive(A, n, joint, status, d, a, f, work):
     """Drive contact d to a_d = 0. SOLVED, a failure, or d itself, to be put off."""
-    if not violated(joint, a, d, SMALL):
-        status[d] = FREE
+    if not violated(joint, a, d, elimination.SMALL):
+        status[d] = elimination.FREE
         return SOLVED
-    if status[d] != PUT_OFF and would_be_singular(A, n, status, d, col.NONE, work):
+    if status[d] != elimination.PUT_OFF and would_be_singular(A, n, status, d, col.NONE, work):
         return d
     for i in range(n):
         work.k[col.W_STOOD, i] = 0
-    tolerance = SMALL
+    tolerance = elimination.SMALL
     for _ in range(1000 * n + 1):
         if not violated(joint, a, d, tolerance):
-            status[d] = CLAMPED if abs(f[d]) > SMALL else FREE
+            status[d] = elimination.CLAMPED if abs(f[d]) > elimination.SMALL else elimination.FREE
             return SOLVED
         if not direction(A, n, status, d, work):
             return STUCK
         step, j = longest_step(n, joint, status, d, a, f, work)
         if j < 0 or not abs(step) <= HUGE:
-            if abs(f[d]) < SMALL:
+            if abs(f[d]) < elimination.SMALL:
                 return d
             if abs(a[d]) >= 1e-5:
                 return STUCK
@@ -149,13 +141,13 @@ def drive(A, n, joint, status, d, a, f, work):
             continue
         if abs(step) < TINY_STEP:
             if work.k[col.W_STOOD, j] == 1:
-                status[j] = PUT_OFF  # it goes to and fro without moving anything
+                status[j] = elimination.PUT_OFF  # it goes to and fro without moving anything
             work.k[col.W_STOOD, j] = 1
         for i in range(n):
             f[i] += step * work.v[col.W_DF, i]
             a[i] += step * work.v[col.W_DA, i]
-        if status[j] == FREE and would_be_singular(A, n, status, d, j, work):
-            status[j] = PUT_OFF
+        if status[j] == elimination.FREE and would_be_singular(A, n, status, d, j, work):
+            status[j] = elimination.PUT_OFF
             continue
         change_side(status, a, f, j)
     return STUCK
@@ -166,13 +158,13 @@ def next_contact(n, joint, status, again, a, seed, order):
     """Joints in random order, then the most violated, then what was put off and is violated still; -1: none."""
     least, which, open_joint = np.inf, col.NONE, False
     for i in range(n):
-        open_joint = open_joint or (joint[i] == 1 and status[i] == OPEN)
-        if joint[i] == 0 and status[i] == OPEN and a[i] < least:
+        open_joint = open_joint or (joint[i] == 1 and status[i] == elimination.OPEN)
+        if joint[i] == 0 and status[i] == elimination.OPEN and a[i] < least:
             least, which = a[i], i
     if open_joint:
         permutation(seed, n, order)
         for k in range(n):
-            if joint[order[k]] == 1 and status[order[k]] == OPEN:
+            if joint[order[k]] == 1 and status[order[k]] == elimination.OPEN:
                 return order[k]
     else:
         for _ in range(n):  # the draws are made, as the original makes them, but no order is needed
@@ -181,7 +173,7 @@ def next_contact(n, joint, status, again, a, seed, order):
         return which
     worst = 0.0
     for i in range(n):
-        if status[i] == PUT_OFF and again[i] == 0 and violated(joint, a, i, worst):
+        if status[i] == elimination.PUT_OFF and again[i] == 0 and violated(joint, a, i, worst):
             worst, which = abs(a[i]), i
     return which if worst > PUT_OFF_SMALL else -1
 
@@ -190,7 +182,7 @@ def next_contact(n, joint, status, again, a, seed, order):
 def seen_before(n, status, d, work, seen):
     """Has every contact been taken, and was this very state met with d before? Notes it down if not."""
     for i in range(n):
-        if status[i] == OPEN:
+        if status[i] == elimination.OPEN:
             return False, seen
     for s in range(seen):
         same = work.history[s, n] == d
@@ -216,14 +208,14 @@ def solve(A, b, n, joint, seed, f, a, work):
     status, again = work.k[col.W_STATUS], work.k[col.W_AGAIN]
     for i in range(n):
         f[i], a[i] = 0.0, b[i]
-        status[i], again[i] = OPEN, 0
+        status[i], again[i] = elimination.OPEN, 0
     forget_factors(A, n, work)
     seen = 0
     while True:
         d = next_contact(n, joint, status, again, a, seed, work.k[col.W_ORDER])
         if d < 0:
             return SOLVED
-        if status[d] == PUT_OFF:
+        if status[d] == elimination.PUT_OFF:
             again[d] = 1
         loop, seen = seen_before(n, status, d, work, seen)
         if loop:
@@ -232,7 +224,7 @@ def solve(A, b, n, joint, seed, f, a, work):
         if outcome == STUCK:
             return STUCK
         if outcome >= 0:
-            status[outcome] = PUT_OFF
+            status[outcome] = elimination.PUT_OFF
         else:
             for i in range(n):
                 again[i] = 0
@@ -246,7 +238,7 @@ def worst_violation(A, b, n, joint, f):
         a = b[i]
         for j in range(n):
             a += A[i, j] * f[j]
-        if joint[i] == 1 or abs(f[i]) > SMALL:
+        if joint[i] == 1 or abs(f[i]) > elimination.SMALL:
             worst = max(worst, abs(a))
         else:
             worst = max(worst, -a)

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from reference_engine.planar_model.errors import WorldError
+from reference_engine.errors import WorldError
 
 EXTRA_ACCELERATIONS = (
     "none",

@@ -20,7 +20,7 @@ POLYGON, DISC, HALF_PLANE, BOWL = range(4)
 CHORD = np.pi / 12.0  # rad of an arc
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Polygon:
     """Simple, convex or not, either orientation."""
 
@@ -44,8 +44,8 @@ class Disc:
 class HalfPlane:
     """Solid behind the line through `point`; `normal` points out of the solid."""
 
-    point: ArrayLike  # (2,) m
-    normal: ArrayLike  # (2,) any length
+    point: ArrayLike = (0.0, 0.0)  # (2,) m
+    normal: ArrayLike = (0.0, 1.0)  # (2,) any length
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from reference_engine import elementary
 from reference_engine.contact_problems.cone_problem import ConeProblem, contact_jacobian
 from reference_engine.contact_problems.cone_solve import solve_cones
-from reference_engine.contact_problems.errors import ContactForceError
 from reference_engine.dense import mul
+from reference_engine.errors import ContactForceError, SpatialWorldError, UnresolvedStepError, overlap_at_start
 from reference_engine.geometry.cells import overlapping_boxes
 from reference_engine.geometry.ellipsoid_proximity import (
     ellipsoid_proximities,
@@ -34,9 +33,10 @@ from reference_engine.geometry.ellipsoid_proximity import (
     sphere_interior_proximities,
 )
 from reference_engine.geometry.proximities import Proximities
-from reference_engine.heaps.errors import SpatialWorldError, UnresolvedStepError, overlap_at_start
 from reference_engine.heaps.settings import SpatialSettings
 from reference_engine.heaps.world import EllipsoidWorld, HalfSpace, scalar
+from reference_engine.rotation import matrices, product, tangents
+from reference_engine.rotation_kernels import exponential
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -301,10 +301,7 @@ class MobilityStepper:
 
 def frames(normal: Array) -> Array:
     """(C, 3, 3) normal and two tangents as rows."""
-    least = np.eye(3)[np.argmin(np.abs(normal), axis=1)]
-    first = np.cross(normal, least)
-    first /= np.linalg.norm(first, axis=1, keepdims=True)
-    return np.stack([normal, first, np.cross(normal, first)], axis=1)
+    return np.stack([normal, *tangents(normal)], axis=1)
 
 
 def rigid_mobility(world: EllipsoidWorld, orientation: Array) -> sparse.csr_array:
@@ -316,25 +313,7 @@ def rigid_mobility(world: EllipsoidWorld, orientation: Array) -> sparse.csr_arra
     return sparse.block_diag(list(blocks), format="csr")
 
 
-def matrices(orientation: Array) -> Array:
-    """(B, 3, 3) from body axes to world axes, of unit quaternions."""
-    w, x, y, z = orientation.T
-    rows = (
-        (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
-        (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
-        (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
-    )
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-
-
 def moved(position: Array, orientation: Array, twist: Array, h: float) -> tuple[Array, Array]:
-    turn = h * twist[:, 3:]
-    angle = np.sqrt(np.einsum("bi,bi->b", turn, turn))
-    c, v = (
-        elementary.cos(0.5 * angle)[:, None],
-        turn * np.where(angle > 1e-8, elementary.sin(0.5 * angle) / np.where(angle > 0.0, angle, 1.0), 0.5)[:, None],
-    )
-    w, own = orientation[:, :1], orientation[:, 1:]
-    new = np.hstack([c * w - np.einsum("bi,bi->b", v, own)[:, None], c * own + w * v + np.cross(v, own)])
+    new = product(exponential(h * twist[:, 3:]), orientation)
     new /= np.sqrt(np.einsum("bi,bi->b", new, new))[:, None]
-    return position + h * twist[:, :3], np.ascontiguousarray(new)
+    return position + h * twist[:, :3], new

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reference_engine.heaps.errors import SpatialWorldError
+from reference_engine.errors import SpatialWorldError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from reference_engine.dense import mul
 from reference_engine.elementary import squared
-from reference_engine.heaps.errors import SpatialWorldError
+from reference_engine.errors import SpatialWorldError
 from reference_engine.heaps.settings import SpatialSettings
 from reference_engine.heaps.stepper import Stepper
 from reference_engine.heaps.world import EllipsoidWorld, scalar
+from reference_engine.rotation import matrices
 
 Array = NDArray[np.float64]
 
@@ -87,13 +88,7 @@ def simulate_ellipsoids(
 def ellipsoid_energy(world: EllipsoidWorld, motion: EllipsoidMotion) -> Array:
     """(S,) J: kinetic and of gravity's potential, 0 at the origin, of all bodies that move."""
     moving = ~world.fixed
-    w, x, y, z = np.moveaxis(motion.orientation, 2, 0)
-    columns = (
-        (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)),
-        (2.0 * (x * y - w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + w * x)),
-        (2.0 * (x * z + w * y), 2.0 * (y * z - w * x), 1.0 - 2.0 * (x * x + y * y)),
-    )
-    own = np.stack([sum(c[i] * motion.spin[..., i] for i in range(3)) for c in columns], axis=2)
+    own = np.einsum("sbij,sbi->sbj", matrices(motion.orientation), motion.spin)
     per_body = 0.5 * world.mass * (squared(motion.velocity)).sum(axis=2) + 0.5 * (world.inertia * squared(own)).sum(
         axis=2
     )

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.elementary import squared
+from reference_engine.errors import SpatialWorldError
 from reference_engine.geometry.ellipsoid_proximity import MOST_AXIS, direction, number, numbers, placed
-from reference_engine.heaps.errors import SpatialWorldError
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]

@@ -19,8 +19,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.errors import JointError, MechanismError
 from reference_engine.multibody.dynamics import System
-from reference_engine.multibody.errors import JointError, MechanismError
 from reference_engine.multibody.impulses import ByImpulses
 from reference_engine.ode import Dop853
 

@@ -19,8 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from reference_engine import elementary
 from reference_engine.dense import mul, norm
-from reference_engine.multibody.errors import MechanismError
+from reference_engine.errors import MechanismError
 from reference_engine.multibody.links import check_ends, vector
+from reference_engine.rotation import tangents
 
 Array = NDArray[np.float64]
 Course = Callable[[float], tuple[float, float, float]]
@@ -88,8 +89,7 @@ class DriveRow:
         self.a, self.b, self._axis, self._points = a, b, axis, (point_a, point_b)
         self._course, self._size, self._name = joint.course, size, joint.name
         self._turns = joint.turns
-        helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
-        self._u = np.cross(axis, helper) / norm(np.cross(axis, helper))
+        self._u, _ = tangents(axis)
         ahead = np.cross(axis, self._turned(self._at(0.0)[0]))
         self._w = mul(mul(rotation[b].T, rotation[a]), ahead)
 

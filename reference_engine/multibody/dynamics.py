@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from reference_engine.dense import mul, norm, svd
 from reference_engine.elementary import squared
-from reference_engine.multibody.errors import JointError, MechanismError
+from reference_engine.errors import JointError, MechanismError
 from reference_engine.multibody.friction import sliding, with_friction
 from reference_engine.multibody.kinematics import PlanarPoses, Poses, SpatialPoses, rotated, turned_freely
 from reference_engine.multibody.links import GROUND, numbers
-from reference_engine.multibody.mechanism import Mechanism
+from reference_engine.multibody.mechanism import Mechanism, size_of
 from reference_engine.multibody.rows import Placed, Rows, lifted
 
 Array = NDArray[np.float64]
@@ -398,19 +398,3 @@ def spring_points(ends: tuple[int, int, Array, Array], position: Array, rotation
     a, b, on_a, on_b = ends
     arm_a, arm_b = mul(rotation[a], on_a), mul(rotation[b], on_b)
     return position[b] + arm_b - position[a] - arm_a, arm_a, arm_b
-
-
-def size_of(mechanism: Mechanism, position: Array) -> float:
-    """m: the largest arm or length in it; of free links their radius of gyration, or 1."""
-    found = [1e-300]
-    for joint in mechanism.joints:
-        found += [float(norm(p)) for i, p in
-                  ((joint.first, joint.first_point), (joint.second, joint.second_point))
-                  if p is not None and i != GROUND]  # fmt: skip
-        found.append(getattr(joint, "length", 0.0))
-        found.append(float(np.max(getattr(joint, "semi_axes", 0.0))))
-    for link in mechanism.links:
-        if not link.fixed:
-            found.append(float(np.sqrt(np.max(link.inertia) / link.mass)))
-    size = max(found)
-    return size if size > 1e-290 else max(1.0, float(np.abs(position).max()))

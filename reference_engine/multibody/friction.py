@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.dense import determinant, mul, norm, solve
-from reference_engine.multibody.errors import JointError
+from reference_engine.errors import JointError
 
 if TYPE_CHECKING:
     from reference_engine.multibody.dynamics import Constraints, System

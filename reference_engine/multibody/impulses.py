@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from reference_engine.dense import mul
 from reference_engine.elementary import squared
+from reference_engine.errors import JointError, MechanismError
 from reference_engine.multibody.dynamics import Constraints, System
-from reference_engine.multibody.errors import JointError, MechanismError
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

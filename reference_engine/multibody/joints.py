@@ -10,12 +10,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from reference_engine.dense import norm
+from reference_engine.errors import MechanismError
 from reference_engine.multibody.driven import Drive
-from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.links import check_ends, vector
 from reference_engine.multibody.rolling import Rolling
 from reference_engine.multibody.winding import Winding
@@ -119,11 +117,3 @@ def ball(first: int, second: int, **points: Any) -> Coupling:
 def revolute(first: int, second: int, **points: Any) -> Coupling:
     """Points together in the plane."""
     return Coupling(first=first, second=second, linear=0, angular=1, **points)
-
-
-def across(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two unit vectors that stand on a unit vector and on each other."""
-    helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
-    u = np.cross(axis, helper)
-    u /= norm(u)
-    return u, np.cross(axis, u)

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.elementary_kernels import cosines_and_sines
+from reference_engine.rotation import matrices_by_direction, product
+from reference_engine.rotation_kernels import exponential
 
 Array = NDArray[np.float64]
 FIRST, SECOND = np.array([1, 2, 0]), np.array([2, 0, 1])
@@ -64,7 +66,7 @@ class SpatialPoses:
     def placed(self, q: Array) -> tuple[Array, Array]:
         position, rotation = np.zeros((self.links + 1, 3)), np.empty((self.links + 1, 3, 3))
         position[:-1] = q[:, :3]
-        rotation[:-1] = matrices(q[:, 3:])
+        rotation[:-1] = matrices_by_direction(q[:, 3:])
         rotation[-1] = np.eye(3)
         return position, rotation
 
@@ -96,42 +98,6 @@ class SpatialPoses:
 
 
 Poses = PlanarPoses | SpatialPoses
-
-
-def product(p: Array, q: Array) -> Array:
-    """Quaternions (N, 4) by (N, 4)."""
-    a, b, c, d = p.T
-    w, x, y, z = q.T
-    return np.stack(
-        [
-            a * w - b * x - c * y - d * z,
-            a * x + b * w + c * z - d * y,
-            a * y - b * z + c * w + d * x,
-            a * z + b * y - c * x + d * w,
-        ],
-        axis=1,
-    )
-
-
-def exponential(turn: Array) -> Array:
-    """Quaternions (N, 4) of rotation vectors (N, 3) [rad]."""
-    half = 0.5 * np.sqrt(np.einsum("ij,ij->i", turn, turn))
-    q = np.empty((len(turn), 4))
-    q[:, 0], sine = cosines_and_sines(half)
-    q[:, 1:] = 0.5 * np.where(half > 0.0, sine / np.where(half > 0.0, half, 1.0), 1.0)[:, None] * turn
-    return q
-
-
-def matrices(q: Array) -> Array:
-    """Rotations (N, 3, 3) of quaternions (N, 4), of any length: by their directions."""
-    scale = 2.0 / np.einsum("ij,ij->i", q, q)
-    w, x, y, z = q.T
-    sx, sy, sz = scale * x, scale * y, scale * z
-    R = np.empty((len(q), 3, 3))
-    R[:, 0, 0], R[:, 0, 1], R[:, 0, 2] = 1.0 - sy * y - sz * z, sx * y - sz * w, sx * z + sy * w
-    R[:, 1, 0], R[:, 1, 1], R[:, 1, 2] = sx * y + sz * w, 1.0 - sx * x - sz * z, sy * z - sx * w
-    R[:, 2, 0], R[:, 2, 1], R[:, 2, 2] = sx * z - sy * w, sy * z + sx * w, 1.0 - sx * x - sy * y
-    return R
 
 
 def turned_freely(q: Array, own: Array, inertia: Array, inverse: Array, h: float) -> tuple[Array, Array]:

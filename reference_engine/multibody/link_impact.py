@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from reference_engine.contact_problems.effective_mass import inverse_mass_through_joints
 from reference_engine.contact_problems.impact_laws import Impact, impact
 from reference_engine.dense import mul, norm, solve
+from reference_engine.errors import MechanismError
 from reference_engine.multibody.dynamics import System
-from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.links import vector
 from reference_engine.multibody.mechanism import Mechanism
 from reference_engine.multibody.motion import with_states

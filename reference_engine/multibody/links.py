@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.dense import norm
-from reference_engine.multibody.errors import MechanismError
+from reference_engine.errors import MechanismError
 
 Array = NDArray[np.float64]
 GROUND = -1  # the link that is the world

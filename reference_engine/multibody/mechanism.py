@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine.dense import norm
+from reference_engine.errors import MechanismError
 from reference_engine.multibody.driven import Drive
-from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.joints import Coupling, Joint
 from reference_engine.multibody.links import GROUND, Link, check_ends, vector
 from reference_engine.multibody.rolling import Rolling
@@ -142,3 +143,19 @@ class Mechanism:
                 f"{path}.one_sided: of linear {joint.linear}, angular {joint.angular}; allowed where one row is held: "
                 f"{'linear 1, angular 1' if planar else 'linear 2, angular 3'}"
             )
+
+
+def size_of(mechanism: Mechanism, position: Array) -> float:
+    """m: the largest arm or length in it; of free links their radius of gyration, or 1."""
+    found = [1e-300]
+    for joint in mechanism.joints:
+        found += [float(norm(p)) for i, p in
+                  ((joint.first, joint.first_point), (joint.second, joint.second_point))
+                  if p is not None and i != GROUND]  # fmt: skip
+        found.append(getattr(joint, "length", 0.0))
+        found.append(float(np.max(getattr(joint, "semi_axes", 0.0))))
+    for link in mechanism.links:
+        if not link.fixed:
+            found.append(float(np.sqrt(np.max(link.inertia) / link.mass)))
+    size = max(found)
+    return size if size > 1e-290 else max(1.0, float(np.abs(position).max()))

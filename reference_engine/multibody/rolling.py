@@ -25,9 +25,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import squared
-from reference_engine.multibody.errors import MechanismError
-from reference_engine.multibody.kinematics import matrices
+from reference_engine.errors import MechanismError
 from reference_engine.multibody.links import GROUND, check_ends, vector
+from reference_engine.rotation import matrices_by_direction
 
 Array = NDArray[np.float64]
 
@@ -104,7 +104,7 @@ class RollingRows:
         self._radius = float(np.max(joint.semi_axes))
         self._turn = joint.turning * self._normal
         self.friction = joint.friction
-        self._centre, self._axes = np.asarray(joint.centre), matrices(np.asarray(joint.turned)[None])[0]
+        self._centre, self._axes = np.asarray(joint.centre), matrices_by_direction(np.asarray(joint.turned)[None])[0]
 
     def evaluate(self, position: Array, rotation: Array) -> tuple[Array, Array, float]:
         """rho (3,), n (3,) and the gap, of a pose of all links."""

@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import squared
+from reference_engine.errors import MechanismError
 from reference_engine.multibody.driven import Drive, DriveRow
-from reference_engine.multibody.errors import MechanismError
-from reference_engine.multibody.joints import PARALLEL, Coupling, Distance, Joint, across
+from reference_engine.multibody.joints import PARALLEL, Coupling, Distance, Joint
 from reference_engine.multibody.kinematics import cross
 from reference_engine.multibody.rolling import Rolling, RollingRows
 from reference_engine.multibody.winding import Winding, WindingRow
+from reference_engine.rotation import tangents
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -243,7 +244,7 @@ def fixed_directions(joint: Coupling, *, planar: bool) -> list[Array]:
         return list(np.eye(3)[: 2 if planar else 3])
     axis = lifted(joint.axis)
     if joint.linear == 1:
-        return [np.array([-axis[1], axis[0], 0.0])] if planar else list(across(axis))
+        return [np.array([-axis[1], axis[0], 0.0])] if planar else list(tangents(axis))
     return [axis] if joint.linear == 2 and not planar else []
 
 
@@ -258,7 +259,7 @@ def fixed_turns(joint: Coupling, relative: Array, *, planar: bool, path: str) ->
         return []
     axis = lifted(joint.turn_axis if joint.turn_axis is not None else joint.axis)
     if joint.angular == 1:
-        return [(u, mul(relative, axis)) for u in across(axis)]
+        return [(u, mul(relative, axis)) for u in tangents(axis)]
     second = lifted(joint.second_axis)
     if norm(np.cross(mul(relative, axis), second)) < PARALLEL:
         raise MechanismError(f"{path}.second_axis: parallel to turn_axis at the start; two axes that cross are needed")

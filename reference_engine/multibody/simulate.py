@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
-from reference_engine.dense import inverse, mul
-from reference_engine.elementary import squared
+from reference_engine.errors import JointError, MechanismError
+from reference_engine.events import Segment, first_fall, follow
 from reference_engine.multibody.accelerations import ByAccelerations, Stabilise
 from reference_engine.multibody.closing import STILL, active_rows, after_impact
 from reference_engine.multibody.dynamics import System, greatest
-from reference_engine.multibody.errors import JointError, MechanismError
 from reference_engine.multibody.friction import SHARE, Contacts
 from reference_engine.multibody.impulses import ByImpulses
 from reference_engine.multibody.links import numbers
@@ -23,7 +20,6 @@ from reference_engine.multibody.motion import JointEvent, MechanismMotion
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-Margins = Callable[[float, Array], Array]
 Hold = Literal["accelerations", "impulses"]
 
 HOLDS = ("accelerations", "impulses")
@@ -31,15 +27,6 @@ STABILISES = ("projection", "baumgarte", "none")
 SLACK = 1e-14  # of the size: an open row that is closed by less goes on
 MOST_EVENTS = 2000
 MOST_IDLE = 50  # events in a row after which all is as it was
-DEEPEST = 20  # halvings of a step that is looked through
-
-NODES, FINE = np.linspace(0.0, 1.0, 5), np.linspace(0.0, 1.0, 33)
-QUARTIC = mul(np.vander(FINE, 5), inverse(np.vander(NODES, 5)))  # (33, 5) through all nodes,
-PARABOLA = np.zeros_like(QUARTIC)  # and through every other one
-PARABOLA[:, ::2] = mul(np.vander(FINE, 3), inverse(np.vander(NODES[::2], 3)))
-OFF = np.abs(np.prod(FINE[:, None] - NODES, axis=1))  # how an interpolant's error is spread, 1 at most
-OFF /= OFF.max()
-TRUST = 0.5  # of what the two differ by is the quartic off, at most
 
 
 def simulate_mechanism(
@@ -68,16 +55,8 @@ def simulate_mechanism(
     if not 1e-15 < tolerance < 0.1:
         raise MechanismError(f"tolerance: {tolerance!r}; between 1e-15 and 0.1")
     run = _Run(System(mechanism), hold, float(tolerance), stabilise, float(alpha))
-    for time in at:
-        run.to(float(time))
+    run.samples = [(y, run.active) for y in follow(run, at.tolist())]
     return run.motion(at)
-
-
-def _dip(values: Array) -> Array:
-    """By how much functions (T, O) come below their values at inner points, between these and their neighbours."""
-    slope, bend = values[2:] - values[:-2], values[2:] - 2.0 * values[1:-1] + values[:-2]
-    inside = np.abs(slope) < 2.0 * bend
-    return np.where(inside, squared(slope) / (8.0 * np.where(inside, bend, 1.0)), 0.0)
 
 
 class _Run:
@@ -91,82 +70,69 @@ class _Run:
         self.idle = 0
         self.samples: list[tuple[Array, Flags]] = []
         self.active = self.bilateral
-        self._at: Callable[[float], Array] | None = None
-        self._change: float | None = None  # when in the present step a one-sided joint closes or lets go
-        y = system.close(system.start, self.bilateral)
-        self._resume(self._met(y))
 
-    def to(self, time: float) -> None:
-        """On to the time, and a sample there."""
-        while (self.stepper.time if self._change is None else self._change) < time or self._change == time:
-            if self._change is not None:
-                self._meet(self._change)
-                continue
-            # Impulses land on the samples: a state inside a step costs them the step again.
-            self._advance(time if self.hold == "impulses" else np.inf)
-        y = self.stepper.y if self._at is None else self._at(time)
-        self.samples.append((y, self.active))
+    def begin(self) -> Segment:
+        return self._resume(self._met(self.system.close(self.system.start, self.bilateral)))
 
-    def _advance(self, limit: float) -> None:
+    def step(self, until: float) -> Segment:
+        """Impulses land on the samples: a state inside a step costs them the step again."""
+        limit = until if self.hold == "impulses" else np.inf
         start, before = self.stepper.time, self.stepper.y
         if self.rubbing and isinstance(self.stepper, ByAccelerations):
             left = self.rubbing.way_left(start, before, self.active)
             if left < 0.0:
-                self._stick(self.rubbing, start - left, before - left * self.stepper.rate(start, before))
-                return
+                stuck = before - left * self.stepper.rate(start, before)
+                return Segment(start, lambda _: stuck, event=start - left)
             limit = min(limit, start + SHARE * left)
-        at = self.stepper.step(limit)
+        segment = Segment(at=self.stepper.step(limit), end=self.stepper.time)
         self.steps += 1
-        self._at = at
         if self.rubbing:
-            self._rub(self.rubbing, start, before, at)
-            return
-        if not self.system.rows.one_sided.any():
-            return
-        self._change = self._first_change(start, before, self.stepper.time, at, self._margins)
+            self._rub(self.rubbing, start, before, segment)
+        elif self.system.rows.one_sided.any():
+            return segment._replace(event=first_fall(self._margins, start, before, segment, SLACK))
+        return segment
 
-    def _meet(self, time: float) -> None:
-        """On from the change that was found inside the step."""
-        assert self._at is not None
-        y = self._at(time)
+    def resolve(self, time: float, state: Array) -> Segment:
+        """A slip has come to its end, or a one-sided joint closes or lets go."""
         if len(self.events) > MOST_EVENTS:
-            raise JointError(f"t = {time:.9g} s: more than {MOST_EVENTS} events of one-sided joints")
+            what = "contacts with friction" if self.rubbing else "one-sided joints"
+            raise JointError(f"t = {time:.9g} s: more than {MOST_EVENTS} events of {what}")
+        self.time = time
+        return self._stick(self.rubbing, time, state) if self.rubbing else self._meet(time, state)
+
+    def _meet(self, time: float, y: Array) -> Segment:
         if self.idle > MOST_IDLE:
             k = int(np.argmin(self._margins(time, y)))
             joint = int(self.system.rows.joint[self.system.rows.one_sided][k])
             raise JointError(
                 f"t = {time:.9g} s: joints[{joint}] closes again and again, and is neither struck nor held"
             )
-        self.time = time
-        self._resume(self._met(y))
+        return self._resume(self._met(y))
 
     # --- friction ------------------------------------------------------------------------------------
 
-    def _rub(self, contacts: Contacts, start: float, before: Array, at: Callable[[float], Array]) -> None:
+    def _rub(self, contacts: Contacts, start: float, before: Array, segment: Segment) -> None:
         """Raises JointError where in a step the force of a contact that sticks leaves the cone."""
 
         def margins(time: float, y: Array) -> Array:
             return contacts.margins(time, y, self.active)
 
         sticking = (self.active & self.system.rows.sticking).any()
-        time = self._first_change(start, before, self.stepper.time, at, margins) if sticking else None
+        time = first_fall(margins, start, before, segment, SLACK) if sticking else None
         if time is not None:
-            joint = contacts.joint(contacts.number[int(np.argmin(margins(time, at(time))))])
+            joint = contacts.joint(contacts.number[int(np.argmin(margins(time, segment.at(time))))])
             raise JointError(f"t = {time:.15g} s: joints[{joint}] slips; what has stuck does not slide again here")
         contacts.check(self.stepper.time, self.stepper.y, self.active)
 
-    def _stick(self, contacts: Contacts, time: float, y: Array) -> None:
-        """A slip has come to its end."""
-        if len(self.events) > MOST_EVENTS:
-            raise JointError(f"t = {time:.9g} s: more than {MOST_EVENTS} events of contacts with friction")
-        y, before, self.time = self.system.close(y, self.active, time), self.active, time
+    def _stick(self, contacts: Contacts, time: float, y: Array) -> Segment:
+        y, before = self.system.close(y, self.active, time), self.active
         self.active = contacts.settled(time, y, before)
         for i in contacts.number:
             row = contacts.first(i) + 1
             if self.active[row] and not before[row]:
                 self.events.append(JointEvent(time=time, joint=contacts.joint(i), kind="grips"))
         contacts.check(time, y, self.active)
-        self._resume(y)
+        return self._resume(y)
 
     # --- one-sided joints ----------------------------------------------------------------------------
 
@@ -192,12 +158,11 @@ class _Run:
         joint = int(self.system.rows.joint[row])
         self.events.append(JointEvent(time=self.time + later, joint=joint, kind=kind, impulse=impulse))
 
-    def _resume(self, y: Array) -> None:
+    def _resume(self, y: Array) -> Segment:
         if hasattr(self, "stepper"):
             self.gap_moved = max(self.gap_moved, self.stepper.gap_moved)
             self.energy_moved += self.stepper.energy_moved
         y = self.system.close(y, self.active, self.time)
-        self._at = self._change = None
         q, _ = self.system.split(y)
         gap = self.system.rows.evaluate(*self.system.poses.placed(q), self.time).gap
         rates = self.system.rates(self.system.constraints_at(q, self.active, self.time), self.system.split(y)[1])
@@ -212,8 +177,7 @@ class _Run:
             self.stepper = ByAccelerations(
                 self.system, self.time, y, self.active, self.tolerance, self.stabilise, self.alpha
             )
-
-    # --- events --------------------------------------------------------------------------------------
+        return Segment(self.time, lambda time: y)
 
     def _margins(self, time: float, y: Array) -> Array:
         """Of one-sided rows: the gap of those that are open [m], above what they were closed by since the last event;
@@ -228,59 +192,6 @@ class _Run:
             gap = np.where(self.active, force, gap)
         found: Array = gap[one]
         return found
-
-    def _first_change(
-        self, start: float, y: Array, end: float, at: Callable[[float], Array], margins: Margins
-    ) -> float | None:
-        """When the first margin falls below 0, or None.
-
-        A step is halved where the quartic through five looks, less what it may be off, comes below 0 between them: what
-        falls and rises again in a small part of a step is found.
-        """
-        known = {start: np.maximum(margins(start, y), SLACK)}  # an event is over when it has been met
-
-        def margins_at(time: float) -> Array:
-            if time not in known:
-                known[time] = margins(time, at(time))
-            return known[time]
-
-        def first(low: float, high: float, depth: int) -> float | None:
-            times = [low, *(low + (high - low) * NODES[1:-1]).tolist(), high]
-            found = np.array([margins_at(time) for time in times])
-            fine = mul(QUARTIC, found)
-            least = fine - OFF[:, None] * TRUST * np.abs(fine - mul(PARABOLA, found)).max(axis=0)
-            least[1:-1] -= _dip(fine)
-            below = np.flatnonzero((found[1:] < 0.0).any(axis=1))
-            sure = 8 * int(below[0]) if len(below) else 32
-            between = (np.arange(33) % 8 != 0) & (np.arange(33) < sure)
-            if depth < DEEPEST and (least[between] < 0.0).any():
-                middle = times[2]
-                early = first(low, middle, depth + 1)
-                return first(middle, high, depth + 1) if early is None else early
-            if not len(below):
-                return None
-            k = int(below[0])
-
-            def fall(row: int) -> float:
-                return self._root(lambda time: float(margins_at(time)[row]), times[k], times[k + 1], start)
-
-            return min(fall(int(row)) for row in np.flatnonzero(found[k + 1] < 0.0))
-
-        return first(start, end, 0)
-
-    def _root(self, margin: Callable[[float], float], low: float, high: float, start: float) -> float:
-        """Where a margin falls to 0 that is below it at high, and above at low; if low is the start, just after it.
-
-        At the start it is round-off of either sign, in which no root is looked for.
-        """
-        if low == start:
-            middle = 0.5 * (low + high)
-            while low < middle < high and margin(middle) <= 0.0:
-                middle, high = 0.5 * (low + middle), middle
-            if not low < middle < high:
-                return low
-            low = middle
-        return float(brentq(margin, low, high, xtol=1e-15, rtol=1e-15, maxiter=100))
 
     # --- the result ----------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from reference_engine import elementary
 from reference_engine.dense import mul
 from reference_engine.elementary import squared
-from reference_engine.multibody.errors import JointError, MechanismError
+from reference_engine.errors import JointError, MechanismError
 from reference_engine.multibody.links import check_ends, vector
 
 Array = NDArray[np.float64]

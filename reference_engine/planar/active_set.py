@@ -3,21 +3,9 @@
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel
+from reference_engine.contact_problems import friction_modes as modes
 from reference_engine.contact_problems.friction import INDETERMINATE as TWO_MOTIONS
 from reference_engine.contact_problems.friction import NONE, SOLVED
-from reference_engine.contact_problems.friction_modes import (
-    BILATERAL,
-    OPEN,
-    SEPARATING,
-    SLIDING_MINUS,
-    SLIDING_PLUS,
-    SLIPS_MINUS,
-    SLIPS_PLUS,
-    SMOOTH,
-    STICKING,
-    STICKS,
-)
-from reference_engine.contact_problems.friction_modes import CLOSED as PRESSES_ONLY
 from reference_engine.planar import layout as col
 from reference_engine.planar.impact import load, solve
 from reference_engine.planar.islands import divide
@@ -55,12 +43,12 @@ CLEAR = 10.0  # times the round-off of a gap: so far past it, or a bounce that l
 @kernel
 def kind_of(found, k, slip, still):
     if found.id[k, col.ROLE] == col.JOINT:
-        return BILATERAL
+        return modes.BILATERAL
     if found.id[k, col.ROLE] != col.CONTACT or found.value[k, col.STATIC_FRICTION] == 0.0:
-        return SMOOTH
+        return modes.SMOOTH
     if abs(slip) <= still:
-        return STICKING
-    return SLIDING_PLUS if slip > 0.0 else SLIDING_MINUS
+        return modes.STICKING
+    return modes.SLIDING_PLUS if slip > 0.0 else modes.SLIDING_MINUS
 
 
 @kernel
@@ -104,7 +92,7 @@ def resting_island(loop, found, n, s, active, event, work, log, still, slip_tole
     own = work.first_contact[s + 1] - first
     for p in range(own):
         k = work.order[first + p]
-        event.mode[k], event.force[2 * k], event.force[2 * k + 1] = OPEN, 0.0, 0.0
+        event.mode[k], event.force[2 * k], event.force[2 * k + 1] = modes.OPEN, 0.0, 0.0
         role = found.id[k, col.ROLE]
         if role != col.JOINT and G[k, col.RATE] > event.slow[k]:
             continue
@@ -112,7 +100,7 @@ def resting_island(loop, found, n, s, active, event, work, log, still, slip_tole
         problem.kind[m] = kind_of(found, k, G[k, col.SLIP], slip_tolerance)
         problem.base[m] = 0.0
         was = matching_contact(active, loop.counters[col.ACTIVE], found, k)
-        answer.mode[m], answer.f[2 * m], answer.f[2 * m + 1] = PRESSES_ONLY, 0.0, 0.0
+        answer.mode[m], answer.f[2 * m], answer.f[2 * m + 1] = modes.CLOSED, 0.0, 0.0
         if was >= 0:
             answer.mode[m] = active.id[was, col.GUESS]
             answer.f[2 * m], answer.f[2 * m + 1] = active.value[was, col.FORCE_N], active.value[was, col.FORCE_T]
@@ -121,10 +109,10 @@ def resting_island(loop, found, n, s, active, event, work, log, still, slip_tole
     for r in range(m):
         k = event.of[r]
         problem.b[2 * r], problem.b[2 * r + 1] = work.b[2 * k], work.b[2 * k + 1]
-        if problem.kind[r] == SLIDING_PLUS or problem.kind[r] == SLIDING_MINUS:
-            drag = problem.friction[r] if problem.kind[r] == SLIDING_PLUS else -problem.friction[r]
+        if problem.kind[r] == modes.SLIDING_PLUS or problem.kind[r] == modes.SLIDING_MINUS:
+            drag = problem.friction[r] if problem.kind[r] == modes.SLIDING_PLUS else -problem.friction[r]
             if problem.A[2 * r, 2 * r] - drag * problem.A[2 * r, 2 * r + 1] <= 0.0:  # Painleve: parting, where it can
-                answer.mode[r] = OPEN
+                answer.mode[r] = modes.OPEN
     outcome = NONE
     if not diverges:
         outcome, _ = solve(loop, found, m, 0.25 * neutral, event, work, log)
@@ -177,15 +165,15 @@ def mode_from_here(found, event, k, slip, still, neutral):
     """What a contact that holds does. One that presses with no force slides as it moves, or sticks."""
     mode, role = event.mode[k], found.id[k, col.ROLE]
     if role != col.CONTACT or found.value[k, col.STATIC_FRICTION] == 0.0:
-        return PRESSES_ONLY
-    if OPEN < mode < SEPARATING:
+        return modes.CLOSED
+    if modes.OPEN < mode < modes.SEPARATING:
         return mode
     motion = slip
     if abs(slip) <= still:
         motion = event.acceleration[2 * k + 1]
         if abs(motion) <= neutral:
-            return STICKS
-    return SLIPS_PLUS if motion > 0.0 else SLIPS_MINUS
+            return modes.STICKS
+    return modes.SLIPS_PLUS if motion > 0.0 else modes.SLIPS_MINUS
 
 
 @kernel
@@ -254,7 +242,7 @@ def settle(model, forces, rule, loop, active, found, n, following, event, work, 
         joins = role == col.JOINT
         if not joins and rate <= event.slow[k]:
             press = event.force[2 * k] * delassus_diagonal(model, found, k, G)
-            joins = (event.mode[k] != OPEN or a <= neutral) and not parted(loop, found, k, press)
+            joins = (event.mode[k] != modes.OPEN or a <= neutral) and not parted(loop, found, k, press)
         elif not joins and a < 0.0 and -2.0 * rate / a < rule.cutoff[0] and count[col.FADED] < MOST_FADES:
             flight = -2.0 * rate / a
             ratio = dwindling(loop, found, k, flight)
@@ -279,7 +267,7 @@ def settle(model, forces, rule, loop, active, found, n, following, event, work, 
     if fading:  # bounces that are left out press less than the weight by what they begin with: as if e were 0 just now
         for k in range(m):
             if loop.impact_times[following.id[k, col.PAIR], 0] != now[col.TIME]:
-                following.id[k, col.MODE] = PRESSES_ONLY if following.id[k, col.MODE] != STICKS else STICKS
+                following.id[k, col.MODE] = modes.CLOSED if following.id[k, col.MODE] != modes.STICKS else modes.STICKS
         count[col.FADED] += 1
         leave_out(model, loop, following, m, work)
         project(model, y, following, m, work)
@@ -299,7 +287,7 @@ def settle(model, forces, rule, loop, active, found, n, following, event, work, 
 @kernel
 def moves(mode, slip, a_t, still, neutral):
     """Does a contact with friction slide?"""
-    if mode in (STICKS, PRESSES_ONLY):
+    if mode in (modes.STICKS, modes.CLOSED):
         return False
     return abs(slip) > still or abs(a_t) > neutral
 
@@ -308,7 +296,9 @@ def moves(mode, slip, a_t, still, neutral):
 def turned(active, was, mode):
     """Did a contact that slid begin to slide the other way?"""
     before = active.id[was, col.MODE]
-    return (before == SLIPS_PLUS and mode == SLIPS_MINUS) or (before == SLIPS_MINUS and mode == SLIPS_PLUS)
+    return (before == modes.SLIPS_PLUS and mode == modes.SLIPS_MINUS) or (
+        before == modes.SLIPS_MINUS and mode == modes.SLIPS_PLUS
+    )
 
 
 @kernel

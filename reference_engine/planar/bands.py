@@ -4,18 +4,8 @@ import numpy as np
 
 from reference_engine.compiler.kernels import kernel
 from reference_engine.dop853 import dense_state, enclose
-from reference_engine.planar_model.external import (
-    FIRST,
-    HEAD,
-    LENGTH,
-    P1X,
-    P1Y,
-    STIFFNESS,
-    TAIL,
-    UX,
-    UY,
-    stretch_of,
-)
+from reference_engine.planar_model import external
+from reference_engine.planar_model.external import stretch_of
 
 AT_LENGTH = 1e-10  # m, times 1 + the band's length: a band that is neither slack nor taut
 REACHED = 1e-12  # likewise, where the search for the place ends
@@ -29,15 +19,15 @@ def first_step_on_bands(forces, time, y):
     shortest = np.inf
     for b in range(forces.bands.shape[0]):
         k = forces.bands[b]
-        if abs(stretch_of(forces, k, time, y)) <= AT_LENGTH * (1.0 + forces.row[k, LENGTH]):
+        if abs(stretch_of(forces, k, time, y)) <= AT_LENGTH * (1.0 + forces.row[k, external.LENGTH]):
             softness = 0.0
-            for side in (HEAD, TAIL):
-                body = forces.ids[k, FIRST + side]
+            for side in (external.HEAD, external.TAIL):
+                body = forces.ids[k, external.FIRST + side]
                 if body >= 0:
-                    arm = forces.row[k, P1X + 2 * side] ** 2 + forces.row[k, P1Y + 2 * side] ** 2
+                    arm = forces.row[k, external.P1X + 2 * side] ** 2 + forces.row[k, external.P1Y + 2 * side] ** 2
                     softness += 1.0 / forces.mass[body, 0] + arm / forces.mass[body, 2]
-            if softness > 0.0 and forces.row[k, STIFFNESS] > 0.0:
-                shortest = min(shortest, FEW / np.sqrt(forces.row[k, STIFFNESS] * softness))
+            if softness > 0.0 and forces.row[k, external.STIFFNESS] > 0.0:
+                shortest = min(shortest, FEW / np.sqrt(forces.row[k, external.STIFFNESS] * softness))
     return shortest
 
 
@@ -51,26 +41,26 @@ def first_taut(forces, time, h, y, free, work):
     for b in range(forces.bands.shape[0]):
         k = forces.bands[b]
         slack = -stretch_of(forces, k, time, y)
-        scale = 1.0 + forces.row[k, LENGTH]
+        scale = 1.0 + forces.row[k, external.LENGTH]
         if slack <= AT_LENGTH * scale:
             continue
         if not enclosed:
             enclose(y, work.dense, free, work.bernstein)
             enclosed = True
         fastest = 0.0
-        for side in (HEAD, TAIL):
-            body = forces.ids[k, FIRST + side]
+        for side in (external.HEAD, external.TAIL):
+            body = forces.ids[k, external.FIRST + side]
             if body >= 0:
                 at = 3 * (bodies + body)
-                arm = np.sqrt(forces.row[k, P1X + 2 * side] ** 2 + forces.row[k, P1Y + 2 * side] ** 2)
+                arm = np.sqrt(forces.row[k, external.P1X + 2 * side] ** 2 + forces.row[k, external.P1Y + 2 * side] ** 2)
                 vx, vy, spin = (
                     largest(work.bernstein, at),
                     largest(work.bernstein, at + 1),
                     largest(work.bernstein, at + 2),
                 )
                 fastest += np.sqrt(vx * vx + vy * vy) + arm * spin
-            elif side == HEAD:
-                fastest += np.sqrt(forces.row[k, UX] ** 2 + forces.row[k, UY] ** 2)
+            elif side == external.HEAD:
+                fastest += np.sqrt(forces.row[k, external.UX] ** 2 + forces.row[k, external.UY] ** 2)
         fraction = 0.0
         for _ in range(MOST_ITERATIONS):
             fraction += slack / max(1e-300, fastest * h)

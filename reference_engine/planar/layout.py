@@ -4,7 +4,7 @@ The state y is flat: poses (x, y, angle) of all rows, then twists (vx, vy, spin)
 are the world's bodies, and the background last. A body's shape is one or more convex pieces.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -348,8 +348,3 @@ def empty_log(rows: int, connectors: int, samples: int, contacts: int, events: i
         event_time=np.zeros(events),
         pose=np.zeros((events, 3 * rows)),
     )
-
-
-def doubled(log: Log) -> Log:
-    """With what is in it."""
-    return Log(**{f.name: np.concatenate([array := getattr(log, f.name), np.zeros_like(array)]) for f in fields(log)})

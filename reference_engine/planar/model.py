@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from reference_engine import elementary
 from reference_engine.compiler.structure import PackedStruct
 from reference_engine.dense import mul
+from reference_engine.errors import WorldError
 from reference_engine.planar import layout as col
 from reference_engine.planar.convex_pieces import (
     BOWL,
@@ -29,7 +30,6 @@ from reference_engine.planar.convex_pieces import (
 )
 from reference_engine.planar.layout import Model, number_of
 from reference_engine.planar_model.connectors import Joint, PathEnd, PathJoint
-from reference_engine.planar_model.errors import WorldError
 from reference_engine.planar_model.outline import centre_of_mass
 from reference_engine.planar_model.shape import Bowl, Disc, HalfPlane, Polygon
 from reference_engine.planar_model.world import World

@@ -3,15 +3,9 @@
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel
-from reference_engine.contact_problems.friction_modes import (
-    FULL_MINUS,
-    FULL_PLUS,
-    OPEN,
-    SLIPS_MINUS,
-    SLIPS_PLUS,
-    STICKS,
-)
+from reference_engine.contact_problems import friction_modes as modes
 from reference_engine.planar import layout as col
+from reference_engine.planar.advancement import between
 from reference_engine.planar.islands import divide, largest
 from reference_engine.planar.log import note_event, note_impact, sample
 from reference_engine.planar.narrow_phase import PENETRATING, find_contacts
@@ -59,25 +53,20 @@ def begin(model, rule, loop, active, work):
         )
         count[col.LET_GO] += 1
     if pulls:
-        active.id[k, col.GUESS] = OPEN
+        active.id[k, col.GUESS] = modes.OPEN
     elif k >= 0 and count[col.CONDITION] == SLIP_ENDS:
-        active.id[k, col.GUESS] = STICKS
+        active.id[k, col.GUESS] = modes.STICKS
     elif (
         k >= 0 and count[col.CONDITION] == CONE
     ):  # at the edge of its cone; else it would be within round-off of it again
         backward = work.force[k, 1] > 0.0
         if active.value[k, col.STATIC_FRICTION] > active.value[k, col.FRICTION]:
-            active.id[k, col.GUESS] = FULL_MINUS if backward else FULL_PLUS
+            active.id[k, col.GUESS] = modes.FULL_MINUS if backward else modes.FULL_PLUS
         else:
-            active.id[k, col.GUESS] = SLIPS_MINUS if backward else SLIPS_PLUS
+            active.id[k, col.GUESS] = modes.SLIPS_MINUS if backward else modes.SLIPS_PLUS
     if k >= 0 and count[col.CONDITION] == EDGE:
         count[col.EDGE_PIECE_I], count[col.EDGE_PIECE_J] = active.id[k, col.PIECE_I], active.id[k, col.PIECE_J]
     return status
-
-
-@kernel
-def between(i, j, a, b):
-    return (i == a and j == b) or (i == b and j == a)
 
 
 @kernel

@@ -6,13 +6,14 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.errors import ContactForceError, PainleveError, UnresolvedContact, WorldError
+from reference_engine.events import doubled
 from reference_engine.planar import event_loop
 from reference_engine.planar import layout as col
-from reference_engine.planar.layout import Log, LoopState, Model, doubled, number_of
+from reference_engine.planar.layout import Log, LoopState, Model, number_of
 from reference_engine.planar.model import model_in_numbers
 from reference_engine.planar.settings import IMPACT_LAWS, IMPACT_ORDERS, Settings
 from reference_engine.planar.workspace import WORKSPACES, Workspace, new_workspace
-from reference_engine.planar_model.errors import ContactForceError, PainleveError, UnresolvedContact, WorldError
 from reference_engine.planar_model.external import forces_in_numbers
 from reference_engine.planar_model.world import World
 

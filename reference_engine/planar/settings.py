@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from reference_engine.planar_model.errors import WorldError
+from reference_engine.errors import WorldError
 
 IMPACT_LAWS = ("newton", "poisson")
 IMPACT_ORDERS = ("simultaneous", "sequential")

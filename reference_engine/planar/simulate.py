@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reference_engine import elementary
+from reference_engine.errors import UnresolvedContact, WorldError
 from reference_engine.geometry import planar_shapes as measured
 from reference_engine.geometry.outline_depth import Boundary, deepest
 from reference_engine.geometry.planar_proximity import deepest_overlap
@@ -14,10 +15,9 @@ from reference_engine.planar.model import passing_pairs
 from reference_engine.planar.motion import LocatedMotion
 from reference_engine.planar.run import Run
 from reference_engine.planar.settings import Settings
-from reference_engine.planar_model.errors import UnresolvedContact, WorldError
 from reference_engine.planar_model.motion import ContactForces, Impacts, Motion
 from reference_engine.planar_model.outline import Edge, Outline, polygon_outline
-from reference_engine.planar_model.shape import Bowl, Disc, HalfPlane, Polygon, bounding_radius
+from reference_engine.planar_model.shape import Bowl, Disc, Polygon, bounding_radius
 from reference_engine.planar_model.world import Body, World
 
 Array = NDArray[np.float64]
@@ -178,26 +178,17 @@ def penetration(world: World, poses: Array, times: Array | None = None) -> float
 
 def measured_shape(body: Body) -> measured.PlanarShape:
     """Of a body without arcs but discs and bowls, about its centre of mass."""
-    shape = body.shape
-    if isinstance(shape, Polygon):
-        return measured.Polygon(shape.vertices)
-    if isinstance(shape, Outline):
-        x, y = shape.centre_of_mass
-        return measured.Polygon([(edge.start[0] - x, edge.start[1] - y) for edge in shape.edges])
-    if isinstance(shape, Disc | Bowl):
-        return measured.Disc(shape.radius) if isinstance(shape, Disc) else measured.Bowl(shape.radius)
-    return measured.HalfPlane((0.0, 0.0), (0.0, 1.0))
+    if isinstance(body.shape, Outline):
+        x, y = body.shape.centre_of_mass
+        return measured.Polygon([(edge.start[0] - x, edge.start[1] - y) for edge in body.shape.edges])
+    return body.shape
 
 
 def boundary_of(body: Body) -> Boundary:
     """Its edges as they are given, about its centre of mass."""
-    shape, none = body.shape, np.zeros((0, 2))
-    if isinstance(shape, HalfPlane | Bowl):
-        return Boundary(none, none, none, np.zeros(0), bowl_radius=shape.radius if isinstance(shape, Bowl) else 0.0)
-    if isinstance(shape, Disc):
-        start = np.array([[shape.radius, 0.0]])
-        return Boundary(start, start, np.zeros((1, 2)), np.array([2.0 * math.pi]))
-    outline = polygon_outline(shape.vertices) if isinstance(shape, Polygon) else shape
+    outline = polygon_outline(body.shape.vertices) if isinstance(body.shape, Polygon) else body.shape
+    if not isinstance(outline, Outline):
+        return measured.boundary_of(outline)
     middle, unknown = np.array(outline.centre_of_mass), (math.nan, math.nan)
     return Boundary(
         start=np.array([edge.start for edge in outline.edges]) - middle,

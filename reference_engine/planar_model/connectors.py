@@ -6,7 +6,7 @@ Body -1 is the fixed background, whose frame is the world's.
 import math
 from dataclasses import dataclass
 
-from reference_engine.planar_model.errors import WorldError
+from reference_engine.errors import WorldError
 from reference_engine.planar_model.path import Path
 
 BACKGROUND = -1

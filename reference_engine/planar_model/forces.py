@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.planar_model.errors import WorldError
+from reference_engine.errors import WorldError
 
 Array = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from reference_engine.compiler.kernels import CONFIG
-from reference_engine.planar_model.errors import WorldError
+from reference_engine.errors import WorldError
 from reference_engine.planar_model.world import World
 
 Array = NDArray[np.float64]

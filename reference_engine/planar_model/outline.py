@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from reference_engine.planar_model.errors import WorldError
+from reference_engine.errors import WorldError
 
 Array = NDArray[np.float64]
 

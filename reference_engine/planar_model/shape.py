@@ -1,4 +1,8 @@
-"""Shapes in the body frame, whose origin is the centre of mass."""
+"""Shapes in the body frame, whose origin is the centre of mass: those of the geometry, polygons convex.
+
+A half-plane is what lies below the x axis of its body, a ground at angle 0, a left wall at -pi/2; it and a bowl can
+only be fixed. Bowls are for located mode alone; the faithful mode has arcs (`Outline`).
+"""
 
 import math
 from dataclasses import dataclass
@@ -8,13 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from reference_engine.planar_model.errors import WorldError
+from reference_engine.errors import WorldError
+from reference_engine.geometry import planar_shapes
+from reference_engine.geometry.planar_shapes import Bowl, Disc, HalfPlane
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Polygon:
+class Polygon(planar_shapes.Polygon):
     """A convex polygon; vertices (V, 2) [m] counter-clockwise, relative to the centre of mass."""
 
     vertices: Array
@@ -41,40 +47,15 @@ class Polygon:
         object.__setattr__(self, "vertices", corners)
 
 
-@dataclass(frozen=True, slots=True)
-class Disc:
-    """A disc about the centre of mass; radius [m]."""
-
-    radius: float
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.radius) and self.radius > 0.0):
-            raise WorldError(f"radius: {self.radius!r} m is not a positive finite length")
-
-
-@dataclass(frozen=True, slots=True)
-class HalfPlane:
-    """Everything below the x axis of the body frame: a ground at angle 0, a left wall at -pi/2.
-
-    Its outward normal is the body's +y axis; it can only be fixed.
-    """
-
-
-@dataclass(frozen=True, slots=True)
-class Bowl:
-    """Everything outside a circle about the origin, what is inside can roll in it; radius [m]. It can only be fixed.
-
-    Located mode alone; the faithful mode has arcs (`Outline`).
-    """
-
-    radius: float
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.radius) and self.radius > 0.0):
-            raise WorldError(f"radius: {self.radius!r} m is not a positive finite length")
-
-
 Shape = Polygon | Disc | HalfPlane
+
+
+def check_shape(shape: object) -> None:
+    """Raises WorldError for a radius that is none, or a half-plane that is not the one below its body's x axis."""
+    if isinstance(shape, Disc | Bowl) and not (math.isfinite(shape.radius) and shape.radius > 0.0):
+        raise WorldError(f"radius: {shape.radius!r} m is not a positive finite length")
+    if isinstance(shape, HalfPlane) and (*np.ravel(shape.point), *np.ravel(shape.normal)) != (0.0, 0.0, 0.0, 1.0):
+        raise WorldError("shape: a half-plane is what lies below y = 0 of its body; turn and move the body")
 
 
 def box(width: float, height: float) -> Polygon:

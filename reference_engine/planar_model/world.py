@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine.errors import WorldError
 from reference_engine.planar_model.connectors import Connector
-from reference_engine.planar_model.errors import WorldError
 from reference_engine.planar_model.forces import Force
 from reference_engine.planar_model.outline import Outline
-from reference_engine.planar_model.shape import Bowl, Disc, HalfPlane, Polygon, Shape, uniform_inertia
+from reference_engine.planar_model.shape import Bowl, Disc, HalfPlane, Polygon, Shape, check_shape, uniform_inertia
 
 Array = NDArray[np.float64]
 
@@ -40,6 +40,7 @@ class Body:
     def __post_init__(self) -> None:
         if not isinstance(self.shape, SHAPES):
             raise WorldError(f"shape: {self.shape!r} is not a Polygon, Disc, HalfPlane, Outline or Bowl")
+        check_shape(self.shape)
         numbers = (*self.position, self.angle, *self.velocity, self.spin)
         if not all(map(math.isfinite, numbers)):
             raise WorldError(f"body {self.name!r}: pose and twist must be finite, not {numbers}")

@@ -21,11 +21,13 @@ from reference_engine.contact_problems.impact_laws import LAWS
 from reference_engine.contact_problems.multiple_impacts import AT_ONCE, ORDERS, multiple_impact
 from reference_engine.dense import inverse, mul, norm, solve
 from reference_engine.elementary import squared
+from reference_engine.events import Segment, first_zero, follow
 from reference_engine.ode import Dop853
+from reference_engine.rotation import matrices, product, tangents
 
 Array = NDArray[np.float64]
-Turn = Callable[[float], tuple[Array, Array]]
-"""Time since the last impact -> rotation matrix (D, D), spin in world axes: (), in the plane, or (3,)."""
+State = tuple[Array, list[Array], Array, list[Array]]
+"""Positions (B, D), orientations, velocities (B, D), spins: the latter (), in the plane, or (3,)."""
 
 CONTACT_GAP = 1e-14  # of the bodies' size: a gap that is none
 TOGETHER = 1e-9  # of the size: contacts so near at the same time are struck together
@@ -100,8 +102,8 @@ def simulate_flights(
     ImpactError where the law has no answer.
     """
     run = _Flights(flyers, planes, np.array(gravity, np.float64), law, pair, order)
-    for time in np.asarray(times, np.float64):
-        run.to(float(time))
+    for time, state in zip(grid := np.asarray(times, np.float64).tolist(), follow(run, grid)):
+        run.sample(time, state)
     return run.motion()
 
 
@@ -145,9 +147,9 @@ class _Flights:
         self.v = np.array([body.velocity for body in flyers], np.float64)
         self.turned = [np.array(body.orientation, np.float64) for body in flyers]
         self.w = [np.array(body.spin, np.float64) for body in flyers]
-        self.now = 0.0  # s, of the states above
+        self.now, self.t = 0.0, 0.0  # s, of the states above; since then, up to where no contact can be
         self.impacts: list[FlightImpact] = []
-        self.samples: list[tuple[float, Array, list[Array], Array, list[Array]]] = []
+        self.samples: list[tuple[float, State]] = []
         self._start_turning()
 
     # --- flight --------------------------------------------------------------------------------------
@@ -186,7 +188,7 @@ class _Flights:
         def freely(t: float) -> tuple[Array, Array]:
             if not solved or t > solved[-1].t_max:
                 start, y = (solved[-1].t_max, solved[-1](solved[-1].t_max)) if solved else (
-                    0.0, np.append(q, mul(matrix(q).T, w)))  # fmt: skip
+                    0.0, np.append(q, mul(matrices(q).T, w)))  # fmt: skip
                 more = max(1.0, 1.5 * (t - start))
                 solved.append(
                     solve_ivp(rate, (start, start + more), y, method=Dop853, rtol=TOLERANCE, atol=TOLERANCE,
@@ -195,7 +197,7 @@ class _Flights:
             segment = next(segment for segment in solved if t <= segment.t_max)
             y = segment(t)
             turned = y[:4] / norm(y[:4])
-            return turned, mul(matrix(turned), y[4:])
+            return turned, mul(matrices(turned), y[4:])
 
         return freely
 
@@ -206,12 +208,12 @@ class _Flights:
         if self.D == 2:
             return float(squared(self.w[i])) * self.bounding_radius[i]
         inertia = self.inertia[i]
-        own = mul(matrix(self.turned[i]).T, self.w[i])
+        own = mul(matrices(self.turned[i]).T, self.w[i])
         square = float(mul(own, inertia * own)) / float(inertia.min())
         spread = max(abs(inertia[j] - inertia[k]) / inertia[m] for j, k, m in ((0, 1, 2), (1, 2, 0), (2, 0, 1)))
         return (1.0 + float(spread)) * square * self.bounding_radius[i]
 
-    def _at(self, t: float) -> tuple[Array, list[Array], Array, list[Array]]:
+    def _at(self, t: float) -> State:
         """Positions, orientations, velocities, spins, so long after `now`."""
         x, v = self.x.copy(), self.v.copy()
         x[self.free] += t * v[self.free] + 0.5 * t * t * self.gravity
@@ -224,7 +226,7 @@ class _Flights:
         x, q, v, w = self._at(t)
         found: list[Contact] = []
         for i in self.free:
-            R = matrix(q[i]) if self.D == 3 else flat(float(q[i]))
+            R = matrices(q[i]) if self.D == 3 else flat(float(q[i]))
             arms = mul(self.points[i], R.T)
             for k, (origin, normal) in enumerate(self.planes):
                 heights = mul(x[i] + arms - origin, normal) - self.radius[i]
@@ -245,39 +247,44 @@ class _Flights:
 
     # --- time ----------------------------------------------------------------------------------------
 
-    def to(self, time: float) -> None:
-        """On to the time, by way of all impacts before it, and a sample there."""
-        t = 0.0
-        while self.now + t < time:
-            contacts = [contact for contact in self._contacts(t) if not self._still(contact)]
-            closing = [p for p in contacts if p.rate < 0.0]
-            nearest = min(closing, key=lambda p: p.gap, default=None)
-            step = min((first_zero(p.gap, p.rate, p.falls) for p in contacts), default=math.inf)
-            stands = self.now + t + step == self.now + t  # as near as doubles come
-            if nearest is not None and nearest.gap <= (TOGETHER if stands else CONTACT_GAP) * self.size:
-                self._impact(t)
-                t = 0.0
-                continue
-            if stands:
-                raise FlightError(f"t = {self.now + t:.9g} s: bodies that touch do not part; flights do")
-            t = min(t + step, time - self.now)
-        self._sample(t)
+    def begin(self) -> Segment:
+        return Segment(0.0, self._state)
 
-    def _sample(self, t: float) -> None:
-        self.samples.append((self.now + t, *self._at(t)))
+    def step(self, until: float) -> Segment:
+        """On to where the first contact can be, whether that is before `until` or not: samples move no impact."""
+        t = self.t
+        contacts = [contact for contact in self._contacts(t) if not self._still(contact)]
+        closing = [p for p in contacts if p.rate < 0.0]
+        nearest = min(closing, key=lambda p: p.gap, default=None)
+        step = min((first_zero(p.gap, p.rate, p.falls) for p in contacts), default=math.inf)
+        stands = self.now + t + step == self.now + t  # as near as doubles come
+        if nearest is not None and nearest.gap <= (TOGETHER if stands else CONTACT_GAP) * self.size:
+            return Segment(self.now + t, lambda _: self._at(t), event=self.now + t)
+        if stands:
+            raise FlightError(f"t = {self.now + t:.9g} s: bodies that touch do not part; flights do")
+        self.t = t + step
+        return Segment(self.now + self.t, self._state)
+
+    def _state(self, time: float) -> State:
+        return self._at(time - self.now)
+
+    def sample(self, time: float, state: State) -> None:
+        self.samples.append((time, state))
 
     def _still(self, contact: Contact) -> bool:
         """Whether it touches, neither parts nor is struck, and nothing presses it."""
         in_contact = contact.gap <= TOGETHER * self.size
         return in_contact and contact.falls == 0.0 and abs(contact.rate) <= STILL * self.fast
 
-    def _impact(self, t: float) -> None:
+    def resolve(self, time: float, state: State) -> Segment:
+        """An impact; the states before and after it are samples."""
+        t = self.t
         hit = [contact for contact in self._contacts(t) if contact.gap <= TOGETHER * self.size]
         if len(self.impacts) >= MOST_IMPACTS:
             raise FlightError(f"t = {self.now + t:.9g} s: more than {MOST_IMPACTS} impacts; it comes to rest")
-        self._sample(t)
+        self.sample(time, state)
         self.x, self.turned, self.v, self.w = self._at(t)
-        self.now += t
+        self.now, self.t = time, 0.0
         impulses = self._impulses(hit)
         for contact, impulse in zip(hit, impulses):
             if not impulse.any():
@@ -303,7 +310,8 @@ class _Flights:
             slow = contact.gap <= TOGETHER * self.size and contact.rate <= SLOW * fastest
             if slow and not (contact.falls == 0.0 and contact.rate >= -STILL * self.fast):
                 raise FlightError(f"t = {self.now:.9g} s: the bodies stay in contact after the impact; flights part")
-        self._sample(0.0)
+        self.sample(time, self._at(0.0))
+        return Segment(time, self._state)
 
     def _impulses(self, contacts: list[Contact]) -> list[Array]:
         """(D,) each, on the first bodies."""
@@ -346,26 +354,16 @@ class _Flights:
     def _inertia(self, k: int) -> Array:
         if self.D == 2:
             return self.inertia[k]
-        R = matrix(self.turned[k])
+        R = matrices(self.turned[k])
         return mul(R * self.inertia[k], R.T)
 
     def motion(self) -> FlightMotion:
-        time, x, q, v, w = zip(*self.samples)
+        time, states = zip(*self.samples)
+        x, q, v, w = zip(*states)
         return FlightMotion(
             time=np.array(time), position=np.array(x), orientation=np.array(q), velocity=np.array(v),
             spin=np.array(w), impacts=tuple(self.impacts),
         )  # fmt: skip
-
-
-def first_zero(gap: float, rate: float, falls: float) -> float:
-    """s, of gap + rate t - falls t^2 / 2; of a gap that is none and opens the later one."""
-    gap = max(gap, 0.0)
-    if falls == 0.0:
-        return gap / -rate if rate < 0.0 else math.inf
-    root = math.sqrt(rate * rate + 2.0 * falls * gap)
-    if rate > 0.0:
-        return (rate + root) / falls
-    return 2.0 * gap / (root - rate) if root > rate else 0.0
 
 
 def swept(spin: Array, arm: Array) -> Array:
@@ -386,25 +384,7 @@ def flat(angle: float) -> Array:
     return np.array([[c, -s], [s, c]])
 
 
-def matrix(q: Array) -> Array:
-    """(3, 3), body to world, of a unit quaternion w-x-y-z."""
-    w, x, y, z = q
-    return np.array(
-        [
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-        ]
-    )
-
-
-def product(p: Array, q: Array) -> Array:
-    """Of quaternions, w first."""
-    return np.append(p[0] * q[0] - mul(p[1:], q[1:]), p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:]))
-
-
 def across_and(normal: Array) -> Array:
     """(3, 3): rows are two tangents and the normal."""
-    first = np.cross(np.eye(3)[np.argmin(np.abs(normal))], normal)
-    first /= norm(first)
-    return np.stack([first, np.cross(normal, first), normal])
+    first, second = tangents(normal)
+    return np.stack([-first, -second, normal])

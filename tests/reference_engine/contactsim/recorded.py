@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.contactsim.settings import FaithfulSettings
+from reference_engine.errors import WorldError
 from reference_engine.planar_model.connectors import BACKGROUND, Connector, Joint, PathEnd, PathJoint, Rope
-from reference_engine.planar_model.errors import WorldError
 from reference_engine.planar_model.forces import Attraction, ConstantForce, Force, Spring, Thruster
 from reference_engine.planar_model.outline import Edge, Outline
 from reference_engine.planar_model.path import Path, curve

@@ -7,7 +7,7 @@ from typing import Any
 
 from reference_engine.contactsim.engine import ContactSim, Totals
 from reference_engine.contactsim.settings import FaithfulSettings
-from reference_engine.planar_model.errors import ContactForceError, UnresolvedContact
+from reference_engine.errors import ContactForceError, UnresolvedContact
 from tests.reference_engine.contactsim.recorded import NotRepresented, number, settings_of, world_of
 
 Json = Mapping[str, Any]

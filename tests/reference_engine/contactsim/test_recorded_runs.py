@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reference_engine.planar_model.errors import UnresolvedContact
+from reference_engine.errors import UnresolvedContact
 from tests.reference_engine.contactsim.recorded import NotRepresented, settings_of, world_of
 from tests.reference_engine.contactsim.replay import repeat
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from reference_engine import elementary
 from reference_engine.dense import mul, solve
 from reference_engine.elementary import squared
-from reference_engine.multibody.errors import MechanismError
+from reference_engine.errors import MechanismError
 from reference_engine.multibody.joints import Coupling, Distance, Joint, revolute, slider
 from reference_engine.multibody.links import GROUND, Link
 from reference_engine.multibody.mechanism import LinkSpring, LinkTorque, Mechanism

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from reference_engine import elementary
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import cubed, squared
-from reference_engine.multibody.errors import MechanismError
+from reference_engine.errors import MechanismError
 from reference_engine.multibody.joints import hinge, slider
-from reference_engine.multibody.kinematics import matrices
 from reference_engine.multibody.links import GROUND, Link
 from reference_engine.multibody.mechanism import LinkSpring, Mechanism
+from reference_engine.rotation import matrices_by_direction
 
 Array = NDArray[np.float64]
 UP = np.array([0.0, 0.0, 1.0])
@@ -41,7 +41,7 @@ def bricard(*, length: float = 1.0, mass: float = 1.0, section: float = 0.1, gra
     links, turned = [], []
     for start, end in pairwise(corners):
         q = turning(np.array([1.0, 0.0, 0.0]), (end - start) / length)
-        turned.append(matrices(q[None])[0])
+        turned.append(matrices_by_direction(q[None])[0])
         links.append(Link(position=0.5 * (start + end), orientation=q, mass=mass,
                           inertia=(max(along, 1e-9 * across), across, across)))  # fmt: skip
     tail, head = (-0.5 * length, 0.0, 0.0), (0.5 * length, 0.0, 0.0)

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from reference_engine.errors import MechanismError
 from reference_engine.multibody.dynamics import System
-from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.joints import Coupling, Drive, slider
 from reference_engine.multibody.links import GROUND, Link
 from reference_engine.multibody.mechanism import Mechanism

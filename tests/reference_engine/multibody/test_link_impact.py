@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from reference_engine.contact_problems.impact_laws import impact
+from reference_engine.errors import MechanismError
 from reference_engine.multibody.dynamics import System
-from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.link_impact import link_impact
 from tests.reference_engine.multibody.classics import pendulum_chain
 

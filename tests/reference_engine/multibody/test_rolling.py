@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from reference_engine.multibody.errors import MechanismError
+from reference_engine.errors import MechanismError
 from reference_engine.multibody.joints import Rolling
-from reference_engine.multibody.kinematics import matrices
 from reference_engine.multibody.links import Link
 from reference_engine.multibody.mechanism import Mechanism
 from reference_engine.multibody.simulate import simulate_mechanism
+from reference_engine.rotation import matrices_by_direction
 
 G = 9.81
 
@@ -65,7 +65,7 @@ def test_eulers_disc_goes_round_with_its_centre_at_rest():
                 spin=rate * math.sin(tilt) * up, inertia=(a * a / 4, a * a / 4, a * a / 2))  # fmt: skip
     joint = Rolling(link=0, semi_axes=(a, a, 0.0))
     motion = simulate_mechanism(Mechanism(links=(link,), joints=(joint,)), [0.0, 2.0 * math.pi / rate])
-    axis = matrices(motion.orientation[:, 0])[:, :, 2]
+    axis = matrices_by_direction(motion.orientation[:, 0])[:, :, 2]
     assert axis[1] == pytest.approx(axis[0], abs=1e-12)
     assert motion.position[1, 0] == pytest.approx(motion.position[0, 0], abs=1e-12)
 
@@ -76,7 +76,7 @@ def test_an_ellipsoid_rocks_on_a_plane_with_its_period(about, period):
     axes, amplitude = np.array([0.3, 0.2, 0.1]), 0.5
     q = np.zeros((1, 4))
     q[0, 0], q[0, 1 + about] = math.cos(amplitude / 2), math.sin(amplitude / 2)
-    R = matrices(q)[0]
+    R = matrices_by_direction(q)[0]
     squares = axes**2
     link = Link(position=(0.0, 0.0, math.sqrt((R @ np.diag(squares) @ R.T)[2, 2])), orientation=q[0],
                 inertia=(squares.sum() - squares) / 5.0)  # fmt: skip

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from reference_engine.multibody.errors import JointError, MechanismError
+from reference_engine.errors import JointError, MechanismError
 from reference_engine.multibody.joints import Distance, Rolling
-from reference_engine.multibody.kinematics import matrices
 from reference_engine.multibody.links import Link
 from reference_engine.multibody.mechanism import Mechanism
 from reference_engine.multibody.simulate import simulate_mechanism
+from reference_engine.rotation import matrices_by_direction
 from tests.reference_engine.planar import truths
 
 G = 9.81
@@ -140,7 +140,7 @@ def test_a_rattleback_reverses_its_spin_as_the_equations_about_its_contact_have_
     contact, in the body's frame, with r to the contact, is the other way."""
     axes, turn = np.array([0.2, 0.05, 0.03]), math.radians(-30.0)
     inertia, heading = np.array([6e-4, 4e-3, 4.2e-3]), (math.cos(turn / 2), 0.0, 0.0, math.sin(turn / 2))
-    Q = matrices(np.array([heading]))[0]
+    Q = matrices_by_direction(np.array([heading]))[0]
     D = Q @ np.diag(axes**2) @ Q.T
     start = np.array([3.0, 0.0, -2.0])
 
@@ -161,7 +161,7 @@ def test_a_rattleback_reverses_its_spin_as_the_equations_about_its_contact_have_
     exact = solve_ivp(rate, (0.0, 0.25), np.append(up, start), method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
     link = Link(position=-arm(up), inertia=inertia, spin=start, velocity=-np.cross(start, arm(up)))
     motion = simulate_mechanism(one(link, semi_axes=axes, turned=heading), [0.0, 0.25], tolerance=1e-11)
-    R = matrices(motion.orientation[1])[0]
+    R = matrices_by_direction(motion.orientation[1])[0]
     assert R.T @ up == pytest.approx(exact[:3], abs=1e-9)
     assert R.T @ motion.spin[1, 0] == pytest.approx(exact[3:], abs=1e-8)
     assert np.ptp(motion.energy) < 1e-10
@@ -173,7 +173,7 @@ def test_a_loaded_ball_that_slides_loses_energy_and_keeps_jelletts_integral():
     r, off = 0.02, (0.0, 0.0, 0.005)
     tilt = 0.3
     q = (math.cos(tilt / 2), math.sin(tilt / 2), 0.0, 0.0)
-    R = matrices(np.array([q]))[0]
+    R = matrices_by_direction(np.array([q]))[0]
     spin = 150.0 * R[:, 2]
     inertia = np.array([2.0, 2.0, 1.8]) * 0.2 * r * r
     height = r - (R @ off)[2]
@@ -183,7 +183,7 @@ def test_a_loaded_ball_that_slides_loses_energy_and_keeps_jelletts_integral():
     motion = simulate_mechanism(one(link, semi_axes=r, centre=off, friction=0.3), [0.0, 0.1], tolerance=1e-11)
     kept = []
     for q, w in zip(motion.orientation[:, 0], motion.spin[:, 0]):
-        R = matrices(q[None])[0]
+        R = matrices_by_direction(q[None])[0]
         kept.append((R @ off - [0.0, 0.0, r]) @ (R @ (inertia * (R.T @ w))))
     assert kept[1] == pytest.approx(kept[0], rel=1e-9)
     assert motion.energy[1] < motion.energy[0] - 1e-3

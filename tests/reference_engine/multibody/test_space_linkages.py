@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from reference_engine.errors import MechanismError
 from reference_engine.multibody.dynamics import System
-from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.simulate import simulate_mechanism
 from tests.reference_engine.multibody.space_linkages import GOVERNOR, bricard, flyball_governor
 

@@ -7,10 +7,10 @@ import pytest
 
 from reference_engine.multibody.dynamics import System
 from reference_engine.multibody.joints import Coupling, Rolling, ball, revolute
-from reference_engine.multibody.kinematics import matrices
 from reference_engine.multibody.links import GROUND, Link
 from reference_engine.multibody.mechanism import Mechanism
 from reference_engine.multibody.simulate import simulate_mechanism
+from reference_engine.rotation import matrices_by_direction
 
 G = 9.81
 
@@ -39,7 +39,7 @@ def growth(mechanism: Mechanism, duration: float, rows: tuple[int, ...]) -> floa
     """How much further from 0 these world components of the link's third axis get in the last third of the time
     than in the second one."""
     motion = simulate_mechanism(mechanism, np.linspace(0.0, duration, 48), tolerance=1e-11)
-    off = np.linalg.norm(matrices(motion.orientation[:, 0])[:, rows, 2], axis=1)
+    off = np.linalg.norm(matrices_by_direction(motion.orientation[:, 0])[:, rows, 2], axis=1)
     return float(off[32:].max() / off[16:32].max())
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from reference_engine.errors import MechanismError
 from reference_engine.multibody.dynamics import System
-from reference_engine.multibody.errors import MechanismError
 from reference_engine.multibody.joints import Winding, revolute
 from reference_engine.multibody.links import GROUND, Link
 from reference_engine.multibody.mechanism import Mechanism

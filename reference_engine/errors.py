@@ -1,0 +1,74 @@
+"""What can go wrong: one exception for each thing that a caller can act on."""
+
+
+class ContactForceError(RuntimeError):
+    """No forces f with 0 <= f  perp  A f + b >= 0 were found; the numbers say by how much it failed.
+
+    `certificate`, if there is one, is y >= 0 with A y = 0 and b . y < 0: then no such forces exist.
+    """
+
+    def __init__(self, reason: str, *, residual: float, certificate: object = None) -> None:
+        super().__init__(reason)
+        self.residual = residual
+        self.certificate = certificate
+
+
+class WorldError(ValueError):
+    """The world as given is not one that can be simulated: which field, which value, what is allowed."""
+
+
+class UnresolvedContact(RuntimeError):  # noqa: N818  says what is wrong without the word
+    """Time cannot go on: impacts have no end, bodies overlap, or time was backed up again and again."""
+
+    def __init__(self, reason: str, *, time: float, bodies: tuple[str, str], gap: float) -> None:
+        super().__init__(f"t = {time:.9g} s, bodies {bodies[0]!r} and {bodies[1]!r}, gap {gap:.3g} m: {reason}")
+        self.time = time
+        self.bodies = bodies
+        self.gap = gap
+
+
+class PainleveError(ContactForceError):
+    """No contact forces exist because a contact slides with friction (Painleve 1895); an impact without approach would.
+
+    A force f at the contact accelerates its gap by p f + b with p <= 0 and b < 0: pressing harder makes it go in
+    faster.
+    """
+
+    def __init__(self, *, time: float, bodies: tuple[str, str], p: float, b: float) -> None:
+        super().__init__(
+            f"t = {time:.9g} s, bodies {bodies[0]!r} and {bodies[1]!r}: no contact forces exist where they slide with "
+            f"friction: a force changes the acceleration of the gap by {p:.6g} 1/kg, {b:.6g} m/s^2 without it",
+            residual=-b,
+        )  # fmt: skip
+        self.time, self.bodies, self.p, self.b = time, bodies, p, b
+
+
+class MechanismError(ValueError):
+    """A mechanism that cannot be simulated: the field, its value, what is allowed."""
+
+
+class JointError(RuntimeError):
+    """Joints that cannot be kept closed, or a step that does not come to within its tolerance; the numbers say it."""
+
+
+class CompliantError(ValueError):
+    """A world, or an argument, that the compliant engine cannot simulate; or a motion that it cannot go on with."""
+
+
+class SpatialWorldError(ValueError):
+    """A world that cannot be simulated: the field, its value, what is allowed."""
+
+
+class UnresolvedStepError(RuntimeError):
+    """A step that does not come to within the tolerances; the numbers say by how much it failed.
+
+    The world is at the last time that was reached: the step's start, or the end of the last part that went well.
+    """
+
+
+def overlap_at_start(a: int, b: int, bodies: int, depth: float, allowed: float) -> SpatialWorldError:
+    """Of body a with b, a container from number `bodies` on; depths in m."""
+    other = "a container" if b >= bodies else f"body {b}"
+    return SpatialWorldError(
+        f"position: body {a} and {other} overlap by {depth:.3g} m at the start; at most {allowed:.3g} m"
+    )
