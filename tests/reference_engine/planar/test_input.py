@@ -18,7 +18,7 @@ SQUARE = [(0, 0), (1, 0), (1, 1), (0, 1)]
         (lambda: Polygon([(0, 0), (2, 0), (1, 0.1), (1, 2)]), "does not turn left at vertex 2"),
         (lambda: Polygon([(math.nan, 0), (1, 0), (1, 1)]), "finite"),
         (lambda: Polygon([(math.cos(4 * math.pi * k / 5), math.sin(4 * math.pi * k / 5)) for k in range(5)]), "once"),
-        (lambda: Disc(0.0), "radius: 0.0 m"),
+        (lambda: Body(shape=Disc(0.0)), "radius: 0.0 m"),
         (lambda: Body(shape=Polygon(SQUARE)), r"centroid is \(0.5, 0.5\)"),
         (lambda: Body(shape=box(1, 1), mass=-1.0, name="crate"), "'crate': mass -1.0 kg"),
         (lambda: Body(shape=box(1, 1), inertia=0.0), "inertia 0.0"),
