@@ -7,10 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest import mock
 from xml.etree import ElementTree
 
 import pytest
 
+from tests.validation.command import upright
 from validation.report.job import marker
 from validation.running.forge import Forge
 from validation.running.options import Options
@@ -29,7 +31,6 @@ class Solver(Pymunk):
     def profile(self, name, scene, dt):
         return super().profile(name, scene, dt) | {"iterations": ITERATIONS}
 """
-UPRIGHT = "from validation.cli import main; main()"
 COMMITTER = {f"GIT_{who}_{what}": "r@example" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
 
@@ -58,22 +59,23 @@ class Project:
     def branch(self, name: str, at: str) -> None:
         self.git("checkout", "-q", "-b", name, at)
 
-    def call(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        known = {
-            name: value for name, value in os.environ.items() if not name.startswith(("GITHUB_", "GITLAB_", "CI_"))
-        }
-        # A plain word that the user's own modules may have must not win over ours.
-        paths = {"PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))}
-        return subprocess.run(
-            [sys.executable, "-P", *command],
-            cwd=self.folder,
-            env=known | paths | {"UPRIGHT_DB": "upright.db", "UPRIGHT_USER": "R."} | environment,
-            capture_output=True,
-            text=True,
-        )
+    def upright(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        with mock.patch.dict(os.environ, {"UPRIGHT_DB": "upright.db", "UPRIGHT_USER": "R."}):
+            for name in [name for name in os.environ if name.startswith(("GITHUB_", "GITLAB_", "CI_"))]:
+                del os.environ[name]
+            return upright(*words, folder=self.folder, **environment)
+
+    def check(self, **environment: str) -> subprocess.CompletedProcess[str]:
+        return self.upright("check", "stack:n=5", "-e", "solver.Solver", **environment)
 
     def job(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return self.call(str(ROOT / "ci/job.py"), "stack:n=5", "-e", "solver.Solver", *words, **environment)
+        return self.upright("ci", "stack:n=5", "-e", "solver.Solver", *words, **environment)
+
+    def script(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """ci/job.py as a process; a plain word that the user's own modules may have must not win over ours."""
+        command = [sys.executable, "-P", str(ROOT / "ci/job.py"), "stack:n=5", "-e", "solver.Solver", *words]
+        environment = os.environ | {"UPRIGHT_DB": "upright.db", "PYTHONPATH": str(ROOT)}
+        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True)
 
     def accept(self, run: int, reason: str) -> None:
         with open_store(self.folder / "upright.db") as store:
@@ -93,31 +95,29 @@ def project(tmp_path: Path) -> Project:
 def test_where_the_default_branch_is_called_trunk_a_worsened_engine_fails_its_check(tmp_path: Path) -> None:
     """On trunk, on a branch of it, and never by comparing with nothing where the default branch is not known."""
     project = Project(tmp_path, "trunk")
-    check = ["-c", UPRIGHT, "check", "stack:n=5", "-e", "solver.Solver"]
-    project.call(*check)
+    project.check()
     project.accept(1, "first look")
     project.commit(2)
-    assert project.call(*check).returncode == 1
+    assert project.check().returncode == 1
     project.git("checkout", "-q", "-b", "lower")
-    unknown = project.call(*check)
+    unknown = project.check()
     assert unknown.returncode == 2 and "UPRIGHT_DEFAULT_BRANCH=trunk" in unknown.stderr
     with open_store(project.folder / "upright.db") as store:
         assert len(store.runs()) == 2, "it ends before anything is run"
-    assert project.call(*check, UPRIGHT_DEFAULT_BRANCH="trunk").returncode == 1
+    assert project.check(UPRIGHT_DEFAULT_BRANCH="trunk").returncode == 1
     project.git("update-ref", "refs/remotes/origin/trunk", "trunk")
     project.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
-    assert project.call(*check).returncode == 1
+    assert project.check().returncode == 1
 
 
 @pytest.mark.skipif("fma" not in processor().split(), reason="a processor without has nothing to leave out")
 def test_a_baseline_made_with_fma_holds_where_there_is_none(project: Project) -> None:
     """Bits are not compared there, and what is worse is worse."""
-    check = ["-c", UPRIGHT, "check", "stack:n=5", "-e", "solver.Solver"]
     without = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F"}
-    project.call(*check)
+    project.check()
     project.accept(1, "first look")
     project.commit(2)
-    assert project.call(*check, **without).returncode == 1
+    assert project.check(**without).returncode == 1
     with open_store(project.folder / "upright.db") as store:
         (verdict,) = store.verdicts(2)
     assert verdict.word == "regressed" and "; bits are not compared: libm-" in verdict.reason
@@ -220,7 +220,7 @@ def test_what_was_accepted_with_edits_that_are_not_committed_is_no_baseline_and_
     solver = project.folder / "solver.py"
     solver.write_text(solver.read_text() + "# an edit\n")
     assert project.job().returncode == 0
-    done = project.call("-c", UPRIGHT, "accept", "--reason", "in a hurry")
+    done = project.upright("accept", "--reason", "in a hurry")
     assert done.returncode == 0 and "no pull request is compared with it" in done.stdout, done.stderr
     project.git("checkout", "-q", "solver.py")
     project.branch("lower", "main")
@@ -256,12 +256,12 @@ def test_what_git_does_not_tell_is_one_line_and_status_2(
         ("nowhere", "no branch or commit 'nowhere' here, nor on origin"),
         ("--all", "is no branch"),
     ):
-        done = project.job(f"--base={word}")
+        done = project.script(f"--base={word}")
         assert done.returncode == 2 and described in done.stderr and done.stderr.count("\n") == 1
     project.commit(7, "again")
     shallow = tmp_path_factory.mktemp("shallow")
     subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{project.folder}", shallow], check=True)
     project.folder = shallow
-    done = project.job("--base", "main")
+    done = project.script("--base", "main")
     assert done.returncode == 2 and "fetch-depth: 0" in done.stderr
     assert not (shallow / "upright.db").exists(), "nothing was run"

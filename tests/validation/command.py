@@ -1,18 +1,37 @@
-"""Runs the command as a user does: in this process where that will do, as a process of its own where it must be."""
+"""Runs the command as a user does: in this process where that will do, as a process of its own where it must be.
+
+Within this process the servers of the engines that come with Upright are kept from one command to the next: most of
+a small run's time is their start.
+"""
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import io
 import os
+import selectors
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
 
 from validation import cli
+from validation.engines import OURS
+from validation.running.processes.pool import Pool, Remote
 
 AS_COMMAND = [sys.executable, "-P", "-c", "from validation.cli import main; main()"]
+DECIDE_HOW_A_PROCESS_STARTS = ("PYTHONPATH", "UPRIGHT_CACHE", "GLIBC_TUNABLES")
+HERE = {name: os.environ.get(name) for name in DECIDE_HOW_A_PROCESS_STARTS}
+THEY_DO_NOT_READ = ("PYTEST_CURRENT_TEST", "UPRIGHT_DB", "UPRIGHT_USER")
+IDLE: dict[Any, list[Remote]] = defaultdict(list)  # servers that nobody asks, by what they were started as
+STARTED: dict[Remote, Any] = {}
+start_server, stop_servers = Pool._start, Pool.stop
 
 
 def start(words: Sequence[str], folder: Path, **environment: str) -> subprocess.Popen[str]:
@@ -26,17 +45,79 @@ def start(words: Sequence[str], folder: Path, **environment: str) -> subprocess.
     )
 
 
-def upright(*words: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def upright_process(*words: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     process = start(words, folder, **environment)
     out, err = process.communicate(timeout=300)
     return subprocess.CompletedProcess(words, process.returncode, out, err)
 
 
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    """Exit status, standard output and error of the command in this process; for what simulates nothing."""
-    monkeypatch.setattr(sys, "argv", ["upright", *words])
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    with pytest.raises(SystemExit) as leaving:
+def upright(*words: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command in `folder`: in this process, unless it is to start otherwise than this one did."""
+    wanted = os.environ | environment
+    if any(wanted.get(name) != HERE[name] for name in HERE):
+        return upright_process(*words, folder=folder, **environment)
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.chdir(folder))
+        stack.enter_context(mock.patch.dict(os.environ, environment))
+        stack.enter_context(mock.patch.object(sys, "argv", ["upright", *words]))
+        stack.enter_context(mock.patch.object(sys, "path", list(sys.path)))
+        stack.enter_context(kept_servers())
+        stack.enter_context(contextlib.redirect_stdout(out))
+        stack.enter_context(contextlib.redirect_stderr(err))
+        leaving = stack.enter_context(pytest.raises(SystemExit))
         cli.main()
-    out, err = capsys.readouterr()
-    return int(leaving.value.code or 0), out, err
+    return subprocess.CompletedProcess(words, int(leaving.value.code or 0), *(text_of(one) for one in (out, err)))
+
+
+def text_of(written: io.TextIOWrapper) -> str:
+    written.seek(0)
+    return written.read()
+
+
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    """Exit status, standard output and error of the command in this process and folder."""
+    done = upright(*words, folder=Path.cwd())
+    return done.returncode, done.stdout, done.stderr
+
+
+# --- servers ------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def kept_servers() -> Iterator[None]:
+    """Pools take idle servers and give them back; not those of a user's engines, whose code may change."""
+    with mock.patch.object(Pool, "_start", taken), mock.patch.object(Pool, "stop", given_back):
+        yield
+
+
+def taken(pool: Pool, what: str, program: Sequence[str], *arguments: str) -> Remote:
+    if what not in (*OURS, "measuring") or program[0] != sys.executable:
+        return start_server(pool, what, program, *arguments)
+    environment = frozenset((name, value) for name, value in os.environ.items() if name not in THEY_DO_NOT_READ)
+    key = what, tuple(program), arguments, environment
+    while IDLE[key]:
+        remote = IDLE[key].pop()
+        if remote.process.poll() is None:
+            pool._selector.register(remote.connection, selectors.EVENT_READ, remote)
+            pool.remotes.append(remote)
+            return remote
+    remote = start_server(pool, what, program, *arguments)
+    STARTED[remote] = key
+    return remote
+
+
+def given_back(pool: Pool, *remotes: Remote) -> None:
+    for remote in remotes:
+        sound = remote.hello and "error" not in remote.hello and remote.process.poll() is None
+        if remote in STARTED and remote in pool.remotes and sound and not remote.open_requests and not remote.outbox:
+            pool.remotes.remove(remote)
+            pool._selector.unregister(remote.connection)
+            IDLE[STARTED[remote]].append(remote)
+    stop_servers(pool, *(remote for remote in remotes if remote in pool.remotes))
+
+
+@atexit.register
+def end_servers() -> None:
+    for remote in STARTED:
+        remote.connection.close()

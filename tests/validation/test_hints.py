@@ -14,7 +14,7 @@ import pytest
 
 from scenarios.catalogue import scenario_of
 from scenarios.scene import write_scene
-from tests.validation.command import AS_COMMAND
+from tests.validation.command import AS_COMMAND, upright
 from tests.validation.store.made import case
 from validation.cli import COMMANDS
 from validation.cli.arguments import database_arguments, without_password
@@ -24,12 +24,21 @@ DATABASE = "my results.db"
 HINT = re.compile(rf"\bupright (?:{'|'.join(COMMANDS)})\b.*?(?= · |   |`|$)", re.MULTILINE)
 SHELL = f'upright() {{ {shlex.join(AS_COMMAND)} "$@"; }}\n'
 """`upright` in a shell is the command of this tree."""
+WORDS = 'upright() { printf "%s\\0" "$@"; }\n'
+"""`upright` in a shell prints the words that it is given."""
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that is opened is opened by `true`."""
+    monkeypatch.delenv("UPRIGHT_DB", raising=False)
+    monkeypatch.setenv("BROWSER", "true")
 
 
 def sh(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    # A page that is opened is opened by `true`.
-    environment = {name: value for name, value in os.environ.items() if name != "UPRIGHT_DB"} | {"BROWSER": "true"}
-    return subprocess.run(["sh", "-c", SHELL + line], cwd=folder, env=environment, capture_output=True, text=True)
+    """A shell reads the line, the command gets the words."""
+    words = subprocess.run(["sh", "-c", WORDS + line], cwd=folder, check=True, capture_output=True, text=True).stdout
+    return upright(*words.split("\0")[:-1], folder=folder)
 
 
 def hints(text: str) -> dict[str, str]:
