@@ -114,6 +114,11 @@ def canonical_suite() -> list[Scenario]:
     return [family.scenario(given) for family in FAMILIES.values() for given in family.canonical]
 
 
+def suite_size() -> int:
+    """How many they are; to build them takes a second."""
+    return sum(len(family.canonical) for family in FAMILIES.values())
+
+
 def comparison_suite() -> list[Scenario]:
     """What versions of an engine are compared by: the canonical suite, and every pair of shapes in space."""
     pairs = [FAMILIES["pair-at-rest"].scenario(given) for given in pair_at_rest.EVERY_PAIR]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
-from scenarios.catalogue import canonical_suite
+from scenarios.catalogue import canonical_suite, suite_size
 from validation.engines import present_engines
 from validation.records.case import Case
 from validation.records.names import engine_token
@@ -31,7 +31,7 @@ def rerun_arguments(cases: Sequence[Case], typed: Mapping[str, str] | None = Non
     labels = dict.fromkeys(case.label for case in cases)
     engines = dict.fromkeys(engine_token(case) for case in cases)
     words: list[str] = []
-    if set(labels) != {scenario.label for scenario in canonical_suite()}:
+    if len(labels) != suite_size() or set(labels) != {scenario.label for scenario in canonical_suite()}:
         given = ((typed or {}).get(label, label) for label in labels)
         # A path after `--` may begin like an option.
         words += [shlex.quote(f"./{word}" if word.startswith("-") else word) for word in given]

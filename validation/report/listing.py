@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from scenarios.catalogue import FAMILIES, canonical_suite
+from scenarios.catalogue import FAMILIES, suite_size
 from scenarios.scenario import Scenario
 from scenarios.scene import content_hash
 from validation.engines import EngineChoice, engine_of, load_engine, present_engines, unavailable_engines
@@ -14,17 +14,14 @@ from validation.engines import EngineChoice, engine_of, load_engine, present_eng
 
 def scenario_list() -> str:
     """Every family: what it is, its parameters with what is allowed, how many cases the suite has of it."""
-    counts: dict[str, int] = {}
-    for scenario in canonical_suite():
-        counts[scenario.name] = counts.get(scenario.name, 0) + 1
     lines = []
     for name, family in FAMILIES.items():
         lines.append(f"{name:20} {family.summary}")
         for parameter, allowed in family.allowed.items():
             lines.append(f"{'':20}   {parameter} = {family.defaults[parameter]}   ({allowed})")
-        lines.append(f"{'':20}   {counts.get(name, 0)} in the canonical suite")
+        lines.append(f"{'':20}   {len(family.canonical)} in the canonical suite")
     one = f"One of them: upright scenarios {next(iter(FAMILIES))}"
-    lines.append(f"{len(canonical_suite())} scenarios in the canonical suite.   {one}")
+    lines.append(f"{suite_size()} scenarios in the canonical suite.   {one}")
     return "\n".join(lines)
 
 
