@@ -1,4 +1,7 @@
-"""Kernels are compiled once for the whole test run, by one process, under the digest of the sources."""
+"""Kernels are compiled once for the whole test run, by one process, under the digest of the sources.
+
+Where the slow tests are left out the others try fewer examples (effort.py).
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,17 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from tests import effort
 from validation.running import kernel_cache
 
-settings.register_profile("untimed", deadline=None)  # a busy machine is no fault of what is tested
-settings.load_profile("untimed")
-
 FOLDER = kernel_cache.use_kernel_cache()  # before anything imports numba
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    effort.quick = effort.QUICK in config.getoption("markexpr")
+    # A busy machine is no fault of what is tested.
+    settings.register_profile("upright", deadline=None, max_examples=effort.tries(settings.default.max_examples))
+    settings.load_profile("upright")
 
 
 @pytest.fixture(scope="session", autouse=True)

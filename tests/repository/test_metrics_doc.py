@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from scenarios.catalogue import canonical_suite, scenario_of
+from scenarios.catalogue import scenario_of
 from scenarios.catalogue.scene_file import may_touch, scenario_from_scene
 from scenarios.truth import Invariant
+from tests.suite import SUITE
 from validation.metrics import METRICS
 
 ROOT = Path(__file__).parents[2]
@@ -70,7 +71,7 @@ def judges() -> dict[str, list[str]]:
 def test_no_scenario_claims_what_none_of_its_metrics_measures(from_file: bool) -> None:
     """The canonical suite, and its scenes once more as a user's own."""
     judged = judges()
-    for scenario in [*canonical_suite(), scenario_of("compliant-bounce"), scenario_of("rolling-balls")]:
+    for scenario in [*SUITE, scenario_of("compliant-bounce"), scenario_of("rolling-balls")]:
         claimed = scenario_from_scene("mine", scenario.scene) if from_file else scenario
         for invariant in claimed.truth.invariants:
             assert set(judged[invariant]) - claimed.meaningless, f"{claimed.label}: {invariant}"

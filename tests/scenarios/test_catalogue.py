@@ -9,15 +9,16 @@ from typing import get_args, get_origin, get_type_hints
 import numpy as np
 import pytest
 
-from scenarios.catalogue import FAMILIES, canonical_suite
+from scenarios.catalogue import FAMILIES
 from scenarios.scenario import Family, ParameterError, Scenario, Value
 from scenarios.scene import PlanarScene, planar_start, spatial_start
+from tests.suite import SUITE
 from validation.metrics import METRICS, measure
 from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory, first_not_finite
 
 OUTSIDE = [family.scenario() for family in FAMILIES.values() if not family.canonical]
-SUITE = canonical_suite() + OUTSIDE
-KNOWN = [s for s in SUITE if s.truth.pose is not None]
+ALL = SUITE + OUTSIDE
+KNOWN = [s for s in ALL if s.truth.pose is not None]
 LONGEST = 4.0  # s of each exact motion that is measured
 SAMPLES = 240  # per second: the canonical step
 H = 1e-6  # s, of the central difference that gives exact poses their velocities
@@ -142,7 +143,7 @@ def test_the_truth_begins_where_the_scene_begins(scenario):
     assert at[known] == pytest.approx(start[known], abs=1e-12)
 
 
-@pytest.mark.parametrize("scenario", SUITE, ids=lambda s: s.label)
+@pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.label)
 def test_what_a_scenario_says_of_metrics_names_metrics(scenario):
     named = {scenario.headline, *scenario.laws, *scenario.noise, *scenario.meaningless}
     assert named - set(METRICS) == set()
@@ -150,7 +151,7 @@ def test_what_a_scenario_says_of_metrics_names_metrics(scenario):
     assert all(type(most) is float and most > 0.0 for most in scenario.laws.values())
 
 
-@pytest.mark.parametrize("scenario", SUITE, ids=lambda s: s.label)
+@pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.label)
 def test_a_truth_stands_within_its_scene(scenario):
     """Span inside the duration; events in order inside the span, of bodies that there are; a source in words."""
     truth, scene = scenario.truth, scenario.scene
@@ -164,9 +165,9 @@ def test_a_truth_stands_within_its_scene(scenario):
 
 
 def test_the_suite_names_every_scenario_once_but_those_of_compliant_contact_and_a_throw_across_an_incline():
-    labels = [scenario.label for scenario in SUITE]
+    labels = [scenario.label for scenario in ALL]
     assert len(labels) == len(set(labels))
-    assert {scenario.name for scenario in SUITE} == set(FAMILIES)
+    assert {scenario.name for scenario in ALL} == set(FAMILIES)
     assert OUTSIDE
     assert all(scenario.scene.contact.compliant or scenario.name == "incline-throw" for scenario in OUTSIDE)
 

@@ -11,6 +11,7 @@ from scipy.special import ellipkm1
 
 from scenarios.catalogue.free_tumble import SPIN, free_tumble
 from scenarios.catalogue.tumbling import attitude
+from tests.effort import tries
 
 INERTIA = (1.0, 2.0, 3.0)
 # At t = 10 s: spin in body axes and attitude, converged to 18 digits.
@@ -55,7 +56,7 @@ spins = st.tuples(*[st.floats(-3.0, 3.0)] * 3).filter(lambda w: np.linalg.norm(w
 moments = st.tuples(st.floats(0.5, 2.0), st.floats(0.5, 2.0), st.floats(0.5, 2.0))
 
 
-@settings(max_examples=15)
+@settings(max_examples=tries(15))
 @given(inertia=moments, spin=spins)
 def test_eulers_equations_integrated_otherwise_give_the_same(inertia, spin):
     """DOP853 at 1e-12: agreement to 1e-9, which is what that leaves after 3 s."""
@@ -72,7 +73,7 @@ def test_eulers_equations_integrated_otherwise_give_the_same(inertia, spin):
     assert turned[0] == pytest.approx(end[3:], abs=1e-9)
 
 
-@settings(max_examples=15)
+@settings(max_examples=tries(15))
 @given(inertia=moments, spin=spins)
 def test_energy_and_angular_momentum_in_space_are_kept_to_round_off(inertia, spin):
     J, time = np.array(inertia), np.linspace(0.0, 5.0, 50)

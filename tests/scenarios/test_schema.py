@@ -7,10 +7,11 @@ import json
 import jsonschema
 import pytest
 
-from scenarios.catalogue import canonical_suite, scenario_of
+from scenarios.catalogue import scenario_of
 from scenarios.scene import SCENE, parse_scene, write_scene
 from scenarios.scene_error import SceneError
 from scenarios.schema import scene_schema
+from tests.suite import SUITE
 
 VALIDATOR = jsonschema.Draft202012Validator(scene_schema())
 
@@ -25,7 +26,7 @@ def test_it_is_a_schema_of_2020_12_with_an_identity_and_a_format():
 
 
 def test_every_scene_of_the_catalogue_satisfies_it():
-    for scenario in [*canonical_suite(), scenario_of("rolling-balls")]:
+    for scenario in [*SUITE, scenario_of("rolling-balls")]:
         VALIDATOR.validate(json.loads(write_scene(scenario.scene)))
 
 
@@ -48,7 +49,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("fault", REFUSED)
 def test_what_the_schema_refuses_cannot_be_read_either(fault):
-    scene = json.loads(write_scene(canonical_suite()[0].scene))
+    scene = json.loads(write_scene(SUITE[0].scene))
     REFUSED[fault](scene)
     assert not VALIDATOR.is_valid(scene)
     with pytest.raises(SceneError):
@@ -58,4 +59,4 @@ def test_what_the_schema_refuses_cannot_be_read_either(fault):
 def test_making_the_schema_leaves_the_model_alone():
     scene_schema()
     assert SCENE.json_schema() == SCENE.json_schema()
-    assert parse_scene(json.loads(write_scene(canonical_suite()[0].scene)))
+    assert parse_scene(json.loads(write_scene(SUITE[0].scene)))

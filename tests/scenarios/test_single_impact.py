@@ -12,6 +12,7 @@ from scenarios.catalogue import scenario_of, single_impact
 from scenarios.catalogue.single_impact import CASES
 from scenarios.scenario import ParameterError
 from scenarios.scene import ImpactLaw
+from tests.effort import tries
 
 INERTIA = {"ball": 0.5 * 0.1**2, "corn": 10.0 / 12.0}
 SLIDES, TURNS = "slip, compression; slip, end", "slip, slip-stop; slip, compression; slip, end"
@@ -45,7 +46,7 @@ def test_each_case_is_what_it_is_called(case, path):
 
 
 @pytest.mark.parametrize("law", ["newton", "poisson"])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100))
 @given(
     angle=st.floats(0.1, 1.5), slip=st.floats(-5.0, 5.0), friction=st.floats(0.0, 0.6), restitution=st.floats(0.0, 1.0)
 )

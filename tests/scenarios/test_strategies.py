@@ -12,9 +12,10 @@ from pytest import approx
 from scenarios.mass import reach
 from scenarios.scene import PlanarScene, content_hash, parse_scene, write_scene
 from scenarios.strategies import TIME_STEPS, planar_scenes, time_steps
+from tests.effort import tries
 from tests.scenarios.start_gaps import start_gaps
 
-SMALL = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SMALL = settings(max_examples=tries(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SEARCH = settings(max_examples=3000, deadline=None, phases=(Phase.generate, Phase.shrink), database=None)
 FIRST = settings(SEARCH, phases=(Phase.generate,))
 

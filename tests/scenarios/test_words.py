@@ -7,11 +7,12 @@ import sys
 
 import pytest
 
-from scenarios.catalogue import FAMILIES, canonical_suite, cite, scenario_of
+from scenarios.catalogue import FAMILIES, cite, scenario_of
 from scenarios.catalogue.scene_file import LABEL, invariants_of
 from scenarios.scenario import ParameterError
 from scenarios.scene import Disc, PlanarBody, PlanarScene, Spring, Thruster, content_hash, write_scene
 from scenarios.scene_error import SceneError
+from tests.suite import SUITE
 
 BALL = PlanarBody(name="ball", shape=Disc(radius=0.5), mass=1.0)
 OTHER = PlanarBody(name="other", shape=Disc(radius=0.5), mass=1.0, position=(2.0, 0.0))
@@ -27,7 +28,7 @@ def test_parameters_follow_a_colon():
 
 
 def test_every_label_of_the_suite_names_its_scenario():
-    for scenario in canonical_suite():
+    for scenario in SUITE:
         named = scenario_of(scenario.label)
         assert (named.parameters, named.scene) == (scenario.parameters, scenario.scene)
 
@@ -46,7 +47,7 @@ def test_a_path_is_a_scene_file_named_without_its_folder_and_known_by_its_conten
 
 
 def test_no_label_of_the_suite_is_that_of_a_scene_file():
-    assert [s.label for s in canonical_suite() if LABEL.fullmatch(s.label)] == []
+    assert [s.label for s in SUITE if LABEL.fullmatch(s.label)] == []
 
 
 def test_a_label_keeps_to_its_line_whatever_the_file_is_called(tmp_path):
@@ -108,7 +109,7 @@ def test_what_holds_of_a_scene_file_depends_on_what_can_act_on_its_bodies():
 
 
 def test_every_scenario_can_be_cited():
-    for scenario in canonical_suite():
+    for scenario in SUITE:
         text = cite(scenario)
         assert text.startswith(f"{scenario.label}: {scenario.title}\n")
         assert scenario.truth.source in text and scenario.truth.kind in text

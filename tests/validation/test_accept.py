@@ -12,6 +12,7 @@ import pytest
 from scenarios.catalogue import scenario_of
 from scenarios.scenario import Scenario
 from scenarios.scene import content_hash, write_scene
+from tests.suite import SUITE
 from tests.validation.command import call
 from tests.validation.store.made import info, result
 from validation.records.case import Case, Identity
@@ -161,9 +162,8 @@ def test_two_that_share_a_baseline_cannot_both_be_named(accept: Accept) -> None:
 
 
 def test_the_canonical_suite_is_checked_without_words(accept: Accept, monkeypatch: pytest.MonkeyPatch) -> None:
-    from scenarios.catalogue import canonical_suite
 
     monkeypatch.setattr("validation.report.hints.present_engines", lambda: ("pymunk",))
-    stored(*[case(scenario) for scenario in canonical_suite()])
+    stored(*[case(scenario) for scenario in SUITE])
     assert accept()[1].endswith("Next: upright check\n")
     assert accept("stack:n=3")[1].endswith("Next: upright check stack:n=3\n")

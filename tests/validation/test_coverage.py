@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from scenarios.catalogue import canonical_suite
 from scenarios.scenario import Scenario
 from scenarios.scene import PlanarScene
+from tests.suite import SUITE
 from validation.engines import engine_of, load_engine, present_engines, unavailable_engines
 
-SUITE = canonical_suite()
 ENGINES = {name: load_engine(engine_of(name)) for name in present_engines()}
 
 

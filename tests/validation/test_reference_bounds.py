@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
-from scenarios.catalogue import canonical_suite, scenario_of
+from scenarios.catalogue import scenario_of
+from tests.suite import SUITE
 from validation.engines.engine import Value, resolve_settings
 from validation.engines.reference.adapter import Reference
 from validation.engines.reference.ellipsoids import DECLINES
@@ -208,7 +209,7 @@ def test_what_the_suite_holds_is_bounded_or_declined_with_a_reason() -> None:
     """Heaps have no exact motion to be compared with."""
     stated = {scenario_of(word).name for bound in BOUNDS for word in bound.each} | {"pile"}
     stated |= {"ellipsoid-lattice"}
-    for scenario in canonical_suite():
+    for scenario in SUITE:
         reason = Reference().declines(scenario.scene)
         assert reason or scenario.name in stated, scenario.label
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from reference_engine import ContactForceError, contact_forces
 from reference_engine.contact_problems.contact_forces import required_forces
+from tests.effort import tries
 
 METHODS = pytest.mark.parametrize("method", ["dantzig", "lemke"])
 
@@ -173,7 +174,7 @@ def problems(draw):
     return A, a - A @ f, joint, a
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150))
 @given(problem=problems())
 def test_accelerations_are_those_that_the_problem_was_made_from(problem):
     """Forces of redundant contacts are not unique, accelerations are (Baraff 1994; A is positive semi-definite)."""
@@ -203,7 +204,7 @@ def enumerate_accelerations(A: np.ndarray, b: np.ndarray, joint: np.ndarray) -> 
     return None
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100))
 @given(problem=problems())
 def test_accelerations_agree_with_trying_every_set_of_contacts(problem):
     A, b, joint, _ = problem

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference_engine.contact_problems.friction_forces import friction_forces
+from tests.effort import tries
 from tests.reference_engine.contact_problems.contact_points import (
     G,
     box_inertia,
@@ -24,7 +25,7 @@ def box_on_slope(slope: float, w: float, h: float, mass: float = 1.0) -> tuple[n
 
 
 @given(angle=st.floats(0.05, 1.2), ratio=st.floats(0.3, 1.7))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tries(50))
 def test_a_block_on_an_incline_rests_below_the_angle_of_friction_and_slides_above(angle, ratio):
     """a = g (sin beta - mu cos beta) down the slope, or 0. So wide that it does not tip. ratio = tan beta / mu."""
     mu = np.tan(angle) / ratio
@@ -228,7 +229,7 @@ def test_a_hinged_bar_rests_on_a_rough_prop():
 @given(
     mass=st.floats(1e-6, 1e6), length=st.floats(1e-3, 1e3), time=st.floats(1e-3, 1e3), mu=st.floats(0.1, 0.6)
 )  # fmt: skip
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=tries(30))
 def test_units_do_not_matter(mass, length, time, mu):
     """Kilograms or grams, metres or inches: the same modes, forces in the other units. No scale is hidden inside."""
     A, b = box_on_slope(0.4, w=1.0, h=3.0)

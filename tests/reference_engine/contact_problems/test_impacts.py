@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from reference_engine import impact, inverse_mass, inverse_mass_through_joints
 from reference_engine.contact_problems.impact_laws import INCREMENTAL, LAWS
 from reference_engine.contact_problems.impact_process import ImpactError
+from tests.effort import tries
 from tests.reference_engine.contact_problems.impact_points import (
     component,
     friction,
@@ -31,7 +32,7 @@ def rod(degrees: float) -> np.ndarray:
     return inverse_mass(1.0, 1.0 / 12.0, (-0.5 * math.cos(a), -0.5 * math.sin(a)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(300))
 @given(planar_places(), friction, restitution, laws)
 def test_in_the_plane_it_is_routh_s_diagram(place, mu, e, law):
     K, u0 = place
@@ -42,7 +43,7 @@ def test_in_the_plane_it_is_routh_s_diagram(place, mu, e, law):
     assert_allclose(found.velocity, u0 + K @ truth, atol=1e-12 * np.linalg.cond(K) * float(np.linalg.norm(u0)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60))
 @given(spatial_places(), friction, restitution, laws)
 def test_in_space_it_is_a_tighter_integration_in_cartesian_velocities(place, mu, e, law):
     K, u0 = place
@@ -52,7 +53,7 @@ def test_in_space_it_is_a_tighter_integration_in_cartesian_velocities(place, mu,
     assert_allclose(found.impulse, truth, rtol=0.0, atol=1e-10 * float(np.linalg.norm(truth)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150))
 @given(spatial_places(), friction, restitution, st.sampled_from(LAWS))
 def test_every_impulse_is_admissible_and_the_bodies_part(place, mu, e, law):
     K, u0 = place
@@ -70,7 +71,7 @@ def test_every_impulse_is_admissible_and_the_bodies_part(place, mu, e, law):
         assert found.energy_change <= 1e-12 * (u0 @ np.linalg.solve(K, u0))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100))
 @given(spatial_places(), friction, restitution, st.sampled_from(LAWS), st.tuples(component, component, component))
 def test_turned_reflected_or_with_the_bodies_exchanged_it_is_the_same_impact(place, mu, e, law, vector):
     K, u0 = place
@@ -86,7 +87,7 @@ def test_turned_reflected_or_with_the_bodies_exchanged_it_is_the_same_impact(pla
     assert_allclose(other.impulse, -found.impulse, atol=near)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60))
 @given(planar_places(), friction, restitution, laws)
 def test_a_plane_in_space_is_a_plane(place, mu, e, law):
     K, u0 = place
@@ -170,7 +171,7 @@ def test_newton_s_law_gives_energy_to_a_double_pendulum_that_kane_s_example_has(
     assert max(gains["poisson"], gains["stronge"], gains["chatterjee-ruina"]) < 0.0
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200))
 @given(st.one_of(planar_places(), spatial_places()), friction, restitution)
 def test_stick_or_slip_leaves_no_sliding_or_has_friction_against_what_it_leaves(place, mu, e):
     """Kane & Levinson 1985: against the sliding after the impact, whatever that of the approach was."""
@@ -276,7 +277,7 @@ def test_bodies_that_cannot_be_are_refused(given, message):
         inverse_mass(*given)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=tries(25))
 @given(st.integers(0, 2**32 - 1), st.floats(1.0, 2.0), st.floats(0.005, 0.1))
 def test_bodies_part_by_poisson_s_law_where_sliding_turns_and_presses_them_again(seed, more, slow):
     """Sliding begins so that friction lifts the normal velocity fast, and turns to where it presses: K_nn < mu K_tn."""

@@ -14,6 +14,7 @@ from reference_engine.contact_problems.impact_process import ImpactError
 from reference_engine.contact_problems.impact_sequences import Repetition
 from reference_engine.contact_problems.multiple_impacts import ORDERS
 from reference_engine.ode import Dop853
+from tests.effort import tries
 
 unit = st.floats(0.0, 1.0)
 seeds = st.integers(0, 2**32 - 1)
@@ -76,7 +77,7 @@ def random_places(seed: int, n: int, D: int):
     return J @ J.T, rng.normal(size=(n, D))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60))
 @given(seeds, st.integers(1, 4), st.sampled_from([2, 3]), st.sampled_from(ORDERS), unit, st.floats(0.0, 2.0))
 def test_all_impulses_are_in_coulomb_s_cone_and_no_place_approaches_afterwards(seed, n, D, order, e, mu):
     K, u = random_places(seed, n, D)
@@ -88,7 +89,7 @@ def test_all_impulses_are_in_coulomb_s_cone_and_no_place_approaches_afterwards(s
     assert_allclose(found.velocity.ravel(), u.ravel() + K @ found.impulse.ravel(), atol=1e-9 * np.abs(K).max() * scale)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60))
 @given(seeds, st.integers(1, 4), st.sampled_from(ORDERS), st.sampled_from(["newton", "poisson"]), unit)
 def test_without_friction_no_order_makes_energy_and_at_e_1_newton_s_keeps_it(seed, n, order, law, e):
     K, u = random_places(seed, n, 2)  # some part, and are struck by the impulses of others
@@ -100,7 +101,7 @@ def test_without_friction_no_order_makes_energy_and_at_e_1_newton_s_keeps_it(see
         assert abs(elastic.energy_change) <= 1e-10 * before
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40))
 @given(seeds, st.integers(1, 3), unit, st.floats(0.0, 1.5))
 def test_in_space_what_only_moves_in_a_plane_is_the_planar_impact(seed, n, e, mu):
     K, u = random_places(seed, n, 2)
@@ -114,7 +115,7 @@ def test_in_space_what_only_moves_in_a_plane_is_the_planar_impact(seed, n, e, mu
     assert_allclose(spatial.velocity[:, [0, 2]], planar.velocity, atol=1e-8 * np.abs(u).max())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40))
 @given(seeds, unit, st.floats(0.0, 1.0), st.sampled_from(["stronge", "chatterjee-ruina"]))
 def test_places_that_do_not_move_one_another_are_struck_as_if_each_were_alone(seed, e, mu, law):
     rng = np.random.default_rng(seed)
@@ -182,7 +183,7 @@ def random_mechanism(seed: int) -> tuple[np.ndarray, np.ndarray, float, float]:
     return K, (J @ rates).reshape(n, D), float(mu), float(e)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60))
 @given(seeds)
 def test_poisson_s_law_has_an_answer_at_every_mechanism_and_newton_s_where_nothing_is_given_back(seed):
     K, u, mu, e = random_mechanism(seed)

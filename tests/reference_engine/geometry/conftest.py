@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-from pathlib import Path
-
 import pytest
+
+from tests.warm import alone
 
 
 @pytest.fixture(scope="session", autouse=True)
+@alone("ellipsoids")
 def warm_ellipsoid_kernels() -> None:
-    if os.environ.get("NUMBA_DISABLE_JIT"):
-        return
-    with (Path(os.environ["NUMBA_CACHE_DIR"]) / "ellipsoids.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        from reference_engine.geometry.ellipsoid_neighbours import EllipsoidNeighbours
-        from reference_engine.geometry.ellipsoid_proximity import (
-            ellipsoid_proximities,
-            half_space_proximities,
-            sphere_interior_proximities,
-        )
+    from reference_engine.geometry.ellipsoid_neighbours import EllipsoidNeighbours
+    from reference_engine.geometry.ellipsoid_proximity import (
+        ellipsoid_proximities,
+        half_space_proximities,
+        sphere_interior_proximities,
+    )
 
-        bodies = [(0.6, 0.5, 0.4)] * 2, [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0)], [(1.0, 0.0, 0.0, 0.0)] * 2
-        for method in ("newton", "ball"):
-            ellipsoid_proximities(*bodies, [(0, 1)], method=method)
-        half_space_proximities(*bodies, point=(0.0, 0.0, -1.0), normal=(0.0, 0.0, 1.0))
-        sphere_interior_proximities(*bodies, radius=5.0)
-        neighbours = EllipsoidNeighbours(bodies[0], cutoff=0.1)
-        for _ in range(2):
-            neighbours.update(*bodies[1:])
+    bodies = [(0.6, 0.5, 0.4)] * 2, [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0)], [(1.0, 0.0, 0.0, 0.0)] * 2
+    for method in ("newton", "ball"):
+        ellipsoid_proximities(*bodies, [(0, 1)], method=method)
+    half_space_proximities(*bodies, point=(0.0, 0.0, -1.0), normal=(0.0, 0.0, 1.0))
+    sphere_interior_proximities(*bodies, radius=5.0)
+    neighbours = EllipsoidNeighbours(bodies[0], cutoff=0.1)
+    for _ in range(2):
+        neighbours.update(*bodies[1:])

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities
 from reference_engine.geometry.spatial_proximity import spatial_proximities
 from reference_engine.geometry.spatial_shapes import Ellipsoid, spatial_shapes
+from tests.effort import tries
 from tests.reference_engine.geometry.ellipsoid_oracle import IS_SHARPER, distance, pair, slab, widest
 from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies, twos
 
@@ -98,7 +99,7 @@ def test_deep_overlaps_agree_with_the_search_for_any_convex_bodies():
         assert abs(near.gap[k] - other.gap[0]) <= allowed
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=tries(150))
 @given(
     axes=st.tuples(st.sampled_from(AXES), st.sampled_from(AXES)),
     attitude=st.sampled_from(ATTITUDES),

@@ -18,6 +18,7 @@ from reference_engine.geometry.spatial_shapes import (
     SphereInterior,
     spatial_shapes,
 )
+from tests.effort import tries
 from tests.reference_engine.geometry.spatial_oracle import (
     least_depth,
     outside_by,
@@ -67,12 +68,12 @@ def test_no_direction_parts_overlapping_bodies_by_a_shorter_way(names):
     compared = 0
     for rng, p, q, d, q_p, q_q in random_pairs(names, seed=2, count=40, spread=0.7):
         near = proximity(p, q, d, q_p, q_q)
-        if near.gap[0] < 0.0 and compared < 8:
+        if near.gap[0] < 0.0 and compared < tries(8, 2):
             compared += 1
             least = least_depth(p, q, d, rotation(q_p), rotation(q_q), rng)
             # long thin faces around a tip or on a curved body: their planes' round-off
             assert -near.gap[0] <= least + 1e-11 + near.uncertainty[0]
-    assert compared == 8
+    assert compared == tries(8, 2)
 
 
 @pytest.mark.parametrize("names", POLYTOPES)

@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from reference_engine import Body, Disc, Settings, World, box, energy, simulate
+from tests.effort import tries
 from tests.reference_engine.planar import truths
 from tests.reference_engine.planar.scenes import ground, rod
 
@@ -123,7 +124,7 @@ def test_discs_that_collide_obliquely_stick_or_slip_as_their_reduced_mass_says(m
     mu=st.floats(0.0, 1.3),
     e=st.floats(0.0, 1.0),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40))
 def test_every_impact_of_a_rod_obeys_the_cone_and_the_law_of_friction(impact_law, lean, along, spin, mu, e):
     """|J_t| <= mu J_n; with less it sticks; with all of it, against where it slides in the end. Newton: u_n+ = -e u_n-.
 

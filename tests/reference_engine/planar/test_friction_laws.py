@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference_engine import Body, LocatedMotion, Settings, World, box, energy, simulate
+from tests.effort import tries
 from tests.reference_engine.planar.scenes import ROUND_OFF_OF_GAPS, flat, ground
 from tests.reference_engine.planar.test_friction_rods import falling, ladder
 from tests.reference_engine.planar.worlds import energy_gained, heap
@@ -22,7 +23,7 @@ from tests.reference_engine.planar.worlds import energy_gained, heap
     offset=st.floats(-0.4, 0.4),
     spin=st.floats(-5.0, 5.0),
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=tries(20))
 def test_two_free_blocks_with_friction_keep_momentum_and_angular_momentum(
     impact_law, e, mu, ratio, angle, offset, spin
 ):

@@ -35,6 +35,7 @@ from reference_engine.planar.layout import (
     new_work,
 )
 from reference_engine.planar.model import pack_model
+from tests.effort import tries
 
 measure, relative_acceleration, interaction, row_of = (
     getattr(kernel, "py_func", kernel)
@@ -109,7 +110,7 @@ class Scene:
 
 
 @pytest.mark.parametrize("name", MEETINGS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=tries(25))
 @given(twists=st.lists(numbers, min_size=6, max_size=6))
 def test_rate_and_acceleration_are_the_derivatives_of_the_gap(name, twists):
     """Turning normals and centripetal terms included. Differences over 0.1 ms: round-off 1e-8, the next term 1e-6."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from reference_engine import Body, Disc, Settings, World, box, energy, simulate
+from tests.effort import tries
 from tests.reference_engine.planar.worlds import GRAVITY, cradle, dropped, energy_gained, ground, heap
 
 ROUND_OFF_OF_GAPS = 1e-12  # m
@@ -66,7 +67,7 @@ def test_the_end_of_an_accumulation_is_second_order_in_its_cut_off():
 
 
 @given(e=st.floats(0.0, 0.95), angle=st.floats(0.05, 1.5), spin=st.floats(-20.0, 20.0))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=tries(25))
 def test_the_first_impact_is_the_first_time_at_which_a_corner_reaches_the_ground(e, angle, spin):
     """Free flight is closed form: y(t) - g t^2/2 and a uniform turn; a scan a thousand times finer than the turn."""
     shape = box(1.0, 0.3)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference_engine import Body, Disc, Settings, World, box, energy, simulate
+from tests.effort import tries
 from tests.reference_engine.planar.worlds import GRAVITY, dropped, ground, heap
 
 
@@ -61,7 +62,7 @@ def test_a_disc_rests_on_two_discs():
     assert np.abs(motion.pose - motion.pose[0]).max() <= 1e-12
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60))
 @given(
     e=st.floats(0.0, 1.0),
     mass=st.floats(1e-3, 1e3),

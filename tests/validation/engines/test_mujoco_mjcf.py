@@ -5,8 +5,8 @@ from __future__ import annotations
 import mujoco
 import pytest
 
-from scenarios.catalogue import canonical_suite
 from scenarios.scene import ContactLaw, PairLaw, Rod, Rope, Scene
+from tests.suite import SUITE
 from tests.validation.engines.planar_scenes import ball, ground, scene
 from validation.engines.engine import resolve_settings
 from validation.engines.mujoco import model as mujoco_model
@@ -21,10 +21,7 @@ def short(given: Scene, duration: float = 0.1) -> Scene:
     return given.model_copy(update={"duration": duration})
 
 
-SCENES = {
-    s.label: short(s.scene)
-    for s in {s.name: s for s in canonical_suite() if MuJoCo().declines(s.scene) is None}.values()
-}
+SCENES = {s.label: short(s.scene) for s in {s.name: s for s in SUITE if MuJoCo().declines(s.scene) is None}.values()}
 SCENES["a rod, a rope and pair laws"] = scene(
     ball(position=(0.0, 0.5), name="a", friction=0.3),
     ball(position=(2.0, 0.5), name="b", friction=0.3),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pytest import approx
 
 from scenarios.scene import CombinationRule, ContactLaw, PairLaw, PlanarScene, colliding_pairs
+from tests.effort import tries
 from tests.validation.engines.planar_scenes import ball, ground, scene
 from validation.engines.shared.pair_laws import PairLaws
 
@@ -36,7 +37,7 @@ def scenes(draw: Any) -> PlanarScene:
     return scene(*bodies, ground=plane, contact=contact, duration=1.0)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200))
 @given(given_scene=scenes(), rule=st.sampled_from(sorted(COMBINE)), column=st.sampled_from([0, 1]))
 def test_shape_values_combine_to_the_law_of_every_pair_that_can_meet(
     given_scene: PlanarScene, rule: Any, column: int

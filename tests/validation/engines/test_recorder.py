@@ -6,12 +6,12 @@ from scenarios.catalogue import scenario_of
 from validation.engines.shared.recorder import World, record, step_clock
 
 DT = 1.0 / 240.0
+SCENE = scenario_of("bouncing-ball").scene
 
 
 def bounces(step: int) -> tuple[np.ndarray, np.ndarray]:
     """A ball that turns round, at 4 m/s, every 100 steps."""
-    scene = scenario_of("bouncing-ball").scene
-    pose, twist = np.zeros((len(scene.bodies), 3)), np.zeros((len(scene.bodies), 3))
+    pose, twist = np.zeros((len(SCENE.bodies), 3)), np.zeros((len(SCENE.bodies), 3))
     pose[0, 1] = 1.0 + 0.01 * (step % 100)
     twist[0, 1] = 4.0 if step // 100 % 2 else -4.0
     return pose, twist
@@ -41,10 +41,9 @@ class Bouncing(World):
 
 def recorded(*, as_bytes: bool, block_bytes: int, monkeypatch):
     monkeypatch.setattr("validation.engines.shared.recorder.BLOCK_BYTES", block_bytes)
-    scene = scenario_of("bouncing-ball").scene
     with step_clock() as times:
-        motion = record(Bouncing(as_bytes=as_bytes), scene, DT)
-    return motion, times, round(scene.duration / DT)
+        motion = record(Bouncing(as_bytes=as_bytes), SCENE, DT)
+    return motion, times, round(SCENE.duration / DT)
 
 
 def test_bytes_decoded_a_block_at_once_make_the_same_trajectory_as_states_read_one_by_one(monkeypatch):

@@ -7,7 +7,7 @@ import re
 import pytest
 from click import unstyle
 
-from scenarios.catalogue import canonical_suite
+from tests.suite import SUITE
 from tests.validation.report.made import pair, stored
 from tests.validation.store.made import case, measurement
 from validation.records.case import Case
@@ -26,8 +26,8 @@ def thrown(value: float) -> StoredResult:
 
 
 def test_the_error_of_a_goal_is_called_after_the_goal_of_the_scenario() -> None:
-    goals = {scenario.label: scenario.truth.goal for scenario in canonical_suite()}
-    for scenario in canonical_suite():
+    goals = {scenario.label: scenario.truth.goal for scenario in SUITE}
+    for scenario in SUITE:
         of = case(scenario.name, parameters=dict(scenario.parameters))
         goal = goals[scenario.label]
         assert metric_name(GOAL, of) == (f"truth error of {goal.name}" if goal else GOAL)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.effort import tries
 from validation.judging.evidence.change_points import Course, Floor, accumulated, course, newest_step, split_evidence
 from validation.judging.policy import AFTER, BEFORE, CONSTANT, EVIDENCE
 
@@ -86,7 +87,7 @@ def test_the_evidence_has_mean_0_and_variance_1_in_any_order_of_the_values() -> 
 
 
 @given(st.integers(0, 10_000), st.floats(0.2, 5.0), st.floats(-3.0, 3.0))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=tries(20))
 def test_steps_stay_where_they_are_in_other_units(seed: int, factor: float, offset: float) -> None:
     """Ranks know no unit. The relative floor is left out: it is relative to zero."""
     none = Floor(absolute=0.0, relative=0.0)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
+from tests.effort import tries
 from validation.judging.evidence.ensembles import (
     EXACT,
     adjusted,
@@ -54,7 +55,7 @@ def test_many_starts_are_compared_as_a_hundred_are() -> None:
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=tries(25))
 def test_the_effect_is_the_share_of_pairs_in_which_the_new_one_is_larger(seed: int) -> None:
     random = np.random.default_rng(seed)
     old, new = random.integers(0, 6, 12).astype(float), random.integers(1, 7, 15).astype(float)
