@@ -7,7 +7,12 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 VENV ?= .venv
 DB ?= upright.db
 BIN := $(VENV)/bin
+# Modules are compiled when they are first imported: most of what is installed never is.
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+INSTALL := $(PIP) install --no-compile --constraint constraints.txt
+WARM := from validation.running import kernel_cache as kernels; kernels.warm(kernels.use_kernel_cache())
+# A command starts a process for each engine: none compiles what another has, whatever the environment says of bytecode.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test slow engines-extra lint docs dashboard bench clean
 
@@ -15,14 +20,14 @@ run: $(VENV)/installed
 	@$(BIN)/upright run --db $(DB)
 
 test: $(VENV)/tested lint
-	@$(BIN)/python -m pytest -n 2 -m "not slow"
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 slow: $(VENV)/tested
-	@$(BIN)/python -m pytest -n 2
+	@$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # PhysX and DART, 0.55 GB: columns of a run and tests of `make slow` wherever they are.
 engines-extra: $(VENV)/tested
-	@$(PIP) install --constraint constraints.txt --editable '.[all,test,physx,dart]'
+	@$(INSTALL) --editable '.[all,test,physx,dart]'
 
 lint: $(VENV)/tested
 	@$(BIN)/ruff check .
@@ -41,19 +46,21 @@ bench: $(VENV)/installed
 	@missed=""; for b in $(BENCHMARKS); do echo "== $$b"; $(BIN)/python -P $$b || missed="$$missed $$b"; done; \
 	if [ -n "$$missed" ]; then echo "not well:$$missed"; exit 1; fi
 
+# With the four packages that they need, kernels are compiled while the others are installed.
 $(VENV)/installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "no Python 3.11, 3.12 or 3.13 found; install one, or: make PYTHON=/path/to/python"; exit 2; }
 	@echo "  installing into $(VENV) with $(PYTHON) ..."
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) install --constraint constraints.txt --editable '.[all]'
+	@$(INSTALL) numba numpy pydantic scipy
+	@$(BIN)/python -c "$(WARM)" >/dev/null 2>&1 & $(INSTALL) --editable '.[all]'; status=$$?; wait; exit $$status
 	@touch $@
 
 $(VENV)/tested: $(VENV)/installed
-	@$(PIP) install --constraint constraints.txt --editable '.[all,test]'
+	@$(INSTALL) --editable '.[all,test]'
 	@touch $@
 
 $(VENV)/documented: $(VENV)/installed
-	@$(PIP) install --constraint constraints.txt --editable '.[all,docs]'
+	@$(INSTALL) --editable '.[all,docs]'
 	@touch $@
 
 clean:
