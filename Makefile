@@ -52,7 +52,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	@echo "  installing into $(VENV) with $(PYTHON) ..."
 	@$(PYTHON) -m venv $(VENV)
 	@$(INSTALL) numba numpy pydantic scipy
-	@$(BIN)/python -c "$(WARM)" >/dev/null 2>&1 & $(INSTALL) --editable '.[all]'; status=$$?; wait; exit $$status
+	@PYTHONPATH=. $(BIN)/python -c "$(WARM)" >/dev/null 2>&1 & $(INSTALL) --editable '.[all]'; status=$$?; wait; exit $$status
 	@touch $@
 
 $(VENV)/tested: $(VENV)/installed

@@ -26,8 +26,7 @@ from validation.engines import OURS
 from validation.running.processes.pool import Pool, Remote
 
 AS_COMMAND = [sys.executable, "-P", "-c", "from validation.cli import main; main()"]
-DECIDE_HOW_A_PROCESS_STARTS = ("PYTHONPATH", "UPRIGHT_CACHE", "GLIBC_TUNABLES")
-HERE = {name: os.environ.get(name) for name in DECIDE_HOW_A_PROCESS_STARTS}
+HERE = {name: os.environ.get(name) for name in ("UPRIGHT_CACHE", "GLIBC_TUNABLES")}
 THEY_DO_NOT_READ = ("PYTEST_CURRENT_TEST", "UPRIGHT_DB", "UPRIGHT_USER")
 IDLE: dict[Any, list[Remote]] = defaultdict(list)  # servers that nobody asks, by what they were started as
 STARTED: dict[Remote, Any] = {}
@@ -52,9 +51,10 @@ def upright_process(*words: str, folder: Path, **environment: str) -> subprocess
 
 
 def upright(*words: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """The command in `folder`: in this process, unless it is to start otherwise than this one did."""
+    """The command in `folder`: in this process, unless that has other modules or caches, or another C library."""
     wanted = os.environ | environment
-    if any(wanted.get(name) != HERE[name] for name in HERE):
+    paths = [path for path in wanted.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", *sys.path)]
+    if paths or any(wanted.get(name) != value for name, value in HERE.items()):
         return upright_process(*words, folder=folder, **environment)
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     with contextlib.ExitStack() as stack:
