@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import few
 from validation.engines import engine_of, present_engines
 from validation.tools.conformance import Check, conformance
 
@@ -67,15 +68,18 @@ def test_the_engine_in_c_keeps_the_protocol(tmp_path: Path, monkeypatch: pytest.
 @needs_cc
 @pytest.mark.parametrize(
     ("right", "wrong", "described"),
-    [
-        ("dt, -0.5 * dt, samples", "dt, 0.5 * dt, samples", "velocity lag: declared 0.00208 s, found -0.00208 s"),
-        ("p[2] = body[i].angle", "p[2] = body[i].angle - 6.5 * (s > 200)", "angle: off by 6.5 rad"),
-        ("body[i].vy += gy * dt", "body[i].vy -= gy * dt", "positions: off by 9.8"),
-        ("put(time, samples), ", "", "the bytes end early"),
-        ("&body[bodies].x, &body[bodies].y", "&body[bodies].y, &body[bodies].x", "start: off by 1"),
-        ("!body[i].fixed)", "1)", "fixed bodies: off by"),
-        ('return decline("nothing bounces")', "break", "bounce: end: off by"),
-    ],
+    few(
+        3,
+        [
+            ("dt, -0.5 * dt, samples", "dt, 0.5 * dt, samples", "velocity lag: declared 0.00208 s, found -0.00208 s"),
+            ("p[2] = body[i].angle", "p[2] = body[i].angle - 6.5 * (s > 200)", "angle: off by 6.5 rad"),
+            ("body[i].vy += gy * dt", "body[i].vy -= gy * dt", "positions: off by 9.8"),
+            ("put(time, samples), ", "", "the bytes end early"),
+            ("&body[bodies].x, &body[bodies].y", "&body[bodies].y, &body[bodies].x", "start: off by 1"),
+            ("!body[i].fixed)", "1)", "fixed bodies: off by"),
+            ('return decline("nothing bounces")', "break", "bounce: end: off by"),
+        ],
+    ),
 )
 def test_what_is_not_kept_is_told(
     right: str, wrong: str, described: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -85,14 +89,17 @@ def test_what_is_not_kept_is_told(
 
 @pytest.mark.parametrize(
     ("member", "normal", "impulse", "described"),
-    [
-        (1, 1, 1, []),
-        (1, -1, 1, ["contact normal: off by 2 (allowed 0.001); it points from a to b"]),
-        (1, 1, -1, ["it acts on b, over the step that ends at the sample"]),
-        (1, 1, 240, ["it acts on b, over the step that ends at the sample"]),  # a force
-        (0, 1, 1, ["contacts are of [(0, 0)]; expected (0, 1): bodies are counted first, then boundaries"]),
-        (2, 1, 1, ["contacts.b goes from 2 to 2; bodies and boundaries are 0 to 1"]),
-    ],
+    few(
+        3,
+        [
+            (1, 1, 1, []),
+            (1, -1, 1, ["contact normal: off by 2 (allowed 0.001); it points from a to b"]),
+            (1, 1, -1, ["it acts on b, over the step that ends at the sample"]),
+            (1, 1, 240, ["it acts on b, over the step that ends at the sample"]),  # a force
+            (0, 1, 1, ["contacts are of [(0, 0)]; expected (0, 1): bodies are counted first, then boundaries"]),
+            (2, 1, 1, ["contacts.b goes from 2 to 2; bodies and boundaries are 0 to 1"]),
+        ],
+    ),
 )
 def test_reported_contacts_follow_the_sign_convention(
     member: int, normal: int, impulse: int, described: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -185,18 +192,21 @@ class Engine:
 
 @pytest.mark.parametrize(
     ("declines", "answer", "described"),
-    [
-        ("5", "None", "declines returned 5 (int); it should be the reason as text, or None"),
-        ("None", "None", "simulate returned None (NoneType); it should be a PlanarTrajectory"),
-        ("None", "dict(state_hash=5)", "state_hash is 5 (int); it should be text"),
-        ("None", "dict(pose=pose[:, :, :2])", "pose: float64"),
-        ("None", "dict(pose=pose.astype('f4'))", "pose: float32"),
-        ("None", "dict(time=good['time'][::-1].copy())", "time: empty or decreasing"),
-        ("None", "dict(pose=pose.tolist())", "pose: a list; expected an array"),
-        ("None", "dict(dt='fast')", "dt is 'fast' (str); it should be a finite number"),
-        ("None", "dict(pose=pose[:, :0], twist=pose[:, :0])", "0 bodies; expected: 3"),
-        ("None", "dict(contacts=[1])", "contacts is [1] (list); it should be Contacts"),
-    ],
+    few(
+        4,
+        [
+            ("5", "None", "declines returned 5 (int); it should be the reason as text, or None"),
+            ("None", "None", "simulate returned None (NoneType); it should be a PlanarTrajectory"),
+            ("None", "dict(state_hash=5)", "state_hash is 5 (int); it should be text"),
+            ("None", "dict(pose=pose[:, :, :2])", "pose: float64"),
+            ("None", "dict(pose=pose.astype('f4'))", "pose: float32"),
+            ("None", "dict(time=good['time'][::-1].copy())", "time: empty or decreasing"),
+            ("None", "dict(pose=pose.tolist())", "pose: a list; expected an array"),
+            ("None", "dict(dt='fast')", "dt is 'fast' (str); it should be a finite number"),
+            ("None", "dict(pose=pose[:, :0], twist=pose[:, :0])", "0 bodies; expected: 3"),
+            ("None", "dict(contacts=[1])", "contacts is [1] (list); it should be Contacts"),
+        ],
+    ),
 )
 def test_a_wrong_answer_is_told_what_it_should_be_and_ends_its_own_case_only(
     declines: str, answer: str, described: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
