@@ -1,0 +1,162 @@
+"""Functions of more than 10 arguments or of a complexity above 15 are exceptions, and each has its reason here."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+LIMITS = ["--config", "lint.pylint.max-args=10", "--config", "lint.mccabe.max-complexity=15"]
+PACKAGES = ["reference_engine", "scenarios", "validation", "dashboard", "upright"]
+
+EXCEPTIONS: dict[str, dict[str, list[str]]] = {
+    "PLR0913": {
+        "a step of a solver: the arrays of its problem and of its work, all of them changed in place": [
+            "reference_engine/contact_problems/cone_law.py:disc_slip",
+            "reference_engine/contact_problems/cone_law.py:polygon_slip",
+            "reference_engine/contact_problems/cone_law.py:solve_contact",
+            "reference_engine/contact_problems/cone_sweeps.py:sweep_blocks",
+            "reference_engine/contact_problems/dantzig.py:drive",
+            "reference_engine/contact_problems/dantzig.py:rebuild",
+            "reference_engine/contact_problems/dantzig.py:settle",
+            "reference_engine/contact_problems/friction_lemke.py:fill",
+        ],
+        "the arrays that the original holds as fields of objects, for one pair or one step": [
+            "reference_engine/contactsim/collision.py:add_connectors",
+            "reference_engine/contactsim/detection.py:arc_against_line",
+            "reference_engine/contactsim/detection.py:arcs_against",
+            "reference_engine/contactsim/detection.py:corner_contact",
+            "reference_engine/contactsim/detection.py:corners_against",
+            "reference_engine/contactsim/detection.py:find",
+            "reference_engine/contactsim/integrator.py:attempt",
+            "reference_engine/contactsim/integrator.py:evaluate",
+        ],
+        "a query of two bodies: the shape and pose of each, and what it fills; made for each pair at each time": [
+            "reference_engine/geometry/core_gap.py:box_box",
+            "reference_engine/geometry/ellipsoid_ascent.py:ascend",
+            "reference_engine/geometry/ellipsoid_depth.py:is_nowhere_above",
+            "reference_engine/geometry/ellipsoid_depth.py:search",
+            "reference_engine/geometry/ellipsoid_gap.py:conclude",
+            "reference_engine/geometry/epa.py:depth",
+            "reference_engine/geometry/epa.py:first_tetrahedron",
+            "reference_engine/geometry/gjk.py:separation",
+            "reference_engine/geometry/mpr.py:against_side",
+            "reference_engine/geometry/mpr.py:corner",
+            "reference_engine/geometry/mpr.py:first_portal",
+            "reference_engine/geometry/mpr.py:mpr_gaps",
+            "reference_engine/geometry/mpr.py:mpr_pair",
+            "reference_engine/geometry/mpr.py:parted",
+            "reference_engine/geometry/mpr.py:refine",
+            "reference_engine/geometry/mpr.py:sharpen",
+            "reference_engine/geometry/mpr.py:uphill",
+            "reference_engine/geometry/mpr_sharpening.py:aslant",
+            "reference_engine/geometry/mpr_sharpening.py:bend",
+            "reference_engine/geometry/mpr_sharpening.py:climb",
+            "reference_engine/geometry/mpr_sharpening.py:point_of_first",
+            "reference_engine/geometry/planar_gap.py:body_pair",
+            "reference_engine/geometry/planar_gap.py:convex_pair",
+            "reference_engine/geometry/planar_gap.py:pose_bodies",
+            "reference_engine/geometry/planar_gap.py:sweep",
+            "reference_engine/geometry/spatial_gap.py:body_pair",
+            "reference_engine/geometry/spatial_gap.py:cores",
+            "reference_engine/geometry/spatial_gap.py:searched",
+            "reference_engine/geometry/spatial_gap.py:sweep",
+            "reference_engine/geometry/support.py:support_difference",
+            "reference_engine/geometry/support.py:write",
+        ],
+        "fields of a world by name": [
+            "reference_engine/heaps/world.py:__init__",
+        ],
+        "one stage of a step: the packed structs that it reads and those that it changes": [
+            "reference_engine/planar/active_set.py:log_changes",
+            "reference_engine/planar/active_set.py:resting",
+            "reference_engine/planar/active_set.py:resting_island",
+            "reference_engine/planar/active_set.py:settle",
+            "reference_engine/planar/advancement.py:safe_time",
+            "reference_engine/planar/advancement.py:safe_under_edge",
+            "reference_engine/planar/approach.py:safe_over_line",
+            "reference_engine/planar/approach.py:safe_rounded",
+            "reference_engine/planar/approach.py:seconds_to_ends",
+            "reference_engine/planar/integrator.py:defect",
+            "reference_engine/planar/release.py:first_release",
+        ],
+        "optional fields of a body, by name": [
+            "scenarios/catalogue/bodies.py:ball",
+            "scenarios/catalogue/bodies.py:block",
+        ],
+        "each option of the command is an argument": [
+            "validation/cli/arguments.py:command",
+            "validation/cli/bisect.py:command",
+            "validation/cli/compare.py:command",
+        ],
+        "what a page is made of, by name": [
+            "validation/report/markdown.py:markdown_summary",
+        ],
+    },
+    "C901": {
+        "the loop over a step's events: a branch for each kind": [
+            "reference_engine/compliant/event_loop.py:advance",
+            "reference_engine/planar/event_loop.py:run",
+        ],
+        "a check for each field, with its message": [
+            "reference_engine/compliant/world.py:__post_init__",
+        ],
+        "the original's order of tests, which its results hang on": [
+            "reference_engine/contactsim/detection.py:corners_against",
+        ],
+        "the fifteen axes of two boxes, case by case": [
+            "reference_engine/geometry/core_gap.py:box_box",
+        ],
+        "a safeguarded Newton's method: a branch for each way in which a step fails": [
+            "reference_engine/geometry/ellipsoid_depth.py:search",
+            "reference_engine/geometry/mpr_sharpening.py:climb",
+        ],
+        "Newton's method with an active set, resumed after each list of pairs": [
+            "reference_engine/heaps/loop.py:seek_poses",
+            "reference_engine/heaps/loop.py:seek_speeds",
+        ],
+        "the walk of the active set: a branch for each thing that can end it": [
+            "reference_engine/planar/active_set.py:settle",
+        ],
+        "conservative advancement: a branch for each kind of feature": [
+            "reference_engine/planar/advancement.py:first_closing",
+        ],
+        "corners, edges and arcs against each other, case by case": [
+            "reference_engine/planar/narrow_phase_arcs.py:convex_rounded",
+        ],
+        "each kind of joint as the engines have it": [
+            "validation/engines/shared/joint_tree.py:joint_forest",
+        ],
+        "the rules of a verdict in their order, each once": [
+            "validation/judging/judge.py:judge",
+        ],
+    },
+}
+
+
+def found() -> dict[str, set[str]]:
+    """Rule -> file:function, as ruff finds them."""
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "PLR0913,C901", *LIMITS]
+    command += ["--exit-zero", "--output-format", "json", *PACKAGES]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    names: dict[str, set[str]] = {"PLR0913": set(), "C901": set()}
+    trees: dict[str, ast.Module] = {}
+    for one in json.loads(done.stdout):
+        path = Path(one["filename"])
+        tree = trees.setdefault(one["filename"], ast.parse(path.read_text(encoding="utf-8")))
+        row = one["location"]["row"]
+        name = next(n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.lineno == row)
+        names[one["code"]].add(f"{path.relative_to(ROOT).as_posix()}:{name}")
+    return names
+
+
+@pytest.mark.parametrize("rule", EXCEPTIONS)
+def test_every_function_that_is_large_is_an_exception_with_a_reason(rule: str) -> None:
+    listed = [name for names in EXCEPTIONS[rule].values() for name in names]
+    assert len(listed) == len(set(listed))
+    assert found()[rule] == set(listed)
