@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from validation.cli.arguments import database_arguments, database_option, selection_options, user_name, without_password
+from validation.cli.arguments import database_arguments, database_option, run_asked_for, selection_options, user_name
 
 if TYPE_CHECKING:
     from validation.records.case import Case
@@ -57,10 +57,7 @@ def command(
         raise click.UsageError(f"--until: {until:%Y-%m-%d} has begun; allowed: a day to come")
     place = database_arguments(database)
     with open_store(database) as store:
-        number = run if run is not None else store.latest_run()
-        if number is None:
-            where = without_password(database)
-            raise click.ClickException(f"no run is stored in {where}; run something first: upright run{place}")
+        number = run_asked_for(store, run, database, first="upright run")
         selection = selection_of(store, scenarios, engines)
         require_all(selection, number, store.cases(number))
         chosen = [result for result in store.results(number) if result.case in selection]

@@ -28,6 +28,7 @@ from validation.store.errors import StoreError
 
 if TYPE_CHECKING:
     from validation.running.runner import Limits
+    from validation.store import Store
 
 MOST_STARTS = 1000
 EXPECTED_ERRORS: tuple[type[Exception], ...] = (
@@ -261,6 +262,15 @@ def database_arguments(database: str, *, elsewhere: bool = False) -> str:
     """
     here = DEFAULT_DB if elsewhere else os.environ.get("UPRIGHT_DB") or DEFAULT_DB
     return "" if database == here else f" --db {shlex.quote(without_password(database))}"
+
+
+def run_asked_for(store: Store, run: int | None, database: str, *, first: str = "upright check") -> int:
+    """The number given, else of the latest finished run. Raises ClickException where there is none."""
+    number = run if run is not None else store.latest_run()
+    if number is None:
+        run_something = f"run something first: {first}{database_arguments(database)}"
+        raise click.ClickException(f"no run is stored in {without_password(database)}; {run_something}")
+    return number
 
 
 def without_password(database: str) -> str:

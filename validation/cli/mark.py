@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import click
 
-from validation.cli.arguments import database_arguments, database_option, user_name
+from validation.cli.arguments import database_arguments, database_option, run_asked_for, user_name
 from validation.review.ledger import MARKS
 
 WORDS = {mark.replace(" ", "-"): mark for mark in MARKS}
@@ -58,11 +58,7 @@ def command(
     from validation.store import open_store
 
     with open_store(database) as store:
-        number = run if run is not None else store.latest_run()
-        if number is None:
-            raise click.ClickException(
-                f"no run is stored; run something first: upright check{database_arguments(database)}"
-            )
+        number = run_asked_for(store, run, database)
         found = store.group(number, group)
         labels = list(dict.fromkeys(member.verdict.case.label for member in found.members))
         alien = next((label for label in scenarios if label not in labels), None)

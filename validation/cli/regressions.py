@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from validation.cli.arguments import database_arguments, database_option, without_password
+from validation.cli.arguments import database_arguments, database_option, run_asked_for
 
 
 @click.command()
@@ -31,10 +31,7 @@ def command(run: int | None, everything: bool, as_json: bool, database: str) -> 
 
     place = database_arguments(database)
     with open_store(database) as store:
-        number = run if run is not None else store.latest_run()
-        if number is None:
-            where = without_password(database)
-            raise click.ClickException(f"no run is stored in {where}; run something first: upright check{place}")
+        number = run_asked_for(store, run, database)
         seen_from = store.run(number)
         groups = store.groups(number, closed=everything)
         wrong = store.standing(number)
