@@ -159,13 +159,14 @@ def note_event(model, contact_set, work, log, loop, k, kind, closing, energy):
     px, py, pz, _, _, _ = contact_arms(work, model.pair[k, 0], model.pair[k, 1])
     body, event, p = work.mpr.body, log.event, model.pair[k, 0]
     log.event_ids[row, 0], log.event_ids[row, 1] = kind, k
-    event[row, 0] = loop.now[col.TIME]
-    event[row, 1], event[row, 2], event[row, 3] = px + body[p, 0], py + body[p, 1], pz + body[p, 2]
+    event[row, col.POINT] = px + body[p, 0]
+    event[row, col.POINT + 1], event[row, col.POINT + 2] = py + body[p, 1], pz + body[p, 2]
     for c in range(3):
-        event[row, 4 + c] = work.found[1 + c]
-    event[row, 7], event[row, 8] = work.found[0], closing
-    event[row, 9], event[row, 10] = contact_set.onset[k, col.COEFFICIENT], contact_set.onset[k, col.DAMPING]
-    event[row, 11] = energy
+        event[row, col.NORMAL + c] = work.found[1 + c]
+    event[row, col.GAP], event[row, col.CLOSING] = work.found[0], closing
+    event[row, col.NOMINAL] = contact_set.onset[k, col.COEFFICIENT]
+    event[row, col.DAMPED] = contact_set.onset[k, col.DAMPING]
+    event[row, col.ENERGY], event[row, col.AT] = energy, loop.now[col.TIME]
     loop.counters[col.EVENTS] = row + 1
 
 

@@ -175,12 +175,13 @@ def note_contact(model, contact_set, work, log, loop, y, k):
     fx, fy, fz, mx, my, mz, _ = contact_force(model, contact_set, work, y, k)
     body = work.mpr.body
     log.contact_ids[row, 0], log.contact_ids[row, 1] = loop.counters[col.SAMPLES], k
-    contact[row, 0], contact[row, 1], contact[row, 2] = px + body[p, 0], py + body[p, 1], pz + body[p, 2]
+    contact[row, col.POINT] = px + body[p, 0]
+    contact[row, col.POINT + 1], contact[row, col.POINT + 2] = py + body[p, 1], pz + body[p, 2]
     for c in range(3):
-        contact[row, 3 + c] = work.found[1 + c]
-    contact[row, 6] = work.found[0]
-    contact[row, 7], contact[row, 8], contact[row, 9] = fx, fy, fz
-    contact[row, 10], contact[row, 11], contact[row, 12] = mx, my, mz
+        contact[row, col.NORMAL + c] = work.found[1 + c]
+    contact[row, col.GAP] = work.found[0]
+    contact[row, col.FORCE], contact[row, col.FORCE + 1], contact[row, col.FORCE + 2] = fx, fy, fz
+    contact[row, col.TORQUE], contact[row, col.TORQUE + 1], contact[row, col.TORQUE + 2] = mx, my, mz
     loop.counters[col.CONTACTS] = row + 1
 
 

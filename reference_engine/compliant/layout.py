@@ -38,8 +38,10 @@ KINDS = ("contact", "separation", "jump")
 MADE, BROKEN, JUMP = range(3)
 DONE, FULL, STUCK, ONE_CENTRE, TOO_MANY, CRAWLS, STANDS = range(7)
 WHOLE = -1  # for a corner: whole bodies
-EVENT_COLUMNS = 12  # of an event: time, point (3), normal (3), gap, approach, coefficient, damping, jump of the energy
-FORCES = 13  # of a contact at a sample: point (3), normal (3), gap, force (3), torque (3)
+# Columns of Log.contact and of Log.event, m but for the normal; then of a contact N and N m,
+POINT, NORMAL, GAP, FORCE, TORQUE, CONTACT_COLUMNS = 0, 3, 6, 7, 10, 13
+# of an event m/s, 1, s/m, J and s.
+CLOSING, NOMINAL, DAMPED, ENERGY, AT, EVENT_COLUMNS = 7, 8, 9, 10, 11, 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +112,7 @@ class Log(Structure):
     event_ids: Ids  # (E, 2) kind, place
     event: Array  # (E, EVENT_COLUMNS)
     contact_ids: Ids  # (N, 2) sample, place
-    contact: Array  # (N, FORCES)
+    contact: Array  # (N, CONTACT_COLUMNS)
 
 
 def pack(world: CompliantWorld, hysteresis: float) -> Model:
@@ -195,5 +197,5 @@ def new_log(time: Array, numbers: int, events: int, contacts: int) -> Log:
     return Log(
         time=time, state=np.empty((samples, numbers)), energies=np.empty((samples, 2)),
         event_ids=np.empty((events, 2), np.int64), event=np.empty((events, EVENT_COLUMNS)),
-        contact_ids=np.empty((contacts, 2), np.int64), contact=np.empty((contacts, FORCES)),
+        contact_ids=np.empty((contacts, 2), np.int64), contact=np.empty((contacts, CONTACT_COLUMNS)),
     )  # fmt: skip

@@ -197,15 +197,21 @@ def motion_of(world: CompliantWorld, model: Model, log: Log, loop: LoopState) ->
         dissipated=state[:, -1].copy(),
         jumped=log.energies[:, 1].copy(),
         contacts=CompliantContacts(
-            pair=model.pair[contact_rows[:, 1]], candidate=contact_rows[:, 1].copy(), point=g[:, :3].copy(),
-            normal=g[:, 3:6].copy(),
-            gap=g[:, 6].copy(), force=g[:, 7:10].copy(), torque=g[:, 10:].copy(),
+            pair=model.pair[contact_rows[:, 1]], candidate=contact_rows[:, 1].copy(), point=three(g, col.POINT),
+            normal=three(g, col.NORMAL), gap=g[:, col.GAP].copy(), force=three(g, col.FORCE),
+            torque=three(g, col.TORQUE),
         ),
         first_contact=np.searchsorted(contact_rows[:, 0], np.arange(len(time) + 1)),
         events=ContactEvents(
-            time=f[:, 0].copy(), kind=np.array(col.KINDS, np.str_)[ids[:, 0]], pair=model.pair[ids[:, 1]],
-            point=f[:, 1:4].copy(), normal=f[:, 4:7].copy(), gap=f[:, 7].copy(), approach=f[:, 8].copy(),
-            restitution=f[:, 9].copy(), damping=f[:, 10].copy(), jumped=f[:, 11].copy(),
+            time=f[:, col.AT].copy(), kind=np.array(col.KINDS, np.str_)[ids[:, 0]], pair=model.pair[ids[:, 1]],
+            point=three(f, col.POINT), normal=three(f, col.NORMAL), gap=f[:, col.GAP].copy(),
+            approach=f[:, col.CLOSING].copy(), restitution=f[:, col.NOMINAL].copy(),
+            damping=f[:, col.DAMPED].copy(), jumped=f[:, col.ENERGY].copy(),
         ),
         steps=int(loop.counters[col.STEPS]),
     )  # fmt: skip
+
+
+def three(rows: Array, column: int) -> Array:
+    """(N, 3) from a column on, copied."""
+    return rows[:, column : column + 3].copy()
