@@ -251,7 +251,8 @@ class ContactSim:
             if not busy and not self.settings.joint_small_impacts:
                 return rows, False
         else:
-            went, rows = self.adaptive_step(substep), self.new_rows()
+            step = self.adaptive_step if self.settings.adaptive else self.plain_step
+            went, rows = step(substep), self.new_rows()
             if went:
                 self.find(rows, self.pose, self.twist, self.time, substep)
             else:
