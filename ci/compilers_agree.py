@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 from reference_engine.compiler import COMPILERS, VARIABLE
-from validation.records.stored import StoredResult
+from validation.records.case import Result
 from validation.store import open_store
 
 Bits = dict[str, str]
@@ -34,7 +34,7 @@ def cases(compiler: str, scenarios: list[str], database: Path) -> dict[str, Bits
         return {result.key: bits(result) for result in store.results(run)}
 
 
-def bits(result: StoredResult) -> Bits:
+def bits(result: Result) -> Bits:
     found = {
         "case": f"{result.case.label} ({result.case.identity.profile})",
         "outcome": f"{result.outcome} {result.reason}",

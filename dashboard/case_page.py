@@ -9,11 +9,12 @@ import streamlit as st
 from dashboard import reading, series
 from dashboard.look import go, grid, heading, kind_html, limit_html, paragraph, part, text
 from validation.judging.verdict import MEANING, Verdict
+from validation.records.case import Result
 from validation.records.names import engine_name, metric_name
 from validation.records.quantities import quantity, time_step
 from validation.report.hints import rerun_arguments
 from validation.report.sentences import meaning
-from validation.store import Baseline, StoredResult, StoredRun
+from validation.store import Baseline, StoredRun
 from validation.store.errors import StoreError
 
 MOST_TRACKS = 6
@@ -88,7 +89,7 @@ def choose() -> None:
     grid(("engine", "outcome", ""), rows, wide=False)
 
 
-def numbers(result: StoredResult, verdict: Verdict | None) -> None:
+def numbers(result: Result, verdict: Verdict | None) -> None:
     part("Figures")
     if not result.measurements:
         paragraph("Nothing was measured.")
@@ -104,7 +105,7 @@ def numbers(result: StoredResult, verdict: Verdict | None) -> None:
     paragraph("± is what a value cannot resolve; noise says how it repeats when round-off differs.", "soft")
 
 
-def history(result: StoredResult, run: StoredRun) -> None:
+def history(result: Result, run: StoredRun) -> None:
     part("Over runs")
     metrics = [m.metric for m in result.measurements] or [name for name in [result.headline] if name]
     if not metrics:
@@ -116,7 +117,7 @@ def history(result: StoredResult, run: StoredRun) -> None:
     series.show(result, metric, run, key="case", later=series.LOOKED_BACK // 4)
 
 
-def motion(results: list[StoredResult], chosen: StoredResult, accepted: Baseline | None) -> None:
+def motion(results: list[Result], chosen: Result, accepted: Baseline | None) -> None:
     """This engine first, then the reference and the others that completed the same scenario in this run, in lock-step;
     and what is accepted, where it moves otherwise."""
     part("Motion")
@@ -136,7 +137,7 @@ def motion(results: list[StoredResult], chosen: StoredResult, accepted: Baseline
         st.iframe(page, height="content", alt="the motion, engines side by side")
 
 
-def provenance(result: StoredResult, run: StoredRun) -> None:
+def provenance(result: Result, run: StoredRun) -> None:
     case = result.case
     st.code(
         json.dumps(

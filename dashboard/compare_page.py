@@ -14,14 +14,15 @@ import streamlit as st
 from dashboard import reading
 from dashboard.look import COLOURS, go, grid, heading, kind_html, paragraph, part, text
 from validation.judging.verdict import NOT_MEASURED, Verdict, summary, worst_first
+from validation.records.case import Result
 from validation.records.names import engine_name, metric_name
 from validation.records.quantities import contrast
 from validation.records.stored import StoredComparison
 from validation.report.sentences import worst_meaning
-from validation.store import StoredResult, StoredRun
+from validation.store import StoredRun
 from validation.store.stored_scenarios import stored_verdicts
 
-Pair = tuple[StoredResult, Verdict]
+Pair = tuple[Result, Verdict]
 MOST = 300  # rows
 MOST_CHANGES = 3  # of a scenario
 ENGINE, SETTINGS = "the engine is, whatever its settings", "engine and settings are"
@@ -62,19 +63,17 @@ def runs(old: StoredRun, new: StoredRun) -> None:
         st.download_button("Export as CSV", exported(pairs), file_name=name, mime="text/csv")
 
 
-Judged = tuple[StoredResult, Verdict, StoredResult]
+Judged = tuple[Result, Verdict, Result]
 
 
-def judged(
-    old: StoredRun, new: StoredRun, *, with_settings: bool
-) -> tuple[list[Judged], list[StoredResult], list[StoredResult]]:
+def judged(old: StoredRun, new: StoredRun, *, with_settings: bool) -> tuple[list[Judged], list[Result], list[Result]]:
     """(result in B, the verdict as if A were accepted, result in A), the worst first; then what is in one only. By the
     laws of the scenarios and the ensembles that are stored, as a check judges."""
 
-    def key(result: StoredResult) -> tuple[str, str]:
+    def key(result: Result) -> tuple[str, str]:
         return result.case.identity.key, result.case.engine_label if with_settings else ""
 
-    before: dict[tuple[str, str], StoredResult] = {}
+    before: dict[tuple[str, str], Result] = {}
     for result in reading.results(old):
         before.setdefault(key(result), result)
     after = reading.results(new)
@@ -89,7 +88,7 @@ def judged(
     return [(result, verdict, was_of[result.number]) for result, verdict in ordered], only_old, only_new
 
 
-def row(result: StoredResult, verdict: Verdict, was: StoredResult) -> Sequence[str]:
+def row(result: Result, verdict: Verdict, was: Result) -> Sequence[str]:
     moved = ""
     if verdict.changes:
         change = verdict.changes[0]

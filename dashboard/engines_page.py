@@ -30,14 +30,13 @@ from dashboard.look import (
     text,
 )
 from validation.judging.verdict import Verdict, standing, summary, worst_first
-from validation.records.case import Case
+from validation.records.case import Case, Result, case_key
 from validation.records.names import engine_name, metric_name
 from validation.records.quantities import quantity, time_step
 from validation.records.simulation import BROKEN
-from validation.records.stored import case_key
 from validation.report.hints import rerun_arguments
 from validation.report.sentences import meaning
-from validation.store import StoredResult, StoredRun
+from validation.store import StoredRun
 
 MOST_FAILURES = 50
 LEAST = 1e-16  # an error, on a logarithmic axis
@@ -90,7 +89,7 @@ def laws(verdicts: Iterable[Verdict], numbers: Mapping[str, int]) -> None:
     grid(("case", "what physics says", ""), rows, testid="laws")
 
 
-def costs(results: Sequence[StoredResult]) -> None:
+def costs(results: Sequence[Result]) -> None:
     """Error against cost, both of the headline's scenario: lower and further left is better."""
     rows = [
         {
@@ -136,12 +135,12 @@ def costs(results: Sequence[StoredResult]) -> None:
         paragraph(f"An error of 0 is drawn at {LEAST:g}.", "soft")
 
 
-def headline(result: StoredResult) -> tuple[float, str]:
+def headline(result: Result) -> tuple[float, str]:
     found = next((m for m in result.measurements if m.metric == result.headline), None)
     return (found.value, found.unit) if found else (math.nan, "")
 
 
-def failures(results: Sequence[StoredResult]) -> None:
+def failures(results: Sequence[Result]) -> None:
     """What gave no motion, with the reason and the command that repeats it."""
     lost = [r for r in results if r.outcome in BROKEN]
     declined = [r for r in results if r.outcome == "declined"]
@@ -171,7 +170,7 @@ def about(run: StoredRun, planned: Sequence[Case]) -> str:
 
 
 def table(
-    results: Sequence[StoredResult],
+    results: Sequence[Result],
     verdicts: Mapping[str, Verdict],
     planned: Sequence[Case],
     *,
@@ -207,13 +206,13 @@ def table(
     )
 
 
-def labels_worst_first(results: Sequence[StoredResult], verdicts: Mapping[str, Verdict]) -> list[str]:
+def labels_worst_first(results: Sequence[Result], verdicts: Mapping[str, Verdict]) -> list[str]:
     """Of the judged ones, each where its worst engine puts it."""
     judged = [(result, verdicts[result.key]) for result in results if result.key in verdicts]
     return list(dict.fromkeys(result.case.label for result, _ in worst_first(judged)))
 
 
-def cell(case: Case | None, done: Mapping[str, StoredResult], verdicts: Mapping[str, Verdict]) -> str:
+def cell(case: Case | None, done: Mapping[str, Result], verdicts: Mapping[str, Verdict]) -> str:
     if case is None:
         return "<td></td>"
     result, verdict = done.get(case_key(case)), verdicts.get(case_key(case))
@@ -241,7 +240,7 @@ def judged(verdict: Verdict) -> str:
     return " ".join([kind_html(verdict.word), *map(limit_html, laws[:1])])
 
 
-def number(result: StoredResult) -> str:
+def number(result: Result) -> str:
     """The headline measurement in readable form, or the outcome."""
     if result.outcome != "completed":
         return "" if result.outcome == "declined" else result.outcome.replace("_", " ")

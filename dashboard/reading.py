@@ -12,13 +12,13 @@ import streamlit as st
 from scenarios.scene import Scene
 from validation.judging.verdict import Verdict
 from validation.metrics.observation import MismatchError
-from validation.records.case import Case
+from validation.records.case import Case, Result
 from validation.records.stored import Point
 from validation.report.motion import Track
 from validation.report.player import Theme, motion_html
 from validation.review.groups import TELLING, Group, waived
 from validation.review.lineage import main_branches
-from validation.store import Baseline, Store, StoredResult, StoredRun, open_store
+from validation.store import Baseline, Store, StoredRun, open_store
 from validation.store.errors import StoreError
 from validation.store.overview import Tally
 
@@ -120,13 +120,13 @@ def run_title(run: StoredRun) -> str:
     return f"run {run.number}, {info.started:%Y-%m-%d %H:%M} UTC{commit}{branch}{state}"
 
 
-def results(run: StoredRun) -> list[StoredResult]:
+def results(run: StoredRun) -> list[Result]:
     """Of a run; one that goes on is read again as it grows."""
     return _results(database(), run.number, run.done)
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
-def _results(where: str, run: int, done: int) -> list[StoredResult]:
+def _results(where: str, run: int, done: int) -> list[Result]:
     return _store(where).results(run)
 
 
@@ -158,13 +158,13 @@ def tallies(known: Sequence[StoredRun]) -> dict[int, Tally]:
     return _tallies(database(), tuple(run.number for run in known), sum(run.done for run in known))
 
 
-def result(number: int) -> StoredResult:
+def result(number: int) -> Result:
     """Of a case that is done; what is done stays as it is. Raises StoreError."""
     return _result(database(), number)
 
 
 @st.cache_data(show_spinner=False, max_entries=500)
-def _result(where: str, number: int) -> StoredResult:
+def _result(where: str, number: int) -> Result:
     return _store(where).result(number)
 
 
@@ -236,7 +236,7 @@ def last_run() -> tuple[int, int]:
 # --- motion -------------------------------------------------------------------------------------------------------
 
 
-def player(tracks: Sequence[tuple[str, StoredResult]], title: str, *, ghost: bool = False, bare: bool = False) -> str:
+def player(tracks: Sequence[tuple[str, Result]], title: str, *, ghost: bool = False, bare: bool = False) -> str:
     """A page that plays the motions of these results, under these names; "" where none of them is stored."""
     keys = tuple((label, result.number) for label, result in tracks if result.trajectory_key)
     kind = getattr(st.context.theme, "type", None)

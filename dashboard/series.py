@@ -14,17 +14,18 @@ from dashboard import reading
 from dashboard.look import paragraph, text
 from validation.judging.judge import allowed_move
 from validation.judging.trends import Turn
+from validation.records.case import Result
 from validation.records.names import metric_name
 from validation.records.quantities import NEVER, quantity
 from validation.records.stored import Point
 from validation.report.effect import band_of
-from validation.store import Baseline, StoredResult, StoredRun
+from validation.store import Baseline, StoredRun
 from validation.store.trends import stored_trend
 
 LOOKED_BACK = 400  # runs
 
 
-def show(result: StoredResult, metric: str, run: StoredRun, key: str, *, later: int = 0) -> None:
+def show(result: Result, metric: str, run: StoredRun, key: str, *, later: int = 0) -> None:
     """Chart and words; as seen from a run, and of so many runs behind it."""
     case = result.case
     points = reading.history(case, metric, run, LOOKED_BACK, later=later)
@@ -47,7 +48,7 @@ def show(result: StoredResult, metric: str, run: StoredRun, key: str, *, later: 
         paragraph(f"Without a value: {text(', '.join(without))}", "soft")
 
 
-def turns_of(result: StoredResult, metric: str, run: StoredRun) -> list[tuple[int, Turn]]:
+def turns_of(result: Result, metric: str, run: StoredRun) -> list[tuple[int, Turn]]:
     """Steps and drifts, each with the run that it begins at."""
     measured = next((m for m in result.measurements if m.metric == metric), None)
     if measured is None:
@@ -57,13 +58,13 @@ def turns_of(result: StoredResult, metric: str, run: StoredRun) -> list[tuple[in
     return [(found.points[turn.shift.start].run, turn) for turn in found.turns]
 
 
-def _accepted(result: StoredResult, run: StoredRun, last: int | None = None) -> list[Baseline]:
+def _accepted(result: Result, run: StoredRun, last: int | None = None) -> list[Baseline]:
     """Of runs up to this one, or up to the `last`."""
     known = reading.store().acceptances(result.case.identity.key, reading.branches_of(run))
     return [baseline for baseline in known if baseline.run <= (run.number if last is None else last)]
 
 
-def accepted_bands(result: StoredResult, metric: str, run: StoredRun, points: Sequence[Point]) -> pd.DataFrame:
+def accepted_bands(result: Result, metric: str, run: StoredRun, points: Sequence[Point]) -> pd.DataFrame:
     """From each acceptance to the next: the value, what it allows, who and why."""
     now = next((m for m in result.measurements if m.metric == metric), None)
     first, last = points[0].run, points[-1].run

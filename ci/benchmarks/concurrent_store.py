@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from validation.judging.judge import judge
-from validation.records.case import Case, CaseResult, Identity, describe_run
+from validation.records.case import Case, Identity, Result, describe_run
 from validation.records.measurement import Measurement
 from validation.records.simulation import Simulation
 from validation.records.trajectory import PlanarTrajectory
@@ -49,7 +49,7 @@ def value_of(writer: int, turn: int, number: int, metric: int) -> float:
     return 1e6 * (writer + 1) + 1e3 * turn + number + metric / 100.0
 
 
-def result(writer: int, turn: int, number: int) -> CaseResult:
+def result(writer: int, turn: int, number: int) -> Result:
     random = np.random.default_rng([writer, turn, number])
     time_ = np.arange(60) / 60.0
     motion = PlanarTrajectory(
@@ -62,7 +62,7 @@ def result(writer: int, turn: int, number: int) -> CaseResult:
         for metric in range(METRICS)
     )
     simulation = Simulation(outcome="completed", trajectory=motion, step_times=np.full(240, 1e-5), wall_time=0.1)
-    return CaseResult(case=case(number), simulation=simulation, measurements=measurements, headline="m0")
+    return Result.of(case=case(number), simulation=simulation, measurements=measurements, headline="m0")
 
 
 def write(until: float, where: str, writer: int) -> dict[int, int]:

@@ -28,10 +28,11 @@ from scenarios.scene import Scene
 from validation.engines import engine_of, present_engines
 from validation.judging.judge import judge
 from validation.judging.verdict import Verdict, worst_first
+from validation.records.case import Result
 from validation.running.kernel_cache import use_kernel_cache
 from validation.running.processes.pool import Pool
 from validation.running.runner import Limits, Plan, Request, execute, plan_cases
-from validation.store import Baseline, StoredResult
+from validation.store import Baseline
 
 FALSE_ALARM_TARGET = 0.01  # of the pairs
 STARTS = (101, 102, 103)  # seeds; 0 is the start as it stands
@@ -39,7 +40,7 @@ ROUND_OFF = {"box2d": 1e-7}  # m; single precision
 ROUND_OFF_ELSE = 1e-12  # m
 WEIGHT = 100.0  # body seconds: bodies times duration
 
-Results = dict[str, StoredResult]  # by the scenario's label
+Results = dict[str, Result]  # by the scenario's label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,11 +165,11 @@ def planned(pool: Pool, suite: Sequence[Scenario], engine: str) -> list[Plan]:
 
 def run(pool: Pool, plans: Sequence[Plan]) -> Results:
     results: Results = {}
-    execute(pool, plans, Limits(), lambda result: results.update({result.case.label: StoredResult.of(result)}))
+    execute(pool, plans, Limits(), lambda result: results.update({result.case.label: result}))
     return results
 
 
-def accepted(result: StoredResult) -> Baseline:
+def accepted(result: Result) -> Baseline:
     return Baseline(
         number=1, result=result, branch="", who="", when=datetime.now(UTC), reason="benchmark", scope="benchmark"
     )
@@ -179,7 +180,7 @@ def described(verdict: Verdict) -> tuple[str, str, str]:
     return verdict.case.label, verdict.case.engine_label, verdict.metric or defect
 
 
-def most_telling(judged: Sequence[tuple[StoredResult, Verdict]]) -> str:
+def most_telling(judged: Sequence[tuple[Result, Verdict]]) -> str:
     """Of the worst case the metric that tells."""
     verdict = worst_first(judged)[0][1]
     return f"{verdict.case.label}: {verdict.changes[0].describe(verdict.case) if verdict.changes else verdict.reason}"

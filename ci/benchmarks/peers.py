@@ -24,7 +24,7 @@ from scenarios.scenario import Scenario
 from validation.engines import engine_of, present_engines
 from validation.metrics.energy import energy
 from validation.metrics.observation import Observation
-from validation.records.case import CaseResult
+from validation.records.case import Result
 from validation.running.processes.pool import Pool
 from validation.running.progress import Progress
 from validation.running.runner import Limits, Request, execute, plan_cases
@@ -176,33 +176,33 @@ def scenario(scene: str) -> Scenario:
     return scenario_of(str(ROOT / scene) if scene.endswith(".json") else scene)
 
 
-def simulate(cells: list[Cell]) -> dict[Cell, CaseResult]:
+def simulate(cells: list[Cell]) -> dict[Cell, Result]:
     """Each scene on each engine, once. Of an engine that cannot be loaded there is no result."""
     warm_kernels(Progress())
-    results: dict[Cell, CaseResult] = {}
+    results: dict[Cell, Result] = {}
     with Pool() as pool:
         requests = [Request(scenario=scenario(scene), engine=engine_of(word)) for scene, word in cells]
         plans = plan_cases(pool, requests)
         cell_of = {id(plan.case): cell for plan, cell in zip(plans, cells)}
 
-        def on_result(result: CaseResult) -> None:
+        def on_result(result: Result) -> None:
             results[cell_of[id(result.case)]] = result
 
         execute(pool, [plan for plan in plans if plan.unavailable is None], Limits(), on_result)
     return results
 
 
-def reading(quantity: Quantity, scene: str, result: CaseResult) -> float:
+def reading(quantity: Quantity, scene: str, result: Result) -> float:
     """NaN where the engine did not complete the scene."""
-    if result.simulation.trajectory is None:
+    if result.trajectory is None:
         return math.nan
-    observation = Observation(scenario=scenario(scene), trajectory=result.simulation.trajectory)
+    observation = Observation(scenario=scenario(scene), trajectory=result.trajectory)
     return READINGS[quantity.reading](observation, {m.metric: m.value for m in result.measurements})
 
 
-def compare(quantity: Quantity, figure: Figure, results: list[CaseResult]) -> tuple[str, str, str]:
+def compare(quantity: Quantity, figure: Figure, results: list[Result]) -> tuple[str, str, str]:
     """(ours as text, ratio as text, "ok" or the reason or "OFF")."""
-    outcomes = {result.simulation.outcome for result in results}
+    outcomes = {result.outcome for result in results}
     if figure.earlier is None or outcomes != {"completed"}:
         as_earlier = figure.earlier is None and outcomes == {"declined"}
         return ", ".join(sorted(outcomes)), "", "ok" if as_earlier else OFF

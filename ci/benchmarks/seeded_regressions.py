@@ -39,9 +39,9 @@ from validation.judging.evidence.divergence import Divergence, first_divergence
 from validation.judging.judge import judge
 from validation.judging.policy import ENSEMBLE_JUDGES
 from validation.judging.verdict import FLOOR, Verdict
-from validation.records.case import CaseResult
+from validation.records.case import Result
 from validation.records.measurement import Measurement
-from validation.records.stored import Baseline, StoredResult
+from validation.records.stored import Baseline
 from validation.records.trajectory import PlanarTrajectory, Trajectory
 from validation.running.ensembles import Starts, run_ensembles
 from validation.running.kernel_cache import use_kernel_cache
@@ -64,7 +64,7 @@ class Side:
     """One case as one engine does it."""
 
     plan: Plan
-    result: StoredResult
+    result: Result
     motion: Trajectory
     ensemble: Ensemble | None
     witness: Ensemble | None
@@ -89,11 +89,11 @@ def plan_of(pool: Pool, planted: Planted, *, changed: bool) -> Plan:
 
 
 def side_of(pool: Pool, plan: Plan, planted: Planted, order: Sequence[int] | None) -> Side:
-    found: list[CaseResult] = []
+    found: list[Result] = []
     execute(pool, [plan], Limits(time_limit=120.0), found.append)
-    result, motion = found[0], found[0].simulation.trajectory
+    result, motion = found[0], found[0].trajectory
     if motion is None:
-        raise SystemExit(f"{planted.name}: {result.simulation.outcome} ({result.simulation.reason})")
+        raise SystemExit(f"{planted.name}: {result.outcome} ({result.reason})")
     if order is not None:
         motion = reordered(motion, order)
         (measured,) = measure_motions(pool, [(plan, motion)], Limits())
@@ -102,7 +102,7 @@ def side_of(pool: Pool, plan: Plan, planted: Planted, order: Sequence[int] | Non
     rough = any(m.noise in ENSEMBLE_JUDGES for m in result.measurements)
     if planted.engine in ENSEMBLES and order is None and not planted.reorders and rough:
         ensembles = [ensemble_of(pool, plan, seed) for seed in (ACCEPTED, WITNESS)]
-    return Side(plan=plan, result=StoredResult.of(result), motion=motion, ensemble=ensembles[0], witness=ensembles[1])
+    return Side(plan=plan, result=result, motion=motion, ensemble=ensembles[0], witness=ensembles[1])
 
 
 def ensemble_of(pool: Pool, plan: Plan, seed: int) -> Ensemble:

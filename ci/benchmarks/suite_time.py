@@ -30,9 +30,8 @@ def main() -> int:
     warm = session.totals
     by_engine: dict[str, list[float]] = {}
     for result in session.results:
-        times = result.simulation.step_times
-        if times is not None:
-            by_engine.setdefault(result.case.engine_label, []).append(float(times.sum()))
+        if result.step_count:
+            by_engine.setdefault(result.case.engine_label, []).append(result.stepping_time)
     print(f"{'engine':12} {'simulated':>9} {'stepping s':>10}")
     for engine, seconds in by_engine.items():
         print(f"{engine:12} {len(seconds):9} {sum(seconds):10.1f}")

@@ -12,11 +12,9 @@ from dashboard.look import COLOURS, MEANING_HERE, NOT_DONE, kind_html
 from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stored
 from tests.validation.store.made import case
 from validation.judging.verdict import MEANING, Verdict, worst_first
-from validation.records.case import Case
-from validation.records.stored import case_key
-from validation.store import StoredResult
+from validation.records.case import Case, Result, case_key
 
-Pair = tuple[StoredResult, Verdict]
+Pair = tuple[Result, Verdict]
 
 
 def shown(pairs: Sequence[Pair], planned: Sequence[Case] = (), words: set[str] | None = None, text: str = "") -> str:

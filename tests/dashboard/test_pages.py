@@ -143,10 +143,8 @@ def test_a_cell_that_a_spreadsheet_would_compute_is_text() -> None:
     of = case("=HYPERLINK(1)", parameters={})
     new, was = (result(of, measurement(value=value), trajectory=None) for value in (3e-3, 4e-4))
     from tests.validation.report.made import baseline
-    from validation.store import StoredResult
 
-    flat = StoredResult.of(new)
-    line = exported([(flat, judge(baseline(StoredResult.of(was)), flat), StoredResult.of(was))]).splitlines()[1]
+    line = exported([(new, judge(baseline(was), new), was)]).splitlines()[1]
     assert ",'=HYPERLINK(1)," in line
 
 

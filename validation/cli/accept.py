@@ -11,9 +11,8 @@ import click
 from validation.cli.arguments import database_arguments, database_option, run_asked_for, selection_options, user_name
 
 if TYPE_CHECKING:
-    from validation.records.case import Case
+    from validation.records.case import Case, Result
     from validation.running.selection import Selection
-    from validation.store import StoredResult
 
 
 @click.command()
@@ -112,7 +111,7 @@ def require_all(selection: Selection, run: int, cases: Sequence[Case]) -> None:
         )
 
 
-def require_one_each(chosen: Sequence[StoredResult]) -> None:
+def require_one_each(chosen: Sequence[Result]) -> None:
     """Raises ClickException where two engines that were named share a baseline."""
     first: dict[str, Case] = {}
     for result in chosen:

@@ -10,7 +10,8 @@ import click
 from validation.cli.arguments import complete_scenario, database_arguments, database_option, engine_option
 
 if TYPE_CHECKING:
-    from validation.store import Store, StoredResult
+    from validation.records.case import Result
+    from validation.store import Store
 
 
 @click.command()
@@ -44,7 +45,7 @@ def command(scenario: str, engines: tuple[str, ...], metrics: tuple[str, ...], r
                 click.echo("  " * depth + one_line(line))
 
 
-def turns_of(store: Store, result: StoredResult, metrics: tuple[str, ...]) -> list[tuple[int, str]]:
+def turns_of(store: Store, result: Result, metrics: tuple[str, ...]) -> list[tuple[int, str]]:
     """A heading for the case, below it a line for each metric, and below that one for each of its turns.
 
     Raises ClickException where a metric is named that the case does not have.

@@ -31,7 +31,7 @@ from validation.cli.progress import Shown
 from validation.cli.views import resumable
 from validation.judging.policy import STARTS
 from validation.judging.verdict import Verdict, fails, summary
-from validation.records.case import describe_run
+from validation.records.case import Result, describe_run
 from validation.records.names import engine_token
 from validation.report.comparison import comparison_line, render_comparison
 from validation.report.hints import rerun_arguments
@@ -46,7 +46,7 @@ from validation.running.options import Options
 from validation.running.runner import Limits
 from validation.running.selection import selection_of
 from validation.running.session import Session, run_session
-from validation.store import Store, StoredResult, open_store
+from validation.store import Store, open_store
 
 
 def scenario_labels(request: dict[str, Any]) -> dict[str, Any]:
@@ -115,12 +115,12 @@ def _accept(store: Store, session: Session, request: dict[str, Any]) -> set[int]
     return set(store.accept(session.run, who=user_name(), reason=reason, scope=scope))
 
 
-def _again(session: Session, result: StoredResult, options: Options) -> str:
+def _again(session: Session, result: Result, options: Options) -> str:
     return f"upright check {rerun_arguments([result.case], session.typed)}{database_arguments(options.database)}"
 
 
 def _case(
-    store: Store, session: Session, i: int, result: StoredResult, accepted: bool, request: dict[str, Any]
+    store: Store, session: Session, i: int, result: Result, accepted: bool, request: dict[str, Any]
 ) -> dict[str, Any]:
     case, verdict = result.case, session.verdicts[i]
     failing = not accepted and (fails_in_a_test(verdict) if request["do"] == "test" else fails(verdict))
@@ -199,7 +199,7 @@ def motion(request: dict[str, Any]) -> dict[str, Any]:
         return _motion(store, found, Path(request["folder"]))
 
 
-def _motion(store: Store, result: StoredResult, folder: Path) -> dict[str, Any]:
+def _motion(store: Store, result: Result, folder: Path) -> dict[str, Any]:
     """Arrays and page go to files. Raises ClickException where there is no motion."""
     case = result.case
     moved = store.trajectory(result.trajectory_key) if result.trajectory_key else None

@@ -10,18 +10,19 @@ from validation.cli.arguments import command_line
 from validation.cli.progress import Shown
 from validation.cli.views import resumable
 from validation.judging.verdict import Verdict
+from validation.records.case import Result
 from validation.records.names import engine_name
 from validation.report.table import one_line
 from validation.running.options import Options
 from validation.running.runner import Limits
 from validation.running.selection import selection_of
 from validation.running.session import run_session
-from validation.store import Store, StoredResult
+from validation.store import Store
 
 
 def find_cases(
     store: Store, word: str, engines: Sequence[str], run: int | None, database: str
-) -> tuple[int, list[StoredResult]]:
+) -> tuple[int, list[Result]]:
     """Run number and the cases of this scenario in it, in the order of the run; what no run has is run now."""
     found = stored_cases(store, word, engines, run)
     if found is None:
@@ -34,9 +35,7 @@ def find_cases(
     return found
 
 
-def stored_cases(
-    store: Store, word: str, engines: Sequence[str], run: int | None
-) -> tuple[int, list[StoredResult]] | None:
+def stored_cases(store: Store, word: str, engines: Sequence[str], run: int | None) -> tuple[int, list[Result]] | None:
     """Of the latest run that has them all; None where none has. Raises ClickException where `run` has not."""
     selection = selection_of(store, [word], engines)
     for number in [run] if run is not None else [stored.number for stored in store.runs()]:
@@ -49,7 +48,7 @@ def stored_cases(
     return None
 
 
-def verdict_lines(results: Sequence[StoredResult], verdicts: Sequence[Verdict]) -> list[str]:
+def verdict_lines(results: Sequence[Result], verdicts: Sequence[Verdict]) -> list[str]:
     """What was judged against a baseline, engine by engine; nothing of what had none."""
     shown = {result.key: result.case for result in results}
     return [

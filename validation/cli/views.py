@@ -16,7 +16,6 @@ from validation.records.case import Case
 from validation.running.errors import Stopped
 from validation.running.options import Options
 from validation.running.session import Session
-from validation.store import StoredResult
 
 MOST_NAMES = 3
 
@@ -53,7 +52,7 @@ def show_session(session: Session, options: Options) -> None:
     click.echo(summary(session.verdicts))
     place = database_arguments(options.database)
     following = [f"upright dashboard{place}"]
-    moves = next((r.case for r in map(StoredResult.of, session.results) if r.outcome == "completed"), None)
+    moves = next((r.case for r in session.results if r.outcome == "completed"), None)
     if moves:
         following.append(f"upright show {shlex.quote(moves.label)} --run {session.run}{place}")
     if not session.baselines:

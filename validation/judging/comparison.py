@@ -21,10 +21,10 @@ from validation.judging.judge import judge
 from validation.judging.policy import MEDIANS
 from validation.judging.verdict import FLOOR, Change, Defect, Move
 from validation.metrics import METRICS
-from validation.records.case import CaseResult
+from validation.records.case import Result
 from validation.records.measurement import Measurement
 from validation.records.simulation import BROKEN
-from validation.records.stored import Baseline, StoredResult
+from validation.records.stored import Baseline
 
 Sign = Literal["worse", "better", "different", "same", "declined"]
 
@@ -47,8 +47,8 @@ class Comparison:
     """One scenario on both sides."""
 
     scenario: Scenario
-    old: CaseResult
-    new: CaseResult
+    old: Result
+    new: Result
     sign: Sign
     summary: str  # of the outcomes and laws, in words; "" where the changes say it all
     changes: tuple[Signed, ...] = ()  # the worst first
@@ -58,26 +58,22 @@ class Comparison:
     @property
     def identical(self) -> bool:
         """To the last bit."""
-        hashes = [StoredResult.of(side).trajectory_hash for side in (self.old, self.new)]
-        return bool(hashes[0]) and hashes[0] == hashes[1]
+        return "" != self.old.trajectory_hash == self.new.trajectory_hash
 
 
-def compare(
-    scenario: Scenario, old: CaseResult, new: CaseResult, ensemble: EnsembleEvidence | None = None
-) -> Comparison:
+def compare(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvidence | None = None) -> Comparison:
     """Of one scenario; `old` and `new` are its cases on the two sides, `ensemble` what perturbed starts of both say."""
-    before, after = old.simulation, new.simulation
-    if before.outcome == "completed" == after.outcome and old.measurements and new.measurements:
+    if old.outcome == "completed" == new.outcome and old.measurements and new.measurements:
         return _moved(scenario, old, new, ensemble)
     outcomes = f"{_outcome(old)} \N{RIGHTWARDS ARROW} {_outcome(new)}"
-    if before.outcome == after.outcome == "declined":
-        return Comparison(scenario=scenario, old=old, new=new, sign="declined", summary=after.reason)
+    if old.outcome == new.outcome == "declined":
+        return Comparison(scenario=scenario, old=old, new=new, sign="declined", summary=new.reason)
     sign: Sign = "different"
-    if after.outcome in BROKEN and before.outcome == "completed":
+    if new.outcome in BROKEN and old.outcome == "completed":
         sign = "worse"
-    elif before.outcome in BROKEN and after.outcome == "completed":
+    elif old.outcome in BROKEN and new.outcome == "completed":
         sign = "better"
-    elif before.outcome == after.outcome:
+    elif old.outcome == new.outcome:
         sign = "same"
     return Comparison(scenario=scenario, old=old, new=new, sign=sign, summary=outcomes)
 
@@ -107,7 +103,7 @@ def _apart(was: Measurement, now: Measurement) -> bool:
     return abs(new - old) > max(least, (MEDIANS - 1.0) * min(old, new))
 
 
-def _moved(scenario: Scenario, old: CaseResult, new: CaseResult, ensemble: EnsembleEvidence | None) -> Comparison:
+def _moved(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvidence | None) -> Comparison:
     verdict = judge(as_baseline(old), new, scenario.laws, ensemble=ensemble)
     broken = {defect.metric for defect in verdict.defects}
     fresh = [defect for defect in verdict.defects if not defect.standing]
@@ -138,28 +134,26 @@ def _signed(change: Change) -> Signed:
     return Signed(change=change, sign=sign, law="" if sign == "different" else law_of(change.metric))
 
 
-def _laws(what: str, defects: Iterable[Defect], result: CaseResult) -> list[str]:
+def _laws(what: str, defects: Iterable[Defect], result: Result) -> list[str]:
     return [f"{what} a law: {defect.describe(result.case)}" for defect in defects]
 
 
-def _divergence(scenario: Scenario, old: CaseResult, new: CaseResult) -> Divergence | None:
-    before, after = old.simulation.trajectory, new.simulation.trajectory
-    if before is None or after is None or before.state_hash == after.state_hash:
+def _divergence(scenario: Scenario, old: Result, new: Result) -> Divergence | None:
+    before, after = old.trajectory, new.trajectory
+    if before is None or after is None or old.trajectory_hash == new.trajectory_hash:
         return None
     scene = scenario.scene
     return first_divergence(before, after, [member.name for member in (*scene.bodies, *scene.boundaries)])
 
 
-def as_baseline(old: CaseResult | StoredResult) -> Baseline:
+def as_baseline(old: Result) -> Baseline:
     """The judge compares with what is accepted; here that is the other side."""
-    return Baseline(
-        number=0, result=StoredResult.of(old), branch="", who="", when=datetime.now(UTC), reason="", scope=""
-    )
+    return Baseline(number=0, result=old, branch="", who="", when=datetime.now(UTC), reason="", scope="")
 
 
-def _outcome(result: CaseResult) -> str:
-    word = result.simulation.outcome.replace("_", " ")
-    return f"{word} ({result.simulation.reason})" if result.simulation.reason else word
+def _outcome(result: Result) -> str:
+    word = result.outcome.replace("_", " ")
+    return f"{word} ({result.reason})" if result.reason else word
 
 
 # --- of all -------------------------------------------------------------------------------------------------------
@@ -167,11 +161,11 @@ def _outcome(result: CaseResult) -> str:
 
 def cost_ratio(comparisons: Iterable[Comparison]) -> tuple[float, int] | None:
     """Median over cases of the time of the new side's steps over the old side's, and of how many; None of none."""
-    ratios = []
-    for comparison in comparisons:
-        times = [side.simulation.step_times for side in (comparison.old, comparison.new)]
-        if times[0] is not None and times[1] is not None:
-            ratios.append(float(times[1].sum()) / max(float(times[0].sum()), 1e-12))
+    ratios = [
+        one.new.stepping_time / max(one.old.stepping_time, 1e-12)
+        for one in comparisons
+        if one.old.step_count and one.new.step_count
+    ]
     ratios = [ratio for ratio in ratios if math.isfinite(ratio)]
     return (statistics.median(ratios), len(ratios)) if ratios else None
 
@@ -180,7 +174,7 @@ def settings_apart(comparisons: Iterable[Comparison]) -> dict[str, tuple[object,
     """Settings that the two sides did not share in some scenario, those that only one side has among them."""
     apart: dict[str, tuple[object, object]] = {}
     for comparison in comparisons:
-        if "declined" in (comparison.old.simulation.outcome, comparison.new.simulation.outcome):
+        if "declined" in (comparison.old.outcome, comparison.new.outcome):
             continue
         before, after = comparison.old.case.settings, comparison.new.case.settings
         for name in dict.fromkeys((*before, *after)):

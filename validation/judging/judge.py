@@ -21,17 +21,17 @@ from validation.judging.verdict import FLOOR, NOT_MEASURED, Change, Defect, Move
 from validation.judging.verdict import MEANING as MEANING
 from validation.judging.verdict import exit_status as exit_status
 from validation.judging.verdict import summary as summary
-from validation.records.case import Case, CaseResult
+from validation.records.case import Case, Result
 from validation.records.measurement import Measurement
 from validation.records.simulation import BROKEN, Outcome
-from validation.records.stored import Baseline, StoredResult
+from validation.records.stored import Baseline
 
 # --- the verdict -------------------------------------------------------------------------------------------------
 
 
 def judge(
     baseline: Baseline | None,
-    result: CaseResult | StoredResult,
+    found: Result,
     laws: Mapping[str, float] | None = None,
     divergence: Divergence | None = None,
     ensemble: EnsembleEvidence | None = None,
@@ -44,7 +44,6 @@ def judge(
     perturbed starts of both say, of a whole check settled together. `scene_changed`: a default of the scenario is
     another one than when it was accepted, so that this is another scene, of which nothing is accepted yet.
     """
-    found = StoredResult.of(result)
     defects = _defects(baseline, found, laws or {})
     number = None if baseline is None else baseline.number
 
@@ -121,7 +120,7 @@ NO_WORSE = 3
 TRUST: dict[Noise, int] = {"exact": 0, "tolerance": 0, "step": 0, "round-off": 1, "chaotic": 2, "timing": 3}
 
 
-def _changes(old: StoredResult, new: StoredResult, ensemble: EnsembleEvidence | None = None) -> list[Change]:
+def _changes(old: Result, new: Result, ensemble: EnsembleEvidence | None = None) -> list[Change]:
     """The worst first: regressed before different before improved before different and no worse; in each the headline,
     then what repeats best.
 
@@ -210,7 +209,7 @@ def _floor(was: Measurement, now: Measurement) -> float:
     return max((FLOOR, *(r for r in resolutions if math.isfinite(r))))
 
 
-def _defects(baseline: Baseline | None, found: StoredResult, laws: Mapping[str, float]) -> tuple[Defect, ...]:
+def _defects(baseline: Baseline | None, found: Result, laws: Mapping[str, float]) -> tuple[Defect, ...]:
     """One is standing where the baseline broke the law already, or kept it by less than the metric's own noise.
 
     What overflows is infinite and breaks every law; NaN says that nothing happened, which breaks none.
@@ -236,7 +235,7 @@ def _stood(was: Measurement | None, now: Measurement, limit: float) -> bool:
 # --- words --------------------------------------------------------------------------------------------------------
 
 
-def _describe_outcome(result: StoredResult) -> str:
+def _describe_outcome(result: Result) -> str:
     """crashed (SIGSEGV after 1.3 s)"""
     word = result.outcome.replace("_", " ")
     return f"{word} ({result.reason})" if result.reason else word

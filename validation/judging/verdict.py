@@ -9,10 +9,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
 from validation.judging.evidence.divergence import Divergence
-from validation.records.case import Case
+from validation.records.case import Case, case_key
 from validation.records.names import metric_name
 from validation.records.quantities import contrast, quantity
-from validation.records.stored import case_key
 
 Word = Literal["pass", "improved", "different", "regressed", "defect", "broken", "missing", "new", "declined"]
 Move = Literal["regressed", "improved", "different"]

@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 
 from validation.records.measurement import Measurement
-from validation.records.simulation import Simulation
+from validation.records.simulation import Outcome, Simulation
+from validation.records.trajectory import Trajectory
 
 Value = str | int | float | bool
 
@@ -55,12 +56,57 @@ class Case:
     processor: str = ""  # what an engine's bits depend on beside its code: `running.processes.processor`; "": not known
 
 
+def case_key(case: Case) -> str:
+    """What a case is called within a run: its identity, and its settings and engine version.
+
+    The same identity may run twice in one run, with an override and without: both are kept.
+    """
+    provenance = json.dumps([case.engine_version, dict(case.settings)], sort_keys=True)
+    return f"{case.identity.key}-{hashlib.sha256(provenance.encode()).hexdigest()[:16]}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CaseResult:
+class Result:
+    """A case and what became of it, from a run or from the store."""
+
     case: Case
-    simulation: Simulation
+    outcome: Outcome
+    reason: str = ""
     measurements: tuple[Measurement, ...] = ()
-    headline: str = ""  # the metric that stands for this scenario in a single cell
+    headline: str = ""  # the metric that stands for the scenario in a single cell
+    trajectory_hash: str = ""  # over the engine's own state: equal means the same motion, bit for bit; "" without one
+    trajectory_key: str = ""  # of the stored samples, contacts included: what `Store.trajectory` takes; "" without one
+    wall_time: float = 0.0  # s, of the whole process
+    peak_memory: int = 0  # bytes, resident
+    step_count: int = 0
+    stepping_time: float = 0.0  # s, the sum over the engine's own steps
+    run: int = 0  # 0: not stored
+    number: int = 0  # of the case in the database; 0: not stored
+    trajectory: Trajectory | None = field(default=None, repr=False, compare=False)
+    """Of a run that goes on; what comes from the store is fetched by its key."""
+
+    @property
+    def key(self) -> str:
+        return case_key(self.case)
+
+    @classmethod
+    def of(
+        cls, *, case: Case, simulation: Simulation, measurements: tuple[Measurement, ...] = (), headline: str = ""
+    ) -> Result:
+        times, trajectory = simulation.step_times, simulation.trajectory
+        return cls(
+            case=case,
+            outcome=simulation.outcome,
+            reason=simulation.reason,
+            measurements=measurements,
+            headline=headline,
+            trajectory_hash="" if trajectory is None else trajectory.state_hash,
+            wall_time=simulation.wall_time,
+            peak_memory=simulation.peak_memory,
+            step_count=0 if times is None else len(times),
+            stepping_time=0.0 if times is None else float(times.sum()),
+            trajectory=trajectory,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

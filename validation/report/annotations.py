@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from validation.judging.verdict import Verdict, fails, worst_first
-from validation.records.case import CaseResult
+from validation.records.case import Result
 from validation.records.names import engine_name
-from validation.records.stored import StoredResult
 
 MOST = 10
 LONGEST = 400  # characters of a reason
@@ -18,12 +17,10 @@ KINDS = {"missing": "warning", "broken": "warning", "improved": "notice"}
 """Of verdicts that fail nothing and are told."""
 
 
-def commit_annotations(
-    pairs: Sequence[tuple[CaseResult | StoredResult, Verdict]], *, strict: bool = False
-) -> list[str]:
+def commit_annotations(pairs: Sequence[tuple[Result, Verdict]], *, strict: bool = False) -> list[str]:
     """A line each; where there are more than ten the tenth says how many."""
     described = []
-    for _, verdict in worst_first([(StoredResult.of(result), verdict) for result, verdict in pairs]):
+    for _, verdict in worst_first(pairs):
         kind = "error" if fails(verdict, strict=strict) else KINDS.get(verdict.word)
         if kind is not None:
             what = f"{verdict.case.label} on {engine_name(verdict.case)}"

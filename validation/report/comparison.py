@@ -23,10 +23,9 @@ from rich.text import Text
 
 from validation.judging.comparison import Comparison, Sign, Signed, cost_ratio, settings_apart
 from validation.judging.verdict import NOT_MEASURED
-from validation.records.case import CaseResult
+from validation.records.case import Result
 from validation.records.names import metric_name, parameters_of
 from validation.records.quantities import contrast, time_step
-from validation.records.stored import StoredResult
 from validation.report.jsonl import FORMAT, finite
 from validation.report.table import one_line, text_of
 
@@ -172,15 +171,14 @@ def comparison_line(comparison: Comparison) -> str:
     return json.dumps(finite(line), allow_nan=False)
 
 
-def _side(result: CaseResult) -> dict[str, Any]:
-    found = StoredResult.of(result)
+def _side(result: Result) -> dict[str, Any]:
     return {
-        "engine": found.case.engine_label,
-        "engine_version": found.case.engine_version,
-        "profile": found.case.identity.profile,
-        "settings": dict(found.case.settings),
-        "outcome": found.outcome,
-        "reason": found.reason,
-        "metrics": {m.metric: m.value if math.isfinite(m.value) else None for m in found.measurements},
-        "trajectory_hash": found.trajectory_hash or None,
+        "engine": result.case.engine_label,
+        "engine_version": result.case.engine_version,
+        "profile": result.case.identity.profile,
+        "settings": dict(result.case.settings),
+        "outcome": result.outcome,
+        "reason": result.reason,
+        "metrics": {m.metric: m.value if math.isfinite(m.value) else None for m in result.measurements},
+        "trajectory_hash": result.trajectory_hash or None,
     }

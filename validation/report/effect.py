@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from validation.judging.judge import allowed_move
 from validation.judging.verdict import NOT_MEASURED, Change, Defect, Verdict, times
+from validation.records.case import Result
 from validation.records.measurement import Measurement
 from validation.records.names import metric_name
 from validation.records.quantities import contrast, quantity
-from validation.records.stored import Baseline, StoredResult
+from validation.records.stored import Baseline
 from validation.report.sentences import meaning
 
 Band = tuple[float, float]
@@ -31,7 +32,7 @@ class Effect:
     band: Band | None  # what the accepted value allows
 
 
-def effect_of(verdict: Verdict, result: StoredResult | None, baseline: Baseline | None) -> Effect | None:
+def effect_of(verdict: Verdict, result: Result | None, baseline: Baseline | None) -> Effect | None:
     """Of the law that is newly broken, else of the change that is told first, else of a law that was broken already;
     None where there is none of these. `result` is the case's, `baseline` what it was compared with."""
     fresh = [defect for defect in verdict.defects if not defect.standing]
@@ -42,7 +43,7 @@ def effect_of(verdict: Verdict, result: StoredResult | None, baseline: Baseline 
     return _of_law(verdict.standing[0], verdict, result, baseline) if verdict.standing else None
 
 
-def _of_law(defect: Defect, verdict: Verdict, result: StoredResult | None, baseline: Baseline | None) -> Effect:
+def _of_law(defect: Defect, verdict: Verdict, result: Result | None, baseline: Baseline | None) -> Effect:
     now, limit = contrast(defect.value, defect.limit, defect.unit, (_resolution(result, defect.metric), None))
     size = abs(defect.value / defect.limit) if defect.limit else math.inf
     was = _measured(baseline.result if baseline else None, defect.metric)
@@ -61,7 +62,7 @@ def _of_law(defect: Defect, verdict: Verdict, result: StoredResult | None, basel
     )
 
 
-def _of_change(change: Change, verdict: Verdict, result: StoredResult | None, baseline: Baseline | None) -> Effect:
+def _of_change(change: Change, verdict: Verdict, result: Result | None, baseline: Baseline | None) -> Effect:
     name = metric_name(change.metric, verdict.case)
     before = baseline.result if baseline else None
     if change.allowed == NOT_MEASURED:
@@ -121,7 +122,7 @@ def _ratio(change: Change) -> str:
     return times(change.ratio) if change.ratio and change.new * change.old > 0.0 else ""
 
 
-def _allowed(before: StoredResult | None, result: StoredResult | None, metric: str) -> tuple[Measurement, float] | None:
+def _allowed(before: Result | None, result: Result | None, metric: str) -> tuple[Measurement, float] | None:
     """What was accepted, and by how much the metric may differ from it, in its unit."""
     was, now = _measured(before, metric), _measured(result, metric)
     if was is None or now is None or "timing" in (was.noise, now.noise):
@@ -130,11 +131,11 @@ def _allowed(before: StoredResult | None, result: StoredResult | None, metric: s
     return (was, allowed) if math.isfinite(allowed) and allowed > 0.0 else None
 
 
-def _measured(result: StoredResult | None, metric: str) -> Measurement | None:
+def _measured(result: Result | None, metric: str) -> Measurement | None:
     return next((m for m in result.measurements if m.metric == metric), None) if result else None
 
 
-def _resolution(result: StoredResult | None, metric: str) -> float | None:
+def _resolution(result: Result | None, metric: str) -> float | None:
     found = _measured(result, metric)
     return found.resolution if found else None
 

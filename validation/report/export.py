@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from validation.records.stored import StoredResult, StoredRun
+from validation.records.case import Result
+from validation.records.stored import StoredRun
 from validation.store.store import Store
 
 TEXT, NUMBER, WHOLE = pa.string(), pa.float64(), pa.int64()
@@ -79,7 +80,7 @@ def _writer(path: Path, ending: str) -> Any:
     return pyarrow.parquet.ParquetWriter(str(path), COLUMNS)
 
 
-def _rows(run: StoredRun, result: StoredResult) -> Iterator[dict[str, Any]]:
+def _rows(run: StoredRun, result: Result) -> Iterator[dict[str, Any]]:
     case = result.case
     common: dict[str, Any] = {
         "run": run.number,

@@ -18,22 +18,20 @@ from dataclasses import asdict
 from typing import Any
 
 from validation.judging.verdict import Verdict
-from validation.records.case import CaseResult
+from validation.records.case import Result
 from validation.records.measurement import Measurement
 from validation.records.names import parameters_of
-from validation.records.stored import StoredResult
 
 FORMAT = 1
 
 
-def case_line(run: int, result: CaseResult | StoredResult, verdict: Verdict | None = None) -> str:
+def case_line(run: int, result: Result, verdict: Verdict | None = None) -> str:
     """One line, without its end."""
-    found = StoredResult.of(result)
-    case = found.case
+    case = result.case
     line = {
         "format": FORMAT,
         "run": run,
-        "case": found.key,
+        "case": result.key,
         "scenario": case.identity.scenario,
         "parameters": parameters_of(case.parameters),
         "engine": case.identity.engine,
@@ -41,10 +39,10 @@ def case_line(run: int, result: CaseResult | StoredResult, verdict: Verdict | No
         "profile": case.identity.profile,
         "dt": case.identity.dt,
         "settings": dict(case.settings),
-        "outcome": found.outcome,
-        "reason": found.reason or (verdict.reason if verdict else ""),
-        "metrics": {m.metric: _metric(m) for m in found.measurements},
-        "trajectory_hash": found.trajectory_hash or None,
+        "outcome": result.outcome,
+        "reason": result.reason or (verdict.reason if verdict else ""),
+        "metrics": {m.metric: _metric(m) for m in result.measurements},
+        "trajectory_hash": result.trajectory_hash or None,
         "verdict": verdict.word if verdict else None,
         "divergence": asdict(verdict.divergence) if verdict and verdict.divergence else None,
     }

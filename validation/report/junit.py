@@ -11,36 +11,35 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from validation.judging.verdict import Verdict, fails
-from validation.records.case import CaseResult
+from validation.records.case import Result
 from validation.records.names import engine_name
 from validation.records.simulation import BROKEN
-from validation.records.stored import StoredResult
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 (section 2.2) does not allow in a document, escaped or not."""
 
-Pair = tuple[CaseResult | StoredResult, Verdict]
+Pair = tuple[Result, Verdict]
 
 
 def junit_xml(pairs: Sequence[Pair], *, strict: bool = False) -> str:
     """`strict` as for `validation.judging.verdict.exit_status`."""
-    suites: dict[str, list[tuple[StoredResult, Verdict]]] = {}
+    suites: dict[str, list[tuple[Result, Verdict]]] = {}
     for result, verdict in pairs:
-        suites.setdefault(engine_name(verdict.case), []).append((StoredResult.of(result), verdict))
+        suites.setdefault(engine_name(verdict.case), []).append((result, verdict))
     root = ET.Element("testsuites", name="upright")
     for name, cases in suites.items():
         suite = ET.SubElement(root, "testsuite", name=_clean(f"upright.{name}"))
         for result, verdict in cases:
             _case(suite, name, result, verdict, strict=strict)
         _count(suite, sum(result.wall_time for result, _ in cases))
-    _count(root, sum(StoredResult.of(result).wall_time for result, _ in pairs))
+    _count(root, sum(result.wall_time for result, _ in pairs))
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=False).join(
         ('<?xml version="1.0" encoding="utf-8"?>\n', "\n")
     )
 
 
-def _case(suite: ET.Element, engine: str, result: StoredResult, verdict: Verdict, *, strict: bool) -> None:
+def _case(suite: ET.Element, engine: str, result: Result, verdict: Verdict, *, strict: bool) -> None:
     case = ET.SubElement(
         suite,
         "testcase",

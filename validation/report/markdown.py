@@ -7,10 +7,10 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
 from validation.judging.verdict import Change, Verdict, standing, summary, worst_first
-from validation.records.case import Case, CaseResult
+from validation.records.case import Case, Result
 from validation.records.names import metric_name
 from validation.records.quantities import quantity
-from validation.records.stored import Baseline, StoredResult
+from validation.records.stored import Baseline
 from validation.report.effect import effect_of
 from validation.report.hints import rerun_arguments, stored_arguments
 from validation.review.groups import Group
@@ -24,7 +24,7 @@ SPECIAL = re.compile(r"[&<>|`*_\[\]()\\~!$]|(?P<forge>[@#]|:(?=[\w+-]+:|//)|(?<=
 addresses. An entity keeps the former from it, a space without width behind it the latter."""
 ZERO_WIDTH = "&#8203;"
 
-Pair = tuple[CaseResult | StoredResult, Verdict]
+Pair = tuple[Result, Verdict]
 
 
 def markdown_summary(
@@ -51,7 +51,7 @@ def markdown_summary(
     """
     accepted = {baseline.number: baseline for baseline in baselines}
     telling = [
-        (StoredResult.of(result), verdict)
+        (result, verdict)
         for result, verdict in worst_first(pairs)
         if verdict.worse or verdict.waiver or verdict.word in ("missing", "different", "improved", "broken")
     ]
@@ -93,7 +93,7 @@ def _against(baselines: Iterable[Baseline], merge_base: str) -> str:
     return f" (against the baseline{at} accepted by {escape(latest.who)} on {latest.when:%d %b %Y}, run {latest.run})"
 
 
-def _row(result: StoredResult, verdict: Verdict, baseline: Baseline | None, since: Mapping[str, str]) -> str:
+def _row(result: Result, verdict: Verdict, baseline: Baseline | None, since: Mapping[str, str]) -> str:
     what, now, accepted = _name(verdict), str(verdict.word), ""
     evidence = [escape(verdict.reason)]
     effect = effect_of(verdict, result, baseline)

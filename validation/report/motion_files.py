@@ -9,16 +9,17 @@ from pathlib import Path
 
 from scenarios.scene import Scene
 from validation.metrics.curves import curves
+from validation.records.case import Result
 from validation.records.names import engine_token
 from validation.report.motion import Track, motion_gif, motion_png
 from validation.report.player import motion_html
-from validation.store import Baseline, Store, StoredResult
+from validation.store import Baseline, Store
 
 FRAMES = 90  # of a picture that moves: about 0.5 MB
 
 
 def motion_files(
-    store: Store, result: StoredResult, baseline: Baseline | None, folder: Path, *, moving: bool = False
+    store: Store, result: Result, baseline: Baseline | None, folder: Path, *, moving: bool = False
 ) -> tuple[Path, Path]:
     """The page and the picture, a GIF where it is to move; the folder is made."""
     scene: Scene = store.scene(result.case.scene_hash)
@@ -34,7 +35,7 @@ def motion_files(
     return page, picture
 
 
-def tracks_of(store: Store, scene: Scene, result: StoredResult, baseline: Baseline | None) -> Sequence[Track]:
+def tracks_of(store: Store, scene: Scene, result: Result, baseline: Baseline | None) -> Sequence[Track]:
     """The motion, and the accepted one if the same bodies move in it."""
     tracks = case_tracks(store, scene, [result])
     if baseline is not None and baseline.result.case.scene_hash == result.case.scene_hash:
@@ -42,7 +43,7 @@ def tracks_of(store: Store, scene: Scene, result: StoredResult, baseline: Baseli
     return tracks
 
 
-def case_tracks(store: Store, scene: Scene, results: Sequence[StoredResult]) -> list[Track]:
+def case_tracks(store: Store, scene: Scene, results: Sequence[Result]) -> list[Track]:
     """A track for each case that has a motion."""
     tracks = []
     for result in results:

@@ -14,12 +14,12 @@ from rich.table import Table
 from rich.text import Text
 
 from validation.judging.verdict import FLOOR, MEANING, Verdict, Word, summary, worst_first
-from validation.records.case import CaseResult
+from validation.records.case import Result, case_key
 from validation.records.measurement import Measurement
 from validation.records.names import engine_name, metric_name
 from validation.records.quantities import quantity, time_step
 from validation.records.simulation import BROKEN
-from validation.records.stored import StoredFind, StoredResult, case_key
+from validation.records.stored import StoredFind
 
 PIPED_WIDTH = 100
 WIDEST = 200
@@ -51,22 +51,19 @@ LISTED: tuple[Word, ...] = ("broken", "defect", "regressed", "missing", "differe
 """Verdicts that are told one by one; the others are counted."""
 
 
-def render_table(
-    results: Sequence[CaseResult | StoredResult], verdicts: Iterable[Verdict] = (), *, width: int | None = None
-) -> str:
+def render_table(results: Sequence[Result], verdicts: Iterable[Verdict] = (), *, width: int | None = None) -> str:
     """Scenarios down, by family; engines across; in a cell the headline metric, or what became of the case.
 
     The metric stands beside the family's name, and again where it changes. Reasons stand below as footnotes; a mark
     beside a figure is the verdict's. Labels are never broken: one too long for its column has a line of its own, and
     engines too many for the width go on in a second table below.
     """
-    found = [StoredResult.of(result) for result in results]
     words = {verdict.case_key: verdict for verdict in verdicts}
-    profiles = {result.case.identity.profile for result in found}
+    profiles = {result.case.identity.profile for result in results}
     notes: dict[str, int] = {}
     rows: dict[str, dict[str, Text]] = {}
     versions: dict[str, str] = {}
-    for result in found:
+    for result in results:
         engine = engine_name(result.case, profile=len(profiles) > 1)
         rows.setdefault(result.case.label, {})[engine] = _cell(result, words, notes)
         versions[engine] = result.case.engine_version  # of several runs the last one's
@@ -77,12 +74,12 @@ def render_table(
         for wide in [max(least, *(row[name].cell_len for row in rows.values() if name in row))]
     ]
     width = width or _width()
-    labels = _labels(found)
+    labels = _labels(results)
     lines = _grid(labels, rows, columns, width)
-    steps = sorted({result.case.identity.dt for result in found})
+    steps = sorted({result.case.identity.dt for result in results})
     about = f"profile {', '.join(sorted(profiles))}; time step {', '.join(time_step(dt) for dt in steps)}"
     described = [*(f"{_superscript(number)} {note}" for note, number in notes.items()), about]
-    legend = [f"{DECLINED} declined"] if any(result.outcome == "declined" for result in found) else []
+    legend = [f"{DECLINED} declined"] if any(result.outcome == "declined" for result in results) else []
     used = {verdict.word for verdict in words.values()}
     legend += [f"{MARKS[word]} {word}" for word in MEANING if word in used and word in MARKS]
     legend += [f"{LIMIT} breaks a law, as before"] if any(verdict.standing for verdict in words.values()) else []
@@ -122,7 +119,7 @@ def _block(labels: Sequence[tuple[Text, str]], rows: Cells, columns: Sequence[Co
     return lines
 
 
-def _labels(found: Sequence[StoredResult]) -> list[tuple[Text, str]]:
+def _labels(found: Sequence[Result]) -> list[tuple[Text, str]]:
     """The lines of the table: what stands at their left, and the scenario whose cells follow; "" for a heading.
 
     The family's name opens the line of its default parameters if that comes first, and a heading otherwise.
@@ -184,7 +181,7 @@ def _line(label: Text, margin: int, columns: Sequence[Column], cells: Sequence[T
     return line
 
 
-def _cell(result: StoredResult, verdicts: Mapping[str, Verdict], notes: dict[str, int]) -> Text:
+def _cell(result: Result, verdicts: Mapping[str, Verdict], notes: dict[str, int]) -> Text:
     verdict = verdicts.get(case_key(result.case))
     word = verdict.word if verdict else None
     if result.outcome == "declined":
@@ -208,7 +205,7 @@ def _number(number: Measurement) -> str:
     return quantity(number.value, number.unit, digits=1 if abs(number.value) < FLOOR else 2)
 
 
-def _note(result: StoredResult) -> str:
+def _note(result: Result) -> str:
     """The reason; with the engine, where it does not name it itself."""
     reason, engine = one_line(result.reason), result.case.identity.engine
     if result.outcome != "declined":
@@ -216,7 +213,7 @@ def _note(result: StoredResult) -> str:
     return reason if engine.casefold() in reason.casefold() else f"{engine}: {reason}"
 
 
-def render_verdicts(pairs: Sequence[tuple[CaseResult | StoredResult, Verdict]], *, width: int | None = None) -> str:
+def render_verdicts(pairs: Sequence[tuple[Result, Verdict]], *, width: int | None = None) -> str:
     """Each verdict that is worth a line, the worst first, and the sentence that counts them."""
     profiles = {verdict.case.identity.profile for _, verdict in pairs}
     table = Table.grid(padding=(0, 1))
@@ -231,16 +228,15 @@ def render_verdicts(pairs: Sequence[tuple[CaseResult | StoredResult, Verdict]], 
     return text_of(*([table] if listed else []), *lines, width=width)
 
 
-def render_case(results: Sequence[CaseResult | StoredResult], *, width: int | None = None) -> str:
+def render_case(results: Sequence[Result], *, width: int | None = None) -> str:
     """Every metric of one scenario, engine by engine, and what became of those that did not complete."""
-    found = [StoredResult.of(result) for result in results]
-    if not found:
+    if not results:
         return "nothing"
-    several = len({result.case.identity.profile for result in found}) > 1
-    metrics = dict.fromkeys(m.metric for result in found for m in result.measurements)
+    several = len({result.case.identity.profile for result in results}) > 1
+    metrics = dict.fromkeys(m.metric for result in results for m in result.measurements)
     rows: dict[str, dict[str, Text]] = {name: {} for name in (*metrics, "outcome")}
     columns = []
-    for i, result in enumerate(found):
+    for i, result in enumerate(results):
         column = str(i)  # of the same engine there may be two
         for m in result.measurements:
             rows[m.metric][column] = Text(quantity(m.value, m.unit, resolution=m.resolution))
@@ -248,19 +244,19 @@ def render_case(results: Sequence[CaseResult | StoredResult], *, width: int | No
         wide = max(NARROWEST, *(row[column].cell_len for row in rows.values() if column in row))
         name = engine_name(result.case, profile=several)
         columns.append(Column(column, _heading(name, result.case.engine_version, wide), wide))
-    headlines = {result.headline for result in found}
-    case = found[0].case
+    headlines = {result.headline for result in results}
+    case = results[0].case
     labels = [(Text(metric_name(row, case), style="bold" if row in headlines else ""), row) for row in rows]
     width = width or _width()
     notes = [
         Text(f"{engine_name(result.case, profile=several)}: {one_line(result.reason)}", style="dim")
-        for result in found
+        for result in results
         if result.reason
     ]
     return text_of(Text(one_line(case.label), style="bold"), *_grid(labels, rows, columns, width), *notes, width=width)
 
 
-def _outcome(result: StoredResult) -> Text:
+def _outcome(result: Result) -> Text:
     return Text(result.outcome.replace("_", " "), style="bold red" if result.outcome in BROKEN else "")
 
 

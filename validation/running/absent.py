@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from validation.engines import unavailable_engines
-from validation.records.case import Case, CaseResult, platform_class
+from validation.records.case import Case, Result, platform_class
 from validation.records.simulation import Simulation
 from validation.running.options import Options
 from validation.store import Baseline, Store
@@ -26,7 +26,7 @@ def arguments_of(options: Options) -> dict[str, Any]:
 
 def absent(
     store: Store, run: int, accepted: Mapping[str, Baseline], planned: Collection[Case]
-) -> tuple[list[CaseResult], list[Case]]:
+) -> tuple[list[Result], list[Case]]:
     """Of the accepted cases of this kind of machine that are not planned: results of those that are missing, and those
     that were left out.
 
@@ -43,7 +43,7 @@ def absent(
     expected = store.asked_likewise(run, lacking)
     gone = unavailable_engines()
     missing = [
-        CaseResult(case=case, simulation=Simulation(outcome="declined", reason=_why(case, gone)))
+        Result.of(case=case, simulation=Simulation(outcome="declined", reason=_why(case, gone)))
         for key, case in lacking.items()
         if key in expected
     ]

@@ -12,7 +12,7 @@ from validation.judging.comparison import Comparison, compare, is_chaotic
 from validation.judging.ensembles import Ensemble, EnsembleEvidence, settled
 from validation.judging.ensembles import compare as compare_ensembles
 from validation.judging.policy import STARTS
-from validation.records.case import CaseResult
+from validation.records.case import Result
 from validation.records.names import with_profile
 from validation.running.ensembles import Starts, run_ensembles
 from validation.running.environments import commands_of, environments_of, packages_apart
@@ -82,10 +82,10 @@ def compare_engines(
         for side, own in zip(sides, (plans[::2], plans[1::2])):
             if all(plan.unavailable for plan in own):
                 raise RunError(f"{side.word} cannot be run: {own[0].unavailable}")
-        results: dict[int, CaseResult] = {}
+        results: dict[int, Result] = {}
         with progress.bar(" and ".join(words), len(plans)) as bar:
 
-            def on_result(result: CaseResult) -> None:
+            def on_result(result: Result) -> None:
                 results[id(result.case)] = result
                 bar.advance(f"{result.case.label} × {result.case.engine_label}")
 
@@ -160,7 +160,7 @@ def without_doubles(plans: Sequence[Plan]) -> list[tuple[Plan, Plan]]:
     return list(pairs.values())
 
 
-def _name(result: CaseResult, *, profile: bool) -> str:
+def _name(result: Result, *, profile: bool) -> str:
     """pymunk==6.11.1, or with the version that is here: pymunk 7.3.1; with its profile where the sides' differ."""
     case = result.case
     label = with_profile(case.engine_label, case.identity.profile) if profile else case.engine_label

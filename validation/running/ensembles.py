@@ -10,13 +10,13 @@ from validation.judging.comparison import ROUGH
 from validation.judging.ensembles import Ensemble, EnsembleEvidence, Series, compare, settled
 from validation.judging.policy import HORIZONS, LEAST_STARTS, STARTS
 from validation.judging.verdict import FLOOR
-from validation.records.case import CaseResult
+from validation.records.case import Result, case_key
 from validation.records.measurement import Measurement
 from validation.running.options import Options
 from validation.running.processes.pool import Pool
 from validation.running.runner import Limits, Plan, execute, measure_motions
 from validation.running.starts import floors, horizon, perturbed, until
-from validation.store import Store, StoredResult, case_key
+from validation.store import Store
 
 LEFT_OUT = ("truth_error_goal",)
 """Metrics that mean the end of the motion: not measured on a part of it."""
@@ -44,7 +44,7 @@ def run_ensembles(
 
 
 def _ensemble(pool: Pool, plan: Plan, starts: Starts, limits: Limits) -> Ensemble:
-    results: dict[int, CaseResult] = {}
+    results: dict[int, Result] = {}
     made = []
     for number in range(starts.count):
         text = write_scene(perturbed(plan.scenario.scene, starts.seed, number), indent=None)
@@ -54,7 +54,7 @@ def _ensemble(pool: Pool, plan: Plan, starts: Starts, limits: Limits) -> Ensembl
     completed = [
         (motion, results[number].measurements)
         for number in sorted(results)
-        for motion in [results[number].simulation.trajectory]
+        for motion in [results[number].trajectory]
         if motion is not None and results[number].measurements
     ]
     known = 0.0
@@ -99,7 +99,7 @@ def ensembles_of(
     pool: Pool,
     run: int,
     plans: Sequence[Plan],
-    results: Sequence[CaseResult | StoredResult],
+    results: Sequence[Result],
     options: Options,
 ) -> Found:
     """By case key: the ensembles of this run, which are stored now, and what they say against the accepted ones.
@@ -112,7 +112,7 @@ def ensembles_of(
     before: dict[str, Ensemble] = {}
     wanted: list[tuple[Plan, Starts]] = []
     found: dict[str, Ensemble] = {}
-    for plan, result in zip(plans, map(StoredResult.of, results)):
+    for plan, result in zip(plans, results):
         can_differ = any(not body.fixed for body in plan.scenario.scene.bodies)
         if not result.trajectory_hash or not can_differ or not any(m.noise in ROUGH for m in result.measurements):
             continue

@@ -7,14 +7,12 @@ from dataclasses import replace
 
 from validation.engines import engine_of
 from validation.judging.convergence import ERRORS, ORDER, REFINED, convergence_order
-from validation.records.case import CaseResult
+from validation.records.case import Result, case_key
 from validation.records.measurement import Measurement
 from validation.running.options import Options
 from validation.running.processes.pool import Pool
 from validation.running.runner import Plan, Request, execute, plan_cases
-from validation.store import Baseline, Store, StoredResult, case_key
-
-Result = CaseResult | StoredResult
+from validation.store import Baseline, Store
 
 
 def with_orders(
@@ -36,7 +34,7 @@ def with_orders(
     found: dict[str, Measurement] = {}
     wanted: list[Plan] = []
     for plan, result in zip(plans, results):
-        moved, baseline = StoredResult.of(result).trajectory_hash, baselines.get(plan.case.identity.key)
+        moved, baseline = result.trajectory_hash, baselines.get(plan.case.identity.key)
         metrics = {m.metric for m in result.measurements}
         if not moved or ORDER in metrics or not metrics & set(ERRORS):
             continue
@@ -73,7 +71,7 @@ def _orders(pool: Pool, plans: Sequence[Plan], whole: Mapping[str, Result], opti
     place = {id(plan.case): i for i, plan in enumerate(finer)}
     with options.progress.bar("smaller time steps", len(finer)) as bar:
 
-        def on_result(result: CaseResult) -> None:
+        def on_result(result: Result) -> None:
             measured[place[id(result.case)]] = result.measurements
             bar.advance(f"{result.case.label} × {result.case.engine_label}")
 

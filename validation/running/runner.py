@@ -23,7 +23,7 @@ from scenarios.scenario import Scenario
 from scenarios.scene import content_hash, write_scene
 from validation.engines import EngineChoice
 from validation.engines.engine import SettingError
-from validation.records.case import Case, CaseResult, Identity, platform_class
+from validation.records.case import Case, Identity, Result, platform_class
 from validation.records.measurement import Measurement
 from validation.records.simulation import Simulation
 from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
@@ -215,7 +215,7 @@ def execute(
     pool: Pool,
     plans: Sequence[Plan],
     limits: Limits,
-    on_result: Callable[[CaseResult], None],
+    on_result: Callable[[Result], None],
 ) -> Totals:
     """Simulate and measure every plan; `on_result` gets each as it is done, declined ones first.
 
@@ -226,7 +226,7 @@ def execute(
 
 
 def _execute(
-    pool: Pool, plans: Sequence[Plan], limits: Limits, core: int | None, on_result: Callable[[CaseResult], None]
+    pool: Pool, plans: Sequence[Plan], limits: Limits, core: int | None, on_result: Callable[[Result], None]
 ) -> Totals:
     started = time.perf_counter()
     workers = 1 if limits.timing else max(1, limits.workers)
@@ -367,11 +367,11 @@ def simulation_of(reply: Reply) -> Simulation:
     return replace(simulation, trajectory=trajectory, step_times=times, cpu_share=header["cpu_share"])
 
 
-def _result(plan: Plan, simulation: Simulation, measurements: tuple[Measurement, ...] = ()) -> CaseResult:
-    return CaseResult(case=plan.case, simulation=simulation, measurements=measurements, headline=plan.scenario.headline)
+def _result(plan: Plan, simulation: Simulation, measurements: tuple[Measurement, ...] = ()) -> Result:
+    return Result.of(case=plan.case, simulation=simulation, measurements=measurements, headline=plan.scenario.headline)
 
 
-def _measured_result(job: _Job, reply: Reply, *, timing: bool) -> CaseResult:
+def _measured_result(job: _Job, reply: Reply, *, timing: bool) -> Result:
     simulation = job.simulations[0]
     if "measurements" not in reply.header:
         words = reply.header.get("error") or reply.header.get("reason", "")

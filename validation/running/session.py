@@ -15,7 +15,7 @@ from validation.judging.ensembles import Ensemble, EnsembleEvidence
 from validation.judging.evidence.divergence import Divergence, first_divergence
 from validation.judging.judge import Verdict, bits_are_compared, judge
 from validation.judging.trends import Turn
-from validation.records.case import Case, CaseResult, describe_run
+from validation.records.case import Case, Result, case_key, describe_run
 from validation.review.groups import waived
 from validation.review.lineage import current_branch, default_branch, history_of
 from validation.running import kernel_cache
@@ -30,7 +30,7 @@ from validation.running.progress import Progress
 from validation.running.runner import STEP, Plan, Request, Totals, execute, measuring_remotes, plan_cases
 from validation.running.selection import scenario_in
 from validation.running.timing import changed_times, confirmed_times, timed_again
-from validation.store import Baseline, Store, StoredResult, case_key
+from validation.store import Baseline, Store
 from validation.store.stored_scenarios import stored_scenario
 
 SAVE_EVERY = 16  # results in one transaction, at most,
@@ -41,7 +41,7 @@ SAVE_WITHIN = 0.5  # and s from one to the next, while results come
 class Session:
     run: int
     title: str
-    results: list[CaseResult | StoredResult]  # in the order of the plan, then what is missing
+    results: list[Result]  # in the order of the plan, then what is missing
     verdicts: list[Verdict]  # likewise
     baselines: list[Baseline]  # those that were compared with
     totals: Totals
@@ -174,7 +174,7 @@ def resume_session(store: Store, options: Options) -> Session:
         owed = [plan for plan in plans if case_key(plan.case) not in done]
         with resumable(store, run):
             _, totals = _execute(store, pool, run, title, owed, options)
-            results: dict[str, CaseResult | StoredResult] = {result.key: result for result in store.results(run)}
+            results: dict[str, Result] = {result.key: result for result in store.results(run)}
             again = [results[case_key(plan.case)] for plan in plans]
             ensembles, evidence = ensembles_of(store, pool, run, plans, again, options)
             ordered = with_orders(store, pool, run, plans, again, store.baselines_of(run), options)
@@ -224,11 +224,11 @@ def warm_kernels(progress: Progress) -> None:
 
 def _execute(
     store: Store, pool: Pool, run: int, title: str, plans: list[Plan], options: Options
-) -> tuple[list[CaseResult], Totals]:
+) -> tuple[list[Result], Totals]:
     """Results in the order of the plans, stored as they came."""
-    results: dict[int, CaseResult] = {}
+    results: dict[int, Result] = {}
     index = {id(plan.case): i for i, plan in enumerate(plans)}
-    unsaved: list[CaseResult] = []
+    unsaved: list[Result] = []
     saved = [time.monotonic()]
 
     def save() -> None:
@@ -238,7 +238,7 @@ def _execute(
 
     with options.progress.bar(title, len(plans)) as bar:
 
-        def on_result(result: CaseResult) -> None:
+        def on_result(result: Result) -> None:
             results[index[id(result.case)]] = result
             unsaved.append(result)
             if len(unsaved) >= SAVE_EVERY or time.monotonic() - saved[-1] > SAVE_WITHIN:
@@ -256,7 +256,7 @@ def _judged(
     store: Store,
     run: int,
     title: str,
-    results: Sequence[CaseResult | StoredResult],
+    results: Sequence[Result],
     scenarios: Mapping[str, Scenario],
     totals: Totals,
     evidence: Mapping[str, EnsembleEvidence] | None = None,
@@ -300,22 +300,15 @@ def _judged(
     )
 
 
-def divergence_of(
-    store: Store, baseline: Baseline | None, result: CaseResult | StoredResult, scenario: Scenario
-) -> Divergence | None:
+def divergence_of(store: Store, baseline: Baseline | None, result: Result, scenario: Scenario) -> Divergence | None:
     """None where the bits are the same, one of the two motions is not stored, or the scene has other bodies now."""
-    found = StoredResult.of(result)
-    if baseline is None or not found.trajectory_hash or found.trajectory_hash == baseline.result.trajectory_hash:
+    if baseline is None or not result.trajectory_hash or result.trajectory_hash == baseline.result.trajectory_hash:
         return None
     before = baseline.result.trajectory_key and store.trajectory(baseline.result.trajectory_key)
-    after = (
-        result.simulation.trajectory
-        if isinstance(result, CaseResult)
-        else result.trajectory_key and store.trajectory(result.trajectory_key)
-    )
-    if not before or not after or not bits_are_compared(baseline.result.case, found.case):
+    after = result.trajectory or (result.trajectory_key and store.trajectory(result.trajectory_key))
+    if not before or not after or not bits_are_compared(baseline.result.case, result.case):
         return None
-    if baseline.result.case.scene_hash != found.case.scene_hash:
+    if baseline.result.case.scene_hash != result.case.scene_hash:
         return None
     scene = scenario.scene
     return first_divergence(before, after, [member.name for member in (*scene.bodies, *scene.boundaries)])

@@ -6,18 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 
 from validation.judging.trends import Turn, confirmed
 from validation.judging.verdict import Verdict
-from validation.records.case import CaseResult
+from validation.records.case import Result, case_key
 from validation.running.processes.pool import Pool
 from validation.running.progress import Progress
 from validation.running.runner import Limits, Plan, execute
-from validation.store import Baseline, Store, StoredResult, case_key
+from validation.store import Baseline, Store
 from validation.store.trends import stored_trend
 
 
 def changed_times(
     store: Store,
     run: int,
-    results: Sequence[CaseResult | StoredResult],
+    results: Sequence[Result],
     verdicts: Sequence[Verdict],
     baselines: Mapping[str, Baseline],
 ) -> list[tuple[Verdict, Turn]]:
@@ -63,7 +63,7 @@ def timed_again(
         seconds: dict[str, float] = {}
         with progress.bar("timed again", len(wanted)) as bar:
 
-            def on_result(result: CaseResult) -> None:
+            def on_result(result: Result) -> None:
                 seconds.update({case_key(result.case): m.value for m in result.measurements if m.noise == "timing"})
                 bar.advance(f"{result.case.label} × {result.case.engine_label}")
 

@@ -15,13 +15,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from validation.records.stored import Baseline as Baseline
     from validation.records.stored import StoredFind as StoredFind
-    from validation.records.stored import StoredResult as StoredResult
     from validation.records.stored import StoredRun as StoredRun
-    from validation.records.stored import case_key as case_key
     from validation.store.store import Store as Store
     from validation.store.store import open_store as open_store
 
-__all__ = ["Baseline", "Store", "StoredFind", "StoredResult", "StoredRun", "case_key", "open_store"]
+__all__ = ["Baseline", "Store", "StoredFind", "StoredRun", "open_store"]
 
 
 def __getattr__(name: str) -> Any:

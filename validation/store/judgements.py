@@ -11,7 +11,8 @@ from sqlalchemy import Connection, delete, insert, or_, select
 
 from validation.judging.evidence.divergence import divergence_from_json, divergence_to_json
 from validation.judging.verdict import Verdict, changes_from_json, defects_from_json, to_json
-from validation.records.stored import Baseline, StoredResult
+from validation.records.case import Result
+from validation.records.stored import Baseline
 from validation.store import ledger, models, runs
 from validation.store.ancestry import BaseRevision, base_revision, comes_before
 from validation.store.errors import StoreError
@@ -40,7 +41,7 @@ def accept(
     alien = sorted(set(cases or ()) - {result.number for result in results})
     if alien:
         raise StoreError(f"run {run}: case {alien[0]} is none of its cases; nothing was accepted")
-    by_identity: dict[str, list[StoredResult]] = {}
+    by_identity: dict[str, list[Result]] = {}
     for result in results:
         if cases is None or result.number in cases:
             by_identity.setdefault(result.case.identity.key, []).append(result)
@@ -52,7 +53,7 @@ def accept(
     return numbers
 
 
-def _the_one(results: Sequence[StoredResult]) -> StoredResult:
+def _the_one(results: Sequence[Result]) -> Result:
     """Of the cases that share an identity in one run, the one without overrides."""
     if len(results) == 1:
         return results[0]
@@ -126,7 +127,7 @@ def baselines(connection: Connection, seen_from: BaseRevision) -> dict[str, Base
     return {identity: baseline_of(row, results[row.case_id]) for identity, row in chosen.items()}
 
 
-def baseline_of(row: Any, result: StoredResult) -> Baseline:
+def baseline_of(row: Any, result: Result) -> Baseline:
     return Baseline(
         number=row.id,
         result=result,

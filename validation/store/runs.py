@@ -13,9 +13,9 @@ from sqlalchemy.exc import IntegrityError
 
 from scenarios.scene import Scene, content_hash, parse_scene, same_scene, write_scene
 from scenarios.scene_error import SceneError
-from validation.records.case import Case, CaseResult, Identity, RunInfo
+from validation.records.case import Case, Identity, Result, RunInfo, case_key
 from validation.records.measurement import Measurement
-from validation.records.stored import Point, StoredResult, StoredRun, case_key
+from validation.records.stored import Point, StoredRun
 from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
 from validation.store import models
 from validation.store.compression import PackingError, pack, unpack
@@ -110,9 +110,9 @@ class Packed:
         self.data = pack(plain)
 
 
-def save(connection: Connection, run: int, result: CaseResult, packed: Packed | None) -> int:
+def save(connection: Connection, run: int, result: Result, packed: Packed | None) -> int:
     """The case's number. What is stored already stays as it is: a baseline may rest on it."""
-    key, flat = case_key(result.case), StoredResult.of(result)
+    key = result.key
     query = select(models.Case.id, models.Case.outcome).where(models.Case.run_id == run, models.Case.key == key)
     found = connection.execute(query).one_or_none()
     if found is None:
@@ -129,15 +129,15 @@ def save(connection: Connection, run: int, result: CaseResult, packed: Packed | 
         update(models.Case)
         .where(models.Case.id == number)
         .values(
-            outcome=flat.outcome,
-            reason=flat.reason,
-            headline=flat.headline,
-            trajectory_hash=flat.trajectory_hash,
+            outcome=result.outcome,
+            reason=result.reason,
+            headline=result.headline,
+            trajectory_hash=result.trajectory_hash,
             trajectory_key=None if packed is None else packed.key,
-            wall_time=flat.wall_time,
-            peak_memory=float(flat.peak_memory),
-            step_count=flat.step_count,
-            stepping_time=flat.stepping_time,
+            wall_time=result.wall_time,
+            peak_memory=float(result.peak_memory),
+            step_count=result.step_count,
+            stepping_time=result.stepping_time,
         )
     )
     rows = [_measurement_row(number, position, m) for position, m in enumerate(result.measurements)]
@@ -286,7 +286,7 @@ def case_of(row: Row[Any]) -> Case:
     )
 
 
-def results(connection: Connection, *where: Any) -> list[StoredResult]:
+def results(connection: Connection, *where: Any) -> list[Result]:
     """Of the cases that are done and meet `where`, in the order of their numbers."""
     done = [models.Case.outcome.is_not(None), *where]
     measurements: dict[int, list[Measurement]] = {}
@@ -309,7 +309,7 @@ def results(connection: Connection, *where: Any) -> list[StoredResult]:
         )
     rows = connection.execute(select(models.Case.__table__).where(*done).order_by(models.Case.id))
     return [
-        StoredResult(
+        Result(
             case=case_of(row),
             outcome=row.outcome,
             reason=row.reason,

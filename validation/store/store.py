@@ -13,9 +13,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from scenarios.scene import Scene
 from validation.judging.ensembles import Ensemble
 from validation.judging.verdict import Verdict, standing
-from validation.records.case import Case, CaseResult, RunInfo
+from validation.records.case import Case, Result, RunInfo
 from validation.records.measurement import Measurement
-from validation.records.stored import Baseline, Point, StoredComparison, StoredFind, StoredResult, StoredRun
+from validation.records.stored import Baseline, Point, StoredComparison, StoredFind, StoredRun
 from validation.records.trajectory import Trajectory
 from validation.review.groups import Group
 from validation.review.ledger import Entry, Mark
@@ -92,9 +92,9 @@ class Store:
                 ancestry.keep(connection, history, [merge_base] if merge_base else [])
             return number
 
-    def save_results(self, run: int, results: Sequence[CaseResult]) -> list[int]:
+    def save_results(self, run: int, results: Sequence[Result]) -> list[int]:
         """The cases' numbers. All in one transaction; a case that is done already stays as it is."""
-        trajectories = [result.simulation.trajectory for result in results]
+        trajectories = [result.trajectory for result in results]
         packed = [None if trajectory is None else runs.Packed(trajectory) for trajectory in trajectories]
         with writing(self._engine, self.name) as connection:
             return [runs.save(connection, run, result, part) for result, part in zip(results, packed)]
@@ -168,13 +168,13 @@ class Store:
             runs.require(connection, run)
             return runs.cases(connection, run)
 
-    def results(self, run: int) -> list[StoredResult]:
+    def results(self, run: int) -> list[Result]:
         """Of the cases that are done, in the order of the plan."""
         with reading(self._engine, self.name) as connection:
             runs.require(connection, run)
             return runs.results(connection, models.Case.run_id == run)
 
-    def result(self, number: int) -> StoredResult:
+    def result(self, number: int) -> Result:
         """Of the case with this number."""
         with reading(self._engine, self.name) as connection:
             found = runs.results(connection, models.Case.id == number)

@@ -14,15 +14,14 @@ from validation.judging.ensembles import compare as compare_ensembles
 from validation.judging.ensembles import settled
 from validation.judging.judge import judge
 from validation.judging.verdict import Verdict
-from validation.records.case import Case
-from validation.records.stored import StoredResult
+from validation.records.case import Case, Result
 from validation.store.errors import StoreError
 
 if TYPE_CHECKING:
     from validation.store import Store
 
 
-def stored_verdicts(store: Store, pairs: Sequence[tuple[StoredResult, StoredResult]]) -> list[Verdict]:
+def stored_verdicts(store: Store, pairs: Sequence[tuple[Result, Result]]) -> list[Verdict]:
     """The judge's on stored results (old, new), as if the old ones were accepted: with the laws of their scenarios, and
     the ensembles that the store has of both, settled together."""
     compared = {}

@@ -22,8 +22,9 @@ from typing import Literal
 from scenarios.scenario import Scenario
 from validation.judging.judge import judge
 from validation.judging.verdict import Verdict
+from validation.records.case import Result
 from validation.running.errors import RunError
-from validation.store import Baseline, StoredResult, open_store
+from validation.store import Baseline, open_store
 
 Answer = Literal["good", "bad", "skip"]
 FIRST_BAD = " is the first bad commit"
@@ -191,7 +192,7 @@ class Probe:
     baseline: Baseline | None = None
     verdicts: dict[str, Verdict] = field(default_factory=dict)  # by commit
 
-    def result(self, commit: str) -> StoredResult | str:
+    def result(self, commit: str) -> Result | str:
         """Of the case at a commit; or why there is none."""
         database = self.scratch / f"{commit}.db"
         with self.repository.worktree(commit, self.scratch / commit) as folder:

@@ -18,24 +18,24 @@ from tests.validation.store.made import case, falling, info, measurement, result
 from validation.engines import present_engines
 from validation.judging.comparison import compare, is_chaotic, settings_apart
 from validation.metrics import METRICS
-from validation.records.case import CaseResult
+from validation.records.case import Result, case_key
 from validation.records.measurement import Measurement
 from validation.records.simulation import Simulation
 from validation.report.comparison import counts, render_comparison
 from validation.running.kernel_cache import cache_root
 from validation.running.standing_still import standing_still
-from validation.store import case_key, open_store
+from validation.store import open_store
 from validation.store.stored_scenarios import stored_verdicts
 
 STACK_LAWS = scenario_of("stack:n=3").laws
 STACK = replace(scenario_of("stack:n=3"), laws={"penetration_max": 0.1})
 
 
-def side(*measurements: Measurement, outcome: str = "completed", reason: str = "", **of: Any) -> CaseResult:
+def side(*measurements: Measurement, outcome: str = "completed", reason: str = "", **of: Any) -> Result:
     moves = outcome == "completed"
     trajectory = replace(standing_still(STACK.scene), state_hash=repr(measurements)) if moves else None
     simulation = Simulation(outcome=outcome, reason=reason, trajectory=trajectory)  # type: ignore[arg-type]  # parametrised by its words
-    return CaseResult(case=case(**of), simulation=simulation, measurements=measurements, headline="penetration_mean")
+    return Result.of(case=case(**of), simulation=simulation, measurements=measurements, headline="penetration_mean")
 
 
 def depth(value: float) -> Measurement:
@@ -86,7 +86,7 @@ def test_stored_runs_are_compared_with_the_laws_and_ensembles_that_are_stored(tm
         for value, depth in ((1e-3, 0.5 * limit), (2e-3, 2.0 * limit))
     ]
     sides = [
-        replace(one, simulation=replace(one.simulation, trajectory=replace(falling(), state_hash=name)))
+        replace(one, trajectory=replace(falling(), state_hash=name), trajectory_hash=name)
         for one, name in zip(rough, "ab")
     ]
     with open_store(tmp_path / "x.db") as store:

@@ -16,9 +16,9 @@ from validation.judging.ensembles import COMPLETED, Ensemble, EnsembleEvidence, 
 from validation.judging.judge import judge
 from validation.judging.policy import FALSE_DISCOVERIES, LEAST_STARTS
 from validation.judging.verdict import Verdict, changes_from_json, to_json
-from validation.records.case import CaseResult
+from validation.records.case import Result
 from validation.running.ensembles import Starts
-from validation.store import Baseline, Store, StoredResult
+from validation.store import Baseline, Store
 from validation.store.errors import StoreError
 
 NAN = math.nan
@@ -167,10 +167,10 @@ def test_a_part_of_the_motion_decides_on_chaotic_metrics_alone() -> None:
 
 
 def verdict(found: EnsembleEvidence | None, new: float = 2e-3, noise: str = "chaotic") -> Verdict:
-    before = StoredResult(
+    before = Result(
         case=case(), outcome="completed", trajectory_hash="a", measurements=(measurement(value=1e-3, noise=noise),)
     )
-    now = StoredResult(
+    now = Result(
         case=case(), outcome="completed", trajectory_hash="b", measurements=(measurement(value=new, noise=noise),)
     )
     accepted = Baseline(number=7, result=before, branch="main", who="R.", when=datetime.now(UTC), reason="x", scope="x")
@@ -223,7 +223,7 @@ def test_too_few_starts_are_refused(count: int) -> None:
 # --- the store, and the command -------------------------------------------------------------------------------------
 
 
-def stored(store: Store, *results: CaseResult) -> int:
+def stored(store: Store, *results: Result) -> int:
     run = store.begin_run(info(), [r.case for r in results])
     store.save_results(run, results)
     store.finish_run(run)

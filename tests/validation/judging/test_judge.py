@@ -16,19 +16,20 @@ from validation.judging.evidence.divergence import Difference, Divergence
 from validation.judging.judge import Verdict, exit_status, judge, summary
 from validation.judging.verdict import FLOOR, MEANING, NOUNS, changes_from_json, defects_from_json, to_json
 from validation.metrics import measure
+from validation.records.case import Result
 from validation.records.measurement import Measurement
-from validation.store import Baseline, StoredResult
+from validation.store import Baseline
 
 NAN = math.nan
 MOVED = {"trajectory_hash": "after"}
 
 
-def of(*measurements: Measurement, **given: Any) -> StoredResult:
+def of(*measurements: Measurement, **given: Any) -> Result:
     known: dict[str, Any] = {"case": case(), "outcome": "completed", "trajectory_hash": "before"}
-    return StoredResult(measurements=measurements, headline="penetration_mean", **known | given)
+    return Result(measurements=measurements, headline="penetration_mean", **known | given)
 
 
-def accepted(result: StoredResult) -> Baseline:
+def accepted(result: Result) -> Baseline:
     return Baseline(
         number=7, result=result, branch="main", who="R.", when=datetime(2026, 11, 3, tzinfo=UTC), reason="x", scope="x"
     )
@@ -42,7 +43,7 @@ def verdict_on(old: float, new: float, **given: Any) -> Verdict:
 def test_on_another_processor_bits_are_not_compared_and_all_else_is() -> None:
     """Those of our own engine are, for it computes with nothing that differs between processors."""
 
-    def seen(engine: str, value: float, processor: str, bits: str) -> StoredResult:
+    def seen(engine: str, value: float, processor: str, bits: str) -> Result:
         on = replace(case(engine=engine), processor=processor)
         return of(measurement(value=value), case=on, trajectory_hash=bits)
 
@@ -91,7 +92,7 @@ def test_another_scene_of_the_same_name_is_not_compared_but_needs_an_acceptance(
     ],
 )
 def test_the_outcome_comes_first(before: Any, now: Any, word: str, worse: bool) -> None:
-    def ended(outcome: Any, reason: str) -> StoredResult:
+    def ended(outcome: Any, reason: str) -> Result:
         return of(measurement(), reason="") if outcome == "completed" else of(outcome=outcome, reason=reason)
 
     baseline = None if before is None else accepted(ended(before, "before"))
@@ -106,7 +107,7 @@ def test_a_new_crash_says_what_happened_and_what_did_before() -> None:
 
 
 @pytest.mark.parametrize("before", [None, of(measurement()), of(outcome="crashed"), of(outcome="declined")])
-def test_a_motion_that_could_not_be_measured_is_missing(before: StoredResult | None) -> None:
+def test_a_motion_that_could_not_be_measured_is_missing(before: Result | None) -> None:
     """Also where nothing is accepted yet, or something worse: a case without a figure is neither new nor improved."""
     baseline = None if before is None else accepted(before)
     verdict = judge(baseline, of(reason="could not be measured: no gap of a capsule"))
@@ -135,7 +136,7 @@ def test_another_motion_with_the_same_measurements_passes_and_says_so() -> None:
 
 
 def test_what_improves_is_an_improvement_though_what_has_no_worse_side_moved_too() -> None:
-    def motion(penetration: float, gained: float, came_to_rest: float, **given: Any) -> StoredResult:
+    def motion(penetration: float, gained: float, came_to_rest: float, **given: Any) -> Result:
         return of(
             measurement("penetration_mean", penetration, "m", noise="step"),
             measurement("energy_gain", gained, "J", noise="chaotic"),
@@ -321,7 +322,7 @@ def test_the_sentence_ends_with_where_the_motion_first_differs() -> None:
         assert verdict.divergence == parted
 
 
-def gained(energy: float, **given: Any) -> StoredResult:
+def gained(energy: float, **given: Any) -> Result:
     return of(measurement("energy_gain", energy, "J", noise="chaotic"), **given)
 
 

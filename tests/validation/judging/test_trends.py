@@ -17,7 +17,7 @@ from tests.validation.command import call, upright
 from tests.validation.store.made import MOMENT, case, info, measurement, result
 from validation.judging.trends import Trend, timing_line, trend
 from validation.judging.verdict import Verdict
-from validation.records.case import Case, CaseResult
+from validation.records.case import Case, Result
 from validation.records.simulation import Simulation
 from validation.records.stored import Point
 from validation.running.timing import changed_times, confirmed_times
@@ -213,7 +213,7 @@ def test_check_times_a_case_again_before_it_says_that_it_is_slower(tmp_path: Pat
     with open_store(tmp_path / "real.db") as store:
         (real,), info = store.results(1), store.run(1).info
     kept = tuple(replace(m, value=1e-8) if m.metric == "step_time" else m for m in real.measurements)
-    quick = CaseResult(case=real.case, simulation=Simulation(outcome="completed"), measurements=kept)
+    quick = Result.of(case=real.case, simulation=Simulation(outcome="completed"), measurements=kept)
     with open_store(tmp_path / "upright.db") as store:
         for _ in range(8):
             run = store.begin_run(info, [real.case], [scenario_of("upright-block").scene])

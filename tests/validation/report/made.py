@@ -8,13 +8,13 @@ from typing import Any
 from tests.validation.store.made import case, measurement
 from validation.judging.judge import judge
 from validation.judging.verdict import Verdict
-from validation.records.case import Case
-from validation.store import Baseline, StoredResult
+from validation.records.case import Case, Result
+from validation.store import Baseline
 
 HOSTILE = "<b>&\"'|`@someone\x1b[31m\x00\ud800 ]]> --> $x$\n# heading #12 [a](b) 球"
 
 
-def stored(of: Case | None = None, value: float | None = 4e-4, **given: Any) -> StoredResult:
+def stored(of: Case | None = None, value: float | None = 4e-4, **given: Any) -> Result:
     known: dict[str, Any] = {
         "case": of or case(),
         "outcome": "completed",
@@ -23,25 +23,23 @@ def stored(of: Case | None = None, value: float | None = 4e-4, **given: Any) -> 
         "trajectory_hash": f"{value}",
         "wall_time": 0.25,
     }
-    return StoredResult(**known | given)
+    return Result(**known | given)
 
 
-def broken(of: Case | None = None, outcome: str = "crashed", reason: str = "SIGSEGV after 1.3 s") -> StoredResult:
+def broken(of: Case | None = None, outcome: str = "crashed", reason: str = "SIGSEGV after 1.3 s") -> Result:
     return stored(of, None, outcome=outcome, reason=reason, trajectory_hash="")
 
 
-def baseline(result: StoredResult) -> Baseline:
+def baseline(result: Result) -> Baseline:
     when = datetime(2026, 11, 3, tzinfo=UTC)
     return Baseline(number=1, result=result, branch="main", who="R.", when=when, reason="x", scope="x")
 
 
-def pair(
-    now: StoredResult, before: StoredResult | None = None, laws: dict[str, float] | None = None
-) -> tuple[StoredResult, Verdict]:
+def pair(now: Result, before: Result | None = None, laws: dict[str, float] | None = None) -> tuple[Result, Verdict]:
     return now, judge(None if before is None else baseline(before), now, laws)
 
 
-def every_kind() -> list[tuple[StoredResult, Verdict]]:
+def every_kind() -> list[tuple[Result, Verdict]]:
     """A case of each verdict, each on a scenario of its own name."""
 
     def on(name: str) -> Case:

@@ -17,11 +17,12 @@ import pytest
 from tests.validation.report.made import HOSTILE, baseline, broken, every_kind, pair, stored
 from tests.validation.store.made import case, failed, info, measurement, result
 from validation.judging.judge import exit_status
+from validation.records.case import Result
 from validation.report.export import COLUMNS, export_results
 from validation.report.jsonl import case_line
 from validation.report.junit import junit_xml
 from validation.report.markdown import code, markdown_summary
-from validation.store import StoredResult, open_store
+from validation.store import open_store
 
 # --- JSON lines ---------------------------------------------------------------------------------------------------
 
@@ -84,8 +85,8 @@ def test_a_crash_has_its_reason_and_no_motion() -> None:
 def test_a_result_fresh_from_its_run_reads_like_the_stored_one() -> None:
     fresh = result(case(), measurement())
     line = json.loads(case_line(1, fresh))
-    assert fresh.simulation.trajectory is not None
-    assert line["trajectory_hash"] == fresh.simulation.trajectory.state_hash
+    assert fresh.trajectory is not None
+    assert line["trajectory_hash"] == fresh.trajectory_hash
 
 
 # --- JUnit --------------------------------------------------------------------------------------------------------
@@ -194,7 +195,7 @@ def test_a_scene_file_is_run_again_by_its_path_and_accepted_by_its_label_where_i
 
 
 def test_a_row_has_the_resolution_behind_each_value() -> None:
-    def at(value: float, resolution: float) -> StoredResult:
+    def at(value: float, resolution: float) -> Result:
         timed = measurement("truth_error_event_time", value, "s", noise="tolerance", resolution=resolution)
         return stored(measurements=(timed,), headline="truth_error_event_time", trajectory_hash=f"{value}")
 

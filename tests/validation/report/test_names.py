@@ -10,17 +10,16 @@ from click import unstyle
 from tests.suite import SUITE
 from tests.validation.report.made import pair, stored
 from tests.validation.store.made import case, measurement
-from validation.records.case import Case
+from validation.records.case import Case, Result
 from validation.records.names import engine_name, metric_name
 from validation.report.junit import junit_xml
 from validation.report.markdown import markdown_summary
 from validation.report.table import render_case, render_table, render_verdicts
-from validation.store import StoredResult
 
 GOAL = "truth_error_goal"
 
 
-def thrown(value: float) -> StoredResult:
+def thrown(value: float) -> Result:
     of = case("thrown-box", parameters={})
     return stored(of, measurements=(measurement(GOAL, value),), headline=GOAL, trajectory_hash=f"{value}")
 

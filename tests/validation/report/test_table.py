@@ -11,8 +11,9 @@ from click import unstyle
 from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stored
 from tests.validation.store.made import case, measurement, scene
 from validation.judging.verdict import summary
+from validation.records.case import Result
 from validation.report.table import render_case, render_finds, render_table, render_verdicts
-from validation.store import StoredFind, StoredResult
+from validation.store import StoredFind
 
 ENGINES = {"reference": "0.1.0", "pymunk": "7.3.1", "box2d": "2.3.10", "pybullet": "3.2.7", "mujoco": "4.0.0"}
 
@@ -21,7 +22,7 @@ def cells(text: str) -> list[list[str]]:
     return [re.split(r"\s{2,}", line.strip()) for line in unstyle(text).splitlines()]
 
 
-def suite() -> list[StoredResult]:
+def suite() -> list[Result]:
     results = []
     for scenario, parameters in (
         ("upright-block", {"start": "rock", "space": "spatial", "ground_kind": "box"}),

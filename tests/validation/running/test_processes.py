@@ -17,7 +17,7 @@ import pytest
 from scenarios.catalogue import scenario_of
 from validation import engines
 from validation.engines import engine_of
-from validation.records.case import CaseResult
+from validation.records.case import Result
 from validation.running.processes.fork_server import KERNEL_LISTS_CHILDREN, resident
 from validation.running.processes.pool import Pool
 from validation.running.runner import Limits, Request, execute, left_alone, measuring_remotes, plan_cases
@@ -37,8 +37,8 @@ def broken_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     engines._registered.cache_clear()
 
 
-def run(words: list[str], scenario: str = "upright-block:start=drop") -> dict[str, CaseResult]:
-    results: dict[str, CaseResult] = {}
+def run(words: list[str], scenario: str = "upright-block:start=drop") -> dict[str, Result]:
+    results: dict[str, Result] = {}
     with Pool() as pool:
         requests = [Request(scenario=scenario_of(scenario), engine=engine_of(word)) for word in words]
         execute(pool, plan_cases(pool, requests), LIMITS, lambda r: results.update({r.case.engine_label: r}))
@@ -50,7 +50,7 @@ def test_four_ways_to_break_are_four_outcomes_and_the_others_complete() -> None:
     results = run(
         ["broken:fault=segfault", "broken:fault=hang", "broken:fault=memory", "broken:fault=nan", "broken", "pymunk"]
     )
-    outcomes = {word: result.simulation.outcome for word, result in results.items()}
+    outcomes = {word: result.outcome for word, result in results.items()}
     assert outcomes == {
         "broken:fault=segfault": "crashed",
         "broken:fault=hang": "timed_out",
@@ -59,7 +59,7 @@ def test_four_ways_to_break_are_four_outcomes_and_the_others_complete() -> None:
         "broken": "completed",
         "pymunk": "completed",
     }
-    reasons = {word: result.simulation.reason for word, result in results.items()}
+    reasons = {word: result.reason for word, result in results.items()}
     assert "SIGSEGV" in reasons["broken:fault=segfault"]
     assert "3 s" in reasons["broken:fault=hang"]
     assert "160 MiB" in reasons["broken:fault=memory"]
@@ -71,36 +71,36 @@ def test_four_ways_to_break_are_four_outcomes_and_the_others_complete() -> None:
 @pytest.mark.usefixtures("broken_engine")
 def test_a_hang_that_holds_the_interpreter_is_ended_all_the_same() -> None:
     [result] = run(["broken:fault=hang-in-c"]).values()
-    assert result.simulation.outcome == "timed_out"
-    assert result.simulation.wall_time < 5.0
+    assert result.outcome == "timed_out"
+    assert result.wall_time < 5.0
 
 
 @pytest.mark.usefixtures("broken_engine")
 def test_an_exception_an_exit_and_chatter_are_told_apart() -> None:
     results = run(["broken:fault=raise", "broken:fault=exit", "broken:fault=chatter"])
-    assert results["broken:fault=raise"].simulation.reason == "ValueError: the contact graph has a cycle"
-    assert "exit status 3" in results["broken:fault=exit"].simulation.reason
-    assert results["broken:fault=chatter"].simulation.outcome == "completed"
+    assert results["broken:fault=raise"].reason == "ValueError: the contact graph has a cycle"
+    assert "exit status 3" in results["broken:fault=exit"].reason
+    assert results["broken:fault=chatter"].outcome == "completed"
 
 
 @pytest.mark.usefixtures("broken_engine")
 def test_half_a_motion_is_none() -> None:
     """Its end would be measured as if it were the scene's."""
     [result] = run(["broken:fault=stops"], "bouncing-ball").values()
-    assert result.simulation.outcome == "crashed"
-    assert result.simulation.reason == "its motion goes from 0 to 0.5 s; that of the scene from 0 to 10 s"
+    assert result.outcome == "crashed"
+    assert result.reason == "its motion goes from 0 to 0.5 s; that of the scene from 0 to 10 s"
 
 
 @pytest.mark.usefixtures("broken_engine")
 def test_an_engine_that_fails_while_it_is_planned_loses_that_case_only() -> None:
-    results: dict[str, CaseResult] = {}
+    results: dict[str, Result] = {}
     with Pool() as pool:
         engine = engine_of("broken_engine.Confused")
         requests = [Request(scenario=scenario_of(word), engine=engine) for word in ("stack:n=3", "bouncing-ball")]
         execute(pool, plan_cases(pool, requests), LIMITS, lambda r: results.update({r.case.label: r}))
-    failed = results["stack:n=3"].simulation
+    failed = results["stack:n=3"]
     assert (failed.outcome, failed.reason) == ("crashed", "RuntimeError: no pair is known")
-    assert results["bouncing-ball"].simulation.outcome == "completed"
+    assert results["bouncing-ball"].outcome == "completed"
 
 
 def test_a_measuring_process_that_dies_is_not_called_an_engine() -> None:
@@ -121,7 +121,7 @@ def test_what_an_engine_started_itself_ends_with_its_simulation(fault: str, pati
         pytest.skip("this kernel does not list children")
     before = {process.pid for process in psutil.process_iter()}
     [result] = run([f"broken:fault={fault},patience={patience}"]).values()
-    assert result.simulation.outcome == "timed_out"
+    assert result.outcome == "timed_out"
     assert eventually_gone(before, patience)
 
 
@@ -200,7 +200,7 @@ class Watched(Pool):
 def test_one_worker_is_one_simulation_at_a_time_and_timing_has_nothing_beside_it(timing: bool) -> None:
     """The least of five repeats on one core is timed; overhead is what is not stepping, so never below nothing."""
     cores = os.sched_getaffinity(0)
-    results: list[CaseResult] = []
+    results: list[Result] = []
     with Watched() as pool:
         requests = [Request(scenario=scenario_of(word), engine=engine_of("pymunk")) for word in PLANAR]
         plans = plan_cases(pool, requests)
@@ -238,7 +238,7 @@ def test_a_timed_simulation_has_a_core_that_no_thread_of_ours_uses() -> None:
 def test_measuring_that_does_not_answer_is_ended_and_the_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """The server that measures is stopped by a signal, as a debugger or a frozen machine would."""
     monkeypatch.setattr("validation.running.runner.MEASURING_LIMIT", 1.0)
-    results: list[CaseResult] = []
+    results: list[Result] = []
     with Pool() as pool:
         [measuring] = measuring_remotes(pool)
         plans = plan_cases(pool, [Request(scenario=scenario_of("bouncing-ball"), engine=engine_of("pymunk"))])
@@ -246,5 +246,5 @@ def test_measuring_that_does_not_answer_is_ended_and_the_run_goes_on(monkeypatch
         os.kill(measuring.process.pid, signal.SIGSTOP)
         execute(pool, plans, LIMITS, results.append)
     [result] = results
-    assert result.simulation.outcome == "completed" and not result.measurements
-    assert "could not be measured" in result.simulation.reason and "SIGKILL" in result.simulation.reason
+    assert result.outcome == "completed" and not result.measurements
+    assert "could not be measured" in result.reason and "SIGKILL" in result.reason

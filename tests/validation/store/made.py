@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from scenarios.scene import PlanarScene, parse_scene
-from validation.records.case import Case, CaseResult, Identity, RunInfo
+from validation.records.case import Case, Identity, Result, RunInfo
 from validation.records.measurement import Measurement
 from validation.records.simulation import Outcome, Simulation
 from validation.records.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory
@@ -108,7 +108,7 @@ def tumbling(*, samples: int = 30, bodies: int = 2, seed: int = 1) -> SpatialTra
     )
 
 
-def result(of: Case | None = None, *measurements: Measurement, **given: Any) -> CaseResult:
+def result(of: Case | None = None, *measurements: Measurement, **given: Any) -> Result:
     """Completed, with a motion; `given` goes to the simulation."""
     known: dict[str, Any] = {
         "outcome": "completed",
@@ -117,7 +117,7 @@ def result(of: Case | None = None, *measurements: Measurement, **given: Any) -> 
         "wall_time": 0.25,
         "peak_memory": 5_000_000_000,
     }
-    return CaseResult(
+    return Result.of(
         case=of or case(),
         simulation=Simulation(**known | given),
         measurements=measurements or (measurement(),),
@@ -125,9 +125,9 @@ def result(of: Case | None = None, *measurements: Measurement, **given: Any) -> 
     )
 
 
-def failed(of: Case, outcome: Outcome, reason: str) -> CaseResult:
+def failed(of: Case, outcome: Outcome, reason: str) -> Result:
     """No motion and no measurement."""
-    return CaseResult(case=of, simulation=Simulation(outcome=outcome, reason=reason), headline="penetration_mean")
+    return Result.of(case=of, simulation=Simulation(outcome=outcome, reason=reason), headline="penetration_mean")
 
 
 def scene(height: float = 2.0) -> PlanarScene:

@@ -10,13 +10,13 @@ from tests.validation.store.made import case, failed, info, measurement, result
 from validation.judging.evidence.divergence import Divergence
 from validation.judging.judge import judge
 from validation.judging.verdict import Verdict
-from validation.records.case import CaseResult
+from validation.records.case import Result
 from validation.review.ledger import LedgerError
 from validation.store import Store, judgements
 from validation.store.errors import StoreError
 
 
-def done(store: Store, *results: CaseResult, branch: str = "main") -> int:
+def done(store: Store, *results: Result, branch: str = "main") -> int:
     run = store.begin_run(info(branch), [r.case for r in results])
     store.save_results(run, results)
     store.finish_run(run)

@@ -11,7 +11,7 @@ import pytest
 from tests.validation.store.made import case, failed, info
 from tests.validation.store.test_groups import moved, the
 from validation.judging.judge import exit_status, judge
-from validation.records.case import CaseResult
+from validation.records.case import Result
 from validation.review.groups import waived
 from validation.review.lineage import History, Lineage
 from validation.store import Store
@@ -36,7 +36,7 @@ def checked(
     store: Store,
     branch: str,
     commit: str,
-    *results: CaseResult,
+    *results: Result,
     lineage: Lineage | None = None,
     known: History | None = None,
     dirty: bool = False,
@@ -54,7 +54,7 @@ def checked(
     return run, exit_status(waived(verdicts, store.groups(run), run))
 
 
-def accepted(store: Store, branch: str, commit: str, *results: CaseResult, **more: object) -> int:
+def accepted(store: Store, branch: str, commit: str, *results: Result, **more: object) -> int:
     """The run."""
     run, _ = checked(store, branch, commit, *results, **more)  # type: ignore[arg-type]  # any of the words of checked
     store.accept(run, who="R.", reason=f"{branch} at {commit}")
@@ -176,7 +176,7 @@ APART = {"f2": ("f1", "b"), "f1": ("a",), "b": ("a",), "a": ()}
 ALONE = {"f1": ("a",), "a": ()}
 
 
-def accepted_apart(store: Store, on_main: CaseResult) -> tuple[int, int]:
+def accepted_apart(store: Store, on_main: Result) -> tuple[int, int]:
     """Accepted on a change, then on main beside it, then both merged: the run of the merge, and its exit status."""
     accepted(store, "main", "a", GOOD, known=history("a"))
     trade = moved(STACK, 5e-4, 3.0)
@@ -205,7 +205,7 @@ FROM_B = since("main", "b", "a")
 FAR = moved(STACK, 9e-3, 7.0)
 
 
-def on_change(store: Store, commit: str, result: CaseResult) -> tuple[int, int]:
+def on_change(store: Store, commit: str, result: Result) -> tuple[int, int]:
     return checked(store, "feature", commit, result, lineage=FROM_B, known=history(commit, CHANGE))
 
 
@@ -226,7 +226,7 @@ def mark_known(store: Store, run: int) -> None:
 
 
 @pytest.mark.parametrize("result", [BAD, moved(STACK, 3.1e-3, 6.0)], ids=["same bits", "not much worse"])
-def test_what_is_known_of_the_base_is_known_of_a_change_that_is_built_on_it(result: CaseResult, store: Store) -> None:
+def test_what_is_known_of_the_base_is_known_of_a_change_that_is_built_on_it(result: Result, store: Store) -> None:
     known_on_main(store)
     for commit in ("f1", "f2"):
         run, status = on_change(store, commit, result)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.validation.store.made import case, failed, falling, info, measurement, result
 from validation.judging.judge import judge
-from validation.records.case import Case, CaseResult
+from validation.records.case import Case, Result
 from validation.review.groups import Decision, Group, member
 from validation.review.ledger import LedgerError
 from validation.store import Store
@@ -21,14 +21,14 @@ SOON = datetime.now(UTC) + timedelta(days=30)
 STACK, PILE = case("stack"), case("pile")
 
 
-def moved(of: Case, value: float, place: float) -> CaseResult:
+def moved(of: Case, value: float, place: float) -> Result:
     """Another value by another motion."""
     motion = falling()
     pose = motion.pose + np.array([place, 0.0, 0.0])
     return result(of, measurement(value=value), trajectory=replace(motion, pose=pose, state_hash=""))
 
 
-def checked(store: Store, commit: str, *results: CaseResult, branch: str = "main", dirty: bool = False) -> int:
+def checked(store: Store, commit: str, *results: Result, branch: str = "main", dirty: bool = False) -> int:
     """As `check` does it: run, judged against what is in effect, verdicts kept."""
     run = store.begin_run(info(branch, commit=commit, dirty=dirty), [r.case for r in results])
     store.save_results(run, results)
@@ -44,7 +44,7 @@ def good(store: Store, *cases: Case, commit: str = "aaaa", branch: str = "main")
     return run
 
 
-def bad(*cases: Case) -> list[CaseResult]:
+def bad(*cases: Case) -> list[Result]:
     return [moved(one, 3e-3, 1.0) for one in cases]
 
 
@@ -89,7 +89,7 @@ def test_what_is_accepted_ends_what_was_told_before_it_and_what_was_said_of_that
 
 
 def test_another_metric_that_gets_worse_has_a_first_commit_of_its_own(store: Store) -> None:
-    def both(one: float, other: float, place: float) -> CaseResult:
+    def both(one: float, other: float, place: float) -> Result:
         motion = falling()
         pose = motion.pose + np.array([place, 0.0, 0.0])
         values = measurement(value=one), measurement("penetration_max", other)
@@ -257,7 +257,7 @@ def test_a_mark_holds_until_it_gets_much_worse_or_another_metric_moves(mark: str
 
 
 def test_a_mark_does_not_cover_another_metric(store: Store) -> None:
-    def of(penetration: float, drift: float, place: float) -> CaseResult:
+    def of(penetration: float, drift: float, place: float) -> Result:
         there = moved(STACK, penetration, place)
         return replace(there, measurements=(*there.measurements, measurement("rest_drift", drift)))
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.validation.store.made import case, info, result
-from validation.records.case import CaseResult
-from validation.store import case_key, open_store
+from validation.records.case import Result, case_key
+from validation.store import open_store
 
 CASES = 500
 WRITER = f"""
@@ -61,12 +61,12 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, after: int) -> None:
 
 @pytest.mark.usefixtures("interruptible")
 def test_control_c_while_results_are_stored_comes_when_they_are(tmp_path: Path) -> None:
-    class Interrupted(list[CaseResult]):
+    class Interrupted(list[Result]):
         """By Ctrl-C when it is gone through a second time: first results are packed, then they are written."""
 
         looks = 0
 
-        def __iter__(self) -> Iterator[CaseResult]:
+        def __iter__(self) -> Iterator[Result]:
             self.looks += 1
             if self.looks == 2:
                 signal.raise_signal(signal.SIGINT)
