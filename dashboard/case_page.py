@@ -13,7 +13,7 @@ from validation.records.case import Result
 from validation.records.names import engine_name, metric_name
 from validation.records.quantities import quantity, time_step
 from validation.report.hints import rerun_arguments
-from validation.report.sentences import meaning
+from validation.report.sentences import meaning, reason_of
 from validation.store import Baseline, StoredRun
 from validation.store.errors import StoreError
 
@@ -41,8 +41,8 @@ def show() -> None:
     step = f"version {case.engine_version}, time step {time_step(case.identity.dt)}"
     paragraph(f"{text(step)}, {text(reading.run_title(run))}", "soft")
     if verdict:
-        paragraph(f"{kind_html(verdict.word)} {text(verdict.reason, most=900)}")
-        if MEANING[verdict.word] != verdict.reason:
+        paragraph(f"{kind_html(verdict.word)} {text(reason_of(verdict), most=900)}")
+        if MEANING[verdict.word] != reason_of(verdict):
             paragraph(text(MEANING[verdict.word]), "soft")
         for defect in verdict.standing:
             paragraph(f"{limit_html(defect.metric)} {text(meaning(defect, case))}")

@@ -13,12 +13,12 @@ import streamlit as st
 
 from dashboard import reading
 from dashboard.look import COLOURS, go, grid, heading, kind_html, paragraph, part, text
-from validation.judging.verdict import NOT_MEASURED, Verdict, summary, worst_first
+from validation.judging.verdict import NOT_MEASURED, Verdict, worst_first
 from validation.records.case import Result
 from validation.records.names import engine_name, metric_name
 from validation.records.quantities import contrast
 from validation.records.stored import StoredComparison
-from validation.report.sentences import worst_meaning
+from validation.report.sentences import reason_of, summary, worst_meaning
 from validation.store import StoredRun
 from validation.store.stored_scenarios import stored_verdicts
 
@@ -100,7 +100,7 @@ def row(result: Result, verdict: Verdict, was: Result) -> Sequence[str]:
         kind_html(verdict.word),
         f"<span class='name'>{text(result.case.label)}</span> on {text(engine_name(result.case))}",
         moved,
-        f"<small>{text(worst_meaning(verdict) or verdict.reason)}</small>",
+        f"<small>{text(worst_meaning(verdict) or reason_of(verdict))}</small>",
         go(reading.link("case", case=was.number), "A"),
         go(reading.link("case", case=result.number), "B"),
     )
@@ -116,7 +116,7 @@ def exported(pairs: Sequence[Judged]) -> str:
         for change in verdict.changes:
             lines.writerow([*map(_cell, start), change.metric, change.move, change.old, change.new, change.unit, ""])
         if not verdict.changes:
-            lines.writerow([*map(_cell, start), "", "", "", "", "", _cell(verdict.reason)])
+            lines.writerow([*map(_cell, start), "", "", "", "", "", _cell(reason_of(verdict))])
     return file.getvalue()
 
 

@@ -29,13 +29,13 @@ from dashboard.look import (
     state_html,
     text,
 )
-from validation.judging.verdict import Verdict, standing, summary, worst_first
+from validation.judging.verdict import Verdict, standing, worst_first
 from validation.records.case import Case, Result, case_key
 from validation.records.names import engine_name, metric_name
 from validation.records.quantities import quantity, time_step
 from validation.records.simulation import BROKEN
 from validation.report.hints import rerun_arguments
-from validation.report.sentences import meaning
+from validation.report.sentences import meaning, reason_of, summary
 from validation.store import StoredRun
 
 MOST_FAILURES = 50
@@ -218,7 +218,7 @@ def cell(case: Case | None, done: Mapping[str, Result], verdicts: Mapping[str, V
     result, verdict = done.get(case_key(case)), verdicts.get(case_key(case))
     if result is None:
         return f"<td>{kind_html(NOT_DONE)}</td>"
-    why = verdict.reason if verdict else result.reason
+    why = reason_of(verdict) if verdict else result.reason
     target = reading.link("case", case=result.number)
     return (
         f"<td title='{escape(why, quote=True)}'><a href='{escape(target, quote=True)}' target='_self'>"

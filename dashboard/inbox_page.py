@@ -9,10 +9,10 @@ import streamlit as st
 
 from dashboard import effects, reading
 from dashboard.look import age, go, grid, heading, kind_html, paragraph, part, spark, state_html, text, together
-from validation.judging.verdict import MEANING, Verdict, standing, summary, times
+from validation.judging.verdict import MEANING, Verdict, standing
 from validation.records.names import engine_token
 from validation.report.effect import Effect
-from validation.report.sentences import meaning
+from validation.report.sentences import describe_difference, meaning, reason_of, summary, times
 from validation.review.groups import STATES, Group, Member
 from validation.store import Baseline, StoredRun
 
@@ -110,7 +110,7 @@ def first(run: StoredRun, group: Group, verdicts: Mapping[str, Verdict]) -> None
     with left:
         target = reading.link("review", group=group.key, run=run.number)
         paragraph(f"{kind_html(group.kind)} {state_html(group.state, STATES[group.state])} {name(member)}", "lead")
-        paragraph(text(effects.meaning_of(member) or verdict.reason), "big")
+        paragraph(text(effects.meaning_of(member) or reason_of(verdict)), "big")
         paragraph(f"<b>Since</b> {origin(group).removeprefix('since ')}")
         if effect:
             paragraph(f"<b>By</b> {by_how_much(effect)}")
@@ -134,15 +134,15 @@ def sure(member: Member, verdicts: Mapping[str, Verdict]) -> str:
     """HTML: evidence, where the motions first part, and how much of the same run is as it was."""
     verdict = member.verdict
     if not verdict.changes and not verdict.defects:
-        return text(verdict.reason, most=300)
+        return text(reason_of(verdict), most=300)
     described = [change.evidence for change in verdict.changes[:1] if change.evidence]
     if not described and verdict.changes:
         described = [f"it is more than is allowed ({verdict.changes[0].allowed})"]
     if verdict.word == "defect":
         described = ["a law is broken that the accepted motion kept"]
     if verdict.divergence and verdict.divergence.first:
-        described.append(f"the motion first differs at {verdict.divergence.first.describe()}")
-    same = sum(one.reason.startswith("bit-identical") for one in verdicts.values())
+        described.append(f"the motion first differs at {describe_difference(verdict.divergence.first)}")
+    same = sum(reason_of(one).startswith("bit-identical") for one in verdicts.values())
     described += [f"{same} other case{' moves' if same == 1 else 's move'} as accepted, bit for bit"] if same else []
     return "; ".join(text(one, most=300) for one in described)
 
@@ -163,7 +163,7 @@ def table(run: StoredRun, groups: Sequence[Group]) -> None:
             f"<span class='name'>{text(effect.metric)}</span><small>{text(effect.now)}, accepted "
             f"{text(effect.accepted)}</small><small>{text(effect.means)}</small>"
             if effect
-            else f"<small>{text(member.verdict.reason)}</small>"
+            else f"<small>{text(reason_of(member.verdict))}</small>"
         )
         curve = ""
         if effect:

@@ -9,6 +9,7 @@ from dashboard.inbox_page import name, origin
 from dashboard.look import go, grid, heading, kind_html, paragraph, part, state_html, text
 from validation.report.groups import describe_entry
 from validation.report.hints import rerun_arguments
+from validation.report.sentences import describe_divergence, reason_of
 from validation.review.groups import STATES, Group, Member
 from validation.store import StoredRun
 from validation.store.errors import StoreError
@@ -97,7 +98,7 @@ def motion(member: Member) -> None:
 def evidence(run: StoredRun, group: Group, member: Member) -> None:
     verdict = member.verdict
     part("Why we are sure")
-    parting = verdict.divergence.describe() if verdict.divergence else ""
+    parting = describe_divergence(verdict.divergence) if verdict.divergence else ""
     effect = effects.effect_of(member)
     if effect:
         changed = verdict.changes[0] if verdict.changes and verdict.word != "defect" else None
@@ -117,7 +118,7 @@ def evidence(run: StoredRun, group: Group, member: Member) -> None:
         grid(("", ""), [(f"<b>{name}</b>", value) for name, value in rows if value != text("")], testid="evidence")
     elif parting:
         paragraph(f"<b>First divergence:</b> {text(parting.removeprefix('first differs '), most=800)}")
-    paragraph(text(verdict.reason.removesuffix(f"; {parting}"), most=1500), "soft" if effect else "said")
+    paragraph(text(reason_of(verdict).removesuffix(f"; {parting}"), most=1500), "soft" if effect else "said")
     metrics = [change.metric for change in verdict.changes] or [d.metric for d in verdict.defects]
     metric = effect.name if effect else (metrics[0] if metrics else "")
     if metric:

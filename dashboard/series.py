@@ -19,6 +19,7 @@ from validation.records.names import metric_name
 from validation.records.quantities import NEVER, quantity
 from validation.records.stored import Point
 from validation.report.effect import band_of
+from validation.report.sentences import describe_turn
 from validation.store import Baseline, StoredRun
 from validation.store.trends import stored_trend
 
@@ -38,7 +39,7 @@ def show(result: Result, metric: str, run: StoredRun, key: str, *, later: int = 
         if at is not None:
             paragraph(f"Blue line: run {at}, which this page is of; what came after it is on the right.", "soft")
     if turns:
-        paragraph(text(turns[-1][1].summary, most=800))
+        paragraph(text(describe_turn(turns[-1][1]), most=800))
     without = [
         f"run {p.run}: {NEVER if p.outcome == 'completed' else p.outcome.replace('_', ' ')}"
         for p in points
@@ -134,7 +135,7 @@ def chart(
             {
                 "run": [run for run, _ in turns],
                 "what": [f"{turn.kind}: {turn.move}" for _, turn in turns],
-                "told": [turn.summary[:200] for _, turn in turns],
+                "told": [describe_turn(turn)[:200] for _, turn in turns],
             }
         )
         rules = alt.Chart(steps).mark_rule(color="#c62828", strokeDash=[5, 4])

@@ -29,6 +29,7 @@ from validation.engines import engine_of, present_engines
 from validation.judging.judge import judge
 from validation.judging.verdict import Verdict, worst_first
 from validation.records.case import Result
+from validation.report.sentences import describe_change, reason_of
 from validation.running.kernel_cache import use_kernel_cache
 from validation.running.processes.pool import Pool
 from validation.running.runner import Limits, Plan, Request, execute, plan_cases
@@ -183,7 +184,8 @@ def described(verdict: Verdict) -> tuple[str, str, str]:
 def most_telling(judged: Sequence[tuple[Result, Verdict]]) -> str:
     """Of the worst case the metric that tells."""
     verdict = worst_first(judged)[0][1]
-    return f"{verdict.case.label}: {verdict.changes[0].describe(verdict.case) if verdict.changes else verdict.reason}"
+    moved = describe_change(verdict.changes[0], verdict.case) if verdict.changes else reason_of(verdict)
+    return f"{verdict.case.label}: {moved}"
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ from validation.records.case import Result
 from validation.records.measurement import Measurement
 from validation.records.stored import Baseline
 from validation.records.trajectory import PlanarTrajectory, Trajectory
+from validation.report.sentences import describe_difference
 from validation.running.ensembles import Starts, run_ensembles
 from validation.running.kernel_cache import use_kernel_cache
 from validation.running.processes.pool import Pool
@@ -274,7 +275,7 @@ def main() -> int:
             worse += bool(truly)
             caught += bool(truly) and hit
             mark = "" if hit or not truly else f"MISSED {', '.join(sorted(truly))}; "
-            where = divergence.first.describe() if divergence.first else "none"
+            where = describe_difference(divergence.first) if divergence.first else "none"
             row = f"{planted.engine:10}{planted.name:34}{planted.case:28}{len(truly):6}  {verdict.word:10}"
             print(
                 f"{row} {mark}{described[0] if described else '-'}; {f'WRONG, {wrong}' if wrong else where}", flush=True

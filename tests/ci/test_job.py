@@ -14,6 +14,7 @@ import pytest
 
 from tests.validation.command import upright
 from validation.report.job import marker
+from validation.report.sentences import reason_of
 from validation.running.forge import Forge
 from validation.running.options import Options
 from validation.running.processes.processor import processor
@@ -120,7 +121,7 @@ def test_a_baseline_made_with_fma_holds_where_there_is_none(project: Project) ->
     assert project.check(**without).returncode == 1
     with open_store(project.folder / "upright.db") as store:
         (verdict,) = store.verdicts(2)
-    assert verdict.word == "regressed" and "; bits are not compared: libm-" in verdict.reason
+    assert verdict.word == "regressed" and "; bits are not compared: libm-" in reason_of(verdict)
 
 
 def test_a_pull_request_is_compared_with_what_was_accepted_at_its_merge_base(project: Project) -> None:

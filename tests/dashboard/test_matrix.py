@@ -13,6 +13,7 @@ from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stor
 from tests.validation.store.made import case
 from validation.judging.verdict import MEANING, Verdict, worst_first
 from validation.records.case import Case, Result, case_key
+from validation.report.sentences import reason_of
 
 Pair = tuple[Result, Verdict]
 
@@ -94,7 +95,7 @@ def test_a_declined_or_crashed_case_can_be_clicked_and_says_why() -> None:
     for result in (broken(outcome="declined", reason="no e"), broken()):
         verdict = pair(result)[1]
         html = cell(result.case, {result.key: result}, {case_key(result.case): verdict})
-        assert f"title='{verdict.reason}'" in html
+        assert f"title='{reason_of(verdict)}'" in html
         assert re.search("<a [^>]*>.*(declined|broken).*</a>", html)
 
 

@@ -19,7 +19,7 @@ from validation.judging.verdict import NOT_MEASURED, Change, Defect
 from validation.metrics import METRICS
 from validation.metrics.metric import Sentence
 from validation.records.names import subject_of
-from validation.report.sentences import meaning
+from validation.report.sentences import meaning, reason_of
 from validation.review.groups import waived
 from validation.store import Store, open_store
 
@@ -80,7 +80,7 @@ def test_what_is_known_fails_nothing_until_that_is_taken_back(upright: Command) 
     assert code == 0 and "2 cases" in out and "which is known now   (R.)" in out
     with open_store("upright.db") as store:
         verdicts = waived(store.verdicts(run), store.groups(run), run)
-    assert exit_status(verdicts) == 0 and all("[known, by R.: the cache]" in verdict.reason for verdict in verdicts)
+    assert exit_status(verdicts) == 0 and all("[known, by R.: the cache]" in reason_of(verdict) for verdict in verdicts)
     code, out, _ = upright("regressions")
     assert code == 0 and "entry 2: known by R." in out and "#31: the cache" in out
     assert upright("undo", "2", "--reason", "another fault")[0] == 0

@@ -13,8 +13,8 @@ from tests.validation.store.made import case, info, result
 from validation.cli import serve
 from validation.cli.views import left_out_line
 from validation.judging.judge import exit_status
-from validation.judging.verdict import summary
 from validation.records.case import Case, Identity, platform_class
+from validation.report.sentences import reason_of, summary
 from validation.review.lineage import Lineage
 from validation.running import session as sessions
 from validation.running.absent import absent
@@ -75,7 +75,7 @@ def test_an_engine_that_is_gone_is_missing_until_that_is_accepted(
         assert (exit_status(found.verdicts), exit_status(found.verdicts, strict=True)) == (0, 1)
         (group,) = store.groups(found.run)
         assert (group.kind, group.engine, group.light) == ("missing", "box2d", "amber")
-        assert "not run: no longer in the plan" in group.worst.verdict.reason
+        assert "not run: no longer in the plan" in reason_of(group.worst.verdict)
         store.accept(found.run, who="R.", reason="box2d is dropped")
         assert absent(store, found.run, store.baselines_of(found.run), [found.verdicts[0].case]) == ([], [])
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from validation.cli.arguments import complete_engine, complete_scenario, database_option
+from validation.report.sentences import reason_of
 
 if TYPE_CHECKING:
     from validation.store import Store
@@ -90,7 +91,7 @@ def command(
         raise SystemExit(1)
     click.echo(f"first bad commit: {one_line(repository.describe(result.first_bad))}")
     verdict = probe.verdicts[result.first_bad]
-    click.echo(one_line(f"{found.label} × {engine}: {verdict.word}, {verdict.reason}"))
+    click.echo(one_line(f"{found.label} × {engine}: {verdict.word}, {reason_of(verdict)}"))
     if meaning := worst_meaning(verdict):
         click.echo(one_line(meaning))
 

@@ -53,6 +53,7 @@ def turns_of(store: Store, result: Result, metrics: tuple[str, ...]) -> list[tup
     from validation.cli.arguments import near_miss
     from validation.records.names import engine_name, metric_name
     from validation.records.quantities import quantity
+    from validation.report.sentences import describe_turn
     from validation.store.trends import stored_trend
 
     has = [m.metric for m in result.measurements]
@@ -75,5 +76,5 @@ def turns_of(store: Store, result: Result, metrics: tuple[str, ...]) -> list[tup
         runs = "1 run" if len(found.points) == 1 else f"{len(found.points)} runs"
         quiet = "" if found.turns else ", as ever"
         lines.append((1, f"{name}: {quantity(found.course.level, found.unit)} over {runs}{quiet}"))
-        lines += [(2, turn.summary) for turn in found.turns]
+        lines += [(2, describe_turn(turn)) for turn in found.turns]
     return lines

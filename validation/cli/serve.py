@@ -30,7 +30,7 @@ from validation.cli.arguments import database_arguments, time_step, user_name
 from validation.cli.progress import Shown
 from validation.cli.views import resumable
 from validation.judging.policy import STARTS
-from validation.judging.verdict import Verdict, fails, summary
+from validation.judging.verdict import Verdict, fails
 from validation.records.case import Result, describe_run
 from validation.records.names import engine_token
 from validation.report.comparison import comparison_line, render_comparison
@@ -38,6 +38,7 @@ from validation.report.hints import rerun_arguments
 from validation.report.jsonl import finite
 from validation.report.motion_files import case_tracks, motion_files
 from validation.report.player import motion_html
+from validation.report.sentences import reason_of, summary
 from validation.report.table import render_table
 from validation.review.lineage import in_repository, lineage_of
 from validation.running.comparing import compare_engines
@@ -133,8 +134,8 @@ def _case(
         "engine": case.engine_label,
         "outcome": result.outcome,
         "verdict": verdict.word,
-        "told": f"{case.label} × {engine_token(case)}: {verdict.word}: {verdict.reason}",
-        "reason": verdict.reason,
+        "told": f"{case.label} × {engine_token(case)}: {verdict.word}: {reason_of(verdict)}",
+        "reason": reason_of(verdict),
         "fails": failing,
         "accepted": accepted,
         "metrics": {m.metric: m.value for m in result.measurements},

@@ -12,6 +12,7 @@ from validation.cli.views import resumable
 from validation.judging.verdict import Verdict
 from validation.records.case import Result
 from validation.records.names import engine_name
+from validation.report.sentences import reason_of
 from validation.report.table import one_line
 from validation.running.options import Options
 from validation.running.runner import Limits
@@ -52,7 +53,7 @@ def verdict_lines(results: Sequence[Result], verdicts: Sequence[Verdict]) -> lis
     """What was judged against a baseline, engine by engine; nothing of what had none."""
     shown = {result.key: result.case for result in results}
     return [
-        f"{engine_name(shown[verdict.case_key])}: {verdict.word}: {one_line(verdict.reason)}"
+        f"{engine_name(shown[verdict.case_key])}: {verdict.word}: {one_line(reason_of(verdict))}"
         for verdict in verdicts
         if verdict.case_key in shown and verdict.baseline is not None
     ]

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 import click
 
 from validation.cli.arguments import database_arguments, without_password
-from validation.judging.verdict import summary, worst_first
+from validation.judging.verdict import worst_first
 from validation.records.case import Case
+from validation.report.sentences import summary
 from validation.running.errors import Stopped
 from validation.running.options import Options
 from validation.running.session import Session
@@ -96,21 +97,21 @@ def accept_run(session: Session, options: Options, *, elsewhere: bool = False) -
 
 def show_verdicts(session: Session, options: Options) -> None:
     """What is worth a line, and what to do about the worst."""
-    from validation.judging.trends import timing_line
     from validation.records.names import engine_name
     from validation.records.quantities import quantity
     from validation.report.hints import stored_arguments
+    from validation.report.sentences import describe_time, describe_turn
     from validation.report.table import one_line, render_verdicts
 
     pairs = list(zip(session.results, session.verdicts))
     click.echo(render_verdicts(pairs))
     for verdict, turn in session.times:
         what = f"{verdict.case.label} × {engine_name(verdict.case)}"
-        click.echo(f"time of a step, {what}: {one_line(timing_line(turn, verdict))}")
+        click.echo(f"time of a step, {what}: {one_line(describe_time(turn, verdict))}")
     for verdict, turn, again in session.doubtful:
         what = f"{verdict.case.label} × {engine_name(verdict.case)}"
         has = "none was measured" if math.isnan(again) else f"it has {quantity(again, 's')}"
-        described = f"{turn.summary}; not confirmed by a rerun ({has}), and so not called"
+        described = f"{describe_turn(turn)}; not confirmed by a rerun ({has}), and so not called"
         click.echo(f"time of a step, {what}: {one_line(described)}")
     worst = next((verdict for _, verdict in worst_first(pairs)), None)
     if worst and worst.worse:

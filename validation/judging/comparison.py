@@ -50,10 +50,17 @@ class Comparison:
     old: Result
     new: Result
     sign: Sign
-    summary: str  # of the outcomes and laws, in words; "" where the changes say it all
     changes: tuple[Signed, ...] = ()  # the worst first
+    broken: tuple[Defect, ...] = ()  # laws that the new side alone breaks
+    mended: tuple[Defect, ...] = ()  # and the old side alone
     divergence: Divergence | None = None  # None: the same bits, or a side has no motion
     variant: str = ""  # a setting that both sides have otherwise than as typed: integrator=rk4
+
+    @property
+    def measured(self) -> bool:
+        """Both sides."""
+        completed = self.old.outcome == "completed" == self.new.outcome
+        return bool(completed and self.old.measurements and self.new.measurements)
 
     @property
     def identical(self) -> bool:
@@ -65,9 +72,8 @@ def compare(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvid
     """Of one scenario; `old` and `new` are its cases on the two sides, `ensemble` what perturbed starts of both say."""
     if old.outcome == "completed" == new.outcome and old.measurements and new.measurements:
         return _moved(scenario, old, new, ensemble)
-    outcomes = f"{_outcome(old)} \N{RIGHTWARDS ARROW} {_outcome(new)}"
     if old.outcome == new.outcome == "declined":
-        return Comparison(scenario=scenario, old=old, new=new, sign="declined", summary=new.reason)
+        return Comparison(scenario=scenario, old=old, new=new, sign="declined")
     sign: Sign = "different"
     if new.outcome in BROKEN and old.outcome == "completed":
         sign = "worse"
@@ -75,7 +81,7 @@ def compare(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvid
         sign = "better"
     elif old.outcome == new.outcome:
         sign = "same"
-    return Comparison(scenario=scenario, old=old, new=new, sign=sign, summary=outcomes)
+    return Comparison(scenario=scenario, old=old, new=new, sign=sign)
 
 
 def is_chaotic(comparison: Comparison) -> bool:
@@ -117,14 +123,14 @@ def _moved(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvide
         sign = "better"
     elif signs:
         sign = "different"
-    described = [*_laws("breaks", fresh, new), *_laws("no longer breaks", mended, new)]
     return Comparison(
         scenario=scenario,
         old=old,
         new=new,
         sign=sign,
-        summary="; ".join(described),
         changes=changes,
+        broken=tuple(fresh),
+        mended=tuple(mended),
         divergence=_divergence(scenario, old, new),
     )
 
@@ -132,10 +138,6 @@ def _moved(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvide
 def _signed(change: Change) -> Signed:
     sign = SIGNS[change.move]
     return Signed(change=change, sign=sign, law="" if sign == "different" else law_of(change.metric))
-
-
-def _laws(what: str, defects: Iterable[Defect], result: Result) -> list[str]:
-    return [f"{what} a law: {defect.describe(result.case)}" for defect in defects]
 
 
 def _divergence(scenario: Scenario, old: Result, new: Result) -> Divergence | None:
@@ -149,11 +151,6 @@ def _divergence(scenario: Scenario, old: Result, new: Result) -> Divergence | No
 def as_baseline(old: Result) -> Baseline:
     """The judge compares with what is accepted; here that is the other side."""
     return Baseline(number=0, result=old, branch="", who="", when=datetime.now(UTC), reason="", scope="")
-
-
-def _outcome(result: Result) -> str:
-    word = result.outcome.replace("_", " ")
-    return f"{word} ({result.reason})" if result.reason else word
 
 
 # --- of all -------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The judge: arithmetic with words. What was accepted and what was measured in, a verdict with its reason out.
+"""The judge: arithmetic. What was accepted and what was measured in, a verdict with its grounds out.
 
 Pure. First the outcome, then the motion (the same bits: nothing has changed), then metric by metric, each by its noise
 class: by ensembles where there are two, else one run against another. The figures are those of `policy.py`.
@@ -17,10 +17,8 @@ from validation.judging.convergence import ORDER
 from validation.judging.ensembles import EnsembleEvidence
 from validation.judging.evidence.divergence import Divergence
 from validation.judging.policy import ALLOWANCES, SAME_BITS_EVERYWHERE
-from validation.judging.verdict import FLOOR, NOT_MEASURED, Change, Defect, Move, Verdict, Word
-from validation.judging.verdict import MEANING as MEANING
+from validation.judging.verdict import FLOOR, NOT_MEASURED, Change, Defect, Finding, Grounds, Move, Verdict, Word
 from validation.judging.verdict import exit_status as exit_status
-from validation.judging.verdict import summary as summary
 from validation.records.case import Case, Result
 from validation.records.measurement import Measurement
 from validation.records.simulation import BROKEN, Outcome
@@ -40,76 +38,57 @@ def judge(
 ) -> Verdict:
     """One case against what was accepted for its identity; `laws` are the scenario's limits, metric -> the most.
 
-    `divergence` is where the motion first parts from the accepted one; the reason ends with it. `ensemble` is what the
+    `divergence` is where the motion first parts from the accepted one. `ensemble` is what the
     perturbed starts of both say, of a whole check settled together. `scene_changed`: a default of the scenario is
     another one than when it was accepted, so that this is another scene, of which nothing is accepted yet.
     """
     defects = _defects(baseline, found, laws or {})
-    number = None if baseline is None else baseline.number
-
+    accepted: Outcome | None = None if baseline is None else baseline.result.outcome
     moved = baseline is not None and "" != found.trajectory_hash != baseline.result.trajectory_hash != ""
-    unequal = _processors(baseline.result.case, found.case) if baseline is not None and moved else ""
+    unequal = baseline is not None and moved and not bits_are_compared(baseline.result.case, found.case)
 
-    def conclude(word: Word, reason: str, *, worse: bool = False, changes: Sequence[Change] = ()) -> Verdict:
-        if baseline is not None and word not in ("pass", "declined"):
-            reason += _provenance(baseline.result.case, found.case)
-        if unequal:
-            reason += f"; bits are not compared: {unequal}"
-        elif divergence is not None:
-            reason += f"; {divergence.describe()}"
+    def conclude(word: Word, finding: Finding, *, worse: bool = False, changes: Sequence[Change] = ()) -> Verdict:
+        before = None if baseline is None else baseline.result
         return Verdict(
             case=found.case,
             word=word,
             worse=worse,
-            reason=reason,
+            grounds=Grounds(
+                finding=finding,
+                outcome=found.outcome,
+                why=found.reason,
+                accepted=accepted,
+                accepted_why=before.reason if before else "",
+                settings=_settings_apart(before.case, found.case) if before else (),
+                processors=(found.case.processor, before.case.processor) if before and unequal else ("", ""),
+            ),
             changes=tuple(changes),
             defects=defects,
-            baseline=number,
+            baseline=None if baseline is None else baseline.number,
             divergence=None if unequal else divergence,
         )
 
-    what_is = _describe_outcome(found)
-    accepted: Outcome | None = None if baseline is None else baseline.result.outcome
     if found.outcome in BROKEN:
-        if baseline is None:
-            return conclude("broken", f"{what_is}; nothing accepted to compare with")
-        if accepted in BROKEN:
-            return conclude("broken", f"{what_is}; accepted as {_describe_outcome(baseline.result)}")
-        return conclude("broken", f"{what_is}; {_describe_outcome(baseline.result)} when accepted", worse=True)
+        return conclude("broken", "outcome", worse=accepted is not None and accepted not in BROKEN)
     if found.outcome == "declined":
-        if baseline is None or accepted == "declined":
-            return conclude("declined", found.reason)
-        return conclude("missing", f"{what_is}; {_describe_outcome(baseline.result)} when accepted")
+        return conclude("declined" if accepted in (None, "declined") else "missing", "outcome")
     known_unmeasured = baseline is not None and accepted == "completed" and not baseline.result.measurements
     if not found.measurements and not known_unmeasured:
-        return conclude("missing", f"nothing was measured ({found.reason or 'no reason given'})")
-    broken_limits = "; ".join(f"breaks a law: {defect.describe(found.case)}" for defect in defects)
+        return conclude("missing", "unmeasured")
     if baseline is None:
-        return conclude("new", "nothing accepted to compare with" + (f"; {broken_limits}" if defects else ""))
+        return conclude("new", "nothing accepted")
     if accepted != "completed":
-        word: Word = "improved" if accepted in BROKEN else "new"
-        before = f"{_describe_outcome(baseline.result)} when accepted"
-        return conclude(word, f"completes now; {before}" + (f"; {broken_limits}" if defects else ""))
+        return conclude("improved" if accepted in BROKEN else "new", "completes")
     if scene_changed:
-        return conclude(
-            "different",
-            "the scene changed since it was accepted, accept it anew" + (f"; {broken_limits}" if defects else ""),
-        )
+        return conclude("different", "scene changed")
     if found.trajectory_hash and found.trajectory_hash == baseline.result.trajectory_hash:
-        return conclude("pass", "bit-identical" + (f"; as accepted, {broken_limits}" if defects else ""))
-
+        return conclude("pass", "same bits")
     changes = _changes(baseline.result, found, ensemble)
-    fresh = [defect for defect in defects if not defect.standing]
-    described = "; ".join(change.describe(found.case) for change in changes[:3])
-    more = f"; and {len(changes) - 3} more" if len(changes) > 3 else ""
-    if fresh:
-        broken = "; ".join(f"breaks a law that it kept: {defect.describe(found.case)}" for defect in fresh)
-        return conclude("defect", broken + (f"; {described}{more}" if changes else ""), worse=True, changes=changes)
+    if any(not defect.standing for defect in defects):
+        return conclude("defect", "changes", worse=True, changes=changes)
     if not changes:
-        kept = ("" if unequal else "the motion differs, ") + "no metric moved by more than is allowed"
-        return conclude("pass", kept + (f"; {broken_limits}" if defects else ""))
-    word = changes[0].move
-    return conclude(word, described + more, worse=word == "regressed", changes=changes)
+        return conclude("pass", "within")
+    return conclude(changes[0].move, "changes", worse=changes[0].move == "regressed", changes=changes)
 
 
 # --- metric by metric ---------------------------------------------------------------------------------------------
@@ -232,37 +211,18 @@ def _stood(was: Measurement | None, now: Measurement, limit: float) -> bool:
     return was is not None and (abs(was.value) > limit or not _apart(was, now))
 
 
-# --- words --------------------------------------------------------------------------------------------------------
+# --- what was run otherwise ---------------------------------------------------------------------------------------
 
 
-def _describe_outcome(result: Result) -> str:
-    """crashed (SIGSEGV after 1.3 s)"""
-    word = result.outcome.replace("_", " ")
-    return f"{word} ({result.reason})" if result.reason else word
-
-
-def _provenance(old: Case, new: Case) -> str:
-    """What was run otherwise than when it was accepted: ` [iterations 2, was 50; pymunk 7.3.1, was 7.3.0]`."""
-    parts = []
-    for name in dict.fromkeys((*new.settings, *old.settings)):
-        now, was = new.settings.get(name, "not set"), old.settings.get(name, "not set")
-        if now != was:
-            parts.append(f"{name} {now}, was {was}")
-    if old.engine_version != new.engine_version:
-        parts.append(f"{new.identity.engine} {new.engine_version}, was {old.engine_version}")
-    return f" [{'; '.join(parts)}]" if parts else ""
+def _settings_apart(old: Case, new: Case) -> tuple[tuple[str, str, str], ...]:
+    """(name, now, when accepted) of the settings that differ, and of the engine's version."""
+    names = dict.fromkeys((*new.settings, *old.settings))
+    apart = [(name, str(new.settings.get(name, "not set")), str(old.settings.get(name, "not set"))) for name in names]
+    apart.append((new.identity.engine, new.engine_version, old.engine_version))
+    return tuple((name, now, was) for name, now, was in apart if now != was)
 
 
 def bits_are_compared(old: Case, new: Case) -> bool:
     """Not where the processor or the C library is another one, on which an engine's bits depend but for our own."""
     known = old.processor and new.processor and new.identity.engine not in SAME_BITS_EVERYWHERE
     return not known or old.processor == new.processor
-
-
-def _processors(old: Case, new: Case) -> str:
-    """What differs: `libm-5f2a91c0, was fma libm-0c1d2e3f`; "" where bits are compared."""
-    if bits_are_compared(old, new):
-        return ""
-    now, was = new.processor.split(), old.processor.split()
-    fresh, gone = ([word for word in one if word not in other] for one, other in ((now, was), (was, now)))
-    return f"{' '.join(fresh) or 'less'}, was {' '.join(gone) or 'without'}"

@@ -1,4 +1,4 @@
-"""What the judge says of a case: a word, the sentence with its figures, and the numbers behind it."""
+"""What the judge finds of a case: a word, and the numbers behind it. Sentences are made in `validation/report`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from validation.judging.evidence.divergence import Divergence
 from validation.records.case import Case, case_key
-from validation.records.names import metric_name
-from validation.records.quantities import contrast, quantity
+from validation.records.simulation import Outcome
 
 Word = Literal["pass", "improved", "different", "regressed", "defect", "broken", "missing", "new", "declined"]
 Move = Literal["regressed", "improved", "different"]
@@ -54,33 +53,6 @@ class Change:
         ratio = abs(self.new / self.old) if abs(self.old) >= FLOOR else math.inf
         return ratio if math.isfinite(ratio) else None
 
-    def describe(self, case: Case) -> str:
-        """With its figures; the metric by the name that it has in this case."""
-        name = metric_name(self.metric, case)
-        if self.allowed == NOT_MEASURED:
-            return f"{name}: no longer measured, was {quantity(self.old, self.unit)}"
-        sure = f" ({self.evidence})" if self.evidence else ""
-        if math.isnan(self.new):
-            return f"{name}: no longer happens, was {quantity(self.old, self.unit)}{sure}"
-        if math.isnan(self.old):
-            return f"{name}: {quantity(self.new, self.unit)}, did not happen before{sure}"
-        new, old = contrast(self.new, self.old, self.unit)
-        evidence = f"{self.evidence}; " if self.evidence else ""
-        return f"{name} {new}, was {old} ({self._how_much()}{evidence}allowed {self.allowed})"
-
-    def _how_much(self) -> str:
-        ratio = self.ratio
-        if not ratio or self.new * self.old < 0.0:
-            return ""
-        if abs(ratio - 1.0) < 0.5:
-            return f"{100 * (ratio - 1):+.2g} %, "
-        return f"{times(ratio)}, " if ratio >= 1.0 else f"{times(1 / ratio)} less, "
-
-
-def times(ratio: float) -> str:
-    """1.7 times, 8 times, 340 times, 2.1e+06 times"""
-    return f"{ratio:.0f} times" if 100.0 <= ratio < 1e5 else f"{ratio:.2g} times"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defect:
@@ -92,10 +64,23 @@ class Defect:
     unit: str
     standing: bool  # the baseline broke the law already
 
-    def describe(self, case: Case) -> str:
-        """With its figures; the metric by the name that it has in this case."""
-        value, limit = contrast(self.value, self.limit, self.unit)
-        return f"{metric_name(self.metric, case)} {value} (physics allows {limit})"
+
+Finding = Literal[
+    "outcome", "unmeasured", "nothing accepted", "completes", "scene changed", "same bits", "within", "changes"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounds:
+    """What a verdict rests on, beside its changes, its defects and the divergence."""
+
+    finding: Finding
+    outcome: Outcome = "completed"
+    why: str = ""  # of the outcome: SIGSEGV after 1.3 s
+    accepted: Outcome | None = None  # outcome of what it was compared with; None: of nothing
+    accepted_why: str = ""
+    settings: tuple[tuple[str, str, str], ...] = ()  # (name, now, when accepted) of those that differ, version included
+    processors: tuple[str, str] = ("", "")  # now and when accepted, where bits are not compared for it
 
 
 class HasHeadline(Protocol):
@@ -108,12 +93,14 @@ class Verdict:
     case: Case
     word: Word
     worse: bool  # the check fails: regressed, newly broke, or newly breaks a law
-    reason: str  # one sentence, with figures
+    grounds: Grounds
     changes: tuple[Change, ...] = ()  # the worst first
     defects: tuple[Defect, ...] = ()
     baseline: int | None = None  # number of the baseline that it was compared with
     divergence: Divergence | None = None  # where the motion first parts from the accepted one, if both are stored
     waiver: str = ""  # what was said of it, so that a check does not fail for it: known, quarantined, ...; not stored
+    waived_by: tuple[str, str] = ("", "")  # who said so, and why; not stored
+    text: str = ""  # the sentence, of a verdict that was stored before its grounds were
 
     @property
     def case_key(self) -> str:
@@ -141,44 +128,6 @@ class Verdict:
     @property
     def ratio(self) -> float | None:
         return self.changes[0].ratio if self.changes else None
-
-
-NOUNS: dict[Word, tuple[str, str]] = {
-    "broken": ("broken", "broken"),
-    "defect": ("defect", "defects"),
-    "regressed": ("regression", "regressions"),
-    "missing": ("missing", "missing"),
-    "different": ("different", "different"),
-    "improved": ("improvement", "improvements"),
-    "new": ("new", "new"),
-    "pass": ("unchanged", "unchanged"),
-    "declined": ("declined", "declined"),
-}
-WAIVED_NOUNS: dict[str, tuple[str, str]] = {
-    "known": ("known issue", "known issues"),
-    "quarantined": ("quarantined", "quarantined"),
-    "not a fault": ("said to be no fault", "said to be no fault"),
-    "accepted": ("accepted", "accepted"),
-}
-
-
-def summary(verdicts: Iterable[Verdict]) -> str:
-    """2 regressions, 1 improvement, 211 unchanged; 3 standing defects
-
-    What is excused counts as that alone: 0 new regressions, 1 known issue, 212 unchanged.
-    """
-    known = list(verdicts)
-    words = [verdict.word for verdict in known if not verdict.waiver]
-    waivers = [verdict.waiver for verdict in known if verdict.waiver]
-    counts = [(words.count(word), *NOUNS[word]) for word in MEANING]
-    at = list(MEANING).index("missing")  # behind what fails
-    counts[at:at] = [(waivers.count(state), *nouns) for state, nouns in WAIVED_NOUNS.items()]
-    described = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
-    if waivers and not any(verdict.worse for verdict in known):
-        described.insert(0, "0 new regressions")
-    wrong = sum(bool(verdict.standing) for verdict in known)
-    defects = f"; {wrong} standing defect{'' if wrong == 1 else 's'}" if wrong else ""
-    return (", ".join(described) or "nothing was judged") + defects
 
 
 def exit_status(verdicts: Iterable[Verdict], *, strict: bool = False) -> int:
@@ -231,6 +180,15 @@ def changes_from_json(text: str) -> tuple[Change, ...]:
 
 def defects_from_json(text: str) -> tuple[Defect, ...]:
     return tuple(Defect(**_numbers(item, ("value", "limit"))) for item in json.loads(text))
+
+
+def grounds_to_json(grounds: Grounds) -> str:
+    return json.dumps(asdict(grounds))
+
+
+def grounds_from_json(text: str) -> Grounds:
+    data = json.loads(text)
+    return Grounds(**data | {"settings": tuple(map(tuple, data["settings"])), "processors": tuple(data["processors"])})
 
 
 def _numbers(item: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:

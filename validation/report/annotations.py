@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from validation.judging.verdict import Verdict, fails, worst_first
 from validation.records.case import Result
 from validation.records.names import engine_name
+from validation.report.sentences import reason_of
 
 MOST = 10
 LONGEST = 400  # characters of a reason
@@ -24,7 +25,7 @@ def commit_annotations(pairs: Sequence[tuple[Result, Verdict]], *, strict: bool 
         kind = "error" if fails(verdict, strict=strict) else KINDS.get(verdict.word)
         if kind is not None:
             what = f"{verdict.case.label} on {engine_name(verdict.case)}"
-            described.append(_line(kind, f"Upright: {what}", f"{verdict.word}: {verdict.reason}"))
+            described.append(_line(kind, f"Upright: {what}", f"{verdict.word}: {reason_of(verdict)}"))
     if len(described) <= MOST:
         return described
     rest = len(described) - MOST + 1

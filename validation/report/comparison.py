@@ -27,6 +27,7 @@ from validation.records.case import Result
 from validation.records.names import metric_name, parameters_of
 from validation.records.quantities import contrast, time_step
 from validation.report.jsonl import FORMAT, finite
+from validation.report.sentences import describe_comparison, describe_divergence
 from validation.report.table import one_line, text_of
 
 SHOWN = 3  # changes of a scenario, unless all are asked for
@@ -101,12 +102,12 @@ def _table(
         parts.append(
             Text.assemble((f"{comparison.sign:{SIGN}} ", style), (_label(comparison, several=several), "bold"))
         )
-        if comparison.summary:
-            parts.append(_below(comparison.summary))
+        if described := describe_comparison(comparison):
+            parts.append(_below(described))
         parts += [_in_columns(rows[id(signed)], widths, style="") for signed in shown[id(comparison)]]
         left = len(comparison.changes) - len(shown[id(comparison)])
         where = [f"and {left} more (--all)"] if left else []
-        where += [comparison.divergence.describe()] if comparison.divergence else []
+        where += [describe_divergence(comparison.divergence)] if comparison.divergence else []
         parts += [_below("; ".join(where))] if where else []
     return [*parts, Text()] if parts else []
 
@@ -151,7 +152,7 @@ def comparison_line(comparison: Comparison) -> str:
         "parameters": parameters_of(case.parameters),
         "variant": comparison.variant,
         "sign": comparison.sign,
-        "told": comparison.summary,
+        "told": describe_comparison(comparison),
         "identical": comparison.identical,
         "changes": [
             {

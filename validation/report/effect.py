@@ -9,13 +9,13 @@ import math
 from dataclasses import dataclass
 
 from validation.judging.judge import allowed_move
-from validation.judging.verdict import NOT_MEASURED, Change, Defect, Verdict, times
+from validation.judging.verdict import NOT_MEASURED, Change, Defect, Verdict
 from validation.records.case import Result
 from validation.records.measurement import Measurement
 from validation.records.names import metric_name
 from validation.records.quantities import contrast, quantity
 from validation.records.stored import Baseline
-from validation.report.sentences import meaning
+from validation.report.sentences import meaning, times
 
 Band = tuple[float, float]
 

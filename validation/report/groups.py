@@ -12,7 +12,7 @@ from rich.text import Text
 
 from validation.records.names import engine_token
 from validation.report.jsonl import FORMAT, finite
-from validation.report.sentences import worst_meaning
+from validation.report.sentences import reason_of, worst_meaning
 from validation.report.table import one_line, text_of
 from validation.review.groups import STATES, Group, Member, Place
 from validation.review.ledger import Entry
@@ -48,7 +48,7 @@ def _describe_member(group: Group, member: Member) -> str:
     case = member.verdict.case
     state = f" [{member.state}]" if member.state != group.state else ""
     unseen = "" if member.seen else f" (not in this run; told in {member.occurrence.place})"
-    return f"{case.label} × {engine_token(case)}{state}: {member.verdict.reason}{unseen}"
+    return f"{case.label} × {engine_token(case)}{state}: {reason_of(member.verdict)}{unseen}"
 
 
 def describe_entry(entry: Entry) -> str:
@@ -114,7 +114,7 @@ def _case(member: Member) -> dict[str, Any]:
         "unit": change.unit if change else "",
         "evidence": change.evidence if change else "",
         "meaning": worst_meaning(verdict),
-        "reason": verdict.reason,
+        "reason": reason_of(verdict),
     }
 
 

@@ -21,6 +21,7 @@ from validation.judging.verdict import Verdict
 from validation.records.case import Result
 from validation.records.measurement import Measurement
 from validation.records.names import parameters_of
+from validation.report.sentences import reason_of
 
 FORMAT = 1
 
@@ -40,7 +41,7 @@ def case_line(run: int, result: Result, verdict: Verdict | None = None) -> str:
         "dt": case.identity.dt,
         "settings": dict(case.settings),
         "outcome": result.outcome,
-        "reason": result.reason or (verdict.reason if verdict else ""),
+        "reason": result.reason or (reason_of(verdict) if verdict else ""),
         "metrics": {m.metric: _metric(m) for m in result.measurements},
         "trajectory_hash": result.trajectory_hash or None,
         "verdict": verdict.word if verdict else None,

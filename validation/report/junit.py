@@ -14,6 +14,7 @@ from validation.judging.verdict import Verdict, fails
 from validation.records.case import Result
 from validation.records.names import engine_name
 from validation.records.simulation import BROKEN
+from validation.report.sentences import describe_change, describe_defect, reason_of
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 (section 2.2) does not allow in a document, escaped or not."""
@@ -47,15 +48,15 @@ def _case(suite: ET.Element, engine: str, result: Result, verdict: Verdict, *, s
         name=_clean(verdict.case.label),
         time=f"{result.wall_time:.6f}",
     )
-    described = [change.describe(verdict.case) for change in verdict.changes]
-    described += [defect.describe(verdict.case) for defect in verdict.defects]
-    text = "\n".join([f"{verdict.word}: {verdict.reason}", *described])
+    described = [describe_change(change, verdict.case) for change in verdict.changes]
+    described += [describe_defect(defect, verdict.case) for defect in verdict.defects]
+    text = "\n".join([f"{verdict.word}: {reason_of(verdict)}", *described])
     if fails(verdict, strict=strict):
         kind = "error" if result.outcome in BROKEN else "failure"
-        element = ET.SubElement(case, kind, message=_clean(verdict.reason), type=verdict.word)
+        element = ET.SubElement(case, kind, message=_clean(reason_of(verdict)), type=verdict.word)
         element.text = _clean(text)
     elif verdict.word in ("declined", "missing", "broken"):
-        ET.SubElement(case, "skipped", message=_clean(f"{verdict.word}: {verdict.reason}"))
+        ET.SubElement(case, "skipped", message=_clean(f"{verdict.word}: {reason_of(verdict)}"))
     ET.SubElement(case, "system-out").text = _clean(text)
 
 

@@ -6,13 +6,14 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
-from validation.judging.verdict import Change, Verdict, standing, summary, worst_first
+from validation.judging.verdict import Change, Verdict, standing, worst_first
 from validation.records.case import Case, Result
 from validation.records.names import metric_name
 from validation.records.quantities import quantity
 from validation.records.stored import Baseline
 from validation.report.effect import effect_of
 from validation.report.hints import rerun_arguments, stored_arguments
+from validation.report.sentences import describe_defect, describe_difference, reason_of, summary
 from validation.review.groups import Group
 from validation.review.lineage import SHORT
 
@@ -66,7 +67,9 @@ def markdown_summary(
     rest = [verdict for _, verdict in telling[len(rows) :]]
     if rest:
         lines += ["", f"<details><summary>{len(rest)} more</summary>", ""]
-        lines += [f"- {verdict.waiver or verdict.word}: {_name(verdict)}: {escape(verdict.reason)}" for verdict in rest]
+        lines += [
+            f"- {verdict.waiver or verdict.word}: {_name(verdict)}: {escape(reason_of(verdict))}" for verdict in rest
+        ]
         better = next((verdict for verdict in rest if verdict.word == "improved" and not verdict.waiver), None)
         if better:
             keep = f'upright accept {stored_arguments(better.case, run)}{options} --reason "..."'
@@ -95,7 +98,7 @@ def _against(baselines: Iterable[Baseline], merge_base: str) -> str:
 
 def _row(result: Result, verdict: Verdict, baseline: Baseline | None, since: Mapping[str, str]) -> str:
     what, now, accepted = _name(verdict), str(verdict.word), ""
-    evidence = [escape(verdict.reason)]
+    evidence = [escape(reason_of(verdict))]
     effect = effect_of(verdict, result, baseline)
     if effect and (verdict.changes or verdict.word == "defect"):
         what += f": {escape(effect.metric)}<br>**{escape(effect.means)}**"
@@ -110,7 +113,7 @@ def _row(result: Result, verdict: Verdict, baseline: Baseline | None, since: Map
         others = [_short(other, verdict.case) for other in verdict.changes[1:] if other.move == "regressed"]
         evidence += [f"also {', '.join(others[:2])}"] if others else []
         if verdict.divergence and verdict.divergence.first:
-            evidence += [f"first differs at {escape(verdict.divergence.first.describe())}"]
+            evidence += [f"first differs at {escape(describe_difference(verdict.divergence.first))}"]
     return f"| {what} | {now} | {accepted} | {'; '.join(evidence)} | {since.get(verdict.case_key, '')} |"
 
 
@@ -131,7 +134,7 @@ def _standing(verdicts: Sequence[Verdict], accepted: Mapping[int, Baseline]) -> 
         baseline = accepted.get(verdict.baseline or 0)
         by = f"; accepted so by {baseline.who} on {baseline.when:%d %b %Y}" if baseline else "; nothing is accepted yet"
         lines.append(
-            f"- {_name(verdict)}: {escape('; '.join(d.describe(verdict.case) for d in verdict.standing) + by)}"
+            f"- {_name(verdict)}: {escape('; '.join(describe_defect(d, verdict.case) for d in verdict.standing) + by)}"
         )
     lines += [f"- and {len(found) - MOST_STANDING} more"] if len(found) > MOST_STANDING else []
     return [*lines, "", "</details>"]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from validation.judging.verdict import Verdict, standing
 from validation.records.names import engine_name
+from validation.report.sentences import describe_defect
 from validation.report.table import one_line
 
 MOST = 3
@@ -22,7 +23,7 @@ def standing_lines(verdicts: Iterable[Verdict], *, most: int = MOST, more: str =
         "physics, as accepted or before anything is, and fail" + ("" if several else "s") + " no check"
     ]
     for verdict in found[:most]:
-        broken = "; ".join(defect.describe(verdict.case) for defect in verdict.standing)
+        broken = "; ".join(describe_defect(defect, verdict.case) for defect in verdict.standing)
         lines.append(
             "  " + one_line(f"{verdict.case.label} \N{MULTIPLICATION SIGN} {engine_name(verdict.case)}: {broken}")
         )

@@ -13,13 +13,14 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from validation.judging.verdict import FLOOR, MEANING, Verdict, Word, summary, worst_first
+from validation.judging.verdict import FLOOR, MEANING, Verdict, Word, worst_first
 from validation.records.case import Result, case_key
 from validation.records.measurement import Measurement
 from validation.records.names import engine_name, metric_name
 from validation.records.quantities import quantity, time_step
 from validation.records.simulation import BROKEN
 from validation.records.stored import StoredFind
+from validation.report.sentences import reason_of, summary
 
 PIPED_WIDTH = 100
 WIDEST = 200
@@ -223,7 +224,7 @@ def render_verdicts(pairs: Sequence[tuple[Result, Verdict]], *, width: int | Non
     for verdict in listed:
         what = f"{verdict.case.label} × {engine_name(verdict.case, profile=len(profiles) > 1)}"
         word = Text(verdict.waiver, style=WAIVED) if verdict.waiver else Text(verdict.word, STYLES[verdict.word])
-        table.add_row(word, Text(one_line(f"{what}: {verdict.reason}")))
+        table.add_row(word, Text(one_line(f"{what}: {reason_of(verdict)}")))
     lines: list[RenderableType] = [Text(f"Upright: {summary(verdict for _, verdict in pairs)}", style="bold")]
     return text_of(*([table] if listed else []), *lines, width=width)
 

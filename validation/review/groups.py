@@ -273,15 +273,15 @@ def assemble(
 def waived(verdicts: Iterable[Verdict], groups: Iterable[Group], run: int) -> list[Verdict]:
     """The verdicts of this run; those for which a check does not fail are no longer `worse`, and say by whose word."""
     decisions = {
-        member.verdict.case_key: (member.state, f"[{member.state}, by {member.entry.who}: {member.entry.reason}]")
+        member.verdict.case_key: (member.state, (member.entry.who, member.entry.reason))
         for group in groups
         for member in group.members
         if member.waived and member.entry and member.occurrence.place.run == run
     }
 
     def described(verdict: Verdict) -> Verdict:
-        state, words = decisions.get(verdict.case_key, ("", ""))
-        return replace(verdict, worse=False, waiver=state, reason=f"{verdict.reason} {words}") if state else verdict
+        state, waived_by = decisions.get(verdict.case_key, ("", ("", "")))
+        return replace(verdict, worse=False, waiver=state, waived_by=waived_by) if state else verdict
 
     return [described(verdict) for verdict in verdicts]
 

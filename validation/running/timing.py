@@ -45,7 +45,7 @@ def confirmed_times(
     described, dropped = [], []
     for verdict, turn in found:
         value = seconds.get(verdict.case_key, float("nan"))
-        sure = confirmed(turn, value, "s")
+        sure = confirmed(turn, value)
         if sure is None:
             dropped.append((verdict, turn, value))
         else:

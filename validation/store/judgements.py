@@ -10,7 +10,15 @@ from typing import Any
 from sqlalchemy import Connection, delete, insert, or_, select
 
 from validation.judging.evidence.divergence import divergence_from_json, divergence_to_json
-from validation.judging.verdict import Verdict, changes_from_json, defects_from_json, to_json
+from validation.judging.verdict import (
+    Grounds,
+    Verdict,
+    changes_from_json,
+    defects_from_json,
+    grounds_from_json,
+    grounds_to_json,
+    to_json,
+)
 from validation.records.case import Result
 from validation.records.stored import Baseline
 from validation.store import ledger, models, runs
@@ -157,7 +165,8 @@ def save_verdicts(connection: Connection, run: int, verdicts: Iterable[Verdict])
                 "baseline_id": verdict.baseline,
                 "word": verdict.word,
                 "worse": verdict.worse,
-                "reason": verdict.reason,
+                "reason": verdict.text,
+                "grounds": grounds_to_json(verdict.grounds),
                 "metric": verdict.metric,
                 "old": verdict.old,
                 "new": verdict.new,
@@ -175,8 +184,9 @@ def save_verdicts(connection: Connection, run: int, verdicts: Iterable[Verdict])
 
 VERDICT = [
     getattr(models.Verdict, name)
-    for name in ("baseline_id", "word", "worse", "reason", "changes", "defects", "divergence", "since_run", "good_run")
+    for name in ("baseline_id", "word", "worse", "reason", "grounds", "changes", "defects", "divergence")
 ]
+VERDICT += [models.Verdict.since_run, models.Verdict.good_run]
 
 
 def verdicts(connection: Connection, run: int, *where: Any) -> list[Verdict]:
@@ -196,7 +206,8 @@ def verdict_of(row: Any) -> Verdict:
         case=runs.case_of(row),
         word=row.word,
         worse=row.worse,
-        reason=row.reason,
+        grounds=grounds_from_json(row.grounds) if row.grounds else Grounds(finding="changes"),
+        text=row.reason,
         changes=changes_from_json(row.changes),
         defects=defects_from_json(row.defects),
         baseline=row.baseline_id,

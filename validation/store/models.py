@@ -213,7 +213,8 @@ class Verdict(Base):
     baseline_id: Mapped[int | None] = mapped_column(ForeignKey("ledger_cases.id"))
     word: Mapped[str]
     worse: Mapped[bool]
-    reason: Mapped[str]
+    reason: Mapped[str]  # the sentence, of before the grounds were stored
+    grounds: Mapped[str] = mapped_column(server_default="")  # JSON
     metric: Mapped[str]  # the worst; "" where none moved
     old: Mapped[float] = mapped_column(Number, nullable=True)
     new: Mapped[float] = mapped_column(Number, nullable=True)

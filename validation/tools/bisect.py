@@ -23,6 +23,7 @@ from scenarios.scenario import Scenario
 from validation.judging.judge import judge
 from validation.judging.verdict import Verdict
 from validation.records.case import Result
+from validation.report.sentences import reason_of
 from validation.running.errors import RunError
 from validation.store import Baseline, open_store
 
@@ -223,7 +224,7 @@ class Probe:
             return "skip"
         assert self.bad is not None
         answer = answer_of(found, self.bad)
-        self.notify(f"{answer:5} {self.repository.describe(commit)}: {found.word}, {found.reason}")
+        self.notify(f"{answer:5} {self.repository.describe(commit)}: {found.word}, {reason_of(found)}")
         return answer
 
 
@@ -242,11 +243,11 @@ def search(probe: Probe, good: str, bad: str, metric: str = "") -> Found:
     if isinstance(verdict, str):
         raise BisectError(f"the bad commit {bad[:8]}: {verdict}")
     probe.notify(f"good  {probe.repository.describe(good)}")
-    probe.notify(f"bad   {probe.repository.describe(bad)}: {verdict.word}, {verdict.reason}")
+    probe.notify(f"bad   {probe.repository.describe(bad)}: {verdict.word}, {reason_of(verdict)}")
     if not verdict.worse:
-        same = verdict.reason == "bit-identical"
+        same = reason_of(verdict) == "bit-identical"
         hint = "; is it the worktree's engine that ran, not an installed one? see --build and --run" if same else ""
-        raise BisectError(f"{bad[:8]} is not worse than {good[:8]}: {verdict.word}, {verdict.reason}{hint}")
+        raise BisectError(f"{bad[:8]} is not worse than {good[:8]}: {verdict.word}, {reason_of(verdict)}{hint}")
     if metric and metric not in worse_by(verdict):
         known = ", ".join(sorted(worse_by(verdict))) or "none, it broke"
         raise BisectError(f"--metric: {bad[:8]} is not worse by {metric!r} (it is by: {known})")

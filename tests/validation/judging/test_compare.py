@@ -22,6 +22,7 @@ from validation.records.case import Result, case_key
 from validation.records.measurement import Measurement
 from validation.records.simulation import Simulation
 from validation.report.comparison import counts, render_comparison
+from validation.report.sentences import describe_comparison
 from validation.running.kernel_cache import cache_root
 from validation.running.standing_still import standing_still
 from validation.store import open_store
@@ -114,10 +115,12 @@ def test_worse_in_one_metric_and_better_in_another_is_worse_and_shows_both() -> 
 
 def test_a_law_that_only_one_side_breaks_is_said() -> None:
     shallow, deep = side(measurement("penetration_max", 0.09)), side(measurement("penetration_max", 0.11))
-    assert compare(STACK, shallow, deep).summary.startswith(
+    assert describe_comparison(compare(STACK, shallow, deep)).startswith(
         "breaks a law: penetration_max 110 mm (physics allows 100 mm)"
     )
-    assert compare(STACK, deep, shallow).summary.startswith("no longer breaks a law: penetration_max 110 mm")
+    assert describe_comparison(compare(STACK, deep, shallow)).startswith(
+        "no longer breaks a law: penetration_max 110 mm"
+    )
     assert [compare(STACK, *pair).sign for pair in ((shallow, deep), (deep, shallow))] == ["worse", "better"]
 
 
@@ -134,7 +137,7 @@ def test_a_law_that_only_one_side_breaks_is_said() -> None:
 def test_outcomes_are_compared_before_metrics(old: str, new: str, sign: str) -> None:
     sides = [side(*[depth(1e-3)] * (word == "completed"), outcome=word, reason="why") for word in (old, new)]
     found = compare(STACK, *sides)
-    assert found.sign == sign and "why" in found.summary
+    assert found.sign == sign and "why" in describe_comparison(found)
 
 
 def test_the_table_tells_what_else_differs_between_the_sides() -> None:

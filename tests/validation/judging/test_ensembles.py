@@ -17,6 +17,7 @@ from validation.judging.judge import judge
 from validation.judging.policy import FALSE_DISCOVERIES, LEAST_STARTS
 from validation.judging.verdict import Verdict, changes_from_json, to_json
 from validation.records.case import Result
+from validation.report.sentences import describe_change, reason_of
 from validation.running.ensembles import Starts
 from validation.store import Baseline, Store
 from validation.store.errors import StoreError
@@ -53,7 +54,7 @@ def evidence(old: Ensemble, new: Ensemble, *others: tuple[Ensemble, Ensemble]) -
 
 def described(old: tuple[float, ...], new: tuple[float, ...], **given: Any) -> list[str]:
     found = evidence(ensemble(series(old, **given)), ensemble(series(new, **given)))
-    return [change.describe(case()) for change in found.changes] if found else []
+    return [describe_change(change, case()) for change in found.changes] if found else []
 
 
 # --- what is told ---------------------------------------------------------------------------------------------------
@@ -126,7 +127,9 @@ def test_starts_that_no_longer_complete_are_a_regression() -> None:
     values = spread(1e-3)
     found = evidence(ensemble(series(values)), ensemble(series(values[:4]), completed=4, horizon=0.0))
     assert found and [(c.metric, c.move, c.old, c.new) for c in found.changes] == [(COMPLETED, "regressed", 20, 4)]
-    assert "completed_starts 4, was 20 (5 times less, of 20 and 20 starts; p = " in found.changes[0].describe(case())
+    assert "completed_starts 4, was 20 (5 times less, of 20 and 20 starts; p = " in describe_change(
+        found.changes[0], case()
+    )
     assert found.judged == frozenset(), "four starts say nothing about the metrics"
     fewer = evidence(ensemble(series(values)), ensemble(series(values[:18]), completed=18))
     assert fewer and fewer.changes == () and fewer.judged == {"penetration_mean"}
@@ -145,7 +148,7 @@ def test_both_are_compared_up_to_the_longest_horizon_that_both_have() -> None:
     worse = ensemble(series(loud, until=0.25), horizon=0.3)
     found = evidence(old, worse)
     assert found and found.until == 0.25
-    assert "medians of the first quarter of 20 starts" in found.changes[0].describe(case())
+    assert "medians of the first quarter of 20 starts" in describe_change(found.changes[0], case())
     assert evidence(old, ensemble(horizon=0.05)) is None
 
 
@@ -180,7 +183,7 @@ def verdict(found: EnsembleEvidence | None, new: float = 2e-3, noise: str = "cha
 def test_a_chaotic_metric_is_worse_where_ensembles_say_so_and_never_by_one_run() -> None:
     worse = evidence(ensemble(series(spread(1e-3))), ensemble(series(spread(2e-3))))
     assert (verdict(worse).word, verdict(worse).worse) == ("regressed", True)
-    assert verdict(worse).reason.startswith("penetration_mean 2 mm, was 1 mm (2 times, medians of 20 starts; p = ")
+    assert reason_of(verdict(worse)).startswith("penetration_mean 2 mm, was 1 mm (2 times, medians of 20 starts; p = ")
     same = evidence(ensemble(series(spread(1e-3))), ensemble(series(spread(1e-3, seed=1))))
     assert verdict(None, new=0.5).word == "different" and verdict(same, new=0.5).word == "pass"
 

@@ -13,11 +13,12 @@ import pytest
 from tests.validation.metrics.motions import DT, disc, euler, planar, plane, scenario
 from tests.validation.store.made import case, measurement
 from validation.judging.evidence.divergence import Difference, Divergence
-from validation.judging.judge import Verdict, exit_status, judge, summary
-from validation.judging.verdict import FLOOR, MEANING, NOUNS, changes_from_json, defects_from_json, to_json
+from validation.judging.judge import Verdict, exit_status, judge
+from validation.judging.verdict import FLOOR, MEANING, Grounds, changes_from_json, defects_from_json, to_json
 from validation.metrics import measure
 from validation.records.case import Result
 from validation.records.measurement import Measurement
+from validation.report.sentences import NOUNS, reason_of, summary
 from validation.store import Baseline
 
 NAN = math.nan
@@ -48,21 +49,21 @@ def test_on_another_processor_bits_are_not_compared_and_all_else_is() -> None:
         return of(measurement(value=value), case=on, trajectory_hash=bits)
 
     before = accepted(seen("pymunk", 4e-4, "x86_64 fma libm-1", "before"))
-    assert judge(before, seen("pymunk", 4e-4, "x86_64 libm-2", "after")).reason == (
+    assert reason_of(judge(before, seen("pymunk", 4e-4, "x86_64 libm-2", "after"))) == (
         "no metric moved by more than is allowed; bits are not compared: libm-2, was fma libm-1"
     )
     worse = judge(before, seen("pymunk", 3e-3, "x86_64 libm-2", "after"))
-    assert worse.worse and worse.reason.endswith("; bits are not compared: libm-2, was fma libm-1")
-    assert judge(before, seen("pymunk", 4e-4, "x86_64 libm-2", "before")).reason == "bit-identical"
+    assert worse.worse and reason_of(worse).endswith("; bits are not compared: libm-2, was fma libm-1")
+    assert reason_of(judge(before, seen("pymunk", 4e-4, "x86_64 libm-2", "before"))) == "bit-identical"
     not_known = judge(before, seen("pymunk", 4e-4, "", "after"))
     ours = judge(accepted(seen("reference", 4e-4, "fma", "before")), seen("reference", 4e-4, "none", "after"))
-    assert not_known.reason == ours.reason == "the motion differs, no metric moved by more than is allowed"
+    assert reason_of(not_known) == reason_of(ours) == "the motion differs, no metric moved by more than is allowed"
 
 
 def test_another_scene_of_the_same_name_is_not_compared_but_needs_an_acceptance() -> None:
     verdict = judge(accepted(of(measurement(value=4e-4))), of(measurement(value=3e-3), **MOVED), scene_changed=True)
     assert (verdict.word, verdict.worse, verdict.changes) == ("different", False, ())
-    assert verdict.reason.startswith("the scene changed since it was accepted, accept it anew")
+    assert reason_of(verdict).startswith("the scene changed since it was accepted, accept it anew")
     crashed = judge(accepted(of(measurement())), of(outcome="crashed", reason="SIGSEGV"), scene_changed=True)
     assert crashed.worse, "a crash is wrong in any scene"
 
@@ -103,7 +104,7 @@ def test_the_outcome_comes_first(before: Any, now: Any, word: str, worse: bool) 
 
 def test_a_new_crash_says_what_happened_and_what_did_before() -> None:
     verdict = judge(accepted(of()), of(outcome="crashed", reason="SIGSEGV after 1.3 s"))
-    assert verdict.reason == "crashed (SIGSEGV after 1.3 s); completed when accepted"
+    assert reason_of(verdict) == "crashed (SIGSEGV after 1.3 s); completed when accepted"
 
 
 @pytest.mark.parametrize("before", [None, of(measurement()), of(outcome="crashed"), of(outcome="declined")])
@@ -111,7 +112,7 @@ def test_a_motion_that_could_not_be_measured_is_missing(before: Result | None) -
     """Also where nothing is accepted yet, or something worse: a case without a figure is neither new nor improved."""
     baseline = None if before is None else accepted(before)
     verdict = judge(baseline, of(reason="could not be measured: no gap of a capsule"))
-    assert verdict.word == "missing" and "no gap of a capsule" in verdict.reason
+    assert verdict.word == "missing" and "no gap of a capsule" in reason_of(verdict)
     assert exit_status([verdict], strict=True) == 1
 
 
@@ -127,12 +128,12 @@ def test_the_same_bits_pass_whatever_the_clock_says() -> None:
     before = of(measurement(), measurement("step_time", 1e-5, "s", noise="timing"))
     now = of(measurement(), measurement("step_time", 9.0, "s", noise="timing"), wall_time=99.0)
     verdict = judge(accepted(before), now)
-    assert (verdict.word, verdict.reason, verdict.worse) == ("pass", "bit-identical", False)
+    assert (verdict.word, reason_of(verdict), verdict.worse) == ("pass", "bit-identical", False)
 
 
 def test_another_motion_with_the_same_measurements_passes_and_says_so() -> None:
     verdict = verdict_on(4e-4, 4e-4)
-    assert verdict.word == "pass" and verdict.reason.startswith("the motion differs")
+    assert verdict.word == "pass" and reason_of(verdict).startswith("the motion differs")
 
 
 def test_what_improves_is_an_improvement_though_what_has_no_worse_side_moved_too() -> None:
@@ -203,7 +204,7 @@ def test_what_improves_is_an_improvement_though_what_has_no_worse_side_moved_too
 )
 def test_a_metric_is_judged_by_how_it_repeats(noise: str, metric: str, old: float, new: float, word: str) -> None:
     verdict = verdict_on(old, new, noise=noise, metric=metric)
-    assert verdict.word == word, verdict.reason
+    assert verdict.word == word, reason_of(verdict)
     assert verdict.worse == (word == "regressed")
 
 
@@ -237,7 +238,7 @@ def test_a_stack_is_worse_where_it_sinks_by_more_than_the_fall_of_a_step(new: fl
     """Ten boxes in Chipmunk at 1/240 s: five starts 1e-12 m apart gave 0.157 to 0.685 mm, two iterations 0.932 mm."""
     verdict = verdict_on(0.157e-3, new, noise="step", resolution=0.709e-3)
     assert verdict.word == word
-    assert word == "pass" or "0.932 mm, was 0.157 mm (5.9 times, allowed 2 times or by 0.71 mm)" in verdict.reason
+    assert word == "pass" or "0.932 mm, was 0.157 mm (5.9 times, allowed 2 times or by 0.71 mm)" in reason_of(verdict)
 
 
 @pytest.mark.parametrize("noise", ["exact", "tolerance", "round-off", "chaotic"])
@@ -254,7 +255,7 @@ def test_a_metric_that_is_gone_or_new_is_no_regression() -> None:
     before, after = measurement("cone_violation", 0.1, "1"), measurement("joint_gap", 9.0, "m")
     verdict = judge(accepted(of(measurement(), before)), of(measurement(), after, **MOVED))
     assert verdict.word == "different" and not verdict.worse
-    assert verdict.reason == "cone_violation: no longer measured, was 0.1"
+    assert reason_of(verdict) == "cone_violation: no longer measured, was 0.1"
 
 
 # --- the sentence -------------------------------------------------------------------------------------------------
@@ -262,23 +263,23 @@ def test_a_metric_that_is_gone_or_new_is_no_regression() -> None:
 
 def test_the_sentence_names_metric_old_new_and_ratio() -> None:
     verdict = verdict_on(0.4e-3, 3.2e-3, noise="tolerance")
-    assert verdict.reason == "penetration_mean 3.2 mm, was 0.4 mm (8 times, allowed 10 %)"
+    assert reason_of(verdict) == "penetration_mean 3.2 mm, was 0.4 mm (8 times, allowed 10 %)"
     assert (verdict.metric, verdict.old, verdict.new) == ("penetration_mean", 0.4e-3, 3.2e-3)
     assert verdict.ratio == pytest.approx(8.0, rel=1e-12)
 
 
 def test_nothing_is_so_many_times_of_round_off() -> None:
     verdict = verdict_on(1.9e-36, 1.5e-3, metric="energy_drift", unit="J")
-    assert verdict.ratio is None and verdict.reason == "energy_drift 0.0015 J, was 1.9e-36 J (allowed 1e-07 %)"
+    assert verdict.ratio is None and reason_of(verdict) == "energy_drift 0.0015 J, was 1.9e-36 J (allowed 1e-07 %)"
 
 
 def test_figures_that_differ_read_differently() -> None:
     verdict = verdict_on(2.385493935821848, 2.385493945821848, unit="m")
-    assert verdict.reason == "penetration_mean 2.38549395 m, was 2.38549394 m (+4.2e-07 %, allowed 1e-07 %)"
+    assert reason_of(verdict) == "penetration_mean 2.38549395 m, was 2.38549394 m (+4.2e-07 %, allowed 1e-07 %)"
 
 
 def test_what_no_longer_happens_is_said_in_those_words() -> None:
-    assert verdict_on(2.31, NAN, metric="rest_time", unit="s").reason == "rest_time: no longer happens, was 2.31 s"
+    assert reason_of(verdict_on(2.31, NAN, metric="rest_time", unit="s")) == "rest_time: no longer happens, was 2.31 s"
 
 
 def test_the_headline_stands_first_then_what_grew_most() -> None:
@@ -289,7 +290,7 @@ def test_the_headline_stands_first_then_what_grew_most() -> None:
     verdict = judge(accepted(of(*made[0])), of(*made[1], **MOVED))
     order = ["penetration_mean", "energy_drift", "energy_gain", "jitter_velocity", "rest_drift"]
     assert [change.metric for change in verdict.changes] == order
-    assert verdict.word == "regressed" and verdict.reason.endswith("; and 2 more")
+    assert verdict.word == "regressed" and reason_of(verdict).endswith("; and 2 more")
 
 
 def test_a_regression_outweighs_any_improvement() -> None:
@@ -302,7 +303,7 @@ def test_a_regression_outweighs_any_improvement() -> None:
 def test_the_sentence_ends_with_what_was_run_otherwise() -> None:
     other = case(overrides="iterations=2", settings={"iterations": 2, "slop": 1e-3}, version="7.4.0")
     before, after = of(measurement(value=1e-4)), of(measurement(value=1e-2), case=other, **MOVED)
-    reason = judge(accepted(before), after).reason
+    reason = reason_of(judge(accepted(before), after))
     assert reason.endswith("[iterations 2, was 50; pymunk 7.4.0, was 7.3.1]")
 
 
@@ -318,7 +319,7 @@ def test_the_sentence_ends_with_where_the_motion_first_differs() -> None:
     regressed = judge(accepted(of(measurement(value=1e-3))), of(measurement(value=2e-3), **MOVED), divergence=parted)
     kept = judge(accepted(of(measurement())), of(measurement(), **MOVED), divergence=parted)
     for verdict in (regressed, kept):
-        assert verdict.reason.endswith("; first differs at t = 0.2 s (sample 12): box 3, angle, by 3.0e-12 rad")
+        assert reason_of(verdict).endswith("; first differs at t = 0.2 s (sample 12): box 3, angle, by 3.0e-12 rad")
         assert verdict.divergence == parted
 
 
@@ -329,7 +330,7 @@ def gained(energy: float, **given: Any) -> Result:
 def test_a_law_that_is_newly_broken_is_a_defect_also_where_one_run_tells_nothing_else() -> None:
     verdict = judge(accepted(gained(0.0)), gained(0.5, **MOVED), LAWS)
     assert (verdict.word, verdict.worse) == ("defect", True)
-    assert verdict.reason.startswith("breaks a law that it kept: energy_gain 0.5 J (physics allows 0.01 J)")
+    assert reason_of(verdict).startswith("breaks a law that it kept: energy_gain 0.5 J (physics allows 0.01 J)")
 
 
 @pytest.mark.parametrize(("noise", "word"), [("exact", "defect"), ("tolerance", "pass"), ("chaotic", "pass")])
@@ -337,7 +338,7 @@ def test_a_law_newly_broken_by_less_than_the_noise_is_told_and_fails_nothing(noi
     """Of a motion near its limit round-off decides on which side it ends."""
     before, now = (of(measurement("energy_gain", value, "J", noise=noise)) for value in (0.0099, 0.0101))
     verdict = judge(accepted(before), replace(now, trajectory_hash="after"), LAWS)
-    assert verdict.word == word and "energy_gain 0.0101 J (physics allows 0.01 J)" in verdict.reason
+    assert verdict.word == word and "energy_gain 0.0101 J (physics allows 0.01 J)" in reason_of(verdict)
 
 
 def test_a_chaotic_metric_far_beyond_the_law_that_it_kept_is_a_defect() -> None:
@@ -348,13 +349,13 @@ def test_a_chaotic_metric_far_beyond_the_law_that_it_kept_is_a_defect() -> None:
 def test_a_defect_that_was_accepted_stands_and_passes() -> None:
     verdict = judge(accepted(gained(0.5)), gained(0.5), LAWS)
     assert (verdict.word, verdict.worse) == ("pass", False)
-    assert [d.standing for d in verdict.defects] == [True] and "as accepted, breaks a law" in verdict.reason
+    assert [d.standing for d in verdict.defects] == [True] and "as accepted, breaks a law" in reason_of(verdict)
 
 
 def test_a_new_case_tells_its_defects_and_fails_nothing() -> None:
     verdict = judge(None, gained(0.5), LAWS)
     assert (verdict.word, verdict.worse) == ("new", False)
-    assert [d.standing for d in verdict.defects] == [False] and "energy_gain 0.5 J" in verdict.reason
+    assert [d.standing for d in verdict.defects] == [False] and "energy_gain 0.5 J" in reason_of(verdict)
 
 
 def test_what_did_not_happen_breaks_no_law() -> None:
@@ -369,7 +370,7 @@ def test_an_energy_beyond_the_largest_double_is_a_defect_whatever_its_resolution
     now = of(*(replace(m, resolution=resolution) for m in overflowed.measurements), **MOVED)
     verdict = judge(accepted(before), now, LAWS)
     assert (verdict.word, verdict.worse) == ("defect", True)
-    assert "energy_gain infinite J (physics allows 0.01 J)" in verdict.reason
+    assert "energy_gain infinite J (physics allows 0.01 J)" in reason_of(verdict)
     assert judge(accepted(overflowed), now, LAWS).defects[0].standing
 
 
@@ -387,7 +388,7 @@ def test_a_motion_whose_speeds_are_numbers_and_whose_energy_is_none_breaks_the_l
     )
     verdict = judge(accepted(lawful), thrown, {"energy_gain": 10.0})
     assert (verdict.word, verdict.worse) == ("defect", True)
-    assert verdict.reason.startswith("breaks a law that it kept: energy_gain infinite J (physics allows 10 J)")
+    assert reason_of(verdict).startswith("breaks a law that it kept: energy_gain infinite J (physics allows 10 J)")
 
 
 # --- all together -------------------------------------------------------------------------------------------------
@@ -399,7 +400,7 @@ def test_judging_is_a_function_of_its_arguments() -> None:
 
 
 def verdict_of(word: Any, *, worse: bool = False) -> Verdict:
-    return Verdict(case=case(), word=word, worse=worse, reason="")
+    return Verdict(case=case(), word=word, worse=worse, grounds=Grounds(finding="changes"))
 
 
 @pytest.mark.parametrize(

@@ -15,14 +15,17 @@ import pytest
 from scenarios.catalogue import scenario_of
 from tests.validation.command import call, upright
 from tests.validation.store.made import MOMENT, case, info, measurement, result
-from validation.judging.trends import Trend, timing_line, trend
-from validation.judging.verdict import Verdict
+from validation.judging.trends import Trend, trend
+from validation.judging.verdict import Grounds, Verdict
 from validation.records.case import Case, Result
 from validation.records.simulation import Simulation
 from validation.records.stored import Point
+from validation.report.sentences import describe_time, describe_turn
 from validation.running.timing import changed_times, confirmed_times
 from validation.store import Store, open_store
 from validation.store.trends import stored_trend
+
+CHANGES = Grounds(finding="changes")
 
 TIME = measurement("step_time", 1.25e-5, "s", noise="timing")
 
@@ -67,8 +70,8 @@ def test_a_step_is_told_with_its_commit_both_levels_and_what_makes_us_sure() -> 
     first = turn.shift.start
     assert (turn.kind, turn.move) == ("step", "regressed") and abs(first - 120) <= 3
     commit = f"{first + 1:040d}"[::-1][:8]
-    assert turn.summary.startswith("worse by 6.4 % (3.2 times what is allowed, 11 standard deviations)")
-    assert turn.summary.endswith(f"at {commit} (run {first + 1}): 1.25e-05 s before, 1.33e-05 s since")
+    assert describe_turn(turn).startswith("worse by 6.4 % (3.2 times what is allowed, 11 standard deviations)")
+    assert describe_turn(turn).endswith(f"at {commit} (run {first + 1}): 1.25e-05 s before, 1.33e-05 s since")
 
 
 @pytest.mark.parametrize(
@@ -92,13 +95,13 @@ def test_worse_is_away_from_where_the_metric_should_be(better: Any, before: floa
 def test_a_drift_names_the_commits_between_which_it_went_on() -> None:
     slow = times(12.5, each=400) * np.clip(np.arange(400) - 150, 0, 200) / 2000 + times(12.5, each=400)
     (turn,) = trend_of(points(slow)).turns
-    assert turn.kind == "drift" and "slowly from" in turn.summary and turn.summary.startswith("worse by")
+    assert turn.kind == "drift" and "slowly from" in describe_turn(turn) and describe_turn(turn).startswith("worse by")
 
 
 def test_what_has_accumulated_since_the_acceptance_is_told_where_no_turn_tells_it() -> None:
     slow = points(times(12.5, each=900) * (1.0 + 0.05 * np.arange(900) / 900))
     (turn,) = trend_of(slow).turns
-    assert turn.kind == "accumulated" and "little by little since 10000000 (run 1)" in turn.summary
+    assert turn.kind == "accumulated" and "little by little since 10000000 (run 1)" in describe_turn(turn)
     assert trend_of(slow, accepted_run=850).turns == ()
 
 
@@ -112,7 +115,7 @@ def test_a_turn_before_the_acceptance_is_history() -> None:
 def test_another_version_of_the_engine_at_the_step_is_named() -> None:
     history = points([1.0] * 10) + [replace(p, run=11, engine_version="7.4") for p in points([2.0])]
     (turn,) = trend_of(history, measurement(unit="m")).turns
-    assert "(run 11), 7.4 after 7.3.1: " in turn.summary and "constant before" in turn.summary
+    assert "(run 11), 7.4 after 7.3.1: " in describe_turn(turn) and "constant before" in describe_turn(turn)
 
 
 @pytest.mark.parametrize(
@@ -137,9 +140,11 @@ def test_what_the_metric_cannot_resolve_is_no_step() -> None:
 
 def test_speed_that_was_bought_with_accuracy_is_said_to_be_so() -> None:
     (turn,) = trend_of(points(times(13.4, 12.5))).turns
-    worse = Verdict(case=case(), word="regressed", worse=True, reason="penetration_mean 3.1 mm, was 0.4 mm")
-    assert timing_line(turn, worse).endswith("; bought with accuracy: penetration_mean 3.1 mm, was 0.4 mm")
-    assert timing_line(turn, Verdict(case=case(), word="pass", worse=False, reason="")) == turn.summary
+    worse = Verdict(
+        case=case(), word="regressed", worse=True, grounds=CHANGES, text="penetration_mean 3.1 mm, was 0.4 mm"
+    )
+    assert describe_time(turn, worse).endswith("; bought with accuracy: penetration_mean 3.1 mm, was 0.4 mm")
+    assert describe_time(turn, Verdict(case=case(), word="pass", worse=False, grounds=CHANGES)) == describe_turn(turn)
 
 
 # --- from the store ---------------------------------------------------------------------------------------------------
@@ -171,7 +176,7 @@ def test_a_stored_trend_ends_with_the_run_that_is_asked_for(stored: Store) -> No
     (last,) = stored.results(10)
     baseline = stored.baselines("main")[last.case.identity.key]
     (turn,) = stored_trend(stored, stored.run(10), last.case, last.measurements[0], baseline).fresh
-    assert "at 00000008 (run 9): 0.4 mm before, 0.6 mm since" in turn.summary
+    assert "at 00000008 (run 9): 0.4 mm before, 0.6 mm since" in describe_turn(turn)
     assert stored_trend(stored, stored.run(8), last.case, last.measurements[0], baseline).turns == ()
 
 
@@ -183,7 +188,7 @@ def test_check_tells_of_a_change_in_the_time_of_a_step_since_the_acceptance(tmp_
             store.save_results(run, [result(case(), measurement(), replace(TIME, value=seconds))])
             store.finish_run(run)
         results = store.results(10)
-        passed = [Verdict(case=case(), word="pass", worse=False, reason="bit-identical")]
+        passed = [Verdict(case=case(), word="pass", worse=False, grounds=Grounds(finding="same bits"))]
         store.accept(5, who="R.", reason="x")
         ((verdict, turn),) = changed_times(store, 10, results, passed, store.baselines("main"))
         assert verdict is passed[0] and (turn.move, turn.shift.start) == ("regressed", 8)
@@ -193,13 +198,13 @@ def test_check_tells_of_a_change_in_the_time_of_a_step_since_the_acceptance(tmp_
 
 def test_a_change_of_time_is_called_only_where_a_rerun_has_it_too() -> None:
     (turn,) = trend_of(points([1.0e-5] * 8 + [1.5e-5])).turns
-    verdict = Verdict(case=case(), word="pass", worse=False, reason="bit-identical")
+    verdict = Verdict(case=case(), word="pass", worse=False, grounds=Grounds(finding="same bits"))
 
     def rerun(seconds: float) -> tuple[list[Any], list[Any]]:
         return confirmed_times([(verdict, turn)], lambda keys: dict.fromkeys(keys, seconds))
 
     ((_, sure),), none = rerun(1.4e-5)
-    assert sure.summary == f"{turn.summary}; a rerun has 1.4e-05 s" and none == []
+    assert describe_turn(sure) == f"{describe_turn(turn)}; a rerun has 1.4e-05 s" and none == []
     assert rerun(1.1e-5) == ([], [(verdict, turn, 1.1e-5)])
     described, ((_, _, nothing),) = confirmed_times([(verdict, turn)], lambda keys: {})
     assert described == [] and math.isnan(nothing)

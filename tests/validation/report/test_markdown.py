@@ -10,13 +10,14 @@ import pytest
 
 from tests.validation.report.made import baseline, broken, every_kind, pair, stored
 from tests.validation.store.made import case
-from validation.judging.verdict import standing, summary
+from validation.judging.verdict import standing
 from validation.report.markdown import code, escape, markdown_summary
+from validation.report.sentences import summary
 from validation.report.table import render_table, render_verdicts
 
 LAWS = {"penetration_mean": 1e-3}
 WORSE = pair(stored(value=3.2e-3), stored(value=0.4e-3))
-KNOWN = (WORSE[0], replace(WORSE[1], worse=False, waiver="known", reason=f"{WORSE[1].reason} [known, by R.: #31]"))
+KNOWN = (WORSE[0], replace(WORSE[1], worse=False, waiver="known", waived_by=("R.", "#31")))
 ALWAYS = pair(stored(case("b"), 5e-3), stored(case("b"), 5e-3), LAWS)
 
 

@@ -14,6 +14,7 @@ from validation.records.case import Case, Result
 from validation.records.names import engine_name, metric_name
 from validation.report.junit import junit_xml
 from validation.report.markdown import markdown_summary
+from validation.report.sentences import reason_of
 from validation.report.table import render_case, render_table, render_verdicts
 
 GOAL = "truth_error_goal"
@@ -50,7 +51,7 @@ def test_what_the_catalogue_does_not_know_keeps_the_metrics_own_name(of: Case) -
 def test_every_report_calls_the_error_of_a_goal_the_same() -> None:
     pairs = [pair(thrown(3.2e-3), thrown(0.4e-3))]
     name = "truth error of stop distance"
-    assert f"{name} 3.2 mm, was 0.4 mm (8 times" in pairs[0][1].reason
+    assert f"{name} 3.2 mm, was 0.4 mm (8 times" in reason_of(pairs[0][1])
     for text in (
         render_table([pairs[0][0]]),
         render_case([pairs[0][0]]),

@@ -10,8 +10,8 @@ from click import unstyle
 
 from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stored
 from tests.validation.store.made import case, measurement, scene
-from validation.judging.verdict import summary
 from validation.records.case import Result
+from validation.report.sentences import summary
 from validation.report.table import render_case, render_finds, render_table, render_verdicts
 from validation.store import StoredFind
 

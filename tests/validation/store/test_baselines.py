@@ -9,7 +9,7 @@ import pytest
 from tests.validation.store.made import case, failed, info, measurement, result
 from validation.judging.evidence.divergence import Divergence
 from validation.judging.judge import judge
-from validation.judging.verdict import Verdict
+from validation.judging.verdict import Grounds, Verdict
 from validation.records.case import Result
 from validation.review.ledger import LedgerError
 from validation.store import Store, judgements
@@ -156,6 +156,6 @@ def test_verdicts_come_back_as_they_were_given(store: Store) -> None:
 
 def test_a_verdict_on_a_case_of_another_run_is_refused(store: Store) -> None:
     run = done(store, result())
-    alien = Verdict(case=case(engine="box2d"), word="new", worse=False, reason="")
+    alien = Verdict(case=case(engine="box2d"), word="new", worse=False, grounds=Grounds(finding="changes"))
     with pytest.raises(StoreError, match=f"run {run}: stack:n=10 × box2d is none of its cases"):
         store.save_verdicts(run, [alien])

@@ -15,6 +15,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from tests.validation.store.made import case, measurement, result
+from validation.report.sentences import reason_of
 from validation.store import models, open_store
 from validation.store.connection import connect, reading, writing
 from validation.store.errors import StoreError
@@ -80,7 +81,7 @@ def test_a_verdict_of_before_the_first_divergence_is_read_without_one(where: str
     engine.dispose()
     with open_store(where) as store:
         (verdict,) = store.verdicts(7)
-    assert (verdict.reason, verdict.divergence) == ("as it was", None)
+    assert (reason_of(verdict), verdict.divergence) == ("as it was", None)
 
 
 @pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004"])

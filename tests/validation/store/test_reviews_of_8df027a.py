@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.validation.store.test_groups import moved
 from validation.judging.judge import exit_status, judge
+from validation.report.sentences import reason_of
 from validation.store import Store, open_store
 
 DATA = Path(__file__).parents[2] / "data" / "reviews_of_8df027a"
@@ -44,7 +45,7 @@ def read(store: Store) -> dict[str, Any]:
             (e.number, e.act, e.who, e.reason, e.scope, e.branch, e.cases, e.refers_to, e.undone_by, str(e.until))
             for e in store.entries()
         ],
-        "verdicts": [[(v.word, v.worse, v.reason, v.baseline) for v in store.verdicts(run)] for run in RUNS],
+        "verdicts": [[(v.word, v.worse, reason_of(v), v.baseline) for v in store.verdicts(run)] for run in RUNS],
     }
     return dict(json.loads(json.dumps(found)))
 

@@ -10,7 +10,7 @@ import pytest
 from tests.validation.command import call, upright
 from tests.validation.store.made import case
 from tests.validation.wheels import toy
-from validation.judging.verdict import Change, Verdict
+from validation.judging.verdict import Change, Grounds, Verdict
 from validation.judging.verdict import Word as VerdictWord
 from validation.tools.bisect import Answer, BisectError, Repository, answer_of, first_bad
 
@@ -96,7 +96,13 @@ def verdict(word: VerdictWord, *metrics: str) -> Verdict:
     changes = tuple(
         Change(metric=metric, old=1.0, new=2.0, unit="m", move="regressed", allowed="10 %") for metric in metrics
     )
-    return Verdict(case=case(), word=word, worse=bool(metrics) or word == "broken", reason="", changes=changes)
+    return Verdict(
+        case=case(),
+        word=word,
+        worse=bool(metrics) or word == "broken",
+        grounds=Grounds(finding="changes"),
+        changes=changes,
+    )
 
 
 def test_only_what_the_bad_commit_has_is_bad() -> None:

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine import elementary
-from validation.records.quantities import quantity
 from validation.records.trajectory import Contacts, PlanarTrajectory, Trajectory
 
 Array = NDArray[np.float64]
@@ -38,12 +37,6 @@ class Difference:
     unit: str
     others: int = 0  # other bodies that differ at this sample too
 
-    def describe(self) -> str:
-        """t = 0.2 s (sample 12): box 3, angle, by 3.0e-12 rad, and 2 other bodies"""
-        more = {0: "", 1: ", and 1 other body"}.get(self.others, f", and {self.others} other bodies")
-        by = quantity(self.size, self.unit, digits=2)
-        return f"t = {self.time:.4g} s (sample {self.sample}): {self.body}, {self.coordinate}, by {by}{more}"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactDifference:
@@ -57,13 +50,6 @@ class ContactDifference:
     size: float = 0.0
     unit: str = ""
 
-    def describe(self) -> str:
-        if self.what in ("made", "gone"):
-            when = "only now" if self.what == "made" else "no longer"
-            return f"contact {self.a} on {self.b} {when} at t = {self.time:.4g} s"
-        by = quantity(self.size, self.unit, digits=2)
-        return f"contact {self.a} on {self.b}, {self.what}, by {by} at t = {self.time:.4g} s"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Divergence:
@@ -72,19 +58,6 @@ class Divergence:
     first: Difference | None  # None: every sample is the same in both
     last: Difference | None = None  # of the poses, at the last sample that both have; None: there they agree
     contact: ContactDifference | None = None  # None: none differs, or the engine reports none
-
-    def describe(self) -> str:
-        """first differs at t = 0.2 s (sample 12): box 3, angle, by 3.0e-12 rad; at the end box 9, y, by 1.4 mm"""
-        if self.first is None:
-            described = "the samples stored are the same in both, the engine's own state between them is not"
-            return f"{described}; {self.contact.describe()}" if self.contact else described
-        described = f"first differs at {self.first.describe()}"
-        if self.contact:
-            described += f"; {self.contact.describe()}"
-        if self.last and self.last.time > self.first.time:
-            by = quantity(self.last.size, self.last.unit, digits=2)
-            described += f"; at the end {self.last.body}, {self.last.coordinate}, by {by}"
-        return described
 
 
 def first_divergence(accepted: Trajectory, new: Trajectory, members: Sequence[str]) -> Divergence:

@@ -18,6 +18,7 @@ from validation.judging.evidence.divergence import (
     first_divergence,
 )
 from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory
+from validation.report.sentences import describe_contact, describe_difference, describe_divergence
 
 NAMES = ("ball", "box", "floor")
 
@@ -40,7 +41,7 @@ def test_the_first_difference_is_named_by_sample_body_and_coordinate() -> None:
     first = divergence.first
     assert first is not None and (first.sample, first.body, first.coordinate) == (12, "box", "angle")
     assert first.size == pytest.approx(3e-12, rel=1e-3)  # what is left of it beside an angle of 0.06 rad
-    assert divergence.describe() == (
+    assert describe_divergence(divergence) == (
         "first differs at t = 0.2 s (sample 12): box, angle, by 3.0e-12 rad; at the end ball, y, by 1.4 mm"
     )
 
@@ -48,7 +49,7 @@ def test_the_first_difference_is_named_by_sample_body_and_coordinate() -> None:
 def test_of_several_bodies_at_one_sample_the_one_that_moved_most_is_named_and_the_others_are_counted() -> None:
     first = found(changed(falling(), "pose", ((5, 0, 0), 1e-9), ((5, 1, 1), -1e-6))).first
     assert first is not None and (first.body, first.coordinate, first.others) == ("box", "y", 1)
-    assert first.describe().endswith("and 1 other body")
+    assert describe_difference(first).endswith("and 1 other body")
 
 
 def test_a_velocity_tells_where_the_poses_still_agree() -> None:
@@ -75,7 +76,7 @@ def test_before_and_after_an_impact_are_two_samples_of_one_time() -> None:
 def test_the_same_samples_under_another_hash_are_said_to_be_so() -> None:
     divergence = found(replace(falling(), state_hash="other"))
     assert divergence.first is None and divergence.last is None
-    assert "the samples stored are the same in both" in divergence.describe()
+    assert "the samples stored are the same in both" in describe_divergence(divergence)
 
 
 def test_minus_zero_is_zero_and_what_is_no_number_in_both_agrees() -> None:
@@ -117,7 +118,7 @@ def test_a_quaternion_and_its_negative_are_one_rotation() -> None:
 )
 def test_the_first_contact_that_differs_is_named(before: float | None, now: float, described: str | None) -> None:
     contact = found(falling(contact_impulse=now), falling(contact_impulse=before)).contact
-    assert (contact and contact.describe()) == described
+    assert (contact and describe_contact(contact)) == described
 
 
 def test_a_contact_that_only_one_motion_has_is_made_or_gone() -> None:
@@ -127,7 +128,7 @@ def test_a_contact_that_only_one_motion_has_is_made_or_gone() -> None:
     apart = replace(touching, contacts=type(touching.contacts)(**none))
     made, gone = found(touching, apart).contact, found(apart, touching).contact
     assert made and gone and (made.what, gone.what) == ("made", "gone")
-    assert made.describe() == "contact ball on floor only now at t = 0.05 s"
+    assert describe_contact(made) == "contact ball on floor only now at t = 0.05 s"
 
 
 @pytest.mark.parametrize(
