@@ -7,9 +7,9 @@ import signal
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
@@ -167,3 +167,26 @@ def _why(error: SQLAlchemyError) -> str:
         (line for line in reversed(text.splitlines()) if "failed: " in line), text.splitlines()[0] if text else ""
     )
     return line.split("failed: ")[-1].strip().removeprefix("FATAL:").strip().lower() or type(cause).__name__
+
+
+class Database:
+    """An open one. Use as a context manager, or `close` it; each method of what is built on it is one transaction."""
+
+    def __init__(self, engine: Engine, name: str) -> None:
+        self._engine = engine
+        self.name = name  # path, or host:port
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def _reading(self) -> AbstractContextManager[Connection]:
+        return reading(self._engine, self.name)
+
+    def _writing(self) -> AbstractContextManager[Connection]:
+        return writing(self._engine, self.name)

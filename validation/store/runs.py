@@ -15,15 +15,13 @@ from scenarios.scene import Scene, content_hash, parse_scene, same_scene, write_
 from scenarios.scene_error import SceneError
 from validation.records.case import Case, Identity, Result, RunInfo, case_key
 from validation.records.measurement import Measurement
-from validation.records.stored import Point, StoredRun
+from validation.records.stored import StoredRun
 from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
 from validation.store import models
 from validation.store.compression import PackingError, pack, unpack
 from validation.store.errors import StoreError
 
-HISTORY = 1000  # values of a metric that are looked back on
 LIKEWISE = 100  # runs by the same words that are looked at for what one of them should have
-POINT = ("id", "run_id", "engine_label", "engine_version", "outcome", "trajectory_hash")
 NOT_DONE = {
     "outcome": None,
     "reason": "",
@@ -359,60 +357,3 @@ def labelled(connection: Connection, label: str) -> list[tuple[str, str]]:
     """(scenario, scene hash) of the cases of this label, each once."""
     query = select(models.Case.scenario, models.Case.scene_hash).where(models.Case.label == label).distinct()
     return [(row.scenario, row.scene_hash) for row in connection.execute(query)]
-
-
-def history(
-    connection: Connection,
-    identity_key: str,
-    metric: str,
-    limit: int = HISTORY,
-    *,
-    engine_label: str | None = None,
-    branches: Collection[str] | None = None,
-    up_to: int | None = None,
-    later: int = 0,
-) -> list[Point]:
-    """Oldest first; the latest ones. With `up_to` those up to that run, and the first `later` ones behind it."""
-    query = _history(identity_key, metric)
-    if engine_label is not None:
-        query = query.where(models.Case.engine_label == engine_label)
-    if branches is not None:
-        query = query.where(models.Run.branch.in_(branches))
-    newest_first = query.order_by(models.Case.id.desc()).limit(limit)
-    behind: Sequence[Row[Any]] = ()
-    if up_to is not None:
-        newest_first = newest_first.where(models.Case.run_id <= up_to)
-        following = query.where(models.Case.run_id > up_to).order_by(models.Case.id).limit(later)
-        behind = connection.execute(following).all() if later else ()
-    return [_point(row) for row in (*reversed(connection.execute(newest_first).all()), *behind)]
-
-
-def _history(identity_key: str, metric: str) -> Select[Any]:
-    return (
-        select(*(getattr(models.Case, name) for name in POINT))
-        .add_columns(models.Run.started, models.Run.commit, models.Run.branch, models.Run.machine)
-        .add_columns(models.Measurement.value, models.Measurement.unit)
-        .join(models.Run, models.Run.id == models.Case.run_id)
-        .outerjoin(
-            models.Measurement,
-            (models.Measurement.case_id == models.Case.id) & (models.Measurement.metric == metric),
-        )
-        .where(models.Case.identity_key == identity_key, models.Case.outcome.is_not(None))
-    )
-
-
-def _point(row: Row[Any]) -> Point:
-    return Point(
-        run=row.run_id,
-        case=row.id,
-        started=row.started,
-        commit=row.commit,
-        branch=row.branch,
-        machine=row.machine,
-        engine_label=row.engine_label,
-        engine_version=row.engine_version,
-        outcome=row.outcome,
-        value=row.value,
-        unit=row.unit or "",
-        trajectory_hash=row.trajectory_hash,
-    )

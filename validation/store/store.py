@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from sqlalchemy import Engine, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from scenarios.scene import Scene
@@ -15,18 +14,19 @@ from validation.judging.ensembles import Ensemble
 from validation.judging.verdict import Verdict, standing
 from validation.records.case import Case, Result, RunInfo
 from validation.records.measurement import Measurement
-from validation.records.stored import Baseline, Point, StoredComparison, StoredFind, StoredRun
+from validation.records.stored import Baseline, StoredRun
 from validation.records.trajectory import Trajectory
 from validation.review.groups import Group
 from validation.review.ledger import Entry, Mark
 from validation.review.lineage import History, Lineage
-from validation.store import ancestry, comparisons, ensembles, finds, groups, judgements, ledger, models, overview, runs
+from validation.store import ancestry, ensembles, groups, judgements, ledger, models, runs
 from validation.store.ancestry import BaseRevision
-from validation.store.connection import connect, reading, unreachable, writing
+from validation.store.comparisons import Comparisons
+from validation.store.connection import connect, unreachable
 from validation.store.errors import StoreError
+from validation.store.finds import Finds
 from validation.store.migration import migrate
-from validation.store.overview import Tally
-from validation.store.runs import HISTORY
+from validation.store.overview import Overview
 
 
 def open_store(where: str | Path) -> Store:
@@ -48,21 +48,8 @@ def open_store(where: str | Path) -> Store:
     return Store(engine, name)
 
 
-class Store:
-    """Use as a context manager, or `close` it."""
-
-    def __init__(self, engine: Engine, name: str) -> None:
-        self._engine = engine
-        self.name = name  # path, or host:port
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self._engine.dispose()
+class Store(Overview, Finds, Comparisons):
+    """Runs, what was accepted and judged, groups and the ledger; the rest is in what it is built of."""
 
     # --- runs -----------------------------------------------------------------------------------------------------
 
@@ -83,7 +70,7 @@ class Store:
         run has to know, as JSON has it.
         """
         merge_base = lineage.merge_base if lineage else ""
-        with writing(self._engine, self.name) as connection:
+        with self._writing() as connection:
             runs.save_scenes(connection, scenes)
             number = runs.begin(
                 connection, info, planned, base=lineage.base if lineage else "", merge_base=merge_base, asked=asked
@@ -96,54 +83,39 @@ class Store:
         """The cases' numbers. All in one transaction; a case that is done already stays as it is."""
         trajectories = [result.trajectory for result in results]
         packed = [None if trajectory is None else runs.Packed(trajectory) for trajectory in trajectories]
-        with writing(self._engine, self.name) as connection:
+        with self._writing() as connection:
             return [runs.save(connection, run, result, part) for result, part in zip(results, packed)]
 
     def add_measurements(self, run: int, found: Mapping[str, Sequence[Measurement]]) -> None:
         """To cases of this run that are done, by case key: what was measured beside them. One that a case has already
         stays as it is."""
-        with writing(self._engine, self.name) as connection:
+        with self._writing() as connection:
             runs.add_measurements(connection, run, found)
 
     def finish_run(self, run: int) -> None:
-        with writing(self._engine, self.name) as connection:
+        with self._writing() as connection:
             runs.finish(connection, run)
 
     def run(self, number: int) -> StoredRun:
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             runs.require(connection, number)
             return runs.runs(connection, models.Run.id == number)[0]
 
     def runs(self, limit: int | None = None, *, branch: str | None = None) -> list[StoredRun]:
         """Newest first; of a branch, or of all."""
         where = [] if branch is None else [models.Run.branch == branch]
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             return runs.runs(connection, *where, limit=limit)
-
-    def branches(self) -> list[str]:
-        """Those that have runs, the one with the newest run first."""
-        with reading(self._engine, self.name) as connection:
-            return overview.branches(connection)
 
     def latest_run(self) -> int | None:
         """The latest finished one."""
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             found = runs.runs(connection, models.Run.finished.is_not(None), limit=1)
         return found[0].number if found else None
 
-    def tallies(self, numbers: Collection[int]) -> dict[int, Tally]:
-        """What became of the cases of these runs, counted, by run."""
-        with reading(self._engine, self.name) as connection:
-            return overview.tallies(connection, numbers)
-
-    def size(self) -> tuple[int, int]:
-        """Bytes of the database, and how many motions it holds."""
-        with reading(self._engine, self.name) as connection:
-            return overview.size(connection)
-
     def unfinished_run(self) -> tuple[int, list[Case]] | None:
         """The latest run that is not finished, and the cases that it still owes."""
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             found = runs.runs(connection, models.Run.finished.is_(None), limit=1)
             if not found:
                 return None
@@ -151,32 +123,32 @@ class Store:
 
     def asked(self, run: int) -> dict[str, Any]:
         """What `begin_run` was given as `asked`; empty for a run of before it was kept."""
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             runs.require(connection, run)
             return runs.asked(connection, run)
 
     def asked_likewise(self, run: int, identities: Collection[str]) -> set[str]:
         """Of these identities those that a run has had whose `asked["words"]` are this one's; of before they were kept
         any run counts as one of everything. The last 100 such runs are looked at."""
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             runs.require(connection, run)
             return runs.asked_likewise(connection, run, identities)
 
     def cases(self, run: int) -> list[Case]:
         """As planned, done or not."""
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             runs.require(connection, run)
             return runs.cases(connection, run)
 
     def results(self, run: int) -> list[Result]:
         """Of the cases that are done, in the order of the plan."""
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             runs.require(connection, run)
             return runs.results(connection, models.Case.run_id == run)
 
     def result(self, number: int) -> Result:
         """Of the case with this number."""
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             found = runs.results(connection, models.Case.id == number)
         if not found:
             raise StoreError(f"case {number}: not in this database, or not done")
@@ -184,21 +156,21 @@ class Store:
 
     def trajectory(self, key: str) -> Trajectory | None:
         """Of a result's `trajectory_key`; None where it is not stored."""
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             return runs.trajectory(connection, key)
 
     def scene(self, scene_hash: str) -> Scene:
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             return runs.scene(connection, scene_hash)
 
     def scene_changed(self, old: Case, new: Case) -> bool:
         """Whether the second is of another scene, by more than round-off."""
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             return runs.scene_changed(connection, old, new)
 
     def labelled_scene(self, label: str) -> tuple[str, Scene]:
         """Name and scene of a scene file that was run, by the label of its cases."""
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             found = runs.labelled(connection, label)
             if len(found) != 1:
                 what = "no scene" if not found else f"{len(found)} scenes"
@@ -206,44 +178,16 @@ class Store:
             name, scene_hash = found[0]
             return name, runs.scene(connection, scene_hash)
 
-    def history(
-        self,
-        identity_key: str,
-        metric: str,
-        limit: int = HISTORY,
-        *,
-        engine_label: str | None = None,
-        branches: Collection[str] | None = None,
-        up_to: int | None = None,
-        later: int = 0,
-    ) -> list[Point]:
-        """A metric of an identity over runs, oldest first, at most so many of the latest; overrides are among them.
-
-        Only of an engine as typed, and of these branches, where those are given. With `up_to` those up to that run, and
-        the first `later` ones behind it.
-        """
-        with reading(self._engine, self.name) as connection:
-            return runs.history(
-                connection,
-                identity_key,
-                metric,
-                limit,
-                engine_label=engine_label,
-                branches=branches,
-                up_to=up_to,
-                later=later,
-            )
-
     # --- ensembles ------------------------------------------------------------------------------------------------
 
     def save_ensembles(self, run: int, found: Mapping[str, Ensemble]) -> None:
         """Of cases of this run, by case key; one that a case has already stays as it is."""
-        with writing(self._engine, self.name) as connection:
+        with self._writing() as connection:
             ensembles.save(connection, run, found)
 
     def ensemble(self, case: int) -> Ensemble | None:
         """Of the case with this number, or of one of the same identity that moved by the same bits."""
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             return ensembles.ensemble(connection, case)
 
     # --- judgements -----------------------------------------------------------------------------------------------
@@ -264,7 +208,7 @@ class Store:
         broken cases are accepted too: from then on they are known. Of cases that share an identity only the one
         without overrides is accepted.
         """
-        with writing(self._engine, self.name) as connection:
+        with self._writing() as connection:
             runs.require(connection, run)
             return judgements.accept(connection, run, who=who, reason=reason, cases=cases, scope=scope, until=until)
 
@@ -272,7 +216,7 @@ class Store:
         self, cases: Collection[int], *, who: str, reason: str, scope: str, until: datetime | None = None
     ) -> list[int]:
         """As `accept`, for cases of whichever runs: all of them, or where one is refused none."""
-        with writing(self._engine, self.name) as connection:
+        with self._writing() as connection:
             accepted = []
             for run, numbers in sorted(runs.by_run(connection, cases).items()):
                 accepted += judgements.accept(
@@ -286,7 +230,7 @@ class Store:
         With a lineage those that a change of its base branch is compared with: the change's own, and the base's of the
         merge base and of commits before it.
         """
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             depths = ancestry.generations(connection)
             if lineage is None:
                 return judgements.baselines(connection, BaseRevision(branch=branch, generations=depths))
@@ -299,38 +243,23 @@ class Store:
     def baselines_of(self, run: int) -> dict[str, Baseline]:
         """By identity key, those that a run is compared with, from where it was begun: with its merge base or without,
         and of its own branch only what was accepted since that was made."""
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             runs.require(connection, run)
             return judgements.baselines(connection, ancestry.base_revision(connection, run))
 
-    def baselines_numbered(self, numbers: Collection[int]) -> dict[int, Baseline]:
-        """By number, in effect or not."""
-        with reading(self._engine, self.name) as connection:
-            return overview.baselines_numbered(connection, numbers)
-
-    def acceptances(self, identity_key: str, branches: Collection[str]) -> list[Baseline]:
-        """Of an identity on these branches, oldest first, in effect or not."""
-        with reading(self._engine, self.name) as connection:
-            return overview.acceptances(connection, identity_key, branches)
-
-    def accepted_branches(self) -> set[str]:
-        """Those on which something was accepted."""
-        with reading(self._engine, self.name) as connection:
-            return overview.accepted_branches(connection)
-
     def save_verdicts(self, run: int, verdicts: Iterable[Verdict]) -> None:
-        with writing(self._engine, self.name) as connection:
+        with self._writing() as connection:
             judgements.save_verdicts(connection, run, verdicts)
 
     def verdicts(self, run: int) -> list[Verdict]:
         """In the order of the plan."""
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             runs.require(connection, run)
             return judgements.verdicts(connection, run)
 
     def standing(self, run: int) -> list[Verdict]:
         """Those of a run that break a law of physics without a check failing for it, the worst first."""
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             runs.require(connection, run)
             return standing(judgements.verdicts(connection, run, models.Verdict.defects != "[]"))
 
@@ -341,7 +270,7 @@ class Store:
 
         Without `closed` only those of which something is open, or was told in this very run.
         """
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             runs.require(connection, run)
             return groups.groups(connection, run, closed=closed)
 
@@ -370,7 +299,7 @@ class Store:
         """Say something of cases of a group, by their numbers; the number of the entry. `scope` says in words which
         they are. Raises LedgerError where a name, a reason, or what this mark needs is lacking, and StoreError where
         what is accepted is rejected."""
-        with writing(self._engine, self.name) as connection:
+        with self._writing() as connection:
             if mark == "reject":
                 groups.check_rejected(connection, cases)
             return ledger.add(
@@ -379,91 +308,17 @@ class Store:
 
     def undo(self, entry: int, *, who: str, reason: str) -> int:
         """Take back an entry, an acceptance too: what was the baseline before is it again. The undo's number."""
-        with writing(self._engine, self.name) as connection:
+        with self._writing() as connection:
             return ledger.undo(connection, entry, who=who, reason=reason)
 
     def carry_over(self, run: int) -> list[int]:
         """Accept of a run what was accepted elsewhere and is in effect there, where every result of a group is the same
         bit for bit, and nothing newer is accepted here; numbers of the entries that were carried over."""
-        with writing(self._engine, self.name) as connection:
+        with self._writing() as connection:
             runs.require(connection, run)
             return groups.carry_over(connection, run)
 
     def entries(self, limit: int | None = None) -> list[Entry]:
         """The ledger, newest first."""
-        with reading(self._engine, self.name) as connection:
+        with self._reading() as connection:
             return ledger.entries(connection, limit=limit)
-
-    # --- finds ----------------------------------------------------------------------------------------------------
-
-    def add_find(
-        self,
-        *,
-        engine: str,
-        engine_version: str,
-        profile: str,
-        seed: int,
-        dt: float,
-        oracle: str,
-        message: str,
-        scene: Scene,
-    ) -> int:
-        """The find's number; the same engine, law and scene are stored once."""
-        with writing(self._engine, self.name) as connection:
-            return finds.add(
-                connection,
-                scene,
-                engine=engine,
-                engine_version=engine_version,
-                profile=profile,
-                seed=seed,
-                dt=dt,
-                oracle=oracle,
-                message=message,
-            )
-
-    def finds(self) -> list[StoredFind]:
-        """Oldest first."""
-        with reading(self._engine, self.name) as connection:
-            return finds.finds(connection)
-
-    def find(self, number: int) -> StoredFind:
-        with reading(self._engine, self.name) as connection:
-            found = finds.finds(connection, models.Find.id == number)
-            if not found:
-                known = connection.execute(select(models.Find.id).order_by(models.Find.id)).scalars().all()
-                listed = ", ".join(str(n) for n in known[-8:]) or "none yet"
-                raise StoreError(f"find {number}: not in this database; it has: {listed}")
-        return found[0]
-
-    # --- comparisons ----------------------------------------------------------------------------------------------
-
-    def add_comparison(
-        self,
-        *,
-        command: str,
-        machine: str,
-        names: tuple[str, str],
-        packages: Mapping[str, tuple[str, str]],
-        lines: Sequence[str],
-    ) -> int:
-        """The comparison's number. `lines` are those of `validation.report.comparison.comparison_line`."""
-        with writing(self._engine, self.name) as connection:
-            return comparisons.add(
-                connection, command=command, machine=machine, names=names, packages=packages, lines=lines
-            )
-
-    def comparisons(self) -> list[StoredComparison]:
-        """Newest first."""
-        with reading(self._engine, self.name) as connection:
-            return comparisons.comparisons(connection)
-
-    def comparison_lines(self, number: int) -> list[str]:
-        """Of each scenario what it says, as a JSON object. Raises StoreError where there is no such comparison."""
-        with reading(self._engine, self.name) as connection:
-            found = comparisons.lines(connection, number)
-            known = [one.number for one in comparisons.comparisons(connection)] if found is None else []
-        if found is None:
-            listed = ", ".join(str(n) for n in known[:8]) or "none yet"
-            raise StoreError(f"comparison {number}: not in this database; it has: {listed}")
-        return found
