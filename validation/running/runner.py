@@ -211,12 +211,7 @@ def keep_to(cores: Sequence[int]) -> None:
                 os.sched_setaffinity(thread.native_id, cores)
 
 
-def execute(
-    pool: Pool,
-    plans: Sequence[Plan],
-    limits: Limits,
-    on_result: Callable[[Result], None],
-) -> Totals:
+def execute(pool: Pool, plans: Sequence[Plan], limits: Limits, on_result: Callable[[Result], None]) -> Totals:
     """Simulate and measure every plan; `on_result` gets each as it is done, declined ones first.
 
     With `limits.timing` one simulation runs at a time, on a core of its own, and nothing is measured meanwhile.
