@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,14 @@ import sqlalchemy as sa
 from validation.store import Store, open_store
 
 WHERE = ["sqlite", *filter(None, [os.environ.get("UPRIGHT_TEST_DB")])]
+
+
+@pytest.fixture(scope="session")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database without a run, to be copied: to make its tables takes ten times as long."""
+    path = tmp_path_factory.mktemp("empty") / "upright.db"
+    with open_store(path):
+        return path
 
 
 @pytest.fixture(params=WHERE, ids=lambda where: where.partition(":")[0])
@@ -27,6 +36,8 @@ def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def store(where: str) -> Iterator[Store]:
+def store(where: str, empty: Path) -> Iterator[Store]:
+    if "://" not in where:
+        shutil.copy(empty, where)
     with open_store(where) as opened:
         yield opened
