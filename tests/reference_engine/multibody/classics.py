@@ -5,6 +5,7 @@ Planar; x to the right, y up. Angles of pendulums are from straight down, counte
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from types import MappingProxyType
 
@@ -172,6 +173,41 @@ def four_bar(
             joints.append(revolute(first, second, first_point=on_first, second_point=on_second))
     down = (0.0, 0.0, -gravity) if spatial else (0.0, -gravity)
     return Mechanism(links=tuple(links), joints=tuple(joints), gravity=down)
+
+
+def n_four_bar(
+    windows: int, *, length: float = 1.0, mass: float = 1.0, angle: float = 0.5 * math.pi, speed: float = 1.0,
+    gravity: float = 9.81,
+) -> Mechanism:  # fmt: skip
+    """A row of parallelograms: N + 1 cranks on the ground, N couplers; uniform slender bars, all alike.
+
+    angle of the cranks from the x axis [rad]; speed of their ends [m/s], positive towards x where they stand upright.
+    Links 0 ... N are the cranks, N + 1 ... 2 N the couplers. When they lie flat each window could turn over by itself.
+    Problem A02 of the IFToMM benchmarks (Gonzalez, Dopico, Lugris & Cuadrado 2006, Multibody System Dynamics 16).
+    """
+    if windows < 1 or not (length > 0.0 and mass > 0.0):
+        raise MechanismError(f"n_four_bar: {windows} windows, bars of {length} m and {mass} kg; at least 1, positive")
+    spin, inertia = -speed / length, mass * squared(length) / 12.0
+    along, aside = (
+        np.array([elementary.cos(angle), elementary.sin(angle)]),
+        np.array([-elementary.sin(angle), elementary.cos(angle)]),
+    )
+    foot = [np.array([i * length, 0.0]) for i in range(windows + 1)]
+    half = (0.5 * length, 0.0)
+    back = (-0.5 * length, 0.0)
+    cranks = [
+        Link(position=p + 0.5 * length * along, velocity=0.5 * length * spin * aside, orientation=angle, spin=spin,
+             mass=mass, inertia=inertia) for p in foot
+    ]  # fmt: skip
+    couplers = [
+        Link(position=p + length * along + np.array(half), velocity=length * spin * aside, mass=mass, inertia=inertia)
+        for p in foot[:-1]
+    ]
+    joints = [revolute(GROUND, i, first_point=p, second_point=back) for i, p in enumerate(foot)]
+    for i in range(windows):
+        joints.append(revolute(i, windows + 1 + i, first_point=half, second_point=back))
+        joints.append(revolute(windows + 1 + i, i + 1, first_point=half, second_point=half))
+    return Mechanism(links=(*cranks, *couplers), joints=tuple(joints), gravity=(0.0, -gravity))
 
 
 ANDREWS = MappingProxyType(

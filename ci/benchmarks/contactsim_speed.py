@@ -1,0 +1,174 @@
+"""Faithful mode against pymunk: wall time of a simulated second on five scenes, in one run.
+
+    python -P ci/benchmarks/contactsim_speed.py
+
+Both engines are stepped and nothing else: worlds are built and kernels compiled before the clock starts. The least of
+several repeats counts, the engines taking turns. Faithful mode has its defaults and a step of 0.025 s; pymunk its fair
+settings (50 iterations, a slop of a thousandth of the narrowest body) and a step of 1/240 s. Same bodies, masses,
+gravity and restitution for both, no friction, all at rest at the start. SI:
+
+block          1 x 3, 1 kg, upright on the floor; gravity 9.81, restitution 0.8; 5 s
+10-stack       ten unit boxes of 1 kg; the same
+six blocks     1 x 3, 1 kg (the first 0.6 kg), dropped at angles of their own in a room 12 wide, and their fall, impacts
+               and rest; gravity 5, restitution 0.6; 6.2 s
+pile of 10     boxes of ten sizes falling into a funnel of two slopes of 45 degrees; gravity 10, restitution 0.8;
+               10 s
+chain of 7     seven links of 1 x 0.3 pinned end to end and to the wall, let go 0.5 rad from upright; gravity 9.81; 5 s
+
+Bodies that rest start at the engine's own rest: faithful mode's 5 mm above one another, pymunk's 1 nm inside (started
+in exact touch it falls for a step). The column "original" is what the engine that faithful mode repeats (ContactSim,
+myphysicslab.com, run in node 20) took on such scenes on another machine: context, not a ratio of this run.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Polygon, Revolute
+from validation.engines.pymunk import world as pymunk_world
+from validation.engines.pymunk.adapter import SETTINGS, Pymunk
+from validation.running.kernel_cache import use_kernel_cache
+
+FAITHFUL_STEP, PYMUNK_STEP = 0.025, 1.0 / 240.0  # s
+FAITHFUL_GAP, PYMUNK_GAP = 0.005, -1e-9  # m between bodies at rest on one another
+REPEATS, LEAST_TIME = 7, 2.0  # of each scene, and s: short ones are repeated more often
+TARGETS = {"block": 1.0, "10-stack": 3.0}  # times pymunk's
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    name: str
+    scene: Callable[[float], PlanarScene]  # of the gap at rest, m
+    original: str  # ms a simulated second
+
+
+def box(name: str, width: float, height: float, position: tuple[float, float], **given: float) -> PlanarBody:
+    x, y = width / 2.0, height / 2.0
+    shape = Polygon(vertices=((-x, -y), (x, -y), (x, y), (-x, y)))
+    return PlanarBody(name=name, shape=shape, position=position, **{"mass": 1.0, **given})  # type: ignore[arg-type]  # any of its fields
+
+
+def wall(name: str, point: tuple[float, float], angle: float, restitution: float) -> HalfPlane:
+    """Its normal is turned by `angle` from upward."""
+    return HalfPlane(name=name, point=point, normal=(-math.sin(angle), math.cos(angle)), restitution=restitution)
+
+
+def stack(count: int, width: float, height: float) -> Callable[[float], PlanarScene]:
+    def scene(gap: float) -> PlanarScene:
+        bodies = tuple(
+            box(f"box {k}", width, height, (0.0, (k + 1) * gap + (k + 0.5) * height), restitution=0.8)
+            for k in range(count)
+        )
+        floor = (wall("floor", (0.0, 0.0), 0.0, 0.8),)
+        return PlanarScene(bodies=bodies, boundaries=floor, gravity=(0.0, -9.81), duration=5.0)
+
+    return scene
+
+
+def six_blocks(gap: float) -> PlanarScene:
+    turns = (0.3, 0.15, 0.0, -0.15, -0.3, -0.45)  # of pi
+    bodies = tuple(
+        box(
+            f"block {k}", 1.0, 3.0, (-4.4 + 1.73 * k, -3.0 if k % 2 == 0 else -1.0),
+            angle=math.pi * turn, mass=0.6 if k == 0 else 1.0, restitution=0.6,
+        )
+        for k, turn in enumerate(turns)
+    )  # fmt: skip
+    new_rows = (
+        wall("floor", (0.0, -6.0), 0.0, 0.6),
+        wall("right", (6.0, 0.0), math.pi / 2.0, 0.6),
+        wall("ceiling", (0.0, 6.0), math.pi, 0.6),
+        wall("left", (-6.0, 0.0), -math.pi / 2.0, 0.6),
+    )
+    return PlanarScene(bodies=bodies, boundaries=new_rows, gravity=(0.0, -5.0), duration=6.2)
+
+
+def pile_of_ten(gap: float) -> PlanarScene:
+    bodies = []
+    for k in range(10):
+        width, height = 0.4 + 0.07 * k, 0.3 + 0.11 * (7 * k % 10)
+        position = (-1.5 + 1.5 * (k % 3), 4.0 + 1.6 * (k // 3))
+        bodies.append(box(f"box {k}", width, height, position, angle=0.4 * k, mass=width * height, restitution=0.8))
+    funnel = (
+        wall("left slope", (0.0, 0.0), -math.pi / 4.0, 0.8),
+        wall("right slope", (0.0, 0.0), math.pi / 4.0, 0.8),
+    )
+    return PlanarScene(bodies=tuple(bodies), boundaries=funnel, gravity=(0.0, -10.0), duration=10.0)
+
+
+def chain(gap: float) -> PlanarScene:
+    lean, links = 0.5, 7
+    bodies = tuple(
+        box(
+            f"link {k}", 1.0, 0.3, ((k + 0.5) * math.sin(lean), -(k + 0.5) * math.cos(lean)),
+            angle=lean - math.pi / 2.0, restitution=0.8,
+        )
+        for k in range(links)
+    )  # fmt: skip
+    pins = tuple(
+        Revolute(
+            name=f"pin {k}", a=f"link {k}", b=f"link {k - 1}" if k else None, anchor_a=(-0.5, 0.0),
+            anchor_b=(0.5, 0.0) if k else (0.0, 0.0),
+        )
+        for k in range(links)
+    )  # fmt: skip
+    return PlanarScene(bodies=bodies, joints=pins, gravity=(0.0, -9.81), duration=5.0)
+
+
+CASES = (
+    Case("block", stack(1, 1.0, 3.0), "1.6-2.8"),
+    Case("10-stack", stack(10, 1.0, 1.0), "73"),
+    Case("six blocks", six_blocks, "47"),
+    Case("pile of 10", pile_of_ten, "97"),
+    Case("chain of 7", chain, "23"),
+)
+
+
+def faithful_seconds(scene: PlanarScene) -> float:
+    """Wall time of the whole duration."""
+    from reference_engine.contactsim.engine import ContactSim
+    from validation.engines.reference.world import world_of
+
+    sim = ContactSim(world_of(scene))
+    steps = round(scene.duration / FAITHFUL_STEP)
+    began = time.perf_counter()
+    for _ in range(steps):
+        sim.advance(FAITHFUL_STEP)
+    return time.perf_counter() - began
+
+
+def pymunk_seconds(scene: PlanarScene) -> float:
+    defaults = {name: setting.default for name, setting in SETTINGS.items()}
+    world = pymunk_world.World(scene, PYMUNK_STEP, {**defaults, **Pymunk().profile("fair", scene, PYMUNK_STEP)})
+    steps, step, space = round(scene.duration / PYMUNK_STEP), PYMUNK_STEP, world.space
+    began = time.perf_counter()
+    for _ in range(steps):
+        space.step(step)
+    return time.perf_counter() - began
+
+
+def main() -> int:
+    use_kernel_cache()  # before numba is imported: it asks once where
+    print(f"{'ms a simulated second':24} {'faithful':>9} {'pymunk':>9} {'ratio':>6} {'target':>6} {'original':>9}")
+    short = []
+    for case in CASES:
+        scenes = case.scene(FAITHFUL_GAP), case.scene(PYMUNK_GAP)
+        faithful_seconds(scenes[0])  # compiles what is not kept yet
+        times: list[tuple[float, float]] = []
+        while len(times) < REPEATS or sum(map(sum, times)) < LEAST_TIME:
+            times.append((faithful_seconds(scenes[0]), pymunk_seconds(scenes[1])))
+        mine, other = (1e3 * min(column) / scenes[0].duration for column in zip(*times))
+        ratio, target = mine / other, TARGETS.get(case.name)
+        print(f"{case.name:24} {mine:9.2f} {other:9.2f} {ratio:6.2f} {target or '':>6} {case.original:>9}", flush=True)
+        if target:
+            short += [f"{case.name} {ratio:.2f} of at most {target:g}"] if ratio > target else []
+    print(f"faithful mode over pymunk: {'; '.join(short) or 'within the targets'} (block 1, 10-stack 3)")
+    return int(bool(short))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
