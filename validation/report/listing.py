@@ -143,7 +143,7 @@ def representation_table() -> str:
     columns = " | ".join(REPRESENTED)
     rows = [f"| engine | {columns} |", "|---" * (len(REPRESENTED) + 1) + "|"]
     for name in present_engines():
-        takes = getattr(load_engine(engine_of(name)), "takes", frozenset())
+        takes: frozenset[str] = getattr(load_engine(engine_of(name)), "takes", frozenset())
         cells = (
             ", ".join(word for feature, word in words.items() if feature in takes) for words in REPRESENTED.values()
         )

@@ -127,6 +127,7 @@ class DartWorld(MaximalWorld):
             skeleton = dynamics.Skeleton(f"boundary {j}")
             _, node = skeleton.createWeldJointAndBodyNodePair()
             wall = wall_of(boundary, {})
+            assert wall.normal is not None, boundary.kind  # of half-spaces; the others are declined
             self._add_shape(node, dynamics.PlaneShape(wall.normal, float(wall.normal @ wall.origin)), j, 0)
             self._world.addSkeleton(skeleton)
 

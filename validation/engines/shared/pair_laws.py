@@ -20,7 +20,7 @@ from scenarios.scene import Scene
 Quantity = Literal["friction", "restitution"]
 Rule = Literal["product", "geometric-mean", "mean", "min", "max"]
 
-IN_WORDS = {
+HOW_COMBINED = {
     "product": "multiplies the {} of two bodies",
     "mean": "takes the mean of two bodies' {}",
     "min": "takes the smaller {} of two bodies",
@@ -91,7 +91,7 @@ def no_values(engine: str, laws: PairLaws, **rules: Rule) -> str | None:
     """Why an engine that combines two shapes' values by these rules cannot have the scene's laws, or None."""
     for quantity, rule in rules.items():
         if laws.shape_values(quantity, rule) is None:  # type: ignore[arg-type]
-            how = IN_WORDS[rule].format(quantity)
+            how = HOW_COMBINED[rule].format(quantity)
             return f"{engine} {how}; no values give every pair of this scene its own"
     return None
 
