@@ -237,7 +237,8 @@ def compare(record: Json, database: Path, reasons: list[Json]) -> int:
         kind = kind_of(was, now)
         counts[kind] += 1
         names = ["outcome", "verdict", "defects", "settings"]
-        names += ["identity"] if here["platform"] == there["platform"] else []
+        alike = here["platform"] == there["platform"] and ("-" in now["identity"]) == ("-" in was["identity"])
+        names += ["identity"] if alike else []  # "2-...": the second way of making one (records/case.py)
         misses = [f"{name} {now[name]}, was {was[name]}" for name in names if now[name] != was[name]]
         words = [f"reason {now['reason']!r}, was {was['reason']!r}"] if now["reason"] != was["reason"] else []
         why = elsewhere
@@ -245,7 +246,8 @@ def compare(record: Json, database: Path, reasons: list[Json]) -> int:
             if now["version"] != was["version"] and now["engine"] != "reference":
                 why = f"version {now['version']}, was {was['version']}"
             for i, given in enumerate(reasons):
-                if all(fnmatch.fnmatchcase(now[name], given[name]) for name in ("engine", "case")):
+                of = {"engine": now["engine"], "case": now["case"], "kind": kind}
+                if all(fnmatch.fnmatchcase(of[name], given.get(name, "*")) for name in of):
                     why = given["reason"]
                     used.add(i)
             misses += [] if why else ["no reason in recorded/moved.json"]
