@@ -62,7 +62,7 @@ class EllipsoidNeighbours:
         `found` has a row a pair: gap, normal from a to b, point on a, point on b, bound on the gap's error; of pairs
         above the cutoff the first column alone counts, and is a lower bound of the gap.
         """
-        r, o = np.ascontiguousarray(position, np.float64), np.ascontiguousarray(orientation, np.float64)
+        r, o = (np.require(x, np.float64, ["C", "W"]) for x in (position, orientation))
         if r.shape != (len(self._body), 3) or o.shape != (len(self._body), 4):
             raise ValueError(
                 f"position, orientation: shapes {r.shape}, {o.shape}; ({len(self._body)}, 3), ({len(self._body)}, 4)"

@@ -178,7 +178,7 @@ def direction(name: str, given: ArrayLike) -> Array:
 
 def numbers(name: str, given: ArrayLike) -> Array:
     try:
-        return np.ascontiguousarray(given, np.float64)
+        return np.require(given, np.float64, ["C", "W"])
     except (TypeError, ValueError):
         raise ValueError(f"{name}: {given!r:.60}; numbers") from None
 

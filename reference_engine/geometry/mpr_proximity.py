@@ -31,7 +31,7 @@ def mpr_proximities(
     with itself, a pair with one centre: no direction leads out of it.
     """
     check_thickness(shapes)
-    r, o = (np.ascontiguousarray(x, np.float64) for x in (position, orientation))
+    r, o = (np.require(x, np.float64, ["C", "W"]) for x in (position, orientation))
     bodies = len(shapes.kind)
     if r.shape != (bodies, 3) or o.shape != (bodies, 4):
         raise ValueError(f"position, orientation: shapes {r.shape}, {o.shape}; ({bodies}, 3) and ({bodies}, 4)")

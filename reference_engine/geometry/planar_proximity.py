@@ -133,7 +133,7 @@ def boundary_poses(shapes: PlanarShapes, poses: Array, i: int) -> Array:
 
 
 def pose_array(shapes: PlanarShapes, poses: ArrayLike) -> Array:
-    array = np.ascontiguousarray(poses, dtype=np.float64)
+    array = np.require(poses, np.float64, ["C", "W"])  # of what is read-only kernels would be compiled anew
     if array.ndim == 2:
         array = array[None]
     if array.ndim != 3 or array.shape[1:] != (len(shapes.kind), 3):

@@ -36,7 +36,7 @@ def spatial_proximities(
     several do.  Concentric spheres: the normal is +z.
     """
     r, o = np.asarray(position, dtype=np.float64), np.asarray(orientation, dtype=np.float64)
-    r, o = (np.ascontiguousarray(x[None] if x.ndim == 2 else x) for x in (r, o))
+    r, o = (np.require(x[None] if x.ndim == 2 else x, requirements=["C", "W"]) for x in (r, o))
     bodies = len(shapes.kind)
     if r.shape[1:] != (bodies, 3) or o.shape != (len(r), bodies, 4):
         raise ValueError(

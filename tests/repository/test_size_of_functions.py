@@ -132,9 +132,6 @@ EXCEPTIONS: dict[str, dict[str, list[str]]] = {
         "each kind of joint as the engines have it": [
             "validation/engines/shared/joint_tree.py:joint_forest",
         ],
-        "the rules of a verdict in their order, each once": [
-            "validation/judging/judge.py:judge",
-        ],
     },
 }
 

@@ -35,6 +35,7 @@ LAYOUTS = (
     np.asfortranarray,
     lambda x: np.repeat(x, 2, axis=0)[::2],
     lambda x: x.tolist(),
+    lambda x: np.broadcast_to(x, x.shape),  # read-only, as motions are
 )
 
 
