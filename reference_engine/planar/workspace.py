@@ -85,7 +85,7 @@ class Size(NamedTuple):
 
 
 class Cached(NamedTuple):
-    given: tuple[PackedStruct, PackedStruct, PackedStruct]  # solids, forces, rule
+    given: tuple[PackedStruct, PackedStruct, PackedStruct]  # model, forces, rule
     workspace: Workspace
     block: Array  # all arrays of the room
     log: Log

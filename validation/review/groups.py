@@ -244,7 +244,7 @@ def member(occurrence: Occurrence, decisions: Sequence[Decision], run: int, now:
 def assemble(
     branch: str, occurrences: Iterable[Occurrence], decisions: Mapping[int, Sequence[Decision]], run: int, now: datetime
 ) -> list[Group]:
-    """The gravest first. `decisions`: by the number of a sighting's case. `run` is the one that it is looked from."""
+    """The gravest first. `decisions`: by the number of an occurrence's case. `run`: from where one looks."""
     grouped: dict[str, list[Occurrence]] = {}
     for occurrence in occurrences:
         case = occurrence.verdict.case

@@ -281,7 +281,7 @@ def _occurrences(
 def _decisions(
     connection: Connection, occurrences: Iterable[Occurrence], seen_from: BaseRevision, foreign_commits: Sequence[int]
 ) -> dict[int, list[Decision]]:
-    """By the number of a sighting's case: what was said of that case in that group, at whichever run of it on this
+    """By the number of an occurrence's case: what was said of that case in that group, at whichever run of it on this
     branch or its base."""
     by_history = {
         (s.since.run, s.verdict.word, s.verdict.case.identity.key, s.verdict.case.engine_label): s.number

@@ -57,7 +57,8 @@ def test_what_flights_cannot_be_is_declined_in_words() -> None:
     two = space(solid(cube, "one"), solid(cube, "two", position=(3.0, 0.0, 0.0)), duration=1.0)
     assert "'one' and 'two', of which not both are round" in str(engine.declines(with_law(two, "stronge")))
     grouped = with_law(two, "stronge", impact_order="grouped")
-    assert "'stronge' is one place's; places in 'grouped' order have newton or poisson" in str(engine.declines(grouped))
+    declined = str(engine.declines(grouped))
+    assert "'stronge' is for one contact; contacts in 'grouped' order have newton or poisson" in declined
     assert engine.declines(with_law(scene(box(), duration=1.0), "stronge")) is None
 
 

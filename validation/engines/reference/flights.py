@@ -42,14 +42,14 @@ LAWS = {  # of a scene: of `simulate_flights`
     "stick-or-slip": "stick-or-slip",
 }
 OWN_LAW = "newton"  # of a scene that names the order alone
-SEVERAL = ("newton", "poisson")  # laws of places that are struck simultaneously or in groups
+SEVERAL = ("newton", "poisson")  # laws of contacts that are struck simultaneously or in groups
 ONLY = "by the law of impact {!r} the reference engine has flights and impacts alone; this scene has {}"
 
 
 def declines(scene: Scene) -> str | None:
     law, order = scene.contact.impact_law or OWN_LAW, scene.contact.impact_order
     if order not in (None, "sequential") and law not in SEVERAL:
-        return f"the law of impact {law!r} is one place's; places in {order!r} order have {' or '.join(SEVERAL)}"
+        return f"the law of impact {law!r} is for one contact; contacts in {order!r} order have {' or '.join(SEVERAL)}"
     if scene.joints or has_applied_forces(scene):
         return ONLY.format(law, "joints" if scene.joints else "springs, thrusters or damping")
     round_ones = {body.name for body in scene.bodies if isinstance(body.shape, (Disc, Sphere))}
