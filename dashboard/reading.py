@@ -9,12 +9,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from scenarios.scene import Scene
 from validation.judging.verdict import Verdict
-from validation.metrics.observation import MismatchError
 from validation.records.case import Case, Result
 from validation.records.stored import Point
-from validation.report.motion import Track
+from validation.report.motion_files import tracks_of
 from validation.report.player import Theme, motion_html
 from validation.review.groups import TELLING, Group, waived
 from validation.review.lineage import main_branches
@@ -246,24 +244,11 @@ def player(tracks: Sequence[tuple[str, Result]], title: str, *, ghost: bool = Fa
 
 @st.cache_data(show_spinner="measuring the motion", max_entries=30)
 def _player(where: str, tracks: tuple[tuple[str, int], ...], title: str, ghost: bool, bare: bool, theme: Theme) -> str:
-    from validation.metrics.curves import curves
-
     store = _store(where)
-    results = [(label, store.result(number)) for label, number in tracks]
     try:
-        scene: Scene = store.scene(results[0][1].case.scene_hash)
+        scene, found = tracks_of(store, [(label, store.result(number)) for label, number in tracks], notes=False)
     except StoreError:  # of a database that was made by hand
         return ""
-    found = []
-    for label, result in results:
-        trajectory = store.trajectory(result.trajectory_key)
-        if trajectory is None or result.case.scene_hash != results[0][1].case.scene_hash:
-            continue
-        try:
-            series, near = curves(scene, trajectory)
-        except MismatchError:
-            continue
-        found.append(Track(label=label, trajectory=trajectory, series=series, near=near))
     return motion_html(scene, found, title, ghost=ghost, bare=bare, theme=theme) if found else ""
 
 

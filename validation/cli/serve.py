@@ -36,7 +36,7 @@ from validation.records.names import engine_token
 from validation.report.comparison import comparison_line, render_comparison
 from validation.report.hints import rerun_arguments
 from validation.report.jsonl import finite
-from validation.report.motion_files import case_tracks, motion_files
+from validation.report.motion_files import motion_files, tracks_of
 from validation.report.player import motion_html
 from validation.report.sentences import reason_of, summary
 from validation.report.table import render_table
@@ -207,14 +207,14 @@ def _motion(store: Store, result: Result, folder: Path) -> dict[str, Any]:
     if moved is None:
         why = f" ({result.reason})" if result.reason else ""
         raise click.ClickException(f"{case.label} × {engine_token(case)}: no motion, {result.outcome}{why}")
-    scene = store.scene(case.scene_hash)
+    scene, tracks = tracks_of(store, [(case.engine_label, result)])
     names = ("time", "position", "velocity", "angle", "orientation", "spin")
     arrays = {name: getattr(moved, name) for name in names if hasattr(moved, name)}
     if moved.contacts is not None:
         parts = ("sample", "a", "b", "point", "normal", "gap", "impulse")
         arrays |= {f"contact_{name}": getattr(moved.contacts, name) for name in parts}
     np.savez(folder / "motion.npz", **arrays)
-    page = motion_html(scene, case_tracks(store, scene, [result]), f"{case.label} × {engine_token(case)}")
+    page = motion_html(scene, tracks, f"{case.label} × {engine_token(case)}")
     (folder / "motion.html").write_text(page, encoding="utf-8")
     return {
         "scenario": case.label,

@@ -44,17 +44,16 @@ def command(
     """
     from validation.cli.showing import find_cases, verdict_lines
     from validation.report.motion import motion_gif, motion_png
-    from validation.report.motion_files import case_tracks
+    from validation.report.motion_files import tracks_of
     from validation.report.player import motion_html
     from validation.report.table import render_case
     from validation.store import open_store
 
     with open_store(database) as store:
         number, results = find_cases(store, scenario, engines, run, database)
-        scene = store.scene(results[0].case.scene_hash)
+        scene, tracks = tracks_of(store, [(result.case.engine_label, result) for result in results])
         if at is not None and not 0.0 <= at <= scene.duration:
             raise click.UsageError(f"--at: {at:g} is out of range; allowed: 0 to {scene.duration:g} s")
-        tracks = case_tracks(store, scene, results)
         judged = verdict_lines(results, store.verdicts(number))
     title = f"{results[0].case.label}, run {number}"
     click.echo("\n".join([render_case(results), *judged]))

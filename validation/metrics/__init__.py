@@ -3,17 +3,18 @@
     measure(scenario, trajectory) -> (Measurement, ...)
 
 One file a noun, with its METRICS at the end: pure functions of an `Observation`, each with its unit, the law that it
-measures and the template of its sentence. The order of the files below is that of reports. `step_time` is measured
-where the steps are timed.
+measures and the template of its sentence. The order of the files below is that of reports.
 """
 
 from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scenarios.scenario import Scenario
 from validation.metrics import cone, energy, impact, joint_gap, momentum, penetration, rest, truth_error
 from validation.metrics.metric import Metric
 from validation.metrics.observation import Observation
-from validation.metrics.step_time import step_time
 from validation.records.measurement import Measurement
 from validation.records.trajectory import Trajectory
 
@@ -34,3 +35,8 @@ def measure(scenario: Scenario, trajectory: Trajectory) -> tuple[Measurement, ..
     observation = Observation(scenario=scenario, trajectory=trajectory)
     found = (metric.of(observation) for name, metric in METRICS.items() if name not in scenario.meaningless)
     return tuple(measurement for measurement in found if measurement is not None)
+
+
+def step_time(step_times: NDArray[np.float64]) -> float:
+    """s: mean wall time of the (N,) steps of a simulation, s each; NaN without steps. Take the least of several."""
+    return float(np.mean(step_times)) if len(step_times) else float("nan")

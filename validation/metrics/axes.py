@@ -1,4 +1,4 @@
-"""Vectors in space: in the axes of the world and of a body, and their product."""
+"""Vectors and rotations: in the axes of the world and of a body, and their products."""
 
 from __future__ import annotations
 
@@ -27,6 +27,19 @@ def cross(a: Array, b: Array) -> Array:
     """a x b of (..., 3); several times quicker than numpy's for short arrays."""
     ax, ay, az, bx, by, bz = a[..., 0], a[..., 1], a[..., 2], b[..., 0], b[..., 1], b[..., 2]
     return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
+
+
+def moment(arm: Array, force: Array) -> Array:
+    """arm x force: (..., 1) in the plane, (..., 3) in space."""
+    if arm.shape[-1] == 3:
+        return cross(arm, force)
+    return (arm[..., 0] * force[..., 1] - arm[..., 1] * force[..., 0])[..., None]
+
+
+def rotation_from(p: Array, q: Array) -> tuple[Array, Array]:
+    """q p*, the rotation that takes orientation p to q: its scalar (..., 1) and vector (..., 3), world axes."""
+    w, u, w0, u0 = q[..., :1], q[..., 1:], p[..., :1], p[..., 1:]
+    return w * w0 + (u * u0).sum(axis=-1, keepdims=True), w0 * u - w * u0 - np.cross(u, u0)
 
 
 def turned(vector: Array, rotation: Array) -> Array:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from reference_engine.dense import norm
-from validation.metrics.axes import cross, to_body_axes, to_world_axes
+from validation.metrics.axes import moment, to_body_axes, to_world_axes
 from validation.metrics.flight import applied_wrenches, outer_acceleration
 from validation.metrics.metric import Metric, Sentence
 from validation.metrics.observation import (
@@ -119,29 +119,19 @@ def unexplained(o: Observation, contacts: Contacts) -> tuple[Array, Array, Array
         at = (contacts.sample[of_body], side[of_body])
         j, arm = sign * contacts.impulse[of_body], contacts.point[of_body] - x[at]
         np.add.at(total, at, j)
-        np.subtract.at(angular, at, torque(arm, j))
+        np.subtract.at(angular, at, moment(arm, j))
         np.add.at(scale, at, length(j))
-    earlier = angular - torque(np.diff(x, axis=0, prepend=x[:1]), total)
+    earlier = angular - moment(np.diff(x, axis=0, prepend=x[:1]), total)
     return length(linear - total), np.minimum(length(angular), length(earlier)), scale
-
-
-def torque(arm: Array, force: Array) -> Array:
-    """(..., 1) in the plane, (..., 3) in space."""
-    if arm.shape[-1] == 3:
-        return cross(arm, force)
-    return (arm[..., 0] * force[..., 1] - arm[..., 1] * force[..., 0])[..., None]
 
 
 METRICS = (
     Metric(
-        measure=cone_violation,
-        unit="1",
-        better="lower",
-        noise="round-off",
+        cone_violation,
+        "1",
+        "round-off",
         happens="perhaps",
         law="friction cone",
-        sentence=Sentence(
-            "reported contact forces leave the friction cone by {new} of their size",
-        ),
+        sentence=Sentence("reported contact forces leave the friction cone by {new} of their size"),
     ),
 )

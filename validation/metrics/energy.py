@@ -144,11 +144,9 @@ def _poses(o: Observation) -> list[tuple[Array, ...]]:
 
 METRICS = (
     Metric(
-        measure=energy_drift,
-        unit="J",
-        better="lower",
-        noise="tolerance",
-        happens="always",
+        energy_drift,
+        "J",
+        "tolerance",
         law="energy kept",
         sentence=Sentence(
             "the energy departs by {new} from what it was",
@@ -156,15 +154,12 @@ METRICS = (
         ),
     ),
     Metric(
-        measure=energy_gain,
-        unit="J",
-        better="lower",
-        noise="tolerance",
-        happens="always",
+        energy_gain,
+        "J",
+        "tolerance",
         law="energy not gained",
         sentence=Sentence(
-            "{new} of energy come from nowhere",
-            of_subject="{subject} gains {new} of energy from nowhere",
+            "{new} of energy come from nowhere", of_subject="{subject} gains {new} of energy from nowhere"
         ),
     ),
 )

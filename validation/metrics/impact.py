@@ -26,12 +26,11 @@ from numpy.typing import NDArray
 
 from reference_engine.dense import mul, norm, roots
 from reference_engine.elementary import squared
-from validation.metrics.approach import moment, rates
 from validation.metrics.axes import cross, to_body_axes
 from validation.metrics.flight import applied_wrenches, flight, outer_acceleration, outer_spin_rate
 from validation.metrics.metric import Metric, Sentence
 from validation.metrics.observation import Array, Observation, free, free_inertia, length, reach, shared
-from validation.metrics.proximity import pairs, proximities
+from validation.metrics.proximity import normal_moment, pairs, proximities, rates
 from validation.records.trajectory import PlanarTrajectory
 
 IMPACT_SPEED = 1e-3  # m/s: slower approaches are none
@@ -170,7 +169,8 @@ def gap_and_rate(o: Observation, a: int, b: int, k: int) -> tuple[float, float] 
             acceleration = np.broadcast_to(outer_acceleration(o), o.trajectory.velocity.shape)[k, body]
             rate -= sign * lag * float(mul(near.normal[row], acceleration))
             if applied_wrenches(o) is not None:
-                arm = moment(o, near.b if sign > 0.0 else near.a, near.point_b if sign > 0.0 else near.point_a)[row]
+                indices, points = (near.b, near.point_b) if sign > 0.0 else (near.a, near.point_a)
+                arm = normal_moment(o, indices, points)[row]
                 rate -= sign * lag * float(mul(arm, outer_spin_rate(o)[k, body]))
     return float(near.gap[row]), rate
 
@@ -185,15 +185,4 @@ def hermite_root(t0: float, t1: float, first: tuple[float, float], second: tuple
     return t0 + h * min(real) if real else None
 
 
-METRICS = (
-    Metric(
-        measure=impact_count,
-        unit="1",
-        better="neither",
-        noise="exact",
-        happens="always",
-        sentence=Sentence(
-            "{new} impacts happen",
-        ),
-    ),
-)
+METRICS = (Metric(impact_count, "1", "exact", better="neither", sentence=Sentence("{new} impacts happen")),)

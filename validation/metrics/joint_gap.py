@@ -59,15 +59,10 @@ def anchor(o: Observation, name: str | None, point: tuple[float, ...]) -> Array:
 
 METRICS = (
     Metric(
-        measure=joint_gap,
-        unit="m",
-        better="lower",
-        noise="tolerance",
-        happens="always",
+        joint_gap,
+        "m",
+        "tolerance",
         law="joints hold",
-        sentence=Sentence(
-            "joints come apart by {new}",
-            of_subject="{subject} comes apart by {new} at its joints",
-        ),
+        sentence=Sentence("joints come apart by {new}", of_subject="{subject} comes apart by {new} at its joints"),
     ),
 )

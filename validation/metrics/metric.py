@@ -1,18 +1,18 @@
-"""What a metric is: a documented pure function, its unit, which way is better, how it repeats."""
+"""What a metric is: a documented pure function, its unit, which way is better, how it repeats, what it resolves."""
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 import numpy as np
 
+from reference_engine.dense import norm
+from reference_engine.elementary import squared
 from scenarios.scenario import Noise
-from validation.metrics.observation import Observation
-from validation.metrics.resolution import round_off, step_fall
+from validation.metrics.observation import Observation, free, free_mass, point_speed, shared, size
 from validation.records.measurement import Better, Measurement
 
 Happens = Literal["always", "perhaps"]
@@ -40,15 +40,15 @@ class Sentence:
     never: str = ""  # where what the metric is about has not happened; "": it is no number
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Metric:
     measure: Callable[[Observation], float | Reading | None]
     """NaN: what it is about has not happened. None: it says nothing about such a scene, and is left out."""
     unit: str
-    better: Better
-    noise: Noise
-    """Where the scenario does not say."""
-    happens: Happens
+    noise: Noise  # where the scenario does not say
+    _: KW_ONLY
+    better: Better = "lower"
+    happens: Happens = "always"
     law: str = ""  # the law or invariant that it measures; every metric of which less is better has one
     sentence: Sentence = Sentence()
 
@@ -56,36 +56,73 @@ class Metric:
     def name(self) -> str:
         return self.measure.__name__
 
-    @property
-    def summary(self) -> str:
-        """The first sentence of its documentation."""
-        return " ".join((inspect.getdoc(self.measure) or "").split("\n\n", 1)[0].split())
-
     def of(self, observation: Observation) -> Measurement | None:
+        """None where it says nothing about such a scene."""
         with np.errstate(over="ignore", invalid="ignore"):  # speeds may be as large as doubles are
-            return self._of(observation)
-
-    def _of(self, observation: Observation) -> Measurement | None:
-        found = self.measure(observation)
-        if found is None:
-            return None
-        reading = found if isinstance(found, Reading) else Reading(value=found)
-        unit = reading.unit or self.unit
-        noise = observation.scenario.noise.get(self.name, self.noise)
-        resolution = reading.resolution
-        if noise not in ("exact", "timing"):
-            step = step_fall(observation, unit) if noise in ("step", "chaotic") else 0.0
-            open_to_doubt = max(round_off(observation, unit), step)
-            if open_to_doubt > 0.0:
-                resolution = max(resolution or 0.0, open_to_doubt)
+            found = self.measure(observation)
+            if found is None:
+                return None
+            reading = found if isinstance(found, Reading) else Reading(value=found)
+            unit, noise = reading.unit or self.unit, observation.scenario.noise.get(self.name, self.noise)
+            resolution = reading.resolution
+            if noise not in ("exact", "timing"):
+                step = step_fall(observation, unit) if noise in ("step", "chaotic") else 0.0
+                open_to_doubt = max(round_off(observation, unit), step)
+                if open_to_doubt > 0.0:
+                    resolution = max(resolution or 0.0, open_to_doubt)
         value = float(reading.value)
         if math.isnan(value) and self.happens == "always":
             value = math.inf  # a sum or difference of what is beyond the largest double
-        return Measurement(
-            metric=self.name,
-            value=value,
-            unit=unit,
-            better=reading.better or self.better,
-            noise=noise,
-            resolution=resolution,
-        )
+        better = reading.better or self.better
+        return Measurement(metric=self.name, value=value, unit=unit, better=better, noise=noise, resolution=resolution)
+
+
+# --- what a measurement cannot resolve ------------------------------------------------------------------------------
+#
+# The reasons are single precision, and the time step at a contact. A body that starts in contact is held from the first
+# step on; where round-off puts it 1e-12 m off, it falls freely through that step first: by g dt^2, at g dt. Every later
+# contact is found as late. In runs of the same code all of this is noise, and the falls of several bodies are
+# independent: they add like a random walk.
+
+SINGLE = 1e-6  # of the scale of a quantity: single precision, several operations
+LEAST_SHARE = 0.01  # ratios of impulses are taken to a scale that may be as small a share of the largest
+
+
+@shared
+def scales(o: Observation) -> dict[str, float]:
+    """Of each unit the largest that the motion has of it."""
+    M, L, v = float(free_mass(o).sum()), size(o), float(point_speed(o).max())
+    momentum = M * v
+    return {
+        "m": L,
+        "rad": 1.0,
+        "m/s": v,
+        "J": 0.5 * momentum * v,
+        "kg m/s": momentum,
+        "kg m^2/s": momentum * L,
+        "1": 1.0 / LEAST_SHARE,
+    }
+
+
+def round_off(o: Observation, unit: str) -> float:
+    """In `unit`: what single precision leaves open; 0 where that says nothing, or the scale is beyond all bounds."""
+    scale = scales(o).get(unit, 0.0)
+    return SINGLE * scale if math.isfinite(scale) else 0.0
+
+
+def step_fall(o: Observation, unit: str) -> float:
+    """In `unit`: what free fall through a time step leaves open. With F free bodies of mass M, reach L/2
+
+    d = (1 + sqrt(F)) g dt^2 (m),  2 d / L (rad),  d / dt (m/s),  M g d (J),  M d / dt (kg m/s),  d / (g dt) (s)
+    """
+    g, dt, M = float(norm(o.gravity)), o.trajectory.dt, float(free_mass(o).sum())
+    several = 1.0 + math.sqrt(int(free(o).sum()))
+    d = several * g * squared(dt)
+    return {
+        "m": d,
+        "rad": 2.0 * d / size(o),
+        "m/s": d / dt,
+        "J": M * g * d,
+        "kg m/s": M * d / dt,
+        "s": several * dt,
+    }.get(unit, 0.0)

@@ -17,7 +17,7 @@ import numpy as np
 
 from reference_engine.dense import mul
 from scenarios.scene import Damping, Scene
-from validation.metrics.axes import cross, to_body_axes, to_world_axes, turned
+from validation.metrics.axes import cross, moment, to_body_axes, to_world_axes, turned
 from validation.metrics.metric import Metric, Sentence
 from validation.metrics.observation import Array, Observation, free, free_inertia, free_mass, length
 from validation.records.trajectory import PlanarTrajectory
@@ -65,8 +65,7 @@ def angular_momentum(o: Observation, lag: float = 0.0) -> Array:
     )
     inertia = free_inertia(o)[moving]
     if isinstance(o.trajectory, PlanarTrajectory):
-        orbital = x[..., 0] * v[..., 1] - x[..., 1] * v[..., 0]
-        return (mul(orbital, m) + mul(o.trajectory.spin[:, moving], inertia))[:, None]
+        return (mul(moment(x, v)[..., 0], m) + mul(o.trajectory.spin[:, moving], inertia))[:, None]
     q, spin = o.trajectory.orientation[:, moving], o.trajectory.spin[:, moving]
     own = to_world_axes(q, inertia * to_body_axes(q, spin))
     if lag != 0.0:  # a turn about w leaves w: R I R^T w is turned as the body is
@@ -76,25 +75,17 @@ def angular_momentum(o: Observation, lag: float = 0.0) -> Array:
 
 METRICS = (
     Metric(
-        measure=momentum_drift,
-        unit="kg m/s",
-        better="lower",
-        noise="round-off",
-        happens="always",
+        momentum_drift,
+        "kg m/s",
+        "round-off",
         law="momentum kept",
-        sentence=Sentence(
-            "momentum changes by {new} without a cause",
-        ),
+        sentence=Sentence("momentum changes by {new} without a cause"),
     ),
     Metric(
-        measure=angular_momentum_drift,
-        unit="kg m^2/s",
-        better="lower",
-        noise="tolerance",
-        happens="always",
+        angular_momentum_drift,
+        "kg m^2/s",
+        "tolerance",
         law="momentum kept",
-        sentence=Sentence(
-            "angular momentum changes by {new} without a cause",
-        ),
+        sentence=Sentence("angular momentum changes by {new} without a cause"),
     ),
 )

@@ -60,50 +60,38 @@ def gap_final(o: Observation) -> float | None:
 
 METRICS = (
     Metric(
-        measure=penetration_mean,
-        unit="m",
-        better="lower",
-        noise="step",
-        happens="always",
+        penetration_mean,
+        "m",
+        "step",
         law="no overlap",
         sentence=Sentence(
-            "bodies sink {new} into one another on average",
-            of_subject="{subject} sinks {new} on average",
+            "bodies sink {new} into one another on average", of_subject="{subject} sinks {new} on average"
         ),
     ),
     Metric(
-        measure=penetration_max,
-        unit="m",
-        better="lower",
-        noise="step",
-        happens="always",
+        penetration_max,
+        "m",
+        "step",
+        law="no overlap",
+        sentence=Sentence("bodies sink up to {new} into one another", of_subject="{subject} sinks by up to {new}"),
+    ),
+    Metric(
+        penetration_final,
+        "m",
+        "step",
         law="no overlap",
         sentence=Sentence(
-            "bodies sink up to {new} into one another",
-            of_subject="{subject} sinks by up to {new}",
+            "at the end bodies are {new} deep in one another", of_subject="at the end {subject} has sunk by {new}"
         ),
     ),
     Metric(
-        measure=penetration_final,
-        unit="m",
-        better="lower",
-        noise="step",
-        happens="always",
-        law="no overlap",
-        sentence=Sentence(
-            "at the end bodies are {new} deep in one another",
-            of_subject="at the end {subject} has sunk by {new}",
-        ),
-    ),
-    Metric(
-        measure=gap_final,
-        unit="m",
+        gap_final,
+        "m",
+        "step",
         better="neither",
-        noise="step",
         happens="perhaps",
         sentence=Sentence(
-            "at the end the smallest gap is {new}",
-            never="at the end no two bodies are near one another",
+            "at the end the smallest gap is {new}", never="at the end no two bodies are near one another"
         ),
     ),
 )

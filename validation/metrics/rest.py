@@ -8,7 +8,9 @@ Speeds are as recorded: what rests has no acceleration that a lag between veloci
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,12 +18,14 @@ import numpy as np
 from reference_engine import elementary
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import squared
+from validation.metrics.axes import rotation_from
 from validation.metrics.metric import Metric, Sentence
 from validation.metrics.observation import Array, Observation, free, length, point_speed, reach, shared, size
 from validation.metrics.proximity import pairs
 from validation.records.trajectory import PlanarTrajectory
 
 REST_SPEED = 0.01  # of sqrt(g L)
+NEVER = "bodies do not come to rest"
 TENTH = 0.1  # of the window: drift is from the mean over the first to the mean over the last
 
 
@@ -53,32 +57,35 @@ def rest_start(o: Observation) -> float:
     return float(o.time[first])
 
 
-def jitter_velocity(o: Observation) -> float | None:
+def at_rest(part: Callable[[Stillness], float]) -> Callable[[Observation], float | None]:
+    """Of the last half of the time at rest; None where nothing can rest, NaN where something never does."""
+
+    @functools.wraps(part)
+    def measure(o: Observation) -> float | None:
+        if not can_rest(o):
+            return None
+        still = stillness(o)
+        return math.nan if still is None else part(still)
+
+    return measure
+
+
+@at_rest
+def jitter_velocity(still: Stillness) -> float:
     """Root mean square over time and bodies of the speed at rest, spin counted at the body's furthest point."""
-    if not can_rest(o):
-        return None
-    still = stillness(o)
-    return math.nan if still is None else math.sqrt(float((mul(still.weight, squared(still.speed))).mean()))
+    return math.sqrt(float((mul(still.weight, squared(still.speed))).mean()))
 
 
-def jitter_position(o: Observation) -> float | None:
-    """Root mean square over time and bodies of the displacement from the mean place at rest, rotation included."""
-    if not can_rest(o):
-        return None
-    still = stillness(o)
-    if still is None:
-        return math.nan
+@at_rest
+def jitter_position(still: Stillness) -> float:
+    """Root mean square over time and bodies of the displacement from the mean position at rest, rotation included."""
     mean = np.einsum("w,wfi->fi", still.weight, still.position)
     return math.sqrt(float((mul(still.weight, squared(length(still.position - mean)))).mean()))
 
 
-def rest_drift(o: Observation) -> float | None:
+@at_rest
+def rest_drift(still: Stillness) -> float:
     """How far the body that creeps most gets, from the first tenth to the last tenth of the window, means of each."""
-    if not can_rest(o):
-        return None
-    still = stillness(o)
-    if still is None:
-        return math.nan
     passed = np.cumsum(still.weight)
     first, last = still.position[passed <= max(TENTH, passed[0])], still.position[passed >= 1.0 - TENTH]
     return float(length(last.mean(axis=0) - first.mean(axis=0)).max())
@@ -110,10 +117,7 @@ def stillness(o: Observation) -> Stillness | None:
 
 def rotation_vector(orientation: Array) -> Array:
     """(W, F, 3) rad: of q q0*, the turn since the first sample, world axes."""
-    w, u = orientation[..., :1], orientation[..., 1:]
-    w0, u0 = w[:1], u[:1]
-    vector = w0 * u - w * u0 - np.cross(u, u0)
-    scalar = w * w0 + (u * u0).sum(axis=2, keepdims=True)
+    scalar, vector = rotation_from(orientation[:1], orientation)
     vector, scalar = np.where(scalar < 0.0, -vector, vector), np.abs(scalar)
     sine = length(vector)[..., None]
     # sinc-like and smooth at 0, where angle / sine tends to 2
@@ -122,54 +126,41 @@ def rotation_vector(orientation: Array) -> Array:
 
 METRICS = (
     Metric(
-        measure=rest_time,
-        unit="s",
+        rest_time,
+        "s",
+        "step",
         better="neither",
-        noise="step",
         happens="perhaps",
         sentence=Sentence(
-            "bodies come to rest after {new}",
-            of_subject="{subject} comes to rest after {new}",
-            never="bodies do not come to rest",
+            "bodies come to rest after {new}", of_subject="{subject} comes to rest after {new}", never=NEVER
         ),
     ),
     Metric(
-        measure=rest_drift,
-        unit="m",
-        better="lower",
-        noise="round-off",
+        rest_drift,
+        "m",
+        "round-off",
+        happens="perhaps",
+        law="rest",
+        sentence=Sentence("bodies at rest creep by {new}", of_subject="{subject} creeps by {new} at rest", never=NEVER),
+    ),
+    Metric(
+        jitter_velocity,
+        "m/s",
+        "round-off",
         happens="perhaps",
         law="rest",
         sentence=Sentence(
-            "bodies at rest creep by {new}",
-            of_subject="{subject} creeps by {new} at rest",
-            never="bodies do not come to rest",
+            "bodies at rest tremble at {new}", of_subject="{subject} trembles at {new} when at rest", never=NEVER
         ),
     ),
     Metric(
-        measure=jitter_velocity,
-        unit="m/s",
-        better="lower",
-        noise="round-off",
+        jitter_position,
+        "m",
+        "round-off",
         happens="perhaps",
         law="rest",
         sentence=Sentence(
-            "bodies at rest tremble at {new}",
-            of_subject="{subject} trembles at {new} when at rest",
-            never="bodies do not come to rest",
-        ),
-    ),
-    Metric(
-        measure=jitter_position,
-        unit="m",
-        better="lower",
-        noise="round-off",
-        happens="perhaps",
-        law="rest",
-        sentence=Sentence(
-            "bodies at rest tremble by {new}",
-            of_subject="{subject} trembles by {new} when at rest",
-            never="bodies do not come to rest",
+            "bodies at rest tremble by {new}", of_subject="{subject} trembles by {new} when at rest", never=NEVER
         ),
     ),
 )

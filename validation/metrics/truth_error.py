@@ -9,6 +9,7 @@ import numpy as np
 
 from reference_engine import elementary
 from scenarios.truth import Motion
+from validation.metrics.axes import rotation_from
 from validation.metrics.impact import impact_time, impacts
 from validation.metrics.metric import Metric, Reading, Sentence
 from validation.metrics.observation import Array, Flags, Observation, length, shared
@@ -60,9 +61,7 @@ def truth_error_angle(o: Observation) -> float | None:
 
 def rotation_between(q: Array, p: Array) -> Array:
     """(...,) rad in [0, pi]: angle of q p*; accurate also where it is small. (..., 4), (..., 4)"""
-    w, u, w0, u0 = q[..., :1], q[..., 1:], p[..., :1], p[..., 1:]
-    vector = w0 * u - w * u0 - np.cross(u, u0)
-    scalar = w * w0 + (u * u0).sum(axis=-1, keepdims=True)
+    scalar, vector = rotation_from(p, q)
     return 2.0 * elementary.atan2(length(vector), np.abs(scalar[..., 0]))
 
 
@@ -98,22 +97,17 @@ def truth_error_goal(o: Observation) -> Reading | None:
 
 METRICS = (
     Metric(
-        measure=truth_error_goal,
-        unit="1",
-        better="lower",
-        noise="tolerance",
+        truth_error_goal,
+        "1",
+        "tolerance",
         happens="perhaps",
         law="exact solution",
-        sentence=Sentence(
-            "{name} is off by {new}",
-            never="what the scene is about does not happen",
-        ),
+        sentence=Sentence("{name} is off by {new}", never="what the scene is about does not happen"),
     ),
     Metric(
-        measure=truth_error_position,
-        unit="m",
-        better="lower",
-        noise="tolerance",
+        truth_error_position,
+        "m",
+        "tolerance",
         happens="perhaps",
         law="exact motion",
         sentence=Sentence(
@@ -122,10 +116,9 @@ METRICS = (
         ),
     ),
     Metric(
-        measure=truth_error_angle,
-        unit="rad",
-        better="lower",
-        noise="tolerance",
+        truth_error_angle,
+        "rad",
+        "tolerance",
         happens="perhaps",
         law="exact motion",
         sentence=Sentence(
@@ -134,15 +127,13 @@ METRICS = (
         ),
     ),
     Metric(
-        measure=truth_error_event_time,
-        unit="s",
-        better="lower",
-        noise="tolerance",
+        truth_error_event_time,
+        "s",
+        "tolerance",
         happens="perhaps",
         law="exact impacts",
         sentence=Sentence(
-            "impacts are up to {new} too early or too late",
-            never="an impact that has to happen does not",
+            "impacts are up to {new} too early or too late", never="an impact that has to happen does not"
         ),
     ),
 )

@@ -1,14 +1,19 @@
-"""The motion of a stored case beside the accepted one, as a page that plays it and a picture."""
+"""The motion of a stored case beside the accepted one, as a page that plays it and a picture; with curves below it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
+from reference_engine.geometry.proximities import Proximities
+from scenarios.catalogue.scene_file import scenario_from_scene
 from scenarios.scene import Scene
-from validation.metrics.curves import curves
+from validation.metrics.energy import energy
+from validation.metrics.observation import Array, MismatchError, Observation
+from validation.metrics.proximity import proximities
 from validation.records.case import Result
 from validation.records.names import engine_token
 from validation.report.motion import Track, motion_gif, motion_png
@@ -22,8 +27,8 @@ def motion_files(
     store: Store, result: Result, baseline: Baseline | None, folder: Path, *, moving: bool = False
 ) -> tuple[Path, Path]:
     """The page and the picture, a GIF where it is to move; the folder is made."""
-    scene: Scene = store.scene(result.case.scene_hash)
-    tracks = tracks_of(store, scene, result, baseline)
+    accepted = [("accepted", baseline.result)] if baseline is not None else []
+    scene, tracks = tracks_of(store, [(result.case.engine_label, result), *accepted])
     name = re.sub(r"[^\w.=-]+", "-", f"{result.case.label}-{engine_token(result.case)}").strip("-.")[:150]
     folder.mkdir(parents=True, exist_ok=True)
     page, picture = folder / f"{name}.html", folder / f"{name}.{'gif' if moving else 'png'}"
@@ -35,28 +40,34 @@ def motion_files(
     return page, picture
 
 
-def tracks_of(store: Store, scene: Scene, result: Result, baseline: Baseline | None) -> Sequence[Track]:
-    """The motion, and the accepted one if the same bodies move in it."""
-    tracks = case_tracks(store, scene, [result])
-    if baseline is not None and baseline.result.case.scene_hash == result.case.scene_hash:
-        tracks += [replace(track, label="accepted") for track in case_tracks(store, scene, [baseline.result])]
-    return tracks
+def tracks_of(store: Store, named: Sequence[tuple[str, Result]], *, notes: bool = True) -> tuple[Scene, list[Track]]:
+    """The scene of the first case, and a track of each that has a motion of that scene; with `notes`, its profile.
 
-
-def case_tracks(store: Store, scene: Scene, results: Sequence[Result]) -> list[Track]:
-    """A track for each case that has a motion."""
+    Raises StoreError where the scene is not stored.
+    """
+    scene_hash = named[0][1].case.scene_hash
+    scene: Scene = store.scene(scene_hash)
     tracks = []
-    for result in results:
+    for label, result in named:
         trajectory = store.trajectory(result.trajectory_key) if result.trajectory_key else None
-        if trajectory is not None:
-            series, near = curves(scene, trajectory)
-            tracks.append(
-                Track(
-                    label=result.case.engine_label,
-                    note=result.case.identity.profile,
-                    trajectory=trajectory,
-                    series=series,
-                    near=near,
-                )
-            )
-    return tracks
+        if trajectory is None or result.case.scene_hash != scene_hash:
+            continue
+        try:
+            o = Observation(scenario=scenario_from_scene("shown", scene), trajectory=trajectory)
+        except MismatchError:  # of a database that was made by hand
+            continue
+        note = result.case.identity.profile if notes else ""
+        near = proximities(o)
+        tracks.append(Track(label=label, note=note, trajectory=trajectory, series=curves(o, near), near=near))
+    return scene, tracks
+
+
+def curves(o: Observation, near: Proximities) -> dict[str, tuple[Array, Array]]:
+    """Name and unit -> (times, values): energy above its start; the smallest gap where a pair is near."""
+    E = energy(o)
+    least = np.full(len(o.time), np.inf)
+    np.minimum.at(least, near.sample, near.gap)
+    shown = {"energy above start (J)": (o.time, E - E[0])}
+    if (is_near := np.isfinite(least)).any():
+        shown["smallest gap (m)"] = (o.time[is_near], least[is_near])
+    return shown

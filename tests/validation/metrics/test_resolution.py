@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.validation.metrics.motions import DT, GROUND, G, block, measured, planar, plane, scenario, still, times
+from validation.metrics.metric import round_off, step_fall
 from validation.metrics.observation import Observation
-from validation.metrics.resolution import round_off, step_fall
 
 FALL = G * DT**2  # m, of a body that semi-implicit Euler lets fall through one step
 ON_GROUND = plane(block(), boundaries=(GROUND,))
