@@ -7,7 +7,7 @@ import inspect
 import json
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 from scenarios.scene import Scene
@@ -45,8 +45,8 @@ class Within:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    name: str
-    title: str
+    name: str = ""  # the family's
+    title: str = ""  # of a family that gives none, the scene's
     probes: str
     regime: str  # "rest", "impact", "sliding", "rolling", "free motion", "joints", "many bodies"
     scene: Scene
@@ -130,10 +130,8 @@ class Family:
                 )
             values[name] = _convert(f"{self.name}:{name}", value, hints[name])
         made = self.build(**values)
-        return Scenario(
-            **{f: getattr(made, f) for f in Scenario.__dataclass_fields__}
-            | {"name": self.name, "parameters": values, "defaults": self.defaults}
-        )
+        title = made.title or made.scene.title
+        return replace(made, name=self.name, title=title, parameters=values, defaults=self.defaults)
 
 
 def _allowed(hint: Any) -> str:

@@ -68,9 +68,7 @@ def heaps(sizes: tuple[int, ...], seed: int = 1) -> list[Any]:
     """
     from reference_engine import EllipsoidWorld, HalfSpace, SpatialSettings, SphereInterior, Stepper
     from reference_engine.contact_problems.cone_problem import cone_problem
-    from scenarios.catalogue.ellipsoid_lattice import ellipsoid_lattice
-    from scenarios.catalogue.ellipsoids_in_sphere import ellipsoids_in_sphere
-    from scenarios.catalogue.three_ellipsoids import three_ellipsoids
+    from scenarios.catalogue.ellipsoid_heaps import ellipsoid_lattice, ellipsoids_in_sphere, three_ellipsoids
     from validation.engines.reference.ellipsoids import world_of
 
     found: list[Any] = []

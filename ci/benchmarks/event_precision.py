@@ -91,12 +91,11 @@ def ball_scene() -> Scene:
 
 
 def block_scene() -> Scene:
-    from scenarios.catalogue.bodies import block, scene_of
-    from scenarios.catalogue.ground import ground
+    from scenarios.catalogue.bodies import block, lay_ground, scene_of
     from tests.reference_engine.planar.tumbling_oracle import BACK, FALL, HIGH, TILT, WIDE
 
     body = block("planar", "block", size=(WIDE, HIGH), y=FALL, angle=TILT, restitution=BACK)
-    slab = ground("planar", "plane", restitution=BACK)
+    slab = lay_ground("planar", restitution=BACK)
     return scene_of("planar", (body,), slab, title="Tumbling block", duration=2.0)
 
 

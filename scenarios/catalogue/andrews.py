@@ -16,8 +16,8 @@ import numpy as np
 from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array
 from scenarios.catalogue.chebyshev import DenseSolution
+from scenarios.catalogue.laws import OF_REST, OF_TOUCH
 from scenarios.catalogue.linkage import Complex, Linkage
-from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
 from scenarios.scenario import Family, Scenario
 from scenarios.scene import PlanarBody, PlanarScene, Polygon, Revolute, Spring, Thruster
 from scenarios.truth import Goal, Motion, Truth
@@ -156,8 +156,6 @@ def andrews(*, scale: Scale = "bench") -> Scenario:
         return end + float(seen.angle[-1, 0] - poses(seen.time[-1:])[0, 0, 2])
 
     return Scenario(
-        name="andrews",
-        title=scene.title,
         probes="many joints that close three loops, a stiff spring, a crank that turns faster and faster",
         regime="joints",
         scene=scene,

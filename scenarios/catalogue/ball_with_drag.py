@@ -14,12 +14,9 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue import bounce
-from scenarios.catalogue.bodies import Array, G, ball, poses_in_plane, scene_of
-from scenarios.catalogue.ground import Space
-from scenarios.catalogue.ground import ground as lay_ground
-from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
+from scenarios.catalogue.bodies import Array, G, Space, ball, lay_ground, path, poses_in_plane, scene_of
+from scenarios.catalogue.bouncing import MOST_EVENTS, SHORTEST_FLIGHT, apex_after_first_impact
+from scenarios.catalogue.laws import AT_THE_END, MOVING_SHARE, OF_REST, contact_laws
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Damping
 from scenarios.truth import Event, Goal, Motion, Truth
@@ -80,29 +77,21 @@ def ball_with_drag(
     second = flights.impacts[1] if len(flights.impacts) > 1 else flights.rest
     duration = float(min(max(LONGEST, math.ceil(1.05 * second)), math.ceil(1.05 * flights.rest)))
     body = ball(space, "ball", radius=RADIUS, y=RADIUS + height, restitution=restitution)
-    title = f"Ball with drag, e = {restitution:g}"
     scene = scene_of(
-        space, (body,), lay_ground(space, "plane", restitution=restitution), title=title, duration=duration,
-        damping=Damping(quadratic=drag * (body.mass or 1.0)),
+        space, (body,), lay_ground(space, restitution=restitution), title=f"Ball with drag, e = {restitution:g}",
+        duration=duration, damping=Damping(quadratic=drag * (body.mass or 1.0)),
     )  # fmt: skip
 
-    def motion(time: Array) -> Array:
-        pose = np.zeros((len(time), 1, 3))
-        pose[:, 0, 1] = RADIUS + flights.height(np.asarray(time, np.float64))
-        return pose
-
     def apex(found: Motion) -> float:
-        return bounce.apex_after_first_impact(found.time, found.position[:, 0, -1] - RADIUS, height)
+        return apex_after_first_impact(found.time, found.position[:, 0, -1] - RADIUS, height)
 
     events = []
-    for k, time in enumerate(flights.impacts[: bounce.MOST_EVENTS]):
+    for k, time in enumerate(flights.impacts[:MOST_EVENTS]):
         flight = time - (flights.impacts[k - 1] if k else 0.0)
-        if flight < bounce.SHORTEST_FLIGHT or time >= duration:
+        if flight < SHORTEST_FLIGHT or time >= duration:
             break
         events.append(Event(a="ball", b="ground", number=k + 1, time=float(time)))
     return Scenario(
-        name="ball-with-drag",
-        title=title,
         probes="restitution, times of impact where no flight is a parabola, a force that depends on the velocity",
         regime="impact",
         scene=scene,
@@ -110,7 +99,7 @@ def ball_with_drag(
             kind="closed form",
             source="fall and rise against a drag that grows with the square of the speed (tanh and tan); Newton's law",
             span=(0.0, duration),
-            pose=poses_in_plane(scene, motion),
+            pose=poses_in_plane(scene, lambda time: path(time, y=RADIUS + flights.height(time))),
             events=tuple(events),
             goal=Goal(name="first apex", unit="m", exact=float(flights.heights[0]), measure=apex),
             invariants=frozenset({"momentum-x", "energy-not-gained"}),

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Literal
 
@@ -22,13 +21,12 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G, block, scene_of
+from scenarios.catalogue.bodies import Array, G, block, lay_ground, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.ground import ground as lay_ground
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.scenario import Family, Noise, Scenario, Value, Within
+from scenarios.scenario import Family, Noise, Scenario, Within
 from scenarios.scene import ContactLaw, HalfPlane, PairLaw
-from scenarios.truth import Goal, Invariant, Motion, Truth
+from scenarios.truth import Goal, Motion, Truth
 
 LENGTH, WIDTH = 2.0, 0.1  # m
 SLOWEST = 30.0  # s, within which a block that slides has landed
@@ -170,11 +168,11 @@ def block_against_wall(
     rests = lean <= steepest_slide(floor_friction, wall_friction)
     exact = None if rests else fall(lean, floor_friction, wall_friction)
     duration = RESTS if exact is None else round(exact.lands + AFTER, 2)
-    floor = lay_ground("planar", "plane")
     scene = scene_of(
         "planar",
         (body,),
-        floor._replace(boundaries=(*floor.boundaries, HalfPlane(name="wall", normal=(1.0, 0.0)))),
+        lay_ground("planar"),
+        walls=(HalfPlane(name="wall", normal=(1.0, 0.0)),),
         title="Block against a wall" + (", held by friction" if rests else ""),
         duration=duration,
         contact=ContactLaw(
@@ -188,8 +186,6 @@ def block_against_wall(
     if start == "at-gap":
         truth = _from_gap(truth)
     return Scenario(
-        name="block-against-wall",
-        title=scene.title,
         probes="two contacts that share one motion; letting go at the right moment" if exact else "static friction",
         regime="rest" if rests else "sliding",
         scene=scene,
@@ -216,7 +212,6 @@ def _at_rest(lean: float, duration: float) -> Truth:
 def _sliding(exact: Fall, duration: float) -> Truth:
     smooth = exact.mu_f == exact.mu_w == 0.0
     goal = Goal(name="speed away from the wall", unit="m/s", exact=exact.final_speed, measure=_speed_off_wall)
-    kept: set[Invariant] = {"energy-not-gained"}
     return Truth(
         kind="exact ODE",
         source="Newton and Euler for a box on two sliding corners, the wall let go where its force is 0 "
@@ -225,7 +220,7 @@ def _sliding(exact: Fall, duration: float) -> Truth:
         error=1e-12,
         pose=exact.pose,
         goal=goal if smooth else None,
-        invariants=frozenset(kept),
+        invariants=frozenset({"energy-not-gained"}),
     )
 
 
@@ -253,9 +248,13 @@ def _speed_off_wall(motion: Motion) -> float:
     return float(motion.velocity[-1, 0, 0])
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = (
-    {},
-    {"floor_friction": 0.5},
-    {"lean": 0.8, "floor_friction": 0.3, "wall_friction": 0.2},
+FAMILY = Family(
+    "block-against-wall",
+    block_against_wall,
+    (
+        {},
+        {"floor_friction": 0.5},
+        {"lean": 0.8, "floor_friction": 0.3, "wall_friction": 0.2},
+    ),
+    subject="the block at the wall",
 )
-FAMILY = Family("block-against-wall", block_against_wall, CANONICAL, subject="the block at the wall")

@@ -1,4 +1,4 @@
-"""Blocks and balls of the catalogue, in the plane or in space, and exact poses of motions in the plane.
+"""Blocks, balls and the ground of the catalogue, in the plane or in space, and exact poses of motions in the plane.
 
 A planar scene's x and y are a spatial scene's x and z; a planar angle turns x towards up, which in space is a
 rotation about -y.
@@ -7,16 +7,17 @@ rotation about -y.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine import elementary
-from scenarios.catalogue.ground import Ground, Space
 from scenarios.scene import (
     Box,
     Disc,
+    HalfPlane,
+    HalfSpace,
     PlanarBody,
     PlanarScene,
     Polygon,
@@ -30,100 +31,102 @@ from scenarios.scene import (
 
 Array = NDArray[np.float64]
 Body = PlanarBody | SpatialBody
+Space = Literal["planar", "spatial"]
+GroundKind = Literal["plane", "box"]
 
 G = 9.81  # m/s^2
 UNIT = (1.0, 1.0)
+WIDTH, THICKNESS = 40.0, 2.0  # m, of a ground box
 
 
-def block(
+def rectangle(width: float, height: float) -> Polygon:
+    a, b = width / 2.0, height / 2.0
+    return Polygon(vertices=((-a, -b), (a, -b), (a, b), (-a, b)))
+
+
+def turned(angle: float) -> tuple[float, float, float, float]:
+    """The orientation in space of a planar angle, rad."""
+    return elementary.cos(angle / 2.0), 0.0, 0.0 - elementary.sin(angle / 2.0), 0.0
+
+
+def in_plane(
     space: Space,
     name: str,
-    *,
-    size: tuple[float, float] = UNIT,
+    shape: Any,
     x: float = 0.0,
-    y: float,
+    y: float = 0.0,
     angle: float = 0.0,
     velocity: tuple[float, float] = (0.0, 0.0),
     spin: float = 0.0,
-    mass: float = 1.0,
-    depth: float = 1.0,
     across: float = 0.0,
-    friction: float = 0.0,
-    restitution: float = 0.0,
+    **more: Any,
 ) -> Body:
-    """A rectangle of width x height, centre at (x, y); in space a box, `depth` deep, centre at (x, across, y)."""
-    a, b = size[0] / 2.0, size[1] / 2.0
+    """A body of this shape, which is one of that space, at (x, y), in space at (x, across, y), moving in the plane.
+
+    `more`: mass, inertia, friction, restitution, fixed.
+    """
     if space == "planar":
-        shape = Polygon(vertices=((-a, -b), (a, -b), (a, b), (-a, b)))
-        return PlanarBody(
-            name=name,
-            shape=shape,
-            mass=mass,
-            position=(x, y),
-            angle=angle,
-            velocity=velocity,
-            spin=spin,
-            friction=friction,
-            restitution=restitution,
-        )
+        return PlanarBody(name=name, shape=shape, position=(x, y), angle=angle, velocity=velocity, spin=spin, **more)
     return SpatialBody(
-        name=name,
-        shape=Box(size=(size[0], depth, size[1])),
-        mass=mass,
-        position=(x, across, y),
-        orientation=(float(elementary.cos(angle / 2.0)), 0.0, 0.0 - float(elementary.sin(angle / 2.0)), 0.0),
-        velocity=(velocity[0], 0.0, velocity[1]),
-        spin=(0.0, 0.0 - spin, 0.0),
-        friction=friction,
-        restitution=restitution,
-    )
+        name=name, shape=shape, position=(x, across, y), orientation=turned(angle),
+        velocity=(velocity[0], 0.0, velocity[1]), spin=(0.0, 0.0 - spin, 0.0), **more,
+    )  # fmt: skip
 
 
-def ball(
+def block(space: Space, name: str, *, size: tuple[float, float] = UNIT, depth: float = 1.0, **more: Any) -> Body:
+    """A rectangle of width x height, in space a box, `depth` deep; of 1 kg, placed and moving as `in_plane` says."""
+    shape = rectangle(*size) if space == "planar" else Box(size=(size[0], depth, size[1]))
+    return in_plane(space, name, shape, **{"mass": 1.0} | more)
+
+
+def ball(space: Space, name: str, *, radius: float, inertia: float | None = None, **more: Any) -> Body:
+    """A disc, in space a sphere; likewise. `inertia`: kg m^2; solid where left out."""
+    moments = inertia if inertia is None or space == "planar" else (inertia,) * 3
+    shape = Disc(radius=radius) if space == "planar" else Sphere(radius=radius)
+    return in_plane(space, name, shape, inertia=moments, **{"mass": 1.0} | more)
+
+
+def lay_ground(
     space: Space,
-    name: str,
-    *,
-    radius: float,
-    x: float = 0.0,
-    y: float,
-    velocity: tuple[float, float] = (0.0, 0.0),
-    spin: float = 0.0,
-    mass: float = 1.0,
-    inertia: float | None = None,
+    kind: GroundKind = "plane",
     friction: float = 0.0,
     restitution: float = 0.0,
-) -> Body:
-    """A disc, in space a sphere, centre at (x, y). `inertia`: kg m^2; solid where left out."""
-    if space == "planar":
-        return PlanarBody(
-            name=name,
-            shape=Disc(radius=radius),
-            mass=mass,
-            inertia=inertia,
-            position=(x, y),
-            velocity=velocity,
-            spin=spin,
-            friction=friction,
-            restitution=restitution,
+    *,
+    tilt: float = 0.0,
+    width: float = WIDTH,
+) -> Body | HalfPlane | HalfSpace:
+    """A fixed ground named "ground", its top face at height 0, turned by `tilt` (rad, x towards up) at the origin.
+
+    plane: half-plane or half-space. box: a fixed rectangle or box, `width` (m) wide and deep, 2 m thick: half of the
+    contact faults of real engines are invisible on a plane, for pairs of shapes have code of their own.
+    """
+    s, c = elementary.sin(tilt), elementary.cos(tilt)
+    surface: dict[str, Any] = {"friction": friction, "restitution": restitution}
+    if kind == "box":
+        x, up = s * THICKNESS / 2.0, -c * THICKNESS / 2.0
+        return block(
+            space,
+            "ground",
+            size=(width, THICKNESS),
+            depth=width,
+            x=x,
+            y=up,
+            angle=tilt,
+            fixed=True,
+            mass=None,
+            **surface,
         )
-    return SpatialBody(
-        name=name,
-        shape=Sphere(radius=radius),
-        mass=mass,
-        inertia=None if inertia is None else (inertia,) * 3,
-        position=(x, 0.0, y),
-        velocity=(velocity[0], 0.0, velocity[1]),
-        spin=(0.0, 0.0 - spin, 0.0),
-        friction=friction,
-        restitution=restitution,
-    )
+    if space == "planar":
+        return HalfPlane(name="ground", normal=(0.0 - s, c), **surface)
+    return HalfSpace(name="ground", normal=(0.0 - s, 0.0, c), **surface)
 
 
 def scene_of(
     space: Space,
     bodies: tuple[Body, ...],
-    ground: Ground | None = None,
+    ground: Body | HalfPlane | HalfSpace | None = None,
     *,
+    walls: tuple[Any, ...] = (),
     title: str,
     duration: float,
     g: float = G,
@@ -132,20 +135,22 @@ def scene_of(
 ) -> Scene:
     """The scene of these bodies, the free ones first, with gravity g, `lean` rad from straight down towards x.
 
-    `more`: joints, contact, damping.
+    `walls`: boundaries beside the ground; `more`: joints, contact, damping.
     """
     along, down = g * elementary.sin(lean), -g * elementary.cos(lean)
-    below = ground or Ground((), ())
-    common = {
-        "title": title,
-        "duration": duration,
-        "bodies": (*bodies, *below.bodies),
-        "boundaries": below.boundaries,
-        **more,
-    }
+    if isinstance(ground, PlanarBody | SpatialBody):
+        bodies = (*bodies, ground)
+    elif ground is not None:
+        walls = (ground, *walls)
+    common = {"title": title, "duration": duration, "bodies": bodies, "boundaries": walls, **more}
     if space == "planar":
         return PlanarScene(gravity=(along, down), **common)
     return SpatialScene(gravity=(along, 0.0, down), **common)
+
+
+def path(time: Array, x: Array | float = 0.0, y: Array | float = 0.0, angle: Array | float = 0.0) -> Array:
+    """(S, 1, 3) poses of one body; each of the three (S,), or constant."""
+    return np.stack(np.broadcast_arrays(x, y, angle, time)[:3], axis=-1)[:, None]
 
 
 def poses_in_plane(scene: Scene, motion: Callable[[Array], Array]) -> Callable[[Array], Array]:

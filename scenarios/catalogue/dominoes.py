@@ -9,7 +9,6 @@ Source: energy of a rotation about a fixed edge.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -17,11 +16,9 @@ import numpy as np
 from reference_engine import elementary
 from reference_engine.dense import gauss_legendre
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import G, block, scene_of
-from scenarios.catalogue.ground import GroundKind, Space
-from scenarios.catalogue.ground import ground as lay_ground
+from scenarios.catalogue.bodies import G, GroundKind, Space, block, lay_ground, scene_of
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.scenario import Family, Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Within
 from scenarios.truth import Event, Truth
 
 COUNT = 12
@@ -89,8 +86,6 @@ def dominoes(
     scene = scene_of(space, bodies, lay_ground(space, ground, FRICTION), title="Dominoes", duration=DURATION)
     met = first_contact(HEIGHT, THICKNESS, gap, spin)
     return Scenario(
-        name="dominoes",
-        title="Dominoes",
         probes="contacts that come, slide and stay; a heap at rest in the end",
         regime="many bodies",
         scene=scene,
@@ -108,5 +103,4 @@ def dominoes(
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"space": "spatial", "ground": "box"})
-FAMILY = Family("dominoes", dominoes, CANONICAL, subject="the row of dominoes")
+FAMILY = Family("dominoes", dominoes, ({}, {"space": "spatial", "ground": "box"}), subject="the row of dominoes")

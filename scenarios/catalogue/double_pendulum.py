@@ -10,7 +10,6 @@ Source: Lagrange's equations for slender rods (Goldstein, Classical Mechanics, c
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
 
@@ -20,12 +19,11 @@ from reference_engine import elementary
 from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import gain_law
-from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
-from scenarios.catalogue.readings import value_at
-from scenarios.scenario import Family, Scenario, Value
+from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law
+from scenarios.catalogue.readings import coordinate_at
+from scenarios.scenario import Family, Scenario
 from scenarios.scene import PlanarBody, PlanarScene, Polygon, Revolute
-from scenarios.truth import Goal, Motion, Truth
+from scenarios.truth import Goal, Truth
 
 LENGTH, THICKNESS = 1.0, 0.05  # m; the thickness is for the eye: the inertia is that of a slender rod
 DURATION = 10.0  # s
@@ -103,8 +101,6 @@ def double_pendulum(*, start: Start = "mild") -> Scenario:
     )
     goal_x = float(poses(exact(np.array([GOAL_TIME]))[:2])[0, 1, 0])
     return Scenario(
-        name="double-pendulum",
-        title=scene.title,
         probes="joints: gap, energy of the integrator",
         regime="joints",
         scene=scene,
@@ -114,7 +110,7 @@ def double_pendulum(*, start: Start = "mild") -> Scenario:
             span=(0.0, SPANS[start]),
             error=ERROR,
             pose=lambda time: poses(exact(time)[:2]),
-            goal=Goal(name="x of the lower rod at 2 s", unit="m", exact=goal_x, measure=_lower_x),
+            goal=Goal(name="x of the lower rod at 2 s", unit="m", exact=goal_x, measure=coordinate_at(GOAL_TIME, 1, 0)),
             invariants=frozenset({"energy"}),
         ),
         headline="energy_drift",
@@ -124,9 +120,4 @@ def double_pendulum(*, start: Start = "mild") -> Scenario:
     )
 
 
-def _lower_x(motion: Motion) -> float:
-    return value_at(motion.time, motion.position[:, 1, 0], GOAL_TIME)
-
-
-CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"start": "level"})
-FAMILY = Family("double-pendulum", double_pendulum, CANONICAL, subject="the double pendulum")
+FAMILY = Family("double-pendulum", double_pendulum, ({}, {"start": "level"}), subject="the double pendulum")

@@ -10,7 +10,6 @@ Sources: Newton's law of restitution; Newton and Euler's laws.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, NamedTuple
 
@@ -18,13 +17,11 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G, poses_in_plane, scene_of
+from scenarios.catalogue.bodies import Array, G, lay_ground, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution, falling_root
-from scenarios.catalogue.ground import ground as lay_ground
-from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.catalogue.meaningless import OF_REST
+from scenarios.catalogue.laws import MOVING_SHARE, OF_REST, contact_laws
 from scenarios.catalogue.rocking_ellipsoid import SEMI_AXES, Ellipse
-from scenarios.scenario import Family, Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ellipsoid, SpatialBody
 from scenarios.truth import Event, Truth
 
@@ -97,7 +94,7 @@ def ellipsoid_drop(
         orientation=(elementary.cos(0.5 * tilt), 0.0, -elementary.sin(0.5 * tilt), 0.0),
         restitution=restitution,
     )
-    scene = scene_of("spatial", (body,), lay_ground("spatial", "plane"), title="Ellipsoid drop", duration=DURATION)
+    scene = scene_of("spatial", (body,), lay_ground("spatial"), title="Ellipsoid drop", duration=DURATION)
     times = [bounce.time]
     if restitution > 0.0:
         again = second_impact(bounce)
@@ -118,8 +115,6 @@ def ellipsoid_drop(
         return np.stack([np.zeros_like(up), up, turned], axis=-1)[:, None]
 
     return Scenario(
-        name="ellipsoid-drop",
-        title="Ellipsoid drop",
         probes="an impact off the middle of a curved body: what it turns, what it keeps",
         regime="impact",
         scene=scene,
@@ -139,5 +134,4 @@ def ellipsoid_drop(
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"restitution": 0.5, "tilt": 0.1})
-FAMILY = Family("ellipsoid-drop", ellipsoid_drop, CANONICAL, subject="the ellipsoid")
+FAMILY = Family("ellipsoid-drop", ellipsoid_drop, ({}, {"restitution": 0.5, "tilt": 0.1}), subject="the ellipsoid")

@@ -18,15 +18,13 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import cubed, squared
-from scenarios.catalogue.bodies import Array, Body, G, block, poses_in_plane, scene_of
+from scenarios.catalogue.bodies import Array, Body, G, Space, block, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.ground import Space
-from scenarios.catalogue.laws import gain_law
-from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
-from scenarios.catalogue.readings import value_at
+from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law
+from scenarios.catalogue.readings import coordinate_at
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Hinge, Revolute
-from scenarios.truth import Goal, Motion, Truth
+from scenarios.truth import Goal, Truth
 
 CRANK, COUPLER, ROCKER, GROUND = 0.5, 1.2, 0.9, 1.1  # m; the crank can turn round
 THICKNESS = 0.04  # m, for the eye: the inertia is that of slender rods
@@ -147,10 +145,9 @@ def four_bar(*, spin: Annotated[float, Within(-20.0, 20.0)] = 6.0, space: Space 
         space, tuple(bodies), title=f"Four-bar linkage, crank at {spin:g} rad/s", duration=DURATION,
         joints=tuple(joints),
     )  # fmt: skip
-    goal = float(poses(exact(np.array([GOAL_TIME]))[:3])[0, 1, 1])
+    height = float(poses(exact(np.array([GOAL_TIME]))[:3])[0, 1, 1])
+    read = coordinate_at(GOAL_TIME, 1, -1)
     return Scenario(
-        name="four-bar",
-        title=scene.title,
         probes="joints that close a loop: gap, energy; in space conditions that are redundant",
         regime="joints",
         scene=scene,
@@ -160,17 +157,13 @@ def four_bar(*, spin: Annotated[float, Within(-20.0, 20.0)] = 6.0, space: Space 
             span=(0.0, DURATION),
             error=1e-11,
             pose=poses_in_plane(scene, lambda time: poses(exact(time)[:3])),
-            goal=Goal(name="height of the coupler at 1.5 s", unit="m", exact=goal, measure=_height),
+            goal=Goal(name="height of the coupler at 1.5 s", unit="m", exact=height, measure=read),
             invariants=frozenset({"energy"}),
         ),
         headline="energy_drift",
         meaningless=OF_REST | OF_TOUCH | {"momentum_drift", "angular_momentum_drift"},
         laws=gain_law(scene, GAIN_SHARE) | {"joint_gap": 0.05 * CRANK},
     )
-
-
-def _height(seen: Motion) -> float:
-    return value_at(seen.time, seen.position[:, 1, -1], GOAL_TIME)
 
 
 FAMILY = Family("four-bar", four_bar, subject="the linkage")

@@ -19,12 +19,11 @@ from reference_engine import elementary
 from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import gain_law
-from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
-from scenarios.catalogue.readings import value_at
+from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law
+from scenarios.catalogue.readings import coordinate_at
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ball, Cylinder, SpatialBody, SpatialScene
-from scenarios.truth import Goal, Motion, Truth
+from scenarios.truth import Goal, Truth
 
 RADIUS, THICKNESS, ARM = 0.2, 0.04, 0.15  # m; ARM from the tip to the centre of mass
 MASS = 1.0  # kg
@@ -92,8 +91,6 @@ def heavy_top(
     )
     goal = float(poses(exact(np.array([GOAL_TIME])))[0, 0, 0])
     return Scenario(
-        name="heavy-top",
-        title=scene.title,
         probes="joints in space: gyroscopic torque through a ball joint, nutation and precession",
         regime="joints",
         scene=scene,
@@ -103,17 +100,13 @@ def heavy_top(
             span=(0.0, DURATION),
             error=1e-11,
             pose=lambda time: poses(exact(time)),
-            goal=Goal(name="x of the centre at 1 s", unit="m", exact=goal, measure=_x),
+            goal=Goal(name="x of the centre at 1 s", unit="m", exact=goal, measure=coordinate_at(GOAL_TIME, 0, 0)),
             invariants=frozenset({"energy"}),
         ),
         headline="truth_error_goal",
         meaningless=OF_REST | OF_TOUCH | {"momentum_drift", "angular_momentum_drift"},
         laws=gain_law(scene, GAIN_SHARE) | {"joint_gap": 0.05 * ARM},
     )
-
-
-def _x(seen: Motion) -> float:
-    return value_at(seen.time, seen.position[:, 0, 0], GOAL_TIME)
 
 
 FAMILY = Family("heavy-top", heavy_top, subject="the top")

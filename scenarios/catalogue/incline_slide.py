@@ -7,18 +7,15 @@ an engine whose answers differ feels the axes of the world.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G, block, poses_in_plane, scene_of
-from scenarios.catalogue.ground import GroundKind, Space
-from scenarios.catalogue.ground import ground as lay_ground
+from scenarios.catalogue.bodies import Array, G, GroundKind, Space, block, lay_ground, path, poses_in_plane, scene_of
 from scenarios.catalogue.laws import MOVING_SHARE, RESTING_SHARE, contact_laws
-from scenarios.scenario import Family, Noise, Scenario, Value, Within
+from scenarios.scenario import Family, Noise, Scenario, Within
 from scenarios.truth import Goal, Invariant, Motion, Truth
 
 Relation = Literal["below", "at", "above"]
@@ -71,10 +68,8 @@ def incline_slide(
     )
 
     def motion(time: Array) -> Array:
-        pose = np.empty((len(time), 1, 3))
-        pose[:, 0, :2] = (x, y) + 0.5 * a * squared(time[:, None]) * down
-        pose[:, 0, 2] = -tilt
-        return pose
+        way = 0.5 * a * squared(time)
+        return path(time, x + way * down[0], y + way * down[1], -tilt)
 
     def distance(motion: Motion) -> float:
         moved = motion.position[-1, 0] - motion.position[0, 0]
@@ -83,8 +78,6 @@ def incline_slide(
     sliding = a > 0.0
     invariants: frozenset[Invariant] = frozenset({"energy-not-gained"} if sliding else {"energy", "rest"})
     return Scenario(
-        name="incline-slide",
-        title=scene.title,
         probes="Coulomb friction: sticking without creep, sliding at the right acceleration",
         regime="sliding",
         scene=scene,
@@ -103,14 +96,18 @@ def incline_slide(
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = (
-    {"relation": "below"},
-    {"relation": "at"},
-    {"relation": "above"},
-    {"relation": "at", "tilted": "gravity"},
-    {"relation": "at", "ground": "box"},
-    {"relation": "at", "space": "spatial"},
-    {"relation": "at", "space": "spatial", "ground": "box"},
-    {"relation": "above", "space": "spatial", "ground": "box"},
+FAMILY = Family(
+    "incline-slide",
+    incline_slide,
+    (
+        {"relation": "below"},
+        {"relation": "at"},
+        {"relation": "above"},
+        {"relation": "at", "tilted": "gravity"},
+        {"relation": "at", "ground": "box"},
+        {"relation": "at", "space": "spatial"},
+        {"relation": "at", "space": "spatial", "ground": "box"},
+        {"relation": "above", "space": "spatial", "ground": "box"},
+    ),
+    subject="the block on the incline",
 )
-FAMILY = Family("incline-slide", incline_slide, CANONICAL, subject="the block on the incline")

@@ -20,11 +20,8 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G, scene_of, start_pose
-from scenarios.catalogue.ground import GroundKind
-from scenarios.catalogue.ground import ground as lay_ground
-from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.catalogue.meaningless import OF_REST
+from scenarios.catalogue.bodies import Array, G, GroundKind, lay_ground, scene_of, start_pose
+from scenarios.catalogue.laws import MOVING_SHARE, OF_REST, contact_laws
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Box, SpatialBody
 from scenarios.truth import Goal, Motion, Truth
@@ -112,8 +109,6 @@ def incline_throw(
         return float(motion.position[-1, 0, 1] - motion.position[0, 0, 1])
 
     return Scenario(
-        name="incline-throw",
-        title="Incline throw",
         probes="friction along a path that bends: a cone and not a pyramid, and no turning of a box that only slides",
         regime="sliding",
         scene=scene,

@@ -1,4 +1,7 @@
-"""What no engine may exceed, whatever its step: bounds generous for a discretised engine, and far from physics."""
+"""What no engine may exceed, whatever its step: bounds generous for a discretised engine, and far from physics.
+
+And metrics that say nothing of a scene, by what does not happen in it.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from scenarios.catalogue.bodies import start_pose
 from scenarios.contact import curvature, deepest, stiffness
 from scenarios.forces import spring_energy
 from scenarios.scene import HalfSpace, PlanarScene, Scene, SpatialScene, Sphere, inertias, masses
+from scenarios.truth import Invariant
 
 RESTING_SHARE = 0.02
 """of the energy scale: some engines keep a skin and push bodies that touch apart by a hundredth of their size."""
@@ -19,6 +23,25 @@ MOVING_SHARE = 0.05
 """of the energy scale: one step of 1/240 s at the speed of a fall from one metre is 2 % of that fall."""
 PENETRATION_SHARE = 0.1  # of the smallest free body's size
 MOMENTUM_SHARE = 1e-3  # of the momentum scale: single precision, thousands of steps
+
+OF_REST = frozenset({"jitter_velocity", "jitter_position", "rest_drift", "rest_time"})
+"""Nothing comes to rest."""
+OF_TOUCH = frozenset(
+    {"penetration_max", "penetration_mean", "penetration_final", "gap_final", "cone_violation", "impact_count"}
+)
+"""Nothing touches anything."""
+AT_THE_END = frozenset({"gap_final", "penetration_final"})
+"""Nothing touches at the end."""
+
+
+def kept_by_impacts(restitution: float) -> frozenset[Invariant]:
+    """Of a closed system."""
+    return frozenset({"momentum", "angular-momentum", "energy" if restitution == 1.0 else "energy-not-gained"})
+
+
+def not_of_impacts(restitution: float) -> frozenset[str]:
+    """Where nothing comes to rest or touches at the end."""
+    return OF_REST | AT_THE_END | (frozenset() if restitution == 1.0 else {"energy_drift"})
 
 
 def energy_scale(scene: Scene) -> float:

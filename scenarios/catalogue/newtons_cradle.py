@@ -1,23 +1,19 @@
-"""Newton's cradle: equal balls in a row without gravity, struck at one end."""
+"""Newton's cradle: equal balls in a row without gravity, struck at one end; apart, or in contact: whose law is it?"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scenarios.catalogue.bodies import ball, poses_in_plane, scene_of
-from scenarios.catalogue.ground import Space
-from scenarios.catalogue.laws import MOMENTUM_SHARE, MOVING_SHARE, contact_laws
-from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
-from scenarios.scenario import Family, Scenario, Value, Within
-from scenarios.truth import Event, Goal, Invariant, Motion, Truth
-
-Array = NDArray[np.float64]
+from scenarios.catalogue.bodies import Array, Space, ball, poses_in_plane, scene_of
+from scenarios.catalogue.laws import MOMENTUM_SHARE, MOVING_SHARE, contact_laws, kept_by_impacts, not_of_impacts
+from scenarios.scenario import Family, Scenario, Within
+from scenarios.scene import ContactLaw, ImpactOrder, Scene
+from scenarios.truth import Event, Goal, Motion, Truth
 
 RADIUS = 0.5  # m
 LONGEST = 5.0  # s; close to restitution 1 the last impact is minutes later, and metres away
@@ -71,42 +67,52 @@ def newtons_cradle(
     longest = max(LONGEST, _with_margin(all_moved))
     duration = min(longest, _with_margin(history[-1].time))
     history = [impact for impact in history if impact.time < duration]
-    bodies = tuple(
-        ball(
-            space,
-            f"ball {i + 1}",
-            radius=RADIUS,
-            x=(2.0 * RADIUS + gap) * i,
-            y=0.0,
-            velocity=(speed if i == 0 else 0.0, 0.0),
-            restitution=restitution,
-        )
-        for i in range(n)
-    )
-    scene = scene_of(space, bodies, title="Newton's cradle", duration=duration, g=0.0)
-    kept: frozenset[Invariant] = frozenset(
-        {"momentum", "angular-momentum", "energy" if restitution == 1.0 else "energy-not-gained"}
-    )
-    return Scenario(
-        name="newtons-cradle",
-        title="Newton's cradle",
+    x = [(2.0 * RADIUS + gap) * i for i in range(n)]
+    scene = _scene(space, x, speed, restitution, title="Newton's cradle", duration=duration)
+    return _scenario(
+        scene,
         probes="restitution, the order of impacts, momentum of a closed system",
+        source="Newton's law of restitution, pair by pair, event by event in exact rational arithmetic",
+        pose=lambda time: _row(history, n, gap, speed, time),
+        events=_events(history, speed),
+        last_speed=history[-1].speeds[-1],
+    )
+
+
+def _scene(space: Space, x: list[float], speed: float, restitution: float, **more: Any) -> Scene:
+    """Balls at x, the first thrown at the others."""
+    bodies = tuple(
+        ball(space, f"ball {i + 1}", radius=RADIUS, x=at, velocity=(0.0 if i else speed, 0.0), restitution=restitution)
+        for i, at in enumerate(x)
+    )
+    return scene_of(space, bodies, g=0.0, **more)
+
+
+def _scenario(
+    scene: Scene,
+    probes: str,
+    source: str,
+    pose: Callable[[Array], Array],
+    events: tuple[Event, ...],
+    last_speed: Fraction,
+) -> Scenario:
+    first = scene.bodies[0]
+    return Scenario(
+        probes=probes,
         regime="impact",
         scene=scene,
         truth=Truth(
             kind="closed form",
-            source="Newton's law of restitution, pair by pair, event by event in exact rational arithmetic",
-            span=(0.0, duration),
-            pose=poses_in_plane(scene, lambda time: _row(history, n, gap, speed, time)),
-            events=_events(history, speed),
-            goal=Goal(
-                name="speed of the last ball", unit="m/s", exact=float(history[-1].speeds[-1]), measure=last_speed
-            ),
-            invariants=kept,
+            source=source,
+            span=(0.0, scene.duration),
+            pose=poses_in_plane(scene, pose),
+            events=events,
+            goal=Goal(name="speed of the last ball", unit="m/s", exact=float(last_speed), measure=_last_speed),
+            invariants=kept_by_impacts(first.restitution),
         ),
         headline="truth_error_goal",
-        laws=contact_laws(scene, share=MOVING_SHARE) | {"momentum_drift": MOMENTUM_SHARE * speed},
-        meaningless=OF_REST | AT_THE_END | (frozenset() if restitution == 1.0 else {"energy_drift"}),
+        laws=contact_laws(scene, share=MOVING_SHARE) | {"momentum_drift": MOMENTUM_SHARE * first.velocity[0]},
+        meaningless=not_of_impacts(first.restitution),
     )
 
 
@@ -146,16 +152,81 @@ def _events(history: list[Impact], speed: float) -> tuple[Event, ...]:
     return tuple(events)
 
 
-def last_speed(motion: Motion) -> float:
+def _last_speed(motion: Motion) -> float:
     """At the end; NaN if the last ball was never struck."""
     speed = motion.velocity[:, -1, 0]
     return float(speed[-1]) if np.any(speed != 0.0) else float("nan")
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = (
-    {},
-    {"speed": 5.0, "gap": 0.01},
-    {"n": 3, "restitution": 0.5, "gap": 0.01, "speed": 5.0},
-    {"restitution": 0.9, "gap": 0.01, "speed": 5.0},
+# --- in contact --------------------------------------------------------------------------------------------
+
+RUN_UP = 0.2512  # m, from the first ball to the others; the impact is at no sample, where a velocity would be two
+AFTER = 0.25  # s; long enough to read speeds
+
+
+def speeds_after(n: int, speed: Fraction, restitution: Fraction, order: ImpactOrder) -> list[Fraction]:
+    """Of n equal balls in contact, the first of which arrives with `speed`, exactly.
+
+    simultaneous: the struck pair parts with e times its approach, pairs that were at rest stay together (Moreau 1988;
+    by Poisson's law the same). sequential: pair by pair, the fastest approach first.
+    """
+    v = [speed] + [Fraction(0)] * (n - 1)
+    if order == "simultaneous":
+        together = speed * (1 + restitution) / n
+        return [together - restitution * speed] + [together] * (n - 1)
+    while (approach := max((v[i] - v[i + 1], -i) for i in range(n - 1)))[0] > 0:
+        i = -approach[1]
+        mean, half = (v[i] + v[i + 1]) / 2, restitution * approach[0] / 2
+        v[i], v[i + 1] = mean - half, mean + half
+    return v
+
+
+def cradle_in_touch(
+    *,
+    n: Literal[3, 4, 5] = 5,
+    order: Literal["sequential", "simultaneous"] = "sequential",
+    speed: Annotated[float, Within(0.01, 100.0)] = 1.0,
+    restitution: Annotated[float, Within(0.35, 1.0)] = 1.0,
+) -> Scenario:
+    """Newton's cradle in contact: n equal balls in a row, all but the first in contact; the scene says which law holds
+
+    Rigid mechanics gives no single answer. One after the other, the last ball leaves alone; at once, all move on and
+    the first comes back. An engine that has one law of its own shows by the goal which one it is.
+    """
+    after = speeds_after(n, exact_decimal(speed), exact_decimal(restitution), order)
+    struck = RUN_UP / speed
+    duration = round(struck + AFTER / speed, 6)
+    x = [2.0 * RADIUS * i - (0.0 if i else RUN_UP) for i in range(n)]
+    law = ContactLaw(impact_order=order)
+    scene = _scene("planar", x, speed, restitution, title="Newton's cradle in touch", duration=duration, contact=law)
+    return _scenario(
+        scene,
+        probes="the law of simultaneous impacts, restitution, momentum of a closed system",
+        source="Newton's law of restitution at all places at once (Moreau 1988), or pair by pair; exact rationals",
+        pose=lambda time: _row_in_touch(after, speed, struck, time),
+        events=(Event(a="ball 1", b="ball 2", number=1, time=struck),),
+        last_speed=after[-1],
+    )
+
+
+def _row_in_touch(after: list[Fraction], speed: float, struck: float, time: Array) -> Array:
+    """(S, n, 3): uniform motion before and after."""
+    pose = np.zeros((len(time), len(after), 3))
+    pose[..., 0] = 2.0 * RADIUS * np.arange(len(after))
+    pose[..., 0] += np.maximum(0.0, time - struck)[:, None] * [float(v) for v in after]
+    pose[:, 0, 0] += speed * np.minimum(0.0, time - struck)
+    return pose
+
+
+APART = Family(
+    "newtons-cradle",
+    newtons_cradle,
+    (
+        {},
+        {"speed": 5.0, "gap": 0.01},
+        {"n": 3, "restitution": 0.5, "gap": 0.01, "speed": 5.0},
+        {"restitution": 0.9, "gap": 0.01, "speed": 5.0},
+    ),
+    subject="the row of {n} balls",
 )
-FAMILY = Family("newtons-cradle", newtons_cradle, CANONICAL, subject="the row of {n} balls")
+IN_TOUCH = Family("cradle-in-touch", cradle_in_touch, ({}, {"order": "simultaneous"}), subject="the row of {n} balls")

@@ -5,16 +5,13 @@ Scenes that start in contact never use an engine's allowance for penetration, so
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import numpy as np
 
-from scenarios.catalogue.bodies import Array, G, block, poses_in_plane, scene_of
-from scenarios.catalogue.ground import GroundKind, Space
-from scenarios.catalogue.ground import ground as lay_ground
+from scenarios.catalogue.bodies import Array, G, GroundKind, Space, block, lay_ground, poses_in_plane, scene_of
 from scenarios.catalogue.laws import contact_laws
-from scenarios.scenario import Family, Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Within
 from scenarios.truth import Goal, Motion, Truth
 
 FRICTION = 0.5
@@ -54,8 +51,6 @@ def overlapped_start(
         return max(0.0, float(np.max(motion.position[:, :n, -1] - in_contact)))
 
     return Scenario(
-        name="overlapped-start",
-        title=title,
         probes="recovery from penetration: allowance, speed, energy put in",
         regime="rest",
         scene=scene,
@@ -77,11 +72,15 @@ def overlapped_start(
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = (
-    {},
-    {"n": 2},
-    {"ground": "box"},
-    {"n": 2, "space": "spatial"},
-    {"space": "spatial", "ground": "box"},
+FAMILY = Family(
+    "overlapped-start",
+    overlapped_start,
+    (
+        {},
+        {"n": 2},
+        {"ground": "box"},
+        {"n": 2, "space": "spatial"},
+        {"space": "spatial", "ground": "box"},
+    ),
+    subject="the overlapped pair",
 )
-FAMILY = Family("overlapped-start", overlapped_start, CANONICAL, subject="the overlapped pair")

@@ -105,8 +105,6 @@ def pair_at_rest(*, upper: Upper = "box", lower: Lower = "box", start: Start = "
         boundaries=(HalfSpace(name="lower", friction=FRICTION),) if base is None else (),
     )
     return Scenario(
-        name="pair-at-rest",
-        title=scene.title,
         probes="collision of each pair of shapes: depth, drift and energy from nothing where they touch",
         regime="impact" if dropped else "rest",
         scene=scene,

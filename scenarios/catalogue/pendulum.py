@@ -8,7 +8,6 @@ K(m) by the arithmetic-geometric mean. Source: Whittaker, Analytical Dynamics, c
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated
 
@@ -16,13 +15,11 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, Body, G, block, poses_in_plane, scene_of
+from scenarios.catalogue.bodies import Array, Body, G, Space, block, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.ground import Space
-from scenarios.catalogue.laws import gain_law
-from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
-from scenarios.catalogue.readings import crossings
-from scenarios.scenario import Family, Scenario, Value, Within
+from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law
+from scenarios.catalogue.readings import crossings, mean_interval
+from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Hinge, Revolute
 from scenarios.truth import Goal, Motion, Truth
 
@@ -78,8 +75,6 @@ def pendulum(*, amplitude: Annotated[float, Within(0.01, 3.0)] = 1.2, space: Spa
     scene = scene_of(space, (rod,), title=f"Pendulum from {amplitude:g} rad", duration=lasts, joints=(joint,))
     exact = motion(amplitude)
     return Scenario(
-        name="pendulum",
-        title=scene.title,
         probes="joints: a period, gap, energy of the integrator",
         regime="joints",
         scene=scene,
@@ -100,9 +95,7 @@ def pendulum(*, amplitude: Annotated[float, Within(0.01, 3.0)] = 1.2, space: Spa
 
 def _period(seen: Motion) -> float:
     """Mean time between the swings through the lowest point towards +x."""
-    found = crossings(seen.time, seen.position[:, 0, 0], 0.0, rising=True)
-    return (found[-1] - found[0]) / (len(found) - 1) if len(found) > 1 else math.nan
+    return mean_interval(crossings(seen.time, seen.position[:, 0, 0], 0.0, rising=True))
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"space": "spatial"})
-FAMILY = Family("pendulum", pendulum, CANONICAL, subject="the pendulum")
+FAMILY = Family("pendulum", pendulum, ({}, {"space": "spatial"}), subject="the pendulum")

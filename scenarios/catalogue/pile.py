@@ -6,19 +6,15 @@ what has piled up should not lie inside each other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated
 
 import numpy as np
 
 from reference_engine.elementary import cubed, squared
-from scenarios.catalogue.bodies import Body, ball, block, scene_of
-from scenarios.catalogue.ground import GroundKind, Space
-from scenarios.catalogue.ground import ground as lay_ground
-from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.catalogue.meaningless import OF_REST
-from scenarios.scenario import Family, Scenario, Value, Within
-from scenarios.scene import HalfPlane, HalfSpace, PlanarBoundary, SpatialBody, SpatialBoundary
+from scenarios.catalogue.bodies import Body, GroundKind, Space, ball, block, lay_ground, scene_of
+from scenarios.catalogue.laws import MOVING_SHARE, OF_REST, contact_laws
+from scenarios.scenario import Family, Scenario, Within
+from scenarios.scene import HalfPlane, HalfSpace, PlanarBoundary, SpatialBoundary
 from scenarios.truth import Truth
 
 CELL = 1.0  # m; a body fits into its own with room to spare, however it is turned
@@ -47,18 +43,9 @@ def pile(
     """Pile: n boxes and discs (balls) of random size dropped between walls, the same for the same seed"""
     columns = COLUMNS[space]
     bodies = tuple(_body(space, i, columns, np.random.default_rng([seed, i])) for i in range(n))
-    below = lay_ground(space, ground, FRICTION)
-    walls = _walls(space, columns * CELL / 2.0)
-    scene = scene_of(
-        space,
-        bodies,
-        below._replace(boundaries=(*below.boundaries, *walls)),
-        title=f"Pile of {n}",
-        duration=DURATION,
-    )
+    below, walls = lay_ground(space, ground, FRICTION), _walls(space, columns * CELL / 2.0)
+    scene = scene_of(space, bodies, below, walls=walls, title=f"Pile of {n}", duration=DURATION)
     return Scenario(
-        name="pile",
-        title=f"Pile of {n}",
         probes="many contacts at once: sinking, energy from nothing",
         regime="many bodies",
         scene=scene,
@@ -89,22 +76,11 @@ def _body(space: Space, i: int, columns: int, random: np.random.Generator) -> Bo
     name = f"body {i + 1}"
     if i % ROUND == ROUND - 1:
         area = np.pi / 4.0 * squared(width) if space == "planar" else np.pi / 6.0 * cubed(width)
-        found = ball(space, name, radius=width / 2.0, x=x, y=y, mass=float(area), friction=FRICTION)
-        if isinstance(found, SpatialBody):
-            found = found.model_copy(update={"position": (x, across, y)})
-        return found
+        return ball(space, name, radius=width / 2.0, x=x, y=y, across=across, mass=float(area), friction=FRICTION)
     area = width * height * (depth if space == "spatial" else 1.0)
+    size = (width, height)
     return block(
-        space,
-        name,
-        size=(width, height),
-        x=x,
-        y=y,
-        angle=angle,
-        mass=area,
-        depth=depth,
-        across=across,
-        friction=FRICTION,
+        space, name, size=size, depth=depth, x=x, y=y, across=across, angle=angle, mass=area, friction=FRICTION
     )
 
 
@@ -126,9 +102,13 @@ def _walls(space: Space, half: float) -> tuple[PlanarBoundary | SpatialBoundary,
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = (
-    {},
-    {"n": 12, "space": "spatial"},
-    {"n": 12, "space": "spatial", "ground": "box"},
+FAMILY = Family(
+    "pile",
+    pile,
+    (
+        {},
+        {"n": 12, "space": "spatial"},
+        {"n": 12, "space": "spatial", "ground": "box"},
+    ),
+    subject="the pile of {n}",
 )
-FAMILY = Family("pile", pile, CANONICAL, subject="the pile of {n}")

@@ -7,9 +7,12 @@ of 1 m at 50 samples a second): polynomials through the neighbouring samples do 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+
+from scenarios.truth import Motion
 
 Array = NDArray[np.float64]
 
@@ -46,6 +49,16 @@ def crossings(time: Array, value: Array, level: float, *, rising: bool, nodes: t
         smooth = len(set(members.tolist())) == len(nodes) and _lagrange(t, h, time[k + 1]) >= 0.0
         found.append(_root(t, h, time[k], time[k + 1]) if smooth else float(straight))
     return found
+
+
+def mean_interval(times: list[float]) -> float:
+    """A period, from when it has come round; NaN where it has not once."""
+    return (times[-1] - times[0]) / (len(times) - 1) if len(times) > 1 else math.nan
+
+
+def coordinate_at(moment: float, body: int, axis: int) -> Callable[[Motion], float]:
+    """A goal's `measure`: where the centre of a body is at a time."""
+    return lambda seen: value_at(seen.time, seen.position[:, body, axis], moment)
 
 
 def _distinct(time: Array, value: Array) -> tuple[Array, Array]:

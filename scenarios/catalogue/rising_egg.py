@@ -18,11 +18,9 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G, scene_of
+from scenarios.catalogue.bodies import Array, G, lay_ground, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.ground import ground as lay_ground
-from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.catalogue.meaningless import OF_REST
+from scenarios.catalogue.laws import MOVING_SHARE, OF_REST, contact_laws
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ellipsoid, SpatialBody
 from scenarios.truth import Truth
@@ -142,8 +140,6 @@ def rising_egg(*, friction: Annotated[float, Within(0.02, 0.2)] = 0.2) -> Scenar
         return np.stack([found[0], found[1], height, *(q / np.sqrt((squared(q)).sum(axis=0)))], axis=-1)[:, None]
 
     return Scenario(
-        name="rising-egg",
-        title="Rising egg",
         probes="sliding friction in space with gyroscopic torque, contact that moves over a curved body",
         regime="sliding",
         scene=scene,

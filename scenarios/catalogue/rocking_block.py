@@ -12,7 +12,6 @@ which is 0.5 % off at a tilt of 0.1 rad.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated
 
@@ -21,14 +20,11 @@ import numpy as np
 from reference_engine import elementary
 from reference_engine.dense import gauss_legendre, mul
 from reference_engine.elementary import power, squared
-from scenarios.catalogue.bodies import Array, G, block, poses_in_plane, scene_of
+from scenarios.catalogue.bodies import Array, G, GroundKind, Space, block, lay_ground, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.ground import GroundKind, Space
-from scenarios.catalogue.ground import ground as lay_ground
-from scenarios.catalogue.laws import RESTING_SHARE, contact_laws
-from scenarios.catalogue.meaningless import OF_REST
+from scenarios.catalogue.laws import OF_REST, RESTING_SHARE, contact_laws
 from scenarios.catalogue.readings import BEFORE, crossings
-from scenarios.scenario import Family, Scenario, Value, Within
+from scenarios.scenario import Family, Scenario, Within
 from scenarios.truth import Goal, Motion, Truth
 
 WIDTH, HEIGHT = 1.0, 3.0  # m
@@ -125,8 +121,6 @@ def rocking_block(
     body = block(space, "block", size=(WIDTH, HEIGHT), x=x, y=y, angle=angle, friction=FRICTION)
     scene = scene_of(space, (body,), lay_ground(space, ground, FRICTION), title="Rocking block", duration=DURATION)
     return Scenario(
-        name="rocking-block",
-        title="Rocking block",
         probes="rotation about a corner that sticks, loss at an impact without restitution",
         regime="impact",
         scene=scene,
@@ -155,5 +149,9 @@ def _first_impact(motion: Motion) -> float:
     return found[0] if found else math.nan
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"space": "spatial"}, {"space": "spatial", "ground": "box"})
-FAMILY = Family("rocking-block", rocking_block, CANONICAL, subject="the rocking block")
+FAMILY = Family(
+    "rocking-block",
+    rocking_block,
+    ({}, {"space": "spatial"}, {"space": "spatial", "ground": "box"}),
+    subject="the rocking block",
+)

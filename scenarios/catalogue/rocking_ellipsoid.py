@@ -12,7 +12,6 @@ Sources: Newton and Euler's laws with the no-slip condition; the support functio
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Literal, NamedTuple
 
@@ -20,13 +19,11 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G, poses_in_plane, scene_of
+from scenarios.catalogue.bodies import Array, G, lay_ground, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.ground import ground as lay_ground
-from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.catalogue.meaningless import OF_REST
-from scenarios.catalogue.readings import crossings
-from scenarios.scenario import Family, Scenario, Value, Within
+from scenarios.catalogue.laws import MOVING_SHARE, OF_REST, contact_laws
+from scenarios.catalogue.readings import crossings, mean_interval
+from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ellipsoid, SpatialBody
 from scenarios.truth import Goal, Motion, Truth
 
@@ -131,12 +128,9 @@ def rocking_ellipsoid(
         return np.stack([x, ellipse.height(tilt)[0], tilt], axis=-1)[:, None]
 
     def measure(motion: Motion) -> float:
-        turns = crossings(motion.time, motion.spin[:, 0, 1], 0.0, rising=False)
-        return (turns[-1] - turns[0]) / (len(turns) - 1) if len(turns) > 1 else math.nan
+        return mean_interval(crossings(motion.time, motion.spin[:, 0, 1], 0.0, rising=False))
 
     return Scenario(
-        name="rocking-ellipsoid",
-        title=title,
         probes="curved contact that moves over the body: period, energy, rolling without slip",
         regime=contact,
         scene=scene,
@@ -156,5 +150,9 @@ def rocking_ellipsoid(
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"contact": "sliding"}, {"over": "middle"})
-FAMILY = Family("rocking-ellipsoid", rocking_ellipsoid, CANONICAL, subject="the rocking ellipsoid")
+FAMILY = Family(
+    "rocking-ellipsoid",
+    rocking_ellipsoid,
+    ({}, {"contact": "sliding"}, {"over": "middle"}),
+    subject="the rocking ellipsoid",
+)

@@ -11,7 +11,6 @@ pendulum (Kane & Levinson 1985), whose energy Newton's law raises.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -22,13 +21,11 @@ import reference_engine as library
 from reference_engine import elementary
 from reference_engine.dense import mul, norm, solve
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, Body, ball, block, poses_in_plane, scene_of
+from scenarios.catalogue.bodies import Array, Body, Space, ball, block, lay_ground, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.double_pendulum import poses as pendulum_poses
-from scenarios.catalogue.ground import Space, ground
-from scenarios.catalogue.laws import PENETRATION_SHARE, smallest_size
-from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
-from scenarios.scenario import Family, ParameterError, Scenario, Value
+from scenarios.catalogue.laws import AT_THE_END, OF_REST, PENETRATION_SHARE, smallest_size
+from scenarios.scenario import Family, ParameterError, Scenario
 from scenarios.scene import (
     Box,
     ContactLaw,
@@ -196,7 +193,7 @@ def single_impact(*, case: Case = "rod-turns-back", law: ImpactLaw = "newton", s
         update["position"] = place if space == "planar" else (place[0], 0.0, place[1])
         field = "angle" if space == "planar" else "orientation"
         update[field] = getattr(turned, field)
-    floor = ground(space, "plane", friction=given.friction, restitution=given.restitution)
+    floor = lay_ground(space, friction=given.friction, restitution=given.restitution)
     scene = scene_of(
         space, (body.model_copy(update=update),), floor, title=f"Single impact, {case}", duration=DURATION, g=0.0,
         contact=ContactLaw(impact_law=law),
@@ -228,8 +225,6 @@ def single_impact(*, case: Case = "rod-turns-back", law: ImpactLaw = "newton", s
         return pose
 
     return Scenario(
-        name="single-impact",
-        title=scene.title,
         probes="the law of impact with friction: what sliding does while the bodies are pressed together",
         regime="impact",
         scene=scene,
@@ -350,8 +345,6 @@ def of_pendulum(law: ImpactLaw) -> Scenario:
         return kinetic(seen, -1) / kinetic(seen, 0) if len(seen.time) and seen.time[-1] > STRIKES else math.nan
 
     return Scenario(
-        name="single-impact",
-        title=scene.title,
         probes="an impact through joints, by which Newton's law makes energy",
         regime="impact",
         scene=scene,
@@ -369,5 +362,4 @@ def of_pendulum(law: ImpactLaw) -> Scenario:
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"case": "pendulum"})
-FAMILY = Family("single-impact", single_impact, CANONICAL, subject="the body that strikes")
+FAMILY = Family("single-impact", single_impact, ({}, {"case": "pendulum"}), subject="the body that strikes")

@@ -7,18 +7,25 @@ k = I / (m r^2), friction acts for t = k |u0| / ((1 + k) mu g) and leaves v = v0
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G, ball, poses_in_plane, scene_of
-from scenarios.catalogue.ground import WIDTH, GroundKind, Space
-from scenarios.catalogue.ground import ground as lay_ground
-from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.catalogue.meaningless import OF_REST
-from scenarios.scenario import Family, ParameterError, Scenario, Value, Within
+from scenarios.catalogue.bodies import (
+    WIDTH,
+    Array,
+    G,
+    GroundKind,
+    Space,
+    ball,
+    lay_ground,
+    path,
+    poses_in_plane,
+    scene_of,
+)
+from scenarios.catalogue.laws import MOVING_SHARE, OF_REST, contact_laws
+from scenarios.scenario import Family, ParameterError, Scenario, Within
 from scenarios.truth import Goal, Motion, Truth
 
 ROLLING_AFTERWARDS = 1.0  # s
@@ -85,13 +92,10 @@ def slide_to_roll(
     brake = math.copysign(friction * G, slip)
 
     def motion(time: Array) -> Array:
-        pose = np.empty((len(time), 1, 3))
         sliding, rolling = np.minimum(time, exact.time), np.maximum(time - exact.time, 0.0)
-        pose[:, 0, 0] = speed * sliding - 0.5 * brake * squared(sliding) + exact.speed * rolling
-        pose[:, 0, 1] = radius
+        x = speed * sliding - 0.5 * brake * squared(sliding) + exact.speed * rolling
         turned = spin * sliding - 0.5 * brake / (k * radius) * squared(sliding)
-        pose[:, 0, 2] = turned - exact.speed / radius * rolling
-        return pose
+        return path(time, x, radius, turned - exact.speed / radius * rolling)
 
     def final_speed(motion: Motion) -> float:
         v = float(motion.velocity[-1, 0, 0])
@@ -99,8 +103,6 @@ def slide_to_roll(
         return v if abs(v + radius * w) < ROLLS * abs(slip) else math.nan
 
     return Scenario(
-        name="slide-to-roll",
-        title=title,
         probes="friction that stops at rolling instead of reversing; moments of inertia",
         regime="rolling",
         scene=scene,
@@ -119,12 +121,16 @@ def slide_to_roll(
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = (
-    {},
-    {"hollow": True},
-    {"speed": 1.0, "spin": 10.0, "radius": 0.3},
-    {"ground": "box"},
-    {"space": "spatial"},
-    {"space": "spatial", "ground": "box"},
+FAMILY = Family(
+    "slide-to-roll",
+    slide_to_roll,
+    (
+        {},
+        {"hollow": True},
+        {"speed": 1.0, "spin": 10.0, "radius": 0.3},
+        {"ground": "box"},
+        {"space": "spatial"},
+        {"space": "spatial", "ground": "box"},
+    ),
+    subject="the ball",
 )
-FAMILY = Family("slide-to-roll", slide_to_roll, CANONICAL, subject="the ball")

@@ -13,16 +13,14 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, Body, G, block, poses_in_plane, scene_of
+from scenarios.catalogue.bodies import Array, Body, G, Space, block, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.ground import Space
-from scenarios.catalogue.laws import gain_law
+from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law
 from scenarios.catalogue.linkage import NO_ANGLE, Linkage
-from scenarios.catalogue.meaningless import OF_REST, OF_TOUCH
-from scenarios.catalogue.readings import value_at
+from scenarios.catalogue.readings import coordinate_at
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ball, Hinge, Prismatic, Revolute, Slider
-from scenarios.truth import Goal, Motion, Truth
+from scenarios.truth import Goal, Truth
 
 CRANK, ROD = 0.3, 0.8  # m
 MASSES = (0.5, 0.8, 1.0)  # kg, of crank, rod and block
@@ -94,8 +92,6 @@ def slider_crank(*, spin: Annotated[float, Within(-20.0, 20.0)] = 8.0, space: Sp
     )  # fmt: skip
     goal = float(SLIDER_CRANK.centres(exact(np.array([GOAL_TIME]))[:2])[0, 2, 0])
     return Scenario(
-        name="slider-crank",
-        title=scene.title,
         probes="a sliding joint in a loop: gap, energy; in space conditions that are redundant",
         regime="joints",
         scene=scene,
@@ -105,17 +101,13 @@ def slider_crank(*, spin: Annotated[float, Within(-20.0, 20.0)] = 8.0, space: Sp
             span=(0.0, DURATION),
             error=1e-11,
             pose=poses_in_plane(scene, lambda time: SLIDER_CRANK.centres(exact(time)[:2])),
-            goal=Goal(name="place of the block at 1.5 s", unit="m", exact=goal, measure=_place),
+            goal=Goal(name="place of the block at 1.5 s", unit="m", exact=goal, measure=coordinate_at(GOAL_TIME, 2, 0)),
             invariants=frozenset({"energy"}),
         ),
         headline="energy_drift",
         meaningless=OF_REST | OF_TOUCH | {"momentum_drift", "angular_momentum_drift"},
         laws=gain_law(scene, GAIN_SHARE) | {"joint_gap": 0.05 * CRANK},
     )
-
-
-def _place(seen: Motion) -> float:
-    return value_at(seen.time, seen.position[:, 2, 0], GOAL_TIME)
 
 
 FAMILY = Family("slider-crank", slider_crank, subject="the slider-crank")

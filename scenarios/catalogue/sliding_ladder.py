@@ -26,8 +26,7 @@ from reference_engine import elementary
 from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G
 from scenarios.catalogue.chebyshev import DenseSolution, falling_root
-from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.catalogue.meaningless import AT_THE_END, OF_REST
+from scenarios.catalogue.laws import AT_THE_END, MOVING_SHARE, OF_REST, contact_laws
 from scenarios.catalogue.readings import crossings, value_at
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Polygon
@@ -128,8 +127,6 @@ def sliding_ladder(*, lean: Annotated[float, Within(0.05, 1.2)] = 0.5) -> Scenar
         return value_at(seen.time, seen.angle[:, 0], found[0]) + 0.5 * math.pi if found else math.nan
 
     return Scenario(
-        name="sliding-ladder",
-        title=scene.title,
         probes="two contacts, one of which is lost: nothing may pull",
         regime="sliding",
         scene=scene,

@@ -11,7 +11,6 @@ art. 224 on); K by the arithmetic-geometric mean.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -20,13 +19,11 @@ import numpy as np
 from reference_engine import elementary
 from reference_engine.dense import mul
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G
+from scenarios.catalogue.bodies import Array, G, Space
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.ground import Space
-from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.catalogue.meaningless import OF_REST
-from scenarios.catalogue.readings import crossings
-from scenarios.scenario import Family, Scenario, Value
+from scenarios.catalogue.laws import MOVING_SHARE, OF_REST, contact_laws
+from scenarios.catalogue.readings import crossings, mean_interval
+from scenarios.scenario import Family, Scenario
 from scenarios.scene import Bowl, Disc, HollowSphere, PlanarBody, PlanarScene, Scene, SpatialBody, SpatialScene, Sphere
 from scenarios.truth import Goal, Invariant, Motion, Truth
 
@@ -109,8 +106,6 @@ def sphere_in_sphere(*, contact: Contact = "rolling", space: Space = "planar", s
     scene, truth = _planar(friction) if space == "planar" else _spatial(friction, float(spin))
     lossless: frozenset[Invariant] = frozenset({"energy"})
     return Scenario(
-        name="sphere-in-sphere",
-        title=scene.title,
         probes="concave round contact: period, energy, rolling without slip",
         regime=contact,
         scene=scene,
@@ -145,7 +140,7 @@ def _planar(friction: float) -> tuple[Scene, dict[str, Any]]:
         return np.stack([L * elementary.sin(phi), -L * elementary.cos(phi), turn], axis=-1)[:, None]
 
     def measure(motion: Motion) -> float:
-        return _mean_interval(crossings(motion.time, motion.position[:, 0, 0], 0.0, rising=False))
+        return mean_interval(crossings(motion.time, motion.position[:, 0, 0], 0.0, rising=False))
 
     return scene, {
         "kind": "exact ODE",
@@ -185,7 +180,7 @@ def _spatial(friction: float, spin: float) -> tuple[Scene, dict[str, Any]]:
     middle = 0.5 * L * (-elementary.cos(START) + float(exact.at(T / 2.0)[2]))
 
     def measure(motion: Motion) -> float:
-        return _mean_interval(crossings(motion.time, motion.position[:, 0, 2], middle, rising=True))
+        return mean_interval(crossings(motion.time, motion.position[:, 0, 2], middle, rising=True))
 
     return scene, {
         "kind": "exact ODE",
@@ -196,21 +191,20 @@ def _spatial(friction: float, spin: float) -> tuple[Scene, dict[str, Any]]:
     }
 
 
-def _mean_interval(times: list[float]) -> float:
-    """NaN where it has not come round once."""
-    return (times[-1] - times[0]) / (len(times) - 1) if len(times) > 1 else math.nan
-
-
 def _tuple(vector: Array) -> tuple[float, float, float]:
     x, y, z = (float(c) for c in vector)
     return x, y, z
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = (
-    {},
-    {"contact": "sliding"},
-    {"space": "spatial"},
-    {"space": "spatial", "contact": "sliding"},
-    {"space": "spatial", "spin": 20},
+FAMILY = Family(
+    "sphere-in-sphere",
+    sphere_in_sphere,
+    (
+        {},
+        {"contact": "sliding"},
+        {"space": "spatial"},
+        {"space": "spatial", "contact": "sliding"},
+        {"space": "spatial", "spin": 20},
+    ),
+    subject="the rolling ball",
 )
-FAMILY = Family("sphere-in-sphere", sphere_in_sphere, CANONICAL, subject="the rolling ball")

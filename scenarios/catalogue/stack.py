@@ -19,9 +19,7 @@ from typing import Annotated
 import numpy as np
 
 from reference_engine.elementary import power
-from scenarios.catalogue.bodies import at_rest, block, scene_of
-from scenarios.catalogue.ground import GroundKind, Space
-from scenarios.catalogue.ground import ground as lay_ground
+from scenarios.catalogue.bodies import GroundKind, Space, at_rest, block, lay_ground, scene_of
 from scenarios.catalogue.laws import RESTING_SHARE, contact_laws
 from scenarios.scenario import Family, Noise, Scenario, Value, Within
 from scenarios.truth import Goal, Invariant, Motion, Truth
@@ -69,8 +67,6 @@ def stack(
     if friction == 0.0:
         invariants.add("momentum-x")
     return Scenario(
-        name="stack",
-        title=title,
         probes="convergence of the contact solver: sinking and creep under load and at high mass ratios",
         regime="rest",
         scene=scene,

@@ -7,18 +7,26 @@ normal one, takes speed that the sliding formula alone leaves out.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from reference_engine.dense import norm
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G, block, poses_in_plane, scene_of
-from scenarios.catalogue.ground import WIDTH, GroundKind, Space
-from scenarios.catalogue.ground import ground as lay_ground
+from scenarios.catalogue.bodies import (
+    WIDTH,
+    Array,
+    G,
+    GroundKind,
+    Space,
+    block,
+    lay_ground,
+    path,
+    poses_in_plane,
+    scene_of,
+)
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.scenario import Family, Noise, Scenario, Value, Within
+from scenarios.scenario import Family, Noise, Scenario, Within
 from scenarios.truth import Event, Goal, Motion, Truth
 
 HALF = 0.5  # m, of the box
@@ -75,12 +83,10 @@ def thrown_box(
     )
 
     def motion(time: Array) -> Array:
-        pose = np.zeros((len(time), 1, 3))
         sliding = np.clip(time, exact.landing_time, exact.stop_time) - exact.landing_time
         flying = np.minimum(time, exact.landing_time)
-        pose[:, 0, 0] = speed * flying + exact.sliding_speed * sliding - 0.5 * friction * G * squared(sliding)
-        pose[:, 0, 1] = HALF + np.maximum(height - 0.5 * G * squared(flying), 0.0)
-        return pose
+        x = speed * flying + exact.sliding_speed * sliding - 0.5 * friction * G * squared(sliding)
+        return path(time, x, HALF + np.maximum(height - 0.5 * G * squared(flying), 0.0))
 
     def stop_distance(motion: Motion) -> float:
         if norm(motion.velocity[-1, 0]) > STOPPED * speed:
@@ -88,8 +94,6 @@ def thrown_box(
         return float(motion.position[-1, 0, 0] - motion.position[0, 0, 0])
 
     return Scenario(
-        name="thrown-box",
-        title=title,
         probes="sliding friction: stop distance and time; friction at a landing",
         regime="sliding",
         scene=scene,
@@ -109,11 +113,15 @@ def thrown_box(
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = (
-    {},
-    {"height": 1.0, "speed": 4.0, "friction": 0.3},
-    {"ground": "box"},
-    {"space": "spatial"},
-    {"space": "spatial", "ground": "box"},
+FAMILY = Family(
+    "thrown-box",
+    thrown_box,
+    (
+        {},
+        {"height": 1.0, "speed": 4.0, "friction": 0.3},
+        {"ground": "box"},
+        {"space": "spatial"},
+        {"space": "spatial", "ground": "box"},
+    ),
+    subject="the thrown box",
 )
-FAMILY = Family("thrown-box", thrown_box, CANONICAL, subject="the thrown box")

@@ -9,17 +9,14 @@ Source: Coulomb's law for a rolling ball (Coriolis 1835, Theorie mathematique de
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Annotated
 
 import numpy as np
 
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G, scene_of
-from scenarios.catalogue.ground import ground as lay_ground
-from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
-from scenarios.catalogue.meaningless import OF_REST
-from scenarios.scenario import Family, ParameterError, Scenario, Value, Within
+from scenarios.catalogue.bodies import Array, G, lay_ground, scene_of
+from scenarios.catalogue.laws import MOVING_SHARE, OF_REST, contact_laws
+from scenarios.scenario import Family, ParameterError, Scenario, Within
 from scenarios.scene import SpatialBody, Sphere
 from scenarios.truth import Goal, Motion, Truth
 
@@ -73,8 +70,6 @@ def thrown_sphere(
         return math.hypot(*motion.velocity[-1, 0, :2])
 
     return Scenario(
-        name="thrown-sphere",
-        title="Thrown sphere",
         probes="friction in both directions of a plane, across a pyramid's corners too; the end of slip",
         regime="rolling",
         scene=scene,
@@ -93,5 +88,6 @@ def thrown_sphere(
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = ({}, {"spin_x": 0, "spin_y": 0, "spin_z": 0})
-FAMILY = Family("thrown-sphere", thrown_sphere, CANONICAL, subject="the thrown sphere")
+FAMILY = Family(
+    "thrown-sphere", thrown_sphere, ({}, {"spin_x": 0, "spin_y": 0, "spin_z": 0}), subject="the thrown sphere"
+)

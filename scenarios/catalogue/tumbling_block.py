@@ -14,8 +14,7 @@ import math
 import numpy as np
 
 from reference_engine import elementary
-from scenarios.catalogue.bodies import Array, G, block, poses_in_plane, scene_of
-from scenarios.catalogue.ground import ground as lay_ground
+from scenarios.catalogue.bodies import G, block, lay_ground, path, poses_in_plane, scene_of
 from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
 from scenarios.scenario import Family, Scenario
 from scenarios.truth import Goal, Motion, Truth
@@ -31,18 +30,11 @@ def tumbling_block() -> Scenario:
     """Tumbling block: dropped on a corner without friction, it is at rest after infinitely many impacts, twice"""
     body = block("planar", "block", size=(WIDTH, HEIGHT), y=FALL, angle=TILT, restitution=RESTITUTION)
     scene = scene_of(
-        "planar", (body,), lay_ground("planar", "plane", restitution=RESTITUTION), title="Tumbling block",
+        "planar", (body,), lay_ground("planar", restitution=RESTITUTION), title="Tumbling block",
         duration=DURATION,
     )  # fmt: skip
 
-    def lying(time: Array) -> Array:
-        pose = np.zeros((len(time), 1, 3))
-        pose[:, 0, 1] = HEIGHT / 2.0
-        return pose
-
     return Scenario(
-        name="tumbling-block",
-        title=scene.title,
         probes="impacts at corners, two accumulations of impacts, the time of rest",
         regime="impact",
         scene=scene,
@@ -51,7 +43,7 @@ def tumbling_block() -> Scenario:
             source="Newton's law of impact from flight to flight, by scipy's event location at four tolerances",
             span=(SETTLED, DURATION),
             error=ERROR,
-            pose=poses_in_plane(scene, lying),
+            pose=poses_in_plane(scene, lambda time: path(time, y=HEIGHT / 2.0)),
             goal=Goal(name="time of rest", unit="s", exact=REST, measure=rest_time),
             invariants=frozenset({"momentum-x", "energy-not-gained", "rest"}),
         ),

@@ -8,18 +8,15 @@ All are frictionless: what moves sideways was invented by the engine.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G, block, poses_in_plane, scene_of
-from scenarios.catalogue.ground import GroundKind, Space
-from scenarios.catalogue.ground import ground as lay_ground
+from scenarios.catalogue.bodies import Array, G, GroundKind, Space, block, lay_ground, path, poses_in_plane, scene_of
 from scenarios.catalogue.laws import RESTING_SHARE, contact_laws
-from scenarios.scenario import Family, Noise, Scenario, Value
+from scenarios.scenario import Family, Noise, Scenario
 from scenarios.truth import Event, Invariant, Truth
 
 Start = Literal["touching", "at-gap", "rock", "drop", "tilt"]
@@ -78,16 +75,11 @@ def upright_block(*, start: Start = "touching", space: Space = "planar", ground:
     landing = math.sqrt(2.0 * DROP / G)
 
     def motion(time: Array) -> Array:
-        pose = np.zeros((len(time), 1, 3))
-        pose[:, 0, 1] = rest_y
-        if start == "drop":
-            pose[:, 0, 1] += np.where(time < landing, DROP - 0.5 * G * squared(time), 0.0)
-        return pose
+        above = np.where(time < landing, DROP - 0.5 * G * squared(time), 0.0) if start == "drop" else 0.0
+        return path(time, y=rest_y + above)
 
     invariants: set[Invariant] = {"rest", "momentum-x", "energy" if start == "touching" else "energy-not-gained"}
     return Scenario(
-        name="upright-block",
-        title=f"Upright block, {start}",
         probes="rest on two corners: sinking, jitter, drift, energy from nothing",
         regime="rest",
         scene=scene,
@@ -105,15 +97,19 @@ def upright_block(*, start: Start = "touching", space: Space = "planar", ground:
     )
 
 
-CANONICAL: tuple[Mapping[str, Value], ...] = (
-    {},
-    {"start": "at-gap"},
-    {"start": "rock"},
-    {"start": "drop"},
-    {"start": "tilt"},
-    {"ground": "box"},
-    {"space": "spatial"},
-    {"space": "spatial", "ground": "box"},
-    {"start": "tilt", "space": "spatial", "ground": "box"},
+FAMILY = Family(
+    "upright-block",
+    upright_block,
+    (
+        {},
+        {"start": "at-gap"},
+        {"start": "rock"},
+        {"start": "drop"},
+        {"start": "tilt"},
+        {"ground": "box"},
+        {"space": "spatial"},
+        {"space": "spatial", "ground": "box"},
+        {"start": "tilt", "space": "spatial", "ground": "box"},
+    ),
+    subject="the upright block",
 )
-FAMILY = Family("upright-block", upright_block, CANONICAL, subject="the upright block")

@@ -85,10 +85,6 @@ EXCEPTIONS: dict[str, dict[str, list[str]]] = {
             "reference_engine/planar/integrator.py:defect",
             "reference_engine/planar/release.py:first_release",
         ],
-        "optional fields of a body, by name": [
-            "scenarios/catalogue/bodies.py:ball",
-            "scenarios/catalogue/bodies.py:block",
-        ],
         "each option of the command is an argument": [
             "validation/cli/arguments.py:command",
             "validation/cli/bisect.py:command",

@@ -11,9 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
-from scenarios.catalogue.bounce import apex_after_first_impact, bounce_height, impact_time, rest_time
-from scenarios.catalogue.bouncing_ball import bouncing_ball
-from scenarios.catalogue.bouncing_block import bouncing_block
+from scenarios.catalogue.bouncing import (
+    apex_after_first_impact,
+    bounce_height,
+    bouncing_ball,
+    bouncing_block,
+    impact_time,
+    rest_time,
+)
 
 coefficients = st.one_of(st.just(0.0), st.just(1.0), st.floats(0.01, 1.0), st.floats(0.0, 1e-12).map(lambda d: 1 - d))
 heights = st.floats(0.01, 100.0)

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from reference_engine import multiple_impact
-from scenarios.catalogue.cradle_in_touch import cradle_in_touch, speeds_after
+from scenarios.catalogue.newtons_cradle import cradle_in_touch, speeds_after
 from scenarios.scene import content_hash, parse_scene, write_scene
 from scenarios.scene_error import SceneError
 from tests.reference_engine.contact_problems.test_multiple_impact import cradle

@@ -9,7 +9,7 @@ from pytest import approx
 
 from scenarios.catalogue import scenario_of
 from scenarios.catalogue.ellipsoid_drop import ELLIPSE, first_impact
-from scenarios.catalogue.ellipsoids_in_sphere import upright_moment
+from scenarios.catalogue.ellipsoid_heaps import upright_moment
 from scenarios.catalogue.rising_egg import DURATION, SPAN, TURN, axis_of, rising
 from scenarios.catalogue.rocking_ellipsoid import FRICTION, Ellipse, rocking
 from scenarios.scene import spatial_start

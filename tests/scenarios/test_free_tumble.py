@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 from scipy.special import ellipkm1
 
-from scenarios.catalogue.free_tumble import SPIN, free_tumble
-from scenarios.catalogue.tumbling import attitude
+from scenarios.catalogue.free_tumble import SPIN, attitude, free_tumble
 from tests.effort import tries
 
 INERTIA = (1.0, 2.0, 3.0)
