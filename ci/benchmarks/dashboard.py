@@ -254,7 +254,7 @@ def main() -> int:
     parser.add_argument("--database", type=Path, help="where the history is kept")
     given = parser.parse_args()
     sys.path.append(str(ROOT))
-    from validation.running.progress import Progress
+    from validation.running.options import Progress
     from validation.running.session import warm_kernels
 
     warm_kernels(Progress())

@@ -25,8 +25,8 @@ from validation.engines import engine_of, present_engines
 from validation.metrics.energy import energy
 from validation.metrics.observation import Observation
 from validation.records.case import Result
+from validation.running.options import Progress
 from validation.running.processes.pool import Pool
-from validation.running.progress import Progress
 from validation.running.runner import Limits, Request, execute, plan_cases
 from validation.running.session import warm_kernels
 

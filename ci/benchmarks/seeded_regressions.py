@@ -107,9 +107,7 @@ def side_of(pool: Pool, plan: Plan, planted: Planted, order: Sequence[int] | Non
 
 
 def ensemble_of(pool: Pool, plan: Plan, seed: int) -> Ensemble:
-    found: list[Ensemble] = []
-    run_ensembles(pool, [(plan, Starts(seed=seed))], Limits(time_limit=120.0), lambda _, made: found.append(made))
-    return found[0]
+    return next(run_ensembles(pool, [(plan, Starts(seed=seed))], Limits(time_limit=120.0)))
 
 
 def reordered(motion: Trajectory, order: Sequence[int]) -> Trajectory:

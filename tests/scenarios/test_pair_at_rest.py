@@ -10,7 +10,7 @@ from scenarios.catalogue.pair_at_rest import EVERY_PAIR
 from scenarios.scene import spatial_start
 from tests.scenarios.start_gaps import start_gaps
 from validation.metrics import measure
-from validation.running.standing_still import standing_still
+from validation.running.warm_up import standing_still
 
 TOUCHING = [given for given in EVERY_PAIR if given["start"] == "touching"]
 DROPPED = [given for given in EVERY_PAIR if given["start"] == "dropped"]

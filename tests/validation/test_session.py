@@ -17,10 +17,9 @@ from validation.records.case import Case, Identity, platform_class
 from validation.report.sentences import reason_of, summary
 from validation.review.lineage import Lineage
 from validation.running import session as sessions
-from validation.running.absent import absent
-from validation.running.errors import Stopped
-from validation.running.options import Options
+from validation.running.options import Options, Stopped
 from validation.running.runner import Limits
+from validation.running.selection import absent
 from validation.running.session import resume_session, run_session
 from validation.store import Store, open_store
 

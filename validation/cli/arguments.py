@@ -21,9 +21,8 @@ from validation.engines.engine import SettingError
 from validation.review.ledger import LedgerError
 from validation.review.lineage import LineageError
 from validation.running.environments import BuildError
-from validation.running.errors import RunError
 from validation.running.kernel_cache import CacheError
-from validation.running.options import DEFAULT_DB, Options
+from validation.running.options import DEFAULT_DB, Options, RunError
 from validation.store.errors import StoreError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from validation.running.progress import Progress
+from validation.running.options import Progress
 
 PLAIN_EVERY = 5.0  # s between two plain lines
 BAR, CLOCK = 12, 7  # columns

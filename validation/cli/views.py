@@ -14,8 +14,7 @@ from validation.cli.arguments import database_arguments, without_password
 from validation.judging.verdict import worst_first
 from validation.records.case import Case
 from validation.report.sentences import summary
-from validation.running.errors import Stopped
-from validation.running.options import Options
+from validation.running.options import Options, Stopped
 from validation.running.session import Session
 
 MOST_NAMES = 3

@@ -9,27 +9,17 @@ from dataclasses import dataclass, replace
 from scenarios.catalogue import comparison_suite, scenario_of
 from validation.engines import EngineChoice, distribution_of, engine_of
 from validation.judging.comparison import Comparison, compare, is_chaotic
-from validation.judging.ensembles import Ensemble, EnsembleEvidence, settled
+from validation.judging.ensembles import EnsembleEvidence, settled
 from validation.judging.ensembles import compare as compare_ensembles
 from validation.judging.policy import STARTS
 from validation.records.case import Result
 from validation.records.names import with_profile
 from validation.running.ensembles import Starts, run_ensembles
-from validation.running.environments import commands_of, environments_of, packages_apart
-from validation.running.errors import RunError
+from validation.running.environments import packages_apart
+from validation.running.options import Progress, RunError
 from validation.running.processes.pool import Pool
-from validation.running.progress import Progress
-from validation.running.runner import (
-    STEP,
-    Limits,
-    Plan,
-    Request,
-    engine_remotes,
-    execute,
-    measuring_remotes,
-    plan_cases,
-)
-from validation.running.session import warm_kernels
+from validation.running.runner import STEP, Limits, Plan, Request, engine_remotes, plan_cases, results_of
+from validation.running.session import running_engines
 
 BOTH = ("fair", "default")
 """Profiles that are run where none is asked for: what an engine's best settings hide shows out of the box."""
@@ -65,10 +55,7 @@ def compare_engines(
     sides = [engine_of(word) for word in words]
     chosen = [scenario_of(word) for word in dict.fromkeys(scenarios)] or comparison_suite()
     asked = [profile] if profile or any(side.profile for side in sides) else BOTH
-    environments = environments_of(sides, progress)
-    warm_kernels(progress)
-    with Pool(commands_of(environments)) as pool:
-        measuring_remotes(pool)
+    with running_engines(sides, progress) as (pool, environments):
         variants = [{}, *(_variants(pool, sides) if options else [])]
         requests = [
             Request(scenario=scenario, engine=_varied(side, given), profile=side.profile or one, dt=dt or STEP)
@@ -82,15 +69,8 @@ def compare_engines(
         for side, own in zip(sides, (plans[::2], plans[1::2])):
             if all(plan.unavailable for plan in own):
                 raise RunError(f"{side.word} cannot be run: {own[0].unavailable}")
-        results: dict[int, Result] = {}
-        with progress.bar(" and ".join(words), len(plans)) as bar:
-
-            def on_result(result: Result) -> None:
-                results[id(result.case)] = result
-                bar.advance(f"{result.case.label} × {result.case.engine_label}")
-
-            execute(pool, plans, limits, on_result)
-        sides_of = [(results[id(old.case)], results[id(new.case)]) for old, new in pairs]
+        results = results_of(pool, plans, limits, progress, " and ".join(words))
+        sides_of = list(zip(results[::2], results[1::2]))
         comparisons = [compare(old.scenario, *of) for (old, _), of in zip(pairs, sides_of)]
         evidence = _by_starts(pool, pairs, comparisons, limits, starts, progress)
         for i, described in evidence.items():
@@ -121,15 +101,9 @@ def _by_starts(
     rough = [i for i, comparison in enumerate(comparisons) if is_chaotic(comparison)] if count else []
     if not rough:
         return {}
-    made: dict[int, Ensemble] = {}
-    with progress.bar("perturbed starts", 2 * len(rough)) as bar:
-
-        def on_done(plan: Plan, ensemble: Ensemble) -> None:
-            made[id(plan)] = ensemble
-            bar.advance(f"{plan.case.label} × {plan.case.engine_label}")
-
-        run_ensembles(pool, [(plan, Starts(count=count)) for i in rough for plan in pairs[i]], limits, on_done)
-    return settled({i: compare_ensembles(*(made[id(plan)] for plan in pairs[i])) for i in rough})
+    wanted = [(plan, Starts(count=count)) for i in rough for plan in pairs[i]]
+    made = list(run_ensembles(pool, wanted, limits, progress))
+    return settled({i: compare_ensembles(*both) for i, *both in zip(rough, made[::2], made[1::2])})
 
 
 def _variants(pool: Pool, sides: Sequence[EngineChoice]) -> list[dict[str, str]]:

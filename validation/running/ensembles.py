@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from scenarios.scene import write_scene
@@ -12,9 +12,9 @@ from validation.judging.policy import HORIZONS, LEAST_STARTS, STARTS
 from validation.judging.verdict import FLOOR
 from validation.records.case import Result, case_key
 from validation.records.measurement import Measurement
-from validation.running.options import Options
+from validation.running.options import Options, Progress
 from validation.running.processes.pool import Pool
-from validation.running.runner import Limits, Plan, execute, measure_motions
+from validation.running.runner import Limits, Plan, measure_motions, name_of, results_of
 from validation.running.starts import floors, horizon, perturbed, until
 from validation.store import Store
 
@@ -33,29 +33,24 @@ class Starts:
 
 
 def run_ensembles(
-    pool: Pool,
-    plans: Sequence[tuple[Plan, Starts]],
-    limits: Limits,
-    on_done: Callable[[Plan, Ensemble], None],
-) -> None:
-    """Every plan from all its starts, one plan after the other; `on_done` gets each as it is done."""
-    for plan, starts in plans:
-        on_done(plan, _ensemble(pool, plan, starts, replace(limits, timing=False)))
+    pool: Pool, plans: Sequence[tuple[Plan, Starts]], limits: Limits, progress: Progress | None = None
+) -> Iterator[Ensemble]:
+    """Every plan from all its starts, one plan after the other."""
+    with (progress or Progress()).bar("perturbed starts", len(plans)) as bar:
+        for plan, starts in plans:
+            yield _ensemble(pool, plan, starts, replace(limits, timing=False))
+            bar.advance(name_of(plan.case))
 
 
 def _ensemble(pool: Pool, plan: Plan, starts: Starts, limits: Limits) -> Ensemble:
-    results: dict[int, Result] = {}
     made = []
     for number in range(starts.count):
         text = write_scene(perturbed(plan.scenario.scene, starts.seed, number), indent=None)
         made.append(replace(plan, case=replace(plan.case), scene_text=text))
-    place = {id(one.case): number for number, one in enumerate(made)}
-    execute(pool, made, limits, lambda result: results.update({place[id(result.case)]: result}))
     completed = [
-        (motion, results[number].measurements)
-        for number in sorted(results)
-        for motion in [results[number].trajectory]
-        if motion is not None and results[number].measurements
+        (result.trajectory, result.measurements)
+        for result in results_of(pool, made, limits)
+        if result.trajectory is not None and result.measurements
     ]
     known = 0.0
     series: list[Series] = []
@@ -91,9 +86,6 @@ def _series(share: float, starts: Sequence[Sequence[Measurement]], by_unit: Mapp
     ]
 
 
-Found = tuple[dict[str, Ensemble], dict[str, EnsembleEvidence]]
-
-
 def ensembles_of(
     store: Store,
     pool: Pool,
@@ -101,7 +93,7 @@ def ensembles_of(
     plans: Sequence[Plan],
     results: Sequence[Result],
     options: Options,
-) -> Found:
+) -> tuple[dict[str, Ensemble], dict[str, EnsembleEvidence]]:
     """By case key: the ensembles of this run, which are stored now, and what they say against the accepted ones.
 
     A case that moves as the accepted one did, bit for bit, is not run again: the store knows its ensemble.
@@ -133,12 +125,7 @@ def ensembles_of(
         elif known:
             wanted.append((plan, Starts(count=known.starts, seed=known.seed)))
     if wanted:
-        with options.progress.bar("perturbed starts", len(wanted)) as bar:
-
-            def on_done(plan: Plan, ensemble: Ensemble) -> None:
-                found[case_key(plan.case)] = ensemble
-                store.save_ensembles(run, {case_key(plan.case): ensemble})
-                bar.advance(f"{plan.case.label} × {plan.case.engine_label}")
-
-            run_ensembles(pool, wanted, options.limits, on_done)
+        for (plan, _), ensemble in zip(wanted, run_ensembles(pool, wanted, options.limits, options.progress)):
+            found[case_key(plan.case)] = ensemble
+            store.save_ensembles(run, {case_key(plan.case): ensemble})
     return found, settled({key: compare(before[key], ensemble) for key, ensemble in found.items() if key in before})

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from validation.engines import EngineChoice, distribution_of, installed_version
 from validation.running.kernel_cache import alone, cache_root
-from validation.running.progress import Progress
+from validation.running.options import Progress
 
 HOME = Path(__file__).resolve().parents[2]
 OUR_PACKAGES = ("reference_engine", "scenarios", "validation")

@@ -1,18 +1,55 @@
-"""What `run`, `check` and those that run as they do were asked for."""
+"""What a command asks a run for, how that is shown on the way, and how it can end."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-from validation.running.progress import Progress
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # every command reads words, few run anything
+    from validation.records.stored import StoredRun
     from validation.review.lineage import Lineage
     from validation.running.runner import Limits
 
 DEFAULT_DB = "upright.db"
+
+
+class RunError(RuntimeError):
+    """Nothing could be run, or there is nothing to resume; one line."""
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C while cases ran: what was done is stored."""
+
+    def __init__(self, run: StoredRun) -> None:
+        super().__init__()
+        self.run = run
+
+
+class Bar(Protocol):
+    def advance(self, what: str = "") -> None: ...
+
+
+class Progress:
+    """Silent; `validation/cli/progress.py` has one that shows."""
+
+    def bar(self, title: str, total: int) -> AbstractContextManager[Bar]:
+        """So many things, each advanced with its name."""
+        return nullcontext(_Silent())
+
+    def step(self, title: str) -> AbstractContextManager[None]:
+        """One thing that takes a while."""
+        return nullcontext()
+
+    def activity(self, title: str) -> AbstractContextManager[Callable[[str], None]]:
+        """Work without a known end, and what is being done."""
+        return nullcontext(lambda words: None)
+
+
+class _Silent:
+    def advance(self, what: str = "") -> None:
+        pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

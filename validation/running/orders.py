@@ -11,7 +11,7 @@ from validation.records.case import Result, case_key
 from validation.records.measurement import Measurement
 from validation.running.options import Options
 from validation.running.processes.pool import Pool
-from validation.running.runner import Plan, Request, execute, plan_cases
+from validation.running.runner import Plan, Request, plan_cases, results_of
 from validation.store import Baseline, Store
 
 
@@ -66,21 +66,12 @@ def _orders(pool: Pool, plans: Sequence[Plan], whole: Mapping[str, Result], opti
         for plan in plans
         for part in REFINED[1:]
     ]
-    finer = plan_cases(pool, requests)
-    measured: dict[int, tuple[Measurement, ...]] = {}
-    place = {id(plan.case): i for i, plan in enumerate(finer)}
-    with options.progress.bar("smaller time steps", len(finer)) as bar:
-
-        def on_result(result: Result) -> None:
-            measured[place[id(result.case)]] = result.measurements
-            bar.advance(f"{result.case.label} × {result.case.engine_label}")
-
-        execute(pool, finer, replace(options.limits, timing=False), on_result)
-    parts = len(REFINED) - 1
+    untimed = replace(options.limits, timing=False)
+    finer = iter(results_of(pool, plan_cases(pool, requests), untimed, options.progress, "smaller time steps"))
     orders = {}
-    for i, plan in enumerate(plans):
+    for plan in plans:
         key = case_key(plan.case)
-        order = convergence_order([whole[key].measurements, *(measured[parts * i + j] for j in range(parts))])
+        order = convergence_order([whole[key].measurements, *(next(finer).measurements for _ in REFINED[1:])])
         if order is not None:
             orders[key] = order
     return orders

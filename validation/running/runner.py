@@ -8,12 +8,9 @@ with Pool() as pool:
 from __future__ import annotations
 
 import json
-import os
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,7 +24,9 @@ from validation.records.case import Case, Identity, Result, platform_class
 from validation.records.measurement import Measurement
 from validation.records.simulation import Simulation
 from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
+from validation.running.options import Progress
 from validation.running.processes.pool import Pool, Remote, Reply
+from validation.running.processes.processor import available_cores, left_alone
 
 STEP = 1.0 / 240.0  # s, the canonical time step
 SIMULATIONS_PER_MEASURER = 4  # at once; measuring takes a tenth of what simulating does
@@ -62,11 +61,6 @@ class Plan:
         return scene.duration / self.case.identity.dt * len(scene.bodies)
 
 
-def available_cores() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     workers: int = field(default_factory=available_cores)
@@ -97,41 +91,37 @@ def plan_cases(pool: Pool, requests: Sequence[Request]) -> list[Plan]:
     An engine that cannot be loaded makes its cases `unavailable`, each with the reason.
     """
     remotes = engine_remotes(pool, {request.engine.word for request in requests})
-    by_token: dict[str, list[Request]] = {}
+    hellos = {word: remote.hello or {} for word, remote in remotes.items()}
+    groups: dict[str, list[Request]] = {}
     for request in requests:
-        by_token.setdefault(request.engine.word, []).append(request)
+        groups.setdefault(request.engine.word, []).append(request)
     texts = {id(request.scenario): write_scene(request.scenario.scene, indent=None) for request in requests}
     hashes = {id(request.scenario): content_hash(request.scenario.scene) for request in requests}
     asked: dict[int, str] = {}
-    for word, group in by_token.items():
-        if "error" in (remotes[word].hello or {}):
+    answers: dict[str, list[dict[str, Any]]] = {}
+    for word, group in groups.items():
+        if "error" in hellos[word]:
+            answers[word] = [{"unavailable": hellos[word]["error"]}] * len(group)
             continue
         items = [
             {
                 "scene": texts[id(r.scenario)],
                 "dt": r.dt,
-                "profile": _profile(r, remotes[word].hello or {}),
+                "profile": _profile(r, hellos[word]),
                 "overrides": dict(r.engine.overrides),
             }
             for r in group
         ]
         asked[pool.ask(remotes[word], {"plan": len(items), "time_limit": 60.0}, json.dumps(items).encode())] = word
-    answers: dict[str, list[dict[str, Any]]] = {}
     while asked:
         for reply in pool.wait():
             word = asked.pop(reply.id)
             failed = {"unavailable": f"{word}: {reply.header.get('reason', 'no answer')}"}
-            answers[word] = reply.header.get("plans") or [failed] * len(by_token[word])
-    plans: dict[int, Plan] = {}
-    for word, group in by_token.items():
-        hello = remotes[word].hello or {}
-        given = answers.get(word) or [{"unavailable": hello.get("error", "did not start")}] * len(group)
-        for request, answer in zip(group, given):
-            if "error" in answer:
-                raise SettingError(answer["error"])
-            scenario = id(request.scenario)
-            plans[id(request)] = _plan(request, answer, hello, texts[scenario], hashes[scenario])
-    return [plans[id(request)] for request in requests]
+            answers[word] = reply.header.get("plans") or [failed] * len(groups[word])
+    of = {id(request): answer for word in groups for request, answer in zip(groups[word], answers[word])}
+    if wrong := next((answer["error"] for answer in of.values() if "error" in answer), None):
+        raise SettingError(wrong)
+    return [_plan(r, of[id(r)], hellos[r.engine.word], texts[id(r.scenario)], hashes[id(r.scenario)]) for r in requests]
 
 
 def engine_remotes(pool: Pool, words: set[str]) -> dict[str, Remote]:
@@ -186,29 +176,23 @@ class _Job:
     simulations: list[Simulation] = field(default_factory=list)
 
 
-@contextmanager
-def left_alone(*, wanted: bool) -> Iterator[int | None]:
-    """A core that this process keeps off meanwhile, for one simulation at a time; None if there is no second one.
-
-    All its threads keep off: a progress bar has one.
-    """
-    cores = sorted(os.sched_getaffinity(0)) if wanted and hasattr(os, "sched_setaffinity") else []
-    if len(cores) < 2:
-        yield None
-        return
-    keep_to(cores[:-1])
-    try:
-        yield cores[-1]
-    finally:
-        keep_to(cores)
+def name_of(case: Case) -> str:
+    return f"{case.label} × {case.engine_label}"
 
 
-def keep_to(cores: Sequence[int]) -> None:
-    """Every thread of this process."""
-    for thread in threading.enumerate():
-        if thread.native_id is not None:
-            with suppress(ProcessLookupError):  # it has ended meanwhile
-                os.sched_setaffinity(thread.native_id, cores)
+def results_of(
+    pool: Pool, plans: Sequence[Plan], limits: Limits, progress: Progress | None = None, title: str = ""
+) -> list[Result]:
+    """Every plan simulated and measured, in the order of the plans, with a bar of this title."""
+    results: dict[int, Result] = {}
+    with (progress or Progress()).bar(title, len(plans)) as bar:
+
+        def on_result(result: Result) -> None:
+            results[id(result.case)] = result
+            bar.advance(name_of(result.case))
+
+        execute(pool, plans, limits, on_result)
+    return [results[id(plan.case)] for plan in plans]
 
 
 def execute(pool: Pool, plans: Sequence[Plan], limits: Limits, on_result: Callable[[Result], None]) -> Totals:
@@ -216,13 +200,6 @@ def execute(pool: Pool, plans: Sequence[Plan], limits: Limits, on_result: Callab
 
     With `limits.timing` one simulation runs at a time, on a core of its own, and nothing is measured meanwhile.
     """
-    with left_alone(wanted=limits.timing) as core:
-        return _execute(pool, plans, limits, core, on_result)
-
-
-def _execute(
-    pool: Pool, plans: Sequence[Plan], limits: Limits, core: int | None, on_result: Callable[[Result], None]
-) -> Totals:
     started = time.perf_counter()
     workers = 1 if limits.timing else max(1, limits.workers)
     totals = Totals(workers=workers)
@@ -241,32 +218,41 @@ def _execute(
     simulating: dict[int, _Job] = {}
     measured: dict[int, _Job] = {}
     heard = started  # of measuring: the last answer, or the question after which one is due
-    while waiting or simulating or measured:
-        while waiting and len(simulating) < workers and not (limits.timing and measured):
-            job = waiting.popleft()
-            simulating[_ask_simulation(pool, remotes, job.plan, limits, core)] = job
-        for reply in pool.wait(0.25):
-            if reply.id in simulating:
-                job = simulating.pop(reply.id)
-                job.simulations.append(simulation_of(reply))
-                if job.simulations[-1].trajectory is None:
-                    on_result(_result(job.plan, job.simulations[-1]))
-                elif limits.timing and len(job.simulations) < TIMING_REPEATS:
-                    simulating[_ask_simulation(pool, remotes, job.plan, limits, core)] = job
+    with left_alone(wanted=limits.timing) as core:
+        while waiting or simulating or measured:
+            while waiting and len(simulating) < workers and not (limits.timing and measured):
+                job = waiting.popleft()
+                simulating[_ask_simulation(pool, remotes, job.plan, limits, core)] = job
+            for reply in pool.wait(0.25):
+                if reply.id in simulating:
+                    job = simulating.pop(reply.id)
+                    job.simulations.append(simulation_of(reply))
+                    if job.simulations[-1].trajectory is None:
+                        on_result(_result(job.plan, job.simulations[-1]))
+                    elif limits.timing and len(job.simulations) < TIMING_REPEATS:
+                        simulating[_ask_simulation(pool, remotes, job.plan, limits, core)] = job
+                    else:
+                        body = reply.body[: reply.header["trajectory_bytes"]]
+                        heard = heard if measured else time.perf_counter()
+                        measured[_ask_measuring(pool, measurers, job.plan, body)] = job
+                    _count(totals, job.plan, job.simulations[-1])
                 else:
-                    body = reply.body[: reply.header["trajectory_bytes"]]
-                    heard = heard if measured else time.perf_counter()
-                    measured[_ask_measuring(pool, measurers, job.plan, body)] = job
-                _count(totals, job.plan, job.simulations[-1])
-            else:
-                job, heard = measured.pop(reply.id), time.perf_counter()
-                on_result(_measured_result(job, reply, timing=limits.timing))
-        if measured and time.perf_counter() - heard > MEASURING_LIMIT:
-            for remote in measuring_remotes(pool, 0):  # each answers for what it owes when it is gone
-                remote.process.kill()
-            heard = time.perf_counter()
+                    job, heard = measured.pop(reply.id), time.perf_counter()
+                    on_result(_measured_result(job, reply, timing=limits.timing))
+            heard = _patient(pool, heard) if measured else heard
     totals.wall = time.perf_counter() - started
     return totals
+
+
+def simulate_unplanned(
+    pool: Pool, request: Request, profile: str, limits: Limits, exercise: dict[str, Any] | None = None
+) -> Simulation:
+    """As `ask_unplanned`, and waited for."""
+    number = ask_unplanned(pool, request, profile, limits, exercise)
+    while True:
+        for reply in pool.wait():
+            if reply.id == number:
+                return simulation_of(reply)
 
 
 def ask_unplanned(
@@ -330,11 +316,17 @@ def measure_motions(
         for reply in pool.wait(0.25):
             found[asked.pop(reply.id)] = _measurements(reply)
             heard = time.perf_counter()
-        if asked and time.perf_counter() - heard > MEASURING_LIMIT:
-            for remote in measuring_remotes(pool, 0):  # each answers for what it owes when it is gone
-                remote.process.kill()
-            heard = time.perf_counter()
+        heard = _patient(pool, heard)
     return found
+
+
+def _patient(pool: Pool, heard: float) -> float:
+    """When measuring was last heard of; after MEASURING_LIMIT it is ended, which counts as an answer."""
+    if time.perf_counter() - heard <= MEASURING_LIMIT:
+        return heard
+    for remote in measuring_remotes(pool, 0):  # each answers for what it owes when it is gone
+        remote.process.kill()
+    return time.perf_counter()
 
 
 def _measurements(reply: Reply) -> tuple[Measurement, ...]:
@@ -395,6 +387,4 @@ def _count(totals: Totals, plan: Plan, simulation: Simulation) -> None:
     if simulation.step_times is not None:
         # While its process waits for a core nobody steps: a busy machine must not make the overhead look small.
         totals.stepping += float(simulation.step_times.sum()) * simulation.cpu_share
-    if simulation.wall_time > totals.slowest[1]:
-        name = f"{plan.case.label} × {plan.case.engine_label}"
-        totals.slowest = (name, simulation.wall_time)
+    totals.slowest = max(totals.slowest, (name_of(plan.case), simulation.wall_time), key=lambda one: one[1])

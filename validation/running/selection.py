@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from scenarios.catalogue import scenario_of
 from scenarios.catalogue.scene_file import LABEL, scenario_from_scene
 from scenarios.scenario import Scenario
-from validation.engines import EngineChoice, engine_of
-from validation.records.case import Case
+from validation.engines import EngineChoice, engine_of, unavailable_engines
+from validation.records.case import Case, Result, platform_class
 from validation.records.names import with_profile
-from validation.store import Store
+from validation.records.simulation import Simulation
+from validation.running.options import Options
+from validation.store import Baseline, Store
 
 
 def scenario_in(store: Store, word: str) -> Scenario:
@@ -77,3 +80,49 @@ def _overrides(label: str) -> set[str]:
 def _describe_cell(scenario: Scenario | None, choice: EngineChoice | None) -> str:
     engine = with_profile(choice.label, choice.profile) if choice else ""
     return " × ".join(filter(None, (scenario.label if scenario else "", engine)))
+
+
+# --- what is accepted and not in the plan of a run: missing, unless it was not asked for ------------------------------
+
+
+def arguments_of(options: Options) -> dict[str, Any]:
+    """Which cases are asked for, as it was typed; nothing: all of them."""
+    given = {
+        "scenarios": sorted(options.scenarios),
+        "engines": sorted(options.engines),
+        "profile": options.profile,
+        "dt": options.dt,
+        "alias": options.alias,
+    }
+    return {name: value for name, value in given.items() if value}
+
+
+def absent(
+    store: Store, run: int, accepted: Mapping[str, Baseline], planned: Collection[Case]
+) -> tuple[list[Result], list[Case]]:
+    """Of the accepted cases of this kind of machine that are not planned: results of those that are missing, and those
+    that were left out.
+
+    Missing is what a run that was asked for by the same words has had. What was accepted without a result is not.
+    """
+    here = {case.identity.key for case in planned}
+    lacking = {
+        key: baseline.result.case
+        for key, baseline in accepted.items()
+        if key not in here
+        and baseline.result.outcome != "declined"
+        and baseline.result.case.identity.platform == platform_class()
+    }
+    expected = store.asked_likewise(run, lacking)
+    gone = unavailable_engines()
+    missing = [
+        Result.of(case=case, simulation=Simulation(outcome="declined", reason=_why(case, gone)))
+        for key, case in lacking.items()
+        if key in expected
+    ]
+    return missing, [case for key, case in lacking.items() if key not in expected]
+
+
+def _why(case: Case, gone: Mapping[str, str]) -> str:
+    engine = case.identity.engine
+    return f"not run: {engine} is not here, {gone[engine]}" if engine in gone else "not run: no longer in the plan"

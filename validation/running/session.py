@@ -3,35 +3,42 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scenarios.catalogue import canonical_suite
 from scenarios.scenario import Scenario
-from validation.engines import engine_of, present_engines, unavailable_engines
+from validation.engines import EngineChoice, engine_of, present_engines, unavailable_engines
 from validation.judging.ensembles import Ensemble, EnsembleEvidence
 from validation.judging.evidence.divergence import Divergence, first_divergence
 from validation.judging.judge import Verdict, bits_are_compared, judge
-from validation.judging.trends import Turn
+from validation.judging.trends import Turn, confirmed
 from validation.records.case import Case, Result, case_key, describe_run
 from validation.review.groups import waived
 from validation.review.lineage import current_branch, default_branch, history_of
 from validation.running import kernel_cache
-from validation.running.absent import absent, arguments_of
 from validation.running.ensembles import ensembles_of
-from validation.running.environments import commands_of, environments_of
-from validation.running.errors import RunError, Stopped
-from validation.running.options import Options
+from validation.running.environments import Environment, commands_of, environments_of
+from validation.running.options import Options, Progress, RunError, Stopped
 from validation.running.orders import with_orders
 from validation.running.processes.pool import Pool
-from validation.running.progress import Progress
-from validation.running.runner import STEP, Plan, Request, Totals, execute, measuring_remotes, plan_cases
-from validation.running.selection import scenario_in
-from validation.running.timing import changed_times, confirmed_times, timed_again
+from validation.running.runner import (
+    STEP,
+    Plan,
+    Request,
+    Totals,
+    execute,
+    measuring_remotes,
+    name_of,
+    plan_cases,
+    results_of,
+)
+from validation.running.selection import absent, arguments_of, scenario_in
 from validation.store import Baseline, Store
 from validation.store.stored_scenarios import stored_scenario
+from validation.store.trends import stored_trend
 
 SAVE_EVERY = 16  # results in one transaction, at most,
 SAVE_WITHIN = 0.5  # and s from one to the next, while results come
@@ -85,10 +92,7 @@ def run_session(store: Store, options: Options, command: str) -> Session:
     """
     default = default_branch_of(store, options)
     title, requests, typed = make_requests(store, options)
-    environments = environments_of((request.engine for request in requests), options.progress)
-    warm_kernels(options.progress)
-    with Pool(commands_of(environments)) as pool:
-        measuring_remotes(pool)
+    with running_engines((request.engine for request in requests), options.progress) as (pool, _):
         plans = without_doubles(plan_cases(pool, requests))
         if all(plan.unavailable for plan in plans):
             raise RunError(f"nothing could be run: {plans[0].unavailable}")
@@ -103,14 +107,8 @@ def run_session(store: Store, options: Options, command: str) -> Session:
             history=history_of(),
             asked=asked_of(options),
         )
-        with resumable(store, run):
-            results, totals = _execute(store, pool, run, title, plans, options)
-            ensembles, evidence = ensembles_of(store, pool, run, plans, results, options)
-            accepted = store.baselines_of(run)
-            measured = with_orders(store, pool, run, plans, results, accepted, options)
-            scenarios = {case_key(plan.case): plan.scenario for plan in plans}
-            session = _judged(store, run, title, measured, scenarios, totals, evidence)
-            session = replace(_timed_again(session, pool, plans, options), ensembles=ensembles)
+        scenarios = {case_key(plan.case): plan.scenario for plan in plans}
+        session = _finished(store, pool, run, title, plans, plans, scenarios, options)
     return replace(session, typed=typed)
 
 
@@ -158,10 +156,7 @@ def resume_session(store: Store, options: Options) -> Session:
         )
         for case in cases
     ]
-    environments = environments_of((request.engine for request in requests), options.progress)
-    warm_kernels(options.progress)
-    with Pool(commands_of(environments)) as pool:
-        measuring_remotes(pool)
+    with running_engines((request.engine for request in requests), options.progress) as (pool, _):
         plans = plan_cases(pool, requests)
         for plan, case in zip(plans, cases):
             if plan.unavailable is None and plan.case.engine_version != case.engine_version:
@@ -170,17 +165,33 @@ def resume_session(store: Store, options: Options) -> Session:
                     f"run {run} began with {case.identity.engine} {began} and {now} is here now; start a new one"
                 )
         plans = [replace(plan, case=case) for plan, case in zip(plans, cases)]
-        title = f"run {run}, resumed"
         owed = [plan for plan in plans if case_key(plan.case) not in done]
-        with resumable(store, run):
-            _, totals = _execute(store, pool, run, title, owed, options)
-            results: dict[str, Result] = {result.key: result for result in store.results(run)}
-            again = [results[case_key(plan.case)] for plan in plans]
-            ensembles, evidence = ensembles_of(store, pool, run, plans, again, options)
-            ordered = with_orders(store, pool, run, plans, again, store.baselines_of(run), options)
-            results |= {case_key(result.case): result for result in ordered}
-            session = _judged(store, run, title, list(results.values()), scenarios, totals, evidence)
-            return replace(_timed_again(session, pool, owed, options), ensembles=ensembles)
+        return _finished(store, pool, run, f"run {run}, resumed", plans, owed, scenarios, options)
+
+
+def _finished(
+    store: Store,
+    pool: Pool,
+    run: int,
+    title: str,
+    plans: list[Plan],
+    owed: list[Plan],
+    scenarios: Mapping[str, Scenario],
+    options: Options,
+) -> Session:
+    """What the run owes is simulated, and all its plans are measured further and judged. `scenarios` by case key."""
+    try:
+        fresh, totals = _execute(store, pool, run, title, owed, options)
+        results = {result.key: result for result in (fresh if owed is plans else store.results(run))}
+        again = [results[case_key(plan.case)] for plan in plans]
+        ensembles, evidence = ensembles_of(store, pool, run, plans, again, options)
+        ordered = with_orders(store, pool, run, plans, again, store.baselines_of(run), options)
+        results |= {result.key: result for result in ordered}
+        session = _judged(store, run, title, list(results.values()), scenarios, totals, evidence)
+        described, dropped = confirmed_times(session.times, _timed_again(pool, owed, options))
+        return replace(session, times=described, doubtful=dropped, ensembles=ensembles)
+    except KeyboardInterrupt:
+        raise Stopped(store.run(run)) from None
 
 
 def asked_of(options: Options) -> dict[str, Any]:
@@ -205,12 +216,18 @@ def _as_asked(store: Store, run: int, options: Options) -> Options:
 
 
 @contextmanager
-def resumable(store: Store, run: int) -> Iterator[None]:
-    """Ctrl-C in here says what is stored."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise Stopped(store.run(run)) from None
+def running_engines(
+    engines: Iterable[EngineChoice], progress: Progress
+) -> Iterator[tuple[Pool, dict[str, Environment]]]:
+    """A pool for these engines, which measures already, with kernels compiled; and their environments, by word.
+
+    Raises BuildError.
+    """
+    environments = environments_of(engines, progress)
+    warm_kernels(progress)
+    with Pool(commands_of(environments)) as pool:
+        measuring_remotes(pool)
+        yield pool, environments
 
 
 def warm_kernels(progress: Progress) -> None:
@@ -243,7 +260,7 @@ def _execute(
             unsaved.append(result)
             if len(unsaved) >= SAVE_EVERY or time.monotonic() - saved[-1] > SAVE_WITHIN:
                 save()
-            bar.advance(f"{result.case.label} × {result.case.engine_label}")
+            bar.advance(name_of(result.case))
 
         try:
             totals = execute(pool, plans, options.limits, on_result)
@@ -314,8 +331,54 @@ def divergence_of(store: Store, baseline: Baseline | None, result: Result, scena
     return first_divergence(before, after, [member.name for member in (*scene.bodies, *scene.boundaries)])
 
 
-def _timed_again(session: Session, pool: Pool, plans: Sequence[Plan], options: Options) -> Session:
-    """A change of the time of a step is reported where a second measurement, in this very run, has it too."""
-    again = timed_again(pool, plans, options.limits, options.progress)
-    described, dropped = confirmed_times(session.times, again)
-    return replace(session, times=described, doubtful=dropped)
+# --- which steps have become slower or faster since they were accepted, each measured twice before it is reported
+
+
+def changed_times(
+    store: Store,
+    run: int,
+    results: Sequence[Result],
+    verdicts: Sequence[Verdict],
+    baselines: Mapping[str, Baseline],
+) -> list[tuple[Verdict, Turn]]:
+    """The latest turn since the acceptance of each case whose steps were timed."""
+    stored = store.run(run)
+    changed = []
+    for result, verdict in zip(results, verdicts):
+        for measured in (m for m in result.measurements if m.noise == "timing"):
+            baseline = baselines.get(result.case.identity.key)
+            turns = stored_trend(store, stored, result.case, measured, baseline).fresh
+            changed += [(verdict, turn) for turn in turns[-1:]]
+    return changed
+
+
+def confirmed_times(
+    found: Sequence[tuple[Verdict, Turn]], again: Callable[[Sequence[str]], Mapping[str, float]]
+) -> tuple[list[tuple[Verdict, Turn]], list[tuple[Verdict, Turn, float]]]:
+    """Those that another measurement confirms, and those that it does not, with what it gave (s; NaN for nothing).
+
+    `again` measures the cases of these keys once more.
+    """
+    if not found:
+        return [], []
+    seconds = again([verdict.case_key for verdict, _ in found])
+    described, dropped = [], []
+    for verdict, turn in found:
+        value = seconds.get(verdict.case_key, float("nan"))
+        sure = confirmed(turn, value)
+        if sure is None:
+            dropped.append((verdict, turn, value))
+        else:
+            described.append((verdict, sure))
+    return described, dropped
+
+
+def _timed_again(pool: Pool, plans: Sequence[Plan], options: Options) -> Callable[[Sequence[str]], dict[str, float]]:
+    """Measures the time of a step (s) of plans once more, in this very run, by the keys of their cases."""
+
+    def again(keys: Sequence[str]) -> dict[str, float]:
+        wanted = [plan for plan in plans if case_key(plan.case) in set(keys)]
+        results = results_of(pool, wanted, options.limits, options.progress, "timed again")
+        return {result.key: m.value for result in results for m in result.measurements if m.noise == "timing"}
+
+    return again

@@ -12,17 +12,21 @@ import gc
 import subprocess
 import sys
 
+import numpy as np
+
 from scenarios.catalogue import canonical_suite
-from scenarios.scene import features
-from validation.engines.reference import ellipsoids as reference_ellipsoids
-from validation.engines.reference.adapter import warm_up_plane
+from scenarios.scene import PlanarScene, Scene, features, planar_start, spatial_start
 from validation.metrics import measure
-from validation.running.standing_still import standing_still
+from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory
 
 BESIDE = "beside"
+STEP = 1.0 / 240.0  # s
 
 
 def main() -> None:
+    from validation.engines.reference import ellipsoids as reference_ellipsoids
+    from validation.engines.reference.adapter import warm_up_plane
+
     gc.disable()  # a compiler's garbage is little, and looking for it takes a thirtieth of the time
     if sys.argv[1:] == [BESIDE]:
         measure_every_kind()
@@ -42,6 +46,18 @@ def measure_every_kind() -> None:
             continue
         seen.add(found)
         measure(scenario, standing_still(scenario.scene))
+
+
+def standing_still(scene: Scene) -> Trajectory:
+    """A motion without an engine: three samples of the start pose."""
+    time = np.array([0.0, STEP, 2 * STEP])
+    if isinstance(scene, PlanarScene):
+        pose, twist = (np.repeat(part[None], 3, axis=0) for part in planar_start(scene))
+        return PlanarTrajectory(time=time, pose=pose, twist=twist, dt=STEP, velocity_lag=0.0)
+    position, orientation, velocity, spin = (np.repeat(part[None], 3, axis=0) for part in spatial_start(scene))
+    return SpatialTrajectory(
+        time=time, position=position, orientation=orientation, velocity=velocity, spin=spin, dt=STEP, velocity_lag=0.0
+    )
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from validation.judging.judge import judge
 from validation.judging.verdict import Verdict
 from validation.records.case import Result
 from validation.report.sentences import reason_of
-from validation.running.errors import RunError
+from validation.running.options import RunError
 from validation.store import Baseline, open_store
 
 Answer = Literal["good", "bad", "skip"]

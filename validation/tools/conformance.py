@@ -21,7 +21,7 @@ from validation.engines import EngineChoice
 from validation.records.simulation import Simulation
 from validation.records.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 from validation.running.processes.pool import Pool
-from validation.running.runner import Limits, Request, ask_unplanned, engine_remotes, simulation_of
+from validation.running.runner import Limits, Request, engine_remotes, simulate_unplanned
 from validation.tools.known_motions import DURATION, G, Known, known_motions
 
 Array = NDArray[np.float64]
@@ -100,7 +100,8 @@ def conformance(choice: EngineChoice, commands: Mapping[str, list[str]] | None =
         profile = choice.profile or ("fair" if "fair" in own else own[0])  # out of the box some slow what flies
 
         def run(scene: Scene, exercise: dict[str, Any] | None = None) -> Simulation:
-            return _simulate(pool, choice, profile, scene, exercise)
+            request = Request(scenario=scenario_from_scene("conformance", scene), engine=choice, dt=DT)
+            return simulate_unplanned(pool, request, profile, Limits(time_limit=PATIENCE), exercise)
 
         found = {name: run(scene) for name, scene in SCENES.items()}
         again = run(SCENES["flight"])
@@ -117,17 +118,6 @@ def conformance(choice: EngineChoice, commands: Mapping[str, list[str]] | None =
             Check(about="start", status="fails", summary="declines every scene of this test: nothing was tested")
         )
     return checks + abilities + _repeats(found["flight"], again)
-
-
-def _simulate(
-    pool: Pool, choice: EngineChoice, profile: str, scene: Scene, exercise: dict[str, Any] | None
-) -> Simulation:
-    request = Request(scenario=scenario_from_scene("conformance", scene), engine=choice, dt=DT)
-    number = ask_unplanned(pool, request, profile, Limits(time_limit=PATIENCE), exercise)
-    while True:
-        for reply in pool.wait():
-            if reply.id == number:
-                return simulation_of(reply)
 
 
 def _of(name: str, simulation: Simulation) -> Iterator[Check]:

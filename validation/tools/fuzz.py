@@ -21,9 +21,17 @@ from scenarios.strategies import planar_scenes, time_steps
 from validation.engines import EngineChoice, engine_of
 from validation.records.simulation import Simulation
 from validation.running import kernel_cache
-from validation.running.errors import RunError
+from validation.running.options import RunError
 from validation.running.processes.pool import Pool
-from validation.running.runner import Limits, Request, ask_unplanned, engine_remotes, plan_cases, simulation_of
+from validation.running.runner import (
+    Limits,
+    Request,
+    ask_unplanned,
+    engine_remotes,
+    plan_cases,
+    simulate_unplanned,
+    simulation_of,
+)
 from validation.store import Store, StoredFind
 from validation.tools.oracles import ORACLES, judge_scene
 
@@ -220,16 +228,6 @@ def draw(scenes: Any, seed: int, visit: Callable[[PlanarScene, float], None], *p
     visit_each()
 
 
-def simulate_again(pool: Pool, engine: EngineChoice, profile: str, scene: PlanarScene, dt: float) -> Simulation:
-    """One scene, as the search simulates it."""
-    request = Request(scenario=scenario_from_scene("fuzzed", scene), engine=engine, profile=profile, dt=dt)
-    number = ask_unplanned(pool, request, profile, Limits(workers=1, time_limit=SCENE_LIMIT))
-    while True:
-        for reply in pool.wait():
-            if reply.id == number:
-                return simulation_of(reply)
-
-
 # --- one engine, from its start to what is stored -------------------------------------------------------------------
 
 
@@ -299,7 +297,9 @@ def replay_find(find: StoredFind) -> tuple[bool, str]:
         hello = engine_remotes(pool, {choice.word})[choice.word].hello or {}
         if "error" in hello:
             raise RunError(f"{choice.label}: {hello['error']}")
-        simulation = simulate_again(pool, choice, find.profile, find.scene, find.dt)
+        scenario = scenario_from_scene("fuzzed", find.scene)
+        request = Request(scenario=scenario, engine=choice, profile=find.profile, dt=find.dt)
+        simulation = simulate_unplanned(pool, request, find.profile, Limits(time_limit=SCENE_LIMIT))
     if simulation.outcome == "declined":
         return False, f"find {find.number}: {choice.label} does not run it any more: {simulation.reason}"
     broken = judge_scene(find.scene, simulation)

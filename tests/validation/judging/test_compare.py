@@ -24,7 +24,7 @@ from validation.records.simulation import Simulation
 from validation.report.comparison import counts, render_comparison
 from validation.report.sentences import describe_comparison
 from validation.running.kernel_cache import cache_root
-from validation.running.standing_still import standing_still
+from validation.running.warm_up import standing_still
 from validation.store import open_store
 from validation.store.stored_scenarios import stored_verdicts
 

@@ -21,7 +21,7 @@ from validation.records.case import Case, Result
 from validation.records.simulation import Simulation
 from validation.records.stored import Point
 from validation.report.sentences import describe_time, describe_turn
-from validation.running.timing import changed_times, confirmed_times
+from validation.running.session import changed_times, confirmed_times
 from validation.store import Store, open_store
 from validation.store.trends import stored_trend
 

@@ -20,7 +20,8 @@ from validation.engines import engine_of
 from validation.records.case import Result
 from validation.running.processes.fork_server import KERNEL_LISTS_CHILDREN, resident
 from validation.running.processes.pool import Pool
-from validation.running.runner import Limits, Request, execute, left_alone, measuring_remotes, plan_cases
+from validation.running.processes.processor import left_alone
+from validation.running.runner import Limits, Request, execute, measuring_remotes, plan_cases
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 PLANAR = ("free-tumble:space=planar", "bouncing-ball", "stack:n=3")

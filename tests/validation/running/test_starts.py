@@ -17,8 +17,7 @@ from validation.engines.reference.adapter import Reference
 from validation.engines.shared.joint_tree import start_fault
 from validation.judging.policy import PERTURBATION
 from validation.records.trajectory import PlanarTrajectory
-from validation.running.joint_rates import let_by_joints
-from validation.running.starts import floors, horizon, perturbed, until
+from validation.running.starts import floors, horizon, let_by_joints, perturbed, until
 
 
 def scene_of(word: str) -> Scene:

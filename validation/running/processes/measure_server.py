@@ -49,7 +49,7 @@ def load() -> None:
     """Imports and the kernels of the first scene, 0.3 s: spent while the engines start."""
     from scenarios.catalogue import FAMILIES
     from validation.metrics import measure as measure_all
-    from validation.running.standing_still import standing_still
+    from validation.running.warm_up import standing_still
 
     scenario = FAMILIES["upright-block"].scenario({})
     measure_all(scenario, standing_still(scenario.scene))

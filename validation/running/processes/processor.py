@@ -1,12 +1,18 @@
-"""What the bits of an engine depend on beside its code: the processor's features and the C library. Provenance, never
-identity: where two results differ in it their bits are not compared, and all else is."""
+"""The processor: its cores, and what the bits of an engine depend on beside its code, its features and the C library.
+
+Provenance, never identity: where two results differ in it their bits are not compared, and all else is.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import math
+import os
 import platform
 import struct
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -44,3 +50,36 @@ def _digest() -> str:
     arguments = [(i + 0.5) / PROBED for i in range(PROBED)]
     values = [f(x) for f in PROBES for x in arguments] + [math.pow(1.0 + x, 2.7) for x in arguments]
     return hashlib.sha256(struct.pack(f"<{len(values)}d", *values)).hexdigest()[:8]
+
+
+# --- its cores ----------------------------------------------------------------------------------------------------
+
+
+def available_cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def left_alone(*, wanted: bool) -> Iterator[int | None]:
+    """A core that this process keeps off meanwhile, for one simulation at a time; None if there is no second one.
+
+    All its threads keep off: a progress bar has one.
+    """
+    cores = sorted(os.sched_getaffinity(0)) if wanted and hasattr(os, "sched_setaffinity") else []
+    if len(cores) < 2:
+        yield None
+        return
+    keep_to(cores[:-1])
+    try:
+        yield cores[-1]
+    finally:
+        keep_to(cores)
+
+
+def keep_to(cores: Sequence[int]) -> None:
+    """Every thread of this process."""
+    for thread in threading.enumerate():
+        if thread.native_id is not None:
+            with suppress(ProcessLookupError):  # it has ended meanwhile
+                os.sched_setaffinity(thread.native_id, cores)
