@@ -10,7 +10,8 @@ BIN := $(VENV)/bin
 # uv installs in 6 s what pip takes 45 s for; pip takes over, and says so, where uv cannot (an index that only pip is set up for).
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-compile --constraint constraints.txt
 UV := $(BIN)/python -m uv pip install --quiet --python $(BIN)/python --constraint constraints.txt
-install = $(UV) $(1) || { echo "  uv could not install $(1), so pip does, a minute longer"; $(PIP) $(1); }
+install = { $(UV) $(1) || { echo "  uv could not install $(1), so pip does, a minute longer"; $(PIP) $(1); }; }
+UPRIGHT = $(call install,--editable '.[$(EXTRAS)]')
 WARM := from validation.running import kernel_cache as kernels; kernels.warm(kernels.use_kernel_cache())
 # A command starts a process for each engine: none compiles what another has, whatever the environment says of bytecode.
 unexport PYTHONDONTWRITEBYTECODE
@@ -27,8 +28,9 @@ slow: $(VENV)/tested
 	@$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # PhysX and DART, 0.55 GB: columns of a run and tests of `make slow` wherever they are.
+engines-extra: EXTRAS = all,test,physx,dart
 engines-extra: $(VENV)/tested
-	@$(call install,--editable .[all,test,physx,dart])
+	@$(UPRIGHT)
 
 lint: $(VENV)/tested
 	@$(BIN)/ruff check .
@@ -48,21 +50,23 @@ bench: $(VENV)/installed
 	if [ -n "$$missed" ]; then echo "not well:$$missed"; exit 1; fi
 
 # With the four packages that they need, kernels are compiled while the others are installed.
+$(VENV)/installed: EXTRAS = all
 $(VENV)/installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "no Python 3.11, 3.12 or 3.13 found; install one, or: make PYTHON=/path/to/python"; exit 2; }
 	@echo "  installing into $(VENV) with $(PYTHON) ..."
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) uv
-	@$(call install,numba numpy pydantic scipy)
-	@PYTHONPATH=. $(BIN)/python -c "$(WARM)" >/dev/null 2>&1 & $(call install,--editable .[all]); status=$$?; wait; exit $$status
+	@$(PIP) uv && $(call install,numba numpy pydantic scipy)
+	@PYTHONPATH=. $(BIN)/python -c "$(WARM)" >/dev/null 2>&1 & $(UPRIGHT); status=$$?; wait; exit $$status
 	@touch $@
 
+$(VENV)/tested: EXTRAS = all,test
 $(VENV)/tested: $(VENV)/installed
-	@$(call install,--editable .[all,test])
+	@$(UPRIGHT)
 	@touch $@
 
+$(VENV)/documented: EXTRAS = all,docs
 $(VENV)/documented: $(VENV)/installed
-	@$(call install,--editable .[all,docs])
+	@$(UPRIGHT)
 	@touch $@
 
 clean:
