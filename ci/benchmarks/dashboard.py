@@ -71,6 +71,8 @@ def build(path: Path) -> None:
     write(database, "ledger", (entry | {"id": n + 1, "reason": f"accepted {n}"} for n in range(FAULTS + 1)))
     write(database, "ledger_cases", entry_case_rows(histories))
     write(database, "verdicts", verdict_rows(histories))
+    write(database, "verdict_groups", group_rows(histories))
+    write(database, "group_members", member_rows(histories))
     database.execute("ANALYZE")
     database.commit()
     database.close()
@@ -200,15 +202,26 @@ def verdict_rows(histories: list[History]) -> Iterator[dict[str, Any]]:
                 "word": "pass" if fault is None else "regressed",
                 "worse": fault is not None,
                 "reason": "as accepted" if fault is None else "penetration_max 1.05 mm, was 1 mm (+5 %, allowed 3 %)",
-                "metric": "" if fault is None else "penetration_max",
-                "old": None if fault is None else old,
-                "new": None if fault is None else new,
                 "changes": to_json([] if fault is None else [change]),
                 "defects": "[]",
                 "divergence": "",
-                "since_run": None if fault is None else fault + 1,
-                "good_run": None if fault is None else fault,
             }
+
+
+def group_rows(histories: list[History]) -> Iterator[dict[str, Any]]:
+    faults = sorted({(fault, h.engine) for h in histories for _, fault in h.faults})
+    for number, (fault, engine) in enumerate(faults, 1):
+        cause = {"branch": "main", "engine_label": engine, "word": "regressed"}
+        yield cause | {"id": number, "key": f"{fault}-{engine}", "since_run": fault + 1, "good_run": fault}
+
+
+def member_rows(histories: list[History]) -> Iterator[dict[str, Any]]:
+    numbers = {(row["good_run"], row["engine_label"]): row["id"] for row in group_rows(histories)}
+    for run in range(RUNS):
+        for h in histories:
+            fault = h.worse(run)
+            if fault is not None:
+                yield {"case_id": h.case(run), "group_id": numbers[fault, h.engine]}
 
 
 # --- the pages ----------------------------------------------------------------------------------------------------

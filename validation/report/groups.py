@@ -56,7 +56,8 @@ def describe_entry(entry: Entry) -> str:
     until = f" until {entry.until:%-d %b %Y}" if entry.until else ""
     owner = f", owned by {entry.owner}" if entry.owner else ""
     link = f", {entry.link}" if entry.link else ""
-    decisions = f"{entry.act} by {entry.who} on {entry.when:%-d %b %Y}{until}{owner}{link}"
+    carried = f", carried over from {entry.carried_from} (entry {entry.refers_to})" if entry.carried_from else ""
+    decisions = f"{entry.act} by {entry.who} on {entry.when:%-d %b %Y}{until}{owner}{link}{carried}"
     return f"entry {entry.number}: {decisions}: {entry.reason}"
 
 

@@ -1,8 +1,8 @@
 """Groups of verdicts: those of one cause. What a reviewer sees as one row, and says one thing of.
 
 One cause is: the same kind of verdict, on the same engine as it was typed, since the same commit of the same branch.
-What became of a group follows from its members, and what became of a member from what was run and said since. Pure;
-`validation/store/groups.py` fetches what it needs.
+Groups and their members are stored when a run is judged (`validation/store/since.py`). What became of a group follows
+from its members, and what became of a member from what was run and said since. Pure.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
@@ -73,14 +73,12 @@ class Occurrence:
     verdict: Verdict
     number: int  # of its case in the database
     place: Place  # the run that it was told in
-    since: Place  # the first run in which it was told
-    good: Place | None  # the latest before it in which it was not; None: there is none
     fingerprint: str  # equal: the same result, bit for bit
     latest: Word  # the latest verdict on the case, on this branch
-    rebased: bool  # that one had a baseline that came after `since`
+    rebased: bool  # that one had a baseline that came after the group's first commit
     accepted: str = ""  # fingerprint of the baseline in effect; "": there is none
     accepted_by: Entry | None = None  # the entry that made it one
-    trajectory_key: str = ""  # of its motion, where that is stored
+    judged_by: Entry | None = None  # the entry that made the one that the verdict was found by
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +162,7 @@ class Group:
     engine: str  # as typed, without its profile
     kind: Word
     since: Place  # the first commit that has it
-    good: Place | None  # the latest commit before that has it not
+    good: Place | None  # the latest commit before that has it not; None: there is none
     members: tuple[Member, ...]  # the worst first
 
     @property
@@ -204,7 +202,7 @@ class Group:
         return "green" if self.kind == "improved" else "amber"
 
 
-def group_key(branch: str, since: Place, engine: str, kind: Word) -> str:
+def group_key(branch: str, since: Place, engine: str, kind: str) -> str:
     """Of a commit that is checked out as it stands, the commit counts; otherwise the run."""
     where = since.commit if since.commit and not since.dirty else f"run {since.run}"
     return hashlib.sha256(json.dumps([branch, where, engine, kind]).encode()).hexdigest()[:12]
@@ -241,33 +239,10 @@ def member(occurrence: Occurrence, decisions: Sequence[Decision], run: int, now:
     return state("new")
 
 
-def assemble(
-    branch: str, occurrences: Iterable[Occurrence], decisions: Mapping[int, Sequence[Decision]], run: int, now: datetime
-) -> list[Group]:
-    """The gravest first. `decisions`: by the number of an occurrence's case. `run`: from where one looks."""
-    grouped: dict[str, list[Occurrence]] = {}
-    for occurrence in occurrences:
-        case = occurrence.verdict.case
-        key = group_key(branch, occurrence.since, case.engine_label, occurrence.verdict.word)
-        grouped.setdefault(key, []).append(occurrence)
-    groups = []
-    for key, found in grouped.items():
-        members = [member(occurrence, decisions.get(occurrence.number, ()), run, now) for occurrence in found]
-        goods = [occurrence.good for occurrence in found if occurrence.good]
-        groups.append(
-            Group(
-                key=key,
-                branch=branch,
-                engine=found[0].verdict.case.engine_label,
-                kind=found[0].verdict.word,
-                since=min((occurrence.since for occurrence in found), key=lambda place: place.run),
-                good=max(goods, key=lambda place: place.run) if goods else None,
-                members=tuple(sorted(members, key=_gravity)),
-            )
-        )
+def gravest_first(groups: Iterable[Group]) -> list[Group]:
     lights: list[Light] = ["red", "amber", "green"]
     words = list(MEANING)
-    return sorted(groups, key=lambda g: (lights.index(g.light), words.index(g.kind), -g.since.run, _gravity(g.worst)))
+    return sorted(groups, key=lambda g: (lights.index(g.light), words.index(g.kind), -g.since.run, gravity(g.worst)))
 
 
 def waived(verdicts: Iterable[Verdict], groups: Iterable[Group], run: int) -> list[Verdict]:
@@ -286,7 +261,7 @@ def waived(verdicts: Iterable[Verdict], groups: Iterable[Group], run: int) -> li
     return [described(verdict) for verdict in verdicts]
 
 
-def _gravity(one: Member) -> tuple[int, float, int]:
+def gravity(one: Member) -> tuple[int, float, int]:
     """By state, then by how much it changed."""
     ratio = one.verdict.ratio
     size = abs(math.log(ratio)) if ratio else math.inf

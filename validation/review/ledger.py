@@ -43,6 +43,7 @@ class Entry:
     owner: str = ""  # of a quarantine: who mends it
     link: str = ""  # of a known issue
     refers_to: int | None = None  # undo: the entry that it takes back; accept: the one that it carries over
+    carried_from: str = ""  # accept: the branch of the entry that it carries over
     cases: tuple[int, ...] = ()  # numbers of the cases that it was said of
     undone_by: int | None = None  # number of the entry that took it back, and was not taken back itself
 

@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Connection, select, update
 
 from validation.review.lineage import History, main_branches
 from validation.store import models
+from validation.store.connection import insert_new
 
 Commit, Run = models.Commit, models.Run
 DETACHED = "HEAD"  # what git calls the branch of a bare commit: shared by all of them
@@ -209,11 +209,6 @@ def keep(connection: Connection, history: History, more: Collection[str] = ()) -
     for commit, parents in history.nearest(wanted).items():
         text = json.dumps(parents)
         if commit not in kept:
-            try:
-                with connection.begin_nested():
-                    row = {"hash": commit, "generation": generations[commit], "parents": text}
-                    connection.execute(insert(Commit), [row])
-            except IntegrityError:  # another process has just kept the same
-                pass
+            insert_new(connection, Commit, {"hash": commit, "generation": generations[commit], "parents": text})
         elif kept[commit] != text:
             connection.execute(update(Commit).where(Commit.hash == commit).values(parents=text))

@@ -7,13 +7,13 @@ import signal
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, insert
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 
 from validation.store.errors import StoreError
 
@@ -110,6 +110,12 @@ def writing(engine: Engine, name: str) -> Iterator[Connection]:
     ours = engine.execution_options(writes=True)
     with uninterrupted(), in_one_line(name), ours.connect() as connection, connection.begin():
         yield connection
+
+
+def insert_new(connection: Connection, table: Any, row: dict[str, Any]) -> None:
+    """But for what another process has just stored too."""
+    with suppress(IntegrityError), connection.begin_nested():
+        connection.execute(insert(table), [row])
 
 
 @contextmanager

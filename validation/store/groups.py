@@ -1,4 +1,4 @@
-"""Fetches what groups of verdicts are made of. Only verdicts that tell are looked at: quiet ones cost nothing."""
+"""Groups of verdicts as seen from a run, and acceptances that are carried over from branch to branch."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import Connection, func, select
 from sqlalchemy.orm import aliased
 
 from validation.judging.verdict import changes_from_json, defects_from_json
-from validation.review.groups import GONE, Decision, Group, Occurrence, Place, assemble
+from validation.review.groups import GONE, Decision, Group, Occurrence, Place, gravest_first, gravity, group_key, member
 from validation.review.ledger import Act, Entry
 from validation.store import judgements, ledger, models, runs
 from validation.store.ancestry import BaseRevision, base_revision, late, others
 from validation.store.errors import StoreError
-from validation.store.since import PRINTS, fingerprint_of
+from validation.store.since import PRINTS, fingerprint_of, places
 
-Case, Verdict, Run = models.Case, models.Verdict, models.Run
+Case, Run, Verdict = models.Case, models.Run, models.Verdict
+EntryCase, GroupMember = models.EntryCase, models.GroupMember
 
 
 def groups(connection: Connection, run: int, *, closed: bool = False) -> list[Group]:
@@ -27,26 +28,46 @@ def groups(connection: Connection, run: int, *, closed: bool = False) -> list[Gr
     """
     runs.require(connection, run)
     seen_from = base_revision(connection, run)
-    branch, foreign_commits = seen_from.branch, others(connection, run, seen_from)
-    of_branch = (Run.branch == branch, Run.id <= run, Run.id.not_in(foreign_commits))
-    described = _described(connection, of_branch, seen_from)
+    foreign_commits = others(connection, run, seen_from)
+    of_branch = (Run.branch == seen_from.branch, Run.id <= run, Run.id.not_in(foreign_commits))
     backfilled_runs = late(connection, seen_from)
-    latest = _latest(connection, of_branch, [row.last for row in described], backfilled_runs)
-    described = [row for row in described if _is_still(row, latest[row.last])]
+    histories = _histories(connection, of_branch, seen_from.branch)
+    latest = _latest(connection, of_branch, [row.last for row in histories], backfilled_runs)
+    # Where a case has become something else, the group tells of it of which that is.
+    histories = [
+        row for row in histories if latest[row.last].group_id in (row.group_id, None) or latest[row.last].word in GONE
+    ]
     if not closed:
         open_ = {
-            _group(row)
-            for row in described
-            if row.last_run == run or latest[row.last].word not in GONE or _is_latest(row, latest[row.last])
+            row.group_id
+            for row in histories
+            if row.last_run == run or latest[row.last].word not in GONE or latest[row.last].group_id == row.group_id
         }
-        described = [row for row in described if _group(row) in open_]
-    occurrences = _occurrences(connection, described, latest, seen_from, backfilled_runs)
-    decisions = _decisions(connection, occurrences, seen_from, foreign_commits)
-    return [
-        group
-        for group in assemble(branch, occurrences, decisions, run, datetime.now(UTC))
-        if closed or group.open or any(member.seen for member in group.members)
-    ]
+        histories = [row for row in histories if row.group_id in open_]
+    rows = _groups(connection, {row.group_id for row in histories})
+    at = places(connection, {number for row in rows for number in (row.since_run, row.good_run)})
+    since = {row.id: at[row.since_run] for row in rows}
+    occurrences = _occurrences(connection, histories, since, latest, seen_from, backfilled_runs)
+    decisions = _decisions(connection, rows, since, seen_from, foreign_commits)
+    now = datetime.now(UTC)
+    found = []
+    for row in rows:
+        members = [
+            member(one, decisions.get((row.id, one.verdict.case.identity.key), ()), run, now)
+            for one in occurrences[row.id]
+        ]
+        group = Group(
+            key=row.key,
+            branch=row.branch,
+            engine=row.engine_label,
+            kind=row.word,
+            since=since[row.id],
+            good=at.get(row.good_run),
+            members=tuple(sorted(members, key=gravity)),
+        )
+        if closed or group.open or any(one.seen for one in members):
+            found.append(group)
+    return gravest_first(found)
 
 
 def carry_over(connection: Connection, run: int) -> list[int]:
@@ -62,8 +83,8 @@ def carry_over(connection: Connection, run: int) -> list[int]:
         here = {(m.verdict.case.identity.key, m.occurrence.fingerprint): m.number for m in group.open if m.seen}
         if not group.open or len(here) < len(group.open) or _refused(connection, group.branch, here):
             continue
-        judged_by = _entry_of_baseline(connection, [m.verdict.baseline for m in group.open])
-        entry = _acceptance_of(connection, here, seen_from, after=max(judged_by.values(), default=0))
+        judged_by = [m.occurrence.judged_by.number for m in group.open if m.occurrence.judged_by]
+        entry = _acceptance_of(connection, here, seen_from, after=max(judged_by, default=0))
         if entry is not None:
             made.append(entry.number)
             judgements.accept(
@@ -87,7 +108,7 @@ def check_rejected(connection: Connection, cases: Collection[int]) -> None:
         if row.run_id not in in_effect:
             in_effect[row.run_id] = judgements.in_effect(connection, base_revision(connection, row.run_id))
         baseline = in_effect[row.run_id].get(row.identity_key)
-        if baseline and _fingerprints(connection, [baseline.case_id])[baseline.case_id] == fingerprint_of(row):
+        if baseline and fingerprint_of(baseline) == fingerprint_of(row):
             raise StoreError(
                 f"case {row.id}: {row.label} is accepted, by {baseline.who} ({baseline.reason}); take that back first: "
                 f"upright undo {baseline.entry_id}; nothing was written"
@@ -139,46 +160,22 @@ def _entries_with(connection: Connection, results: Results, act: Act, *where: An
     return has
 
 
-def _group(row: Any) -> tuple[Any, ...]:
-    return row.since_run, row.engine_label, row.word
+def _groups(connection: Connection, numbers: Collection[int]) -> Sequence[Any]:
+    query = select(models.Group.__table__).where(models.Group.id.in_(numbers)).order_by(models.Group.id)
+    return connection.execute(query).all()
 
 
-def _is_latest(row: Any, latest: Any) -> bool:
-    return bool(latest.since_run == row.since_run and latest.word == row.word)
-
-
-def _is_still(row: Any, latest: Any) -> bool:
-    """Not where the case has become something else of which another group tells."""
-    return _is_latest(row, latest) or latest.word in GONE or latest.since_run is None
-
-
-def _spoken_on(seen_from: BaseRevision) -> list[str]:
-    """The branches whose groups may go on here."""
-    return [seen_from.branch] if seen_from.before is None else seen_from.branches
-
-
-def _described(connection: Connection, of_branch: Sequence[Any], seen_from: BaseRevision) -> list[Any]:
+def _histories(connection: Connection, of_branch: Sequence[Any], branch: str) -> list[Any]:
     """Each case of each group on these runs, with the number of the latest case that it was told of.
 
-    By the index of `since_run`, whose run is of the same branch or of the base: `+ 0` keeps SQLite from walking all
-    cases of all runs.
+    `+ 0` keeps SQLite from walking all cases of all runs.
     """
     query = (
-        select(
-            Verdict.since_run,
-            func.max(Verdict.good_run).label("good_run"),
-            Verdict.word,
-            Case.identity_key,
-            Case.engine_label,
-            func.max(Case.id).label("last"),
-            func.max(Case.run_id).label("last_run"),
-        )
-        .join(Case, Case.id == Verdict.case_id)
-        .where(
-            Verdict.since_run.in_(select(Run.id).where(Run.branch.in_(_spoken_on(seen_from)))),
-            (Case.run_id + 0).in_(select(Run.id).where(*of_branch)),
-        )
-        .group_by(Verdict.since_run, Verdict.word, Case.identity_key, Case.engine_label)
+        select(GroupMember.group_id, func.max(Case.id).label("last"), func.max(Case.run_id).label("last_run"))
+        .join(models.Group, models.Group.id == GroupMember.group_id)
+        .join(Case, Case.id == GroupMember.case_id)
+        .where(models.Group.branch == branch, (Case.run_id + 0).in_(select(Run.id).where(*of_branch)))
+        .group_by(GroupMember.group_id, Case.identity_key)
     )
     return list(connection.execute(query))
 
@@ -188,159 +185,118 @@ def _latest(
 ) -> dict[int, Any]:
     """By the numbers of cases: the latest judged case of the same history, by the order of commits, up to this run and
     on this branch."""
-    later, judged = aliased(Case), aliased(Verdict)
+    later, judged, accepted = aliased(Case), aliased(Verdict), aliased(Case)
     same = (
         select(later.id)
         .join(judged, judged.case_id == later.id)
         .join(Run, Run.id == later.run_id)
-        .where(
-            later.identity_key == Case.identity_key,
-            later.engine_label == Case.engine_label,
-            *of_branch,
-        )
+        .where(later.identity_key == Case.identity_key, later.engine_label == Case.engine_label, *of_branch)
         .correlate(Case)
     )
-    newest = (
-        same.where(Run.id.not_in(backfilled_runs)).order_by(later.id.desc()).limit(1).scalar_subquery().label("newest")
-    )
-    found = {row.id: {row.newest} for row in connection.execute(select(Case.id, newest).where(Case.id.in_(cases)))}
+    newest = same.where(Run.id.not_in(backfilled_runs)).order_by(later.id.desc()).limit(1).scalar_subquery()
+    candidates: Any = select(Case.id.label("case"), newest.label("later")).where(Case.id.in_(cases))
     if backfilled_runs:
-        pairs = (
-            select(Case.id, later.id.label("late"))
+        candidates = candidates.union(
+            select(Case.id, later.id)
             .join(later, (later.identity_key == Case.identity_key) & (later.engine_label == Case.engine_label))
             .join(judged, judged.case_id == later.id)
             .join(Run, Run.id == later.run_id)
             .where(Case.id.in_(cases), Run.id.in_(backfilled_runs), *of_branch)
         )
-        for row in connection.execute(pairs):
-            found[row.id].add(row.late)
-    words = (
-        select(Case.id, Case.run_id, Verdict.word, Verdict.since_run, Verdict.baseline_id)
+    pair = candidates.subquery()
+    query = (
+        select(pair.c.case, Case.id, Case.run_id, Verdict.word, GroupMember.group_id)
+        .add_columns(accepted.run_id.label("accepted_run"))
+        .join(Case, Case.id == pair.c.later)
         .join(Verdict, Verdict.case_id == Case.id)
-        .where(Case.id.in_({number for numbers in found.values() for number in numbers if number is not None}))
+        .outerjoin(GroupMember, GroupMember.case_id == Case.id)
+        .outerjoin(EntryCase, EntryCase.id == Verdict.baseline_id)
+        .outerjoin(accepted, accepted.id == EntryCase.case_id)
     )
-    by_number = {row.id: row for row in connection.execute(words)}
-
-    def place(number: int) -> tuple[float, int]:
-        run = by_number[number].run_id
-        return backfilled_runs.get(run, run), number
-
-    return {case: by_number[max((n for n in numbers if n in by_number), key=place)] for case, numbers in found.items()}
+    in_order = sorted(connection.execute(query), key=lambda row: (backfilled_runs.get(row.run_id, row.run_id), row.id))
+    return {row.case: row for row in in_order}
 
 
 def _occurrences(
     connection: Connection,
-    described: Sequence[Any],
+    histories: Sequence[Any],
+    since: Mapping[int, Place],
     latest: Mapping[int, Any],
     seen_from: BaseRevision,
     backfilled_runs: Mapping[int, float],
-) -> list[Occurrence]:
-    more = (Case.id, Case.run_id, Case.identity_key, Case.trajectory_key)
+) -> dict[int, list[Occurrence]]:
+    """By the number of their group."""
     query = (
-        select(*runs.CASE, *judgements.VERDICT, *more)
+        select(*runs.CASE, *judgements.VERDICT, *PRINTS)
+        .add_columns(Case.id, Case.run_id, Case.identity_key, EntryCase.entry_id, GroupMember.group_id)
         .join(Verdict, Verdict.case_id == Case.id)
-        .where(Case.id.in_([row.last for row in described]))
+        .join(GroupMember, GroupMember.case_id == Case.id)
+        .outerjoin(EntryCase, EntryCase.id == Verdict.baseline_id)
+        .where(Case.id.in_([row.last for row in histories]))
+        .order_by(Case.id)
     )
-    rows: dict[int, Any] = {row.id: row for row in connection.execute(query)}
-    prints_of = _fingerprints(connection, list(rows))
-    numbers = {n for row in rows.values() for n in (row.run_id, row.since_run, row.good_run) if n is not None}
-    places = _places(connection, numbers)
+    rows = connection.execute(query).all()
+    at = places(connection, {row.run_id for row in rows})
     baselines = judgements.in_effect(connection, seen_from)
-    prints = _fingerprints(connection, [row.case_id for row in baselines.values()])
-    made_by = {baselines[r.identity_key].entry_id for r in rows.values() if r.identity_key in baselines}
-    entries = {entry.number: entry for entry in ledger.entries(connection, models.Entry.id.in_(made_by))}
-    rebased = _run_of_baseline(connection, [latest[number].baseline_id for number in rows])
-    judged_by = _entry_of_baseline(connection, [row.baseline_id for row in rows.values()])
-    found = []
+    numbers = {baselines[row.identity_key].entry_id for row in rows if row.identity_key in baselines}
+    numbers |= {row.entry_id for row in rows if row.entry_id is not None}
+    entries = {entry.number: entry for entry in ledger.entries(connection, models.Entry.id.in_(numbers))}
+    now = datetime.now(UTC)
+    found: dict[int, list[Occurrence]] = {}
 
-    def place(one: int) -> float:
-        return backfilled_runs.get(one, one)
+    def place(one: int | None) -> float:
+        return backfilled_runs.get(one, one) if one else 0
 
-    for number, row in rows.items():
-        since, baseline, newest = row.since_run or row.run_id, baselines.get(row.identity_key), latest[number]
-        if baseline and baseline.entry_id < judged_by.get(row.baseline_id, 0):
+    for row in rows:
+        baseline, newest = baselines.get(row.identity_key), latest[row.id]
+        judged_by = entries.get(row.entry_id)
+        if judged_by and not judged_by.holds(now):
+            judged_by = None
+        if baseline and judged_by and baseline.entry_id < judged_by.number:
             baseline = None  # superseded, as the run knew
-        found.append(
+        found.setdefault(row.group_id, []).append(
             Occurrence(
                 verdict=judgements.verdict_of(row),
-                number=number,
-                place=places[row.run_id],
-                since=places[since],
-                good=places.get(row.good_run),
-                fingerprint=prints_of[number],
+                number=row.id,
+                place=at[row.run_id],
+                fingerprint=fingerprint_of(row),
                 latest=newest.word,
-                rebased=place(rebased.get(newest.baseline_id, 0)) >= place(since),
-                accepted=prints[baseline.case_id] if baseline else "",
+                rebased=place(newest.accepted_run) >= place(since[row.group_id].run),
+                accepted=fingerprint_of(baseline) if baseline else "",
                 accepted_by=entries.get(baseline.entry_id) if baseline else None,
-                trajectory_key=row.trajectory_key or "",
+                judged_by=judged_by,
             )
         )
     return found
 
 
 def _decisions(
-    connection: Connection, occurrences: Iterable[Occurrence], seen_from: BaseRevision, foreign_commits: Sequence[int]
-) -> dict[int, list[Decision]]:
-    """By the number of an occurrence's case: what was said of that case in that group, at whichever run of it on this
-    branch or its base."""
-    by_history = {
-        (s.since.run, s.verdict.word, s.verdict.case.identity.key, s.verdict.case.engine_label): s.number
-        for s in occurrences
+    connection: Connection,
+    rows: Iterable[Any],
+    since: Mapping[int, Place],
+    seen_from: BaseRevision,
+    foreign_commits: Sequence[int],
+) -> dict[tuple[int, str], list[Decision]]:
+    """By group and identity: what was said of that case, at whichever run, in that group or that of the same cause on a
+    branch whose groups go on here."""
+    spoken_on = [seen_from.branch] if seen_from.before is None else seen_from.branches
+    groups_by_key = {
+        group_key(branch, since[row.id], row.engine_label, row.word): row.id for row in rows for branch in spoken_on
     }
     query = (
-        select(
-            models.EntryCase.entry_id,
-            *(Verdict.since_run, Verdict.word, Verdict.changes, Verdict.defects),
-            *(Case.identity_key, Case.engine_label, *PRINTS),
-        )
-        .join(Case, Case.id == models.EntryCase.case_id)
+        select(EntryCase.entry_id, models.Group.key, Verdict.changes, Verdict.defects, Case.identity_key, *PRINTS)
+        .join(Case, Case.id == EntryCase.case_id)
         .join(Verdict, Verdict.case_id == Case.id)
-        .join(Run, Run.id == Case.run_id)
-        .where(
-            Verdict.since_run.in_({key[0] for key in by_history}),
-            Run.branch.in_(_spoken_on(seen_from)),
-            Run.id.not_in(foreign_commits),
-        )
+        .join(GroupMember, GroupMember.case_id == Case.id)
+        .join(models.Group, models.Group.id == GroupMember.group_id)
+        .where(models.Group.key.in_(groups_by_key), Case.run_id.not_in(foreign_commits))
     )
-    rows = list(connection.execute(query))
-    entries = {
-        entry.number: entry for entry in ledger.entries(connection, models.Entry.id.in_({row.entry_id for row in rows}))
-    }
-    decisions: dict[int, list[Decision]] = {}
-    for row in rows:
-        number = by_history.get((row.since_run, row.word, row.identity_key, row.engine_label))
-        if number is not None:
-            changes, defects = changes_from_json(row.changes), defects_from_json(row.defects)
-            decisions.setdefault(number, []).append(
-                Decision(entries[row.entry_id], fingerprint_of(row), changes, defects)
-            )
+    spoken = connection.execute(query).all()
+    of_these = models.Entry.id.in_({row.entry_id for row in spoken})
+    entries = {entry.number: entry for entry in ledger.entries(connection, of_these)}
+    decisions: dict[tuple[int, str], list[Decision]] = {}
+    for row in spoken:
+        changes, defects = changes_from_json(row.changes), defects_from_json(row.defects)
+        decision = Decision(entries[row.entry_id], fingerprint_of(row), changes, defects)
+        decisions.setdefault((groups_by_key[row.key], row.identity_key), []).append(decision)
     return decisions
-
-
-def _places(connection: Connection, numbers: Iterable[int]) -> dict[int, Place]:
-    query = select(Run.id, Run.commit, Run.dirty, Run.started).where(Run.id.in_(list(numbers)))
-    return {
-        row.id: Place(run=row.id, commit=row.commit, dirty=row.dirty, when=row.started)
-        for row in connection.execute(query)
-    }
-
-
-def _fingerprints(connection: Connection, cases: Sequence[int]) -> dict[int, str]:
-    query = select(Case.id, *PRINTS).where(Case.id.in_(cases))
-    return {row.id: fingerprint_of(row) for row in connection.execute(query)}
-
-
-def _run_of_baseline(connection: Connection, numbers: Iterable[int | None]) -> dict[int, int]:
-    query = select(models.EntryCase.id, Case.run_id).join(Case, Case.id == models.EntryCase.case_id)
-    known = {number for number in numbers if number is not None}
-    return {row.id: row.run_id for row in connection.execute(query.where(models.EntryCase.id.in_(known)))}
-
-
-def _entry_of_baseline(connection: Connection, numbers: Iterable[int | None]) -> dict[int, int]:
-    """By the numbers of baselines: the entry that made each, of those that hold."""
-    undone = ledger.undone_entries(connection)
-    query = ledger.ACCEPTED.where(
-        models.EntryCase.id.in_({number for number in numbers if number is not None}),
-        or_(models.Entry.until.is_(None), models.Entry.until > datetime.now(UTC)),
-    )
-    return {row.id: row.entry_id for row in connection.execute(query) if row.entry_id not in undone}

@@ -24,7 +24,7 @@ from validation.records.stored import Baseline
 from validation.store import ledger, models, runs
 from validation.store.ancestry import BaseRevision, base_revision, comes_before
 from validation.store.errors import StoreError
-from validation.store.since import FirstCommits
+from validation.store.since import PRINTS, Grouping
 
 
 def accept(
@@ -112,7 +112,7 @@ def newest_on(connection: Connection, branch: str, seen_from: BaseRevision) -> d
 def _holding(connection: Connection, branches: Sequence[str]) -> list[Any]:
     """Neither expired nor undone."""
     rows = connection.execute(
-        ledger.ACCEPTED.add_columns(models.Run.commit, models.Run.dirty, models.Case.trajectory_hash)
+        ledger.ACCEPTED.add_columns(models.Run.commit, models.Run.dirty, *PRINTS)
         .join(models.Run, models.Run.id == models.Case.run_id)
         .where(
             models.Entry.branch.in_(branches),
@@ -153,40 +153,36 @@ def save_verdicts(connection: Connection, run: int, verdicts: Iterable[Verdict])
     runs.require(connection, run)
     query = select(models.Case.key, models.Case.id).where(models.Case.run_id == run)
     numbers = {row.key: row.id for row in connection.execute(query)}
-    first = FirstCommits(connection, run, base_revision(connection, run))
-    rows = []
+    judged: dict[int, Verdict] = {}
     for verdict in verdicts:
         if verdict.case_key not in numbers:
             raise StoreError(f"run {run}: {verdict.case.label} × {verdict.case.engine_label} is none of its cases")
-        since, good = first.of(verdict)
-        rows.append(
-            {
-                "case_id": numbers[verdict.case_key],
-                "baseline_id": verdict.baseline,
-                "word": verdict.word,
-                "worse": verdict.worse,
-                "reason": verdict.text,
-                "grounds": grounds_to_json(verdict.grounds),
-                "metric": verdict.metric,
-                "old": verdict.old,
-                "new": verdict.new,
-                "changes": to_json(verdict.changes),
-                "defects": to_json(verdict.defects),
-                "divergence": divergence_to_json(verdict.divergence),
-                "since_run": since,
-                "good_run": good,
-            }
-        )
-    if rows:
-        connection.execute(delete(models.Verdict).where(models.Verdict.case_id.in_([row["case_id"] for row in rows])))
-        connection.execute(insert(models.Verdict), rows)
+        judged[numbers[verdict.case_key]] = verdict
+    if not judged:
+        return
+    connection.execute(delete(models.Verdict).where(models.Verdict.case_id.in_(judged)))
+    connection.execute(insert(models.Verdict), [_verdict_row(*pair) for pair in judged.items()])
+    Grouping(connection, run, base_revision(connection, run)).save(judged)
+
+
+def _verdict_row(case: int, verdict: Verdict) -> dict[str, Any]:
+    return {
+        "case_id": case,
+        "baseline_id": verdict.baseline,
+        "word": verdict.word,
+        "worse": verdict.worse,
+        "reason": verdict.text,
+        "grounds": grounds_to_json(verdict.grounds),
+        "changes": to_json(verdict.changes),
+        "defects": to_json(verdict.defects),
+        "divergence": divergence_to_json(verdict.divergence),
+    }
 
 
 VERDICT = [
     getattr(models.Verdict, name)
     for name in ("baseline_id", "word", "worse", "reason", "grounds", "changes", "defects", "divergence")
 ]
-VERDICT += [models.Verdict.since_run, models.Verdict.good_run]
 
 
 def verdicts(connection: Connection, run: int, *where: Any) -> list[Verdict]:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection, insert, or_, select
+from sqlalchemy.orm import aliased
 
 from validation.review.ledger import Act, Entry, check_entry, undone
 from validation.store import models
@@ -82,8 +83,13 @@ def undo(connection: Connection, number: int, *, who: str, reason: str) -> int:
 
 def entries(connection: Connection, *where: Any, limit: int | None = None) -> list[Entry]:
     """Newest first."""
+    carried = aliased(models.Entry)
     rows = connection.execute(
-        select(models.Entry.__table__).where(*where).order_by(models.Entry.id.desc()).limit(limit)
+        select(models.Entry.__table__, carried.branch.label("carried_from"))
+        .outerjoin(carried, (carried.id == models.Entry.refers_to) & (models.Entry.act == "accept"))
+        .where(*where)
+        .order_by(models.Entry.id.desc())
+        .limit(limit)
     ).all()
     cases: dict[int, list[int]] = {}
     of = models.EntryCase.entry_id.in_([row.id for row in rows])
@@ -103,6 +109,7 @@ def entries(connection: Connection, *where: Any, limit: int | None = None) -> li
             owner=row.owner,
             link=row.link,
             refers_to=row.refers_to,
+            carried_from=row.carried_from or "",
             cases=tuple(cases.get(row.id, ())),
             undone_by=taken_back.get(row.id),
         )

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from validation.store.connection import in_one_line, reading, writing
 from validation.store.errors import StoreError
 
-HEAD = "0012"
+HEAD = "0013"
 SCRIPTS = Path(__file__).parent / "migrations"
 LOCK = 7_461_203  # any number that is ours: two processes that open the same new database take turns
 

@@ -207,23 +207,41 @@ class EntryCase(Base):
 
 
 class Verdict(Base):
+    """Never changed after its run."""
+
     __tablename__ = "verdicts"
-    __table_args__ = (Index("ix_verdicts_since_run", "since_run"),)
     case_id: Mapped[int] = mapped_column(ForeignKey("cases.id"), primary_key=True)
     baseline_id: Mapped[int | None] = mapped_column(ForeignKey("ledger_cases.id"))
     word: Mapped[str]
     worse: Mapped[bool]
     reason: Mapped[str]  # the sentence, of before the grounds were stored
     grounds: Mapped[str] = mapped_column(server_default="")  # JSON
-    metric: Mapped[str]  # the worst; "" where none moved
-    old: Mapped[float] = mapped_column(Number, nullable=True)
-    new: Mapped[float] = mapped_column(Number, nullable=True)
-    changes: Mapped[str]  # JSON
+    changes: Mapped[str]  # JSON, the worst first
     defects: Mapped[str]  # JSON
     divergence: Mapped[str]  # JSON; "" where the bits are the same, or one of the motions is not stored
-    # of a verdict that tells (review.groups): the run in which it was first told, and the one before, without it
-    since_run: Mapped[int | None]
-    good_run: Mapped[int | None]
+
+
+class Group(Base):
+    """Verdicts of one cause (review.groups), as found when they were judged; a run of an earlier commit may find a
+    better first one later."""
+
+    __tablename__ = "verdict_groups"
+    __table_args__ = (UniqueConstraint("key", name="uq_verdict_groups_key"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    key: Mapped[str]  # review.groups.group_key
+    branch: Mapped[str] = mapped_column(index=True)
+    engine_label: Mapped[str]
+    word: Mapped[str]
+    since_run: Mapped[int] = mapped_column(ForeignKey("runs.id"))  # of the first bad commit
+    good_run: Mapped[int | None] = mapped_column(ForeignKey("runs.id"))  # the latest before, without it
+
+
+class GroupMember(Base):
+    """A case whose verdict is of a group."""
+
+    __tablename__ = "group_members"
+    case_id: Mapped[int] = mapped_column(ForeignKey("cases.id"), primary_key=True)
+    group_id: Mapped[int] = mapped_column(ForeignKey("verdict_groups.id"), index=True)
 
 
 class Find(Base):

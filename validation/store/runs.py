@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 from scenarios.scene import Scene, content_hash, parse_scene, same_scene, write_scene
 from scenarios.scene_error import SceneError
@@ -19,6 +18,7 @@ from validation.records.stored import StoredRun
 from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
 from validation.store import models
 from validation.store.compression import PackingError, pack, unpack
+from validation.store.connection import insert_new
 from validation.store.errors import StoreError
 
 LIKEWISE = 100  # runs by the same words that are looked at for what one of them should have
@@ -174,23 +174,15 @@ def add_measurements(connection: Connection, run: int, found: Mapping[str, Seque
 def _save_trajectory(connection: Connection, packed: Packed) -> None:
     there = select(models.Trajectory.key).where(models.Trajectory.key == packed.key)
     if connection.execute(there).first() is None:
-        try:
-            with connection.begin_nested():
-                connection.execute(insert(models.Trajectory), [{"key": packed.key, "data": packed.data}])
-        except IntegrityError:  # another process has just stored the same
-            pass
+        insert_new(connection, models.Trajectory, {"key": packed.key, "data": packed.data})
 
 
 def save_scenes(connection: Connection, scenes: Iterable[Scene]) -> None:
     by_hash = {content_hash(scene): scene for scene in scenes}
     there = set(connection.execute(select(models.Scene.hash)).scalars())
-    rows = [{"hash": h, "json": write_scene(s, indent=None)} for h, s in by_hash.items() if h not in there]
-    for row in rows:
-        try:
-            with connection.begin_nested():
-                connection.execute(insert(models.Scene), [row])
-        except IntegrityError:  # another process has just stored the same
-            pass
+    for scene_hash, scene in by_hash.items():
+        if scene_hash not in there:
+            insert_new(connection, models.Scene, {"hash": scene_hash, "json": write_scene(scene, indent=None)})
 
 
 def finish(connection: Connection, run: int) -> None:

@@ -1,37 +1,38 @@
-"""Since which run a case is as it is: the first bad commit, by the order of commits where that is known."""
+"""To which group a verdict belongs: by the first bad commit of its case, as commits come where that is known."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from validation.judging.verdict import Change, Defect, Verdict, Word, changes_from_json, defects_from_json
-from validation.review.groups import TELLING, fingerprint, shares_finding
+from validation.review.groups import TELLING, Place, fingerprint, group_key, shares_finding
 from validation.store import ledger, models
 from validation.store.ancestry import BaseRevision, comes_after, late, others
+from validation.store.connection import insert_new
 
-Case, Run, VerdictRow = models.Case, models.Run, models.Verdict
-PRINTS = (Case.outcome, Case.scene_hash, Case.trajectory_hash, Case.reason)
+Case, Run, VerdictRow, Group, GroupMember = models.Case, models.Run, models.Verdict, models.Group, models.GroupMember
+PRINTS = (Case.outcome, Case.scene_hash, Case.trajectory_hash, Case.reason.label("why"))
 SILENT: tuple[Word, ...] = ("broken", "missing")
 """Words of results that say nothing of any metric."""
 COLUMNS = (
     VerdictRow.word,
     VerdictRow.baseline_id,
-    VerdictRow.since_run,
-    VerdictRow.good_run,
     VerdictRow.changes,
     VerdictRow.defects,
+    Group.since_run,
+    Group.good_run,
 )
 
 
 def fingerprint_of(row: Any) -> str:
     """Of a row with the columns PRINTS."""
-    return fingerprint(row.outcome, row.scene_hash, row.trajectory_hash, row.reason)
+    return fingerprint(row.outcome, row.scene_hash, row.trajectory_hash, row.why)
 
 
 def is_same_finding(row: Any, now: Verdict) -> bool:
@@ -48,19 +49,28 @@ def _findings_of(word: Word, changes: Sequence[Change], defects: Sequence[Defect
     return {change.metric for change in changes if change.move == word}
 
 
-class FirstCommits:
+def places(connection: Connection, numbers: Collection[int]) -> dict[int, Place]:
+    """Of these runs."""
+    query = select(Run.id, Run.commit, Run.dirty, Run.started).where(Run.id.in_(numbers))
+    return {
+        row.id: Place(run=row.id, commit=row.commit, dirty=row.dirty, when=row.started)
+        for row in connection.execute(query)
+    }
+
+
+class Grouping:
     """As seen from a run whose cases are judged."""
 
     def __init__(self, connection: Connection, run: int, seen_from: BaseRevision) -> None:
         self._connection, self._run, self._seen_from = connection, run, seen_from
         self._backfilled = late(connection, seen_from)
         self._comes_after = cache(partial(comes_after, connection))
+        self._branch = seen_from.branch
         self._own = (Run.branch == seen_from.branch, Run.id.not_in(others(connection, run, seen_from)))
         self._expired = ledger.expired_baselines(connection)
 
-    def of(self, verdict: Verdict) -> tuple[int | None, int | None]:
-        """Of a verdict that tells: the first run that has it, and the latest before in which it was not so, or that of
-        the baseline.
+    def save(self, verdicts: Mapping[int, Verdict]) -> None:
+        """Each, by the number of its case, into its group: the one of the first run that has it.
 
         What is told of other metrics alone is another matter, and a crash says nothing of any. What was told before
         the baseline was made is another matter too; of a baseline that is newer than that, the first run after it with
@@ -68,8 +78,16 @@ class FirstCommits:
         this very result. What the base of a change had already, and in the same way, is the base's. A case with
         overrides has a history of its own.
         """
-        if verdict.word not in TELLING:
-            return None, None
+        self._connection.execute(delete(GroupMember).where(GroupMember.case_id.in_(verdicts)))
+        for number, verdict in verdicts.items():
+            if verdict.word in TELLING:
+                group = self._group(self._branch, verdict, *self._first_and_good(verdict))
+                self._connection.execute(insert(GroupMember).values(case_id=number, group_id=group))
+        used = select(GroupMember.group_id).where(GroupMember.group_id == Group.id)
+        self._connection.execute(delete(Group).where(~used.exists()))
+
+    def _first_and_good(self, verdict: Verdict) -> tuple[int, int | None]:
+        """The first run that has it, and the latest before in which it was not so, or that of the baseline."""
         here = _Here(self._connection, self._run, verdict)
         since, good, following = self._on_branch(here)
         theirs = self._on_base(here, since, good)
@@ -80,6 +98,20 @@ class FirstCommits:
         if following is not None:
             self._move(verdict, following.since_run, since, good)
         return since, good
+
+    def _group(self, branch: str, verdict: Verdict, since: int, good: int | None) -> int:
+        """Its number; it is made where there is none of this commit yet."""
+        place = places(self._connection, [since])[since]
+        engine = verdict.case.engine_label
+        key = group_key(branch, place, engine, verdict.word)
+        found = select(Group.id, Group.good_run).where(Group.key == key)
+        if self._connection.execute(found).first() is None:
+            row = {"key": key, "branch": branch, "engine_label": engine, "word": verdict.word}
+            insert_new(self._connection, Group, row | {"since_run": since, "good_run": good})
+        number, known = self._connection.execute(found).one()
+        if good is not None and good > (known or 0):
+            self._connection.execute(update(Group).where(Group.id == number).values(good_run=good))
+        return int(number)
 
     def _on_branch(self, here: _Here) -> tuple[int, int | None, Any]:
         """With the next run of the branch, by commit, where that is taken to be the first by mistake."""
@@ -132,6 +164,7 @@ class FirstCommits:
         return (
             here.accepted is not None
             and row.since_run is not None
+            and row.baseline_id != here.verdict.baseline
             and self._place(here.accepted) >= self._place(row.since_run)
         )
 
@@ -141,6 +174,8 @@ class FirstCommits:
             select(Case.run_id, *PRINTS, *COLUMNS)
             .join(VerdictRow, VerdictRow.case_id == Case.id)
             .join(Run, Run.id == Case.run_id)
+            .outerjoin(GroupMember, GroupMember.case_id == Case.id)
+            .outerjoin(Group, Group.id == GroupMember.group_id)
             .where(
                 Case.identity_key == verdict.case.identity.key,
                 Case.engine_label == verdict.case.engine_label,
@@ -157,14 +192,20 @@ class FirstCommits:
         return heapq.merge(in_place, ordered, key=lambda row: -self._place(row.run_id))
 
     def _move(self, verdict: Verdict, old: int, since: int, good: int | None) -> None:
-        """What was told since a later commit is told since this one: what was said of it holds on."""
-        of_case = select(Case.id).where(
-            Case.identity_key == verdict.case.identity.key, Case.engine_label == verdict.case.engine_label
+        """What was told of this case since a later commit is told since this one: what was said of it holds on."""
+        case = Case.identity_key == verdict.case.identity.key, Case.engine_label == verdict.case.engine_label
+        later = (
+            select(Group.id, Group.branch)
+            .join(GroupMember, GroupMember.group_id == Group.id)
+            .join(Case, Case.id == GroupMember.case_id)
+            .where(Group.since_run == old, Group.word == verdict.word, *case)
+            .distinct()
         )
-        moved = update(VerdictRow).where(
-            VerdictRow.since_run == old, VerdictRow.word == verdict.word, VerdictRow.case_id.in_(of_case)
-        )
-        self._connection.execute(moved.values(since_run=since, good_run=good))
+        for row in self._connection.execute(later).all():
+            moved = update(GroupMember).where(
+                GroupMember.group_id == row.id, GroupMember.case_id.in_(select(Case.id).where(*case))
+            )
+            self._connection.execute(moved.values(group_id=self._group(row.branch, verdict, since, good)))
 
     def _place(self, run: int | None) -> float:
         return 0.0 if run is None else self._backfilled.get(run, float(run))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import create_engine, text
 
 from tests.validation.store.made import case, failed, info
 from tests.validation.store.test_groups import moved, the
@@ -278,6 +279,22 @@ def test_an_older_bad_commit_that_is_run_again_is_the_first_and_what_was_said_ho
         run, status = checked(store, "main", commit, BAD, known=history(commit))
         first = "b" if commit == "d" else commit
         assert (status, the(store.groups(run)).state, first_and_good(store, run)) == (0, "known", (first, "a"))
+
+
+def rows_of(store: Store, table: str) -> list[tuple[object, ...]]:
+    with create_engine(f"sqlite:///{store.name}").connect() as connection:
+        return [tuple(row) for row in connection.execute(text(f"SELECT * FROM {table} ORDER BY 1"))]
+
+
+@pytest.mark.parametrize("where", ["sqlite"], indirect=True)
+def test_a_group_that_moves_to_an_older_commit_rewrites_no_verdict_and_leaves_no_empty_row(store: Store) -> None:
+    known_on_main(store, "d")
+    (group,), before = rows_of(store, "verdict_groups"), rows_of(store, "verdicts")
+    run, _ = checked(store, "main", "b", BAD, known=history("b"))
+    (moved_to,) = rows_of(store, "verdict_groups")
+    assert moved_to[1] == the(store.groups(run)).key != group[1]
+    assert [number for _, number in rows_of(store, "group_members")] == [moved_to[0]] * 2
+    assert rows_of(store, "verdicts")[: len(before)] == before
 
 
 def test_an_older_bad_commit_that_is_run_after_the_mend_fails_and_is_told_as_mended(store: Store) -> None:

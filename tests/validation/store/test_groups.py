@@ -12,6 +12,7 @@ import pytest
 from tests.validation.store.made import case, failed, falling, info, measurement, result
 from validation.judging.judge import judge
 from validation.records.case import Case, Result
+from validation.report.groups import describe_entry
 from validation.review.groups import Decision, Group, member
 from validation.review.ledger import LedgerError
 from validation.store import Store
@@ -374,10 +375,10 @@ def test_an_acceptance_carries_over_to_a_merge_only_where_every_result_is_the_sa
     merged = checked(store, "dddd", *bad(STACK, PILE))
     assert store.carry_over(merged) == [2]
     group = the(store.groups(merged))
-    assert (group.state, group.entry and (group.entry.who, group.entry.reason, group.entry.refers_to)) == (
-        "accepted",
-        ("R.", "on purpose", 2),
-    )
+    assert group.state == "accepted" and group.entry
+    assert (group.entry.who, group.entry.reason) == ("R.", "on purpose")
+    assert (group.entry.refers_to, group.entry.carried_from) == (2, "feature")
+    assert ", carried over from feature (entry 2): on purpose" in describe_entry(group.entry)
     assert store.carry_over(merged) == []
 
 
