@@ -11,9 +11,10 @@ from sqlalchemy.orm import aliased
 
 from validation.judging.verdict import changes_from_json, defects_from_json
 from validation.review.groups import GONE, Decision, Group, Occurrence, Place, gravest_first, gravity, group_key, member
-from validation.review.ledger import Act, Entry
+from validation.review.ledger import Act, Entry, Mark
 from validation.store import judgements, ledger, models, runs
 from validation.store.ancestry import BaseRevision, base_revision, late, others
+from validation.store.connection import Database
 from validation.store.errors import StoreError
 from validation.store.since import PRINTS, fingerprint_of, places
 
@@ -21,11 +22,59 @@ Case, Run, Verdict = models.Case, models.Run, models.Verdict
 EntryCase, GroupMember = models.EntryCase, models.GroupMember
 
 
-def groups(connection: Connection, run: int, *, closed: bool = False) -> list[Group]:
-    """As seen from a run, of its branch, the gravest first.
+class Groups(Database):
+    def groups(self, run: int, *, closed: bool = False) -> list[Group]:
+        """Of verdicts of one cause, as seen from a run on its branch, the gravest first.
 
-    Without `closed` only those of which something is open, or was told in this very run.
-    """
+        Without `closed` only those of which something is open, or was told in this very run.
+        """
+        with self._reading() as connection:
+            return groups(connection, run, closed=closed)
+
+    def group(self, run: int, key: str) -> Group:
+        """By the first digits of its key. Raises StoreError where they name none, or several."""
+        every = self.groups(run, closed=True)
+        found = [group for group in every if key and group.key.startswith(key)]
+        if len(found) != 1:
+            known = ", ".join(group.key for group in every[:8]) or "none"
+            what = "names none" if not found else f"names {len(found)}"
+            raise StoreError(f"group {key}: {what} of run {run}; it has: {known}")
+        return found[0]
+
+    def mark(
+        self,
+        mark: Mark,
+        cases: Collection[int],
+        *,
+        who: str,
+        reason: str,
+        scope: str,
+        until: datetime | None = None,
+        owner: str = "",
+        link: str = "",
+    ) -> int:
+        """Say something of cases of a group, by their numbers; the number of the entry. `scope` says in words which
+        they are. Raises LedgerError where a name, a reason, or what this mark needs is lacking, and StoreError where
+        what is accepted is rejected."""
+        with self._writing() as connection:
+            if mark == "reject":
+                _check_rejected(connection, cases)
+            return ledger.add(
+                connection, mark, cases, who=who, reason=reason, scope=scope, until=until, owner=owner, link=link
+            )
+
+    def carry_over(self, run: int) -> list[int]:
+        """Accept of a run what was accepted elsewhere: the numbers of the entries that were carried over.
+
+        A group is carried over whole or not at all: where an acceptance has every open member of it, and each of them
+        is that very result, bit for bit. It must be in effect on its branch still, be no older than what the group was
+        judged against, and nobody may have refused any of these results on this branch.
+        """
+        with self._writing() as connection:
+            return _carry_over(connection, run)
+
+
+def groups(connection: Connection, run: int, *, closed: bool = False) -> list[Group]:
     runs.require(connection, run)
     seen_from = base_revision(connection, run)
     foreign_commits = others(connection, run, seen_from)
@@ -70,13 +119,7 @@ def groups(connection: Connection, run: int, *, closed: bool = False) -> list[Gr
     return gravest_first(found)
 
 
-def carry_over(connection: Connection, run: int) -> list[int]:
-    """Accept what was accepted elsewhere: the numbers of the entries that were carried over.
-
-    A group is carried over whole or not at all: where an acceptance has every open member of it, and each of them is
-    that very result, bit for bit. It must be in effect on its branch still, be no older than what the group was judged
-    against, and nobody may have refused any of these results on this branch.
-    """
+def _carry_over(connection: Connection, run: int) -> list[int]:
     made = []
     seen_from = base_revision(connection, run)
     for group in groups(connection, run):
@@ -100,7 +143,7 @@ def carry_over(connection: Connection, run: int) -> list[int]:
     return made
 
 
-def check_rejected(connection: Connection, cases: Collection[int]) -> None:
+def _check_rejected(connection: Connection, cases: Collection[int]) -> None:
     """Raises StoreError where one of them is accepted: no rejection would change that."""
     query = select(Case.id, Case.run_id, Case.identity_key, Case.label, *PRINTS).where(Case.id.in_(cases))
     in_effect: dict[int, dict[str, Any]] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
+from itertools import groupby
 from typing import Any
 
 from sqlalchemy import Connection, delete, insert, or_, select
@@ -17,14 +18,113 @@ from validation.judging.verdict import (
     defects_from_json,
     grounds_from_json,
     grounds_to_json,
+    standing,
     to_json,
 )
 from validation.records.case import Result
 from validation.records.stored import Baseline
-from validation.store import ledger, models, runs
-from validation.store.ancestry import BaseRevision, base_revision, comes_before
+from validation.review.lineage import Lineage
+from validation.store import ancestry, ledger, models, runs
+from validation.store.ancestry import BaseRevision, comes_before
+from validation.store.connection import Database
 from validation.store.errors import StoreError
 from validation.store.since import PRINTS, Grouping
+
+
+class Judgements(Database):
+    def accept(
+        self,
+        run: int,
+        *,
+        who: str,
+        reason: str,
+        cases: Collection[int] | None = None,
+        scope: str = "the whole run",
+        until: datetime | None = None,
+    ) -> list[int]:
+        """Make results of a run the baseline of their identities on the run's branch; numbers of the cases accepted.
+
+        `cases` are numbers of cases of the run, None for all; `scope` says in words which they are. Declined and
+        broken cases are accepted too: from then on they are known. Of cases that share an identity only the one
+        without overrides is accepted.
+        """
+        with self._writing() as connection:
+            runs.require(connection, run)
+            return accept(connection, run, who=who, reason=reason, cases=cases, scope=scope, until=until)
+
+    def accept_cases(
+        self, cases: Collection[int], *, who: str, reason: str, scope: str, until: datetime | None = None
+    ) -> list[int]:
+        """As `accept`, for cases of whichever runs: all of them, or where one is refused none."""
+        query = select(models.Case.run_id, models.Case.id).where(models.Case.id.in_(cases))
+        with self._writing() as connection:
+            found = connection.execute(query.order_by(models.Case.run_id, models.Case.id)).all()
+            alien = sorted(set(cases) - {row.id for row in found})
+            if alien:
+                raise StoreError(f"case {alien[0]}: not in this database; nothing was written")
+            accepted = []
+            for run, rows in groupby(found, key=lambda row: int(row.run_id)):
+                numbers = [row.id for row in rows]
+                accepted += accept(connection, run, who=who, reason=reason, cases=numbers, scope=scope, until=until)
+        return accepted
+
+    def baselines(self, branch: str, lineage: Lineage | None = None) -> dict[str, Baseline]:
+        """By identity key, those in effect on a branch: its own, and a main branch's where it has none.
+
+        With a lineage those that a change of its base branch is compared with: the change's own, and the base's of the
+        merge base and of commits before it.
+        """
+        with self._reading() as connection:
+            depths = ancestry.generations(connection)
+            if lineage is None:
+                return baselines(connection, BaseRevision(branch=branch, generations=depths))
+            if lineage.merge_base not in depths:  # no run knew its history: all that is known is which comes last
+                depths = dict.fromkeys(lineage.commits, 0) | depths
+                depths[lineage.merge_base] = 1 + max((depths[one] for one in lineage.commits), default=0)
+            seen_from = BaseRevision(branch=branch, base=lineage.base, before=lineage.commits, generations=depths)
+            return baselines(connection, seen_from)
+
+    def baselines_of(self, run: int) -> dict[str, Baseline]:
+        """By identity key, those that a run is compared with, from where it was begun: with its merge base or without,
+        and of its own branch only what was accepted since that was made."""
+        with self._reading() as connection:
+            runs.require(connection, run)
+            return baselines(connection, ancestry.base_revision(connection, run))
+
+    def save_verdicts(self, run: int, verdicts: Iterable[Verdict]) -> None:
+        """Those of cases of this run; a case judged again keeps the later verdict."""
+        with self._writing() as connection:
+            numbers = runs.numbers_of(connection, run)
+            judged: dict[int, Verdict] = {}
+            for verdict in verdicts:
+                if verdict.case_key not in numbers:
+                    what = f"{verdict.case.label} × {verdict.case.engine_label}"
+                    raise StoreError(f"run {run}: {what} is none of its cases")
+                judged[numbers[verdict.case_key]] = verdict
+            if not judged:
+                return
+            connection.execute(delete(models.Verdict).where(models.Verdict.case_id.in_(judged)))
+            connection.execute(insert(models.Verdict), [_verdict_row(*pair) for pair in judged.items()])
+            Grouping(connection, run, ancestry.base_revision(connection, run)).save(judged)
+
+    def verdicts(self, run: int) -> list[Verdict]:
+        """In the order of the plan."""
+        return self._verdicts(run)
+
+    def standing(self, run: int) -> list[Verdict]:
+        """Those of a run that break a law of physics without a check failing for it, the worst first."""
+        return standing(self._verdicts(run, models.Verdict.defects != "[]"))
+
+    def _verdicts(self, run: int, *where: Any) -> list[Verdict]:
+        query = (
+            select(*runs.CASE, *VERDICT)
+            .join(models.Verdict, models.Verdict.case_id == models.Case.id)
+            .where(models.Case.run_id == run, *where)
+            .order_by(models.Case.id)
+        )
+        with self._reading() as connection:
+            runs.require(connection, run)
+            return [verdict_of(row) for row in connection.execute(query)]
 
 
 def accept(
@@ -148,23 +248,6 @@ def baseline_of(row: Any, result: Result) -> Baseline:
     )
 
 
-def save_verdicts(connection: Connection, run: int, verdicts: Iterable[Verdict]) -> None:
-    """Those of cases of this run; a case judged again keeps the later verdict."""
-    runs.require(connection, run)
-    query = select(models.Case.key, models.Case.id).where(models.Case.run_id == run)
-    numbers = {row.key: row.id for row in connection.execute(query)}
-    judged: dict[int, Verdict] = {}
-    for verdict in verdicts:
-        if verdict.case_key not in numbers:
-            raise StoreError(f"run {run}: {verdict.case.label} × {verdict.case.engine_label} is none of its cases")
-        judged[numbers[verdict.case_key]] = verdict
-    if not judged:
-        return
-    connection.execute(delete(models.Verdict).where(models.Verdict.case_id.in_(judged)))
-    connection.execute(insert(models.Verdict), [_verdict_row(*pair) for pair in judged.items()])
-    Grouping(connection, run, base_revision(connection, run)).save(judged)
-
-
 def _verdict_row(case: int, verdict: Verdict) -> dict[str, Any]:
     return {
         "case_id": case,
@@ -183,17 +266,6 @@ VERDICT = [
     getattr(models.Verdict, name)
     for name in ("baseline_id", "word", "worse", "reason", "grounds", "changes", "defects", "divergence")
 ]
-
-
-def verdicts(connection: Connection, run: int, *where: Any) -> list[Verdict]:
-    """Of a run's cases that were judged and meet `where`, in the order of the plan."""
-    query = (
-        select(*runs.CASE, *VERDICT)
-        .join(models.Verdict, models.Verdict.case_id == models.Case.id)
-        .where(models.Case.run_id == run, *where)
-        .order_by(models.Case.id)
-    )
-    return [verdict_of(row) for row in connection.execute(query)]
 
 
 def verdict_of(row: Any) -> Verdict:

@@ -6,13 +6,15 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, insert, or_, select
+from sqlalchemy import Connection, func, insert, or_, select
 from sqlalchemy.orm import aliased
 
 from validation.review.ledger import Act, Entry, check_entry, undone
 from validation.store import models
+from validation.store.connection import Database
 from validation.store.errors import StoreError
 
+SAME = ("act", "who", "reason", "scope", "branch", "until", "owner", "link", "refers_to")
 ACCEPTED = (
     select(models.EntryCase.__table__, models.Case.identity_key, models.Entry.branch, models.Entry.made)
     .add_columns(models.Entry.who, models.Entry.reason, models.Entry.scope, models.Entry.until)
@@ -21,6 +23,26 @@ ACCEPTED = (
     .where(models.Entry.act == "accept")
 )
 """Baselines, those in effect and those that were: an acceptance of one case each, with the entry's words."""
+
+
+class Ledger(Database):
+    def entries(self, limit: int | None = None) -> list[Entry]:
+        """The ledger, newest first."""
+        with self._reading() as connection:
+            return entries(connection, limit=limit)
+
+    def undo(self, entry: int, *, who: str, reason: str) -> int:
+        """Take back an entry, an acceptance too: what was the baseline before is it again. The undo's number."""
+        with self._writing() as connection:
+            found = entries(connection, models.Entry.id == entry)
+            if not found:
+                known = ", ".join(str(one.number) for one in reversed(entries(connection, limit=8))) or "none yet"
+                raise StoreError(f"entry {entry}: not in the ledger; it has: {known}")
+            (taken,) = found
+            if taken.undone_by is not None:
+                raise StoreError(f"entry {entry}: undone already by entry {taken.undone_by}; undo that to have it back")
+            scope = f"entry {entry} ({taken.act}): {taken.scope}"
+            return add(connection, "undo", taken.cases, who=who, reason=reason, scope=scope, refers_to=entry)
 
 
 def add(
@@ -39,7 +61,8 @@ def add(
     """The entry's number. Raises LedgerError, and StoreError where there is no such case, or the cases are of
     several branches."""
     now = datetime.now(UTC)
-    check_entry(act, who=who, reason=reason, until=until, owner=owner, link=link, now=now)
+    words: dict[str, Any] = {"who": who, "reason": reason, "until": until, "owner": owner, "link": link}
+    check_entry(act, **words, now=now)
     if not cases:
         raise StoreError(f"cases: none are given to {act}; nothing was written")
     query = select(models.Case.id, models.Run.branch).join(models.Run, models.Run.id == models.Case.run_id)
@@ -50,69 +73,31 @@ def add(
     branches = sorted(set(found.values()))
     if len(branches) > 1:
         raise StoreError(f"cases: of the branches {', '.join(branches)}; say it of one at a time")
-    row = {
-        "made": now,
-        "act": act,
-        "who": who,
-        "reason": reason,
-        "scope": scope,
-        "branch": branches[0],
-        "until": until,
-        "owner": owner,
-        "link": link,
-        "refers_to": refers_to,
-    }
+    row = words | {"made": now, "act": act, "scope": scope, "branch": branches[0], "refers_to": refers_to}
     number = int(connection.execute(insert(models.Entry).values(row).returning(models.Entry.id)).scalar_one())
     connection.execute(insert(models.EntryCase), [{"entry_id": number, "case_id": case} for case in sorted(set(cases))])
     return number
 
 
-def undo(connection: Connection, number: int, *, who: str, reason: str) -> int:
-    """The number of the entry that takes back the one with `number`."""
-    found = entries(connection, models.Entry.id == number)
-    if not found:
-        known = connection.execute(select(models.Entry.id).order_by(models.Entry.id.desc()).limit(8)).scalars().all()
-        listed = ", ".join(str(n) for n in sorted(known)) or "none yet"
-        raise StoreError(f"entry {number}: not in the ledger; it has: {listed}")
-    entry = found[0]
-    if entry.undone_by is not None:
-        raise StoreError(f"entry {number}: undone already by entry {entry.undone_by}; undo that to have it back")
-    scope = f"entry {number} ({entry.act}): {entry.scope}"
-    return add(connection, "undo", entry.cases, who=who, reason=reason, scope=scope, refers_to=number)
-
-
 def entries(connection: Connection, *where: Any, limit: int | None = None) -> list[Entry]:
     """Newest first."""
     carried = aliased(models.Entry)
+    known = [getattr(models.Entry, name) for name in SAME]
     rows = connection.execute(
-        select(models.Entry.__table__, carried.branch.label("carried_from"))
+        select(models.Entry.id.label("number"), models.Entry.made.label("when"), *known)
+        .add_columns(func.coalesce(carried.branch, "").label("carried_from"))
         .outerjoin(carried, (carried.id == models.Entry.refers_to) & (models.Entry.act == "accept"))
         .where(*where)
         .order_by(models.Entry.id.desc())
         .limit(limit)
     ).all()
     cases: dict[int, list[int]] = {}
-    of = models.EntryCase.entry_id.in_([row.id for row in rows])
+    of = models.EntryCase.entry_id.in_([row.number for row in rows])
     for one in connection.execute(select(models.EntryCase.__table__).where(of).order_by(models.EntryCase.case_id)):
         cases.setdefault(one.entry_id, []).append(one.case_id)
     taken_back = undone_entries(connection)
     return [
-        Entry(
-            number=row.id,
-            act=row.act,
-            when=row.made,
-            who=row.who,
-            reason=row.reason,
-            scope=row.scope,
-            branch=row.branch,
-            until=row.until,
-            owner=row.owner,
-            link=row.link,
-            refers_to=row.refers_to,
-            carried_from=row.carried_from or "",
-            cases=tuple(cases.get(row.id, ())),
-            undone_by=taken_back.get(row.id),
-        )
+        Entry(**row._asdict(), cases=tuple(cases.get(row.number, ())), undone_by=taken_back.get(row.number))
         for row in rows
     ]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
 
 from scenarios.scene import Scene, content_hash, parse_scene, same_scene, write_scene
 from scenarios.scene_error import SceneError
@@ -16,12 +17,19 @@ from validation.records.case import Case, Identity, Result, RunInfo, case_key
 from validation.records.measurement import Measurement
 from validation.records.stored import StoredRun
 from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
-from validation.store import models
+from validation.review.lineage import History, Lineage
+from validation.store import ancestry, models
 from validation.store.compression import PackingError, pack, unpack
-from validation.store.connection import insert_new
+from validation.store.connection import Database, insert_new
 from validation.store.errors import StoreError
 
 LIKEWISE = 100  # runs by the same words that are looked at for what one of them should have
+INFO = ("started", "commit", "branch", "dirty", "machine", "platform", "python", "command", "timing", "default_branch")
+IDENTITY = tuple(Identity.__dataclass_fields__)
+PROVENANCE = ("label", "engine_label", "scene_hash", "engine_version", "parameters", "processor")
+SIMULATION = ("outcome", "reason", "headline", "trajectory_hash", "wall_time", "step_count", "stepping_time")
+MEASUREMENT = tuple(Measurement.__dataclass_fields__)
+CASE = [getattr(models.Case, name) for name in (*IDENTITY, *PROVENANCE, "settings")]
 NOT_DONE = {
     "outcome": None,
     "reason": "",
@@ -33,83 +41,197 @@ NOT_DONE = {
     "step_count": 0,
     "stepping_time": 0.0,
 }
-IDENTITY = [getattr(models.Case, name) for name in Identity.__dataclass_fields__]
-CASE = [
-    *IDENTITY,
-    *(getattr(models.Case, n) for n in ("label", "engine_label", "scene_hash", "engine_version", "settings")),
-    models.Case.parameters,
-    models.Case.processor,
-]
 
 
-# --- writing ------------------------------------------------------------------------------------------------------
+class Runs(Database):
+    # --- writing --------------------------------------------------------------------------------------------------
+
+    def begin_run(
+        self,
+        info: RunInfo,
+        planned: Sequence[Case],
+        scenes: Iterable[Scene] = (),
+        *,
+        lineage: Lineage | None = None,
+        history: History | None = None,
+        asked: Mapping[str, Any] | None = None,
+    ) -> int:
+        """The run's number. The planned cases are written at once, so that a killed run can be resumed.
+
+        `lineage` is that of a change which is compared with its merge base. `history` tells which commits come before
+        this one, and so what was accepted on this branch and what on another of its name. `asked` is what a resumed
+        run has to know, as JSON has it.
+        """
+        row = {name: getattr(info, name) for name in INFO} | {
+            "finished": None,
+            "packages": json.dumps(dict(info.packages)),
+            "labels": json.dumps(dict(info.labels)),
+            "base": lineage.base if lineage else "",
+            "merge_base": lineage.merge_base if lineage else "",
+            "asked": json.dumps(dict(asked or {})),
+        }
+        with self._writing() as connection:
+            save_scenes(connection, scenes)
+            run = int(connection.execute(insert(models.Run).values(row).returning(models.Run.id)).scalar_one())
+            rows = {case_key(case): case for case in planned}
+            if rows:
+                connection.execute(insert(models.Case), [_case_row(run, key, case) for key, case in rows.items()])
+            if history is not None:
+                ancestry.keep(connection, history, [lineage.merge_base] if lineage else [])
+            return run
+
+    def save_results(self, run: int, results: Sequence[Result]) -> list[int]:
+        """The cases' numbers. All in one transaction; a case that is done already stays as it is: a baseline may rest
+        on it."""
+        # Packed before the transaction, so that this stays short.
+        packed = [None if result.trajectory is None else _packed(result.trajectory) for result in results]
+        with self._writing() as connection:
+            return [_save(connection, run, result, part) for result, part in zip(results, packed)]
+
+    def add_measurements(self, run: int, found: Mapping[str, Sequence[Measurement]]) -> None:
+        """To cases of this run that are done, by case key: what was measured beside them. One that a case has already
+        stays as it is."""
+        with self._writing() as connection:
+            numbers = numbers_of(connection, run, models.Case.outcome.is_not(None))
+            alien = next((key for key in found if key not in numbers), None)
+            if alien is not None:
+                raise StoreError(
+                    f"run {run}: case {alien[:12]}... is none of its cases that are done; nothing was added"
+                )
+            there: dict[int, set[str]] = {numbers[key]: set() for key in found}
+            known = select(models.Measurement.case_id, models.Measurement.metric)
+            for case, metric in connection.execute(known.where(models.Measurement.case_id.in_(there))):
+                there[case].add(metric)
+            for key, measurements in found.items():
+                has = there[numbers[key]]
+                fresh = [m for m in measurements if m.metric not in has]
+                _save_measurements(connection, numbers[key], fresh, after=len(has))
+
+    def finish_run(self, run: int) -> None:
+        with self._writing() as connection:
+            require(connection, run)
+            going_on = models.Run.id == run, models.Run.finished.is_(None)
+            connection.execute(update(models.Run).where(*going_on).values(finished=datetime.now(UTC)))
+
+    # --- reading --------------------------------------------------------------------------------------------------
+
+    def run(self, number: int) -> StoredRun:
+        with self._reading() as connection:
+            require(connection, number)
+            return runs(connection, models.Run.id == number)[0]
+
+    def runs(self, limit: int | None = None, *, branch: str | None = None) -> list[StoredRun]:
+        """Newest first; of a branch, or of all."""
+        where = [] if branch is None else [models.Run.branch == branch]
+        with self._reading() as connection:
+            return runs(connection, *where, limit=limit)
+
+    def latest_run(self) -> int | None:
+        """The latest finished one."""
+        with self._reading() as connection:
+            found = runs(connection, models.Run.finished.is_not(None), limit=1)
+        return found[0].number if found else None
+
+    def unfinished_run(self) -> tuple[int, list[Case]] | None:
+        """The latest run that is not finished, and the cases that it still owes."""
+        with self._reading() as connection:
+            found = runs(connection, models.Run.finished.is_(None), limit=1)
+            if not found:
+                return None
+            return found[0].number, _cases(connection, found[0].number, models.Case.outcome.is_(None))
+
+    def asked(self, run: int) -> dict[str, Any]:
+        """What `begin_run` was given as `asked`; empty for a run of before it was kept."""
+        with self._reading() as connection:
+            require(connection, run)
+            found = connection.execute(select(models.Run.asked).where(models.Run.id == run)).scalar_one()
+            return dict(json.loads(found))
+
+    def asked_likewise(self, run: int, identities: Collection[str]) -> set[str]:
+        """Of these identities those that a run has had whose `asked["words"]` are this one's; of before they were kept
+        any run counts as one of everything. The last 100 such runs are looked at."""
+        words = self.asked(run).get("words", {})
+        every = select(models.Run.id, models.Run.asked).where(models.Run.id < run).order_by(models.Run.id.desc())
+        with self._reading() as connection:
+            alike = [row.id for row in connection.execute(every) if json.loads(row.asked).get("words", {}) == words]
+            had = select(models.Case.identity_key).where(models.Case.run_id.in_(alike[:LIKEWISE])).distinct()
+            return set(connection.execute(had).scalars()) & set(identities)
+
+    def cases(self, run: int) -> list[Case]:
+        """As planned, done or not."""
+        with self._reading() as connection:
+            require(connection, run)
+            return _cases(connection, run)
+
+    def results(self, run: int) -> list[Result]:
+        """Of the cases that are done, in the order of the plan."""
+        with self._reading() as connection:
+            require(connection, run)
+            return results(connection, models.Case.run_id == run)
+
+    def result(self, number: int) -> Result:
+        """Of the case with this number."""
+        with self._reading() as connection:
+            found = results(connection, models.Case.id == number)
+        if not found:
+            raise StoreError(f"case {number}: not in this database, or not done")
+        return found[0]
+
+    def trajectory(self, key: str) -> Trajectory | None:
+        """Of a result's `trajectory_key`; None where it is not stored."""
+        with self._reading() as connection:
+            data = connection.execute(select(models.Trajectory.data).where(models.Trajectory.key == key)).scalar()
+        try:
+            return None if data is None else from_bytes(unpack(data))
+        except (PackingError, TrajectoryError) as error:
+            raise StoreError(f"trajectory {key[:12]}: cannot be read ({error})") from None
+
+    def scene(self, scene_hash: str) -> Scene:
+        with self._reading() as connection:
+            text = connection.execute(select(models.Scene.json).where(models.Scene.hash == scene_hash)).scalar()
+        if text is None:
+            raise StoreError(f"scene {scene_hash[:12]}: not in this database")
+        return parse_scene(json.loads(text), where=f"stored scene {scene_hash[:12]}")
+
+    def scene_changed(self, old: Case, new: Case) -> bool:
+        """Whether the second is of another scene, by more than round-off. Where one of the two is not stored, the
+        hashes alone tell."""
+        if old.scene_hash == new.scene_hash:
+            return False
+        try:
+            return not same_scene(self.scene(old.scene_hash), self.scene(new.scene_hash))
+        except (StoreError, SceneError):
+            return True
+
+    def labelled_scene(self, label: str) -> tuple[str, Scene]:
+        """Name and scene of a scene file that was run, by the label of its cases."""
+        query = select(models.Case.scenario, models.Case.scene_hash).where(models.Case.label == label).distinct()
+        with self._reading() as connection:
+            found = connection.execute(query).all()
+        if len(found) != 1:
+            what = "no scene" if not found else f"{len(found)} scenes"
+            raise StoreError(f"{label}: {what} of this name and content in {self.name}; give the path of its file")
+        name, scene_hash = found[0]
+        return name, self.scene(scene_hash)
 
 
-def begin(
-    connection: Connection,
-    info: RunInfo,
-    planned: Sequence[Case],
-    *,
-    base: str = "",
-    merge_base: str = "",
-    asked: Mapping[str, Any] | None = None,
-) -> int:
-    row = {
-        "started": info.started,
-        "finished": None,
-        "commit": info.commit,
-        "branch": info.branch,
-        "dirty": info.dirty,
-        "machine": info.machine,
-        "platform": info.platform,
-        "python": info.python,
-        "packages": json.dumps(dict(info.packages)),
-        "command": info.command,
-        "timing": info.timing,
-        "labels": json.dumps(dict(info.labels)),
-        "base": base,
-        "merge_base": merge_base,
-        "default_branch": info.default_branch,
-        "asked": json.dumps(dict(asked or {})),
-    }
-    (run,) = connection.execute(insert(models.Run).values(row).returning(models.Run.id)).one()
-    rows = {case_key(case): case for case in planned}
-    if rows:
-        connection.execute(insert(models.Case), [_case_row(run, key, case) for key, case in rows.items()])
-    return int(run)
+# --- within a transaction: writing --------------------------------------------------------------------------------
 
 
 def _case_row(run: int, key: str, case: Case) -> dict[str, Any]:
-    identity = {name: getattr(case.identity, name) for name in Identity.__dataclass_fields__}
-    return identity | {
-        "run_id": run,
-        "key": key,
-        "identity_key": case.identity.key,
-        "label": case.label,
-        "engine_label": case.engine_label,
-        "scene_hash": case.scene_hash,
-        "engine_version": case.engine_version,
-        "settings": json.dumps(dict(case.settings)),
-        "parameters": case.parameters,
-        "processor": case.processor,
-        **NOT_DONE,
-    }
+    provenance = {name: getattr(case, name) for name in PROVENANCE} | {"settings": json.dumps(dict(case.settings))}
+    known = {"run_id": run, "key": key, "identity_key": case.identity.key}
+    return known | asdict(case.identity) | provenance | NOT_DONE
 
 
-class Packed:
-    """A trajectory ready to be stored: packed outside the transaction, so that this stays short."""
-
-    __slots__ = ("data", "key")
-
-    def __init__(self, trajectory: Trajectory) -> None:
-        plain = to_bytes(trajectory)
-        # Over the bytes, not the state: two cases may move alike and report different contacts.
-        self.key = hashlib.sha256(plain).hexdigest()
-        self.data = pack(plain)
+def _packed(trajectory: Trajectory) -> dict[str, Any]:
+    plain = to_bytes(trajectory)
+    # Over the bytes, not the state: two cases may move alike and report different contacts.
+    return {"key": hashlib.sha256(plain).hexdigest(), "data": pack(plain)}
 
 
-def save(connection: Connection, run: int, result: Result, packed: Packed | None) -> int:
-    """The case's number. What is stored already stays as it is: a baseline may rest on it."""
+def _save(connection: Connection, run: int, result: Result, packed: dict[str, Any] | None) -> int:
+    """The case's number."""
     key = result.key
     query = select(models.Case.id, models.Case.outcome).where(models.Case.run_id == run, models.Case.key == key)
     found = connection.execute(query).one_or_none()
@@ -122,59 +244,23 @@ def save(connection: Connection, run: int, result: Result, packed: Packed | None
     else:
         number = found.id
     if packed is not None:
-        _save_trajectory(connection, packed)
-    connection.execute(
-        update(models.Case)
-        .where(models.Case.id == number)
-        .values(
-            outcome=result.outcome,
-            reason=result.reason,
-            headline=result.headline,
-            trajectory_hash=result.trajectory_hash,
-            trajectory_key=None if packed is None else packed.key,
-            wall_time=result.wall_time,
-            peak_memory=float(result.peak_memory),
-            step_count=result.step_count,
-            stepping_time=result.stepping_time,
-        )
-    )
-    rows = [_measurement_row(number, position, m) for position, m in enumerate(result.measurements)]
-    if rows:
-        connection.execute(insert(models.Measurement), rows)
+        there = select(models.Trajectory.key).where(models.Trajectory.key == packed["key"])
+        if connection.execute(there).first() is None:
+            insert_new(connection, models.Trajectory, packed)
+    row = {name: getattr(result, name) for name in SIMULATION}
+    row |= {"trajectory_key": packed["key"] if packed else None, "peak_memory": float(result.peak_memory)}
+    connection.execute(update(models.Case).where(models.Case.id == number).values(row))
+    _save_measurements(connection, number, result.measurements)
     return int(number)
 
 
-def _measurement_row(case: int, position: int, m: Measurement) -> dict[str, Any]:
-    names = ("metric", "value", "unit", "better", "noise", "resolution")
-    return {"case_id": case, "position": position} | {name: getattr(m, name) for name in names}
-
-
-def add_measurements(connection: Connection, run: int, found: Mapping[str, Sequence[Measurement]]) -> None:
-    """By case key; after those that a case has. A metric that it has already stays as it is."""
-    require(connection, run)
-    query = select(models.Case.key, models.Case.id).where(
-        models.Case.run_id == run, models.Case.outcome.is_not(None), models.Case.key.in_(found)
-    )
-    numbers = {row.key: row.id for row in connection.execute(query)}
-    alien = next((key for key in found if key not in numbers), None)
-    if alien is not None:
-        raise StoreError(f"run {run}: case {alien[:12]}... is none of its cases that are done; nothing was added")
-    rows = []
-    for key, measurements in found.items():
-        there = connection.execute(
-            select(models.Measurement.metric).where(models.Measurement.case_id == numbers[key])
-        ).scalars()
-        has = set(there)
-        fresh = [m for m in measurements if m.metric not in has]
-        rows += [_measurement_row(numbers[key], len(has) + i, m) for i, m in enumerate(fresh)]
+def _save_measurements(connection: Connection, case: int, found: Sequence[Measurement], *, after: int = 0) -> None:
+    rows = [
+        {"case_id": case, "position": position} | {name: getattr(m, name) for name in MEASUREMENT}
+        for position, m in enumerate(found, after)
+    ]
     if rows:
         connection.execute(insert(models.Measurement), rows)
-
-
-def _save_trajectory(connection: Connection, packed: Packed) -> None:
-    there = select(models.Trajectory.key).where(models.Trajectory.key == packed.key)
-    if connection.execute(there).first() is None:
-        insert_new(connection, models.Trajectory, {"key": packed.key, "data": packed.data})
 
 
 def save_scenes(connection: Connection, scenes: Iterable[Scene]) -> None:
@@ -185,14 +271,7 @@ def save_scenes(connection: Connection, scenes: Iterable[Scene]) -> None:
             insert_new(connection, models.Scene, {"hash": scene_hash, "json": write_scene(scene, indent=None)})
 
 
-def finish(connection: Connection, run: int) -> None:
-    require(connection, run)
-    connection.execute(
-        update(models.Run).where(models.Run.id == run, models.Run.finished.is_(None)).values(finished=datetime.now(UTC))
-    )
-
-
-# --- reading ------------------------------------------------------------------------------------------------------
+# --- within a transaction: reading --------------------------------------------------------------------------------
 
 
 def require(connection: Connection, run: int) -> None:
@@ -202,150 +281,68 @@ def require(connection: Connection, run: int) -> None:
         raise StoreError(f"run {run}: not in this database; {f'the latest is {latest}' if latest else 'it has none'}")
 
 
+def numbers_of(connection: Connection, run: int, *where: Any) -> dict[str, int]:
+    """By case key, of a run's cases that meet `where`."""
+    require(connection, run)
+    query = select(models.Case.key, models.Case.id).where(models.Case.run_id == run, *where)
+    return {row.key: row.id for row in connection.execute(query)}
+
+
 def runs(connection: Connection, *where: Any, limit: int | None = None) -> list[StoredRun]:
     """Newest first."""
     query = select(models.Run.__table__).where(*where).order_by(models.Run.id.desc()).limit(limit)
     rows = connection.execute(query).all()
-    numbers = [row.id for row in rows]
-    counts = {
-        row.run_id: (row.planned, row.done)
-        for row in connection.execute(
-            select(models.Case.run_id, func.count().label("planned"), func.count(models.Case.outcome).label("done"))
-            .where(models.Case.run_id.in_(numbers))
-            .group_by(models.Case.run_id)
-        )
-    }
-    return [_run_of(row, *counts.get(row.id, (0, 0))) for row in rows]
-
-
-def _run_of(row: Row[Any], planned: int, done: int) -> StoredRun:
-    names = ("started", "commit", "branch", "dirty", "machine", "platform", "python", "command", "timing")
-    info = RunInfo(
-        **{name: getattr(row, name) for name in names},
-        packages=json.loads(row.packages),
-        default_branch=row.default_branch,
-        labels=json.loads(row.labels),
+    counted = (
+        select(models.Case.run_id, func.count(), func.count(models.Case.outcome))
+        .where(models.Case.run_id.in_([row.id for row in rows]))
+        .group_by(models.Case.run_id)
     )
-    return StoredRun(number=row.id, info=info, finished=row.finished, planned=planned, done=done)
-
-
-def asked(connection: Connection, run: int) -> dict[str, Any]:
-    found = connection.execute(select(models.Run.asked).where(models.Run.id == run)).scalar_one()
-    return dict(json.loads(found))
-
-
-def asked_likewise(connection: Connection, run: int, identities: Collection[str]) -> set[str]:
-    """Of these identities those that one of the latest runs has had which was asked for by the same words."""
-    words = asked(connection, run).get("words", {})
-    every = select(models.Run.id, models.Run.asked).where(models.Run.id < run).order_by(models.Run.id.desc())
-    alike = [row.id for row in connection.execute(every) if json.loads(row.asked).get("words", {}) == words][:LIKEWISE]
-    had = select(models.Case.identity_key).where(models.Case.run_id.in_(alike)).distinct()
-    return set(connection.execute(had).scalars()) & set(identities)
-
-
-def cases(connection: Connection, run: int, *, pending: bool = False) -> list[Case]:
-    """In the order of the plan; `pending`: only those not done."""
-    query = select(*CASE).where(models.Case.run_id == run).order_by(models.Case.id)
-    if pending:
-        query = query.where(models.Case.outcome.is_(None))
-    return [case_of(row) for row in connection.execute(query)]
-
-
-def by_run(connection: Connection, numbers: Collection[int]) -> dict[int, list[int]]:
-    """Run -> those of these cases that are of it. Raises StoreError where one is not in this database."""
-    query = select(models.Case.id, models.Case.run_id).where(models.Case.id.in_(numbers)).order_by(models.Case.id)
-    found: dict[int, list[int]] = {}
-    for row in connection.execute(query):
-        found.setdefault(row.run_id, []).append(row.id)
-    alien = sorted(set(numbers) - {number for those in found.values() for number in those})
-    if alien:
-        raise StoreError(f"case {alien[0]}: not in this database; nothing was written")
+    counts = {run: (planned, done) for run, planned, done in connection.execute(counted)}
+    found = []
+    for row in rows:
+        known = {name: getattr(row, name) for name in INFO}
+        info = RunInfo(**known, packages=json.loads(row.packages), labels=json.loads(row.labels))
+        planned, done = counts.get(row.id, (0, 0))
+        found.append(StoredRun(number=row.id, info=info, finished=row.finished, planned=planned, done=done))
     return found
 
 
+def _cases(connection: Connection, run: int, *where: Any) -> list[Case]:
+    """In the order of the plan."""
+    query = select(*CASE).where(models.Case.run_id == run, *where).order_by(models.Case.id)
+    return [case_of(row) for row in connection.execute(query)]
+
+
 def case_of(row: Row[Any]) -> Case:
-    return Case(
-        identity=Identity(**{name: getattr(row, name) for name in Identity.__dataclass_fields__}),
-        label=row.label,
-        engine_label=row.engine_label,
-        scene_hash=row.scene_hash,
-        engine_version=row.engine_version,
-        settings=json.loads(row.settings),
-        parameters=row.parameters,
-        processor=row.processor,
-    )
+    """Of a row with the columns CASE."""
+    identity = Identity(**{name: getattr(row, name) for name in IDENTITY})
+    known = {name: getattr(row, name) for name in PROVENANCE}
+    return Case(identity=identity, settings=json.loads(row.settings), **known)
 
 
 def results(connection: Connection, *where: Any) -> list[Result]:
     """Of the cases that are done and meet `where`, in the order of their numbers."""
     done = [models.Case.outcome.is_not(None), *where]
     measurements: dict[int, list[Measurement]] = {}
-    chosen: Select[Any] = (
+    chosen = (
         select(models.Measurement.__table__)
         .join(models.Case, models.Case.id == models.Measurement.case_id)
         .where(*done)
         .order_by(models.Measurement.case_id, models.Measurement.position)
     )
     for row in connection.execute(chosen):
-        measurements.setdefault(row.case_id, []).append(
-            Measurement(
-                metric=row.metric,
-                value=row.value,
-                unit=row.unit,
-                better=row.better,
-                noise=row.noise,
-                resolution=row.resolution,
-            )
-        )
+        measurement = Measurement(**{name: getattr(row, name) for name in MEASUREMENT})
+        measurements.setdefault(row.case_id, []).append(measurement)
     rows = connection.execute(select(models.Case.__table__).where(*done).order_by(models.Case.id))
     return [
         Result(
             case=case_of(row),
-            outcome=row.outcome,
-            reason=row.reason,
+            **{name: getattr(row, name) for name in SIMULATION},
             measurements=tuple(measurements.get(row.id, ())),
-            headline=row.headline,
-            trajectory_hash=row.trajectory_hash,
             trajectory_key=row.trajectory_key or "",
-            wall_time=row.wall_time,
             peak_memory=int(row.peak_memory),
-            step_count=row.step_count,
-            stepping_time=row.stepping_time,
             run=row.run_id,
             number=row.id,
         )
         for row in rows
     ]
-
-
-def trajectory(connection: Connection, key: str) -> Trajectory | None:
-    data = connection.execute(select(models.Trajectory.data).where(models.Trajectory.key == key)).scalar()
-    if data is None:
-        return None
-    try:
-        return from_bytes(unpack(data))
-    except (PackingError, TrajectoryError) as error:
-        raise StoreError(f"trajectory {key[:12]}: cannot be read ({error})") from None
-
-
-def scene(connection: Connection, scene_hash: str) -> Scene:
-    text = connection.execute(select(models.Scene.json).where(models.Scene.hash == scene_hash)).scalar()
-    if text is None:
-        raise StoreError(f"scene {scene_hash[:12]}: not in this database")
-    return parse_scene(json.loads(text), where=f"stored scene {scene_hash[:12]}")
-
-
-def scene_changed(connection: Connection, old: Case, new: Case) -> bool:
-    """By more than round-off. Where one of the two is not stored, the hashes alone tell."""
-    if old.scene_hash == new.scene_hash:
-        return False
-    try:
-        return not same_scene(scene(connection, old.scene_hash), scene(connection, new.scene_hash))
-    except (StoreError, SceneError):
-        return True
-
-
-def labelled(connection: Connection, label: str) -> list[tuple[str, str]]:
-    """(scenario, scene hash) of the cases of this label, each once."""
-    query = select(models.Case.scenario, models.Case.scene_hash).where(models.Case.label == label).distinct()
-    return [(row.scenario, row.scene_hash) for row in connection.execute(query)]

@@ -13,7 +13,7 @@ import pytest
 
 from scenarios.scenario import Family, Scenario
 from scenarios.scene import content_hash, parse_scene, same_scene
-from tests.validation.metrics.motions import disc, scenario
+from tests.validation.metrics.motions import scenario
 from tests.validation.store.made import case, info, result, scene
 from validation.records.case import Identity
 from validation.running.processes.processor import processor
@@ -45,10 +45,10 @@ def test_the_keys_that_baselines_hang_on_never_change(given: dict[str, Any], key
 
 def test_a_family_that_gains_a_parameter_keeps_its_cases() -> None:
     def before(*, height: float = 1.0) -> Scenario:
-        return scenario(disc())
+        return scenario(scene())
 
     def after(*, height: float = 1.0, friction: float = 0.5) -> Scenario:
-        return scenario(disc())
+        return scenario(scene())
 
     old, new = (Family("drop", build) for build in (before, after))
     assert old.scenario().given == new.scenario().given == {}
