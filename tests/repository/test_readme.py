@@ -9,11 +9,46 @@ import click
 import pytest
 
 from validation.cli import COMMANDS, cli
-from validation.engines import present_engines
-from validation.report.listing import representation_table
+from validation.engines import engine_of, load_engine, present_engines
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+REPRESENTED = {
+    "motion": {"planar": "plane", "spatial": "space"},
+    "shapes": {
+        "concave-polygon": "concave polygons",
+        "arc-polygon": "polygons with arcs",
+        "bowl": "bowls",
+        "capsule": "capsules",
+        "cylinder": "cylinders",
+        "ellipsoid": "ellipsoids",
+        "convex-mesh": "convex meshes",
+        "hollow-sphere": "hollow spheres",
+    },
+    "contact": {"friction": "friction", "restitution": "restitution", "compliant": "compliance"},
+    "joints": {
+        "revolute": "pin",
+        "prismatic": "slider",
+        "rod": "rod",
+        "rope": "rope",
+        "ball": "ball",
+        "hinge": "hinge",
+    },
+}
+"""Column -> feature of a scene -> word: what engines differ in. Who has `prismatic` has `slider` in space."""
+
+
+def representation_table() -> str:
+    """Markdown: what the engines that are present can represent, from their allow-lists."""
+    columns = " | ".join(REPRESENTED)
+    rows = [f"| engine | {columns} |", "|---" * (len(REPRESENTED) + 1) + "|"]
+    for name in present_engines():
+        takes: frozenset[str] = getattr(load_engine(engine_of(name)), "takes", frozenset())
+        cells = (
+            ", ".join(word for feature, word in words.items() if feature in takes) for words in REPRESENTED.values()
+        )
+        rows.append(f"| `{name}` | {' | '.join(cell or '–' for cell in cells)} |")
+    return "\n".join(rows)
 
 
 def test_the_table_of_what_engines_can_represent_is_what_their_lists_say() -> None:

@@ -86,7 +86,6 @@ EXCEPTIONS: dict[str, dict[str, list[str]]] = {
             "reference_engine/planar/release.py:first_release",
         ],
         "each option of the command is an argument": [
-            "validation/cli/arguments.py:command",
             "validation/cli/bisect.py:command",
             "validation/cli/compare.py:command",
         ],

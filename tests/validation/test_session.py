@@ -11,10 +11,10 @@ import pytest
 
 from tests.validation.store.made import case, info, result
 from validation.cli import serve
-from validation.cli.views import left_out_line
 from validation.judging.judge import exit_status
 from validation.records.case import Case, Identity, platform_class
 from validation.report.sentences import reason_of, summary
+from validation.report.terminal import left_out_line
 from validation.review.lineage import Lineage
 from validation.running import session as sessions
 from validation.running.options import Options, Stopped

@@ -18,22 +18,24 @@ COMMANDS = {
     "ci": "What a CI job runs on each commit: check against the merge base, with reports as files.",
     "accept": "Make a run's measurements the baseline, with a reason.",
     "regressions": "List what is worse: metric, old, new, evidence, first bad commit, and what it means.",
-    "mark": "Say of a group of regressions that it is known, quarantined, rejected, no fault ...",
+    "mark": "Mark a group of regressions as known, quarantined, rejected, not a fault ...",
     "undo": "Take back an entry of the ledger.",
-    "ledger": "List who accepted or said what, when and why.",
+    "ledger": "List who accepted or marked what, when and why.",
     "bisect": "Find the commit that made a case worse.",
     "show": "Show one case: its numbers, and its motion as a page, a GIF or a picture.",
-    "history": "Tell how the metrics of a case went over the runs: steps, drift, and since which commit.",
+    "history": "Show the metrics of a case over the runs: steps, drift, and since which commit.",
     "compare": "Compare two versions or settings of an engine: better, worse, or merely different.",
     "scenarios": "List the scenarios, or print one of them.",
     "engines": "List the engines, their profiles and settings.",
-    "fuzz": "Search random scenes for one in which an engine breaks a law.",
+    "fuzz": "Search random scenes for one in which an engine breaks a law of physics.",
     "finds": "List what fuzzing found, and replay it.",
     "dashboard": "Open the dashboard in a browser.",
     "results": "Export what is stored.",
     "schema": "Print the JSON Schema of scene files.",
     "completion": "Print the completion script for a shell.",
 }
+BESIDE = {"undo": "ledger", "finds": "fuzz", "schema": "scenarios"}
+"""Command -> the file of another command in which it stands, under its own name; elsewhere it is called `command`."""
 
 
 class LazyGroup(click.Group):
@@ -45,7 +47,9 @@ class LazyGroup(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        return importlib.import_module(f"validation.cli.{name}").command
+        module = importlib.import_module(f"validation.cli.{BESIDE.get(name, name)}")
+        found: click.Command = getattr(module, name if name in BESIDE else "command")
+        return found
 
     def resolve_command(self, context: click.Context, args: list[str]) -> Any:
         if args and args[0] not in COMMANDS:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from validation.cli.arguments import database_arguments, database_option, run_asked_for, selection_options, user_name
+from validation.cli.arguments import (
+    database_arguments,
+    database_option,
+    run_asked_for,
+    run_option,
+    selection_options,
+    until_option,
+    who_option,
+)
 
 if TYPE_CHECKING:
     from validation.records.case import Case, Result
@@ -18,10 +26,10 @@ if TYPE_CHECKING:
 @click.command()
 @selection_options
 @click.option("--reason", required=True, help="Why these measurements are right, for whoever asks later.")
-@click.option("--run", "run", type=int, default=None, help="Which run.  [default: the latest finished one]")
-@click.option("--who", default=user_name, help="Who accepts.  [default: $UPRIGHT_USER, else your login]")
+@run_option
+@who_option
 @click.option("--group", default="", metavar="KEY", help="Only the cases of this group (upright regressions).")
-@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), default=None, help="Accept until that day begins, UTC.")
+@until_option
 @database_option
 def command(
     scenarios: tuple[str, ...],
@@ -43,6 +51,7 @@ def command(
     upright accept stack:n=10 --engine pymunk --run 12 --reason "iterations lowered on purpose, see #31"
     upright accept --group 3f2a91 --reason "the new solver"
     """
+    from validation.records.quantities import counted
     from validation.report.hints import rerun_arguments
     from validation.running.selection import selection_of
     from validation.store import open_store
@@ -53,8 +62,7 @@ def command(
         raise click.UsageError("--group: names its cases itself; leave SCENARIO and --engine out")
     expires = until.replace(tzinfo=UTC) if until else None
     if until and expires and expires <= datetime.now(UTC):
-        raise click.UsageError(f"--until: {until:%Y-%m-%d} has begun; allowed: a day to come")
-    place = database_arguments(database)
+        raise click.UsageError(f"--until: {until:%Y-%m-%d} has begun; allowed: a later day")
     with open_store(database) as store:
         number = run_asked_for(store, run, database, first="upright run")
         selection = selection_of(store, scenarios, engines)
@@ -77,22 +85,16 @@ def command(
             until=expires,
         )
         edited = store.run(number).info.dirty
-        holds = {baseline.result.number for baseline in store.baselines_of(number).values()}
+        in_effect = {baseline.result.number for baseline in store.baselines_of(number).values()}
     accepted = [result.case for result in chosen if result.number in numbers]
     rest = len(chosen) - len(accepted)
     others = f"; {rest} with settings of their own left out, name one by --engine to accept it instead" if rest else ""
-    late = len(set(numbers) - holds)
-    if late:
-        others += (
-            f"; {late} of them change nothing, for what was accepted at a later commit stays in effect (upright undo)"
-        )
+    if without_effect := len(set(numbers) - in_effect):
+        others += f"; {without_effect} of them change nothing: a later commit's baseline stays in effect (upright undo)"
     if edited:
-        others += (
-            "; it had edits that are not committed and stands for no commit, so no pull request is compared with it"
-        )
-    cases = "1 case" if len(accepted) == 1 else f"{len(accepted)} cases"
-    check = " ".join(filter(None, ("upright check", rerun_arguments(accepted)))) + place
-    click.echo(f"accepted {cases} of run {number}: {reason}   ({who}){others}   Next: {check}")
+        others += "; it had uncommitted edits and stands for no commit, so no pull request is compared with it"
+    check = " ".join(filter(None, ("upright check", rerun_arguments(accepted)))) + database_arguments(database)
+    click.echo(f"accepted {counted(len(accepted), 'case')} of run {number}: {reason}   ({who}){others}   Next: {check}")
 
 
 def require_all(selection: Selection, run: int, cases: Sequence[Case]) -> None:

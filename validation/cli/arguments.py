@@ -1,15 +1,17 @@
-"""What the commands share: options, near misses, the errors that are a user's to mend."""
+"""What the commands share: types of values, options, near misses, errors that a user can mend."""
 
 from __future__ import annotations
 
 import difflib
 import functools
+import getpass
 import math
 import os
 import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from validation.store import Store
 
 MOST_STARTS = 1000
+MEMORY_LIMIT = 2048  # MiB
 EXPECTED_ERRORS: tuple[type[Exception], ...] = (
     SettingError,
     EngineNameError,
@@ -60,132 +63,6 @@ def complete_engine(context: Any, parameter: Any, incomplete: str) -> list[str]:
     from validation.engines import present_engines
 
     return [name for name in present_engines() if name.startswith(incomplete)]
-
-
-def database_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "--db",
-        "database",
-        envvar="UPRIGHT_DB",
-        default=DEFAULT_DB,
-        show_default=True,
-        metavar="URL",
-        help="SQLite file or SQLAlchemy URL of the results.  [$UPRIGHT_DB]",
-    )(function)
-
-
-def engine_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "-e",
-        "--engine",
-        "engines",
-        multiple=True,
-        metavar="ENGINE",
-        shell_complete=complete_engine,
-        help="Engine, as often as wanted; without it all that are present.",
-    )(function)
-
-
-def profile_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option("--profile", default=None, metavar="NAME", help="default or fair.  [default: fair]")(function)
-
-
-def selection_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """SCENARIO... and --engine: which cells of the matrix."""
-    scenarios = click.argument("scenarios", nargs=-1, metavar="[SCENARIO]...", shell_complete=complete_scenario)
-    return scenarios(engine_option(function))
-
-
-def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What to run, how, and where to store it, handed over as one `validation.running.session.Options`."""
-
-    @functools.wraps(function)
-    def command(
-        *,
-        scenarios: tuple[str, ...],
-        engines: tuple[str, ...],
-        profile: str | None,
-        dt: float | None,
-        timing: bool,
-        alias: str,
-        workers: int | None,
-        time_limit: float,
-        memory_limit: int,
-        as_json: bool,
-        ensemble: int | None,
-        order: bool,
-        database: str,
-        **others: Any,
-    ) -> Any:
-
-        options = Options(
-            scenarios=scenarios,
-            engines=engines,
-            profile=profile,
-            dt=dt,
-            alias=alias,
-            limits=make_limits(workers, time_limit, memory_limit, timing=timing),
-            quiet=as_json,
-            progress=Shown(quiet=as_json),
-            ensemble=ensemble or 0,
-            ensemble_as_accepted=ensemble is None,
-            order=order,
-            database=database,
-        )
-        return function(options=options, **others)
-
-    decorated: Callable[..., Any] = command
-    for option in reversed(
-        (
-            selection_options,
-            profile_option,
-            click.option(
-                "--dt",
-                callback=lambda context, parameter, text: time_step(text),
-                default=None,
-                metavar="SECONDS",
-                help="Time step, a number or a fraction.  [default: 1/240]",
-            ),
-            click.option("--timing", is_flag=True, help="Time the steps too: one case at a time, least of five."),
-            click.option("--as", "alias", default="", metavar="NAME", help="Make these cases their own, under NAME."),
-            click.option(
-                "--ensemble",
-                type=StartCount(),
-                default=None,
-                metavar="N",
-                help="Also from N starts perturbed by 1e-6, for chaotic metrics; 0 for none."
-                "  [default: none; in check as many as accepted, where the motion has changed]",
-            ),
-            click.option(
-                "--order",
-                is_flag=True,
-                help="Also with 1/2 and 1/4 of the time step: by which power of it errors shrink."
-                "  [default: in check where it was accepted with it, and the motion has changed]",
-            ),
-            click.option("--workers", type=click.IntRange(1, 1024), default=None, help="Processes.  [default: cores]"),
-            click.option(
-                "--time-limit",
-                type=Within(0.01, 86400),
-                default=60.0,
-                show_default=True,
-                help="Seconds of wall-clock time for one simulation.",
-            ),
-            click.option(
-                "--memory-limit",
-                type=click.IntRange(16, 2**20),
-                default=2048,
-                show_default=True,
-                help="MiB resident for one simulation.",
-            ),
-            click.option("--strict", is_flag=True, help="Exit 1 for any crash, time-out or missing case."),
-            click.option(
-                "--json", "as_json", is_flag=True, help="One JSON object per case on standard output, nothing else."
-            ),
-            database_option,
-        )
-    ):
-        decorated = option(decorated)
-    return decorated
 
 
 class Within(click.FloatRange):
@@ -231,17 +108,17 @@ class OutputFile(click.Path):
         return path
 
 
-def make_limits(workers: int | None, time_limit: float, memory_mib: int, *, timing: bool) -> Limits:
-    from validation.running.runner import Limits
+class TimeStep(click.ParamType):
+    """1/240, 0.004, 2.5e-3 (s)."""
 
-    given = {"workers": workers} if workers else {}
-    return Limits(**given, time_limit=time_limit, memory_limit=memory_mib * 2**20, timing=timing)
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        return time_step(str(value))
 
 
-def time_step(text: str | None) -> float | None:
-    """1/240, 0.004, 2.5e-3; None where none is given. Raises UsageError."""
-    if text is None:
-        return None
+def time_step(text: str) -> float:
+    """Raises UsageError."""
     top, _, bottom = text.partition("/")
     try:
         dt = float(top) / float(bottom or 1)
@@ -254,10 +131,137 @@ def time_step(text: str | None) -> float | None:
     return dt
 
 
-def database_arguments(database: str, *, elsewhere: bool = False) -> str:
-    """What a proposed command needs to be told to find this database: ` --db 'my results.db'`, or nothing.
+# --- options --------------------------------------------------------------------------------------------------------
 
-    `elsewhere`: it is typed where this environment does not hold.
+
+def user_name() -> str:
+    try:
+        return os.environ.get("UPRIGHT_USER") or getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"
+
+
+database_option = click.option(
+    "--db",
+    "database",
+    envvar="UPRIGHT_DB",
+    default=DEFAULT_DB,
+    show_default=True,
+    metavar="URL",
+    help="SQLite file or SQLAlchemy URL of the results.  [$UPRIGHT_DB]",
+)
+engine_option = click.option(
+    "-e",
+    "--engine",
+    "engines",
+    multiple=True,
+    metavar="ENGINE",
+    shell_complete=complete_engine,
+    help="Engine, as often as wanted; without it all that are present.",
+)
+profile_option = click.option("--profile", default=None, metavar="NAME", help="default or fair.  [default: fair]")
+dt_option = click.option(
+    "--dt",
+    type=TimeStep(),
+    default=None,
+    metavar="SECONDS",
+    help="Time step, a number or a fraction.  [default: 1/240]",
+)
+workers_option = click.option(
+    "--workers", type=click.IntRange(1, 1024), default=None, help="Processes.  [default: cores]"
+)
+time_limit_option = click.option(
+    "--time-limit",
+    type=Within(0.01, 86400),
+    default=60.0,
+    show_default=True,
+    help="Seconds of wall-clock time for one simulation.",
+)
+run_option = click.option("--run", "run", type=int, default=None, help="Which run.  [default: the latest finished one]")
+reason_option = click.option("--reason", required=True, help="Why, for whoever asks later.")
+who_option = click.option("--who", default=user_name, help="Who decides.  [default: $UPRIGHT_USER, else your login]")
+until_option = click.option(
+    "--until", type=click.DateTime(["%Y-%m-%d"]), default=None, help="Until that day begins, UTC."
+)
+
+
+def selection_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """SCENARIO... and --engine: which cells of the matrix."""
+    scenarios = click.argument("scenarios", nargs=-1, metavar="[SCENARIO]...", shell_complete=complete_scenario)
+    return scenarios(engine_option(function))
+
+
+SESSION_OPTIONS = (
+    selection_options,
+    profile_option,
+    dt_option,
+    click.option("--timing", is_flag=True, help="Time the steps too: one case at a time, least of five."),
+    click.option("--as", "alias", default="", metavar="NAME", help="Make these cases their own, under NAME."),
+    click.option(
+        "--ensemble",
+        type=StartCount(),
+        default=None,
+        metavar="N",
+        help="Also from N starts perturbed by 1e-6, for chaotic metrics; 0 for none."
+        "  [default: none; in check as many as accepted, where the motion has changed]",
+    ),
+    click.option(
+        "--order",
+        is_flag=True,
+        help="Also with 1/2 and 1/4 of the time step: by which power of it errors shrink."
+        "  [default: in check where it was accepted with it, and the motion has changed]",
+    ),
+    workers_option,
+    time_limit_option,
+    click.option(
+        "--memory-limit",
+        type=click.IntRange(16, 2**20),
+        default=MEMORY_LIMIT,
+        show_default=True,
+        help="MiB resident for one simulation.",
+    ),
+    click.option("--strict", is_flag=True, help="Exit 1 for any crash, time-out or missing case."),
+    click.option("--json", "quiet", is_flag=True, help="One JSON object per case on standard output, nothing else."),
+    database_option,
+)
+
+
+def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What to run, how, and where to store it, handed over as one `validation.running.options.Options`."""
+
+    @functools.wraps(function)
+    def command(
+        *, timing: bool, ensemble: int | None, workers: int | None, time_limit: float, memory_limit: int, **given: Any
+    ) -> Any:
+        as_given = {field.name: given.pop(field.name) for field in fields(Options) if field.name in given}
+        options = Options(
+            **as_given,
+            limits=make_limits(workers, time_limit, memory_limit, timing=timing),
+            progress=Shown(quiet=as_given["quiet"]),
+            ensemble=ensemble or 0,
+            ensemble_as_accepted=ensemble is None,
+        )
+        return function(options=options, **given)
+
+    return functools.reduce(lambda decorated, option: option(decorated), reversed(SESSION_OPTIONS), command)
+
+
+def make_limits(
+    workers: int | None, time_limit: float, memory_mib: int = MEMORY_LIMIT, *, timing: bool = False
+) -> Limits:
+    from validation.running.runner import Limits
+
+    given = {"workers": workers} if workers else {}
+    return Limits(**given, time_limit=time_limit, memory_limit=memory_mib * 2**20, timing=timing)
+
+
+# --- in messages ----------------------------------------------------------------------------------------------------
+
+
+def database_arguments(database: str, *, elsewhere: bool = False) -> str:
+    """What a proposed command needs to find this database: ` --db 'my results.db'`, or nothing.
+
+    `elsewhere`: it is typed in another environment than this one.
     """
     here = DEFAULT_DB if elsewhere else os.environ.get("UPRIGHT_DB") or DEFAULT_DB
     return "" if database == here else f" --db {shlex.quote(without_password(database))}"
@@ -280,12 +284,3 @@ def without_password(database: str) -> str:
 def command_line() -> str:
     """This command as it was typed, quoted."""
     return shlex.join(["upright", *map(without_password, sys.argv[1:])])
-
-
-def user_name() -> str:
-    import getpass
-
-    try:
-        return os.environ.get("UPRIGHT_USER") or getpass.getuser()
-    except (OSError, KeyError):
-        return "unknown"

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     "--base",
     default=None,
     metavar="BRANCH",
-    help="The branch that this change is for; compared is with what was accepted at the merge base.  [default: what "
-    "the CI server tells of a pull request, else none]",
+    help="The branch that this change is for: the baseline is what was accepted at the merge base.  [default: that of "
+    "the CI server's pull request, else none]",
 )
 @click.option(
     "--branch", default="", metavar="NAME", help="The branch of this run.  [default: the CI server's, else git's]"
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     "--name",
     default="",
     help="Of this job: its comment is replaced by its own runs only.  [default: the CI server's job, and the words "
-    "that say what is run]",
+    "of the command line]",
 )
 @click.option(
     "--reports",
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Folder of what is written.",
 )
-def command(options: Options, strict: bool, base: str | None, branch: str, name: str, reports: Path) -> None:
+def command(options: Options, strict: bool, base: str | None, name: str, reports: Path) -> None:
     """What a CI job runs on each commit: check, against the baseline at the merge base, with reports as files.
 
     Written to --reports: summary.md (with pictures of the worst), comment.md (for one comment on the pull request),
@@ -53,10 +53,10 @@ def command(options: Options, strict: bool, base: str | None, branch: str, name:
     """
     from dataclasses import replace
 
-    from validation.cli.views import accept_run, left_out_line, notify, resumable, show_session, show_verdicts
+    from validation.cli.views import resumable, show_session
     from validation.judging.judge import exit_status
-    from validation.report.annotations import commit_annotations
-    from validation.report.job import write_reports
+    from validation.report.job import commit_annotations, write_reports
+    from validation.report.terminal import accept_run
     from validation.review.lineage import lineage_of
     from validation.running.forge import forge_of
     from validation.running.session import run_session
@@ -66,7 +66,7 @@ def command(options: Options, strict: bool, base: str | None, branch: str, name:
     wanted = forge.base if base is None else base
     options = replace(
         options,
-        branch=branch or forge.branch,
+        branch=options.branch or forge.branch,
         default_branch=forge.default_branch,
         lineage=lineage_of(wanted) if wanted else None,
         labels=forge.labels,
@@ -76,6 +76,7 @@ def command(options: Options, strict: bool, base: str | None, branch: str, name:
     except OSError as error:
         raise click.UsageError(f"--reports: {reports} cannot be made ({error.strerror})") from None
     silent = secrets.token_hex(8) if forge.annotations and not options.quiet else ""
+    db_option = database_arguments(options.database, elsewhere=True)
     with open_store(options.database) as store, resumable(options.database):
         session = run_session(store, options, command_line())
         notes = write_reports(
@@ -85,23 +86,18 @@ def command(options: Options, strict: bool, base: str | None, branch: str, name:
             forge,
             reports,
             name=name,
-            accept=accept_run(session, options, elsewhere=True),
-            place=database_arguments(options.database, elsewhere=True),
+            accept=accept_run(session, db_option),
+            db_option=db_option,
             where=without_password(options.database),
             strict=strict,
         )
     if silent:  # no name of a scene annotates anything
         click.echo(f"::stop-commands::{silent}")
-    show_session(session, options)
-    if not options.quiet:
-        show_verdicts(session, options)
-        if session.left_out:
-            click.echo(left_out_line(session.left_out))
+    show_session(session, options, judged=True)
     if silent:
         click.echo(f"::{silent}::")
         for line in commit_annotations(list(zip(session.results, session.verdicts)), strict=strict):
             click.echo(line)
-    notify(f"Reports: {reports}/summary.md, comment.md, junit.xml, upright.jsonl")
-    for words in notes:
-        notify(words.replace("`", ""))
+    for line in (f"Reports: {reports}/summary.md, comment.md, junit.xml, upright.jsonl", *notes):
+        click.echo(line.replace("`", ""), err=True)
     raise SystemExit(exit_status(session.verdicts, strict=strict))

@@ -6,14 +6,17 @@ import click
 
 from validation.cli.arguments import (
     StartCount,
-    Within,
     command_line,
     complete_engine,
     complete_scenario,
     database_option,
-    time_step,
+    dt_option,
+    make_limits,
+    time_limit_option,
     without_password,
+    workers_option,
 )
+from validation.cli.progress import Shown
 from validation.judging.policy import STARTS
 
 
@@ -26,7 +29,7 @@ from validation.judging.policy import STARTS
 @click.option(
     "--options", is_flag=True, help="Also with each other choice of each setting: integrators, cones, solvers."
 )
-@click.option("--dt", default=None, metavar="SECONDS", help="Time step, a number or a fraction.  [default: 1/240]")
+@dt_option
 @click.option(
     "--ensemble",
     type=StartCount(),
@@ -35,8 +38,8 @@ from validation.judging.policy import STARTS
     metavar="N",
     help="Perturbed starts on both sides, of cases that moved by a chaotic metric; 0 for none.",
 )
-@click.option("--workers", type=click.IntRange(1, 1024), default=None, help="Processes.  [default: cores]")
-@click.option("--time-limit", type=Within(0.01, 86400), default=60.0, show_default=True, help="s for one simulation.")
+@workers_option
+@time_limit_option
 @click.option("--all", "everything", is_flag=True, help="List every change, and what is the same.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per scenario on standard output, nothing else.")
 @database_option
@@ -47,7 +50,7 @@ def command(
     scenes: tuple[str, ...],
     profile: str | None,
     options: bool,
-    dt: str | None,
+    dt: float | None,
     ensemble: int,
     workers: int | None,
     time_limit: float,
@@ -58,9 +61,9 @@ def command(
     """Compare two versions or settings of an engine: what changed from A to B, for better or worse.
 
     A version that is not installed gets an environment of its own, made once and kept in the cache folder; yours is not
-    touched. Each change is signed by the law that its metric measures; what measures none is different. Chaotic motions
-    are compared by perturbed starts on both sides. Without a SCENARIO or --scene the canonical suite and every pair of
-    shapes. What is found is stored (upright results comparisons), apart from the runs.
+    touched. A change is better or worse by the law that its metric measures; where a metric measures none, it is
+    different. Chaotic motions are compared by perturbed starts on both sides. Without a SCENARIO or --scene it runs the
+    canonical suite and every pair of shapes. The result is stored (upright results comparisons), apart from the runs.
     Exit status 0: nothing worse. 1: something is worse in B. 2: could not run.
 
     \b
@@ -68,10 +71,7 @@ def command(
     upright compare mujoco==3.3.7 mujoco==4.0.0 stack:n=10 --scene my_cell.json
     upright compare pymunk@default pymunk@fair
     """
-    from validation.cli.arguments import make_limits
-    from validation.cli.progress import Shown
-    from validation.records.case import describe_run
-    from validation.report.comparison import comparison_line, render_comparison
+    from validation.report.comparison import render_comparison, store_comparison
     from validation.running.comparing import compare_engines
     from validation.store import open_store
 
@@ -80,20 +80,13 @@ def command(
             (old, new),
             (*scenarios, *scenes),
             profile=profile,
-            dt=time_step(dt),
-            limits=make_limits(workers, time_limit, 2048, timing=False),
+            dt=dt,
+            limits=make_limits(workers, time_limit),
             options=options,
             starts=ensemble,
             progress=Shown(quiet=as_json),
         )
-        lines = [comparison_line(comparison) for comparison in done.comparisons]
-        number = store.add_comparison(
-            command=command_line(),
-            machine=describe_run("").machine,
-            names=done.names,
-            packages=done.packages,
-            lines=lines,
-        )
+        number, lines = store_comparison(store, done, command_line())
     for line in lines if as_json else ():
         click.echo(line)
     if not as_json:

@@ -1,4 +1,4 @@
-"""upright fuzz"""
+"""upright fuzz, upright finds"""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from validation.cli.arguments import Within, database_arguments, database_option
 def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile: str | None, database: str) -> None:
     """Search random planar scenes for one in which an engine breaks a law, and shrink it.
 
-    Three laws that need no reference: a passive scene gains no energy, an isolated one keeps its momentum, and a
-    simulation neither crashes nor hangs nor leaves the finite numbers. What is found is stored with its seed and scene.
-    Exit status 1 if something was found.
+    Three laws need no reference: a passive scene gains no energy, an isolated one keeps its momentum, and a simulation
+    neither crashes nor hangs and stays finite. What is found is stored with its seed and scene. Exit status 1 if
+    something was found.
 
     \b
     upright fuzz --engine pymunk --minutes 2
@@ -47,8 +47,45 @@ def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile:
                 first,
                 options=place,
                 echo=click.echo,
-                progress=lambda words: click.echo(words, err=True),
+                progress=lambda text: click.echo(text, err=True),
             )
     if found:
         click.echo(f"{found} found.   Next: upright finds{place}")
     sys.exit(1 if found else 0)
+
+
+@click.command()
+@click.argument("number", type=int, required=False)
+@click.option("--replay", is_flag=True, help="Simulate it again and say whether the law is still broken.")
+@click.option("--scene", "print_scene", is_flag=True, help="Print its scene as JSON.")
+@database_option
+def finds(number: int | None, replay: bool, print_scene: bool, database: str) -> None:
+    """List what fuzzing found; of one, replay it or print its scene.
+
+    \b
+    upright finds
+    upright finds 3 --replay          exit status 1 if the law is still broken
+    upright finds 3 --scene > find3.json  &&  upright run find3.json
+    """
+    from validation.report.table import render_finds
+    from validation.store import open_store
+
+    with open_store(database) as store:
+        found = store.finds() if number is None else [store.find(number)]
+    place = database_arguments(database)
+    if not found:
+        click.echo(f"nothing found yet; search with: upright fuzz{place}")
+        return
+    if number is not None and print_scene:
+        from scenarios.scene import write_scene
+
+        click.echo(write_scene(found[0].scene))
+    elif number is not None and replay:
+        from validation.tools.fuzz import replay_find
+
+        broken, described = replay_find(found[0])
+        click.echo(described)
+        sys.exit(1 if broken else 0)
+    else:
+        click.echo(render_finds(found))
+        click.echo(f"Again: upright finds {found[-1].number} --replay{place}")

@@ -1,22 +1,23 @@
-"""upright ledger"""
+"""upright ledger, upright undo"""
 
 from __future__ import annotations
 
 import click
 
-from validation.cli.arguments import database_option
+from validation.cli.arguments import database_option, reason_option, who_option
 
 
 @click.command()
 @click.option("--last", type=click.IntRange(1), default=20, show_default=True, help="How many entries.")
 @database_option
 def command(last: int, database: str) -> None:
-    """List who accepted or said what, of what, when, why, and until when; the latest last.
+    """List who accepted or marked what, of which cases, when, why, and until when; the latest last.
 
     \b
     upright ledger
     upright ledger --last 100
     """
+    from validation.records.quantities import counted
     from validation.report.groups import describe_entry
     from validation.report.table import one_line
     from validation.store import open_store
@@ -24,10 +25,32 @@ def command(last: int, database: str) -> None:
     with open_store(database) as store:
         entries = store.entries(limit=last)
     for entry in reversed(entries):
-        cases = "1 case" if len(entry.cases) == 1 else f"{len(entry.cases)} cases"
         branch = f", branch {entry.branch}" if entry.branch else ""
+        about = f"{entry.scope}; {counted(len(entry.cases), 'case')}{branch}"
         undone = f"   (undone by entry {entry.undone_by})" if entry.undone_by else ""
         click.echo(one_line(describe_entry(entry)) + undone)
-        click.echo(f"    {one_line(f'{entry.scope}; {cases}{branch}')}")
+        click.echo(f"    {one_line(about)}")
     if not entries:
         click.echo("the ledger is empty; accept something first: upright accept --help")
+
+
+@click.command()
+@click.argument("entry", type=int)
+@reason_option
+@who_option
+@database_option
+def undo(entry: int, reason: str, who: str, database: str) -> None:
+    """Take back an ENTRY of the ledger, by its number.
+
+    What was the baseline before an acceptance is it again; a group is in the state that it had before a mark. Nothing
+    is erased: an undo is an entry too, and can be undone.
+
+    \b
+    upright ledger
+    upright undo 4 --reason "it was another fault"
+    """
+    from validation.store import open_store
+
+    with open_store(database) as store:
+        number = store.undo(entry, who=who, reason=reason)
+    click.echo(f"entry {number}: entry {entry} is taken back   ({who})")

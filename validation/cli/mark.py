@@ -6,26 +6,32 @@ from datetime import UTC, datetime
 
 import click
 
-from validation.cli.arguments import database_arguments, database_option, run_asked_for, user_name
+from validation.cli.arguments import (
+    database_arguments,
+    database_option,
+    reason_option,
+    run_asked_for,
+    run_option,
+    until_option,
+    who_option,
+)
 from validation.review.ledger import MARKS
 
-WORDS = {mark.replace(" ", "-"): mark for mark in MARKS}
+MARKS_TYPED = {mark.replace(" ", "-"): mark for mark in MARKS}
 
 
 @click.command()
-@click.argument("mark", type=click.Choice(list(WORDS)))
+@click.argument("mark", type=click.Choice(list(MARKS_TYPED)))
 @click.argument("group")
-@click.option("--reason", required=True, help="Why, for whoever asks later.")
-@click.option("--who", default=user_name, help="Who says so.  [default: $UPRIGHT_USER, else your login]")
+@reason_option
+@who_option
 @click.option("--link", default="", help="Address or number of the issue, of what is known.")
-@click.option("--owner", default="", help="Who mends it, of a quarantine.  [default: who says so]")
-@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), default=None, help="Until that day begins, UTC.")
+@click.option("--owner", default="", help="Who mends it, of a quarantine.  [default: who decides]")
+@until_option
 @click.option(
     "--scenario", "scenarios", multiple=True, metavar="LABEL", help="Only these of the group.  [default: all]"
 )
-@click.option(
-    "--run", "run", type=int, default=None, help="As seen from which run.  [default: the latest finished one]"
-)
+@run_option
 @database_option
 def command(
     mark: str,
@@ -39,14 +45,14 @@ def command(
     run: int | None,
     database: str,
 ) -> None:
-    """Say something of a GROUP that `upright regressions` lists, by the first digits of its key.
+    """Mark a GROUP that `upright regressions` lists, by the first digits of its key.
 
     \b
     acknowledge   seen, somebody looks into it; checks fail as before
-    reject        wrong: to be mended; checks fail as before
+    reject        wrong, has to be fixed; checks fail as before
     known         a known issue, with its --link; checks fail no longer
     quarantine    checks fail no longer until a day, --until
-    not-a-fault   none, for as long as the motions are these very ones
+    not-a-fault   a false positive, as long as the motions stay the same; checks fail no longer
 
     What is right as it is, is accepted: upright accept. Entries stand in a ledger (upright ledger) and are taken
     back by later ones (upright undo).
@@ -55,20 +61,21 @@ def command(
     upright mark known 3f2a91 --link "#31" --reason "the new cache of the solver"
     upright mark quarantine 3f2a91 --until 2026-12-01 --owner R. --reason "waits for the next release"
     """
+    from validation.records.quantities import counted
     from validation.store import open_store
 
     with open_store(database) as store:
         number = run_asked_for(store, run, database)
         found = store.group(number, group)
         labels = list(dict.fromkeys(member.verdict.case.label for member in found.members))
-        alien = next((label for label in scenarios if label not in labels), None)
-        if alien is not None:
+        other = next((label for label in scenarios if label not in labels), None)
+        if other is not None:
             raise click.ClickException(
-                f"--scenario: {alien!r} is not in group {found.key}; allowed: {', '.join(labels)}"
+                f"--scenario: {other!r} is not in group {found.key}; allowed: {', '.join(labels)}"
             )
         chosen = [m for m in found.members if not scenarios or m.verdict.case.label in scenarios]
         entry = store.mark(
-            WORDS[mark],
+            MARKS_TYPED[mark],
             [member.number for member in chosen],
             who=who,
             reason=reason,
@@ -79,6 +86,6 @@ def command(
             link=link,
         )
         state = store.group(number, found.key).state
-    cases = "1 case" if len(chosen) == 1 else f"{len(chosen)} cases"
+    cases = counted(len(chosen), "case")
     undo = f'upright undo {entry} --reason "..."{database_arguments(database)}'
     click.echo(f"entry {entry}: {mark}, {cases} of group {found.key}, which is {state} now   ({who})   Undo: {undo}")

@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from contextlib import contextmanager
 
 import click
 
 from validation.running.options import Progress
 
 PLAIN_EVERY = 5.0  # s between two plain lines
-BAR, CLOCK = 12, 7  # columns
+BAR, CLOCK, GAPS = 12, 7, 4  # columns
 NARROWEST = 8  # columns of a text
 
 
@@ -33,7 +32,7 @@ class Plain:
 
 
 class Live:
-    """A bar with the case that runs. The figures are never cut off; long words are, on both sides of them alike."""
+    """A bar with the case that runs. The numbers are never cut off; long names are, on both sides of them alike."""
 
     def __init__(self, title: str, total: int) -> None:
         from rich.console import Console
@@ -41,14 +40,13 @@ class Live:
         from rich.table import Column
 
         console, count = Console(stderr=True), 2 * len(str(total)) + 1
-        gaps = 4
-        room = max(NARROWEST, (console.width - BAR - count - CLOCK - gaps) // 2)
+        width = max(NARROWEST, (console.width - BAR - count - CLOCK - GAPS) // 2)
         self.bar = Progress(
-            TextColumn("{task.description}", table_column=Column(max_width=room, no_wrap=True)),
+            TextColumn("{task.description}", table_column=Column(max_width=width, no_wrap=True)),
             BarColumn(bar_width=BAR),
             MofNCompleteColumn(table_column=Column(width=count, no_wrap=True)),
             TimeElapsedColumn(table_column=Column(width=CLOCK, no_wrap=True)),
-            TextColumn("{task.fields[what]}", table_column=Column(max_width=room, no_wrap=True)),
+            TextColumn("{task.fields[what]}", table_column=Column(max_width=width, no_wrap=True)),
             console=console,
             transient=True,
         )
@@ -58,74 +56,60 @@ class Live:
         self.bar.update(self.task, advance=1, what=what)
 
 
-@contextmanager
-def progress(title: str, total: int, *, quiet: bool = False) -> Iterator[Live | Plain]:
-    """A bar, or plain lines where standard error is no terminal or `quiet` asks for none in between."""
-    if quiet or not sys.stderr.isatty():
-        yield Plain(title, total)
-        return
-    live = Live(title, total)
-    with live.bar:
-        yield live
-
-
-@contextmanager
-def step(title: str) -> Iterator[None]:
-    """One thing that takes a while: `compiling kernels ... done (18 s)`."""
-    started = time.monotonic()
-    live = sys.stderr.isatty()
-    click.echo(f"  {title} ... ", nl=not live, err=True)
-    yield
-    click.echo(f"{'' if live else f'  {title} '}done ({time.monotonic() - started:.0f} s)", err=True)
-
-
-@contextmanager
-def activity(title: str) -> Iterator[Callable[[str], None]]:
-    """Work without a known end: a bar that moves, and what is being done; elsewhere a line when it is done.
-
-    Nothing is shown before the first words are told, for there may be nothing to do.
-    """
-    started = time.monotonic()
-    shown: list[str] = []
-    bar = _moving(title) if sys.stderr.isatty() else None
-
-    def notify(words: str) -> None:
-        if bar and not shown:
-            bar.start()
-        shown.append(words)
-        if bar:
-            bar.update(bar.task_ids[0], what=words)
-
-    try:
-        yield notify
-    finally:
-        if bar and shown:
-            bar.stop()
-    if shown:
-        click.echo(f"  {title} ... done ({time.monotonic() - started:.0f} s)", err=True)
-
-
-def _moving(title: str) -> Any:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("  {task.description}"), BarColumn(bar_width=BAR), TimeElapsedColumn())
-    bar = Progress(*columns, TextColumn("{task.fields[what]}"), console=Console(stderr=True), transient=True)
-    bar.add_task(title, total=None, what="")
-    return bar
-
-
 class Shown(Progress):
     """On standard error; without bars where standard output is for programs."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self.quiet = quiet
 
-    def bar(self, title: str, total: int) -> AbstractContextManager[Live | Plain]:
-        return progress(title, total, quiet=self.quiet)
+    @contextmanager
+    def bar(self, title: str, total: int) -> Iterator[Live | Plain]:
+        """A bar, or plain lines where standard error is no terminal or nothing is wanted in between."""
+        if self.quiet or not sys.stderr.isatty():
+            yield Plain(title, total)
+            return
+        live = Live(title, total)
+        with live.bar:
+            yield live
 
-    def step(self, title: str) -> AbstractContextManager[None]:
-        return step(title)
+    @contextmanager
+    def step(self, title: str) -> Iterator[None]:
+        """One thing that takes a while: `compiling kernels ... done (18 s)`."""
+        started = time.monotonic()
+        live = sys.stderr.isatty()
+        click.echo(f"  {title} ... ", nl=not live, err=True)
+        yield
+        click.echo(f"{'' if live else f'  {title} '}done ({time.monotonic() - started:.0f} s)", err=True)
 
-    def activity(self, title: str) -> AbstractContextManager[Callable[[str], None]]:
-        return activity(title)
+    @contextmanager
+    def activity(self, title: str) -> Iterator[Callable[[str], None]]:
+        """Work without a known end: a bar that moves, and what is being done; elsewhere a line when it is done.
+
+        Nothing is shown before the first text: there may be nothing to do.
+        """
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        started = time.monotonic()
+        columns = (TextColumn("  {task.description}"), BarColumn(bar_width=BAR), TimeElapsedColumn())
+        live = Progress(
+            *columns,
+            TextColumn("{task.fields[what]}"),
+            console=Console(stderr=True),
+            transient=True,
+            disable=not sys.stderr.isatty(),
+        )
+        task = live.add_task(title, total=None, what="")
+        shown: list[str] = []
+
+        def notify(text: str) -> None:
+            live.start()  # which does nothing once it runs
+            shown.append(text)
+            live.update(task, what=text)
+
+        try:
+            yield notify
+        finally:
+            live.stop()
+        if shown:
+            click.echo(f"  {title} ... done ({time.monotonic() - started:.0f} s)", err=True)

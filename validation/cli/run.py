@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def command(options: Options, strict: bool, resume: bool) -> None:
     """Simulate scenarios on engines, measure and store them.
 
-    Without a SCENARIO the canonical suite, without --engine every engine present. Exit status 0 whatever the figures
-    say (`check` judges), unless --strict.
+    Without a SCENARIO the canonical suite, without --engine every engine present. Exit status 0 whatever the results
+    are (`check` judges), unless --strict.
 
     \b
     upright run

@@ -1,6 +1,8 @@
-"""upright scenarios"""
+"""upright scenarios, upright schema"""
 
 from __future__ import annotations
+
+import json
 
 import click
 
@@ -34,3 +36,15 @@ def command(name: str | None, as_json: bool, cite: bool) -> None:
         click.echo(citation(scenario))
     else:
         click.echo(scenario_lines(scenario))
+
+
+@click.command()
+def schema() -> None:
+    """Print the JSON Schema of scene files, for editors and for programs that write scenes.
+
+    \b
+    upright schema > scene.schema.json
+    """
+    from scenarios.schema import scene_schema
+
+    click.echo(json.dumps(scene_schema(), indent=1))

@@ -1,4 +1,4 @@
-"""What `import upright` and its pytest plug-in ask of us, in a process of our own: a JSON object in, one out.
+"""The process behind `import upright` and its pytest plug-in: a JSON object in, one out.
 
     python -P -m validation.cli.serve < request > answer
 
@@ -7,7 +7,7 @@
     {"do": "compare", "sides", "scenarios", ...}                     ->  {"names", "scenarios", "text"}
     {"do": "simulate", "scenarios", "engines", "folder", ...}        ->  names; arrays and page of a motion as files
     {"do": "motion", "database", "run", "number", "folder"}          ->  likewise, of a stored case
-    anything that a user can mend                                    ->  {"error": "one line"}
+    an error that a user can correct                                 ->  {"error": "one line"}
 
 A case has the fields of `upright.Case`; "cells" says by its index which case is which scenario on which engine.
 """
@@ -31,9 +31,9 @@ from validation.cli.progress import Shown
 from validation.cli.views import resumable
 from validation.judging.policy import STARTS
 from validation.judging.verdict import Verdict, fails
-from validation.records.case import Result, describe_run
+from validation.records.case import Result
 from validation.records.names import engine_token
-from validation.report.comparison import comparison_line, render_comparison
+from validation.report.comparison import render_comparison, store_comparison
 from validation.report.hints import rerun_arguments
 from validation.report.jsonl import finite
 from validation.report.motion_files import motion_files, tracks_of
@@ -171,14 +171,7 @@ def compare(request: dict[str, Any]) -> dict[str, Any]:
             starts=STARTS if request["ensemble"] is None else request["ensemble"],
             progress=Shown(quiet=True),
         )
-        lines = [comparison_line(comparison) for comparison in done.comparisons]
-        store.add_comparison(
-            command="upright.compare",
-            machine=describe_run("").machine,
-            names=done.names,
-            packages=done.packages,
-            lines=lines,
-        )
+        _, lines = store_comparison(store, done, "upright.compare")
     return {
         "names": done.names,
         "scenarios": [json.loads(line) for line in lines],

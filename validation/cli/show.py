@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import tempfile
 import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from validation.cli.arguments import OutputFile, complete_scenario, database_option
+from validation.cli.arguments import OutputFile, command_line, complete_scenario, database_option
+from validation.cli.progress import Shown
+
+if TYPE_CHECKING:
+    from validation.records.case import Result
+    from validation.store import Store
 
 
 @click.command()
@@ -33,8 +41,8 @@ def command(
 ) -> None:
     """Show one case: its numbers, engine by engine, and its motion, engines side by side.
 
-    Of the latest run that has it; what no run has is run first. Below the numbers stands what was judged of them, and
-    where the motion first differs from the accepted one. Contact forces are red where an engine reports them.
+    Of the latest run that has it; what no run has is run first. Below the numbers stand the verdicts, and where the
+    motion first differs from the accepted one. Contact forces are red where an engine reports them.
     Without --html, --gif or --png a page is written to a temporary folder and opened.
 
     \b
@@ -42,7 +50,6 @@ def command(
     upright show upright-block:start=rock --engine reference --engine pymunk
     upright show bouncing-ball --gif ball.gif
     """
-    from validation.cli.showing import find_cases, verdict_lines
     from validation.report.motion import motion_gif, motion_png
     from validation.report.motion_files import tracks_of
     from validation.report.player import motion_html
@@ -54,9 +61,7 @@ def command(
         scene, tracks = tracks_of(store, [(result.case.engine_label, result) for result in results])
         if at is not None and not 0.0 <= at <= scene.duration:
             raise click.UsageError(f"--at: {at:g} is out of range; allowed: 0 to {scene.duration:g} s")
-        judged = verdict_lines(results, store.verdicts(number))
-    title = f"{results[0].case.label}, run {number}"
-    click.echo("\n".join([render_case(results), *judged]))
+        click.echo(render_case(results, store.verdicts(number)))
     if not tracks:
         still = f"no engine completed {results[0].case.label} in run {number}; nothing moves"
         if html or gif or png:
@@ -65,15 +70,50 @@ def command(
         return
     if gif:
         motion_gif(scene, tracks, gif)
-        click.echo(f"wrote {gif}")
     if png:
         motion_png(scene, tracks, png, at=at)
-        click.echo(f"wrote {png}")
-    if html or not (gif or png):
-        import tempfile
-
-        page = html or Path(tempfile.mkdtemp(prefix="upright-")) / "motion.html"
+    page = html
+    if not (html or gif or png):
+        page = Path(tempfile.mkdtemp(prefix="upright-")) / "motion.html"
+    if page:
+        title = f"{results[0].case.label}, run {number}"
         page.write_text(motion_html(scene, tracks, title), encoding="utf-8")
-        click.echo(f"wrote {page}")
-        if not no_open and html is None:
-            webbrowser.open(page.resolve().as_uri())
+    for path in filter(None, (gif, png, page)):
+        click.echo(f"wrote {path}")
+    if page and page != html and not no_open:
+        webbrowser.open(page.resolve().as_uri())
+
+
+def find_cases(
+    store: Store, word: str, engines: Sequence[str], run: int | None, database: str
+) -> tuple[int, list[Result]]:
+    """Run number and the cases of this scenario in it, in the order of the run; what no run has is run now."""
+    from validation.cli.views import resumable
+    from validation.running.options import Options
+    from validation.running.runner import Limits
+    from validation.running.session import run_session
+
+    found = stored_cases(store, word, engines, run)
+    if found is None:
+        options = Options(
+            scenarios=(word,), engines=tuple(engines), limits=Limits(), database=database, progress=Shown()
+        )
+        with resumable(database):
+            session = run_session(store, options, command_line())
+        found = session.run, store.results(session.run)
+    return found
+
+
+def stored_cases(store: Store, word: str, engines: Sequence[str], run: int | None) -> tuple[int, list[Result]] | None:
+    """Of the latest run that has them all; None where none has. Raises ClickException where `run` has not."""
+    from validation.running.selection import selection_of
+
+    selection = selection_of(store, [word], engines)
+    for number in [run] if run is not None else [stored.number for stored in store.runs()]:
+        found = [result for result in store.results(number) if result.case in selection]
+        lacking = selection.lacking(result.case for result in found)
+        if not lacking:
+            return number, found
+        if run is not None:
+            raise click.ClickException(f"run {run} has no {lacking[0]}; without --run the latest that has it is shown")
+    return None

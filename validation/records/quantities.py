@@ -53,6 +53,11 @@ def time_step(dt: float) -> str:
     return f"1/{rate} s" if rate and abs(1.0 / rate - dt) <= 1e-12 * dt else f"{dt:g} s"
 
 
+def counted(count: int, noun: str) -> str:
+    """1 case, 2 cases"""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def _last_digit(value: float, digits: int) -> float:
     """What one more in the last of the digits is worth; 0 has none that counts."""
     return 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1) if value else 0.0

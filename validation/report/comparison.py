@@ -4,9 +4,9 @@
      "changes": [{"metric", "unit", "a", "b", "sign", "law"}], "divergence",
      "a": {"engine", "engine_version", "profile", "settings", "outcome", "reason", "metrics", "trajectory_hash"}, "b"}
 
-`sign` is worse, better, different, same or declined; `law` names what says which way is better, "" where nothing does.
-`variant` is the setting that --options varied;
-`a` and `b` are the two sides, old and new; `divergence` is where their motions first part, null where they do not.
+`sign` is worse, better, different, same or declined; `law` is the law or invariant by which it is better or worse, ""
+where there is none. `variant` is the setting that --options varied; `a` and `b` are the two sides, old and new;
+`divergence` is where their motions first differ, null where they do not.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ from rich.text import Text
 
 from validation.judging.comparison import Comparison, Sign, Signed, cost_ratio, settings_apart
 from validation.judging.verdict import NOT_MEASURED
-from validation.records.case import Result
+from validation.records.case import Result, describe_run
 from validation.records.names import metric_name, parameters_of
 from validation.records.quantities import contrast, time_step
 from validation.report.jsonl import FORMAT, finite
 from validation.report.sentences import describe_comparison, describe_divergence
 from validation.report.table import one_line, text_of
+from validation.running.comparing import Compared
+from validation.store import Store
 
 SHOWN = 3  # changes of a scenario, unless all are asked for
 STYLES: dict[Sign, str] = {"worse": "bold red", "better": "green", "different": "magenta"}
@@ -170,6 +172,16 @@ def comparison_line(comparison: Comparison) -> str:
         "divergence": asdict(comparison.divergence) if comparison.divergence else None,
     }
     return json.dumps(finite(line), allow_nan=False)
+
+
+def store_comparison(store: Store, done: Compared, command: str) -> tuple[int, list[str]]:
+    """Its number, and the lines that are stored."""
+    lines = [comparison_line(comparison) for comparison in done.comparisons]
+    machine = describe_run("").machine
+    number = store.add_comparison(
+        command=command, machine=machine, names=done.names, packages=done.packages, lines=lines
+    )
+    return number, lines
 
 
 def _side(result: Result) -> dict[str, Any]:

@@ -1,18 +1,24 @@
-"""The files of a CI job: summary, comment, JUnit, JSON lines, and motions of the worst."""
+"""What a CI job leaves: summary, comment, JUnit, JSON lines, motions of the worst, annotations of the commit."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
 from validation.judging.policy import ENSEMBLE_JUDGES, MEDIANS, STARTS
-from validation.judging.verdict import FLOOR, worst_first
+from validation.judging.verdict import FLOOR, Verdict, fails, worst_first
+from validation.records.case import Result
+from validation.records.names import engine_name
+from validation.records.quantities import counted
 from validation.report.jsonl import case_line
 from validation.report.junit import junit_xml
 from validation.report.markdown import code, escape, markdown_summary
 from validation.report.motion_files import motion_files
+from validation.report.sentences import reason_of
 from validation.review.lineage import SHORT
 from validation.running.forge import Forge
 from validation.running.options import Options
@@ -21,6 +27,10 @@ from validation.store import Store
 
 MOST_PICTURES = 3
 MOTION = "motion"  # folder in that of the reports
+MOST_ANNOTATIONS = 10  # of a kind and step, on a page of GitHub's
+LONGEST = 400  # characters of a reason
+KINDS = {"missing": "warning", "broken": "warning", "improved": "notice"}
+"""Annotations of verdicts that fail nothing and are worth one."""
 
 
 def what_to_do(store: Store, session: Session, options: Options, accept: str) -> str:
@@ -68,7 +78,7 @@ def roughly_judged(session: Session) -> str:
         )
     if not rough:
         return ""
-    cases = "1 case moves" if rough == 1 else f"{rough} cases move"
+    cases = f"{counted(rough, 'case')} {'moves' if rough == 1 else 'move'}"
     return (
         f"{cases} otherwise than accepted in chaotic metrics; for a verdict on these, "
         f"accept and run with perturbed starts: `--ensemble {STARTS}`"
@@ -84,40 +94,35 @@ def write_reports(
     *,
     name: str,
     accept: str,
-    place: str,
+    db_option: str,
     where: str,
     strict: bool,
 ) -> list[str]:
-    """Writes the files; what is to be said beside them, in Markdown: why nothing is judged, or only roughly.
+    """Writes the files; what to print beside them, in Markdown: why nothing is judged, or only roughly.
 
-    `accept` is the command that accepts the run, `place` the option that names the database, `where` the database.
+    `accept` is the command that accepts the run, `db_option` the option that names the database, `where` the database.
     """
     advice = "" if session.baselines else what_to_do(store, session, options, accept)
     note = roughly_judged(session)
     pairs = list(zip(session.results, session.verdicts))
     pictures = write_motions(store, session, reports)
-    merge_base = options.lineage.merge_base if options.lineage else ""
-    groups = store.groups(session.run)
-
-    def markdown(pictures: dict[str, str]) -> str:
-        return markdown_summary(
-            pairs,
-            session.baselines,
-            run=session.run,
-            typed=session.typed,
-            options=place,
-            merge_base=merge_base,
-            advice=advice,
-            note=note,
-            pictures=pictures,
-            groups=groups,
-            name=name,
-        )
-
+    markdown = partial(
+        markdown_summary,
+        pairs,
+        session.baselines,
+        run=session.run,
+        typed=session.typed,
+        options=db_option,
+        merge_base=options.lineage.merge_base if options.lineage else "",
+        advice=advice,
+        note=note,
+        groups=store.groups(session.run),
+        name=name,
+    )
     stored = f"Run {session.run} in {where}."
-    summary = f"{markdown(pictures)}\n{stored}\n"
+    summary = f"{markdown(pictures=pictures)}\n{stored}\n"
     (reports / "summary.md").write_text(summary, encoding="utf-8")
-    (reports / "comment.md").write_text(f"{marker(name, forge, options)}\n{markdown({})}", encoding="utf-8")
+    (reports / "comment.md").write_text(f"{marker(name, forge, options)}\n{markdown()}", encoding="utf-8")
     (reports / "junit.xml").write_text(junit_xml(pairs, strict=strict), encoding="utf-8")
     lines = "".join(f"{case_line(session.run, *pair)}\n" for pair in pairs)
     (reports / "upright.jsonl").write_text(lines, encoding="utf-8")
@@ -125,8 +130,8 @@ def write_reports(
         # A page of the forge's has no files beside it: pictures are in what the job keeps.
         kept = f"\nMotion of the worst: {', '.join(sorted(pictures.values()))} in the reports.\n" if pictures else ""
         with forge.summary.open("a", encoding="utf-8") as file:
-            file.write(f"{markdown({})}{kept}\n{stored}\n")
-    return [words for words in (advice, note) if words]
+            file.write(f"{markdown()}{kept}\n{stored}\n")
+    return [text for text in (advice, note) if text]
 
 
 def marker(name: str, forge: Forge, options: Options) -> str:
@@ -153,3 +158,31 @@ def write_motions(store: Store, session: Session, reports: Path) -> dict[str, st
         _, picture = motion_files(store, result, accepted, reports / MOTION, moving=True)
         pictures[verdict.case_key] = "/".join((MOTION, quote(picture.name, safe="=")))
     return pictures
+
+
+def commit_annotations(pairs: Sequence[tuple[Result, Verdict]], *, strict: bool = False) -> list[str]:
+    """As GitHub's runners read them from standard output (docs.github.com, "Workflow commands for GitHub Actions"): a
+    line each, the worst first; where there are more than ten the tenth says how many."""
+    described = []
+    for _, verdict in worst_first(pairs):
+        kind = "error" if fails(verdict, strict=strict) else KINDS.get(verdict.word)
+        if kind is not None:
+            what = f"{verdict.case.label} on {engine_name(verdict.case)}"
+            described.append(_line(kind, f"Upright: {what}", f"{verdict.word}: {reason_of(verdict)}"))
+    if len(described) <= MOST_ANNOTATIONS:
+        return described
+    rest = len(described) - MOST_ANNOTATIONS + 1
+    return [*described[: MOST_ANNOTATIONS - 1], _line("notice", "Upright", f"{rest} more stand in the job's summary")]
+
+
+def _line(kind: str, title: str, text: str) -> str:
+    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
+    return f"::{kind} title={_escaped(title, ':,')}::{_escaped(text)}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    """Nothing in it ends the line or the property."""
+    text = "".join(character if character.isprintable() else " " for character in text)
+    for character in f"%{more}":  # % first
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text

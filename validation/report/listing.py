@@ -66,34 +66,32 @@ def scenario_lines(scenario: Scenario) -> str:
 
 
 def engine_list(*, as_json: bool) -> str:
-    rows: list[dict[str, Any]] = []
-    for name in present_engines():
-        engine = load_engine(engine_of(name))
-        rows.append(
-            {
-                "format": 1,
-                "engine": name,
-                "version": str(engine.version),
-                "profiles": list(_profiles(engine)),
-                "reason": "",
-            }
-        )
-    for name, reason in unavailable_engines().items():
-        rows.append({"format": 1, "engine": name, "version": None, "profiles": [], "reason": reason})
+    rows: list[dict[str, Any]] = [_engine_row(load_engine(engine_of(name))) for name in present_engines()]
+    rows += [
+        {"format": 1, "engine": name, "version": None, "profiles": [], "reason": reason}
+        for name, reason in unavailable_engines().items()
+    ]
     if as_json:
-        return "\n".join(json.dumps(row) for row in rows)
+        return "\n".join(json.dumps({**row, "reason": row.get("reason", "")}) for row in rows)
     lines = [
-        f"{row['engine']:10} {row['version'] or 'absent':10} "
-        f"{row['reason'] or 'profiles: ' + ', '.join(row['profiles'])}"
-        for row in rows
+        f"{row['engine']:10} {row['version'] or 'absent':10} {row.get('reason') or _profiles(row)}" for row in rows
     ]
     return "\n".join([*lines, f"Settings of one: upright engines {rows[0]['engine']}"])
+
+
+def _engine_row(engine: Any) -> dict[str, Any]:
+    profiles = list(getattr(engine, "profiles", ("default",)))
+    return {"format": 1, "engine": engine.name, "version": str(engine.version), "profiles": profiles}
+
+
+def _profiles(row: dict[str, Any]) -> str:
+    return f"profiles: {', '.join(row['profiles'])}"
 
 
 def engine_lines(choice: EngineChoice) -> str:
     engine = load_engine(choice)
     summary = (type(engine).__doc__ or "").strip().split("\n")[0]
-    lines = [f"{engine.name} {engine.version}: {summary}", f"profiles: {', '.join(_profiles(engine))}"]
+    lines = [f"{engine.name} {engine.version}: {summary}", _profiles(_engine_row(engine))]
     for name, setting in getattr(engine, "settings", {}).items():
         lines.append(f"  {name} = {setting.default}   ({setting.allowed})")
         lines.append(f"      {setting.doc}")
@@ -104,71 +102,14 @@ def engine_lines(choice: EngineChoice) -> str:
     return "\n".join(lines)
 
 
-def ability_table() -> str:
-    """Markdown: which of the engines that are present has which ability, how well, or why not."""
-    rows = ["| engine | ability | |", "|---|---|---|"]
-    for name in present_engines():
-        for ability, able in getattr(load_engine(engine_of(name)), "abilities", {}).items():
-            rows.append(f"| {name} | `{ability}` | {'' if able.works else 'no: '}{able.note} |")
-    return "\n".join(rows)
-
-
-REPRESENTED = {
-    "motion": {"planar": "plane", "spatial": "space"},
-    "shapes": {
-        "concave-polygon": "concave polygons",
-        "arc-polygon": "polygons with arcs",
-        "bowl": "bowls",
-        "capsule": "capsules",
-        "cylinder": "cylinders",
-        "ellipsoid": "ellipsoids",
-        "convex-mesh": "convex meshes",
-        "hollow-sphere": "hollow spheres",
-    },
-    "contact": {"friction": "friction", "restitution": "restitution", "compliant": "compliance"},
-    "joints": {
-        "revolute": "pin",
-        "prismatic": "slider",
-        "rod": "rod",
-        "rope": "rope",
-        "ball": "ball",
-        "hinge": "hinge",
-    },
-}
-"""Column -> feature of a scene -> word: what engines differ in. Who has `prismatic` has `slider` in space."""
-
-
-def representation_table() -> str:
-    """Markdown: what the engines that are present can represent, from their allow-lists."""
-    columns = " | ".join(REPRESENTED)
-    rows = [f"| engine | {columns} |", "|---" * (len(REPRESENTED) + 1) + "|"]
-    for name in present_engines():
-        takes: frozenset[str] = getattr(load_engine(engine_of(name)), "takes", frozenset())
-        cells = (
-            ", ".join(word for feature, word in words.items() if feature in takes) for words in REPRESENTED.values()
-        )
-        rows.append(f"| `{name}` | {' | '.join(cell or '–' for cell in cells)} |")
-    return "\n".join(rows)
-
-
 def engine_json(choice: EngineChoice) -> str:
     engine = load_engine(choice)
-    settings = {
-        name: {"default": setting.default, "allowed": setting.allowed, "doc": setting.doc}
-        for name, setting in getattr(engine, "settings", {}).items()
-    }
+    settings = getattr(engine, "settings", {}).items()
     return json.dumps(
-        {
-            "format": 1,
-            "engine": engine.name,
-            "version": str(engine.version),
-            "profiles": list(_profiles(engine)),
-            "settings": settings,
+        _engine_row(engine)
+        | {
+            "settings": {name: {"default": s.default, "allowed": s.allowed, "doc": s.doc} for name, s in settings},
             "abilities": {name: asdict(able) for name, able in getattr(engine, "abilities", {}).items()},
             "takes": sorted(getattr(engine, "takes", ())),
         }
     )
-
-
-def _profiles(engine: Any) -> tuple[str, ...]:
-    return tuple(getattr(engine, "profiles", ("default",)))

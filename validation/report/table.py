@@ -229,10 +229,9 @@ def render_verdicts(pairs: Sequence[tuple[Result, Verdict]], *, width: int | Non
     return text_of(*([table] if listed else []), *lines, width=width)
 
 
-def render_case(results: Sequence[Result], *, width: int | None = None) -> str:
-    """Every metric of one scenario, engine by engine, and what became of those that did not complete."""
-    if not results:
-        return "nothing"
+def render_case(results: Sequence[Result], verdicts: Iterable[Verdict] = (), *, width: int | None = None) -> str:
+    """Every metric of one scenario, engine by engine, what became of those that did not complete, and what was judged
+    against a baseline."""
     several = len({result.case.identity.profile for result in results}) > 1
     metrics = dict.fromkeys(m.metric for result in results for m in result.measurements)
     rows: dict[str, dict[str, Text]] = {name: {} for name in (*metrics, "outcome")}
@@ -241,7 +240,8 @@ def render_case(results: Sequence[Result], *, width: int | None = None) -> str:
         column = str(i)  # of the same engine there may be two
         for m in result.measurements:
             rows[m.metric][column] = Text(quantity(m.value, m.unit, resolution=m.resolution))
-        rows["outcome"][column] = _outcome(result)
+        outcome = result.outcome.replace("_", " ")
+        rows["outcome"][column] = Text(outcome, style="bold red" if result.outcome in BROKEN else "")
         wide = max(NARROWEST, *(row[column].cell_len for row in rows.values() if column in row))
         name = engine_name(result.case, profile=several)
         columns.append(Column(column, _heading(name, result.case.engine_version, wide), wide))
@@ -254,15 +254,18 @@ def render_case(results: Sequence[Result], *, width: int | None = None) -> str:
         for result in results
         if result.reason
     ]
-    return text_of(Text(one_line(case.label), style="bold"), *_grid(labels, rows, columns, width), *notes, width=width)
-
-
-def _outcome(result: Result) -> Text:
-    return Text(result.outcome.replace("_", " "), style="bold red" if result.outcome in BROKEN else "")
+    table = text_of(Text(one_line(case.label), style="bold"), *_grid(labels, rows, columns, width), *notes, width=width)
+    shown = {result.key: result.case for result in results}
+    judged = [
+        f"{engine_name(shown[verdict.case_key])}: {verdict.word}: {one_line(reason_of(verdict))}"
+        for verdict in verdicts
+        if verdict.case_key in shown and verdict.baseline is not None
+    ]
+    return "\n".join([table, *judged])
 
 
 def render_finds(finds: Sequence[StoredFind], *, width: int | None = None) -> str:
-    table = _table()
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
     for name in ("find", "engine", "law", "bodies", "seed"):
         table.add_column(name)
     table.add_column("what", ratio=1)
@@ -281,10 +284,6 @@ def one_line(text: str) -> str:
 
 def _superscript(number: int) -> str:
     return str(number).translate(SUPERSCRIPTS)
-
-
-def _table() -> Table:
-    return Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
 
 
 def _width() -> int:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stored
 from tests.validation.store.made import case, info, result
-from validation.report.annotations import MOST, commit_annotations
+from validation.report.job import MOST_ANNOTATIONS, commit_annotations
 from validation.review.lineage import Lineage, LineageError, default_branch, history_of, lineage_of
 from validation.running.forge import Forge, forge_of
 from validation.store import Store, open_store
@@ -194,7 +194,10 @@ def test_what_fails_is_an_error_and_ten_lines_are_the_most() -> None:
     assert kinds == ["::error"] * 3 + ["::warning"] * 2 + ["::notice"]
     many = [pair(broken(case(f"s{i}")), stored(case(f"s{i}"))) for i in range(14)]
     described = commit_annotations(many)
-    assert len(described) == MOST and described[-1] == "::notice title=Upright::5 more stand in the job's summary"
+    assert (
+        len(described) == MOST_ANNOTATIONS
+        and described[-1] == "::notice title=Upright::5 more stand in the job's summary"
+    )
     assert len(commit_annotations(many[:10])) == 10
 
 

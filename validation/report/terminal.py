@@ -1,0 +1,146 @@
+"""What commands print beside tables: the end of a run, standing defects, the history of a case.
+
+`db_option` names the database in a proposed command: ` --db other.db`, or nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Collection, Iterable
+
+from validation.judging.policy import HORIZONS
+from validation.judging.verdict import Verdict, standing, worst_first
+from validation.records.case import Case, Result
+from validation.records.names import engine_name, metric_name
+from validation.records.quantities import counted, quantity
+from validation.report.hints import arguments_of_each, stored_arguments
+from validation.report.sentences import describe_defect, describe_time, describe_turn, summary
+from validation.report.table import one_line, render_table, render_verdicts
+from validation.running.session import Session
+from validation.store import Store
+from validation.store.trends import stored_trend
+
+MOST_NAMES = 3
+MOST_STANDING = 3
+
+
+def session_lines(session: Session, db_option: str, where: str) -> list[str]:
+    """The table, what it cost, and what to do next; `where` is the database."""
+    moves = next((r.case for r in session.results if r.outcome == "completed"), None)
+    following = [f"upright dashboard{db_option}"]
+    following += [f"upright show {shlex.quote(moves.label)} --run {session.run}{db_option}"] if moves else []
+    following += [] if session.baselines else [accept_run(session, db_option)]
+    return [
+        render_table(session.results, session.verdicts),
+        *(f"  {name} is not here: {reason}" for name, reason in session.unavailable.items()),
+        cost_line(session),
+        *ensemble_lines(session),
+        summary(session.verdicts),
+        f"Stored as run {session.run} in {where}.   Next: {' · '.join(following)}",
+    ]
+
+
+def cost_line(session: Session) -> str:
+    totals = session.totals
+    name, seconds = totals.slowest
+    slowest = f"; slowest: {name}, {seconds:.1f} s" if name else ""
+    return (
+        f"{totals.simulated} simulated in {totals.wall:.1f} s on {totals.workers} workers; engines' own stepping "
+        f"{totals.stepping:.1f} s; overhead {1e3 * totals.overhead:.1f} ms a case{slowest}"
+    )
+
+
+def ensemble_lines(session: Session) -> list[str]:
+    """How many cases were run from perturbed starts, and which of them leave something open."""
+    cases = {verdict.case_key: verdict.case for verdict in session.verdicts}
+    lines = [f"perturbed starts: {counted(len(session.ensembles), 'case')}"] if session.ensembles else []
+    for key, ensemble in session.ensembles.items():
+        described = []
+        if ensemble.completed < ensemble.starts:
+            described.append(f"{ensemble.completed} of {ensemble.starts} complete")
+        if 0.0 < ensemble.horizon < 1.0:
+            described.append(f"they agree for {100 * ensemble.horizon:.0f} % of the motion")
+        if ensemble.horizon < min(HORIZONS):
+            described.append("too little to judge by")
+        if described:
+            lines.append(f"  {_name(cases[key])}: {', '.join(described)}")
+    return lines
+
+
+def accept_run(session: Session, db_option: str) -> str:
+    """All of it, or as much as `accept` can take at once."""
+    engines = arguments_of_each(verdict.case for verdict in session.verdicts)
+    return f'upright accept {f"{engines} --run {session.run}".strip()}{db_option} --reason "first look"'
+
+
+def verdict_lines(session: Session, db_option: str) -> list[str]:
+    """What is worth a line, what to do about the worst, and what was not asked for."""
+    pairs = list(zip(session.results, session.verdicts))
+    lines = [render_verdicts(pairs)]
+    for verdict, turn in session.times:
+        lines.append(f"time of a step, {_name(verdict.case)}: {one_line(describe_time(turn, verdict))}")
+    for verdict, turn, again in session.doubtful:
+        has = "none was measured" if math.isnan(again) else f"it has {quantity(again, 's')}"
+        described = f"{describe_turn(turn)}; not confirmed by a rerun ({has}), so it does not count"
+        lines.append(f"time of a step, {_name(verdict.case)}: {one_line(described)}")
+    worst = next((verdict for _, verdict in worst_first(pairs)), None)
+    if worst and worst.worse:
+        words = stored_arguments(worst.case, session.run) + db_option
+        lines.append(f"Look at the worst:  upright show {words}")
+        lines.append(f'Mend it, or say why it is right:  upright accept {words} --reason "..."')
+    return [*lines, left_out_line(session.left_out)] if session.left_out else lines
+
+
+def left_out_line(cases: Collection[Case]) -> str:
+    """What nobody asked for."""
+    names = list(dict.fromkeys(f"{case.label} × {case.engine_label}" for case in cases))
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return (
+        f"not asked for, and so not judged: {counted(len(cases), 'accepted case')} "
+        f"({', '.join(names[:MOST_NAMES])}{more})"
+    )
+
+
+def standing_lines(verdicts: Iterable[Verdict], *, most: int = MOST_STANDING, more: str = "") -> list[str]:
+    """What an engine does wrong and has always done, for which no check fails; none where there are none.
+
+    `more` is the command that lists the others.
+    """
+    found = standing(verdicts)
+    if not found:
+        return []
+    these = "these break a law of physics" if len(found) > 1 else "this breaks a law of physics"
+    fails = "fail" if len(found) > 1 else "fails"
+    lines = [
+        f"{counted(len(found), 'standing defect')}: {these}, as accepted or before anything is, and {fails} no check"
+    ]
+    for verdict in found[:most]:
+        broken = "; ".join(describe_defect(defect, verdict.case) for defect in verdict.standing)
+        lines.append(f"  {_name(verdict.case)}: {one_line(broken)}")
+    if len(found) > most:
+        lines.append(f"  and {len(found) - most} more" + (f": {more}" if more else ""))
+    return lines
+
+
+def history_lines(store: Store, result: Result, metrics: Collection[str]) -> list[str]:
+    """A heading for the case, below it a line for each of these metrics, and below that one for each of its turns."""
+    run = store.run(result.run)
+    baseline = store.baselines(run.branch).get(result.case.identity.key)
+    lines = [_name(result.case)]
+    for measured in result.measurements:
+        if measured.metric not in metrics:
+            continue
+        found = stored_trend(store, run, result.case, measured, baseline)
+        if found.course is None:
+            continue
+        level = quantity(found.course.level, found.unit)
+        steady = "" if found.turns else ", no change"
+        over = counted(len(found.points), "run")
+        lines.append("  " + one_line(f"{metric_name(measured.metric, result.case)}: {level} over {over}{steady}"))
+        lines += [f"    {one_line(describe_turn(turn))}" for turn in found.turns]
+    return lines
+
+
+def _name(case: Case) -> str:
+    return one_line(f"{case.label} × {engine_name(case)}")
