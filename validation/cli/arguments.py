@@ -221,7 +221,7 @@ SESSION_OPTIONS = (
         help="MiB resident for one simulation.",
     ),
     click.option("--strict", is_flag=True, help="Exit 1 for any crash, time-out or missing case."),
-    click.option("--json", "quiet", is_flag=True, help="One JSON object per case on standard output, nothing else."),
+    click.option("--json", "as_json", is_flag=True, help="One JSON object per case on standard output, nothing else."),
     database_option,
 )
 
@@ -231,13 +231,21 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def command(
-        *, timing: bool, ensemble: int | None, workers: int | None, time_limit: float, memory_limit: int, **given: Any
+        *,
+        timing: bool,
+        ensemble: int | None,
+        workers: int | None,
+        time_limit: float,
+        memory_limit: int,
+        as_json: bool,
+        **given: Any,
     ) -> Any:
         as_given = {field.name: given.pop(field.name) for field in fields(Options) if field.name in given}
         options = Options(
             **as_given,
             limits=make_limits(workers, time_limit, memory_limit, timing=timing),
-            progress=Shown(quiet=as_given["quiet"]),
+            quiet=as_json,
+            progress=Shown(quiet=as_json),
             ensemble=ensemble or 0,
             ensemble_as_accepted=ensemble is None,
         )
