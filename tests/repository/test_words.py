@@ -67,7 +67,6 @@ STAYS: dict[str, dict[str, str]] = {
         "_figure": "a number with few digits",
         "_word": "MuJoCo's own name of an enumeration's member",
         "_WORD": "the pattern of an engine on the command line",
-        "WORDS": "what is typed on the command line",
         "Word": "the kinds of a verdict; a column of the database and a field of JSON",
         "word": "the kind of a verdict; a column of the database and a field of JSON",
         "Words": "the type of a column of the database",
