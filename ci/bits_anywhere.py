@@ -1,30 +1,36 @@
-"""Whether the reference engine's bits hang on the processor, on BLAS or on the C library.
+"""Whether the reference engine's bits hang on the processor, on BLAS, on the C library or on the compiler of kernels.
 
-    python -P ci/bits_anywhere.py [SCENARIO]...          without one the canonical suite
+    python -P ci/bits_anywhere.py [SCENARIO]...                  without one the canonical suite
+    python -P ci/bits_anywhere.py --compilers [SCENARIO]...      our compiler, and numba's own pipeline
 
 Runs the scenarios on the engine `reference` as the machine is, and again with the kernels that OpenBLAS has for other
 processors, with the C library's functions for processors without AVX2 and FMA, and with numpy's for the least
-processor that it runs on. Prints each case whose hash or whose metrics differ, and exits 1 if one does. What this
+processor that it runs on; or once with each value of UPRIGHT_COMPILER (docs/compiler.md). Prints each case whose
+outcome, hash of states, stored samples with their contacts, or metrics differ, and exits 1 if one does. What this
 processor cannot run is left out by name.
 """
 
 from __future__ import annotations
 
-import json
+import argparse
 import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+
+from reference_engine.compiler import COMPILERS, VARIABLE
+from validation.records.case import Result
+from validation.store import open_store
 
 FLAGS = Path("/proc/cpuinfo")
 CORES = {"Haswell": "avx2", "Zen": "avx2", "Prescott": "sse3", "SkylakeX": "avx512f"}  # OpenBLAS's name, what it needs
 COMMAND = "from validation.cli import main; main()"
 WITHOUT_FMA = "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F"
-Cases = dict[str, dict[str, Any]]
+TIME_LIMIT = "3600"  # s: what is stopped could not be compared
+Bits = dict[str, str]
 
 
 def environments() -> dict[str, dict[str, str]]:
@@ -44,48 +50,55 @@ def environments() -> dict[str, dict[str, str]]:
     return found
 
 
-def run(variables: dict[str, str], scenarios: list[str]) -> Cases:
-    """Case -> its hash and its metrics' values."""
+def run(variables: dict[str, str], scenarios: list[str]) -> dict[str, Bits]:
+    """What each case computed, by its name."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-P", "-c", COMMAND, "run", *scenarios, "--engine", "reference", "--json"]
-        command += ["--db", f"{folder}/bits.db", "--time-limit", "600"]
-        done = subprocess.run(command, env={**os.environ, **variables}, stdout=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        raise SystemExit(f"upright run under {variables} ended with exit status {done.returncode}")
-    found = {}
-    for line in done.stdout.splitlines():
-        case = json.loads(line)
-        name = f"{case['scenario']} {json.dumps(case['parameters'], sort_keys=True)}"
-        values = {metric: value["value"] for metric, value in case["metrics"].items()}
-        found[name] = {"outcome": case["outcome"], "hash": case["trajectory_hash"], **values}
-    return found
+        command = [sys.executable, "-P", "-c", COMMAND, "run", *scenarios, "--engine", "reference"]
+        command += ["--db", f"{folder}/bits.db", "--time-limit", TIME_LIMIT]
+        subprocess.run(command, env={**os.environ, **variables}, check=True, stdout=subprocess.DEVNULL)
+        with open_store(f"{folder}/bits.db") as store:
+            number = store.latest_run()
+            assert number is not None
+            return {f"{one.case.label} ({one.case.identity.profile})": bits(one) for one in store.results(number)}
 
 
-def differences(first: Cases, second: Cases) -> list[str]:
+def bits(result: Result) -> Bits:
+    found = {
+        "outcome": f"{result.outcome} {result.reason}",
+        "states": result.trajectory_hash,
+        "samples": result.trajectory_key,
+    }
+    return found | {one.metric: float(one.value).hex() for one in result.measurements}
+
+
+def differences(first: dict[str, Bits], second: dict[str, Bits]) -> list[str]:
     lines = []
     for name in sorted({*first, *second}):
         a, b = first.get(name, {}), second.get(name, {})
-        # NaN is the same as NaN here
-        moved = [key for key in sorted({*a, *b}) if json.dumps(a.get(key)) != json.dumps(b.get(key))]
-        if moved:
-            shown = (key if key == "hash" else f"{key} {a.get(key)!r}, {b.get(key)!r}" for key in moved)
-            lines.append(f"  {name}: {'; '.join(shown)}")
+        if moved := [f"{key} {a.get(key)}, {b.get(key)}" for key in sorted({*a, *b}) if a.get(key) != b.get(key)]:
+            lines.append(f"  {name}: {'; '.join(moved)}")
     return lines
 
 
-def main(scenarios: list[str]) -> int:
-    total, given = 0, environments()
-    first: Cases = {}
-    for name, variables in given.items():
-        found = run(variables, scenarios)
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO")
+    parser.add_argument("--compilers", action="store_true", help="compare the compilers of kernels")
+    given = parser.parse_args(arguments)
+    compilers = {f"compiled by {name}": {VARIABLE: name} for name in COMPILERS}
+    total, first = 0, {}
+    for name, variables in (compilers if given.compilers else environments()).items():
+        found = run(variables, given.scenarios)
         if not first:
             first = found
-            print(f"{name}: {len(first)} cases")
+            moved = sum(bool(case["samples"]) for case in first.values())
+            metrics = sum(len(case) - 3 for case in first.values())
+            print(f"{name}: {len(first)} cases, {moved} motions and {metrics} metrics")
             continue
         lines = differences(first, found)
         print("\n".join([f"{name}: {len(lines)} of {len(first)} cases differ", *lines]), flush=True)
         total += len(lines)
-    return 1 if total or not first else 0
+    return 1 if total or not first or not moved else 0
 
 
 if __name__ == "__main__":

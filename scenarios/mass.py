@@ -79,10 +79,6 @@ def polygon_fault(vertices: Any) -> str | None:
     return None
 
 
-def is_convex(vertices: Any) -> bool:
-    return polygon.is_convex(vertices)
-
-
 def arc_polygon_fault(vertices: Any, bulges: Any) -> str | None:
     """Likewise for arcs; arcs that cross other edges are found by sampling each arc at 16 points."""
     if fault := polygon_fault(arc_outline(vertices, bulges)):

@@ -11,6 +11,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from reference_engine.geometry.polygon import is_convex
 from scenarios import mass
 from scenarios.fields import MIN_SIZE, Data, Point2, Point3, Size
 
@@ -33,7 +34,7 @@ class Polygon(Data):
 
     @cached_property
     def is_convex(self) -> bool:
-        return mass.is_convex(self.vertices)
+        return is_convex(self.vertices)
 
 
 class Disc(Data):
