@@ -19,19 +19,28 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ellipj, ellipk, ellipkinc
 
-from validation.running.kernel_cache import use_kernel_cache
+sys.path.append(str(Path(__file__).parent))
+from measuring import Array, pyplot, save
 
-if TYPE_CHECKING:
-    from reference_engine import LocatedMotion, World
-
-Array = NDArray[np.float64]
+from reference_engine import (
+    Body,
+    Disc,
+    HalfPlane,
+    Joint,
+    LocatedMotion,
+    Polygon,
+    Settings,
+    World,
+    box,
+    simulate,
+)
+from reference_engine.planar_model.shape import Bowl
+from scenarios.catalogue.double_pendulum import motion as exact_double_pendulum
 
 G = 9.81  # m/s^2
 TOLERANCES = 10.0 ** -np.arange(4.0, 14.0)
@@ -63,8 +72,6 @@ def swing(time: Array, amplitude: float, p: float) -> Array:
 
 def chain(*angles: float) -> World:
     """Slender rods of 1 m, 1 kg, hinged to the origin and to each other; angles from down."""
-    from reference_engine import Body, Joint, World, box
-
     bodies, joints, x, y = [], [], 0.0, 0.0
     for i, angle in enumerate(angles):
         dx, dy = 0.5 * math.sin(angle), -0.5 * math.cos(angle)
@@ -90,19 +97,15 @@ def pendulum() -> Scene:
 
 def double_pendulum() -> Scene:
     """Two rods from 1 and 0.5 rad, 10 s; the catalogue's solution of Lagrange's equations, to 1e-12."""
-    from scenarios.catalogue.double_pendulum import motion as exact
 
     def error(motion: LocatedMotion) -> float:
-        return float(np.abs(motion.pose[:, :, 2].T - exact(1.0, 0.5, 10.0)(motion.time)[:2]).max())
+        return float(np.abs(motion.pose[:, :, 2].T - exact_double_pendulum(1.0, 0.5, 10.0)(motion.time)[:2]).max())
 
     return Scene(name="double pendulum", world=chain(1.0, 0.5), duration=10.0, error=error)
 
 
 def rolling_in_a_bowl() -> Scene:
     """Ten swings of a disc that rolls, 0.25 m in a bowl of 2 m, from 1 rad: p^2 = g/(3/2 (R - r))."""
-    from reference_engine import Body, Disc, World
-    from reference_engine.planar_model.shape import Bowl
-
     path, p = 1.75, math.sqrt(G / (1.5 * 1.75))
     disc = Body(shape=Disc(0.25), position=(path * math.sin(1.0), -path * math.cos(1.0)))
     world = World(bodies=(Body(shape=Bowl(2.0), fixed=True), disc), friction=0.8, restitution=0.0)
@@ -119,8 +122,6 @@ def ladder() -> Scene:
 
     theta'' = p^2 sin(theta), p^2 = 3 g/(2 L): from the top what a pendulum is from the bottom.
     """
-    from reference_engine import Body, HalfPlane, Polygon, World
-
     length, start = 200.0, 0.5
     half, p = length / 2.0, math.sqrt(1.5 * G / length)
     k = math.cos(start / 2.0)
@@ -143,8 +144,6 @@ def ladder() -> Scene:
 
 def ball_with_drag() -> Scene:
     """Ten bounces, e = 0.9, from 20 m: v' = -g - k v, so y = y_0 + (v_0 + g/k)(1 - e^{-kt})/k - g t/k in flight."""
-    from reference_engine import Body, Disc, HalfPlane, World
-
     k, e, height, radius = 1.0, 0.9, 20.0, 0.3
 
     def rise(v: float | Array, t: float | Array) -> float | Array:
@@ -170,8 +169,6 @@ def ball_with_drag() -> Scene:
 
 def tumbling_block() -> Scene:
     """A frictionless 1 x 0.5 block from 2 m at 0.3 rad, e = 1/2: its first four impacts, by forty-digit arithmetic."""
-    from reference_engine import Body, HalfPlane, World, box
-
     exact = [0.573524926096, 0.606025776676, 0.675446654636, 0.893815597355]
     block = Body(shape=box(1.0, 0.5), position=(0.0, 2.0), angle=0.3)
     world = World(bodies=(Body(shape=HalfPlane(), fixed=True), block), restitution=0.5)
@@ -184,8 +181,6 @@ def tumbling_block() -> Scene:
 
 def slide_to_roll() -> Scene:
     """A disc thrown at 5 m/s, mu = 0.2: it rolls at 10/3 m/s from t = 5/(3 mu g) on."""
-    from reference_engine import Body, Disc, HalfPlane, World
-
     v, brake = 5.0, 0.2 * G
     roll = v / (3.0 * brake)
     disc = Body(shape=Disc(0.5), position=(0.0, 0.5), velocity=(v, 0.0))
@@ -212,42 +207,28 @@ def order_and_decades(errors: Array) -> tuple[float, float]:
 
 
 def plot(path: Path, found: dict[str, Array]) -> None:
-    import matplotlib
-
-    matplotlib.use("agg")
-    matplotlib.rcParams["svg.hashsalt"] = "upright"  # the same picture, the same file
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(6.4, 4.8), layout="constrained")
+    figure, axes = pyplot().subplots(figsize=(6.4, 4.8), layout="constrained")
     for name, errors in found.items():
         axes.loglog(TOLERANCES, errors, "o-", markersize=4, label=f"{name}: order {order_and_decades(errors)[0]:.2f}")
     axes.loglog(TOLERANCES, TOLERANCES, "k:", linewidth=1, label="error = tolerance")
     axes.set(xlabel="tolerance", ylabel="worst error (m or rad)")
     axes.invert_xaxis()
     axes.legend()
-    figure.savefig(path, metadata={"Date": None})
+    save(figure, path)
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Error of the located mode against its tolerance.")
     parser.add_argument("--plot", type=Path, help="write the picture to this file")
     options = parser.parse_args(arguments)
-    use_kernel_cache()
-    from reference_engine import Settings, simulate
-
     found: dict[str, Array] = {}
     print(f"{'scene':18}" + "".join(f"{tolerance:9.0e}" for tolerance in TOLERANCES) + f"{'order':>8}{'decades':>9}")
     fallen_short = []
     for build in SCENES:
         scene = build()
-        errors = np.array(
-            [
-                scene.error(
-                    simulate(scene.world, scene.duration, scene.duration / SAMPLES, Settings(tolerance=tolerance))
-                )
-                for tolerance in TOLERANCES.tolist()
-            ]
-        )
+        world, end = scene.world, scene.duration
+        motions = (simulate(world, end, end / SAMPLES, Settings(tolerance=t)) for t in TOLERANCES.tolist())
+        errors = np.array([scene.error(motion) for motion in motions])
         row = f"{scene.name:18}" + "".join(f"{e:9.1e}" for e in errors)
         if scene.parabolas:
             print(row + "   exact at any tolerance", flush=True)

@@ -20,10 +20,17 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
+import mujoco
 import numpy as np
 
-from validation.running.kernel_cache import use_kernel_cache
+sys.path.append(str(Path(__file__).parent))
+from measuring import Table, lattice
+
+from reference_engine import EllipsoidWorld, HalfSpace, SpatialSettings, Stepper
+from reference_engine.geometry.ellipsoid_neighbours import EllipsoidNeighbours
+from reference_engine.geometry.ellipsoid_proximity import half_space_proximities
 
 DT, FRICTION, SHAPE = 0.005, 0.4, (0.1, 0.08, 0.06)
 SIZE = 0.06  # m, shortest semi-axis, for our settings
@@ -48,23 +55,15 @@ Motion = Callable[[], tuple[np.ndarray, np.ndarray]]
 
 def layers(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
-    side, i = int(np.ceil(np.sqrt(count / DEEP))), np.arange(count)
-    pose_bodies = np.stack([i % side, i // side % side, i // side**2], axis=1) * 0.23 + [0.0, 0.0, 0.12]
+    pose_bodies = lattice(count, int(np.ceil(np.sqrt(count / DEEP)))) * 0.23 + [0.0, 0.0, 0.12]
     turned = rng.normal(size=(count, 4))
     pose_bodies = pose_bodies + rng.uniform(-0.01, 0.01, (count, 3))
     return pose_bodies, turned / np.linalg.norm(turned, axis=1, keepdims=True)
 
 
 def our_steps(pose_bodies: np.ndarray, turned: np.ndarray, settings: dict) -> Motion:
-    from reference_engine import EllipsoidWorld, HalfSpace, SpatialSettings, Stepper
-
-    world = EllipsoidWorld(
-        np.tile(SHAPE, (len(pose_bodies), 1)),
-        pose_bodies,
-        orientation=turned,
-        containers=(HalfSpace(),),
-        friction=FRICTION,
-    )
+    axes = np.tile(SHAPE, (len(pose_bodies), 1))
+    world = EllipsoidWorld(axes, pose_bodies, orientation=turned, containers=(HalfSpace(),), friction=FRICTION)
     stepper = Stepper(world, DT, SpatialSettings(**settings))
 
     def step() -> tuple[np.ndarray, np.ndarray]:
@@ -75,8 +74,6 @@ def our_steps(pose_bodies: np.ndarray, turned: np.ndarray, settings: dict) -> Mo
 
 
 def their_steps(pose_bodies: np.ndarray, turned: np.ndarray, settings: tuple[str, str, int, str]) -> Motion:
-    import mujoco
-
     solver, jacobian, iterations, cone = settings
     bodies = "".join(
         f'<body pos="{x} {y} {z}" quat="{q[0]} {q[1]} {q[2]} {q[3]}"><freejoint/>'
@@ -100,9 +97,6 @@ def their_steps(pose_bodies: np.ndarray, turned: np.ndarray, settings: tuple[str
 
 def measured(step: Motion, steps: int, count: int) -> tuple[float, float, float]:
     """(ms a step over all, ms a step over the last third, deepest overlap in m)."""
-    from reference_engine.geometry.ellipsoid_neighbours import EllipsoidNeighbours
-    from reference_engine.geometry.ellipsoid_proximity import half_space_proximities
-
     axes, spent, deepest = np.tile(SHAPE, (count, 1)), np.zeros(steps), 0.0
     near = EllipsoidNeighbours(axes, cutoff=0.0)
     step()
@@ -141,9 +135,8 @@ def main() -> int:
     parser.add_argument("--time", type=float, default=1.5)
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
-    use_kernel_cache()
     print(__doc__.split("\n\n")[2].replace("\n", " "))
-    print(f"{'N':>5}  {'engine':<50}{'ms a step':>10}{'last third':>11}{'deepest, m':>12}{'hover, m':>10}")
+    table = Table("N:5", "engine:50", "ms a step:>10.2f", "last third:>11.2f", "deepest, m:>12.1e", "hover, m:>10.1e")
     short = []
     for count in chosen.count:
         pose_bodies, turned = layers(count, chosen.seed)
@@ -159,8 +152,7 @@ def main() -> int:
             rows["MuJoCo, " + name] = measured(their_steps(pose_bodies, turned, given), steps, count)
         for name, (mean, last, depth) in rows.items():
             ours = OURS.get(name.removeprefix("ours, "))
-            hover = f"{2.0 * float(ours['gap_tolerance']):10.1e}" if ours else ""
-            print(f"{count:5d}  {name:<50}{mean:10.2f}{last:11.2f}{depth:12.1e}{hover}", flush=True)
+            table.row(count, name, mean, last, depth, 2.0 * ours["gap_tolerance"] if ours else None)
         fastest, best, theirs = fastest_of_mujoco(rows)
         print(f"       fastest of MuJoCo's: {fastest}, {best:.2f} ms a step, {1e3 * theirs:.1f} mm deep")
         for hovering in (False, True):

@@ -17,19 +17,17 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from validation.running.kernel_cache import use_kernel_cache
+sys.path.append(str(Path(__file__).parent))
+from measuring import Array, pyplot, save
 
-if TYPE_CHECKING:
-    from reference_engine import EllipsoidWorld
-
-Array = NDArray[np.float64]
+from reference_engine import EllipsoidWorld, MobilityStepper, SpatialSettings, Stepper
+from scenarios.catalogue import scenario_of
+from validation.engines.reference.ellipsoids import world_of
 
 DT = 0.004  # s, the longest step
 HALVINGS = 3
@@ -58,8 +56,6 @@ STUDIES = {
 
 
 def stepper_of(scheme: str, world: EllipsoidWorld, dt: float) -> Any:
-    from reference_engine import MobilityStepper, SpatialSettings, Stepper
-
     if scheme == THEIRS:
         return MobilityStepper(world, dt, edges=4, friction_torque=False, once=True, gap_tolerance=1e-6)
     return Stepper(world, dt, SpatialSettings(gap_tolerance=1e-9, located=scheme == LOCATED))
@@ -92,15 +88,9 @@ def order(found: list[Array]) -> float:
 
 def plot(path: Path, found: dict[str, dict[str, dict[str, list[Array]]]]) -> None:
     """A row a scene, a column a quantity; a colour a scheme, the finer the differences the darker."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    matplotlib.rcParams["svg.hashsalt"] = "upright"  # the same picture, the same file
-    from matplotlib import pyplot
-
     colours = {THEIRS: "tab:red", OURS: "tab:orange", LOCATED: "tab:blue"}
     size = 2.6 * len(QUANTITIES), 2.0 * len(found) + 0.4
-    figure, grid = pyplot.subplots(len(found), len(QUANTITIES), figsize=size, layout="constrained", squeeze=False)
+    figure, grid = pyplot().subplots(len(found), len(QUANTITIES), figsize=size, layout="constrained", squeeze=False)
     for row, (study, by_scheme) in zip(grid, found.items()):
         for axes, quantity in zip(row, QUANTITIES):
             for scheme, by_quantity in by_scheme.items():
@@ -114,7 +104,7 @@ def plot(path: Path, found: dict[str, dict[str, dict[str, list[Array]]]]) -> Non
             axes.legend(fontsize=5, title="order", title_fontsize=5)
     for axes in grid[-1]:
         axes.set_xlabel("t (s)", fontsize=7)
-    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=110)
+    save(figure, path, dpi=110)
 
 
 def main(arguments: list[str]) -> int:
@@ -122,18 +112,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--plot", type=Path, help="write the pictures to this file")
     parser.add_argument("--scene", nargs="+", choices=list(STUDIES), default=list(STUDIES))
     options = parser.parse_args(arguments)
-    use_kernel_cache()
-    from scenarios.catalogue import scenario_of
-    from validation.engines.reference.ellipsoids import world_of
-
-    build: Callable[[Any], EllipsoidWorld] = world_of
     found: dict[str, dict[str, dict[str, list[Array]]]] = {}
     missed, asked = [], 0
     print(f"{'scene':18}{'scheme':18}" + "".join(f"  dt/{2**k} to dt/{2 ** (k + 1)}" for k in range(HALVINGS)), end="")
     print("   order: " + ", ".join(QUANTITIES))
     for name in options.scene:
         study = STUDIES[name]
-        world = build(scenario_of(study.scenario).scene)
+        world = world_of(scenario_of(study.scenario).scene)
         found[name] = {}
         for scheme in study.schemes:
             runs = [motion(scheme, world, study.duration, level) for level in range(HALVINGS + 1)]

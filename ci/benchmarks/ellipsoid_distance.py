@@ -13,16 +13,23 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
+import mujoco
 import numpy as np
 
-from validation.running.kernel_cache import use_kernel_cache
+sys.path.append(str(Path(__file__).parent))
+from measuring import Table, least
 
-ROOT = Path(__file__).resolve().parents[2]
+from reference_engine.geometry.ellipsoid_depth import STACK
+from reference_engine.geometry.ellipsoid_gap import ellipsoid_gaps
+from reference_engine.geometry.ellipsoid_support import COLUMNS, pose_ellipsoids
+from reference_engine.geometry.spatial_gap import FIELDS
+from tests.reference_engine.geometry.ellipsoid_oracle import IS_SHARPER, distance, pair, rotation, widest
+from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies
+
 CHUNK, BLOCK, PASSES = 25_000, 1000, 4
 KINDS = ("apart", "touching", "overlapping", "deep")
 ASPECTS = (1.0, 3.0, 10.0, 100.0)
@@ -62,38 +69,28 @@ class Timed:
     """Ours, on arrays that stay: a thousand pairs at a time, as many as an engine has at hand."""
 
     def __init__(self, count: int) -> None:
-        from reference_engine.geometry.ellipsoid_depth import STACK
-        from reference_engine.geometry.ellipsoid_support import COLUMNS
-        from reference_engine.geometry.spatial_gap import FIELDS
-
         self.body, self.found = np.empty((2 * BLOCK, COLUMNS)), np.empty((count, FIELDS))
         self.normal, self.stack = np.zeros((BLOCK, 3)), np.empty(STACK)
         self.pairs = np.arange(2 * BLOCK).reshape(-1, 2)
 
     def __call__(self, axes: np.ndarray, position: np.ndarray, turned: np.ndarray) -> float:
         """Seconds, the least of PASSES for every block; the result in `found`."""
-        from reference_engine.geometry.ellipsoid_gap import ellipsoid_gaps
-        from reference_engine.geometry.ellipsoid_support import pose_ellipsoids
-
         seconds, count = 0.0, len(axes) // 2
         for first in range(0, count, BLOCK):
-            now, least = min(BLOCK, count - first), np.inf
+            now = min(BLOCK, count - first)
             bodies = slice(2 * first, 2 * (first + now))
             body, normal, found = self.body[: 2 * now], self.normal[:now], self.found[first : first + now]
-            for _ in range(PASSES):
-                normal[:] = 0.0  # no warm start
-                began = time.perf_counter()
-                pose_ellipsoids(axes[bodies], position[bodies], turned[bodies], body)
-                ellipsoid_gaps(body, self.pairs[:now], np.inf, normal, self.stack, found)
-                least = min(least, time.perf_counter() - began)
-            seconds += least
+            given = axes[bodies], position[bodies], turned[bodies], body, normal, self.pairs[:now], found
+            seconds += least(PASSES, self._once, *given)[0]
         return seconds
+
+    def _once(self, axes, position, turned, body, normal, pairs, found) -> None:
+        normal[:] = 0.0  # no warm start
+        pose_ellipsoids(axes, position, turned, body)
+        ellipsoid_gaps(body, pairs, np.inf, normal, self.stack, found)
 
 
 def measure(kind: str, aspect: float, count: int, sample: int, rng: np.random.Generator) -> Row:
-    from tests.reference_engine.geometry.ellipsoid_oracle import distance, pair, widest
-    from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies
-
     row = Row(kind, aspect, 0, 0.0, 0.0, 0.0, 0, 0)
     ours, seconds = Timed(min(CHUNK, count)), 0.0
     while row.pairs < count:
@@ -133,9 +130,6 @@ def measure(kind: str, aspect: float, count: int, sample: int, rng: np.random.Ge
 
 def mujoco_times(axes: np.ndarray, position: np.ndarray, turned: np.ndarray, tolerance: float) -> tuple[float, Any]:
     """Seconds beyond the overhead of all pairs, and the distances."""
-    import mujoco
-
-    from tests.reference_engine.geometry.ellipsoid_oracle import rotation
 
     def geoms(kind: str) -> str:
         two = 2 * f"<body><freejoint/><geom type='{kind}' size='1 1 1' mass='1'/></body>"
@@ -146,34 +140,32 @@ def mujoco_times(axes: np.ndarray, position: np.ndarray, turned: np.ndarray, tol
     times, distances = [], np.empty(len(xpos))
     for kind in ("ellipsoid", "sphere"):
         model = mujoco.MjModel.from_xml_string(geoms(kind))
-        data, fromto = mujoco.MjData(model), np.zeros(6)
+        data = mujoco.MjData(model)
         mujoco.mj_forward(model, data)
         ball = np.repeat(size[:, :, :1], 3, axis=2)
         sizes, seconds = size if kind == "ellipsoid" else ball, 0.0
         for first in range(0, len(xpos), BLOCK // 10):
-            least = np.inf
-            for _ in range(PASSES):
-                began = time.perf_counter()
-                for k in range(first, min(first + BLOCK // 10, len(xpos))):
-                    model.geom_size[:] = sizes[k]
-                    data.geom_xpos[:] = xpos[k]
-                    data.geom_xmat[:] = xmat[k]
-                    distances[k] = mujoco.mj_geomDistance(model, data, 0, 1, 1e3, fromto)
-                least = min(least, time.perf_counter() - began)
-            seconds += least
+            some = range(first, min(first + BLOCK // 10, len(xpos)))
+            seconds += least(PASSES, measure_distances, model, data, some, sizes, xpos, xmat, distances)[0]
         times.append(seconds)
         if kind == "ellipsoid":
             warm_start = distances.copy()
     return times[0] - times[1], warm_start
 
 
+def measure_distances(model: Any, data: Any, pairs: range, *arrays: np.ndarray) -> None:
+    (sizes, xpos, xmat, distances), fromto = arrays, np.zeros(6)
+    for k in pairs:
+        model.geom_size[:] = sizes[k]
+        data.geom_xpos[:] = xpos[k]
+        data.geom_xmat[:] = xmat[k]
+        distances[k] = mujoco.mj_geomDistance(model, data, 0, 1, 1e3, fromto)
+
+
 def against_mujoco(rng: np.random.Generator, count: int = 4000) -> float:
     """Prints how many times faster, kind by kind; returns it for all of them together."""
-    from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies
-
-    print(
-        f"\n{'kind':12} {'aspect':>6} {'ours us':>8} {'MuJoCo us':>10} {'times':>6} {'its error':>10}  ({count} pairs)"
-    )
+    print(f"\n{count} pairs of each")
+    table = Table("kind:12", "aspect:>6g", "ours us:>8.2f", "MuJoCo us:>10.2f", "times:>6.1f", "its error:>10.1e")
     ours, times = Timed(count), np.zeros(2)
     for kind in KINDS[:3]:
         for aspect in ASPECTS[1:]:
@@ -184,8 +176,7 @@ def against_mujoco(rng: np.random.Generator, count: int = 4000) -> float:
             mine = min(mine, ours(axes, position, turned))
             times += mine, theirs
             error = float(np.abs(distances - ours.found[:, 0]).max())
-            each = f"{1e6 * mine / count:8.2f} {1e6 * theirs / count:10.2f} {theirs / mine:6.1f} {error:10.1e}"
-            print(f"{kind:12} {aspect:6g} {each}")
+            table.row(kind, aspect, 1e6 * mine / count, 1e6 * theirs / count, theirs / mine, error)
     return float(times[1] / times[0])
 
 
@@ -197,18 +188,14 @@ def main() -> int:
     if arguments.pairs < 8:
         parser.error(f"--pairs: {arguments.pairs}; at least 8")
     seed = arguments.seed if arguments.seed is not None else int(np.random.SeedSequence().generate_state(1)[0])
-    use_kernel_cache()
-    sys.path.append(str(ROOT))
-    from tests.reference_engine.geometry.ellipsoid_oracle import IS_SHARPER
-
     if not IS_SHARPER:
         print("long double is no sharper than double here: no independent bracket", file=sys.stderr)
         return 1
     rng = np.random.default_rng(seed)
     measure("deep", 3.0, 8, 8, np.random.default_rng(0))  # compile before the clock runs
     print(f"seed {seed}; errors and bounds are of the pair's size: |d| + the longest semi-axes")
-    names = ("kind", "aspect", "pairs", "us a pair", "error", "bound", "failures", "compared")
-    print("{:12} {:>6} {:>8} {:>9} {:>8} {:>8} {:>8} {:>8}".format(*names))
+    small = ("error:>8.1e", "bound:>8.1e", "failures:>8", "compared:>8")
+    table = Table("kind:12", "aspect:>6g", "pairs:>8", "us a pair:>9.2f", *small)
     rows = []
     for kind in KINDS:
         for aspect in ASPECTS:
@@ -216,11 +203,7 @@ def main() -> int:
             count = arguments.pairs // (2 * len(ASPECTS)) if apart else max(8, arguments.pairs // 50)
             row = measure(kind, aspect, count, 1000, rng)
             rows.append(row)
-            print(
-                f"{kind:12} {aspect:6g} {row.pairs:8} {row.mean:9.2f} {row.error:8.1e} {row.bound:8.1e} "
-                f"{row.failures:8} {row.compared:8}",
-                flush=True,
-            )
+            table.row(*astuple(row))
     apart, over, deep = rows[: 2 * len(ASPECTS)], rows[2 * len(ASPECTS) : -len(ASPECTS)], rows[-len(ASPECTS) :]
     faster = against_mujoco(rng)
     mean = float(np.average([row.mean for row in apart], weights=[row.pairs for row in apart]))

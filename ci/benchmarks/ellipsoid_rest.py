@@ -17,10 +17,18 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
-from validation.running.kernel_cache import use_kernel_cache
+sys.path.append(str(Path(__file__).parent))
+from measuring import lattice
+
+from reference_engine import EllipsoidWorld, HalfSpace, SpatialSettings, SphereInterior, Stepper
+from reference_engine.errors import UnresolvedStepError
+from reference_engine.geometry.ellipsoid_neighbours import EllipsoidNeighbours
+from reference_engine.geometry.ellipsoid_proximity import sphere_interior_proximities
+from reference_engine.rotation import matrices_by_direction
 
 G, DT, SHAPE, AIR = 9.81, 0.005, np.array((0.1, 0.08, 0.06)), 4.0
 LOOSE, CALM, FINAL = 1e-2, 2e-3, 1e-8  # m/s: tolerances of the law of friction, and when the last one is taken
@@ -34,8 +42,6 @@ class RestlessError(Exception):
 
 def thrown(count: int, seed: int) -> tuple[float, float]:
     """(the lowest height above the plane in m, the worst final speed against 5/7 of the first)."""
-    from reference_engine import EllipsoidWorld, HalfSpace, Stepper
-
     rng, lowest, worst = np.random.default_rng(seed), np.inf, 0.0
     for _ in range(count):
         v, mu, dt = 10.0 ** rng.uniform(-1, 1), 10.0 ** rng.uniform(np.log10(0.02), 0), 10.0 ** rng.uniform(-3, -1)
@@ -54,12 +60,8 @@ def thrown(count: int, seed: int) -> tuple[float, float]:
 
 def heap(count: int, seed: int) -> dict[str, float]:
     """Of the last second at rest: energy gained, overlap, speeds, momentum; each with what it is compared to."""
-    from reference_engine import EllipsoidWorld, SpatialSettings, SphereInterior, Stepper
-    from reference_engine.geometry.ellipsoid_neighbours import EllipsoidNeighbours
-    from reference_engine.geometry.ellipsoid_proximity import sphere_interior_proximities
-
-    rng, side, i = np.random.default_rng(seed), int(np.ceil(count ** (1 / 3))), np.arange(count)
-    pose_bodies = np.stack([i % side, i // side % side, i // side**2], axis=1) * 0.21
+    rng, side = np.random.default_rng(seed), int(np.ceil(count ** (1 / 3)))
+    pose_bodies = lattice(count, side) * 0.21
     pose_bodies -= pose_bodies.mean(axis=0)
     radius = 0.21 * side * 0.5 * 3**0.5 + 0.15
     moments = 0.2 * ((SHAPE**2).sum() - SHAPE**2)
@@ -69,23 +71,13 @@ def heap(count: int, seed: int) -> dict[str, float]:
         return -drag * twist * np.repeat((1.0, moments.mean()), 3)
 
     axes = np.tile(SHAPE, (count, 1))
-    world = EllipsoidWorld(
-        axes,
-        pose_bodies,
-        orientation=rng.normal(size=(count, 4)),
-        containers=(SphereInterior(radius),),
-        friction=0.5,
-        force=air,
-    )
+    turned, sphere = rng.normal(size=(count, 4)), SphereInterior(radius)
+    world = EllipsoidWorld(axes, pose_bodies, orientation=turned, containers=(sphere,), friction=0.5, force=air)
     settings = SpatialSettings(gap_tolerance=1e-4, speed_tolerance=LOOSE, most_sweeps=SWEEPS)
     stepper = Stepper(world, DT, settings)
 
     def energy() -> float:
-        w, x, y, z = stepper.orientation.T
-        across = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), 2 * (x * y + w * z),
-                           1 - 2 * (x * x + z * z), 2 * (y * z - w * x), 2 * (x * z - w * y), 2 * (y * z + w * x),
-                           1 - 2 * (x * x + y * y)]).T.reshape(-1, 3, 3)  # fmt: skip
-        own = np.einsum("bij,bi->bj", across, stepper.twist[:, 3:])
+        own = np.einsum("bij,bi->bj", matrices_by_direction(stepper.orientation), stepper.twist[:, 3:])
         kinetic = 0.5 * (stepper.twist[:, :3] ** 2).sum() + 0.5 * (moments * own**2).sum()
         return float(kinetic + G * stepper.position[:, 2].sum())
 
@@ -108,10 +100,8 @@ def heap(count: int, seed: int) -> dict[str, float]:
     while fastest() > CALM and stepper.time < 0.5 * SETTLING:
         stepper.tighten(0.1 * LOOSE)
         go(40)
-    print(
-        f"  {stepper.time:.2f} s simulated, {time.process_time() - began:.1f} s, fastest {fastest():.1e} m/s",
-        flush=True,
-    )
+    spent = time.process_time() - began
+    print(f"  {stepper.time:.2f} s simulated, {spent:.1f} s, fastest {fastest():.1e} m/s", flush=True)
     for tolerance in np.geomspace(1e-4, FINAL, 5):
         stepper.tighten(float(tolerance))
         go(40)
@@ -130,20 +120,17 @@ def heap(count: int, seed: int) -> dict[str, float]:
     near.update(stepper.position, stepper.orientation)
     wall = sphere_interior_proximities(axes, stepper.position, stepper.orientation, radius=radius).near.gap
     walls = stepper.broad_phase.warm_start[:, len(stepper.broad_phase.pairs) :].sum(axis=(0, 1))
+    deepest = -float(min(near.found[:, 0].min(initial=0.0), wall.min()))
     borne = walls + np.array((0.0, 0.0, count * G * DT))
     spent = time.process_time() - began
     print(f"  {report.contacts} contacts, {stepper.time:.2f} s simulated, {spent:.1f} s of the processor")
     return {
         "energy gained, of what was lost": gained / (first - lowest),
-        "overlap, of the shortest semi-axis": max(0.0, -float(min(near_gap(near), wall.min()))) / SHAPE[2],
+        "overlap, of the shortest semi-axis": max(0.0, deepest) / SHAPE[2],
         "largest speed, m/s": jitter,
         "the same by the poses, m/s": float(np.abs(stepper.position - before).max()) / 1.0,
         "weights less the wall's forces": float(np.abs(borne).max()) / (count * G * DT),
     }
-
-
-def near_gap(near: object) -> float:
-    return float(near.found[:, 0].min(initial=0.0))  # type: ignore[attr-defined]
 
 
 LIMITS = (1e-9, 1e-6, 1e-6, 1e-6, 1e-6)
@@ -155,8 +142,6 @@ def main() -> int:
     parser.add_argument("--bodies", type=int, default=500)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     chosen = parser.parse_args()
-    use_kernel_cache()
-    from reference_engine.errors import UnresolvedStepError
 
     lowest, worst = thrown(chosen.spheres, chosen.seeds[0])
     good = lowest >= 0.0 and worst <= 1e-6

@@ -16,10 +16,14 @@ import argparse
 import resource
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
-from validation.running.kernel_cache import use_kernel_cache
+sys.path.append(str(Path(__file__).parent))
+from measuring import Table, lattice
+
+from reference_engine import EllipsoidWorld, HalfSpace, SpatialSettings, Stepper
 
 # Of Oltman & Hur 2017, section 7.3: N, collisions in all. A laptop of 2015 needed 12.4849 s for the last
 COLLISIONS = {
@@ -32,10 +36,8 @@ SHAPE = (0.1, 0.08, 0.06)
 
 def fall(count: int, layers: int, edges: int, dt: float, steps: int) -> tuple[int, float, int]:
     """(contacts, s, sweeps) of `steps` steps."""
-    from reference_engine import EllipsoidWorld, HalfSpace, SpatialSettings, Stepper
-
-    rng, side, i = np.random.default_rng(count), int(np.ceil(np.sqrt(count / layers))), np.arange(count)
-    pose_bodies = np.stack([i % side, i // side % side, i // side**2], axis=1) * 0.23 + [0.0, 0.0, 0.12]
+    rng = np.random.default_rng(count)
+    pose_bodies = lattice(count, int(np.ceil(np.sqrt(count / layers)))) * 0.23 + [0.0, 0.0, 0.12]
     world = EllipsoidWorld(
         np.tile(SHAPE, (count, 1)), pose_bodies, orientation=rng.normal(size=(count, 4)),
         velocity=rng.uniform(-0.3, 0.3, (count, 3)), containers=(HalfSpace(),), friction=0.4,
@@ -54,15 +56,14 @@ def main() -> int:
     parser.add_argument("--largest", type=int, default=10_000)
     parser.add_argument("--steps", type=int, default=100)
     chosen = parser.parse_args()
-    use_kernel_cache()
     fall(2, 1, 4, 0.01, 20)
     fall(2, 1, 0, 0.01, 20)
-    print(f"{'N':>6}{'collisions':>12}{'theirs':>9}{'ratio':>7}{'s':>9}{'us each':>10}   (theirs: {1e6 * THEIRS:.0f})")
+    us_each = f"us each (theirs {1e6 * THEIRS:.0f}):>10.1f"
+    table = Table("N:>6", "collisions:>12", "theirs:>9", "ratio:>7.2f", "s:>9.3f", us_each)
     contacts, spent, alike = 0, 0.0, True
     for count, theirs in COLLISIONS.items():
         here, seconds, _ = fall(count, round(count ** (1 / 3)), 4, 0.01, 100)
-        print(f"{count:6d}{here:12d}{theirs:9d}{here / theirs:7.2f}{seconds:9.3f}{1e6 * seconds / max(1, here):10.1f}",
-              flush=True)  # fmt: skip
+        table.row(count, here, theirs, here / theirs, seconds, 1e6 * seconds / max(1, here))
         contacts, spent, alike = contacts + here, spent + seconds, alike and 0.1 <= here / theirs <= 10.0
     ratio = THEIRS / (spent / contacts)
     print(f"collisions of the same order, a tenth to ten times theirs at each N: {'yes' if alike else 'MISSED'}")

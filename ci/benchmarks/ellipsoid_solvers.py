@@ -22,8 +22,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from validation.running.kernel_cache import use_kernel_cache
+sys.path.append(str(Path(__file__).parent))
+from measuring import Table, lattice
+
+from reference_engine import (
+    ConeProblem,
+    ContactForceError,
+    EllipsoidWorld,
+    HalfSpace,
+    SpatialSettings,
+    SphereInterior,
+    Stepper,
+    solve_cones,
+)
+from reference_engine.contact_problems.cone_problem import cone_problem
+from scenarios.catalogue.ellipsoid_heaps import ellipsoid_lattice, ellipsoids_in_sphere, three_ellipsoids
+from validation.engines.reference.ellipsoids import world_of
 
 TOLERANCE, MOST_MS, ENOUGH = 1e-10, 20.0, 2000
 KEPT, KEPT_CONTACTS = 24, 160  # problems, and contacts of each, that --keep writes at most
@@ -31,10 +47,6 @@ LARGEST = {"lemke": 600, "minimum-map": 300, "minimum-map-guarded": 300}  # unkn
 
 
 def thrown(rng: np.random.Generator, edges: int) -> Any:
-    from scipy import sparse
-
-    from reference_engine import ConeProblem
-
     dt, v, turn = 10.0 ** rng.uniform(-3, -1), rng.uniform(0.0, 5.0), rng.uniform(0.0, 6.28)
     b = np.array([[-9.81 * dt, v * np.cos(turn), v * np.sin(turn)]])
     return ConeProblem(sparse.csr_array(np.diag([1.0, 3.5, 3.5])), b, rng.uniform(0.05, 1.0, 1), edges)
@@ -42,10 +54,6 @@ def thrown(rng: np.random.Generator, edges: int) -> Any:
 
 def cluster(rng: np.random.Generator, contacts: int, edges: int) -> Any:
     """Random contacts among half as many bodies, every third with the ground; all fly at about 1 m/s."""
-    from scipy import sparse
-
-    from reference_engine import ConeProblem
-
     bodies = contacts // 2
     J = np.zeros((3 * contacts, 6 * bodies))
     for k in range(contacts):
@@ -66,11 +74,6 @@ def heaps(sizes: tuple[int, ...], seed: int = 1) -> list[Any]:
 
     Of large heaps, those of three steps. Without friction, with 0.5 and with 1. Then those of scenes of the catalogue.
     """
-    from reference_engine import EllipsoidWorld, HalfSpace, SpatialSettings, SphereInterior, Stepper
-    from reference_engine.contact_problems.cone_problem import cone_problem
-    from scenarios.catalogue.ellipsoid_heaps import ellipsoid_lattice, ellipsoids_in_sphere, three_ellipsoids
-    from validation.engines.reference.ellipsoids import world_of
-
     found: list[Any] = []
 
     class Watched(Stepper):
@@ -90,8 +93,7 @@ def heaps(sizes: tuple[int, ...], seed: int = 1) -> list[Any]:
     for count, bowl_radius in [*((count, False) for count in sizes), (64, True)]:
         for friction in (0.0, 0.5, 1.0):
             rng, side = np.random.default_rng((seed, count)), 4 if bowl_radius else int(np.ceil(np.sqrt(count / 4)))
-            i = np.arange(count)
-            pose_bodies = np.stack([i % side, i // side % side, i // side**2], axis=1) * 0.23 + [0.0, 0.0, 0.12]
+            pose_bodies = lattice(count, side) * 0.23 + [0.0, 0.0, 0.12]
             world = EllipsoidWorld(
                 np.tile((0.1, 0.08, 0.06), (count, 1)), pose_bodies, orientation=rng.normal(size=(count, 4)),
                 containers=(SphereInterior(0.75, pose_bodies.mean(axis=0)) if bowl_radius else HalfSpace(),),
@@ -122,9 +124,6 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path)
     chosen = parser.parse_args()
-    use_kernel_cache()
-    from reference_engine import ConeProblem, ContactForceError, solve_cones
-
     warnings.simplefilter("ignore")
     rng, n, edges = np.random.default_rng(chosen.seed), chosen.random, (0, 4, 8, 16)
     settled = heaps(tuple(chosen.heaps), chosen.seed)
@@ -139,7 +138,7 @@ def main() -> int:
     methods = ("default", "gauss-seidel", "newton", "interior", "lemke", "minimum-map", "minimum-map-guarded")
     total = missed = rough = 0
     cluster_ms = np.full(3, np.inf)
-    print(f"{'problems':<20}{'method':<22}{'solved':>12}{'iterations':>12}{'ms':>9}{'95 %':>9}{'longest':>9}")
+    table = Table("problems:20", "method:21", "solved:>12", "iterations:>11", "ms:>8.1f", "95 %:>8.1f", "longest:>8.0f")
     hard: list[Any] = []
     for name, problems in classes.items():
         small = all(len(p.b) <= 300 for p in problems)
@@ -171,9 +170,7 @@ def main() -> int:
                     cluster_ms = np.quantile(spent, (0.5, 0.95, 1.0))
             if asked:
                 rounds = f"{np.median(iterations):.0f}" if iterations else "-"
-                middle, most, longest = np.quantile(spent, (0.5, 0.95, 1.0))
-                print(f"{name:<20}{method:<22}{solved:>6d} of{len(asked):>4d}{rounds:>12}"
-                      f"{middle:9.1f}{most:9.1f}{longest:9.0f}", flush=True)  # fmt: skip
+                table.row(name, method, f"{solved} of {len(asked)}", rounds, *np.quantile(spent, (0.5, 0.95, 1.0)))
     if chosen.keep:
         by_size = sorted(hard, key=lambda p: (len(p.b), p.edges))
         keep(by_size[:: max(1, len(by_size) // KEPT)], chosen.keep)

@@ -24,19 +24,24 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
-from validation.running.kernel_cache import use_kernel_cache
+sys.path.append(str(Path(__file__).parent))
+from measuring import Array, least
 
-if TYPE_CHECKING:
-    from reference_engine import LocatedMotion, World
-    from scenarios.scene import Scene
-
-Array = NDArray[np.float64]
+from reference_engine import Body, Disc, HalfPlane, LocatedMotion, Settings, World, box, simulate_at
+from scenarios.catalogue import scenario_of
+from scenarios.catalogue.ball_with_drag import Flights
+from scenarios.catalogue.bodies import block, lay_ground, scene_of
+from scenarios.scene import Scene
+from tests.reference_engine.planar.tumbling_oracle import BACK, FALL, HIGH, TILT, WIDE, rest_times
+from validation.engines import engine_of, load_engine
+from validation.engines.engine import resolve_settings
+from validation.engines.shared.recorder import step_clock
 
 G = 9.81
 MORE_ACCURATE, FASTER = 100.0, 50.0
@@ -84,44 +89,24 @@ def scipy_ball(rtol: float, method: str) -> Array:
 # --- ours and the peers -----------------------------------------------------------------------------
 
 
-def ball_scene() -> Scene:
-    from scenarios.catalogue import scenario_of
-
-    return scenario_of(f"ball-with-drag:drag={DRAG},restitution={BOUNCE},height={DROP}").scene
-
-
 def block_scene() -> Scene:
-    from scenarios.catalogue.bodies import block, lay_ground, scene_of
-    from tests.reference_engine.planar.tumbling_oracle import BACK, FALL, HIGH, TILT, WIDE
-
     body = block("planar", "block", size=(WIDE, HIGH), y=FALL, angle=TILT, restitution=BACK)
     slab = lay_ground("planar", restitution=BACK)
     return scene_of("planar", (body,), slab, title="Tumbling block", duration=2.0)
 
 
 def ball_world() -> World:
-    from reference_engine import Body, Disc, HalfPlane, World
-
     ball, ground = Body(shape=Disc(RADIUS), position=(0.0, DROP + RADIUS)), Body(shape=HalfPlane(), fixed=True)
     return World(bodies=(ball, ground), gravity=(0.0, -G), restitution=BOUNCE, quadratic_damping=DRAG)
 
 
 def block_world() -> World:
-    from reference_engine import Body, HalfPlane, World, box
-    from tests.reference_engine.planar.tumbling_oracle import BACK, FALL, HIGH, TILT, WIDE
-
     block = Body(shape=box(WIDE, HIGH), position=(0.0, FALL), angle=TILT)
     return World(bodies=(block, Body(shape=HalfPlane(), fixed=True)), gravity=(0.0, -G), restitution=BACK)
 
 
 def located(world: Callable[[], World], times: Array, tolerance: float) -> LocatedMotion:
-    from reference_engine import Settings, simulate_at
-
     return simulate_at(world(), times, Settings(tolerance=tolerance))
-
-
-def ball_times(motion: LocatedMotion) -> Array:
-    return motion.impacts.time[:IMPACTS]
 
 
 def block_times(motion: LocatedMotion) -> Array:
@@ -134,10 +119,6 @@ def positions(motion: LocatedMotion, grid: Array) -> Array:
 
 def peer_points(scene: Scene, exact: Callable[[Array], Array]) -> dict[tuple[str, str], Point | str]:
     """Of every peer that takes the scene: time of its steps, and its worst position at any sample."""
-    from validation.engines import engine_of, load_engine
-    from validation.engines.engine import resolve_settings
-    from validation.engines.shared.recorder import step_clock
-
     points: dict[tuple[str, str], Point | str] = {}
     for name in ("pymunk", "box2d", "pybullet", "mujoco"):
         engine = load_engine(engine_of(name))
@@ -158,16 +139,6 @@ def peer_points(scene: Scene, exact: Callable[[Array], Array]) -> dict[tuple[str
 
 
 # --- the table ------------------------------------------------------------------------------------
-
-
-def timed(run: Callable[[], Any], repeats: int) -> tuple[float, Any]:
-    """The least of several processor times, s, and what came out."""
-    least, result = math.inf, None
-    for _ in range(repeats):
-        began = time.thread_time()
-        result = run()
-        least = min(least, time.thread_time() - began)
-    return least, result
 
 
 def keep_least(points: dict[Any, Point], key: Any, point: Point) -> None:
@@ -200,13 +171,14 @@ def events_table(
     """Prints the times of events; returns by how many times this engine is faster where it is as accurate, at least."""
     mine: dict[float, Point] = {}
     scipys: dict[tuple[str, float], Point] = {}
+    ends = np.array([0.0, until])
     for _ in range(ROUNDS):
         for tolerance in TOLERANCES:
-            wall, motion = timed(lambda t=tolerance: located(world, np.array([0.0, until]), t), REPEATS // ROUNDS)
+            wall, motion = least(REPEATS // ROUNDS, located, world, ends, tolerance, clock=time.thread_time)
             keep_least(mine, tolerance, Point(wall, error_of(read(motion), exact)))
         for method, rtols in SCIPY.items():
             for rtol in rtols:
-                wall, found = timed(lambda r=rtol, m=method: scipy_run(r, m), 1)
+                wall, found = least(1, scipy_run, rtol, method, clock=time.thread_time)
                 keep_least(scipys, (method, rtol), Point(wall, error_of(found, exact)))
     for tolerance, point in mine.items():
         line("this", f"tolerance {tolerance:.0e}", point, "s")
@@ -229,7 +201,7 @@ def positions_table(world: Callable[[], World], scene: Scene, until: float, exac
     """Prints the positions; returns by how many times this engine is more accurate, at least."""
     grid, ours = np.arange(round(until * RATE) + 1) / RATE, []
     for tolerance in TOLERANCES:
-        wall, motion = timed(lambda t=tolerance: located(world, grid, t), REPEATS)
+        wall, motion = least(REPEATS, located, world, grid, tolerance, clock=time.thread_time)
         error = float(np.hypot(*(positions(motion, grid) - exact(grid)).T).max())
         ours.append(Point(wall, max(error, ROUND_OFF)))
         line("this", f"tolerance {tolerance:.0e}", ours[-1], "m")
@@ -248,18 +220,15 @@ def positions_table(world: Callable[[], World], scene: Scene, until: float, exac
 
 
 def main() -> int:
-    use_kernel_cache()
-    from scenarios.catalogue.ball_with_drag import Flights
-
     flights = Flights(DROP, BOUNCE, DRAG)
-    from tests.reference_engine.planar.tumbling_oracle import rest_times
 
     faster, better = [], []
 
-    ball = ball_scene()
+    ball = scenario_of(f"ball-with-drag:drag={DRAG},restitution={BOUNCE},height={DROP}").scene
     print(f"ball with drag: the times of {IMPACTS} impacts")
     last = float(flights.impacts[IMPACTS]) - 1e-5
-    faster.append(events_table(ball_world, last, ball_times, flights.impacts[:IMPACTS], scipy_ball))
+    exact = flights.impacts[:IMPACTS]
+    faster.append(events_table(ball_world, last, lambda motion: motion.impacts.time[:IMPACTS], exact, scipy_ball))
     print(f"ball with drag: positions over {ball.duration:g} s")
 
     def ball_path(at: Array) -> Array:
@@ -275,11 +244,7 @@ def main() -> int:
     print(f"  scipy's finest run is {off:.1e} s off; deepest overlap {finest.penetration:.1e} m")
     faster.append(events_table(block_world, block.duration, block_times, rest, rest_times))
     print(f"tumbling block: positions over {block.duration:g} s")
-
-    def block_path(at: Array) -> Array:
-        return positions(finest, at)
-
-    better.append(positions_table(block_world, block, block.duration, block_path))
+    better.append(positions_table(block_world, block, block.duration, lambda at: positions(finest, at)))
     met = min(better) >= MORE_ACCURATE and min(faster) >= FASTER and off <= AGREE and finest.penetration <= 1e-12
     print(
         f"\nat equal wall time {min(better):.0f} times as accurate as any peer (target {MORE_ACCURATE:g}); at equal "

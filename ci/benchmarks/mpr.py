@@ -13,11 +13,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
+from pathlib import Path
 
 import numpy as np
 
-from validation.running.kernel_cache import use_kernel_cache
+sys.path.append(str(Path(__file__).parent))
+from measuring import Table, least
+
+from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities
+from reference_engine.geometry.mpr_proximity import mpr_proximities
+from reference_engine.geometry.spatial_shapes import Ellipsoid, Sphere, spatial_shapes
+from tests.reference_engine.geometry.ellipsoid_oracle import distance, pair, slab
+from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies, twos
 
 TARGET = 1e-10  # of the size, where they touch
 ASPECTS = (1.0, 2.0, 5.0, 10.0, 20.0)
@@ -29,16 +36,9 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=20_260_101)
     options = parser.parse_args()
-    use_kernel_cache()
-    from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities
-    from reference_engine.geometry.mpr_proximity import mpr_proximities
-    from reference_engine.geometry.spatial_shapes import Ellipsoid, Sphere, spatial_shapes
-    from tests.reference_engine.geometry.ellipsoid_oracle import distance, pair, slab
-    from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies, twos
-
     rng = np.random.default_rng(options.seed)
-    heads = f"{'us a pair':>11}{'worst error':>13}{'not the least':>15}{'failures':>10}"
-    print(f"{'pairs':10}{'aspect':>7}{'count':>9}{heads}")
+    right = ("us a pair:>10.1f", "worst error:>12.1e", "not the least:>14.2%", "failures:>9")
+    table = Table("pairs:10", "aspect:>6g", "count:>8", *right)
     done = failures = 0
     worst = 0.0
     each = -(-options.pairs // (2 * len(ASPECTS)))
@@ -58,9 +58,8 @@ def main() -> int:
                 shapes = spatial_shapes(
                     [Sphere(a[0]) if ball else Ellipsoid(a) for a, ball in zip(axes, round_)], [False] * (2 * now)
                 )
-                began = time.perf_counter()
-                near = mpr_proximities(shapes, position, turned, twos(now))
-                seconds += time.perf_counter() - began
+                took, near = least(1, mpr_proximities, shapes, position, turned, twos(now))
+                seconds += took
                 apart = np.linalg.norm(position[1::2] - position[::2], axis=1)
                 size = apart + axes.max(axis=1).reshape(-1, 2).sum(axis=1)
                 exact = ellipsoid_proximities(axes, position, turned, twos(now))
@@ -79,9 +78,9 @@ def main() -> int:
                     higher += int((near.gap < exact.gap - exact.uncertainty - 1e-13 * size).sum())
                 wrong += int(bad.sum())
                 count += now
-            shown = f"{error:13.1e}" if kind == "touching" else f"{'':13}"
-            share_of = f"{higher / count:15.2%}" if kind == "deep" else f"{'':15}"
-            print(f"{kind:10}{aspect:7g}{count:9}{1e6 * seconds / count:11.1f}{shown}{share_of}{wrong:10}", flush=True)
+            touching = kind == "touching"
+            known = (error, None) if touching else (None, higher / count)
+            table.row(kind, aspect, count, 1e6 * seconds / count, *known, wrong)
             done, failures, worst = done + count, failures + wrong, max(worst, error)
     met = failures == 0 and worst <= TARGET
     print(

@@ -1,0 +1,81 @@
+"""What benchmarks share: compiled kernels, oracles of the tests, times, tables and pictures.
+
+Imported before `reference_engine`: numba asks once where its cache is.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from validation.records.case import Result
+from validation.records.stored import Baseline
+from validation.running.kernel_cache import use_kernel_cache
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT))  # for tests
+use_kernel_cache()
+
+Array = NDArray[np.float64]
+
+
+class Table:
+    """Prints rows below their heads. A column is "name:format"; of None nothing is printed."""
+
+    def __init__(self, *columns: str) -> None:
+        self.names, self.formats = zip(*(column.rsplit(":", 1) for column in columns))
+        self.widths = [re.sub(r"^(\D?\d+).*", r"\1", given) for given in self.formats]
+        self.row(*self.names)
+
+    def row(self, *values: Any) -> None:
+        cells = [
+            f"{'' if value is None else value:{width if value is None or isinstance(value, str) else given}}"
+            for value, width, given in zip(values, self.widths, self.formats)
+        ]
+        print(" ".join(cells).rstrip(), flush=True)
+
+
+def least(
+    repeats: int, run: Callable[..., Any], *given: Any, clock: Callable[[], float] = time.perf_counter
+) -> tuple[float, Any]:
+    """The least time [s] of several calls, which leaves out what else the machine does, and what the last returned."""
+    times = []
+    for _ in range(repeats):
+        began = clock()
+        result = run(*given)
+        times.append(clock() - began)
+    return min(times), result
+
+
+def lattice(count: int, side: int) -> Array:
+    """(count, 3): whole numbers, row by row and layer by layer of side^2."""
+    i = np.arange(count)
+    return np.stack([i % side, i // side % side, i // side**2], axis=1)
+
+
+def accepted(result: Result) -> Baseline:
+    now = datetime.now(UTC)
+    return Baseline(number=1, result=result, branch="", who="", when=now, reason="benchmark", scope="benchmark")
+
+
+def pyplot() -> Any:
+    """matplotlib's, without a screen; the same picture is the same file if it is saved as `save` does."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    matplotlib.rcParams["svg.hashsalt"] = "upright"
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def save(figure: Any, path: Path, **more: Any) -> None:
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, **more)
