@@ -22,7 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from validation.running.kernel_cache import use_kernel_cache
+sys.path.append(str(Path(__file__).parent))
+from measuring import Table
+
+from reference_engine.contact_problems.contact_forces import contact_forces
+from reference_engine.errors import ContactForceError
 
 DATA = Path(__file__).parent / "data"
 TOLERANCE = 1e-9  # times max(1, |b|)
@@ -77,12 +81,9 @@ def main() -> int:
     except BadFile as error:
         print(error, file=sys.stderr)
         return 2
-    use_kernel_cache()
-    from reference_engine.contact_problems.contact_forces import contact_forces
-    from reference_engine.errors import ContactForceError
-
     contact_forces([[1.0]], [-1.0], method=arguments.method)  # compile before the clock runs
-    print(f"{'':4} {'problem':48} {'n':>3} {'joints':>6} {'a':>8} {'f':>8} {'a f':>8} {'allowed':>8} {'pivots':>6}")
+    violated = ("a:>8.1e", "f:>8.1e", "a f:>8.1e", "allowed:>8.1e")
+    table = Table(":4", "problem:48", "n:>3", "joints:>6", *violated, "pivots:>6", ":1")
     solved = infeasible = missed = 0
     worst, seconds = 0.0, 0.0
     for path, cases in files:
@@ -101,7 +102,6 @@ def main() -> int:
             finally:
                 seconds += time.perf_counter() - began
             found = violations(A, b, joint, solution.force)
-            figures = f"{name:48} {len(b):3} {joint.sum():6} " + " ".join(f"{v:8.1e}" for v in (*found, allowed))
             if solution.outcome == "infeasible" and solution.certificate is not None:
                 proven = exactly_proven(A, b, joint, solution.certificate, solution.force_limit)
                 hit = proven > allowed
@@ -113,7 +113,7 @@ def main() -> int:
                 worst = max(worst, max(found) / allowed * TOLERANCE)
                 note = "" if solution.method == arguments.method else f"by {solution.method}"
             missed += not hit
-            print(f"{'hit' if hit else 'MISS':4} {figures} {solution.pivots:6} {note}".rstrip())
+            table.row("hit" if hit else "MISS", name, len(b), joint.sum(), *found, allowed, solution.pivots, note)
     print(f"in {1e3 * seconds:.0f} ms; worst violation of a solution {worst:.1e} max(1, |b|)")
     print(f"{missed} missed (target 0), {solved} solved, {infeasible} proven infeasible")
     return int(missed > 0 or solved + infeasible == 0)

@@ -24,14 +24,16 @@ from __future__ import annotations
 
 import math
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
+sys.path.append(str(Path(__file__).parent))
+from measuring import Table, fair_pymunk, least
+
+from reference_engine.contactsim.engine import ContactSim
 from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Polygon, Revolute
-from validation.engines.pymunk import world as pymunk_world
-from validation.engines.pymunk.adapter import SETTINGS, Pymunk
-from validation.running.kernel_cache import use_kernel_cache
+from validation.engines.reference.world import world_of
 
 FAITHFUL_STEP, PYMUNK_STEP = 0.025, 1.0 / 240.0  # s
 FAITHFUL_GAP, PYMUNK_GAP = 0.005, -1e-9  # m between bodies at rest on one another
@@ -130,30 +132,24 @@ CASES = (
 
 def faithful_seconds(scene: PlanarScene) -> float:
     """Wall time of the whole duration."""
-    from reference_engine.contactsim.engine import ContactSim
-    from validation.engines.reference.world import world_of
-
-    sim = ContactSim(world_of(scene))
-    steps = round(scene.duration / FAITHFUL_STEP)
-    began = time.perf_counter()
-    for _ in range(steps):
-        sim.advance(FAITHFUL_STEP)
-    return time.perf_counter() - began
+    return stepping_time(ContactSim(world_of(scene)).advance, FAITHFUL_STEP, scene.duration)
 
 
 def pymunk_seconds(scene: PlanarScene) -> float:
-    defaults = {name: setting.default for name, setting in SETTINGS.items()}
-    world = pymunk_world.World(scene, PYMUNK_STEP, {**defaults, **Pymunk().profile("fair", scene, PYMUNK_STEP)})
-    steps, step, space = round(scene.duration / PYMUNK_STEP), PYMUNK_STEP, world.space
-    began = time.perf_counter()
-    for _ in range(steps):
-        space.step(step)
-    return time.perf_counter() - began
+    return stepping_time(fair_pymunk(scene, PYMUNK_STEP).space.step, PYMUNK_STEP, scene.duration)
+
+
+def stepping_time(step: Callable[[float], object], dt: float, duration: float) -> float:
+    def steps() -> None:
+        for _ in range(round(duration / dt)):
+            step(dt)
+
+    return least(1, steps)[0]
 
 
 def main() -> int:
-    use_kernel_cache()  # before numba is imported: it asks once where
-    print(f"{'ms a simulated second':24} {'faithful':>9} {'pymunk':>9} {'ratio':>6} {'target':>6} {'original':>9}")
+    figures = ("faithful:>9.2f", "pymunk:>9.2f", "ratio:>6.2f", "target:>6", "original:>9")
+    table = Table("ms a simulated second:24", *figures)
     short = []
     for case in CASES:
         scenes = case.scene(FAITHFUL_GAP), case.scene(PYMUNK_GAP)
@@ -163,7 +159,7 @@ def main() -> int:
             times.append((faithful_seconds(scenes[0]), pymunk_seconds(scenes[1])))
         mine, other = (1e3 * min(column) / scenes[0].duration for column in zip(*times))
         ratio, target = mine / other, TARGETS.get(case.name)
-        print(f"{case.name:24} {mine:9.2f} {other:9.2f} {ratio:6.2f} {target or '':>6} {case.original:>9}", flush=True)
+        table.row(case.name, mine, other, ratio, target, case.original)
         if target:
             short += [f"{case.name} {ratio:.2f} of at most {target:g}"] if ratio > target else []
     print(f"faithful mode over pymunk: {'; '.join(short) or 'within the targets'} (block 1, 10-stack 3)")

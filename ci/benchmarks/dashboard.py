@@ -130,19 +130,9 @@ def run_row(run: dict[str, Any], number: int) -> dict[str, Any]:
 def case_rows(first: dict[str, dict[str, Any]], histories: list[History]) -> Iterator[dict[str, Any]]:
     for run in range(RUNS):
         for h in histories:
-            row = first[h.engine]
-            changes = {"id": h.case(run), "run_id": run + 1, "key": f"{h.identity}-0", "identity_key": h.identity}
-            yield (
-                row
-                | changes
-                | {
-                    "label": h.scenario,
-                    "given": h.parameters,
-                    "parameters": h.parameters,
-                    "trajectory_hash": f"{run}",
-                    "headline": "penetration_mean",
-                }
-            )
+            row = first[h.engine] | {"id": h.case(run), "run_id": run + 1, "trajectory_hash": f"{run}"}
+            row |= {"key": f"{h.identity}-0", "identity_key": h.identity, "label": h.scenario}
+            yield row | {"given": h.parameters, "parameters": h.parameters, "headline": "penetration_mean"}
 
 
 NAMES = (
@@ -155,17 +145,9 @@ def measurement_rows(histories: list[History]) -> Iterator[dict[str, Any]]:
     for run in range(RUNS):
         for h in histories:
             for k, value in enumerate(h.values[run].tolist()):
-                noise = "timing" if k == 0 else "tolerance"
-                yield {
-                    "case_id": h.case(run),
-                    "metric": NAMES[k],
-                    "position": k,
-                    "value": value,
-                    "unit": "s" if k == 0 else "m",
-                    "better": "lower",
-                    "noise": noise,
-                    "resolution": None,
-                }
+                row = {"case_id": h.case(run), "metric": NAMES[k], "position": k, "value": value, "resolution": None}
+                unit, noise = ("m", "tolerance") if k else ("s", "timing")
+                yield row | {"unit": unit, "better": "lower", "noise": noise}
 
 
 def acceptances(histories: list[History]) -> Iterator[tuple[int, History, int, int]]:

@@ -35,11 +35,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[2])]
-from mechanism_inputs import Recorded, split
+from mechanism_inputs import Array, Recorded, split
 from recorded_cases import Case, CaseError, Compared, Part, compare, short, solve_folder
 from recorded_mechanisms import ANGLES, recorded
 
@@ -47,7 +46,6 @@ from reference_engine.multibody.mechanism import Mechanism
 from reference_engine.multibody.motion import MechanismMotion, mechanism_at
 from reference_engine.multibody.simulate import simulate_mechanism
 
-Array = NDArray[np.float64]
 OWN = Path(__file__).parent / "data" / "joints"
 PERIOD, GAP, DRIFT = 1e-10, 1e-10, 1e-8
 RATES = 1e-7  # of Andrews' rates, which are published less exactly than his angles
@@ -76,18 +74,16 @@ class Table:
 
 
 def tables(data: Case, case: Recorded) -> Iterator[Table]:
-    vectors = {"y": case.columns, "states": case.columns, "q": case.columns, "y_end": case.columns,
-               "q_end": case.columns, "end": case.columns, "angles": case.columns, "end_angles": case.columns,
-               **case.vectors}  # fmt: skip
+    vectors = dict.fromkeys(("y", "states", "q", "y_end", "q_end", "end", "angles", "end_angles"), case.columns)
+    vectors |= case.vectors
     inputs = data.get("inputs") or {}
     at = data.get("t", data.get("times", data.get("t_end", inputs.get("t_end", inputs.get("t")))))
     if at is None and set(ANGLES) <= set(case.columns):
         at = 0.03  # s, where Andrews' angles are published
     alone = own_columns(data, case)
     if alone and isinstance(at, list):
-        yield Table(
-            ", ".join(alone), seconds("t", at), transposed(data, alone, len(at)), alone, limits_of(data, case, len(at))
-        )
+        rows, limits = transposed(data, alone, len(at)), limits_of(data, case, len(at))
+        yield Table(", ".join(alone), seconds("t", at), rows, alone, limits)
     for key, table in data.items():
         if key in alone:
             continue

@@ -66,6 +66,15 @@ def accepted(result: Result) -> Baseline:
     return Baseline(number=1, result=result, branch="", who="", when=now, reason="benchmark", scope="benchmark")
 
 
+def fair_pymunk(scene: Any, dt: float) -> Any:
+    """The scene's world in pymunk, with its fair settings."""
+    from validation.engines.pymunk.adapter import SETTINGS, Pymunk
+    from validation.engines.pymunk.world import World
+
+    defaults = {name: setting.default for name, setting in SETTINGS.items()}
+    return World(scene, dt, defaults | Pymunk().profile("fair", scene, dt))
+
+
 def pyplot() -> Any:
     """matplotlib's, without a screen; the same picture is the same file if it is saved as `save` does."""
     import matplotlib

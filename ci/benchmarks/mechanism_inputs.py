@@ -160,6 +160,13 @@ def order_of(inputs: Inputs, n: int) -> tuple[str, ...]:
     return (*(f"th{i}" for i in range(1, n + 1)), *(f"w{i}" for i in range(1, n + 1)))
 
 
+def known_column(known: dict[str, Array], column: str, names: str = "") -> Array:
+    """Of those that are known, which the names describe where they are not enough. Raises CaseError."""
+    if column not in known:
+        raise CaseError(f"column {column!r}: known are {names or ', '.join(known)}")
+    return known[column]
+
+
 def split(column: str, n: int) -> tuple[str, int]:
     """("th", 0) of th1: the kind and the link, the last where none is said."""
     found = re.fullmatch(r"(theta|th|phi|q|omega|w|thetadot|x|y|vx|vy)_?(\d*)", column.lower())

@@ -17,10 +17,13 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.append(str(Path(__file__).parent))
+from measuring import Table, accepted
 
 from scenarios.catalogue import canonical_suite
 from scenarios.scenario import Scenario
@@ -30,10 +33,8 @@ from validation.judging.judge import judge
 from validation.judging.verdict import Verdict, worst_first
 from validation.records.case import Result
 from validation.report.sentences import describe_change, reason_of
-from validation.running.kernel_cache import use_kernel_cache
 from validation.running.processes.pool import Pool
 from validation.running.runner import Limits, Plan, Request, execute, plan_cases
-from validation.store import Baseline
 
 FALSE_ALARM_TARGET = 0.01  # of the pairs
 STARTS = (101, 102, 103)  # seeds; 0 is the start as it stands
@@ -101,7 +102,6 @@ def perturbed(scenario: Scenario, size: float, seed: int) -> Scenario:
 
 
 def main() -> int:
-    use_kernel_cache()
     present = set(present_engines())
     suite = [s for s in canonical_suite() if s.scene.duration * len(s.scene.bodies) <= WEIGHT]
     laws = {scenario.label: scenario.laws for scenario in suite}
@@ -110,7 +110,7 @@ def main() -> int:
     pairs = 0
     with Pool() as pool:
         unchanged: dict[str, Results] = {}
-        print(f"{'engine':12} {'cases':>6} {'pairs':>6} {'worse':>6} {'different':>10}")
+        table = Table("engine:12", "cases:>6", "pairs:>6", "worse:>6", "different:>10")
         for engine in sorted({*PERTURBED, *(s.engine for s in SEEDED)} & present):
             plans = planned(pool, suite, engine)
             unchanged[engine] = run(pool, plans)
@@ -128,11 +128,12 @@ def main() -> int:
                 pairs += len(verdicts)
                 alarms += [verdict for verdict in verdicts if verdict.worse]
                 words = Counter("worse" if verdict.worse else verdict.word for verdict in verdicts)
-                print(f"{engine:12} {len(plans):6} {len(verdicts):6} {words['worse']:6} {words['different']:10}")
+                table.row(engine, len(plans), len(verdicts), words["worse"], words["different"])
         for (label, engine, metric), count in Counter(map(described, alarms)).most_common(10):
             print(f"  false alarm: {label} × {engine}: {metric or 'outcome'}, {count} pairs")
 
-        print(f"\n{'seeded change':42} {'worse':>5} {'different':>9}   the most telling")
+        print()
+        table = Table("seeded change:42", "worse:>5", "different:>9", "  the most telling:1")
         for seeded in SEEDED:
             if seeded.engine not in present:
                 continue
@@ -151,7 +152,7 @@ def main() -> int:
             different = sum(verdict.word == "different" for _, verdict in judged)
             if not worse:
                 unheard.append(seeded.what)
-            print(f"{seeded.engine + ' ' + seeded.what:42} {worse:5} {different:9}   {most_telling(judged)}")
+            table.row(f"{seeded.engine} {seeded.what}", worse, different, "  " + most_telling(judged))
     rate = len(alarms) / max(1, pairs)
     heard = f"{len(SEEDED) - len(unheard)} of {len(SEEDED)} seeded changes found (target: all)"
     print(f"false alarms {100 * rate:.2f} % of {pairs} pairs (target {100 * FALSE_ALARM_TARGET:g} %), {heard}")
@@ -168,12 +169,6 @@ def run(pool: Pool, plans: Sequence[Plan]) -> Results:
     results: Results = {}
     execute(pool, plans, Limits(), lambda result: results.update({result.case.label: result}))
     return results
-
-
-def accepted(result: Result) -> Baseline:
-    return Baseline(
-        number=1, result=result, branch="", who="", when=datetime.now(UTC), reason="benchmark", scope="benchmark"
-    )
 
 
 def described(verdict: Verdict) -> tuple[str, str, str]:

@@ -18,17 +18,18 @@ from __future__ import annotations
 
 import math
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pymunk
 
+sys.path.append(str(Path(__file__).parent))
+from measuring import Table, fair_pymunk, least
+
+from reference_engine.contactsim.engine import ContactSim
 from scenarios.scene import Disc, HalfPlane, PlanarBody, PlanarScene, Polygon
-from validation.engines.pymunk import world as pymunk_world
-from validation.engines.pymunk.adapter import SETTINGS, Pymunk
-from validation.running.kernel_cache import use_kernel_cache
+from validation.engines.reference.world import world_of
 
 SIZES = (5, 10, 20, 50, 100, 200)
 FAITHFUL_STEP, PYMUNK_STEP = 0.025, 1.0 / 240.0  # s
@@ -71,8 +72,7 @@ def bin_of(count: int) -> PlanarScene:
 
 def settled(scene: PlanarScene) -> tuple[PlanarScene, pymunk.Space]:
     """The pile at rest, as a scene and in pymunk."""
-    defaults = {name: setting.default for name, setting in SETTINGS.items()}
-    world = pymunk_world.World(scene, PYMUNK_STEP, {**defaults, **Pymunk().profile("fair", scene, PYMUNK_STEP)})
+    world = fair_pymunk(scene, PYMUNK_STEP)
     space = world.space
     for shape in space.shapes:
         assert isinstance(shape, pymunk.Circle | pymunk.Poly)
@@ -89,24 +89,15 @@ def settled(scene: PlanarScene) -> tuple[PlanarScene, pymunk.Space]:
 
 
 def growth(count: int) -> Growth:
-    from reference_engine.contactsim.engine import ContactSim
-    from validation.engines.reference.world import world_of
-
     scene, space = settled(bin_of(count))
     sim = ContactSim(world_of(scene))
     contacts = int((sim.contact_forces().force > 0.0).sum())
     mine: list[float] = []
     other: list[float] = []
     while len(mine) < STEPS or sum(mine) + sum(other) < LEAST_TIME:
-        mine.append(seconds(sim.advance, FAITHFUL_STEP))
-        other += [seconds(space.step, PYMUNK_STEP) for _ in range(round(FAITHFUL_STEP / PYMUNK_STEP))]
+        mine.append(least(1, sim.advance, FAITHFUL_STEP)[0])
+        other += [least(1, space.step, PYMUNK_STEP)[0] for _ in range(round(FAITHFUL_STEP / PYMUNK_STEP))]
     return Growth(count, contacts, min(mine), min(other))
-
-
-def seconds(step: Callable[[float], object], dt: float) -> float:
-    began = time.perf_counter()
-    step(dt)
-    return time.perf_counter() - began
 
 
 def exponent(sizes: list[int], times: list[float]) -> float:
@@ -117,17 +108,13 @@ def main(arguments: list[str]) -> int:
     if not all(word.isdigit() and int(word) > 0 for word in arguments):
         print(f"BODIES: {' '.join(arguments)!r} are not all whole numbers above 0", file=sys.stderr)
         return 2
-    use_kernel_cache()  # before numba is imported: it asks once where
     growth(3)  # compiles what is not kept yet
-    print(f"{'bodies':>6} {'contacts':>8} {'faithful ms/step':>16} {'pymunk ms/step':>14} {'ratio':>7}")
+    table = Table("bodies:>6", "contacts:>8", "faithful ms/step:>16.3f", "pymunk ms/step:>14.4f", "ratio:>7.1f")
     rows = []
     for count in [int(word) for word in arguments] or SIZES:
         row = growth(count)
         rows.append(row)
-        print(
-            f"{count:6} {row.contacts:8} {1e3 * row.faithful:16.3f} {1e3 * row.pymunk:14.4f} {row.ratio:7.1f}",
-            flush=True,
-        )
+        table.row(count, row.contacts, 1e3 * row.faithful, 1e3 * row.pymunk, row.ratio)
     if len(rows) < 2:
         return 0
     found = {}

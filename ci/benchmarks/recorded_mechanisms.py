@@ -11,8 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from mechanism_inputs import NUMBER, WAYS, Inputs, Recorded, finite, order_of, split, start_of
-from numpy.typing import NDArray
+from mechanism_inputs import NUMBER, WAYS, Array, Inputs, Recorded, finite, known_column, order_of, split, start_of
 from recorded_cases import Case, CaseError
 
 from reference_engine.multibody.joints import Distance, Rolling, ball, revolute
@@ -32,8 +31,6 @@ from tests.reference_engine.multibody.classics import (
 )
 from tests.reference_engine.multibody.space_linkages import GOVERNOR, bricard, flyball_governor
 
-Array = NDArray[np.float64]
-Read = Callable[[MechanismMotion, str], Array]
 ANDREWS_ANGLES = 1e-8
 FOREIGN = re.compile(r"ladder|cardan|hooke|geneva|gear|cart|crane|wheel|plank|\ba0[6-9]")
 
@@ -147,9 +144,7 @@ def falling(inputs: Inputs) -> Recorded:
     def read(motion: MechanismMotion, column: str) -> Array:
         angle, spin = math.pi - motion.orientation[:, 0], -motion.spin[:, 0]
         known = {"cos": np.cos(angle), "w": spin, "w1": spin, "th": angle, "th1": angle, "theta": angle}
-        if column not in known:
-            raise CaseError(f"column {column!r}: known are th, w")
-        return known[column]
+        return known_column(known, column, "th, w")
 
     return Recorded(mechanism=mechanism, read=read, columns=("th1", "w1"), turning=True, falls="cos",
                     moment=math.sqrt(L / g))  # fmt: skip
@@ -219,9 +214,7 @@ def windows(inputs: Inputs) -> Recorded:
     def read(motion: MechanismMotion, column: str) -> Array:
         angle, spin = motion.orientation[:, 0], motion.spin[:, 0]
         known = {"th": angle, "th1": angle, "w": spin, "w1": spin, "x": L * np.cos(angle), "y": L * np.sin(angle)}
-        if column not in known:
-            raise CaseError(f"column {column!r}: known are {', '.join(known)}, of the first crank and its end B0")
-        return known[column]
+        return known_column(known, column, f"{', '.join(known)}, of the first crank and its end B0")
 
     columns = order_of(inputs, 1) if inputs.order else ("x", "y")
     return Recorded(mechanism=mechanism, read=read, columns=columns, vectors={"B0": ("x", "y")}, turning=True)
@@ -283,9 +276,7 @@ def top(inputs: Inputs) -> Recorded:
     def read(motion: MechanismMotion, column: str) -> Array:
         along, rate = motion.position[:, 0] / arm, motion.velocity[:, 0, 2] / arm
         known = dict(zip(XYZ, along.T)) | {"rate": rate, "u": along[:, 2], "theta": np.arccos(along[:, 2])}
-        if column not in known:
-            raise CaseError(f"column {column!r}: known are x, y, z of the axis, theta, u")
-        return known[column]
+        return known_column(known, column, "x, y, z of the axis, theta, u")
 
     return Recorded(mechanism=mechanism, read=read, columns=XYZ, vectors={"axis": XYZ}, height="rate",
                     moment=0.25 * A / (C * abs(total)) if total else math.sqrt(A / (m * g * arm)))  # fmt: skip
@@ -301,9 +292,7 @@ def free_body(inputs: Inputs) -> Recorded:
         q = motion.orientation[:, 0]
         own = np.einsum("sij,si->sj", matrices(q), motion.spin[:, 0])
         known = dict(zip(("w1", "w2", "w3"), own.T)) | dict(zip(("qw", "qx", "qy", "qz"), q.T))
-        if column not in known:
-            raise CaseError(f"column {column!r}: known are {', '.join(known)}")
-        return known[column]
+        return known_column(known, column)
 
     spins, turned = ("w1", "w2", "w3"), ("qw", "qx", "qy", "qz")
     return Recorded(
@@ -337,9 +326,7 @@ def bowl(inputs: Inputs) -> Recorded:
 
     def read(motion: MechanismMotion, column: str) -> Array:
         known = dict(zip(XYZ, motion.position[:, 0].T / L)) | {"rate": motion.velocity[:, 0, 2]}
-        if column not in known:
-            raise CaseError(f"column {column!r}: known are x, y, z of the way to the ball, of length 1")
-        return known[column]
+        return known_column(known, column, "x, y, z of the way to the ball, of length 1")
 
     return Recorded(mechanism=mechanism, read=read, columns=XYZ, vectors={"e": XYZ}, ways=ways, height="rate",
                     moment=0.3 * math.sqrt(L / g))  # fmt: skip
@@ -374,9 +361,7 @@ def governor(inputs: Inputs) -> Recorded:
         height = motion.position[:, 3, 2]
         known = {"z": height, "h": height, "height": height, "alpha": np.arcsin(over / arm),
                  "psi": np.arctan2(apart[:, 1], apart[:, 0]), "w": motion.spin[:, 0, 2]}  # fmt: skip
-        if column.lower() not in known:
-            raise CaseError(f"column {column!r}: known are {', '.join(known)}")
-        return known[column.lower()]
+        return known_column(known, column.lower())
 
     mechanism = flyball_governor()
     return Recorded(mechanism=mechanism, read=read, columns=("z",), ways=WAYS[:1])

@@ -26,10 +26,13 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+
+sys.path += [str(Path(__file__).parent), str(Path(__file__).parent / "data")]
+from measuring import accepted
+from seeded_changes import PLANTED, Planted
 
 from scenarios.catalogue import scenario_of
 from scenarios.scene import write_scene
@@ -41,17 +44,12 @@ from validation.judging.policy import ENSEMBLE_JUDGES
 from validation.judging.verdict import FLOOR, Verdict
 from validation.records.case import Result
 from validation.records.measurement import Measurement
-from validation.records.stored import Baseline
 from validation.records.trajectory import PlanarTrajectory, Trajectory
 from validation.report.sentences import describe_difference
 from validation.running.ensembles import Starts, run_ensembles
-from validation.running.kernel_cache import use_kernel_cache
 from validation.running.processes.pool import Pool
 from validation.running.runner import Limits, Plan, Request, execute, measure_motions, plan_cases
 from validation.running.starts import floors
-
-sys.path.append(str(Path(__file__).parent / "data"))
-from seeded_changes import PLANTED, Planted
 
 WORSE = 1.1  # times
 POWER, FALSE = 0.95, 1 / 200
@@ -175,11 +173,8 @@ def judged(old: Side, new: Side, divergence: Divergence) -> Verdict:
     evidence = None
     if old.ensemble and new.ensemble:
         evidence = settled({0: compare(old.ensemble, new.ensemble)}).get(0)
-    accepted = Baseline(
-        number=1, result=old.result, branch="", who="", when=datetime.now(UTC), reason="benchmark", scope="benchmark"
-    )
     result = replace(new.result, trajectory_hash="")
-    return judge(accepted, result, new.plan.scenario.laws, divergence, evidence)
+    return judge(accepted(old.result), result, new.plan.scenario.laws, divergence, evidence)
 
 
 def named(verdict: Verdict) -> list[str]:
@@ -247,7 +242,6 @@ def main() -> int:
     words.add_argument("--no-pairs", action="store_true")
     words.add_argument("--json", type=Path, help="a file for the rows and the pairs, as ci/record.py reads them")
     given = words.parse_args()
-    use_kernel_cache()
     rows = [p for p in PLANTED if p.engine in present_engines() and given.only in f"{p.name} {p.engine} {p.case}"]
     before: dict[Key, Side] = {}
     caught = worse = placed = 0

@@ -11,7 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from validation.running.kernel_cache import use_kernel_cache
+sys.path.append(str(Path(__file__).parent))
+from measuring import Table
+
 from validation.running.options import Options
 from validation.running.runner import Limits
 from validation.running.session import run_session
@@ -22,19 +24,16 @@ OVERHEAD_TARGET = 20.0  # ms a simulated case
 
 
 def main() -> int:
-    use_kernel_cache()
     options = Options(limits=Limits(workers=2))
     with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "suite.db") as store:
         cold = run_session(store, options, "suite_time").totals
         session = run_session(store, options, "suite_time")
     warm = session.totals
-    by_engine: dict[str, list[float]] = {}
-    for result in session.results:
-        if result.step_count:
-            by_engine.setdefault(result.case.engine_label, []).append(result.stepping_time)
-    print(f"{'engine':12} {'simulated':>9} {'stepping s':>10}")
-    for engine, seconds in by_engine.items():
-        print(f"{engine:12} {len(seconds):9} {sum(seconds):10.1f}")
+    table = Table("engine:12", "simulated:>9", "stepping s:>10.1f")
+    stepped = [result for result in session.results if result.step_count]
+    for engine in dict.fromkeys(result.case.engine_label for result in stepped):
+        seconds = [result.stepping_time for result in stepped if result.case.engine_label == engine]
+        table.row(engine, len(seconds), sum(seconds))
     print(f"first run {cold.wall:.1f} s; slowest case {warm.slowest[0]}, {warm.slowest[1]:.2f} s")
     overhead = 1e3 * warm.overhead
     print(

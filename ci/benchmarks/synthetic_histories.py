@@ -13,9 +13,12 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+
+sys.path.append(str(Path(__file__).parent))
+from measuring import Array
 
 from validation.judging.evidence.change_points import Floor, course, newest_step, split_evidence
 from validation.judging.policy import EVIDENCE, WINDOW
@@ -28,8 +31,6 @@ DETECTED_WITHIN, PLACED_AFTER, PLACED_WITHIN = 15, 30, 3  # commits
 TARGETS = {"detected": 0.90, "placed": 0.85, "drift": 0.90}
 FLOOR = Floor(absolute=1e-9)
 PROJECT = 100 * 2000  # values a year: a hundred noisy metrics at 2,000 commits
-
-Array = NDArray[np.float64]
 
 
 @dataclass

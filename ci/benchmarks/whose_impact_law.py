@@ -10,10 +10,13 @@ reference engine is asked by every law that it can be, and must obey. Exit statu
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+
+sys.path.append(str(Path(__file__).parent))
+from measuring import Array
 
 from scenarios import mass
 from scenarios.catalogue import scenario_of
@@ -22,8 +25,6 @@ from scenarios.scenario import ParameterError, Scenario
 from scenarios.scene import ImpactLaw
 from validation.engines import engine_of, load_engine, present_engines
 from validation.engines.engine import resolve_settings
-
-Array = NDArray[np.float64]
 
 STEP = 1.0 / 2000.0  # s
 AGREE = 1e-9  # m/s: laws that are nearer to one another say the same
