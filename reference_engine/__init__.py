@@ -27,14 +27,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what a type checker sees of the table below
-    from reference_engine.compliant.materials import Material, Materials, PairLaw
     from reference_engine.compliant.simulate import (
         CompliantMotion,
         CompliantSettings,
         ContactEvents,
         simulate_compliant,
     )
-    from reference_engine.compliant.world import CompliantBody, CompliantWorld
+    from reference_engine.compliant.world import CompliantBody, CompliantWorld, Material, Materials, PairLaw
     from reference_engine.contact_problems.cone_problem import ConeProblem
     from reference_engine.contact_problems.cone_solve import ConeSolution, solve_cones
     from reference_engine.contact_problems.contact_forces import Solution, contact_forces
@@ -70,15 +69,22 @@ if TYPE_CHECKING:  # what a type checker sees of the table below
     from reference_engine.multibody.rolling import Rolling
     from reference_engine.multibody.simulate import simulate_mechanism
     from reference_engine.multibody.winding import Winding
-    from reference_engine.planar.motion import LocatedMotion
-    from reference_engine.planar.settings import Settings
-    from reference_engine.planar.simulate import simulate, simulate_at
-    from reference_engine.planar_model.connectors import Joint, PathEnd, PathJoint, Rope
+    from reference_engine.planar.run import Settings
+    from reference_engine.planar.simulate import LocatedMotion, simulate, simulate_at
+    from reference_engine.planar_model.connectors import Joint, Path, PathEnd, PathJoint, Rope, curve
     from reference_engine.planar_model.forces import Attraction, ConstantForce, Spring, Thruster
     from reference_engine.planar_model.motion import Motion, energy
-    from reference_engine.planar_model.outline import Edge, Outline, polygon_outline, wall
-    from reference_engine.planar_model.path import Path, curve
-    from reference_engine.planar_model.shape import Bowl, Disc, HalfPlane, Polygon, box
+    from reference_engine.planar_model.shape import (
+        Bowl,
+        Disc,
+        Edge,
+        HalfPlane,
+        Outline,
+        Polygon,
+        box,
+        polygon_outline,
+        wall,
+    )
     from reference_engine.planar_model.world import Body, World
     from reference_engine.spatial.flights import FlightError, FlightMotion, Flyer, simulate_flights
 
@@ -89,15 +95,13 @@ _HOME = {
     for module, names in (
         ("planar_model.world", "Body World"),
         ("planar_model.shape", "box Disc Polygon HalfPlane Bowl"),
-        ("planar.simulate", "simulate simulate_at"),
+        ("planar.simulate", "simulate simulate_at LocatedMotion"),
         ("planar_model.motion", "Motion energy"),
-        ("planar.motion", "LocatedMotion"),
-        ("planar.settings", "Settings"),
+        ("planar.run", "Settings"),
         ("contactsim.simulate", "faithful_simulate faithful_samples"),
         ("contactsim.settings", "FaithfulSettings"),
-        ("planar_model.outline", "Outline Edge polygon_outline wall"),
-        ("planar_model.connectors", "Joint Rope PathJoint PathEnd"),
-        ("planar_model.path", "Path curve"),
+        ("planar_model.shape", "Outline Edge polygon_outline wall"),
+        ("planar_model.connectors", "Joint Rope PathJoint PathEnd Path curve"),
         ("planar_model.forces", "Spring Thruster ConstantForce Attraction"),
         ("contact_problems.contact_forces", "contact_forces Solution"),
         ("contact_problems.friction_forces", "friction_forces FrictionSolution"),
@@ -125,8 +129,7 @@ _HOME = {
         ("multibody.driven", "Drive"),
         ("multibody.winding", "Winding"),
         ("multibody.link_impact", "link_impact LinkImpact"),
-        ("compliant.world", "CompliantWorld CompliantBody"),
-        ("compliant.materials", "Material PairLaw Materials"),
+        ("compliant.world", "CompliantWorld CompliantBody Material PairLaw Materials"),
         ("compliant.simulate", "simulate_compliant CompliantMotion ContactEvents CompliantSettings"),
         ("contact_problems.cone_problem", "ConeProblem"),
         ("contact_problems.cone_solve", "solve_cones ConeSolution"),

@@ -1,10 +1,11 @@
-"""The tables of DOP853, its stages, dense output and step control; what is integrated is the caller's.
+"""A step of DOP853, its dense output and step control; what is integrated is the caller's.
 
 Hairer, Norsett & Wanner 1993, Solving Ordinary Differential Equations I, sec. II.5 and II.6: order 8 with an error
 estimate from orders 5 and 3, dense output of order 7. The coefficients are those that scipy carries.
 """
 
 from math import comb
+from typing import Any
 
 import numpy as np
 from scipy.integrate._ivp import dop853_coefficients as dop853
@@ -99,6 +100,35 @@ def write_dense(K, y, y_out, h, free, F):
             for s in range(D_FIRST[k], D_FIRST[k + 1]):
                 total += D[s] * K[D_COLUMN[s], c]
             F[3 + k, c] = h * total
+
+
+def steps_of(rate: Any) -> tuple[Any, Any]:
+    """(attempt, complete), kernels for y' = rate(run, time, y, rate_out): a step of h seconds, and its dense output.
+
+    work: has the rates `stages` (16, n), the first of which is there already, `dense` (7, n), and `state` (n,), where
+    rates are asked for.
+    """
+
+    @kernel
+    def attempt(run, work, free, time, y, h, tolerance, floor, y_out):
+        """Returns the error in units of tolerance (floor + |y|)."""
+        K = work.stages
+        for s in range(1, STAGES):
+            stage(y, h, s, K, free, work.state)
+            rate(run, time + C[s] * h, work.state, K[s])
+        stage(y, h, STAGES, K, free, y_out)
+        rate(run, time + h, y_out, K[STAGES])
+        return error_of(K, y, h, free, tolerance, floor)
+
+    @kernel
+    def complete(run, work, free, time, y, h, y_out):
+        K = work.stages
+        for s in range(STAGES + 1, 16):
+            stage(y, h, s, K, free, work.state)
+            rate(run, time + C[s] * h, work.state, K[s])
+        write_dense(K, y, y_out, h, free, work.dense)
+
+    return attempt, complete
 
 
 @kernel

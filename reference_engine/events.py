@@ -1,19 +1,17 @@
 """Motion with events: step, look in the step for what ends it, resolve that, go on.
 
-What moves is a client's own. It gives segments of smooth motion, each with a dense output and the first event in it,
-and says what an event does; `follow` keeps the order of time. Two ways to find an event on a segment are here:
+What moves is a client's own. `event_loop` keeps the order of time: of steps, of what ends them, of the times that are
+asked for. Compiled clients (`planar/event_loop.py`, `compliant/event_loop.py`) make a kernel of it and write on arrays;
+those in Python give `Segment`s of smooth motion to `follow`. Ways to find an event on a segment:
 
 - `first_fall`: guards of any kind, looked at through the dense output; the first that falls below 0.
 - `first_zero`: a gap whose rate falls no faster than a bound (conservative advancement: Mirtich 1996); to be repeated.
-
-The compiled loops, `planar/event_loop.py` and `compliant/event_loop.py`, go the same way with what they know of their
-guards; `doubled` gives their logs more space.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -29,6 +27,13 @@ Log = TypeVar("Log")
 Guards = Callable[[float, Array], Array]
 """Time [s] and state -> (G,) numbers, each above 0 as long as nothing happens."""
 
+# First columns of `now` [s]: of the state; of the step to be tried; at the end of the step that was made; its length
+TIME, STEP, REACHED, LENGTH = range(4)
+# First columns of `counters`: what is next; samples shown and asked for; 1: the step ends in an event; steps accepted
+PHASE, SHOWN, ASKED, EVENT, STEPS = range(5)
+RESOLVES, STEPS_ON, SHOWS = range(3)  # PHASE
+GOES_ON, DONE, FULL = (np.int64(k) for k in range(3))  # what a client's functions return; above: a client's own
+
 DEEPEST = 20  # halvings of a step that is looked through
 NODES, FINE = np.linspace(0.0, 1.0, 5), np.linspace(0.0, 1.0, 33)  # of a step: where guards are asked, and interpolated
 QUARTIC = mul(np.vander(FINE, 5), inverse(np.vander(NODES, 5)))  # (33, 5) through all nodes,
@@ -37,6 +42,57 @@ PARABOLA[:, ::2] = mul(np.vander(FINE, 3), inverse(np.vander(NODES[::2], 3)))
 OFF = np.abs(np.prod(FINE[:, None] - NODES, axis=1))  # how an interpolant's error is spread, 1 at most
 OFF /= OFF.max()
 TRUST = 0.5  # of what the two differ by is the quartic off, at most
+
+
+def event_loop(step: Any, accept: Any, resolve: Any, sample: Any, has_space: Any, *, samples_first: bool) -> Any:
+    """The loop of a client, to be called or compiled: goes on to the last sample, and returns a status.
+
+    run: `loop.now` and `loop.counters` with the columns above, zeroed, `log.grid` (S,) s; the rest is the client's.
+    resolve(run)        what happens at TIME, also at the start; GOES_ON: call again, DONE: time goes on
+    step(run)           one step on from TIME, or its part up to an event: REACHED, LENGTH, EVENT
+    sample(run, time)   the state within the step, or at its end
+    accept(run)         the state is the one at the end of the step, if it has a length: TIME is there now
+    has_space(run)      for what any of these may write; else the loop returns FULL, and is to be called again
+
+    A sample at an event is behind it, or with `samples_first` before it.
+    """
+
+    def go_on(run: Any) -> Any:
+        now, count, grid = run.loop.now, run.loop.counters, run.log.grid
+        while True:
+            status = GOES_ON
+            if not has_space(run):
+                return FULL
+            if count[PHASE] == RESOLVES:
+                status = resolve(run)
+                if status == DONE:
+                    now[REACHED], now[LENGTH], count[PHASE], status = now[TIME], 0.0, SHOWS, GOES_ON
+            elif count[PHASE] == STEPS_ON:
+                if count[SHOWN] == count[ASKED]:
+                    return DONE
+                status = step(run)
+                if status == GOES_ON:
+                    count[PHASE] = SHOWS
+            elif count[SHOWN] < count[ASKED] and (
+                grid[count[SHOWN]] < now[REACHED]
+                or (grid[count[SHOWN]] == now[REACHED] and (samples_first or now[LENGTH] == 0.0))
+            ):
+                sample(run, grid[count[SHOWN]])
+                count[SHOWN] += 1
+            else:
+                if now[LENGTH] > 0.0:
+                    now[TIME] = now[REACHED]
+                    count[STEPS] += 1
+                status = accept(run)
+                if count[EVENT] == 1:
+                    count[EVENT], count[PHASE] = 0, RESOLVES
+                elif now[LENGTH] == 0.0:
+                    count[PHASE] = STEPS_ON
+                now[LENGTH] = 0.0
+            if status != GOES_ON:
+                return status
+
+    return go_on
 
 
 class Segment(NamedTuple):
@@ -59,17 +115,54 @@ class Client(Protocol):
     def resolve(self, time: float, state: Any) -> Segment:
         """What the event does; of no length, at the event's time."""
 
+    def sample(self, time: float, state: Any) -> None:
+        """The state at a time that is asked for."""
 
-def follow(client: Client, times: Iterable[float]) -> Iterator[Any]:
-    """The states at these times [s], ascending, each after all events up to it."""
-    segment = client.begin()
-    for time in times:
-        while (segment.end if segment.event is None else segment.event) < time or segment.event == time:
-            if segment.event is None:
-                segment = client.step(time)
-            else:
-                segment = client.resolve(segment.event, segment.at(segment.event))
-        yield segment.at(time)
+
+class _Followed:
+    """A client and its segment, as `event_loop` drives it."""
+
+    segment: Segment | None = None
+
+    def __init__(self, client: Client, times: Iterable[float]) -> None:
+        self.client, self.grid = client, np.array(times, np.float64)
+        self.now, self.counters = np.zeros(4), np.zeros(5, np.int64)
+        self.counters[ASKED] = len(self.grid)
+        self.loop = self.log = self
+
+    def step(self) -> Any:
+        self.segment = self.client.step(float(self.grid[self.counters[SHOWN]]))
+        event = self.segment.event
+        self.now[REACHED] = self.segment.end if event is None else event
+        self.now[LENGTH] = self.now[REACHED] - self.now[TIME]
+        self.counters[EVENT] = event is not None and event <= self.grid[-1]
+        return GOES_ON
+
+    def accept(self) -> Any:
+        return GOES_ON
+
+    def resolve(self) -> Any:
+        if self.segment is None:
+            self.segment = self.client.begin()
+        else:
+            time = float(self.now[TIME])
+            self.segment = self.client.resolve(time, self.segment.at(time))
+        self.now[TIME] = self.segment.end
+        return DONE
+
+    def sample(self, time: float) -> None:
+        assert self.segment is not None
+        self.client.sample(float(time), self.segment.at(float(time)))
+
+    def has_space(self) -> bool:
+        return True
+
+    go_on = event_loop(step, accept, resolve, sample, has_space, samples_first=False)
+
+
+def follow(client: Client, times: Iterable[float]) -> None:
+    """Has the client sample its states at these times [s], ascending, each after all events up to it."""
+    _Followed(client, times).go_on()
 
 
 def first_fall(guards: Guards, start: float, before: Array, segment: Segment, least: float) -> float | None:

@@ -97,6 +97,7 @@ def called_by(compiled: Any) -> Iterator[Any]:
         names = function.__code__.co_names
         found = [function.__globals__.get(name) for name in names]
         found += [getattr(module, name, None) for module in found if isinstance(module, ModuleType) for name in names]
+        found += [cell.cell_contents for cell in function.__closure__ or ()]
         for called in found:
             if hasattr(called, "py_func") and called not in seen:
                 seen.add(called)

@@ -6,7 +6,7 @@ kernels of an engine share, put in place at every call and read into registers b
 """
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ctypes import addressof, c_char
 from dataclasses import dataclass, field
 from itertools import chain
@@ -75,6 +75,21 @@ class Structure:
         self.__dict__.update(_numba_type=kind, _table=numbers, _address=numbers.buffer_info()[0])
 
 
+def of_shape(*shape: int | str) -> Any:
+    """A field that is an array; letters stand for sizes."""
+    return field(metadata={"shape": shape})
+
+
+def zeros(kind: Any, sizes: Mapping[str, int], **given: Any) -> Any:
+    """A Structure of this kind: its arrays zero and of these sizes, but for what is given."""
+    empty = {}
+    for name, field_ in kind.__dataclass_fields__.items():
+        if name not in given:
+            shape = [size if isinstance(size, int) else sizes[size] for size in field_.metadata["shape"]]
+            empty[name] = np.zeros(shape, np.int64 if field_.type == NDArray[np.int64] else np.float64)
+    return kind(**empty, **given)
+
+
 def address_of(numbers: Any, flags: int) -> int:
     """Of the first element. `ctypes.data` and `__array_interface__` take ten times as long."""
     if flags & PLAIN == PLAIN:
@@ -99,12 +114,12 @@ class PackedStruct:
     """
 
     def __init__(self, kind: Any, lists: Sequence[Sequence[float]]) -> None:
-        """kind: has in COLUMNS the lengths of rows of its matrices."""
+        """kind: of fields `of_shape`; all rows of a matrix have the length that stands there."""
         empty, words = {}, []
         for (name, field_), numbers in zip(kind.__dataclass_fields__.items(), lists, strict=True):
             whole = field_.type == NDArray[np.int64]
-            columns = kind.COLUMNS.get(name, 0)
-            shape = (len(numbers) // columns, columns) if columns else (len(numbers),)
+            columns = field_.metadata["shape"][1:]
+            shape = (len(numbers) // columns[0], *columns) if columns else (len(numbers),)
             empty[name] = np.zeros(shape, np.int64 if whole else np.float64)
             words.append(f"{len(numbers)}{'q' if whole else 'd'}")
         self.structure, self.block = in_one_block(kind(**empty))

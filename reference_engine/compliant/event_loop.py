@@ -6,20 +6,22 @@ time that its gap needs. Pairs in contact are looked at four times a step at lea
 contact set has changed, the change before it is bracketed, and the step is made again, to its right-hand side.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
 from reference_engine.compiler.kernels import entry, kernel
-from reference_engine.compiler.structure import Structure
 from reference_engine.compliant import layout as col
-from reference_engine.compliant.contacts import contact_arms, measure, note_jumps, pair_gap, rebuild, update_bodies
+from reference_engine.compliant.contacts import (
+    contact_arms,
+    elastic_energy,
+    measure,
+    note_jumps,
+    pair_gap,
+    rebuild,
+    update_bodies,
+)
 from reference_engine.compliant.rates import attempt, contact_force
-from reference_engine.compliant.response import elastic_energy
 from reference_engine.dop853 import dense_state, enclose, next_factor
+from reference_engine.events import event_loop
 
 QUERY_STEP = 0.25  # of a step, at most, between two looks at the pairs in contact
 LEAST_QUERY_STEP = 1e-7  # of a step
@@ -27,13 +29,6 @@ MOST_QUERIES = 2000  # in one step; a step that needs more is made shorter
 HALVINGS = 60
 TRIES = 12  # of a step that ends at an event
 WINDOW = 2000  # steps tried: where more than half of them are refused the equations are not smooth, and time crawls
-
-
-@dataclass(frozen=True, eq=False)
-class LoopState(Structure):
-    y: NDArray[np.float64]  # (n,) the state now
-    now: NDArray[np.float64]  # (3,)
-    counters: NDArray[np.int64]  # (7,)
 
 
 @kernel
@@ -66,11 +61,12 @@ def next_query(model, contact_set, work, h, in_contact):
 
 
 @kernel
-def find_change(model, contact_set, work, y, h, bracket):
-    """Whether the contact set changes within the step; its parts before and after are left in `bracket`.
+def find_change(run, h):
+    """Whether the contact set changes within the step; its parts before and after are left in work.bracket.
 
-    2: not known up to the end, only up to bracket[0].
+    2: not known up to the end, only up to BEFORE.
     """
+    model, contact_set, work, y, bracket = run.model, run.contact_set, run.work, run.loop.y, run.work.bracket
     in_contact = False
     for k in range(model.pair.shape[0]):
         in_contact = in_contact or contact_set.member[k] == 1
@@ -83,19 +79,20 @@ def find_change(model, contact_set, work, y, h, bracket):
         to = min(1.0, at + next_query(model, contact_set, work, h, in_contact))
         dense_state(y, work.dense, to, work.components, work.state)
         if measure(model, contact_set, work, work.state) >= 0.0:
-            bracket[0], bracket[1] = at, to
+            bracket[col.BEFORE], bracket[col.AFTER] = at, to
             return 1
         if to == 1.0:
             return 0
         at = to
-    bracket[0] = at
+    bracket[col.BEFORE] = at
     return 2
 
 
 @kernel
-def narrow(model, contact_set, work, y, bracket):
+def narrow(run):
     """The bracket to round-off, by regula falsi with the Illinois rule, halved where that is slow."""
-    low, high = bracket[0], bracket[1]
+    model, contact_set, work, y, bracket = run.model, run.contact_set, run.work, run.loop.y, run.work.bracket
+    low, high = bracket[col.BEFORE], bracket[col.AFTER]
     dense_state(y, work.dense, high, work.components, work.state)
     f_high = measure(model, contact_set, work, work.state)
     dense_state(y, work.dense, low, work.components, work.state)
@@ -112,18 +109,18 @@ def narrow(model, contact_set, work, y, bracket):
             high, f_high = middle, f
         else:
             low, f_low = middle, f
-    bracket[0], bracket[1] = low, high
+    bracket[col.BEFORE], bracket[col.AFTER] = low, high
 
 
 @kernel
-def end_at_change(model, contact_set, work, loop, h, bracket, tolerance, floor):
+def end_at_change(run, h):
     """Makes the step again so that it ends where the change has just happened; its length, and its error."""
-    narrow(model, contact_set, work, loop.y, bracket)
-    length = bracket[1] * h
+    narrow(run)
+    length = run.work.bracket[col.AFTER] * h
     nudge, error = 4e-16 * length, np.inf
     for _ in range(TRIES):
-        error = attempt(model, contact_set, work, loop.y, length, tolerance, floor)
-        if not error <= 1.0 or measure(model, contact_set, work, work.end) >= 0.0:
+        error = attempt(run, length)
+        if not error <= 1.0 or measure(run.model, run.contact_set, run.work, run.work.end) >= 0.0:
             break
         length += nudge
         nudge *= 4.0
@@ -158,7 +155,7 @@ def longest_step(model, contact_set, work, y):
 
 
 @kernel
-def settle(y, bodies):
+def normalise(y, bodies):
     """Quaternions of unit length."""
     for i in range(bodies):
         at = col.STATE_SIZE * i + col.Q
@@ -168,11 +165,12 @@ def settle(y, bodies):
 
 
 @kernel
-def note_contact(model, contact_set, work, log, loop, y, k):
+def note_contact(run, y, k):
     """What the contact at candidate k, whose gap is in work.found, does in the sample that is being taken."""
+    model, work, log, loop = run.model, run.work, run.log, run.loop
     row, p, contact = loop.counters[col.CONTACTS], model.pair[k, 0], log.contact
     px, py, pz, _, _, _ = contact_arms(work, p, model.pair[k, 1])
-    fx, fy, fz, mx, my, mz, _ = contact_force(model, contact_set, work, y, k)
+    fx, fy, fz, mx, my, mz, _ = contact_force(model, run.contact_set, work, y, k)
     body = work.mpr.body
     log.contact_ids[row, 0], log.contact_ids[row, 1] = loop.counters[col.SAMPLES], k
     contact[row, col.POINT] = px + body[p, 0]
@@ -186,92 +184,95 @@ def note_contact(model, contact_set, work, log, loop, y, k):
 
 
 @kernel
-def has_space(model, contact_set, log, loop, h):
-    """For all events and contacts that a step of h seconds may bring."""
-    counters, candidates, members, sample = loop.counters, model.pair.shape[0], 0, loop.counters[col.SAMPLES]
-    for k in range(candidates):
-        members += contact_set.member[k]
-    while members > 0 and sample < log.time.shape[0] and log.time[sample] <= loop.now[col.TIME] + h:
-        sample += 1
-    need = (sample - counters[col.SAMPLES]) * members
+def has_space(run):
+    """For what one pass of the loop may add."""
+    log, counters, candidates = run.log, run.loop.counters, run.model.pair.shape[0]
     return (
         counters[col.EVENTS] + 2 * candidates <= log.event.shape[0]
-        and counters[col.CONTACTS] + need <= log.contact.shape[0]
+        and counters[col.CONTACTS] + candidates <= log.contact.shape[0]
     )
 
 
 @kernel
-def note_sample(model, contact_set, work, log, loop, y):
+def sample(run, time):
+    """Of the state at this time, in the step or at its end."""
+    model, work, log, loop, y = run.model, run.work, run.log, run.loop, run.loop.y
     row = loop.counters[col.SAMPLES]
+    if loop.now[col.LENGTH] > 0.0:
+        fraction = (time - loop.now[col.TIME]) / loop.now[col.LENGTH]
+        dense_state(y, work.dense, fraction, work.components, work.state)
+        y = work.state
     for c in range(y.shape[0]):
         log.state[row, c] = y[c]
-    settle(log.state[row], model.kind.shape[0])
+    normalise(log.state[row], model.kind.shape[0])
     update_bodies(model, work, y)
     log.energies[row, 0], log.energies[row, 1] = 0.0, loop.now[col.JUMPED]
     for k in range(model.pair.shape[0]):
-        if contact_set.member[k] == 1 and pair_gap(model, work, k):
+        if run.contact_set.member[k] == 1 and pair_gap(model, work, k):
             log.energies[row, 0] += elastic_energy(-work.found[0], model.law[k, col.STIFFNESS])
-            note_contact(model, contact_set, work, log, loop, y, k)
+            note_contact(run, y, k)
     loop.counters[col.SAMPLES] = row + 1
 
 
-@entry
-def advance(model, contact_set, work, log, loop, bracket, most_steps, tolerance, floor):
-    """From the present state until all samples are taken, or the log of events is full, or time stands still."""
-    now, counters, y = loop.now, loop.counters, loop.y
-    bodies, samples = model.kind.shape[0], log.time.shape[0]
-    if counters[col.STEPS] == 0 and counters[col.REFUSED] == 0:
-        status = rebuild(model, contact_set, work, log, loop, y)
-        if status != col.DONE:
+@kernel
+def is_hopeless(run):
+    """TOO_MANY steps, or time CRAWLS; else GOES_ON."""
+    counters = run.loop.counters
+    tried = counters[col.STEPS] + counters[col.REFUSED]
+    if tried > run.rule.most_steps:
+        return col.TOO_MANY
+    if tried - counters[col.WAS_TRIED] >= WINDOW:
+        if counters[col.REFUSED] - counters[col.WAS_REFUSED] > WINDOW // 2:
+            return col.CRAWLS
+        counters[col.WAS_TRIED], counters[col.WAS_REFUSED] = tried, counters[col.REFUSED]
+    return col.GOES_ON
+
+
+@kernel
+def step(run):
+    """One step, or the part of it up to a change of the contact set."""
+    now, counters, grid = run.loop.now, run.loop.counters, run.log.grid
+    while True:
+        status = is_hopeless(run)
+        if status != col.GOES_ON:
             return status
-    while counters[col.SAMPLES] < samples:
-        if counters[col.STEPS] + counters[col.REFUSED] > most_steps:
-            return col.TOO_MANY
-        if counters[col.STEPS] + counters[col.REFUSED] - counters[col.WAS_TRIED] >= WINDOW:
-            if counters[col.REFUSED] - counters[col.WAS_REFUSED] > WINDOW // 2:
-                return col.CRAWLS
-            counters[col.WAS_TRIED], counters[col.WAS_REFUSED] = (
-                counters[col.STEPS] + counters[col.REFUSED],
-                counters[col.REFUSED],
-            )
-        h = min(now[col.STEP], log.time[samples - 1] - now[col.TIME])
-        if not has_space(model, contact_set, log, loop, h):
-            return col.FULL
-        while counters[col.SAMPLES] < samples and log.time[counters[col.SAMPLES]] <= now[col.TIME]:
-            note_sample(model, contact_set, work, log, loop, y)
-        if counters[col.SAMPLES] == samples:
-            break
-        h = min(h, longest_step(model, contact_set, work, y))
-        error, change = attempt(model, contact_set, work, y, h, tolerance, floor), 0
+        h = min(now[col.STEP], grid[grid.shape[0] - 1] - now[col.TIME])
+        h = min(h, longest_step(run.model, run.contact_set, run.work, run.loop.y))
+        error, change = attempt(run, h), 0
         if error <= 1.0:
             now[col.STEP] = h * next_factor(error)
-            change = find_change(model, contact_set, work, y, h, bracket)
+            change = find_change(run, h)
             if change == 2:
-                h *= bracket[0]
-                error = attempt(model, contact_set, work, y, h, tolerance, floor)
-                measure(model, contact_set, work, work.end)
+                h *= run.work.bracket[col.BEFORE]
+                error = attempt(run, h)
+                measure(run.model, run.contact_set, run.work, run.work.end)
             elif change == 1:
-                h, error = end_at_change(model, contact_set, work, loop, h, bracket, tolerance, floor)
-        if not error <= 1.0:
-            now[col.STEP] = h * min(0.9, next_factor(error))
-            counters[col.REFUSED] += 1
-            if now[col.TIME] + now[col.STEP] <= now[col.TIME]:
-                return col.STUCK
-            continue
-        until = now[col.TIME] + h
-        while counters[col.SAMPLES] < samples and log.time[counters[col.SAMPLES]] < until:
-            dense_state(
-                y, work.dense, (log.time[counters[col.SAMPLES]] - now[col.TIME]) / h, work.components, work.state
-            )
-            note_sample(model, contact_set, work, log, loop, work.state)
+                h, error = end_at_change(run, h)
+        if error <= 1.0:
+            now[col.LENGTH], now[col.REACHED] = h, now[col.TIME] + h
+            counters[col.EVENT] = 1 if change == 1 else 0
+            return col.GOES_ON
+        now[col.STEP] = h * min(0.9, next_factor(error))
+        counters[col.REFUSED] += 1
+        if now[col.TIME] + now[col.STEP] <= now[col.TIME]:
+            return col.STUCK
+
+
+@kernel
+def accept(run):
+    y = run.loop.y
+    if run.loop.now[col.LENGTH] > 0.0:
         for c in range(y.shape[0]):
-            y[c] = work.end[c]
-        settle(y, bodies)
-        now[col.TIME] = until
-        counters[col.STEPS] += 1
-        note_jumps(model, contact_set, work, log, loop, y, h)
-        if change == 1:
-            status = rebuild(model, contact_set, work, log, loop, y)
-            if status != col.DONE:
-                return status
-    return col.DONE
+            y[c] = run.work.end[c]
+        normalise(y, run.model.kind.shape[0])
+        note_jumps(run, run.loop.now[col.LENGTH])
+    return col.GOES_ON
+
+
+go_on = kernel(event_loop(step, accept, rebuild, sample, has_space, samples_first=False))
+
+
+@entry
+def advance(run):
+    """From the present state until all samples are taken, or the log is full, or time stands still."""
+    return go_on(run)

@@ -5,20 +5,30 @@ and angular momentum over the greatest moment of inertia (3, rad/s), in world ax
 taken out [J]. A rate has the same candidates.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.compiler.structure import Structure
+from reference_engine.compiler.structure import Structure, of_shape
 from reference_engine.compliant.world import CompliantWorld
 from reference_engine.dense import mul, norm
 from reference_engine.errors import CompliantError
+from reference_engine.events import (  # noqa: F401  # columns and statuses that all loops have, to be named with the others
+    ASKED,
+    DONE,
+    EVENT,
+    FULL,
+    GOES_ON,
+    LENGTH,
+    REACHED,
+    STEP,
+    STEPS,
+    TIME,
+)
 from reference_engine.geometry.corners import corners_and_rims
-from reference_engine.geometry.mpr import MprWork, mpr_work
+from reference_engine.geometry.mpr import MprWork
 from reference_engine.geometry.mpr_proximity import inner_radius
 from reference_engine.geometry.spatial_gap import FIELDS
 from reference_engine.geometry.spatial_shapes import HALF_SPACE, spatial_shapes
@@ -32,11 +42,14 @@ Q, V, SPIN = 3, 7, 10  # where they begin
 # law (P, 7) of a pair
 STIFFNESS, FRICTION, ROLLING, V_SMALL, W_SMALL, RESTITUTION, MOST_DAMPING = range(7)
 APPROACH, DAMPING, COEFFICIENT = range(3)  # touch[:, ...]
-TIME, STEP, JUMPED = range(3)  # now: s, the step to try, J that jumps of a normal have brought
-STEPS, REFUSED, EVENTS, SAMPLES, CONTACTS, WAS_TRIED, WAS_REFUSED = range(7)  # tally; the last two when last looked at
+# Columns of LoopState.now after those of all loops: J that jumps of a normal have brought
+JUMPED, NOW = range(4, 6)
+# and of LoopState.counters: steps refused, rows of logs, steps tried and refused when last looked at
+REFUSED, EVENTS, SAMPLES, CONTACTS, WAS_TRIED, WAS_REFUSED, COUNTERS = range(5, 12)
+BEFORE, AFTER = range(2)  # Work.bracket
 KINDS = ("contact", "separation", "jump")
 MADE, BROKEN, JUMP = range(3)
-DONE, FULL, STUCK, ONE_CENTRE, TOO_MANY, CRAWLS, STANDS = range(7)
+STUCK, ONE_CENTRE, TOO_MANY, CRAWLS, STANDS = range(3, 8)  # what the loop says besides GOES_ON, DONE and FULL
 WHOLE = -1  # for a corner: whole bodies
 # Columns of Log.contact and of Log.event, m but for the normal; then of a contact N and N m,
 POINT, NORMAL, GAP, FORCE, TORQUE, CONTACT_COLUMNS = 0, 3, 6, 7, 10, 13
@@ -76,9 +89,9 @@ class Model(Structure):
 class ContactSet(Structure):
     """Of every place: whether it is in contact, frozen between events, and what was stored when it came to be."""
 
-    member: Ids  # (P,) 0 or 1
-    onset: Array  # (P, 3) approach velocity [m/s], damping coefficient [s/m], coefficient of restitution
-    seen: Array  # (P, 4) gap and normal after the last step
+    member: Ids = of_shape("P")  # 0 or 1
+    onset: Array = of_shape("P", 3)  # approach velocity [m/s], damping coefficient [s/m], coefficient of restitution
+    seen: Array = of_shape("P", 4)  # gap and normal after the last step
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,33 +99,62 @@ class Work(Structure):
     """Scratch; n numbers in a state."""
 
     mpr: MprWork
-    position: Array  # (B, 3)
-    orientation: Array  # (B, 4)
-    spin: Array  # (B, 3) rad/s
-    found: Array  # (11,)
-    gap: Array  # (P,) m, or less: of boxes around the bodies
-    normal: Array  # (P, 3) of candidates in contact
-    box: Array  # (B, 6) m, least and greatest x, y, z
-    components: Ids  # (n,) all of them
-    stages: Array  # (16, n)
-    state: Array  # (n,)
-    end: Array  # (n,)
-    dense: Array  # (7, n)
-    bernstein: Array  # (8, n)
-    speed: Array  # (B,) m/s, that no point of the body exceeds in a step
+    position: Array = of_shape("B", 3)
+    orientation: Array = of_shape("B", 4)
+    spin: Array = of_shape("B", 3)  # rad/s
+    found: Array = of_shape(FIELDS)  # see geometry.support.write
+    gap: Array = of_shape("P")  # m, or less: of boxes around the bodies
+    normal: Array = of_shape("P", 3)  # of candidates in contact
+    box: Array = of_shape("B", 6)  # m, least and greatest x, y, z
+    components: Ids = of_shape("n")  # all of them
+    stages: Array = of_shape(16, "n")
+    state: Array = of_shape("n")
+    end: Array = of_shape("n")
+    dense: Array = of_shape(7, "n")
+    bernstein: Array = of_shape(8, "n")
+    bracket: Array = of_shape(2)  # parts of the step before and after a change of the contact set
+    speed: Array = of_shape("B")  # m/s, that no point of the body exceeds in a step
 
 
 @dataclass(frozen=True, eq=False)
 class Log(Structure):
     """Samples at the caller's times, the contacts in them, and events."""
 
-    time: Array  # (S,) s
-    state: Array  # (S, n)
-    energies: Array  # (S, 2) J: elastic energy, and what jumps have brought
-    event_ids: Ids  # (E, 2) kind, place
-    event: Array  # (E, EVENT_COLUMNS)
-    contact_ids: Ids  # (N, 2) sample, place
-    contact: Array  # (N, CONTACT_COLUMNS)
+    grid: Array = of_shape("S")  # s
+    state: Array = of_shape("S", "n")
+    energies: Array = of_shape("S", 2)  # J: elastic energy, and what jumps have brought
+    event_ids: Ids = of_shape("E", 2)  # kind, place
+    event: Array = of_shape("E", EVENT_COLUMNS)
+    contact_ids: Ids = of_shape("N", 2)  # sample, place
+    contact: Array = of_shape("N", CONTACT_COLUMNS)
+
+
+@dataclass(frozen=True, eq=False)
+class LoopState(Structure):
+    y: Array = of_shape("n")  # the state now
+    now: Array = of_shape(NOW)
+    counters: Ids = of_shape(COUNTERS)
+
+
+@dataclass(frozen=True, eq=False)
+class Rule(Structure):
+    """See simulate.CompliantSettings."""
+
+    tolerance: float
+    floor: float
+    most_steps: int
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays(Structure):
+    """Of a run: all that the loop is called with."""
+
+    model: Model
+    rule: Rule
+    contact_set: ContactSet
+    work: Work
+    loop: LoopState
+    log: Log
 
 
 def pack(world: CompliantWorld, hysteresis: float) -> Model:
@@ -179,23 +221,3 @@ def start_state(world: CompliantWorld, model: Model) -> Array:
         R = matrices(row[Q:V])
         row[SPIN:] = mul(R, model.inertia[i] * (mul(R.T, np.array(body.spin, np.float64))))
     return y
-
-
-def new_work(bodies: int, candidates: int) -> Work:
-    n = STATE_SIZE * bodies + 1
-    return Work(
-        mpr=mpr_work(bodies), position=np.empty((bodies, 3)), orientation=np.empty((bodies, 4)),
-        spin=np.empty((bodies, 3)), found=np.empty(FIELDS), gap=np.empty(candidates), normal=np.empty((candidates, 3)),
-        box=np.empty((bodies, 6)),
-        components=np.arange(n), stages=np.empty((16, n)), state=np.empty(n), end=np.empty(n), dense=np.empty((7, n)),
-        bernstein=np.empty((8, n)), speed=np.empty(bodies),
-    )  # fmt: skip
-
-
-def new_log(time: Array, numbers: int, events: int, contacts: int) -> Log:
-    samples = len(time)
-    return Log(
-        time=time, state=np.empty((samples, numbers)), energies=np.empty((samples, 2)),
-        event_ids=np.empty((events, 2), np.int64), event=np.empty((events, EVENT_COLUMNS)),
-        contact_ids=np.empty((contacts, 2), np.int64), contact=np.empty((contacts, CONTACT_COLUMNS)),
-    )  # fmt: skip

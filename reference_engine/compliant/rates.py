@@ -12,13 +12,20 @@ import numpy as np
 
 from reference_engine.compiler.kernels import kernel
 from reference_engine.compliant import layout as col
-from reference_engine.compliant.contacts import contact_arms, pair_gap, relative_velocity, update_bodies
-from reference_engine.compliant.response import normal_force, regularised
-from reference_engine.dop853 import STAGES, error_of, stage, write_dense
+from reference_engine.compliant.contacts import (
+    contact_arms,
+    normal_force,
+    pair_gap,
+    regularised,
+    relative_velocity,
+    update_bodies,
+)
+from reference_engine.dop853 import steps_of
 
 
 @kernel
-def rate(model, contact_set, work, y, out):
+def rate(run, time, y, out):
+    model, contact_set, work = run.model, run.contact_set, run.work
     bodies, last = model.kind.shape[0], y.shape[0] - 1
     update_bodies(model, work, y)
     for i in range(bodies):
@@ -83,23 +90,18 @@ def add_contact(model, contact_set, work, y, k, out):
         out[at + col.SPIN + 2] += (rx * fy - ry * fx + mz) * moment
 
 
-@kernel
-def attempt(model, contact_set, work, y, h, tolerance, floor):
-    """One step of DOP853 (Hairer, Norsett & Wanner 1993, II.5) to work.end, with its dense output.
+attempt_frozen, complete_frozen = steps_of(rate)
 
-    Returns the error in units of tolerance (floor + |y|); infinite where the step cannot be made.
+
+@kernel
+def attempt(run, h):
+    """One step of DOP853 from loop.y to work.end, with its dense output; returns the error in units of the tolerance;
+
+    infinite where the step cannot be made.
     """
-    K = work.stages
-    rate(model, contact_set, work, y, K[0])
-    for s in range(1, STAGES):
-        stage(y, h, s, K, work.components, work.state)
-        rate(model, contact_set, work, work.state, K[s])
-    stage(y, h, STAGES, K, work.components, work.end)
-    rate(model, contact_set, work, work.end, K[STAGES])
-    error = error_of(K, y, h, work.components, tolerance, floor)
+    work, rule, y = run.work, run.rule, run.loop.y
+    rate(run, 0.0, y, work.stages[0])
+    error = attempt_frozen(run, work, work.components, 0.0, y, h, rule.tolerance, rule.floor, work.end)
     if error <= 1.0:
-        for s in range(STAGES + 1, 16):
-            stage(y, h, s, K, work.components, work.state)
-            rate(model, contact_set, work, work.state, K[s])
-        write_dense(K, y, work.end, h, work.components, work.dense)
+        complete_frozen(run, work, work.components, 0.0, y, h, work.end)
     return error

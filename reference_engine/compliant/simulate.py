@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reference_engine.compliant import layout
+from reference_engine.compiler.structure import zeros
 from reference_engine.compliant import layout as col
-from reference_engine.compliant.event_loop import LoopState, advance
-from reference_engine.compliant.layout import ContactSet, Log, Model, new_log, new_work, pack, start_state
-from reference_engine.compliant.materials import is_number
-from reference_engine.compliant.world import CompliantWorld
+from reference_engine.compliant.event_loop import advance
+from reference_engine.compliant.layout import Arrays, ContactSet, Log, LoopState, Rule, Work, pack, start_state
+from reference_engine.compliant.world import CompliantWorld, is_number
 from reference_engine.dense import mul
 from reference_engine.elementary import squared
 from reference_engine.errors import CompliantError
 from reference_engine.events import doubled
+from reference_engine.geometry.mpr import mpr_work
 from reference_engine.rotation import matrices
 
 Array = NDArray[np.float64]
@@ -121,7 +121,7 @@ def simulate_compliant(
     """The motion, sampled at given times [s], ascending from 0; exact to the tolerance, whatever the samples are.
 
     Steps are those of DOP853, as long as the tolerance allows; every change of the contact set ends one. See
-    response.py for the contact law, loop.py for how events are found.
+    contacts.py for the contact law, event_loop.py for how events are found.
 
     Raises CompliantError for a world that cannot be simulated (a pair of materials without a law, two flat bodies
     without a radius of contact) or a motion that cannot go on (two bodies get one centre; too many events or steps,
@@ -132,38 +132,40 @@ def simulate_compliant(
         raise CompliantError("times: finite and ascending from 0")
     model = pack(world, settings.hysteresis)
     y, candidates = start_state(world, model), len(model.pair)
-    contact_set = ContactSet(
-        member=np.zeros(candidates, np.int64), onset=np.zeros((candidates, 3)), seen=np.zeros((candidates, 4))
+    sizes = {"B": len(world.bodies), "P": candidates, "n": len(y), "S": len(grid)}
+    rows = {"E": 64 + 4 * candidates, "N": 64 + 4 * candidates}
+    run = Arrays(
+        model=model,
+        rule=Rule(tolerance=settings.tolerance, floor=settings.floor, most_steps=settings.max_steps),
+        contact_set=zeros(ContactSet, sizes),
+        work=zeros(Work, sizes, mpr=mpr_work(len(world.bodies)), components=np.arange(len(y))),
+        loop=zeros(LoopState, sizes, y=y),
+        log=zeros(Log, sizes | rows, grid=grid),
     )
-    work, bracket = new_work(len(world.bodies), candidates), np.zeros(2)
-    loop = LoopState(y=y, now=np.array([0.0, grid[-1] or 1.0, 0.0]), counters=np.zeros(7, np.int64))
-    log = new_log(grid, len(y), 64 + 4 * candidates, 64 + 4 * candidates)
-    limits = settings.max_steps, settings.tolerance, settings.floor
-    while (end := advance(model, contact_set, work, log, loop, bracket, *limits)) == col.FULL:
-        if loop.counters[col.EVENTS] >= settings.max_events:
-            raise CompliantError(f"max_events: more than {settings.max_events} by {loop.now[col.TIME]:g} s")
-        log = doubled(log, "time", "state", "energies")
+    run.loop.now[col.STEP], run.loop.counters[col.ASKED] = grid[-1] or 1.0, len(grid)
+    while (end := advance(run)) == col.FULL:
+        if run.loop.counters[col.EVENTS] >= settings.max_events:
+            raise CompliantError(f"max_events: more than {settings.max_events} by {run.loop.now[col.TIME]:g} s")
+        run = replace(run, log=doubled(run.log, "grid", "state", "energies"))
     if end != col.DONE:
-        raise CompliantError(why_not(end, world, settings, model, contact_set, loop))
-    return motion_of(world, model, log, loop)
+        raise CompliantError(why_not(end, world, settings, run))
+    return motion_of(world, run)
 
 
-def why_not(
-    end: int, world: CompliantWorld, settings: CompliantSettings, model: Model, contact_set: ContactSet, loop: LoopState
-) -> str:
+def why_not(end: int, world: CompliantWorld, settings: CompliantSettings, run: Arrays) -> str:
     """Why the motion cannot go on."""
-    time, in_contact = loop.now[col.TIME], np.flatnonzero(contact_set.member)
-    named = list(dict.fromkeys(tuple(world.body_name(i) for i in model.pair[k]) for k in in_contact))
+    loop, time, in_contact = run.loop, run.loop.now[col.TIME], np.flatnonzero(run.contact_set.member)
+    named = list(dict.fromkeys(tuple(world.body_name(i) for i in run.model.pair[k]) for k in in_contact))
     tried, refused = loop.counters[col.STEPS] + loop.counters[col.REFUSED], loop.counters[col.REFUSED]
     match end:
-        case layout.ONE_CENTRE:
+        case col.ONE_CENTRE:
             return f"two bodies have one centre at {time:g} s; no direction parts them"
-        case layout.STANDS:
+        case col.STANDS:
             level = " and ".join(named[-1])
             return f"{level}: flat on a rim at {time:g} s; this law has one point of contact a rim, and here is none"
-        case layout.TOO_MANY:
+        case col.TOO_MANY:
             return f"max_steps: more than {settings.max_steps} by {time:g} s, with contacts {named}"
-        case layout.CRAWLS:
+        case col.CRAWLS:
             return (
                 f"no end in sight at {time:g} s: {refused} of {tried} steps refused, with contacts {named}; "
                 "where flat sides or edges meet, their one point jumps from corner to corner (not on a half-space)"
@@ -171,8 +173,9 @@ def why_not(
     return f"time stands still at {time:.17g} s with steps of {loop.now[col.STEP]:g} s"
 
 
-def motion_of(world: CompliantWorld, model: Model, log: Log, loop: LoopState) -> CompliantMotion:
-    bodies, time, state = len(world.bodies), log.time, log.state
+def motion_of(world: CompliantWorld, run: Arrays) -> CompliantMotion:
+    model, log, loop = run.model, run.log, run.loop
+    bodies, time, state = len(world.bodies), log.grid, log.state
     e, c = (slice(loop.counters[rows]) for rows in (col.EVENTS, col.CONTACTS))
     ids, f, contact_rows, g = log.event_ids[e], log.event[e], log.contact_ids[c], log.contact[c]
     each = state[:, :-1].reshape(len(time), bodies, col.STATE_SIZE)

@@ -11,8 +11,7 @@ from reference_engine.contactsim.arrays import Outlines, Rules
 from reference_engine.contactsim.settings import EXTRA_ACCELERATIONS, FaithfulSettings
 from reference_engine.errors import WorldError
 from reference_engine.planar_model.connectors import BACKGROUND, Joint, PathEnd, PathJoint
-from reference_engine.planar_model.outline import Edge, Outline, centre_of_mass, polygon_outline
-from reference_engine.planar_model.shape import Bowl, Disc, Polygon
+from reference_engine.planar_model.shape import Bowl, Disc, Edge, Outline, Polygon, centre_of_mass, polygon_outline
 from reference_engine.planar_model.world import Body, World
 from reference_engine.trigonometry import sine_and_cosine
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from reference_engine.compiler.kernels import kernel
 from reference_engine.contactsim import arrays as col
-from reference_engine.planar_model.path import DNX, DNY, DX, DY, P, X, Y
+from reference_engine.planar_model.connectors import DNX, DNY, DX, DY, P, X, Y
 
 FIRST_STRIDE = 20  # the search starts with steps of one part in so many
 FINEST = 1e-6  # m

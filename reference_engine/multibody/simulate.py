@@ -55,7 +55,7 @@ def simulate_mechanism(
     if not 1e-15 < tolerance < 0.1:
         raise MechanismError(f"tolerance: {tolerance!r}; between 1e-15 and 0.1")
     run = _Run(System(mechanism), hold, float(tolerance), stabilise, float(alpha))
-    run.samples = [(y, run.active) for y in follow(run, at.tolist())]
+    follow(run, at)
     return run.motion(at)
 
 
@@ -91,6 +91,9 @@ class _Run:
         elif self.system.rows.one_sided.any():
             return segment._replace(event=first_fall(self._margins, start, before, segment, SLACK))
         return segment
+
+    def sample(self, time: float, state: Array) -> None:
+        self.samples.append((state, self.active))
 
     def resolve(self, time: float, state: Array) -> Segment:
         """A slip has come to its end, or a one-sided joint closes or lets go."""

@@ -7,9 +7,8 @@ from reference_engine.contact_problems import friction_modes as modes
 from reference_engine.contact_problems.friction import INDETERMINATE as TWO_MOTIONS
 from reference_engine.contact_problems.friction import NONE, SOLVED
 from reference_engine.planar import layout as col
-from reference_engine.planar.impact import load, solve
+from reference_engine.planar.impact import DIVERGES, blame, jam, load, solve
 from reference_engine.planar.islands import divide
-from reference_engine.planar.jam import DIVERGES, jam
 from reference_engine.planar.layout import copy, copy_contact, pieces_of_pair
 from reference_engine.planar.log import note_event, note_pose, sample
 from reference_engine.planar.narrow_phase import matching_contact
@@ -52,43 +51,43 @@ def kind_of(found, k, slip, still):
 
 
 @kernel
-def resting(model, loop, found, n, active, event, work, log, still, slip_tolerance, neutral):
+def resting(run, n, still, slip_tolerance, neutral):
     """Forces at the contacts whose gaps are at rest: event.mode, force, acceleration; GOES_ON.
 
     NEEDS_IMPULSES where there are none but impulses, or NO_FORCES. Of forces that grow without limit, the island with
     the hardest: impulses for that one.
     """
-    status, diverges = col.GOES_ON, loop.counters[col.CONDITION] == DIVERGES
+    model, found, work, force = run.model, run.found, run.work, run.event.force
+    status, diverges = col.GOES_ON, run.loop.counters[col.CONDITION] == DIVERGES
     worst, most = np.int64(-1), -1.0
     for s in range(divide(model, found, n, work)):
         if status != col.GOES_ON:
             return status
         survey_island(model, found, s, work)
-        status = resting_island(loop, found, n, s, active, event, work, log, still, slip_tolerance, neutral, False)
+        status = resting_island(run, n, s, still, slip_tolerance, neutral, False)
         if diverges:
             acceleration = np.inf
             if status == col.GOES_ON:
                 acceleration = 0.0
                 for p in range(work.first_contact[s], work.first_contact[s + 1]):
                     k = work.order[p]
-                    acceleration = max(
-                        acceleration, event.force[2 * k] * delassus_diagonal(model, found, k, work.geometry)
-                    )
+                    own = force[2 * k] * delassus_diagonal(model, found, k, work.geometry)
+                    acceleration = max(acceleration, own)
             elif status == col.NO_FORCES:
                 status = col.GOES_ON
             if acceleration > most:
                 worst, most = np.int64(s), acceleration
     if diverges and status == col.GOES_ON and worst >= 0:
         survey_island(model, found, worst, work)
-        status = resting_island(loop, found, n, worst, active, event, work, log, still, slip_tolerance, neutral, True)
+        status = resting_island(run, n, worst, still, slip_tolerance, neutral, True)
     return status
 
 
 @kernel
-def resting_island(loop, found, n, s, active, event, work, log, still, slip_tolerance, neutral, diverges):
+def resting_island(run, n, s, still, slip_tolerance, neutral, diverges):
     """The part of `resting` that is for island s; if its forces diverge, impulses are looked for at once."""
-    G, problem, answer, m = work.geometry, event.problem, event.answer, np.int64(0)
-    first = work.first_contact[s]
+    found, active, event, work = run.found, run.active, run.event, run.work
+    G, problem, answer, m, first = work.geometry, event.problem, event.answer, np.int64(0), work.first_contact[s]
     own = work.first_contact[s + 1] - first
     for p in range(own):
         k = work.order[first + p]
@@ -99,13 +98,13 @@ def resting_island(loop, found, n, s, active, event, work, log, still, slip_tole
         event.of[m] = k
         problem.kind[m] = kind_of(found, k, G[k, col.SLIP], slip_tolerance)
         problem.base[m] = 0.0
-        was = matching_contact(active, loop.counters[col.ACTIVE], found, k)
+        was = matching_contact(active, run.loop.counters[col.ACTIVE], found, k)
         answer.mode[m], answer.f[2 * m], answer.f[2 * m + 1] = modes.CLOSED, 0.0, 0.0
         if was >= 0:
             answer.mode[m] = active.id[was, col.GUESS]
             answer.f[2 * m], answer.f[2 * m + 1] = active.value[was, col.FORCE_N], active.value[was, col.FORCE_T]
         m += 1
-    load(found, m, event, work)
+    load(run, m)
     for r in range(m):
         k = event.of[r]
         problem.b[2 * r], problem.b[2 * r + 1] = work.b[2 * k], work.b[2 * k + 1]
@@ -115,19 +114,19 @@ def resting_island(loop, found, n, s, active, event, work, log, still, slip_tole
                 answer.mode[r] = modes.OPEN
     outcome = NONE
     if not diverges:
-        outcome, _ = solve(loop, found, m, 0.25 * neutral, event, work, log)
+        outcome, _ = solve(run, m, 0.25 * neutral)
     for r in range(m):
         k = event.of[r]
         event.mode[k] = answer.mode[r]
         event.force[2 * k], event.force[2 * k + 1] = answer.f[2 * r], answer.f[2 * r + 1]
         if outcome == SOLVED and answer.doubt[r] == TWO_MOTIONS:
-            note_event(loop, log, col.INDETERMINATE, loop.now[col.TIME], loop.y, found, k, G)
+            note_event(run, col.INDETERMINATE, run.loop.now[col.TIME], found, k)
     if outcome != SOLVED:
         if not diverges:
-            blame(loop, found, m, event, work)
-            if loop.now[col.WHY_P] <= 0.0:
+            blame_hardest(run, m)
+            if run.loop.now[col.WHY_P] <= 0.0:
                 return col.NO_FORCES
-        return jam(found, n, m, event, work, still, diverges)
+        return jam(run, n, m, still, diverges)
     for i in range(2 * own):
         row = 2 * work.order[first + i // 2] + i % 2
         a = work.b[row]
@@ -138,15 +137,15 @@ def resting_island(loop, found, n, s, active, event, work, log, still, slip_tole
 
 
 @kernel
-def blame(loop, found, m, event, work):
+def blame_hardest(run, m):
     """The contact for which no forces exist: of those that slide the one with the least p, if that is none above 0."""
-    worst = np.int64(0)
+    p, now, worst = run.event.answer.p, run.loop.now, np.int64(0)
     for r in range(m):
-        if event.answer.p[r] < event.answer.p[worst]:
+        if p[r] < p[worst]:
             worst = np.int64(r)
-    k = event.of[worst]
-    loop.counters[col.WHY_I], loop.counters[col.WHY_J] = found.id[k, col.BODY_I], found.id[k, col.BODY_J]
-    loop.now[col.WHY_P], loop.now[col.WHY_B] = event.answer.p[worst], work.b[2 * k]
+    k = run.event.of[worst]
+    blame(run, k)
+    now[col.WHY_P], now[col.WHY_B] = p[worst], run.work.b[2 * k]
 
 
 @kernel
@@ -183,19 +182,20 @@ def dwindling(loop, found, k, flight):
     At one corner it is e; of a block that rocks from corner to corner it is that of its spins (Housner 1963), and where
     e is 1 friction may be what makes them dwindle.
     """
-    last = loop.impact_times[found.id[k, col.PAIR], 1]
+    last = loop.impact_times[found.id[k, col.PAIR], col.BETWEEN]
     if flight < last < np.inf:
         return flight / last
     return found.value[k, col.RESTITUTION]
 
 
 @kernel
-def leave_out(model, loop, following, m, work):
+def leave_out(run, m):
     """The impulses that stop the bounces, with their friction; without it where what lies flat or jams has none such.
 
     The bounces that are left out take friction back that their first impact has had too much of. They cannot take back
     more than it had: the energy does not rise above what it was before the event.
     """
+    model, loop, following, work = run.model, run.loop, run.following, run.work
     y, least, before = loop.y, work.state, work.foreseen
     copy(y, before)
     copy(y, least)
@@ -210,30 +210,31 @@ def leave_out(model, loop, following, m, work):
 
 
 @kernel
-def settle(model, forces, rule, loop, active, found, n, following, event, work, log):
+def settle(run, n):
     """Which of the contacts hold from here on, and how; DONE, or GOES_ON after the end of an accumulation."""
+    model, loop, found, following, event, work = run.model, run.loop, run.found, run.following, run.event, run.work
     now, count, y, G = loop.now, loop.counters, loop.y, work.geometry
-    accelerate(forces, now[col.TIME], y, model.inv_mass.shape[0], work.rate)
+    accelerate(run.forces, now[col.TIME], y, model.inv_mass.shape[0], work.rate)
     survey_accelerations(model, y, work.rate, found, n, work)
     still, scale = still_of(y), 1.0
     for k in range(2 * n):
         scale = max(scale, 1.0 + abs(work.b[k]))
     neutral = NEUTRAL * scale
     now[col.PULL] = RELEASES * neutral
-    status = resting(model, loop, found, n, active, event, work, log, still, STICKING_FACTOR * still, neutral)
+    status = resting(run, n, still, STICKING_FACTOR * still, neutral)
     if count[col.CONDITION] == DIVERGES:
         count[col.CONDITION] = FORCE
         if status == col.NO_FORCES:
             return col.NO_STEP
     elif status == col.NO_FORCES:
-        status = resting(model, loop, found, n, active, event, work, log, still, JAMMED * still, neutral)
+        status = resting(run, n, still, JAMMED * still, neutral)
         if status == col.NO_FORCES and now[col.WHY_P] > 0.0:  # or forces so great that their round-off hides them
             count[col.CONDITION] = DIVERGES
-            status = resting(model, loop, found, n, active, event, work, log, still, STICKING_FACTOR * still, neutral)
+            status = resting(run, n, still, STICKING_FACTOR * still, neutral)
             count[col.CONDITION] = FORCE
     if status == col.NEEDS_IMPULSES:
-        show_before(model, forces, loop, active, found, n, work, log)
-        return apply_impacts(model, rule, loop, active, found, n, event, work, log, col.JAMS)
+        show_before(run, n)
+        return apply_impacts(run, n, col.JAMS)
     if status != col.GOES_ON:
         return status
     m, fading, back, clear = np.int64(0), False, np.inf, CLEAR * GAP_ROUND_OFF * (1.0 + extent(model, y))
@@ -243,11 +244,11 @@ def settle(model, forces, rule, loop, active, found, n, following, event, work, 
         if not joins and rate <= event.slow[k]:
             press = event.force[2 * k] * delassus_diagonal(model, found, k, G)
             joins = (event.mode[k] != modes.OPEN or a <= neutral) and not parted(loop, found, k, press)
-        elif not joins and a < 0.0 and -2.0 * rate / a < rule.cutoff[0] and count[col.FADED] < MOST_FADES:
+        elif not joins and a < 0.0 and -2.0 * rate / a < run.rule.cutoff[0] and count[col.FADED] < MOST_FADES:
             flight = -2.0 * rate / a
             ratio = dwindling(loop, found, k, flight)
             if ratio < ENDLESS:
-                note_event(loop, log, col.ACCUMULATION, now[col.TIME] + flight / (1.0 - ratio), y, found, k, G)
+                note_event(run, col.ACCUMULATION, now[col.TIME] + flight / (1.0 - ratio), found, k)
                 joins = fading = True
         if not joins and a < 0.0 and rate > event.slow[k] and -2.0 * rate * rate / a * (BACK - 1.0) > clear:
             back = min(back, -2.0 * rate / a)
@@ -258,29 +259,27 @@ def settle(model, forces, rule, loop, active, found, n, following, event, work, 
             )
             following.id[m, col.PRESSES] = 1 if role == col.JOINT or event.force[2 * k] != 0.0 else 0
             following.id[m, col.HAS_FRICTION] = 1 if event.force[2 * k + 1] != 0.0 else 0
-            following.value[m, col.FORCE_N], following.value[m, col.FORCE_T] = (
-                event.force[2 * k],
-                event.force[2 * k + 1],
-            )
+            following.value[m, col.FORCE_N] = event.force[2 * k]
+            following.value[m, col.FORCE_T] = event.force[2 * k + 1]
             event.of[m] = k
             m += 1
     if fading:  # bounces that are left out press less than the weight by what they begin with: as if e were 0 just now
         for k in range(m):
-            if loop.impact_times[following.id[k, col.PAIR], 0] != now[col.TIME]:
+            if loop.impact_times[following.id[k, col.PAIR], col.LAST] != now[col.TIME]:
                 following.id[k, col.MODE] = modes.CLOSED if following.id[k, col.MODE] != modes.STICKS else modes.STICKS
         count[col.FADED] += 1
-        leave_out(model, loop, following, m, work)
+        leave_out(run, m)
         project(model, y, following, m, work)
         separate(model, y, found, n, work)
-        return count_event(loop, rule, active)
-    if log_changes(model, loop, found, active, following, m, event, work, log, STICKING_FACTOR * still, neutral):
+        return count_event(run)
+    if log_changes(run, m, STICKING_FACTOR * still, neutral):
         now[col.STEP] = min(now[col.STEP], FIRST_STEP)
-    take_over(model, loop, active, following, m, n, found, work)
+    take_over(run, m, n)
     now[col.RETURN] = now[col.TIME] + BACK * back if back < np.inf else 0.0
     if count[col.IMPULSES_APPLIED] == 1:
-        sample(model, forces, now[col.TIME], loop, active, work, log, y)
+        sample(run, now[col.TIME], y)
     else:
-        note_pose(loop, log)
+        note_pose(run)
     return col.DONE
 
 
@@ -302,9 +301,11 @@ def turned(active, was, mode):
 
 
 @kernel
-def log_changes(model, loop, found, active, following, m, event, work, log, still, neutral):
+def log_changes(run, m, still, neutral):
     """Made, broken, stick, slip, indeterminate; whether the set of contacts is another one."""
-    now, count, y, G, changed = loop.now, loop.counters, loop.y, work.geometry, loop.counters[col.ACTIVE] != m
+    active, following, event, G = run.active, run.following, run.event, run.work.geometry
+    time, count = run.loop.now[col.TIME], run.loop.counters
+    changed = count[col.ACTIVE] != m
     for k in range(m):
         contact = event.of[k]
         mode, was = following.id[k, col.MODE], matching_contact(active, count[col.ACTIVE], following, k)
@@ -313,29 +314,30 @@ def log_changes(model, loop, found, active, following, m, event, work, log, stil
         if was < 0:
             changed = True
             if following.id[k, col.ROLE] != col.JOINT:
-                note_event(loop, log, col.MADE, now[col.TIME], y, found, contact, G)
+                note_event(run, col.MADE, time, run.found, contact)
         else:
             changed = changed or active.id[was, col.MODE] != mode
             if active.id[was, col.SLIDES] == 1 and not slides:
-                note_event(loop, log, col.STICK, now[col.TIME], y, found, contact, G)
+                note_event(run, col.STICK, time, run.found, contact)
             elif (
                 slides
                 and following.id[k, col.ROLE] == col.CONTACT
                 and (active.id[was, col.SLIDES] == 0 or turned(active, was, mode))
             ):
-                note_event(loop, log, col.SLIDE, now[col.TIME], y, found, contact, G)
+                note_event(run, col.SLIDE, time, run.found, contact)
     for k in range(count[col.ACTIVE]):
         if matching_contact(following, m, active, k) < 0:
             changed = True
-            measure(model, y, active, k, G)
-            note_event(loop, log, col.BROKEN, now[col.TIME], y, active, k, G)
+            measure(run.model, run.loop.y, active, k, G)
+            note_event(run, col.BROKEN, time, active, k)
     return changed
 
 
 @kernel
-def take_over(model, loop, active, following, m, n, found, work):
+def take_over(run, m, n):
     """What has been decided holds from here on."""
-    count = loop.counters
+    model, loop, active, found, following = run.model, run.loop, run.active, run.found, run.following
+    work, count = run.work, run.loop.counters
     pair, new = count[col.CLOSED_PAIR], False
     if pair >= 0:
         i, j = pieces_of_pair(model, pair)

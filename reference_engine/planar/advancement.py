@@ -19,8 +19,6 @@ from reference_engine.dop853 import dense_value, enclose
 from reference_engine.elementary_kernels import cosine_and_sine
 from reference_engine.planar import layout as col
 from reference_engine.planar.approach import (
-    OF_I,
-    OF_J,
     STALLED,
     approach_of_centres,
     lead_bound,
@@ -39,33 +37,30 @@ MOST_QUERIES = 10_000  # at one pair in one step, before it counts as a touch
 
 @kernel
 def bounds_of_pair(model, bernstein, h, i, j, bounds_out):
-    """|D|, |D'|, |D''|, |w_i|, |w_j|, |a_i|, |a_j|, |w_i - w_j|, |a_i - a_j| over the whole step; i and j are rows.
-
-    D from the centre of j to that of i, w spins, a angular accelerations.
-    """
+    """BOUNDS of rows i and j over the whole step; the DISTANCE is from the centre of j to that of i."""
     B = model.inv_mass.shape[0]
     ti, tj = 3 * B + 3 * i, 3 * B + 3 * j
-    for c in range(9):
+    for c in range(bounds_out.shape[0]):
         bounds_out[c] = 0.0
     for r in range(8):
         dx, dy = bernstein[r, 3 * i] - bernstein[r, 3 * j], bernstein[r, 3 * i + 1] - bernstein[r, 3 * j + 1]
         vx, vy = bernstein[r, ti] - bernstein[r, tj], bernstein[r, ti + 1] - bernstein[r, tj + 1]
-        bounds_out[0] = max(bounds_out[0], np.sqrt(dx * dx + dy * dy))
-        bounds_out[1] = max(bounds_out[1], np.sqrt(vx * vx + vy * vy))
-        bounds_out[3] = max(bounds_out[3], abs(bernstein[r, ti + 2]))
-        bounds_out[4] = max(bounds_out[4], abs(bernstein[r, tj + 2]))
-        bounds_out[7] = max(bounds_out[7], abs(bernstein[r, ti + 2] - bernstein[r, tj + 2]))
+        bounds_out[col.DISTANCE] = max(bounds_out[col.DISTANCE], np.sqrt(dx * dx + dy * dy))
+        bounds_out[col.SPEED] = max(bounds_out[col.SPEED], np.sqrt(vx * vx + vy * vy))
+        bounds_out[col.SPIN_I] = max(bounds_out[col.SPIN_I], abs(bernstein[r, ti + 2]))
+        bounds_out[col.SPIN_J] = max(bounds_out[col.SPIN_J], abs(bernstein[r, tj + 2]))
+        bounds_out[col.RELATIVE_SPIN] = max(
+            bounds_out[col.RELATIVE_SPIN], abs(bernstein[r, ti + 2] - bernstein[r, tj + 2])
+        )
         if r > 0:
             ax = (vx - bernstein[r - 1, ti] + bernstein[r - 1, tj]) * 7.0 / h
             ay = (vy - bernstein[r - 1, ti + 1] + bernstein[r - 1, tj + 1]) * 7.0 / h
-            ai, aj = (
-                (bernstein[r, ti + 2] - bernstein[r - 1, ti + 2]) * 7.0 / h,
-                (bernstein[r, tj + 2] - bernstein[r - 1, tj + 2]) * 7.0 / h,
-            )
-            bounds_out[2] = max(bounds_out[2], np.sqrt(ax * ax + ay * ay))
-            bounds_out[5] = max(bounds_out[5], abs(ai))
-            bounds_out[6] = max(bounds_out[6], abs(aj))
-            bounds_out[8] = max(bounds_out[8], abs(ai - aj))
+            ai = (bernstein[r, ti + 2] - bernstein[r - 1, ti + 2]) * 7.0 / h
+            aj = (bernstein[r, tj + 2] - bernstein[r - 1, tj + 2]) * 7.0 / h
+            bounds_out[col.ACCELERATION] = max(bounds_out[col.ACCELERATION], np.sqrt(ax * ax + ay * ay))
+            bounds_out[col.SPIN_RATE_I] = max(bounds_out[col.SPIN_RATE_I], abs(ai))
+            bounds_out[col.SPIN_RATE_J] = max(bounds_out[col.SPIN_RATE_J], abs(aj))
+            bounds_out[col.RELATIVE_SPIN_RATE] = max(bounds_out[col.RELATIVE_SPIN_RATE], abs(ai - aj))
 
 
 @kernel
@@ -116,20 +111,23 @@ def is_active(contacts, n, corner, edge):
 
 
 @kernel
-def safe_under_edge(model, bernstein, h, contacts, n, state_i, state_j, i, j, edge, turning, bounds, owner, allowance):
-    """Seconds for which the line of this edge of j keeps all corners of i on its outer side."""
-    cj, sj = cosine_and_sine(state_j[2])
+def safe_under_edge(run, n, i, j, edge, owner):
+    """Seconds for which the line of this edge of j keeps all corners of i on its outer side; owner: of the pair, j."""
+    model, contacts, pair, allowance = run.model, run.active, run.work.pair, run.loop.now[col.ALLOWANCE]
+    state_i, state_j, bounds = pair[1 - owner], pair[owner], pair[col.BOUNDS]
+    turning = bounds[col.RELATIVE_SPIN_RATE] + bounds[col.RELATIVE_SPIN] * bounds[col.RELATIVE_SPIN]
+    cj, sj = cosine_and_sine(state_j[col.ANGLE])
     nx = cj * model.normals[edge, 0] - sj * model.normals[edge, 1]
     ny = sj * model.normals[edge, 0] + cj * model.normals[edge, 1]
-    dx, dy = state_i[0] - state_j[0], state_i[1] - state_j[1]
-    vx, vy = state_i[3] - state_j[3], state_i[4] - state_j[4]
-    wi, wj = state_i[5], state_j[5]
-    lead = lead_bound(model, bernstein, h, i, j, nx, ny, bounds, owner)
+    dx, dy = state_i[col.X] - state_j[col.X], state_i[col.Y] - state_j[col.Y]
+    vx, vy = state_i[col.VX] - state_j[col.VX], state_i[col.VY] - state_j[col.VY]
+    wi, wj = state_i[col.SPIN], state_j[col.SPIN]
+    lead = lead_bound(run, i, j, nx, ny, owner)
     if model.kind[i] == DISC:
         g = nx * dx + ny * dy - model.offsets[edge] - model.radius[i] + allowance
         rate = nx * vx + ny * vy + wj * (-ny * dx + nx * dy)
         return root(g, rate, lead) if g > 0.0 else 0.0
-    ci, si = cosine_and_sine(state_i[2])
+    ci, si = cosine_and_sine(state_i[col.ANGLE])
     shortest = np.inf
     for corner in range(model.first[i], model.first[i + 1]):
         rx = ci * model.vertices[corner, 0] - si * model.vertices[corner, 1]
@@ -145,42 +143,37 @@ def safe_under_edge(model, bernstein, h, contacts, n, state_i, state_j, i, j, ed
 
 
 @kernel
-def safe_time(model, bernstein, h, contacts, n, state_i, state_j, i, j, bounds, allowance):
+def safe_time(run, n, i, j):
     """Seconds for which the pair is certain to stay apart, by the best line; i is a disc wherever one is."""
-    turning = bounds[8] + bounds[7] * bounds[7]
-    longest = 0.0
+    model, longest = run.model, 0.0
     if model.kind[j] in (BOWL, CONCAVE_ARC):
-        return safe_in_concave_arc(model, contacts, n, state_i, state_j, i, j, bounds, allowance)
+        return safe_in_concave_arc(run, n, i, j)
     if model.kind[i] == ROUNDED or model.kind[j] == ROUNDED:
-        return safe_rounded(model, bernstein, h, contacts, n, state_i, state_j, i, j, bounds, allowance)
+        return safe_rounded(run, n, i, j)
     if model.kind[i] == DISC and model.kind[j] != HALF_PLANE:
-        return safe_time_of_disc(model, bernstein, h, state_i, state_j, i, j, bounds, allowance)
+        return safe_time_of_disc(run, i, j)
     for edge in range(model.first[j], model.first[j + 1]):
-        s = safe_under_edge(
-            model, bernstein, h, contacts, n, state_i, state_j, i, j, edge, turning, bounds, OF_J, allowance
-        )
-        longest = max(longest, s)
+        longest = max(longest, safe_under_edge(run, n, i, j, edge, col.OF_J))
     if model.kind[j] != HALF_PLANE:
         for edge in range(model.first[i], model.first[i + 1]):
-            s = safe_under_edge(
-                model, bernstein, h, contacts, n, state_j, state_i, j, i, edge, turning, bounds, OF_I, allowance
-            )
-            longest = max(longest, s)
+            longest = max(longest, safe_under_edge(run, n, j, i, edge, col.OF_I))
     return longest
 
 
 @kernel
-def safe_time_of_disc(model, bernstein, h, state_i, state_j, i, j, bounds, allowance):
+def safe_time_of_disc(run, i, j):
     """Disc i against disc or polygon j, under the tangent at the nearest point, which moves with j."""
-    dx, dy = state_i[0] - state_j[0], state_i[1] - state_j[1]
-    vx, vy = state_i[3] - state_j[3], state_i[4] - state_j[4]
+    model, allowance = run.model, run.loop.now[col.ALLOWANCE]
+    state_i, state_j = run.work.pair[col.OF_I], run.work.pair[col.OF_J]
+    dx, dy = state_i[col.X] - state_j[col.X], state_i[col.Y] - state_j[col.Y]
+    vx, vy = state_i[col.VX] - state_j[col.VX], state_i[col.VY] - state_j[col.VY]
     if model.kind[j] == DISC:  # the tangent need not turn with a round body
         distance = np.sqrt(dx * dx + dy * dy)
         nx, ny = dx / distance, dy / distance
         g = distance - model.radius[i] - model.radius[j] + allowance
-        lead = max(1e-9, approach_of_centres(model, bernstein, h, i, j, nx, ny))
+        lead = max(1e-9, approach_of_centres(run, i, j, nx, ny))
         return root(g, nx * vx + ny * vy, lead) if g > 0.0 else 0.0
-    cj, sj = cosine_and_sine(state_j[2])
+    cj, sj = cosine_and_sine(state_j[col.ANGLE])
     bx, by = cj * dx + sj * dy, -sj * dx + cj * dy  # the disc's centre in body axes of j
     height, best = -np.inf, model.first[j]
     for edge in range(model.first[j], model.first[j + 1]):
@@ -197,31 +190,37 @@ def safe_time_of_disc(model, bernstein, h, state_i, state_j, i, j, bounds, allow
         distance = np.sqrt(rx * rx + ry * ry)
         if past_next < 0.0 and past_previous > 0.0 and distance < nearest:
             nearest, g, mx, my = distance, distance, rx / distance, ry / distance
-    nx, ny, wj = cj * mx - sj * my, sj * mx + cj * my, state_j[5]
+    nx, ny, wj = cj * mx - sj * my, sj * mx + cj * my, state_j[col.SPIN]
     g += allowance - model.radius[i]
     if g <= 0.0:
         return 0.0
     rate = nx * vx + ny * vy + wj * (-ny * dx + nx * dy)
-    return root(g, rate, lead_bound(model, bernstein, h, i, j, nx, ny, bounds, OF_J))
+    return root(g, rate, lead_bound(run, i, j, nx, ny, col.OF_J))
 
 
 @kernel
-def safe_on_rope(model, c, state_i, state_j, bounds, allowance):
+def safe_on_rope(run, c):
     """Seconds for which rope c stays slack: its ends within a circle of its length about each other."""
+    model, pair, allowance = run.model, run.work.pair, run.loop.now[col.ALLOWANCE]
+    state_i, state_j, bounds = pair[col.OF_I], pair[col.OF_J], pair[col.BOUNDS]
     p, q = model.connectors[c, col.P], model.connectors[c, col.Q]
-    ci, si = cosine_and_sine(state_i[2])
-    cj, sj = cosine_and_sine(state_j[2])
+    ci, si = cosine_and_sine(state_i[col.ANGLE])
+    cj, sj = cosine_and_sine(state_j[col.ANGLE])
     ux = ci * model.vertices[p, 0] - si * model.vertices[p, 1]
     uy = si * model.vertices[p, 0] + ci * model.vertices[p, 1]
     wx = cj * model.vertices[q, 0] - sj * model.vertices[q, 1]
     wy = sj * model.vertices[q, 0] + cj * model.vertices[q, 1]
-    vx = state_i[3] - state_i[5] * uy - state_j[3] + state_j[5] * wy
-    vy = state_i[4] + state_i[5] * ux - state_j[4] - state_j[5] * wx
+    vx = state_i[col.VX] - state_i[col.SPIN] * uy - state_j[col.VX] + state_j[col.SPIN] * wy
+    vy = state_i[col.VY] + state_i[col.SPIN] * ux - state_j[col.VY] - state_j[col.SPIN] * wx
     a, b = np.sqrt(ux * ux + uy * uy), np.sqrt(wx * wx + wy * wy)
-    fastest = bounds[1] + a * bounds[3] + b * bounds[4]
-    most = bounds[2] + a * (bounds[5] + bounds[3] * bounds[3]) + b * (bounds[6] + bounds[4] * bounds[4])
+    fastest = bounds[col.SPEED] + a * bounds[col.SPIN_I] + b * bounds[col.SPIN_J]
+    most = (
+        bounds[col.ACCELERATION]
+        + a * (bounds[col.SPIN_RATE_I] + bounds[col.SPIN_I] * bounds[col.SPIN_I])
+        + b * (bounds[col.SPIN_RATE_J] + bounds[col.SPIN_J] * bounds[col.SPIN_J])
+    )
     length = -model.connector_values[c, col.R2] + allowance
-    cx, cy = state_i[0] + ux - state_j[0] - wx, state_i[1] + uy - state_j[1] - wy
+    cx, cy = state_i[col.X] + ux - state_j[col.X] - wx, state_i[col.Y] + uy - state_j[col.Y] - wy
     return safe_inside(length, cx, cy, vx, vy, fastest, most)
 
 
@@ -258,18 +257,32 @@ def between(i, j, a, b):
 
 
 @kernel
-def first_closing(model, contacts, n, work, loop, h, allowance):
+def first_closing(run):
     """(fraction of the step, pair) of the first touch that is not held; (2, -1) if there is none.
 
-    A gap counts as closed at -allowance [m]. The first n contacts hold; two pieces that two contacts hold are locked
+    A gap counts as closed at -ALLOWANCE. Of contacts that hold two pieces that two contacts hold are locked
     face to face, and so are any with a disc that one holds. Pairs passed at this time are looked at only a little
     later. Connectors follow the pairs in number: a rope that becomes taut.
     """
-    F, bernstein, y, apart, travelled = work.dense, work.bernstein, loop.y, loop.apart, loop.travelled
-    enclose(y, F, model.free, bernstein)
+    model, contacts, work, loop, now, n = (
+        run.model,
+        run.active,
+        run.work,
+        run.loop,
+        run.loop.now,
+        run.loop.counters[col.ACTIVE],
+    )
+    bernstein, y, apart, travelled, h, allowance = (
+        work.bernstein,
+        loop.y,
+        loop.apart,
+        loop.travelled,
+        now[col.DENSE],
+        now[col.ALLOWANCE],
+    )
+    enclose(y, work.dense, model.free, bernstein)
     charge_travel(bernstein, travelled)
     first, at = 2.0, np.int64(-1)
-    state_i, state_j, bounds = work.pair[0], work.pair[1], work.pair[2]
     pairs = model.pairs.shape[0]
     for p in range(pairs + model.connectors.shape[0]):
         active_count = 0
@@ -283,9 +296,7 @@ def first_closing(model, contacts, n, work, loop, h, allowance):
             if apart[p] > allowance:
                 continue
             for k in range(n):
-                if (contacts.id[k, col.PIECE_I] == i and contacts.id[k, col.PIECE_J] == j) or (
-                    contacts.id[k, col.PIECE_I] == j and contacts.id[k, col.PIECE_J] == i
-                ):
+                if between(i, j, contacts.id[k, col.PIECE_I], contacts.id[k, col.PIECE_J]):
                     active_count += 1
             if model.kind[j] not in (BOWL, CONCAVE_ARC) and (
                 (active_count == 1 and model.kind[i] == DISC)
@@ -304,18 +315,18 @@ def first_closing(model, contacts, n, work, loop, h, allowance):
                     active_count += 1
             if active_count > 0:
                 continue
-        bounds_of_pair(model, bernstein, h, a, b, bounds)
-        x, end, queries = (STALLED / h if loop.passed[p] == loop.now[col.TIME] else 0.0), min(1.0, first), 0
+        bounds_of_pair(model, bernstein, h, a, b, work.pair[col.BOUNDS])
+        x, end, queries = (STALLED / h if loop.passed[p] == now[col.TIME] else 0.0), min(1.0, first), 0
         while x < end:
             queries += 1
-            write_state(model, y, F, x, a, state_i)
-            write_state(model, y, F, x, b, state_j)
+            write_state(model, y, work.dense, x, a, work.pair[col.OF_I])
+            write_state(model, y, work.dense, x, b, work.pair[col.OF_J])
             if p < pairs:
                 arcs = model.kind[i] == ROUNDED or model.kind[j] in (ROUNDED, CONCAVE_ARC)
                 few = n if arcs else active_count * n  # of others than those of the pair none counts
-                s = safe_time(model, bernstein, h, contacts, few, state_i, state_j, i, j, bounds, allowance)
+                s = safe_time(run, few, i, j)
             else:
-                s = safe_on_rope(model, p - pairs, state_i, state_j, bounds, allowance)
+                s = safe_on_rope(run, p - pairs)
             if s <= STALLED or x + s / h == x or queries > MOST_QUERIES:
                 first, at = x, np.int64(p)
                 break

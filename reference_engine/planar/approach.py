@@ -25,14 +25,13 @@ from reference_engine.planar.features import (
 from reference_engine.planar.narrow_phase_arcs import RADIUS_TOLERANCE
 
 STALLED = 1e-12  # s, an advance that is a touch: what is left is closed by Newton's method
-OF_I, OF_J = np.int64(0), np.int64(1)
 
 
 @kernel
-def approach_of_centres(model, bernstein, h, i, j, nx, ny):
+def approach_of_centres(run, i, j, nx, ny):
     """The greatest of -n . D'' over the step, n fixed; D from j to i."""
-    B = model.inv_mass.shape[0]
-    i, j = model.row[i], model.row[j]
+    model, bernstein, h = run.model, run.work.bernstein, run.loop.now[col.DENSE]
+    B, i, j = model.inv_mass.shape[0], model.row[i], model.row[j]
     ti, tj, most = 3 * B + 3 * i, 3 * B + 3 * j, -np.inf
     for r in range(1, 8):
         ax = bernstein[r, ti] - bernstein[r, tj] - bernstein[r - 1, ti] + bernstein[r - 1, tj]
@@ -51,12 +50,13 @@ def root(g, rate, M):
 
 
 @kernel
-def lead_bound(model, bernstein, h, i, j, nx, ny, bounds, owner):
+def lead_bound(run, i, j, nx, ny, owner):
     """Of -g'' without the corner's part: lines of body `owner`, which is j or i; exact to sign where it is fixed."""
+    model, bounds = run.model, run.work.pair[col.BOUNDS]
     if model.inv_mass[model.row[j]] == 0.0:
-        return max(1e-9, approach_of_centres(model, bernstein, h, i, j, nx, ny))
-    w, a = bounds[3 + owner], bounds[5 + owner]
-    return max(1e-9, bounds[2] + 2.0 * w * bounds[1] + (a + w * w) * bounds[0])
+        return max(1e-9, approach_of_centres(run, i, j, nx, ny))
+    w, a = bounds[col.SPIN_I + owner], bounds[col.SPIN_RATE_I + owner]
+    return max(1e-9, bounds[col.ACCELERATION] + 2.0 * w * bounds[col.SPEED] + (a + w * w) * bounds[col.DISTANCE])
 
 
 @kernel
@@ -84,26 +84,30 @@ def is_end(model, feature, active):
     return (
         active >= 0
         and 0 <= feature < model.arcs.shape[0]
-        and (model.arcs[feature, 0] == active or model.arcs[feature, 1] == active)
+        and (model.arcs[feature, col.BEFORE] == active or model.arcs[feature, col.AFTER] == active)
     )
 
 
 @kernel
-def safe_over_line(
-    model, bernstein, h, contacts, n, state_i, state_j, i, j, mx, my, feature, kind, bounds, owner, allowance
-):
+def safe_over_line(run, n, i, j, mx, my, feature, kind, owner):
     """Seconds for which part i keeps off the line across m, axes of j, through the furthest point of j that way.
 
-    What a place of this kind holds at this feature of j is left out, and with an arc its ends.
+    What a place of this kind holds at this feature of j is left out, and with an arc its ends. owner: of the pair, j.
     """
+    model, contacts, pair, allowance = run.model, run.active, run.work.pair, run.loop.now[col.ALLOWANCE]
+    state_i, state_j, bounds = pair[1 - owner], pair[owner], pair[col.BOUNDS]
     offset = -lowest(model, j, -mx, -my)
-    cj, sj = cosine_and_sine(state_j[2])
-    ci, si = cosine_and_sine(state_i[2])
+    cj, sj = cosine_and_sine(state_j[col.ANGLE])
+    ci, si = cosine_and_sine(state_i[col.ANGLE])
     nx, ny = cj * mx - sj * my, sj * mx + cj * my
-    dx, dy = state_i[0] - state_j[0], state_i[1] - state_j[1]
-    vx, vy = state_i[3] - state_j[3], state_i[4] - state_j[4]
-    wi, wj, turning = state_i[5], state_j[5], bounds[8] + bounds[7] * bounds[7]
-    lead, shortest = lead_bound(model, bernstein, h, i, j, nx, ny, bounds, owner), np.inf
+    dx, dy = state_i[col.X] - state_j[col.X], state_i[col.Y] - state_j[col.Y]
+    vx, vy = state_i[col.VX] - state_j[col.VX], state_i[col.VY] - state_j[col.VY]
+    wi, wj, turning = (
+        state_i[col.SPIN],
+        state_j[col.SPIN],
+        bounds[col.RELATIVE_SPIN_RATE] + bounds[col.RELATIVE_SPIN] * bounds[col.RELATIVE_SPIN],
+    )
+    lead, shortest = lead_bound(run, i, j, nx, ny, owner), np.inf
     corners = model.first[i + 1] - model.first[i]
     for k in range(corners + model.arc_first[i + 1] - model.arc_first[i]):
         p = model.first[i] + k if k < corners else model.arc_first[i] + k - corners
@@ -121,7 +125,7 @@ def safe_over_line(
             rate = nx * (vx - wi * ry) + ny * (vy + wi * rx) + wj * (-ny * (dx + rx) + nx * (dy + ry))
             s = root(g, rate, lead + np.sqrt(rx * rx + ry * ry) * turning)
         if outside > 0.0:
-            s = max(s, outside / bounds[7])
+            s = max(s, outside / bounds[col.RELATIVE_SPIN])
         if s <= 0.0:
             return 0.0
         shortest = min(shortest, s)
@@ -129,27 +133,24 @@ def safe_over_line(
 
 
 @kernel
-def safe_rounded(model, bernstein, h, contacts, n, state_i, state_j, i, j, bounds, allowance):
+def safe_rounded(run, n, i, j):
     """Seconds for which two convex pieces, one with arcs, are certain to stay apart, by the best line."""
-    longest = 0.0
-    x, y, c, s = relative_pose(state_i[0], state_i[1], state_i[2], state_j[0], state_j[1], state_j[2])
+    model, state_i, state_j, longest = run.model, run.work.pair[col.OF_I], run.work.pair[col.OF_J], 0.0
+    x, y, c, s = relative_pose(
+        state_i[col.X], state_i[col.Y], state_i[col.ANGLE], state_j[col.X], state_j[col.Y], state_j[col.ANGLE]
+    )
     for k in range(lines(model, i, j)):
         which, p, q, mx, my = line(model, i, j, x, y, c, s, k)
         if which == NO_LINE:
             continue
         if which == EDGE_OF_I:
             nx, ny = model.normals[p, 0], model.normals[p, 1]
-            seconds = safe_over_line(
-                model, bernstein, h, contacts, n, state_j, state_i, j, i, nx, ny, p, col.LINE, bounds, OF_I, allowance
-            )
+            seconds = safe_over_line(run, n, j, i, nx, ny, p, col.LINE, col.OF_I)
         else:
-            kind = col.LINE if which == EDGE_OF_J else col.ROUND
-            few = (
-                n if kind == col.LINE or active_with(model, contacts, n, p, q, col.ROUND) else 0
-            )  # other lines hold nothing off
-            seconds = safe_over_line(
-                model, bernstein, h, contacts, few, state_i, state_j, i, j, mx, my, q, kind, bounds, OF_J, allowance
-            )
+            kind, few = col.LINE if which == EDGE_OF_J else col.ROUND, n
+            if kind == col.ROUND and not active_with(model, run.active, n, p, q, col.ROUND):
+                few = 0  # other lines hold nothing off
+            seconds = safe_over_line(run, few, i, j, mx, my, q, kind, col.OF_J)
         longest = max(longest, seconds)
     return longest
 
@@ -173,10 +174,12 @@ def safe_inside(radius, cx, cy, vx, vy, fastest, most):
 
 
 @kernel
-def safe_in_concave_arc(model, contacts, n, state_i, state_j, i, j, bounds, allowance):
+def safe_in_concave_arc(run, n, i, j):
     """Of a bowl or concave arc j: the least of the corners and arcs of i that it does not hold."""
-    ci, si = cosine_and_sine(state_i[2])
-    cj, sj = cosine_and_sine(state_j[2])
+    model, contacts, pair, allowance = run.model, run.active, run.work.pair, run.loop.now[col.ALLOWANCE]
+    state_i, state_j, bounds = pair[col.OF_I], pair[col.OF_J], pair[col.BOUNDS]
+    ci, si = cosine_and_sine(state_i[col.ANGLE])
+    cj, sj = cosine_and_sine(state_j[col.ANGLE])
     arc, shortest = model.arc_first[j], np.inf
     ax, ay = model.vertices[arc, 0], model.vertices[arc, 1]
     wx, wy, centre_distance = cj * ax - sj * ay, sj * ax + cj * ay, np.sqrt(ax * ax + ay * ay)
@@ -192,32 +195,38 @@ def safe_in_concave_arc(model, contacts, n, state_i, state_j, i, j, bounds, allo
         px, py = model.vertices[p, 0], model.vertices[p, 1]
         rx, ry = ci * px - si * py, si * px + ci * py
         arm = np.sqrt(rx * rx + ry * ry)
-        vx = state_i[3] - state_i[5] * ry - state_j[3] + state_j[5] * wy
-        vy = state_i[4] + state_i[5] * rx - state_j[4] - state_j[5] * wx
-        fastest = bounds[1] + arm * bounds[3] + centre_distance * bounds[4]
-        most = bounds[2] + arm * (bounds[5] + bounds[3] ** 2) + centre_distance * (bounds[6] + bounds[4] ** 2)
-        cx, cy = state_i[0] + rx - state_j[0] - wx, state_i[1] + ry - state_j[1] - wy
+        vx = state_i[col.VX] - state_i[col.SPIN] * ry - state_j[col.VX] + state_j[col.SPIN] * wy
+        vy = state_i[col.VY] + state_i[col.SPIN] * rx - state_j[col.VY] - state_j[col.SPIN] * wx
+        fastest = bounds[col.SPEED] + arm * bounds[col.SPIN_I] + centre_distance * bounds[col.SPIN_J]
+        most = (
+            bounds[col.ACCELERATION]
+            + arm * (bounds[col.SPIN_RATE_I] + bounds[col.SPIN_I] ** 2)
+            + centre_distance * (bounds[col.SPIN_RATE_J] + bounds[col.SPIN_J] ** 2)
+        )
+        cx, cy = state_i[col.X] + rx - state_j[col.X] - wx, state_i[col.Y] + ry - state_j[col.Y] - wy
         s = safe_inside(model.lengths[arc] - own + allowance, cx, cy, vx, vy, fastest, most)
-        s = max(s, seconds_to_ends(model, arc, p, own, ci, si, cj, sj, cx, cy, fastest, bounds[7], allowance))
+        bx, by, ux, uy = cj * cx + sj * cy, cj * cy - sj * cx, ci * cx + si * cy, ci * cy - si * cx
+        s = max(s, seconds_to_ends(run, arc, p, own, np.sqrt(cx * cx + cy * cy), bx, by, ux, uy, fastest))
         shortest = min(shortest, s)
     return shortest
 
 
 @kernel
-def seconds_to_ends(model, arc, p, own, ci, si, cj, sj, cx, cy, fastest, turning, allowance):
-    """Seconds before a point or arc p, from the centre of a concave arc at c, can be where both have points to touch.
+def seconds_to_ends(run, arc, p, own, distance, bx, by, ux, uy, fastest):
+    """Seconds before a point or arc p, from the centre of a concave arc at c, can be where both have points to touch;
+
+    c is b in axes of the concave arc's body and u in those of the other one.
 
     Beyond its circle, by the distance to that; what is only just beyond has come from the front. Else by the angle that
     the direction of c, or that of an arc p, lies outside the ends: while c is further off than half of what it is now,
     it turns by at most fastest / half.
     """
-    distance, radius = np.sqrt(cx * cx + cy * cy), model.lengths[arc]
-    bx, by = cj * cx + sj * cy, cj * cy - sj * cx
+    model, radius, allowance = run.model, run.model.lengths[arc], run.loop.now[col.ALLOWANCE]
     beyond = (distance - own - radius - allowance) / max(1e-300, fastest) - 4.0 * STALLED
     outside = -arc_margin(model, arc, bx, by) / radius
     seconds = 0.5 * distance / max(1e-300, fastest) * min(1.0, max(0.0, outside))
     if is_arc(model, p):
-        outside = -arc_margin(model, p, ci * cx + si * cy, ci * cy - si * cx) / own
-        spread = turning + fastest / max(1e-300, 0.5 * distance)
+        outside = -arc_margin(model, p, ux, uy) / own
+        spread = run.work.pair[col.BOUNDS, col.RELATIVE_SPIN] + fastest / max(1e-300, 0.5 * distance)
         seconds = max(seconds, min(0.5 * distance / max(1e-300, fastest), max(0.0, outside) / spread))
     return max(seconds, beyond)

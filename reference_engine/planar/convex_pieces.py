@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from reference_engine import elementary
 from reference_engine.errors import WorldError
 from reference_engine.geometry.polygon import convex_pieces, exact_area_sign, polygon_faults
-from reference_engine.planar_model.outline import Edge, Outline
+from reference_engine.planar_model.shape import Edge, Outline
 
 Array = NDArray[np.float64]
 

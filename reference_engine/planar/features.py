@@ -18,17 +18,8 @@ NO_LINE, EDGE_OF_J, EDGE_OF_I, TANGENT_LINE = (np.int64(k) for k in range(4))
 def note(model, contacts, n, i, j, feature_i, feature_j, kind):
     """n + 1 even where there is no space, so that the caller sees it. i, j: parts."""
     if n < contacts.id.shape[0]:
-        (
-            contacts.id[n, col.BODY_I],
-            contacts.id[n, col.BODY_J],
-            contacts.id[n, col.PIECE_I],
-            contacts.id[n, col.PIECE_J],
-        ) = (
-            model.row[i],
-            model.row[j],
-            i,
-            j,
-        )
+        contacts.id[n, col.BODY_I], contacts.id[n, col.BODY_J] = model.row[i], model.row[j]
+        contacts.id[n, col.PIECE_I], contacts.id[n, col.PIECE_J] = i, j
         contacts.id[n, col.P], contacts.id[n, col.Q], contacts.id[n, col.KIND] = feature_i, feature_j, kind
         contacts.id[n, col.ROLE], contacts.id[n, col.MODE], contacts.id[n, col.PAIR] = col.CONTACT, 0, -1
         contacts.id[n, col.PRESSES], contacts.id[n, col.HAS_FRICTION] = 1, 0
@@ -68,13 +59,13 @@ def cone_margin(model, corner, x, y, span):
 
     at an arc along it. With span 0 only arcs count.
     """
-    before, after = model.arcs[corner, 0], model.arcs[corner, 1]
+    before, after = model.arcs[corner, col.BEFORE], model.arcs[corner, col.AFTER]
     least = np.inf
     if before >= 0 or span > 0.0:
-        past = model.cone[corner, 0] * y - model.cone[corner, 1] * x
+        past = model.cone[corner, col.BEFORE_X] * y - model.cone[corner, col.BEFORE_Y] * x
         least = past * (span + (model.lengths[before] if before >= 0 else 0.0))
     if after >= 0 or span > 0.0:
-        past = model.cone[corner, 3] * x - model.cone[corner, 2] * y
+        past = model.cone[corner, col.AFTER_Y] * x - model.cone[corner, col.AFTER_X] * y
         least = min(least, past * (span + (model.lengths[after] if after >= 0 else 0.0)))
     return least
 
@@ -197,11 +188,11 @@ def is_left_out(model, piece, corner, x, y):
         return False
     if model.smooth[corner] == 1:
         return True
-    before, after = model.arcs[corner, 0], model.arcs[corner, 1]
+    before, after = model.arcs[corner, col.BEFORE], model.arcs[corner, col.AFTER]
     if model.arc_first[piece] <= before < model.arc_first[piece + 1]:
         before = np.int64(-1)
     if model.arc_first[piece] <= after < model.arc_first[piece + 1]:
         after = np.int64(-1)
-    past_before = model.cone[corner, 1] * x - model.cone[corner, 0] * y
-    past_after = model.cone[corner, 2] * y - model.cone[corner, 3] * x
+    past_before = model.cone[corner, col.BEFORE_Y] * x - model.cone[corner, col.BEFORE_X] * y
+    past_after = model.cone[corner, col.AFTER_X] * y - model.cone[corner, col.AFTER_Y] * x
     return (before >= 0 and past_before > OVER_END) or (after >= 0 and past_after > OVER_END)

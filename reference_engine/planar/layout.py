@@ -5,19 +5,27 @@ are the world's bodies, and the background last. A body's shape is one or more c
 """
 
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.compiler.kernels import kernel
-from reference_engine.compiler.structure import Structure
-from reference_engine.contact_problems.friction import new_friction_work
+from reference_engine.compiler.structure import Structure, of_shape
 from reference_engine.contact_problems.friction_lemke import LemkeWork
-from reference_engine.contact_problems.friction_modes import (
-    FrictionAnswer,
-    FrictionProblem,
-    FrictionWork,
+from reference_engine.contact_problems.friction_modes import FrictionAnswer, FrictionProblem, FrictionWork
+from reference_engine.events import (  # noqa: F401  # columns and statuses that all loops have, to be named with the others
+    ASKED,
+    DONE,
+    EVENT,
+    FULL,
+    GOES_ON,
+    LENGTH,
+    PHASE,
+    REACHED,
+    SHOWN,
+    STEP,
+    STEPS,
+    TIME,
 )
 
 Array = NDArray[np.float64]
@@ -27,19 +35,32 @@ CENTRE = np.int64(-1)  # a feature: the centre of the body
 LINE, ROUND, STILL_NORMAL = np.int64(0), np.int64(1), np.int64(2)  # Contacts.id, KIND
 CONTACT, ROPE, JOINT = np.int64(0), np.int64(1), np.int64(2)  # Contacts.id, ROLE
 
-BODY_I, BODY_J, PIECE_I, PIECE_J, P, Q, KIND, ROLE, MODE, SLIDES, PAIR, PRESSES, HAS_FRICTION, GUESS = range(
-    14
-)  # columns of Contacts.id
-R1, R2, SIGMA, FRICTION, STATIC_FRICTION, RESTITUTION, FORCE_N, FORCE_T = range(8)  # columns of Contacts.value
-# Columns of Work.geometry
-GAP, RATE, NX, NY, U1X, U1Y, U2X, U2Y, SPAN, ACROSS, SLIP, MN1, MN2, MT1, MT2, ALONG, ALONG_PREVIOUS = range(17)
-
-
-# What the compiled loop says when it returns
+# Columns of Contacts.id
+BODY_I, BODY_J, PIECE_I, PIECE_J, P, Q, KIND, ROLE, MODE, SLIDES, PAIR, PRESSES, HAS_FRICTION, GUESS, IDS = range(15)
+# Columns of Contacts.value: m, m, 1, 1, 1, 1, N, N
+R1, R2, SIGMA, FRICTION, STATIC_FRICTION, RESTITUTION, FORCE_N, FORCE_T, VALUES = range(9)
+# Columns of Work.geometry: m, m/s, 1, 1, m (6 times), m/s, m/s, m (6 times)
 (
-    GOES_ON,
-    DONE,
-    LOG_FULL,
+    GAP, RATE, NX, NY, U1X, U1Y, U2X, U2Y, SPAN, ACROSS, SLIP, MN1, MN2, MT1, MT2, ALONG, ALONG_PREVIOUS, GEOMETRY,
+) = range(18)  # fmt: skip
+ROW_X, ROW_Y, ROW_I, ROW_J = range(4)  # columns of Work.across and Work.along: direction, m about I, m about J
+OF_I, OF_J, BOUNDS = (np.int64(k) for k in range(3))  # rows of Work.pair
+X, Y, ANGLE, VX, VY, SPIN = range(6)  # columns of the first two: m, m, rad, m/s, m/s, rad/s
+# and of the third, greatest sizes of what J is to I in the step: m, m/s, m/s^2, rad/s, rad/s^2, rad/s, rad/s^2
+(
+    DISTANCE, SPEED, ACCELERATION, SPIN_I, SPIN_J, SPIN_RATE_I, SPIN_RATE_J, RELATIVE_SPIN, RELATIVE_SPIN_RATE,
+) = range(9)  # fmt: skip
+BEFORE, AFTER = range(2)  # columns of Model.arcs
+BEFORE_X, BEFORE_Y, AFTER_X, AFTER_Y = range(4)  # columns of Model.cone
+LAST, BETWEEN = range(2)  # columns of LoopState.impact_times
+# Columns of Log.contact, Log.impact and Log.event, where they have them: m, m, 1, 1, m, then
+POINT_X, POINT_Y, NORMAL_X, NORMAL_Y, AT_GAP = range(5)
+NORMAL_FORCE, FRICTION_FORCE, CONTACT_COLUMNS = range(5, 8)  # of a contact N, N
+APPROACH, NORMAL_IMPULSE, FRICTION_IMPULSE, IMPACT_TIME, IMPACT_COLUMNS = range(5, 10)  # of an impact m/s, N s, N s, s
+EVENT_TIME, EVENT_COLUMNS = range(2, 4)  # of an event s
+
+# What the compiled loop says besides GOES_ON, DONE and FULL
+(
     CONTACTS_FULL,
     BLOCK_FULL,
     OVERLAP,
@@ -50,10 +71,11 @@ GAP, RATE, NX, NY, U1X, U1Y, U2X, U2Y, SPAN, ACROSS, SLIP, MN1, MN2, MT1, MT2, A
     NO_IMPULSES,
     NEEDS_IMPULSES,
     SETTLES,
-) = (np.int64(k) for k in range(13))
+) = (np.int64(k) for k in range(3, 13))
+KIND_OF_EVENT, FIRST_BODY, SECOND_BODY = range(3)  # columns of Log.event_ids
 IMPACT, ACCUMULATION, MADE, BROKEN, STICK, SLIDE, INDETERMINATE, JAMS, INEXACT = (
     np.int64(k) for k in range(9)
-)  # Log.event_ids
+)  # KIND_OF_EVENT
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,30 +85,28 @@ class Model(Structure):
     of mass in axes of the body: V vertices and the edges that start there, then arcs, then the points of connectors.
     """
 
-    kind: Ids  # (S,) of `pieces`
-    row: Ids  # (S,) body whose part it is
-    radius: Array  # (S,) m, about the centre of mass, bounding; of a disc its own, of a bowl that of its circle
-    first: Ids  # (S + 1,) part s owns vertices and edges first[s] : first[s + 1]; edge k starts at vertex k
-    arc_first: Ids  # (S + 1,) and arcs arc_first[s] : arc_first[s + 1]; discs and bowls have one, V is the first of all
-    vertices: Array  # (F, 2) m; centre of an arc
-    normals: Array  # (F, 2) outward, of the edge from vertex k to the next; middle direction of an arc
-    offsets: Array  # (F,) m, of that edge along its normal; of an arc rad, half of its angle, infinite if whole
-    lengths: Array  # (F,) m; radius of an arc
-    straight: Ids  # (V,) 1: the edge from vertex k to the next is
-    arcs: Ids  # (V, 2) of the body that end and start at a vertex, -1: none
-    cone: Array  # (V, 4) outward normals there, of the edge or arc before it and of the one after it
-    smooth: Ids  # (V,) 1: they are the same, and one of the two is an arc
-    free: Ids  # components of the state that change: those of bodies that are not fixed, ascending
-    inv_mass: Array  # (R,) 1/kg; 0 if fixed
-    inv_inertia: Array  # (R,) 1/(kg m^2); 0 if fixed
-    pairs: Ids  # (P, 2) parts
-    pair_coefficients: Array  # (P, 3) friction, static friction, restitution
-    connectors: Ids  # (C, 14) as a row of Contacts.id
-    connector_values: Array  # (C, 8) as a row of Contacts.value
-    COLUMNS = MappingProxyType({
-        "vertices": 2, "normals": 2, "arcs": 2, "cone": 4, "pairs": 2, "pair_coefficients": 3, "connectors": 14,
-        "connector_values": 8,
-    })  # fmt: skip
+    kind: Ids = of_shape("S")  # of `pieces`
+    row: Ids = of_shape("S")  # body whose part it is
+    radius: Array = of_shape("S")  # m, bounding, about the centre of mass; of a bowl that of its circle
+    first: Ids = of_shape("S + 1")  # part s owns vertices and edges first[s] : first[s + 1]; edge k starts at vertex k
+    arc_first: Ids = of_shape(
+        "S + 1"
+    )  # and arcs arc_first[s] : arc_first[s + 1]; discs and bowls have one; V is the first
+    vertices: Array = of_shape("F", 2)  # m; centre of an arc
+    normals: Array = of_shape("F", 2)  # outward, of the edge from vertex k to the next; middle direction of an arc
+    offsets: Array = of_shape("F")  # m, of that edge along its normal; of an arc half of its angle [rad], or infinite
+    lengths: Array = of_shape("F")  # m; radius of an arc
+    straight: Ids = of_shape("V")  # 1: the edge from vertex k to the next is
+    arcs: Ids = of_shape("V", 2)  # of the body that end and start at a vertex, -1: none
+    cone: Array = of_shape("V", 4)  # outward normals there, of the edge or arc before it and of the one after it
+    smooth: Ids = of_shape("V")  # 1: they are the same, and one of the two is an arc
+    free: Ids = of_shape("free")  # components of the state that change: those of bodies that are not fixed, ascending
+    inv_mass: Array = of_shape("R")  # 1/kg; 0 if fixed
+    inv_inertia: Array = of_shape("R")  # 1/(kg m^2); 0 if fixed
+    pairs: Ids = of_shape("P", 2)  # parts
+    pair_coefficients: Array = of_shape("P", 3)  # friction, static friction, restitution, as in Contacts.value
+    connectors: Ids = of_shape("C", IDS)  # as a row of Contacts.id
+    connector_values: Array = of_shape("C", VALUES)  # as a row of Contacts.value
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +119,8 @@ class Contacts(Structure):
     gap = SIGMA |c1 - c2| - R1 - R2 (ROUND), n . (c1 - c2) - R1 (others); R1 around the point of I, R2 around that of J
     """
 
-    id: Ids  # (N, 14)
-    value: Array  # (N, 8)
+    id: Ids = of_shape("N", IDS)
+    value: Array = of_shape("N", VALUES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,116 +131,112 @@ class EventWork(Structure):
     answer: FrictionAnswer
     workspace: FrictionWork
     lemke_work: LemkeWork
-    of: Ids  # (N,) the contact that is number k of the problem
-    slow: Array  # (N,) m/s, a rate that is none
-    mode: Ids  # (N,) of all contacts, as found
-    force: Array  # (2 N,) N
-    acceleration: Array  # (2 N,) m/s^2
-    impulse: Array  # (2 N,) N s
-    factor: Array  # (4,) of e: now, bounds of it, how often they have been narrowed
+    of: Ids = of_shape("N")  # the contact that is number k of the problem
+    slow: Array = of_shape("N")  # m/s, a rate that is none
+    mode: Ids = of_shape("N")  # of all contacts, as found
+    force: Array = of_shape("2 N")  # N
+    acceleration: Array = of_shape("2 N")  # m/s^2
+    impulse: Array = of_shape("2 N")  # N s
+    factor: Array = of_shape(4)  # of e: now, bounds of it, how often they have been narrowed
 
 
 @dataclass(frozen=True, eq=False)
 class Log(Structure):
-    """The times that are asked for, and space for what comes out: S samples, C contacts of samples, M impacts, E rows
-    of
+    """The times that are asked for, and space for what comes out: S samples, T contacts in them, M impacts, E events,
+    D times of events, C connectors."""
 
-    events, D times of events.
-    """
+    grid: Array = of_shape("S")  # s, as many as LoopState.counters says
+    time: Array = of_shape("S")  # s
+    state: Array = of_shape("S", "6 R")
+    pull: Array = of_shape("S", "2 C")  # N, of each connector on its first body, in axes of the world
+    first: Ids = of_shape("S + 1")  # contacts of sample k are first[k] : first[k + 1]
+    contact_pair: Ids = of_shape("T", 2)  # a, b
+    contact: Array = of_shape("T", CONTACT_COLUMNS)
+    impact_pair: Ids = of_shape("M", 2)
+    impact: Array = of_shape("M", IMPACT_COLUMNS)
+    event_ids: Ids = of_shape("E", 3)
+    event: Array = of_shape("E", EVENT_COLUMNS)
+    event_time: Array = of_shape("D")  # s
+    pose: Array = of_shape("D", "3 R")
 
-    grid: Array  # (S,) s, as many as LoopState.counters says
-    time: Array  # (S,) s
-    state: Array  # (S, 6 R)
-    pull: Array  # (S, 2 C) N, of each connector on its first body, in axes of the world
-    first: Ids  # (S + 1,) contacts of sample k are first[k] : first[k + 1]
-    contact_pair: Ids  # (C, 2) a, b
-    contact: Array  # (C, 7) point, normal, gap, force, friction
-    impact_pair: Ids  # (M, 2)
-    impact: Array  # (M, 9) time, point, normal, gap, speed, impulse, friction
-    event_ids: Ids  # (E, 3) kind, a, b
-    event: Array  # (E, 3) time, point
-    event_time: Array  # (D,) s
-    pose: Array  # (D, 3 R)
+
+# Columns of LoopState.now after those of all loops: time of the last event [s], margins of forces [m/s^2] and of rates
+# [m/s], what a failure says (two), kinetic energy before an event [J], the rate that is none besides round-off at it
+# [m/s], by how many times what is allowed forces and impulses are off at worst, so far, how long the step of the dense
+# output is [s], when what has parted will have met again [s], the gap that counts as closed in the step [m, minus it]
+LAST_EVENT, PULL, STILL, WHY_P, WHY_B, ENERGY, SLACK, RESIDUAL, DENSE, RETURN, ALLOWANCE, NOW = range(4, 16)
+# Columns of LoopState.counters after those of all loops
+(
+    ACTIVE, ISLANDS, IDLE, RELEASED, CONDITION, CLOSED_PAIR, IMPULSES_APPLIED, LET_GO, SAMPLES, CONTACTS, IMPACTS,
+    EVENTS, EVENT_TIMES, WHY_I, WHY_J, EDGE_PIECE_I, EDGE_PIECE_J, RESOLVED, FADED, COUNTERS,
+) = range(5, 25)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class LoopState(Structure):
     """The state in time, between calls too."""
 
-    y: Array  # (6 R,)
-    end: Array  # (6 R,) of the step
-    now: Array  # (14,) as the first columns below name them
-    counters: Ids  # (23,) as the second ones do
-    let_go: Ids  # (L, 2) parts that let go at this time
-    impact_times: Array  # (P + C, 2) s, of each pair or connector: time of the last impact, and since the one before
-    passed: Array  # (P + C,) s, when a pair last was within round-off of a touch that is none
-    apart: Array  # (P,) m, of each pair, at least, where `travelled` is reckoned; below 0: not known
-    travelled: Array  # (R, 3) where each row is reckoned, and how far it got in the step [m]
-
-
-# Columns of LoopState.now: time, the integrator's step, time of the last event, margins of forces and of rates, length
-# of the present step, the time at its end, what a failure says, kinetic energy before an event, the rate that is none
-# besides round-off at it, by how many times what is allowed forces and impulses are off at worst, so far, how long the
-# step of the dense output is, and when what has parted will have met again
-TIME, STEP, LAST_EVENT, PULL, STILL, LENGTH, REACHED, WHY_P, WHY_B, ENERGY, SLACK, RESIDUAL, DENSE, RETURN = range(14)
-# Columns of LoopState.count
-STEPS, ACTIVE, IDLE, SHOWN, PHASE, EVENT, RELEASED, CONDITION, CLOSED_PAIR, IMPULSES_APPLIED, LET_GO = range(11)
-SAMPLES, CONTACTS, IMPACTS, EVENTS, EVENT_TIMES, WHY_I, WHY_J, EDGE_PIECE_I, EDGE_PIECE_J, RESOLVED, FADED, ASKED = (
-    range(11, 23)
-)
+    y: Array = of_shape("6 R")
+    end: Array = of_shape("6 R")  # of the step
+    now: Array = of_shape(NOW)  # as the first columns below name them
+    counters: Ids = of_shape(COUNTERS)  # as the second ones do
+    let_go: Ids = of_shape(64, 2)  # pieces that let go at this time
+    impact_times: Array = of_shape("P + C", 2)  # s, of each pair or connector: of the last impact, from the one before
+    passed: Array = of_shape("P + C")  # s, when a pair last was within round-off of a touch that is none
+    apart: Array = of_shape("P")  # m, of each pair, at least, where `travelled` is reckoned; below 0: not known
+    travelled: Array = of_shape("R", 3)  # m: where each row is reckoned, and how far it got in the step
 
 
 @dataclass(frozen=True, eq=False)
 class Rule(Structure):
     """One number each."""
 
-    tolerance: Array  # (1,)
-    cutoff: Array  # (1,) s
-    impact_law: Ids  # (1,) of IMPACT_LAWS
-    order: Ids  # (1,) of IMPACT_ORDERS
-    max_events: Ids  # (1,)
-    COLUMNS = MappingProxyType[str, int]({})
+    tolerance: Array = of_shape(1)
+    cutoff: Array = of_shape(1)  # s
+    impact_law: Ids = of_shape(1)  # of IMPACT_LAWS
+    order: Ids = of_shape(1)  # of IMPACT_ORDERS
+    max_events: Ids = of_shape(1)
 
 
 @dataclass(frozen=True, eq=False)
 class Work(Structure):
     """Arrays for the kernels to work in; nothing in it outlives a call but what the call is for.
 
-    K = 2 N rows; matrices have space for the L rows of the largest island, see `islands`.
+    N contacts; matrices have space for the L rows of the largest island, see `islands`.
     """
 
-    geometry: Array  # (N, 17) of the contacts
-    A: Array  # (L, L) all normals and tangents of an island, 2 k and 2 k + 1 those of its place k
-    b: Array  # (K,) of all contacts
-    M: Array  # (L, L) of the contacts of an island that are held; its factors
-    island: Ids  # (N,) of a contact
-    order: Ids  # (N,) contacts, one island after the other
-    first_contact: Ids  # (N + 1,)
-    at: Ids  # (N,) which of its island a contact is
-    member: Ids  # (R,) bodies, one island after the other
-    first_member: Ids  # (N + 1,)
-    column: Ids  # (R,) which of its island a body is
-    root: Ids  # (R,)
-    label: Ids  # (R,)
-    of: Ids  # (K,) place of a row
-    tangent: Ids  # (K,) 1 if it is that of the tangent
-    across: Array  # (K, 4) rows of J: direction, moments about I and J
-    along: Array  # (K, 4) columns: that along which the force acts
-    right: Array  # (K,)
-    x: Array  # (K,)
-    spare: Array  # (K,)
-    pivot: Ids  # (K,)
-    skipped: Ids  # (K,) 1: this row adds nothing to those before it
-    size: Array  # (2, K)
-    force: Array  # (N, 2) N, along normal and tangent
-    state: Array  # (6 R,)
-    rate: Array  # (6 R,)
-    foreseen: Array  # (6 R,)
-    landing: Array  # (6 R,) the end of the last attempt at a step, as integrated
-    stages: Array  # (16, 6 R)
-    dense: Array  # (7, 6 R)
-    bernstein: Array  # (8, 6 R) Bernstein coefficients of the step
-    pair: Array  # (3, 9) of one pair in the search for touches
+    geometry: Array = of_shape("N", GEOMETRY)  # of the contacts
+    A: Array = of_shape("L", "L")  # all normals and tangents of an island, 2 k and 2 k + 1 those of its place k
+    b: Array = of_shape("2 N")  # of all contacts
+    M: Array = of_shape("L", "L")  # of the contacts of an island that are held; its factors
+    island: Ids = of_shape("N")  # of a contact
+    order: Ids = of_shape("N")  # contacts, one island after the other
+    first_contact: Ids = of_shape("N + 1")
+    at: Ids = of_shape("N")  # which of its island a contact is
+    member: Ids = of_shape("R")  # bodies, one island after the other
+    first_member: Ids = of_shape("N + 1")
+    column: Ids = of_shape("R")  # which of its island a body is
+    root: Ids = of_shape("R")
+    label: Ids = of_shape("R")
+    of: Ids = of_shape("2 N")  # place of a row
+    tangent: Ids = of_shape("2 N")  # 1 if it is that of the tangent
+    across: Array = of_shape("2 N", 4)  # rows of J
+    along: Array = of_shape("2 N", 4)  # columns: that along which the force acts
+    right: Array = of_shape("2 N")
+    x: Array = of_shape("2 N")
+    spare: Array = of_shape("2 N")
+    pivot: Ids = of_shape("2 N")
+    skipped: Ids = of_shape("2 N")  # 1: this row adds nothing to those before it
+    size: Array = of_shape(2, "2 N")
+    force: Array = of_shape("N", 2)  # N, along normal and tangent
+    state: Array = of_shape("6 R")
+    rate: Array = of_shape("6 R")
+    foreseen: Array = of_shape("6 R")
+    landing: Array = of_shape("6 R")  # the end of the last attempt at a step, as integrated
+    stages: Array = of_shape(16, "6 R")
+    dense: Array = of_shape(7, "6 R")
+    bernstein: Array = of_shape(8, "6 R")  # Bernstein coefficients of the step
+    pair: Array = of_shape(3, 9)  # of one pair in the search for touches: states of both, bounds of the step
 
 
 def number_of(connector: int) -> int:
@@ -260,91 +276,3 @@ def copy_contact(ids, values, m, contacts, k):
         contacts.id[k, c] = ids[m, c]
     for c in range(values.shape[1]):
         contacts.value[k, c] = values[m, c]
-
-
-def empty_contacts(capacity: int) -> Contacts:
-    return Contacts(id=np.zeros((capacity, 14), np.int64), value=np.zeros((capacity, 8)))
-
-
-def new_work(rows: int, capacity: int, block: int) -> Work:
-    """For so many bodies and contacts, and islands of so many rows."""
-    K = 2 * capacity
-    return Work(
-        geometry=np.zeros((capacity, 17)),
-        A=np.zeros((block, block)),
-        b=np.zeros(K),
-        M=np.zeros((block, block)),
-        island=np.zeros(capacity, np.int64),
-        order=np.zeros(capacity, np.int64),
-        first_contact=np.zeros(capacity + 1, np.int64),
-        at=np.zeros(capacity, np.int64),
-        member=np.zeros(rows, np.int64),
-        first_member=np.zeros(capacity + 1, np.int64),
-        column=np.zeros(rows, np.int64),
-        root=np.zeros(rows, np.int64),
-        label=np.zeros(rows, np.int64),
-        of=np.zeros(K, np.int64),
-        tangent=np.zeros(K, np.int64),
-        across=np.zeros((K, 4)),
-        along=np.zeros((K, 4)),
-        right=np.zeros(K),
-        x=np.zeros(K),
-        spare=np.zeros(K),
-        pivot=np.zeros(K, np.int64),
-        skipped=np.zeros(K, np.int64),
-        size=np.zeros((2, K)),
-        force=np.zeros((capacity, 2)),
-        state=np.zeros(6 * rows),
-        rate=np.zeros(6 * rows),
-        foreseen=np.zeros(6 * rows),
-        landing=np.zeros(6 * rows),
-        stages=np.zeros((16, 6 * rows)),
-        dense=np.zeros((7, 6 * rows)),
-        bernstein=np.zeros((8, 6 * rows)),
-        pair=np.zeros((3, 9)),
-    )
-
-
-def new_event_work(capacity: int, block: int) -> EventWork:
-    """For so many contacts, and islands of so many rows."""
-    own = block // 2
-    answer, workspace, lemke_work = new_friction_work(own)
-    problem = FrictionProblem(
-        A=np.zeros((2 * own, 2 * own)),
-        b=np.zeros(2 * own),
-        kind=np.zeros(own, np.int64),
-        friction=np.zeros(own),
-        static_friction=np.zeros(own),
-        base=np.zeros(own),
-    )
-    return EventWork(
-        problem=problem,
-        answer=answer,
-        workspace=workspace,
-        lemke_work=lemke_work,
-        of=np.zeros(capacity, np.int64),
-        slow=np.zeros(capacity),
-        mode=np.zeros(capacity, np.int64),
-        force=np.zeros(2 * capacity),
-        acceleration=np.zeros(2 * capacity),
-        impulse=np.zeros(2 * capacity),
-        factor=np.zeros(4),
-    )
-
-
-def empty_log(rows: int, connectors: int, samples: int, contacts: int, events: int) -> Log:
-    return Log(
-        grid=np.zeros(samples),
-        time=np.zeros(samples),
-        state=np.zeros((samples, 6 * rows)),
-        pull=np.zeros((samples, 2 * connectors)),
-        first=np.zeros(samples + 1, np.int64),
-        contact_pair=np.zeros((contacts, 2), np.int64),
-        contact=np.zeros((contacts, 7)),
-        impact_pair=np.zeros((events, 2), np.int64),
-        impact=np.zeros((events, 9)),
-        event_ids=np.zeros((events, 3), np.int64),
-        event=np.zeros((events, 3)),
-        event_time=np.zeros(events),
-        pose=np.zeros((events, 3 * rows)),
-    )

@@ -1,7 +1,5 @@
 """What the loop writes down: samples with their contact forces, impacts, events."""
 
-import numpy as np
-
 from reference_engine.compiler.kernels import kernel
 from reference_engine.dop853 import dense_state
 from reference_engine.planar import layout as col
@@ -9,13 +7,11 @@ from reference_engine.planar.layout import connector_of, copy
 from reference_engine.planar.projection import project
 from reference_engine.planar.rows import constrained_rate
 
-FIRST, AFTER_TIME = np.int64(0), np.int64(1)  # columns of a point
-
 
 @kernel
-def has_space(log, count, active):
+def has_space(run):
     """For what one pass of the loop may add."""
-    most = 2 * active.id.shape[0] + 4
+    log, count, most = run.log, run.loop.counters, 2 * run.active.id.shape[0] + 4
     return (
         count[col.SAMPLES] + 2 < log.time.shape[0]
         and count[col.CONTACTS] + most < log.contact.shape[0]
@@ -26,36 +22,41 @@ def has_space(log, count, active):
 
 
 @kernel
-def write_point(y, contacts, k, G, out, row, column):
+def write_point(y, contacts, k, G, row_out):
     """Where contact k is [m]: on the surface of I."""
     i, r1 = contacts.id[k, col.BODY_I], contacts.value[k, col.R1]
-    out[row, column] = y[3 * i] + G[k, col.U1X] - r1 * G[k, col.NX]
-    out[row, column + 1] = y[3 * i + 1] + G[k, col.U1Y] - r1 * G[k, col.NY]
+    row_out[col.POINT_X] = y[3 * i] + G[k, col.U1X] - r1 * G[k, col.NX]
+    row_out[col.POINT_Y] = y[3 * i + 1] + G[k, col.U1Y] - r1 * G[k, col.NY]
 
 
 @kernel
-def sample(model, forces, time, loop, active, work, log, y):
-    """A state with the forces of the contacts that hold; the normal points from b's body, the second, to the first."""
-    count, n = loop.counters, loop.counters[col.ACTIVE]
-    at, row = count[col.SAMPLES], count[col.CONTACTS]
+def write_contact(y, contacts, k, G, pair_out, row_out):
+    """Point, normal and gap; the normal points from b's body, the second, to the first."""
+    pair_out[0], pair_out[1] = contacts.id[k, col.BODY_J], contacts.id[k, col.BODY_I]
+    write_point(y, contacts, k, G, row_out)
+    row_out[col.NORMAL_X], row_out[col.NORMAL_Y], row_out[col.AT_GAP] = G[k, col.NX], G[k, col.NY], G[k, col.GAP]
+
+
+@kernel
+def sample(run, time, y):
+    """A state with the forces of the contacts that hold."""
+    log, active, work, count = run.log, run.active, run.work, run.loop.counters
+    at, row, G = count[col.SAMPLES], count[col.CONTACTS], work.geometry
     log.time[at] = time
     copy(y, log.state[at])
     for c in range(log.pull.shape[1]):
         log.pull[at, c] = 0.0
-    if n > 0:
-        constrained_rate(model, forces, time, y, active, n, work, work.rate)
-        G = work.geometry
-        for k in range(n):
-            if active.id[k, col.ROLE] != col.CONTACT:
-                c = 2 * connector_of(active, k)
-                log.pull[at, c] = work.force[k, 0] * G[k, col.NX]
-                log.pull[at, c + 1] = work.force[k, 0] * G[k, col.NY]
-            if active.id[k, col.ROLE] == col.JOINT:
-                continue
-            log.contact_pair[row, 0], log.contact_pair[row, 1] = active.id[k, col.BODY_J], active.id[k, col.BODY_I]
-            write_point(y, active, k, G, log.contact, row, FIRST)
-            log.contact[row, 2], log.contact[row, 3], log.contact[row, 4] = G[k, col.NX], G[k, col.NY], G[k, col.GAP]
-            log.contact[row, 5], log.contact[row, 6] = max(0.0, work.force[k, 0]), work.force[k, 1]
+    if count[col.ACTIVE] > 0:
+        constrained_rate(run, time, y, work.rate)
+    for k in range(count[col.ACTIVE]):
+        if active.id[k, col.ROLE] != col.CONTACT:
+            c = 2 * connector_of(active, k)
+            log.pull[at, c] = work.force[k, 0] * G[k, col.NX]
+            log.pull[at, c + 1] = work.force[k, 0] * G[k, col.NY]
+        if active.id[k, col.ROLE] != col.JOINT:
+            write_contact(y, active, k, G, log.contact_pair[row], log.contact[row])
+            log.contact[row, col.NORMAL_FORCE] = max(0.0, work.force[k, 0])
+            log.contact[row, col.FRICTION_FORCE] = work.force[k, 1]
             row += 1
     count[col.CONTACTS] = row
     count[col.SAMPLES] = at + 1
@@ -63,50 +64,45 @@ def sample(model, forces, time, loop, active, work, log, y):
 
 
 @kernel
-def show(model, forces, loop, active, work, log, time):
+def show(run, time):
     """The sample at a time within the present step."""
-    now, y = loop.now, loop.y
+    loop, now, work, y = run.loop, run.loop.now, run.work, run.loop.y
     if now[col.LENGTH] > 0.0:
         y = work.foreseen
         if time == now[col.REACHED]:
             copy(loop.end, y)
         else:
-            dense_state(loop.y, work.dense, (time - now[col.TIME]) / now[col.DENSE], model.free, y)
-        project(model, y, active, loop.counters[col.ACTIVE], work)
-    sample(model, forces, time, loop, active, work, log, y)
+            dense_state(loop.y, work.dense, (time - now[col.TIME]) / now[col.DENSE], run.model.free, y)
+        project(run.model, y, run.active, loop.counters[col.ACTIVE], work)
+    sample(run, time, y)
 
 
 @kernel
-def note_event(loop, log, kind, time, y, contacts, k, G):
-    count = loop.counters
-    at = count[col.EVENTS]
-    log.event_ids[at, 0], log.event_ids[at, 1], log.event_ids[at, 2] = (
-        kind,
-        contacts.id[k, col.BODY_J],
-        contacts.id[k, col.BODY_I],
-    )
-    log.event[at, 0] = time
-    write_point(y, contacts, k, G, log.event, at, AFTER_TIME)
-    count[col.EVENTS] = at + 1
+def note_event(run, kind, time, contacts, k):
+    log, at = run.log, run.loop.counters[col.EVENTS]
+    log.event_ids[at, col.KIND_OF_EVENT] = kind
+    log.event_ids[at, col.FIRST_BODY] = contacts.id[k, col.BODY_J]
+    log.event_ids[at, col.SECOND_BODY] = contacts.id[k, col.BODY_I]
+    log.event[at, col.EVENT_TIME] = time
+    write_point(run.loop.y, contacts, k, run.work.geometry, log.event[at])
+    run.loop.counters[col.EVENTS] = at + 1
 
 
 @kernel
-def note_impact(loop, log, time, y, contacts, k, G, impulse):
-    """Impulse (2 N,) along normals and tangents; the rates in G are those before it."""
-    count = loop.counters
-    at = count[col.IMPACTS]
-    log.impact_pair[at, 0], log.impact_pair[at, 1] = contacts.id[k, col.BODY_J], contacts.id[k, col.BODY_I]
-    log.impact[at, 0] = time
-    write_point(y, contacts, k, G, log.impact, at, AFTER_TIME)
-    log.impact[at, 3], log.impact[at, 4], log.impact[at, 5] = G[k, col.NX], G[k, col.NY], G[k, col.GAP]
-    log.impact[at, 6], log.impact[at, 7], log.impact[at, 8] = G[k, col.RATE], impulse[2 * k], impulse[2 * k + 1]
-    count[col.IMPACTS] = at + 1
+def note_impact(run, k):
+    """The impulse at contact k of those found, along its normal and tangent; the rates are those before it."""
+    log, G, at = run.log, run.work.geometry, run.loop.counters[col.IMPACTS]
+    row, impulse = log.impact[at], run.event.impulse
+    write_contact(run.loop.y, run.found, k, G, log.impact_pair[at], row)
+    row[col.IMPACT_TIME], row[col.APPROACH] = run.loop.now[col.TIME], G[k, col.RATE]
+    row[col.NORMAL_IMPULSE], row[col.FRICTION_IMPULSE] = impulse[2 * k], impulse[2 * k + 1]
+    run.loop.counters[col.IMPACTS] = at + 1
 
 
 @kernel
-def note_pose(loop, log):
-    count, size = loop.counters, log.pose.shape[1]
-    log.event_time[count[col.EVENT_TIMES]] = loop.now[col.TIME]
-    for c in range(size):
-        log.pose[count[col.EVENT_TIMES], c] = loop.y[c]
-    count[col.EVENT_TIMES] += 1
+def note_pose(run):
+    log, loop, at = run.log, run.loop, run.loop.counters[col.EVENT_TIMES]
+    log.event_time[at] = loop.now[col.TIME]
+    for c in range(log.pose.shape[1]):
+        log.pose[at, c] = loop.y[c]
+    loop.counters[col.EVENT_TIMES] = at + 1

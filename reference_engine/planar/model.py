@@ -30,8 +30,7 @@ from reference_engine.planar.convex_pieces import (
 )
 from reference_engine.planar.layout import Model, number_of
 from reference_engine.planar_model.connectors import Joint, PathEnd, PathJoint
-from reference_engine.planar_model.outline import centre_of_mass
-from reference_engine.planar_model.shape import Bowl, Disc, HalfPlane, Polygon
+from reference_engine.planar_model.shape import Bowl, Disc, HalfPlane, Polygon, centre_of_mass
 from reference_engine.planar_model.world import World
 
 Array = NDArray[np.float64]
@@ -213,7 +212,7 @@ def pack_connectors(world: World, start: int) -> tuple[Ids, Array, Array, Array,
 
     A joint whose normal turns is a line of the second body; ropes and rods are circles about a point of the second.
     """
-    links, values = np.zeros((len(world.connectors), 14), np.int64), np.zeros((len(world.connectors), 8))
+    links, values = np.zeros((len(world.connectors), col.IDS), np.int64), np.zeros((len(world.connectors), col.VALUES))
     points, directions, offsets = [np.zeros((0, 2))], [np.zeros((0, 2))], []
     for c, connector in enumerate(world.connectors):
         if isinstance(connector, PathJoint | PathEnd):
@@ -222,14 +221,8 @@ def pack_connectors(world: World, start: int) -> tuple[Ids, Array, Array, Array,
         arms = np.array([arm(world, connector.first, connector.first_point),
                          arm(world, connector.second, connector.second_point)])  # fmt: skip
         points.append(arms)
-        links[c, [col.BODY_I, col.BODY_J, col.PIECE_I, col.PIECE_J, col.P, col.Q]] = (
-            a,
-            b,
-            number_of(c),
-            number_of(c),
-            start + 2 * c,
-            start + 2 * c + 1,
-        )
+        links[c, [col.BODY_I, col.BODY_J, col.PIECE_I, col.PIECE_J]] = a, b, number_of(c), number_of(c)
+        links[c, [col.P, col.Q]] = start + 2 * c, start + 2 * c + 1
         values[c, col.SIGMA] = 1.0
         if isinstance(connector, Joint):
             links[c, [col.KIND, col.ROLE]] = col.LINE if connector.normal_turns else col.STILL_NORMAL, col.JOINT

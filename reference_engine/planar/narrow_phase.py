@@ -184,9 +184,8 @@ def find_contacts(model, y, cutoff, contacts, work):
             return PENETRATING, np.int64(p)
         for k in range(n, min(found, contacts.id.shape[0])):
             contacts.id[k, col.PAIR] = p
-            contacts.value[k, col.FRICTION] = model.pair_coefficients[p, 0]
-            contacts.value[k, col.STATIC_FRICTION] = model.pair_coefficients[p, 1]
-            contacts.value[k, col.RESTITUTION] = model.pair_coefficients[p, 2]
+            for c in range(model.pair_coefficients.shape[1]):
+                contacts.value[k, col.FRICTION + c] = model.pair_coefficients[p, c]
         n = found
     for c in range(model.connectors.shape[0]):
         if n < contacts.id.shape[0]:

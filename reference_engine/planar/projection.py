@@ -69,15 +69,12 @@ def write_row(model, contacts, k, row, column, size, out):
     total = 0.0
     for side in range(2):
         i, sign = contacts.id[k, col.BODY_J if side else col.BODY_I], -1.0 if side else 1.0
-        sqrt_inv_mass, sqrt_inv_inertia, at = (
-            sign * np.sqrt(model.inv_mass[i]),
-            sign * np.sqrt(model.inv_inertia[i]),
-            3 * column[i],
-        )
+        sqrt_inv_mass, sqrt_inv_inertia = sign * np.sqrt(model.inv_mass[i]), sign * np.sqrt(model.inv_inertia[i])
+        at = 3 * column[i]
         if at >= 0:
-            out[at] += sqrt_inv_mass * row[0]
-            out[at + 1] += sqrt_inv_mass * row[1]
-            out[at + 2] += sqrt_inv_inertia * row[2 + side]
+            out[at] += sqrt_inv_mass * row[col.ROW_X]
+            out[at + 1] += sqrt_inv_mass * row[col.ROW_Y]
+            out[at + 2] += sqrt_inv_inertia * row[col.ROW_I + side]
     for c in range(size):
         total += out[c] * out[c]
     return total
@@ -135,10 +132,7 @@ def least_change(model, contacts, s, m, unit, apart, work, offset, y):
 
 @kernel
 def close_gaps(model, y, contacts, n, work, apart):
-    """Gaps of the first n contacts to zero; if `apart`, only those that are negative and those of joints. Was any
-
-    not?
-    """
+    """Gaps of the first n contacts to zero; if `apart`, only negative ones and those of joints. Was any not?"""
     off = False
     for k in range(n):
         measure(model, y, contacts, k, work.geometry)

@@ -7,8 +7,8 @@ from reference_engine.contact_problems.friction_modes import FULL_PLUS, SLIPS_PL
 from reference_engine.dop853 import dense_state
 from reference_engine.planar import layout as col
 from reference_engine.planar.features import OVER_END, distance_to_end
-from reference_engine.planar.islands import divide
-from reference_engine.planar.rows import delassus_diagonal, measure, rate_with
+from reference_engine.planar.layout import copy
+from reference_engine.planar.rows import delassus_diagonal, divide_active, measure, rate
 
 SIGN_CHECKS = np.int64(8)  # at a step, for the first sign
 SLIDES_FOR_CERTAIN = 100.0  # times the round-off of a rate
@@ -22,14 +22,15 @@ def along(contacts, k, G):
 
 
 @kernel
-def margin(model, forces, time, y, contacts, n, islands, work, pull):
-    """(least margin, contact, condition): negative once a contact pulls or its grip fails (by more than `pull`, m/s^2),
+def margin(run, time, y):
+    """(least margin, contact, condition): negative once a contact pulls or its grip fails (by more than PULL),
 
     slides the other way (by more than work.spare, m/s), or is past its edge.
     """
-    rate_with(model, forces, time, y, contacts, n, islands, work, work.rate)
+    model, contacts, work, pull = run.model, run.active, run.work, run.loop.now[col.PULL]
+    rate(run, time, y, work.rate)
     least, at, what = np.inf, np.int64(-1), FORCE
-    for k in range(n):
+    for k in range(run.loop.counters[col.ACTIVE]):
         role, mode = contacts.id[k, col.ROLE], contacts.id[k, col.MODE]
         if role == col.JOINT:
             continue
@@ -53,27 +54,30 @@ def margin(model, forces, time, y, contacts, n, islands, work, pull):
 
 
 @kernel
-def first_release(model, forces, time, h, contacts, n, work, y, until, pull, still, allowed):
+def first_release(run, until):
     """(fraction of the step, contact, condition) up to `until`; (2, -1, _) if every contact holds.
 
-    Looks at eight times, at fewer where the step is shorter than the one that the tolerance allows, of `allowed`
-    seconds; the first sign is narrowed down by regula falsi (Dowell & Jarratt's Illinois form, 1971).
+    Looks at eight times, at fewer where the step is shorter than the one that the tolerance allows; the first sign is
+    narrowed down by regula falsi (Dowell & Jarratt's Illinois form, 1971).
     """
-    state, before, m_before, islands = work.state, 0.0, np.inf, divide(model, contacts, n, work)
-    for k in range(n):  # what has only just begun to slide may do so by round-off, or go the other way yet
+    model, contacts, work, now, y = run.model, run.active, run.work, run.loop.now, run.loop.y
+    time, h, still, state, before, m_before = now[col.TIME], now[col.DENSE], now[col.STILL], work.state, 0.0, np.inf
+    divide_active(run)
+    for k in range(
+        run.loop.counters[col.ACTIVE]
+    ):  # what has only just begun to slide may do so by round-off, or go the other way yet
         measure(model, y, contacts, k, work.geometry)
         slip = along(contacts, k, work.geometry)
         work.spare[k] = still + max(0.0, -slip) if abs(slip) < SLIDES_FOR_CERTAIN * still else 0.0
-    checks = min(SIGN_CHECKS, 1 + np.int64(SIGN_CHECKS * until * h / allowed))
+    checks = min(SIGN_CHECKS, 1 + np.int64(SIGN_CHECKS * until * h / now[col.STEP]))
     for check in range(1, checks + 1):
         after = until * check / checks
         dense_state(y, work.dense, after, model.free, state)
-        m_after, at, what = margin(model, forces, time + after * h, state, contacts, n, islands, work, pull)
+        m_after, at, what = margin(run, time + after * h, state)
         if m_after < 0.0:
             if m_before == np.inf:
-                for c in range(y.shape[0]):
-                    state[c] = y[c]
-                m_before, _, _ = margin(model, forces, time, state, contacts, n, islands, work, pull)
+                copy(y, state)
+                m_before, _, _ = margin(run, time, state)
             side = 0
             for _ in range(200):
                 x = (m_before * after - m_after * before) / (m_before - m_after)
@@ -82,7 +86,7 @@ def first_release(model, forces, time, h, contacts, n, work, y, until, pull, sti
                 if x <= before or x >= after or after - before < 1e-15 * until:
                     break
                 dense_state(y, work.dense, x, model.free, state)
-                m, where, which = margin(model, forces, time + x * h, state, contacts, n, islands, work, pull)
+                m, where, which = margin(run, time + x * h, state)
                 if m < 0.0:
                     after, m_after, at, what = x, m, where, which
                     side = side + 1 if side > 0 else 1

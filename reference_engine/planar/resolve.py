@@ -14,7 +14,7 @@ from reference_engine.planar.release import CONE, EDGE, FORCE, SLIP_ENDS
 from reference_engine.planar.rows import apply_impulses, delassus_diagonal, survey
 
 EDGE_TOLERANCE = (
-    1e3  # times the round-off of a rate: where a corner slides off an edge, normals differ by OVER_END / size
+    1e3  # times the round-off of a rate, where a corner slides off an edge: normals differ by OVER_END / size
 )
 NO_PIECE = np.iinfo(np.int64).min  # no part: connectors are numbered downwards from -1
 SAME_TIME = 5e-12  # s, events that are no further apart are at one time
@@ -22,57 +22,54 @@ MOST_EVENTS_AT_ONE_TIME = 1000  # events, and ten more for each contact there is
 
 
 @kernel
-def count_event(loop, rule, active):
+def count_event(run):
     """GOES_ON, unless events at one time, or all, have no end."""
-    now, count = loop.now, loop.counters
+    now, count = run.loop.now, run.loop.counters
     if now[col.TIME] - now[col.LAST_EVENT] > SAME_TIME:
         count[col.IDLE], count[col.LET_GO] = 0, 0
     count[col.IDLE] += 1
     now[col.LAST_EVENT] = now[col.TIME]
-    if count[col.IDLE] > MOST_EVENTS_AT_ONE_TIME + 10 * active.id.shape[0]:
+    if count[col.IDLE] > MOST_EVENTS_AT_ONE_TIME + 10 * run.active.id.shape[0]:
         return col.STANDSTILL
     count[col.RESOLVED] += 1
-    return col.EVENTS_FULL if max(count[col.EVENTS], count[col.RESOLVED]) > rule.max_events[0] else col.GOES_ON
+    return col.EVENTS_FULL if max(count[col.EVENTS], count[col.RESOLVED]) > run.rule.max_events[0] else col.GOES_ON
 
 
 @kernel
-def begin(model, rule, loop, active, work):
+def begin(run):
     """Once at the start of an event: what has just been released, and what that place is likely to do next."""
-    count = loop.counters
+    loop, active, work, count = run.loop, run.active, run.work, run.loop.counters
     count[col.FADED], loop.now[col.SLACK] = 0, 0.0
     count[col.IMPULSES_APPLIED], count[col.EDGE_PIECE_I], count[col.EDGE_PIECE_J] = 0, NO_PIECE, NO_PIECE
-    status = count_event(loop, rule, active)
-    k = count[col.RELEASED]
-    pulls = k >= 0 and count[col.CONDITION] == FORCE
-    if k >= 0 and count[col.CONDITION] == CONE:  # the cone of no force is a point, which friction leaves first
-        pulls = work.force[k, 0] * delassus_diagonal(model, active, k, work.geometry) <= loop.now[col.PULL]
+    status, k, what = count_event(run), count[col.RELEASED], count[col.CONDITION]
+    if k < 0:
+        return status
+    pulls = what == FORCE
+    if what == CONE:  # the cone of no force is a point, which friction leaves first
+        pulls = work.force[k, 0] * delassus_diagonal(run.model, active, k, work.geometry) <= loop.now[col.PULL]
     if pulls and count[col.LET_GO] < loop.let_go.shape[0]:
-        loop.let_go[count[col.LET_GO], 0], loop.let_go[count[col.LET_GO], 1] = (
-            active.id[k, col.PIECE_I],
-            active.id[k, col.PIECE_J],
-        )
+        loop.let_go[count[col.LET_GO], 0] = active.id[k, col.PIECE_I]
+        loop.let_go[count[col.LET_GO], 1] = active.id[k, col.PIECE_J]
         count[col.LET_GO] += 1
     if pulls:
         active.id[k, col.GUESS] = modes.OPEN
-    elif k >= 0 and count[col.CONDITION] == SLIP_ENDS:
+    elif what == SLIP_ENDS:
         active.id[k, col.GUESS] = modes.STICKS
-    elif (
-        k >= 0 and count[col.CONDITION] == CONE
-    ):  # at the edge of its cone; else it would be within round-off of it again
+    elif what == CONE:  # at the edge of its cone; else it would be within round-off of it again
         backward = work.force[k, 1] > 0.0
         if active.value[k, col.STATIC_FRICTION] > active.value[k, col.FRICTION]:
             active.id[k, col.GUESS] = modes.FULL_MINUS if backward else modes.FULL_PLUS
         else:
             active.id[k, col.GUESS] = modes.SLIPS_MINUS if backward else modes.SLIPS_PLUS
-    if k >= 0 and count[col.CONDITION] == EDGE:
+    elif what == EDGE:
         count[col.EDGE_PIECE_I], count[col.EDGE_PIECE_J] = active.id[k, col.PIECE_I], active.id[k, col.PIECE_J]
     return status
 
 
 @kernel
-def classify_event(model, forces, loop, active, found, event, work, log):
+def classify_event(run):
     """(what is to be done, contacts): NEEDS_IMPULSES where some approach, SETTLES where none does, or a failure."""
-    now, count, y = loop.now, loop.counters, loop.y
+    model, found, work, now, count, y = run.model, run.found, run.work, run.loop.now, run.loop.counters, run.loop.y
     cutoff = CLOSED_GAP * (1.0 + extent(model, y))
     n = np.int64(0)
     for turn in range(2):
@@ -99,36 +96,36 @@ def classify_event(model, forces, loop, active, found, event, work, log):
         rate = work.geometry[k, col.RATE]
         if rate < -slow or (found.id[k, col.ROLE] == col.JOINT and rate > slow):
             approaches = True
-        event.slow[k] = slow
+        run.event.slow[k] = slow
     if not approaches:
         return col.SETTLES, n
-    show_before(model, forces, loop, active, found, n, work, log)
+    show_before(run, n)
     return col.NEEDS_IMPULSES, n
 
 
 @kernel
-def show_before(model, forces, loop, active, found, n, work, log):
+def show_before(run, n):
     """A sample before the first impulse of an event."""
-    if loop.counters[col.IMPULSES_APPLIED] == 0:
-        sample(model, forces, loop.now[col.TIME], loop, active, work, log, loop.y)
-        loop.counters[col.IMPULSES_APPLIED] = 1
-        survey(model, loop.y, found, n, work)
+    if run.loop.counters[col.IMPULSES_APPLIED] == 0:
+        sample(run, run.loop.now[col.TIME], run.loop.y)
+        run.loop.counters[col.IMPULSES_APPLIED] = 1
+        survey(run.model, run.loop.y, run.found, n, run.work)
 
 
 @kernel
-def apply_impacts(model, rule, loop, active, found, n, event, work, log, kind):
+def apply_impacts(run, n, kind):
     """The impulses of `bounce` or `jam`, and their record, as events of this kind."""
-    now, y = loop.now, loop.y
-    still = still_of(y)
+    found, loop, time, impulse = run.found, run.loop, run.loop.now[col.TIME], run.event.impulse
+    still = still_of(loop.y)
     for k in range(n):
         # What is less is round-off of those not struck.
-        speed_change = event.impulse[2 * k] * delassus_diagonal(model, found, k, work.geometry)
+        speed_change = impulse[2 * k] * delassus_diagonal(run.model, found, k, run.work.geometry)
         if speed_change > still and found.id[k, col.ROLE] != col.JOINT:
-            note_event(loop, log, kind, now[col.TIME], y, found, k, work.geometry)
-            note_impact(loop, log, now[col.TIME], y, found, k, work.geometry, event.impulse)
+            note_event(run, kind, time, found, k)
+            note_impact(run, k)
             pair = found.id[k, col.PAIR]
-            if now[col.TIME] - loop.impact_times[pair, 0] > SAME_TIME:
-                loop.impact_times[pair, 1] = now[col.TIME] - loop.impact_times[pair, 0]
-                loop.impact_times[pair, 0] = now[col.TIME]
-    apply_impulses(model, y, found, n, work, event.impulse)
-    return count_event(loop, rule, active)
+            since = time - loop.impact_times[pair, col.LAST]
+            if since > SAME_TIME:
+                loop.impact_times[pair, col.LAST], loop.impact_times[pair, col.BETWEEN] = time, since
+    apply_impulses(run.model, loop.y, found, n, run.work, impulse)
+    return count_event(run)

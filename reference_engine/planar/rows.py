@@ -36,13 +36,8 @@ def measure(model, y, contacts, k, G):
     corner: of both edges that meet there).
     """
     R = model.inv_mass.shape[0]
-    i, j, p, q, kind = (
-        contacts.id[k, col.BODY_I],
-        contacts.id[k, col.BODY_J],
-        contacts.id[k, col.P],
-        contacts.id[k, col.Q],
-        contacts.id[k, col.KIND],
-    )
+    i, j = contacts.id[k, col.BODY_I], contacts.id[k, col.BODY_J]
+    p, q, kind = contacts.id[k, col.P], contacts.id[k, col.Q], contacts.id[k, col.KIND]
     xi, yi, xj, yj = y[3 * i], y[3 * i + 1], y[3 * j], y[3 * j + 1]
     cj, sj = cosine_and_sine(y[3 * j + 2])
     u1x = u1y = u2x = u2y = 0.0
@@ -93,10 +88,11 @@ def measure(model, y, contacts, k, G):
 @kernel
 def row_of(G, k, tangent, out, at):
     """Row `at` of out: direction, and its moments about I and J."""
+    out[at, col.ROW_X], out[at, col.ROW_Y] = G[k, col.NX], G[k, col.NY]
+    out[at, col.ROW_I], out[at, col.ROW_J] = G[k, col.MN1], G[k, col.MN2]
     if tangent == TANGENT:
-        out[at, 0], out[at, 1], out[at, 2], out[at, 3] = -G[k, col.NY], G[k, col.NX], G[k, col.MT1], G[k, col.MT2]
-    else:
-        out[at, 0], out[at, 1], out[at, 2], out[at, 3] = G[k, col.NX], G[k, col.NY], G[k, col.MN1], G[k, col.MN2]
+        out[at, col.ROW_X], out[at, col.ROW_Y] = -G[k, col.NY], G[k, col.NX]
+        out[at, col.ROW_I], out[at, col.ROW_J] = G[k, col.MT1], G[k, col.MT2]
 
 
 @kernel
@@ -150,31 +146,27 @@ def take_row(contacts, k, tangent, which, m, work):
     work.of[m], work.tangent[m] = k, tangent
     if which >= AS_FORCES and tangent == NORMAL:
         mu = slope(contacts, k)
-        work.along[m, 0] -= mu * G[k, col.NY]
-        work.along[m, 1] += mu * G[k, col.NX]
-        work.along[m, 2] += mu * G[k, col.MT1]
-        work.along[m, 3] += mu * G[k, col.MT2]
+        work.along[m, col.ROW_X] -= mu * G[k, col.NY]
+        work.along[m, col.ROW_Y] += mu * G[k, col.NX]
+        work.along[m, col.ROW_I] += mu * G[k, col.MT1]
+        work.along[m, col.ROW_J] += mu * G[k, col.MT2]
 
 
 @inlined
 def interaction(model, contacts, a, ra, row, b, cb, column):
     """What a unit along a column of contact b does along a row of place a, by the bodies that they share."""
-    ia, ja, ib, jb = (
-        contacts.id[a, col.BODY_I],
-        contacts.id[a, col.BODY_J],
-        contacts.id[b, col.BODY_I],
-        contacts.id[b, col.BODY_J],
-    )
+    ia, ja = contacts.id[a, col.BODY_I], contacts.id[a, col.BODY_J]
+    ib, jb = contacts.id[b, col.BODY_I], contacts.id[b, col.BODY_J]
     total = 0.0
-    linear = ra[row, 0] * cb[column, 0] + ra[row, 1] * cb[column, 1]
+    linear = ra[row, col.ROW_X] * cb[column, col.ROW_X] + ra[row, col.ROW_Y] * cb[column, col.ROW_Y]
     if ia == ib:
-        total += model.inv_mass[ia] * linear + model.inv_inertia[ia] * ra[row, 2] * cb[column, 2]
+        total += model.inv_mass[ia] * linear + model.inv_inertia[ia] * ra[row, col.ROW_I] * cb[column, col.ROW_I]
     if ia == jb:
-        total -= model.inv_mass[ia] * linear + model.inv_inertia[ia] * ra[row, 2] * cb[column, 3]
+        total -= model.inv_mass[ia] * linear + model.inv_inertia[ia] * ra[row, col.ROW_I] * cb[column, col.ROW_J]
     if ja == ib:
-        total -= model.inv_mass[ja] * linear + model.inv_inertia[ja] * ra[row, 3] * cb[column, 2]
+        total -= model.inv_mass[ja] * linear + model.inv_inertia[ja] * ra[row, col.ROW_J] * cb[column, col.ROW_I]
     if ja == jb:
-        total += model.inv_mass[ja] * linear + model.inv_inertia[ja] * ra[row, 3] * cb[column, 3]
+        total += model.inv_mass[ja] * linear + model.inv_inertia[ja] * ra[row, col.ROW_J] * cb[column, col.ROW_J]
     return total
 
 
@@ -201,12 +193,12 @@ def apply_forces(model, contacts, m, of, along, amount, offset, change):
     """change += M^-1 F^T amount, to the poses (offset 0) or the twists and their rates (offset 3 R)."""
     for c in range(m):
         i, j, a = contacts.id[of[c], col.BODY_I], contacts.id[of[c], col.BODY_J], amount[c]
-        change[offset + 3 * i] += model.inv_mass[i] * a * along[c, 0]
-        change[offset + 3 * i + 1] += model.inv_mass[i] * a * along[c, 1]
-        change[offset + 3 * i + 2] += model.inv_inertia[i] * a * along[c, 2]
-        change[offset + 3 * j] -= model.inv_mass[j] * a * along[c, 0]
-        change[offset + 3 * j + 1] -= model.inv_mass[j] * a * along[c, 1]
-        change[offset + 3 * j + 2] -= model.inv_inertia[j] * a * along[c, 3]
+        change[offset + 3 * i] += model.inv_mass[i] * a * along[c, col.ROW_X]
+        change[offset + 3 * i + 1] += model.inv_mass[i] * a * along[c, col.ROW_Y]
+        change[offset + 3 * i + 2] += model.inv_inertia[i] * a * along[c, col.ROW_I]
+        change[offset + 3 * j] -= model.inv_mass[j] * a * along[c, col.ROW_X]
+        change[offset + 3 * j + 1] -= model.inv_mass[j] * a * along[c, col.ROW_Y]
+        change[offset + 3 * j + 2] -= model.inv_inertia[j] * a * along[c, col.ROW_J]
 
 
 @kernel
@@ -238,33 +230,40 @@ def relative_acceleration(model, contacts, k, y, rate, G, tangent):
 
 
 @kernel
-def constrained_rate(model, forces, time, y, contacts, n, work, rate_out):
-    """(twist, acceleration) with the first n contacts held; leaves their forces in work.force.
-
-    From the forces of the last event on, so that redundant contacts keep their share. Refined once on the accelerations
-    themselves: large forces that balance on a light body leave it their round-off.
-    """
-    islands = divide(model, contacts, n, work) if n > 0 else 0
-    rate_with(model, forces, time, y, contacts, n, islands, work, rate_out)
+def divide_active(run):
+    """The islands of the contacts that hold, for `rate`."""
+    count = run.loop.counters
+    count[col.ISLANDS] = divide(run.model, run.active, count[col.ACTIVE], run.work) if count[col.ACTIVE] > 0 else 0
 
 
 @kernel
-def rate_with(model, forces, time, y, contacts, n, islands, work, rate_out):
-    """`constrained_rate` of contacts that have been divided already, into so many islands."""
+def constrained_rate(run, time, y, rate_out):
+    divide_active(run)
+    rate(run, time, y, rate_out)
+
+
+@kernel
+def rate(run, time, y, rate_out):
+    """(twist, acceleration) with the active contacts held, which `divide_active` has divided; leaves their forces in
+
+    work.force. From the forces of the last event on, so that redundant contacts keep their share. Refined once on the
+    accelerations themselves: large forces that balance on a light body leave it their round-off.
+    """
+    model, work, count = run.model, run.work, run.loop.counters
     R = model.inv_mass.shape[0]
     for c in range(3 * R):
         rate_out[c] = y[3 * R + c]
-    accelerate(forces, time, y, R, rate_out)
-    for k in range(n):
-        measure(model, y, contacts, k, work.geometry)
+    accelerate(run.forces, time, y, R, rate_out)
+    for k in range(count[col.ACTIVE]):
+        measure(model, y, run.active, k, work.geometry)
         work.force[k, 0] = work.force[k, 1] = 0.0
-    for s in range(islands):
-        constrained_rate_of(model, y, contacts, s, work, rate_out)
+    for s in range(count[col.ISLANDS]):
+        constrain_island(model, y, run.active, s, work, rate_out)
 
 
 @kernel
-def constrained_rate_of(model, y, contacts, s, work, rate_out):
-    """The part of `constrained_rate` that is for island s."""
+def constrain_island(model, y, contacts, s, work, rate_out):
+    """The part of `rate` that is for island s."""
     R = model.inv_mass.shape[0]
     m = build(model, contacts, s, AS_FORCES, work)
     eliminate(work.M, m, work.pivot, work.skipped, work.size)

@@ -1,6 +1,7 @@
 """Python around the compiled loop: space for it to work in, more of it when it asks, and its failures in words."""
 
 import math
+from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
@@ -10,17 +11,52 @@ from reference_engine.errors import ContactForceError, PainleveError, Unresolved
 from reference_engine.events import doubled
 from reference_engine.planar import event_loop
 from reference_engine.planar import layout as col
-from reference_engine.planar.layout import Log, LoopState, Model, number_of
+from reference_engine.planar.layout import LoopState, number_of
 from reference_engine.planar.model import model_in_numbers
-from reference_engine.planar.settings import IMPACT_LAWS, IMPACT_ORDERS, Settings
-from reference_engine.planar.workspace import WORKSPACES, Workspace, new_workspace
+from reference_engine.planar.step import SHORTEST
+from reference_engine.planar.workspace import WORKSPACES, Arrays, new_workspace
 from reference_engine.planar_model.external import forces_in_numbers
 from reference_engine.planar_model.world import World
 
 Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
 
+IMPACT_LAWS = ("newton", "poisson")
+IMPACT_ORDERS = ("simultaneous", "sequential")
+FINEST_TOLERANCE = 1e-14  # below it round-off decides which steps are taken
 JOINED = 1e-9  # m, times 1 + the extent of the scene: how far the ends of a joint may be apart at the start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Settings of `simulate`; raises WorldError for a value that is not allowed.
+
+    impact_law, with Coulomb's law between the impulses and the slip after the impact (Moreau 1988):
+    newton         a contact leaves with e times the speed of its approach. With friction it may gain energy at one
+                   contact (Kane 1984); where several are struck at once and energy would grow, e is lowered until it
+                   does not, by one factor for all
+    poisson        e times the impulse that stops the approach is given back (Glocker & Pfeiffer 1995)
+    impact_order, where several contacts are struck at once:
+    simultaneous   one complementarity problem over all of them; contacts that rest do not bounce
+    sequential    one contact after the other, the fastest approach first, each with its own e, until none approaches:
+                   the limit of small gaps (Newton's cradle: the last ball leaves)
+    """
+
+    tolerance: float = 1e-13  # local error of a step: relative, and absolute in m, m/s, rad, rad/s
+    impact_law: str = "newton"
+    impact_order: str = "simultaneous"
+    accumulation_cutoff: float = 4e-6  # s; bounces that are shorter are the end of an accumulation, and summed up
+    max_events: int = 100_000
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.tolerance) and FINEST_TOLERANCE <= self.tolerance <= 1e-2):
+            raise WorldError(f"tolerance: {self.tolerance!r} is not in [{FINEST_TOLERANCE}, 0.01]")
+        for name, allowed in (("impact_law", IMPACT_LAWS), ("impact_order", IMPACT_ORDERS)):
+            if getattr(self, name) not in allowed:
+                raise WorldError(f"{name}: {getattr(self, name)!r} is not one of {allowed}")
+        if not (math.isfinite(self.accumulation_cutoff) and 1e-12 <= self.accumulation_cutoff <= 1e-3):
+            raise WorldError(f"accumulation_cutoff: {self.accumulation_cutoff!r} s is not in [1e-12, 1e-3]")
+        if self.max_events < 1:
+            raise WorldError(f"max_events: {self.max_events!r} is not a positive number")
 
 
 class Run:
@@ -34,118 +70,63 @@ class Run:
         impact_law, order = IMPACT_LAWS.index(settings.impact_law), IMPACT_ORDERS.index(settings.impact_order)
         rule = [settings.tolerance], [settings.accumulation_cutoff], [impact_law], [order], [settings.max_events]
         self.size, self.cached = WORKSPACES.take(model, forces, rule, len(grid) + 64)
-        self.log.grid[: len(grid)] = grid
-        self.loop.counters[col.ASKED] = len(grid)
-        self.loop.y[:] = state_of(world)
+        self.arrays.log.grid[: len(grid)] = grid
+        self.arrays.loop.counters[col.ASKED] = len(grid)
+        self.arrays.loop.y[:] = state_of(world)
         self.refuse_open_joints()
 
     @property
-    def model(self) -> Model:
-        return self.cached.arguments.model
-
-    @property
-    def workspace(self) -> Workspace:
-        return self.cached.workspace
-
-    @property
-    def log(self) -> Log:
-        return self.cached.log
-
-    @property
-    def loop(self) -> LoopState:
-        return self.workspace.loop
+    def arrays(self) -> Arrays:
+        return self.cached.arrays
 
     def grow(self, capacity: int, block: int) -> None:
         """For so many contacts, and islands of so many rows."""
-        old = self.workspace
-        workspace, numbers = new_workspace(self.size, capacity, block)
-        self.cached = self.cached.with_workspace(workspace, numbers)
+        old = self.arrays
+        self.cached = self.cached.with_workspace(*new_workspace(self.size, capacity, block))
         for name in LoopState.__dataclass_fields__:
-            getattr(self.loop, name)[...] = getattr(old.loop, name)
-        count = self.loop.counters[col.ACTIVE]
-        self.workspace.active.id[:count], self.workspace.active.value[:count] = (
-            old.active.id[:count],
-            old.active.value[:count],
-        )
+            getattr(self.arrays.loop, name)[...] = getattr(old.loop, name)
+        first = slice(old.loop.counters[col.ACTIVE])
+        self.arrays.active.id[first], self.arrays.active.value[first] = old.active.id[first], old.active.value[first]
 
     def go_on(self) -> None:
         """To the end of the grid. Raises as `simulate` says."""
-        while True:
-            status = event_loop.run(self.cached.arguments)
+        while (status := event_loop.run(self.arrays)) != col.DONE:
             self.functions.check()
-            if status == col.DONE:
-                return
-            if status == col.LOG_FULL:
-                self.cached = self.cached.with_log(doubled(self.log))
+            contacts, block = len(self.arrays.active.id), len(self.arrays.work.M)
+            if status == col.FULL:
+                self.cached = self.cached.with_log(doubled(self.arrays.log))
             elif status == col.CONTACTS_FULL:
-                self.grow(2 * len(self.workspace.active.id), len(self.workspace.work.M))
+                self.grow(2 * contacts, block)
             elif status == col.BLOCK_FULL:
-                self.grow(len(self.workspace.active.id), 2 * len(self.workspace.work.M))
+                self.grow(contacts, 2 * block)
             else:
                 self.fail(status)
+        self.functions.check()
 
     def give_back(self) -> None:
-        """The room, for another run; what is still wanted of it or of the log has been copied."""
+        """The workspace, for another run; what is still wanted of it or of the log has been copied."""
         WORKSPACES.give_back(self.size, self.cached)
 
-    # --- what came out ---------------------------------------------------------------------------
-
-    @property
-    def steps(self) -> int:
-        return int(self.loop.counters[col.STEPS])
-
-    @property
-    def residual(self) -> float:
-        return float(self.loop.now[col.RESIDUAL])
-
-    def counts(self) -> tuple[int, int, int]:
-        """How many samples, contacts, impacts."""
-        counters = self.loop.counters
-        return int(counters[col.SAMPLES]), int(counters[col.CONTACTS]), int(counters[col.IMPACTS])
-
-    def events(self) -> tuple[Ids, Array]:
-        """Rows (kind, a, b) and (time, point), copied."""
-        count = self.loop.counters[col.EVENTS]
-        ids = self.log.event_ids[:count].copy()
-        if self.world.connectors:
-            ids[:, 1:] = self.bodies(ids[:, 1:])
-        return ids, self.log.event[:count].copy()
-
-    def event_times(self) -> Array:
-        """(E,) of the same [s]."""
-        return self.log.event_time[: self.loop.counters[col.EVENT_TIMES]]
-
-    def event_poses(self) -> Array:
-        """(E, B, 3) at all events."""
-        poses = self.log.pose[: self.loop.counters[col.EVENT_TIMES]]
-        return poses.reshape(len(poses), -1, 3)[:, :-1]
-
-    def bodies(self, pairs: Ids) -> Ids:
-        """Rows of the state as bodies of the world, copied: the background, to which connectors lead, is -1."""
-        if not self.world.connectors:
-            return pairs.copy()
-        return np.where(pairs == len(self.world.bodies), -1, pairs)
-
-    # --- what went wrong -------------------------------------------------------------------------
-
     def refuse_open_joints(self) -> None:
-        if not len(self.model.connectors):
+        model, y, found, work = self.arrays.model, self.arrays.loop.y, self.arrays.found, self.arrays.work
+        if not len(model.connectors):
             return
-        n, _ = event_loop.query_contacts(self.model, self.loop.y, self.workspace.found, self.workspace.work)
-        extent = float(np.abs(self.loop.y[: len(self.loop.y) // 2]).max())
-        for k in np.flatnonzero(self.workspace.found.id[:n, col.ROLE] == col.JOINT):
-            if abs(gap := self.workspace.work.geometry[k, col.GAP]) > JOINED * (1.0 + extent):
-                connector = number_of(int(self.workspace.found.id[k, col.PIECE_I]))
+        n, _ = event_loop.query_contacts(model, y, found, work)
+        extent = float(np.abs(y[: len(y) // 2]).max())
+        for k in np.flatnonzero(found.id[:n, col.ROLE] == col.JOINT):
+            if abs(gap := work.geometry[k, col.GAP]) > JOINED * (1.0 + extent):
+                connector = number_of(int(found.id[k, col.PIECE_I]))
                 raise WorldError(f"connectors: the ends of connector {connector} are {gap:.3g} m apart at the start")
 
     def fail(self, status: int) -> NoReturn:
-        now, count = self.loop.now, self.loop.counters
-        time = float(now[col.TIME])
-        pair = self.model.pairs[max(0, min(count[col.CLOSED_PAIR], len(self.model.pairs) - 1))]
-        names = self.names(*(self.model.row[piece] for piece in pair)) if len(self.model.pairs) else ("", "")
+        model, now, count = self.arrays.model, self.arrays.loop.now, self.arrays.loop.counters
+        time, pairs = float(now[col.TIME]), len(model.pairs)
+        names = "", ""
+        if pairs:
+            names = self.names(*model.row[model.pairs[max(0, min(count[col.CLOSED_PAIR], pairs - 1))]])
         if status == col.OVERLAP and time == 0.0:
-            if count[col.CLOSED_PAIR] >= len(self.model.pairs):
-                rope = int(count[col.CLOSED_PAIR]) - len(self.model.pairs)
+            if count[col.CLOSED_PAIR] >= pairs:
+                rope = int(count[col.CLOSED_PAIR]) - pairs
                 raise WorldError(f"connectors: rope {rope} is shorter than the distance of its ends at the start")
             raise WorldError(f"bodies {names[0]!r} and {names[1]!r} overlap at the start; move them apart")
         if status in (col.NO_FORCES, col.NO_IMPULSES):
@@ -157,12 +138,12 @@ class Run:
             raise ContactForceError(message, residual=abs(float(now[col.WHY_B])))
         reasons = {
             int(col.OVERLAP): "bodies overlap: a touch was missed",
-            int(col.NO_STEP): f"the integrator's step fell below {event_loop.SHORTEST} s",
+            int(col.NO_STEP): f"the integrator's step fell below {SHORTEST} s",
             int(col.STANDSTILL): f"{int(count[col.IDLE])} events at one time",
             int(col.EVENTS_FULL): f"more than max_events = {self.settings.max_events} events",
         }
         if status != col.OVERLAP and count[col.EVENTS]:
-            names = self.names(*self.log.event_ids[count[col.EVENTS] - 1, 1:])
+            names = self.names(*self.arrays.log.event_ids[count[col.EVENTS] - 1, col.FIRST_BODY :])
         raise UnresolvedContact(reasons[int(status)], time=time, bodies=names, gap=math.nan)
 
     def names(self, i: int, j: int) -> tuple[str, str]:

@@ -2,6 +2,8 @@
 
 import dataclasses
 import math
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,18 +13,63 @@ from reference_engine.errors import UnresolvedContact, WorldError
 from reference_engine.geometry import planar_shapes as measured
 from reference_engine.geometry.outline_depth import Boundary, deepest
 from reference_engine.geometry.planar_proximity import deepest_overlap
+from reference_engine.planar import layout as col
 from reference_engine.planar.model import passing_pairs
-from reference_engine.planar.motion import LocatedMotion
-from reference_engine.planar.run import Run
-from reference_engine.planar.settings import Settings
+from reference_engine.planar.run import Run, Settings
 from reference_engine.planar_model.motion import ContactForces, Impacts, Motion
-from reference_engine.planar_model.outline import Edge, Outline, polygon_outline
-from reference_engine.planar_model.shape import Bowl, Disc, Polygon, bounding_radius
+from reference_engine.planar_model.shape import Bowl, Disc, Edge, Outline, Polygon, bounding_radius, polygon_outline
 from reference_engine.planar_model.world import Body, World
 
 Array = NDArray[np.float64]
+Ids = NDArray[np.int64]
 
 PENETRATION_LIMIT = 1e-10  # m, times 1 + the extent of the scene: deeper is a touch that was missed
+EVENTS = ("impact", "accumulation", "made", "broken", "stick", "slip", "indeterminate", "jam", "inexact")
+KINDS = np.array(EVENTS, np.str_)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Events:
+    """One row for each contact at which something happened, in order of time.
+
+    impact          an impulse; its numbers are in Motion.impacts
+    accumulation    infinitely many impacts end here, and the contact rests: the limit of their times
+    made, broken    the contact began to hold bodies together by a force, or ceased to; a rope became taut or slack
+    stick, slip     a contact that slid sticks; one that stuck begins to slide, or one that slid slides the other way
+    indeterminate   Painleve 1895: contact forces and parting both obey all laws at a sliding contact; it parts
+    jam             an impulse where nothing approaches, because no finite forces obey Coulomb's law at several contacts
+                    that slide (Genot & Brogliato 1999); its numbers too are in Motion.impacts
+    inexact         forces or impulses were found that obey the laws to 100 times round-off only; the worst contact
+    """
+
+    time: Array  # (E,) s
+    kind: NDArray[np.str_]  # (E,) of EVENTS
+    pair: Ids  # (E, 2) bodies a, b; -1 is the background
+    point: Array  # (E, 2) m
+
+    def times(self, kind: str) -> Array:
+        """Times of one kind, each once [s]."""
+        return np.unique(self.time[self.kind == kind])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LocatedMotion(Motion):
+    """A Motion whose samples are on the caller's grid and just before and after every impact."""
+
+    noted: tuple[Ids, Array]  # rows of Log.event_ids and of Log.event, as found
+    connector_force: Array  # (S, C, 2) N, of each joint, rope and rod on its first body, in axes of the world
+    penetration: float  # m, the deepest that any two bodies overlap at any event or sample, by separate geometry
+    error_estimate: float | None  # m, see `simulate`; None where it was not asked for
+    residual: float  # by how many times round-off forces and impulses break the laws at worst; above 1: see "inexact"
+    steps: int  # accepted by the integrator
+
+    @cached_property
+    def events(self) -> Events:
+        ids, rows = self.noted
+        order = np.argsort(rows[:, col.EVENT_TIME], kind="stable")
+        ids, rows = ids[order], rows[order]
+        kind, pair = KINDS[ids[:, col.KIND_OF_EVENT]], ids[:, col.FIRST_BODY :]
+        return Events(time=rows[:, col.EVENT_TIME], kind=kind, pair=pair, point=rows[:, : col.POINT_Y + 1])
 
 
 def simulate(
@@ -66,55 +113,59 @@ def simulate_at(
     ascends = grid.ndim == 1 and grid.size > 0 and grid[0] == 0.0 and bool((grid[1:] > grid[:-1]).all())
     if not ascends or not math.isfinite(grid[-1]):
         raise WorldError("times: they must be finite and ascend from 0")
-    run = run_of(world, settings, grid)
-    motion, estimate = motion_of(run), None
+    run = Run(world, settings, grid)
+    run.go_on()
+    log, loop = run.arrays.log, run.arrays.loop
+    motion, estimate, events, poses = motion_of(run), None, loop.counters[col.EVENTS], loop.counters[col.EVENT_TIMES]
     if estimate_error:
-        coarse = run_of(world, dataclasses.replace(settings, tolerance=min(1e-2, 10.0 * settings.tolerance)), grid)
+        coarse = Run(world, dataclasses.replace(settings, tolerance=min(1e-2, 10.0 * settings.tolerance)), grid)
+        coarse.go_on()
         estimate = difference(world, grid, motion, motion_of(coarse))
         coarse.give_back()
-    poses, times = motion.pose, motion.time
-    if len(run.event_times()):
-        poses, times = np.concatenate([poses, run.event_poses()]), np.concatenate([times, run.event_times()])
+    ids, between = log.event_ids[:events].copy(), log.pose[:poses].reshape(poses, len(world.bodies) + 1, 3)[:, :-1]
+    ids[:, col.FIRST_BODY :] = bodies_of(world, ids[:, col.FIRST_BODY :])
     located = LocatedMotion(
-        time=motion.time, pose=motion.pose, twist=motion.twist, contacts=motion.contacts,
-        first_contact=motion.first_contact, impacts=motion.impacts,
-        noted=run.events(),
-        connector_force=run.log.pull[: len(motion.time)].reshape(len(motion.time), -1, 2).copy(),
-        penetration=penetration(world, poses, times),
+        **{field.name: getattr(motion, field.name) for field in dataclasses.fields(Motion)},
+        noted=(ids, log.event[:events].copy()),
+        connector_force=log.pull[: len(motion.time)].reshape(len(motion.time), -1, 2).copy(),
+        penetration=penetration(
+            world, np.concatenate([motion.pose, between]), np.concatenate([motion.time, log.event_time[:poses]])
+        ),
         error_estimate=estimate,
-        residual=run.residual,
-        steps=run.steps,
-    )  # fmt: skip
+        residual=float(loop.now[col.RESIDUAL]),
+        steps=int(loop.counters[col.STEPS]),
+    )
     run.give_back()
     return located
 
 
-def run_of(world: World, settings: Settings, grid: Array) -> Run:
-    run = Run(world, settings, grid)
-    run.go_on()
-    return run
-
-
 def motion_of(run: Run) -> Motion:
-    """Copied out of the room of the run."""
-    log, bodies = run.log, len(run.world.bodies)
-    samples, contacts, impacts = run.counts()
+    """Copied out of the workspace of the run."""
+    log, count, bodies = run.arrays.log, run.arrays.loop.counters, len(run.world.bodies)
+    samples, contacts, impacts = (int(count[rows]) for rows in (col.SAMPLES, col.CONTACTS, col.IMPACTS))
     state = log.state[:samples].reshape(samples, 2, bodies + 1, 3)[:, :, :bodies]
     c, i = log.contact[:contacts].copy(), log.impact[:impacts].copy()
+    point, normal = slice(col.POINT_X, col.POINT_Y + 1), slice(col.NORMAL_X, col.NORMAL_Y + 1)
     return Motion(
         time=log.time[:samples].copy(),
         pose=state[:, 0].copy(),
         twist=state[:, 1].copy(),
         contacts=ContactForces(
-            pair=run.bodies(log.contact_pair[:contacts]), point=c[:, 0:2], normal=c[:, 2:4], gap=c[:, 4], force=c[:, 5],
-            friction=c[:, 6],
+            pair=bodies_of(run.world, log.contact_pair[:contacts]), point=c[:, point], normal=c[:, normal],
+            gap=c[:, col.AT_GAP], force=c[:, col.NORMAL_FORCE], friction=c[:, col.FRICTION_FORCE],
         ),
         first_contact=log.first[: samples + 1].copy(),
         impacts=Impacts(
-            time=i[:, 0], pair=run.bodies(log.impact_pair[:impacts]), point=i[:, 1:3], normal=i[:, 3:5], gap=i[:, 5],
-            speed=i[:, 6], impulse=i[:, 7], friction=i[:, 8],
+            time=i[:, col.IMPACT_TIME], pair=bodies_of(run.world, log.impact_pair[:impacts]), point=i[:, point],
+            normal=i[:, normal], gap=i[:, col.AT_GAP], speed=i[:, col.APPROACH], impulse=i[:, col.NORMAL_IMPULSE],
+            friction=i[:, col.FRICTION_IMPULSE],
         ),
     )  # fmt: skip
+
+
+def bodies_of(world: World, rows: Ids) -> Ids:
+    """Rows of the state as bodies of the world, copied: the background, to which connectors lead, is -1."""
+    return np.where(rows == len(world.bodies), -1, rows)
 
 
 def difference(world: World, grid: Array, fine: Motion, coarse: Motion) -> float:

@@ -12,20 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.compiler.structure import PackedStruct, Structure, in_one_block
-from reference_engine.planar.layout import (
-    Contacts,
-    EventWork,
-    Log,
-    LoopState,
-    Model,
-    Rule,
-    Work,
-    empty_contacts,
-    empty_log,
-    new_event_work,
-    new_work,
-)
+from reference_engine.compiler.structure import PackedStruct, Structure, in_one_block, zeros
+from reference_engine.contact_problems.friction import new_friction_work
+from reference_engine.contact_problems.friction_modes import FrictionProblem
+from reference_engine.planar import layout as col
+from reference_engine.planar.layout import Contacts, EventWork, Log, LoopState, Model, Rule, Work
 from reference_engine.planar_model.external import Forces
 
 Array = NDArray[np.float64]
@@ -42,22 +33,27 @@ class Workspace(Structure):
     """For so many bodies, pairs, connectors, contacts and rows of islands."""
 
     loop: LoopState
-    active: Contacts
-    found: Contacts
-    following: Contacts
+    active: Contacts  # those that hold; LoopState.counters says how many
+    found: Contacts  # those that touch at an event
+    following: Contacts  # those that will hold after it
     event: EventWork
     work: Work
 
 
 @dataclass(frozen=True, eq=False)
-class LoopArguments(Structure):
-    """All that the loop is called with, as one argument: numba takes a microsecond for each."""
+class Arrays(Structure):
+    """Of a run: all that the loop is called with, as one argument, and the fields of its workspace once more."""
 
     model: Model
     forces: Forces
     rule: Rule
-    workspace: Workspace
     log: Log
+    loop: LoopState
+    active: Contacts
+    found: Contacts
+    following: Contacts
+    event: EventWork
+    work: Work
 
 
 class Size(NamedTuple):
@@ -76,7 +72,7 @@ class Size(NamedTuple):
 
     @property
     def connectors(self) -> int:
-        return self.model[CONNECTORS] // 14
+        return self.model[CONNECTORS] // col.IDS
 
     @property
     def contacts(self) -> int:
@@ -87,9 +83,9 @@ class Size(NamedTuple):
 class Cached(NamedTuple):
     given: tuple[PackedStruct, PackedStruct, PackedStruct]  # model, forces, rule
     workspace: Workspace
-    block: Array  # all arrays of the room
+    block: Array  # all arrays of the workspace
     log: Log
-    arguments: LoopArguments
+    arrays: Arrays
 
     def with_log(self, log: Log) -> "Cached":
         return together(self.given, self.workspace, self.block, log)
@@ -102,7 +98,8 @@ def together(
     given: tuple[PackedStruct, PackedStruct, PackedStruct], workspace: Workspace, block: Array, log: Log
 ) -> Cached:
     model, forces, rule = (packed.structure for packed in given)
-    return Cached(given, workspace, block, log, LoopArguments(model, forces, rule, workspace, log))
+    arrays = {name: getattr(workspace, name) for name in Workspace.__dataclass_fields__}
+    return Cached(given, workspace, block, log, Arrays(model=model, forces=forces, rule=rule, log=log, **arrays))
 
 
 class Workspaces:
@@ -143,18 +140,28 @@ WORKSPACES = Workspaces()
 
 
 def new_workspace(size: Size, capacity: int, block: int) -> tuple[Workspace, Array]:
-    rows, links = size.bodies + 1, size.pairs + size.connectors
-    loop = LoopState(
-        y=np.zeros(6 * rows), end=np.zeros(6 * rows), now=np.zeros(14), counters=np.zeros(23, np.int64),
-        let_go=np.zeros((64, 2), np.int64), impact_times=np.zeros((links, 2)), passed=np.zeros(links),
-        apart=np.zeros(size.pairs), travelled=np.zeros((rows, 3)),
+    """For so many contacts, and islands of so many rows; with all its arrays as one."""
+    sizes = sizes_of(size.bodies + 1, size.pairs, size.connectors, capacity, block)
+    own = block // 2
+    answer, workspace, lemke_work = new_friction_work(own)
+    problem = FrictionProblem(
+        A=np.zeros((2 * own, 2 * own)), b=np.zeros(2 * own), kind=np.zeros(own, np.int64), friction=np.zeros(own),
+        static_friction=np.zeros(own), base=np.zeros(own),
     )  # fmt: skip
-    active, found, following = (empty_contacts(capacity) for _ in range(3))
-    event, work = new_event_work(capacity, block), new_work(rows, capacity, block)
-    workspace, numbers = in_one_block(Workspace(loop, active, found, following, event, work))
-    return workspace, numbers
+    event = zeros(EventWork, sizes, problem=problem, answer=answer, workspace=workspace, lemke_work=lemke_work)
+    active, found, following = (zeros(Contacts, sizes) for _ in range(3))
+    return in_one_block(Workspace(zeros(LoopState, sizes), active, found, following, event, zeros(Work, sizes)))
+
+
+def sizes_of(rows: int, pairs: int, connectors: int, contacts: int, block: int) -> dict[str, int]:
+    """Of arrays, as `layout` names them."""
+    N, R = contacts, rows
+    sizes = {"R": R, "6 R": 6 * R, "P": pairs, "P + C": pairs + connectors}
+    return sizes | {"N": N, "N + 1": N + 1, "2 N": 2 * N, "L": block}
 
 
 def new_log(size: Size, samples: int) -> Log:
-    contacts, events = 4 * samples + 4 * size.contacts, 64 + 8 * size.contacts
-    return empty_log(size.bodies + 1, size.connectors, samples, contacts, events)
+    contacts, events, rows = 4 * samples + 4 * size.contacts, 64 + 8 * size.contacts, size.bodies + 1
+    sizes = {"S": samples, "S + 1": samples + 1, "T": contacts, "M": events, "E": events, "D": events}
+    log: Log = zeros(Log, sizes | {"3 R": 3 * rows, "6 R": 6 * rows, "2 C": 2 * size.connectors})
+    return log

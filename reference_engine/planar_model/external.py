@@ -6,18 +6,17 @@ places. The fixed background is body -1, at rest at the origin; it needs no row 
 
 import math
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.compiler.kernels import entry, kernel
-from reference_engine.compiler.structure import PackedStruct, Structure
+from reference_engine.compiler.structure import PackedStruct, Structure, of_shape
 from reference_engine.elementary_kernels import angle_of
 from reference_engine.planar_model.forces import Attraction, ConstantForce, Force, Spring, Thruster
 from reference_engine.planar_model.functions import Functions, call_function
-from reference_engine.planar_model.outline import centre_of_mass
+from reference_engine.planar_model.shape import centre_of_mass
 from reference_engine.planar_model.world import World
 from reference_engine.trigonometry import sine_and_cosine
 
@@ -29,17 +28,16 @@ Ids = NDArray[np.int64]
 class Forces(Structure):
     """F forces in the world's order, on B bodies; K corners of profiles, R rubber bands."""
 
-    mass: Array  # (B, 3) kg, kg, kg m^2; infinite if fixed
-    weight: Array  # (B, 3) m/s^2 and 0: gravity
-    drag: Array  # (3,) kg/s, kg/s, kg m^2/s, at most 0: minus the damping
-    air: Array  # (1,) kg/m, the quadratic damping
-    ids: Ids  # (F, 5)
-    row: Array  # (F, 9)
-    knots: Array  # (K, 2) s and factor, profile after profile
-    bands: Ids  # (R,) which forces are rubber bands
-    free: Ids  # the bodies that are not fixed
-    function: Ids  # (1,) address of what Python adds last; 0 where there is none
-    COLUMNS = MappingProxyType({"mass": 3, "weight": 3, "ids": 5, "row": 9, "knots": 2})
+    mass: Array = of_shape("B", 3)  # kg, kg, kg m^2; infinite if fixed
+    weight: Array = of_shape("B", 3)  # m/s^2 and 0: gravity
+    drag: Array = of_shape(3)  # kg/s, kg/s, kg m^2/s, at most 0: minus the damping
+    air: Array = of_shape(1)  # kg/m, the quadratic damping
+    ids: Ids = of_shape("F", 5)
+    row: Array = of_shape("F", 9)
+    knots: Array = of_shape("K", 2)  # s and factor, profile after profile
+    bands: Ids = of_shape("R")  # which forces are rubber bands
+    free: Ids = of_shape("free")  # the bodies that are not fixed
+    function: Ids = of_shape(1)  # address of what Python adds last; 0 where there is none
 
 
 # ids: kind; bodies, the second of a spring alone; corners of the profile from FIRST_KNOT to before END_KNOT, or none

@@ -10,8 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 from reference_engine.errors import WorldError
 from reference_engine.planar_model.connectors import Connector
 from reference_engine.planar_model.forces import Force
-from reference_engine.planar_model.outline import Outline
-from reference_engine.planar_model.shape import Bowl, Disc, HalfPlane, Polygon, Shape, check_shape, uniform_inertia
+from reference_engine.planar_model.shape import (
+    Bowl,
+    Disc,
+    HalfPlane,
+    Outline,
+    Polygon,
+    Shape,
+    check_shape,
+    uniform_inertia,
+)
 
 Array = NDArray[np.float64]
 

@@ -102,8 +102,7 @@ def simulate_flights(
     ImpactError where the law has no answer.
     """
     run = _Flights(flyers, planes, np.array(gravity, np.float64), law, pair, order)
-    for time, state in zip(grid := np.asarray(times, np.float64).tolist(), follow(run, grid)):
-        run.sample(time, state)
+    follow(run, np.asarray(times, np.float64))
     return run.motion()
 
 

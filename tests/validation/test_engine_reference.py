@@ -10,7 +10,7 @@ from reference_engine import ContactForceError, PainleveError, UnresolvedContact
 from reference_engine.geometry import planar_proximity
 from reference_engine.planar import run
 from reference_engine.planar.layout import Model
-from reference_engine.planar_model.outline import twice_area
+from reference_engine.planar_model.shape import twice_area
 from scenarios.mass import planar_mass
 from scenarios.scene import (
     ArcPolygon,

@@ -2,7 +2,6 @@
 
 import struct
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any
 
 import numba
@@ -11,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from reference_engine.compiler.kernels import entry, kernel
-from reference_engine.compiler.structure import PackedStruct, Structure
+from reference_engine.compiler.structure import PackedStruct, Structure, of_shape
 
 compiled_only = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled (NUMBA_DISABLE_JIT)")
 
@@ -87,10 +86,9 @@ def test_what_has_no_place_in_a_table_is_refused():
 
 @dataclass(frozen=True, eq=False)
 class Ladder(Structure):
-    rungs: NDArray[np.int64]
-    mass: NDArray[np.float64]
-    ends: NDArray[np.float64]  # (K, 2)
-    COLUMNS = MappingProxyType({"ends": 2})
+    rungs: NDArray[np.int64] = of_shape("R")
+    mass: NDArray[np.float64] = of_shape("M")
+    ends: NDArray[np.float64] = of_shape("K", 2)
 
 
 def test_a_sheet_is_written_anew_in_its_place():

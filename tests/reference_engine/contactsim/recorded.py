@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from reference_engine.contactsim.settings import FaithfulSettings
 from reference_engine.errors import WorldError
-from reference_engine.planar_model.connectors import BACKGROUND, Connector, Joint, PathEnd, PathJoint, Rope
+from reference_engine.planar_model.connectors import BACKGROUND, Connector, Joint, Path, PathEnd, PathJoint, Rope, curve
 from reference_engine.planar_model.forces import Attraction, ConstantForce, Force, Spring, Thruster
-from reference_engine.planar_model.outline import Edge, Outline
-from reference_engine.planar_model.path import Path, curve
+from reference_engine.planar_model.shape import Edge, Outline
 from reference_engine.planar_model.world import Body, World
 from reference_engine.trigonometry import sine_and_cosine
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from reference_engine import Body, Disc, FaithfulSettings, World, WorldError, box, faithful_simulate, simulate
-from reference_engine.planar_model.connectors import PathEnd, PathJoint
-from reference_engine.planar_model.path import Path, curve
+from reference_engine.planar_model.connectors import Path, PathEnd, PathJoint, curve
 from tests.reference_engine.contactsim.recorded import PATHS, NotRepresented, connector_of
 
 G = 9.81

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference_engine import Body, Bowl, Disc, HalfPlane, Joint, World, box
+from reference_engine.compiler.structure import zeros
 from reference_engine.planar import rows
 from reference_engine.planar.layout import (
     BODY_I,
@@ -29,12 +30,13 @@ from reference_engine.planar.layout import (
     STILL_NORMAL,
     U1X,
     U1Y,
+    Contacts,
     P,
     Q,
-    empty_contacts,
-    new_work,
+    Work,
 )
 from reference_engine.planar.model import pack_model
+from reference_engine.planar.workspace import sizes_of
 from tests.effort import tries
 
 measure, relative_acceleration, interaction, row_of = (
@@ -83,7 +85,8 @@ class Scene:
             Body(shape=meeting.second, fixed=True) if fixed else Body(shape=meeting.second, mass=2.0, inertia=0.9),
         )
         self.model = pack_model(World(bodies=bodies))
-        self.contacts, self.geometry = empty_contacts(1), new_work(3, 1, 2).geometry
+        sizes = sizes_of(3, 1, 0, 1, 2)
+        self.contacts, self.geometry = zeros(Contacts, sizes), zeros(Work, sizes).geometry
         ids, first = self.contacts.id[0], self.model.first
         ids[[BODY_I, BODY_J, PIECE_I, PIECE_J, KIND]] = 0, 1, 0, 1, meeting.kind
         ids[P] = first[0] + meeting.p if meeting.p >= 0 else CENTRE

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from reference_engine import Body, Disc, Settings, World, box, simulate
+from reference_engine.compiler.structure import zeros
 from reference_engine.planar import islands
-from reference_engine.planar.layout import BODY_I, BODY_J, empty_contacts, new_work
+from reference_engine.planar.layout import BODY_I, BODY_J, Contacts, Work
 from reference_engine.planar.model import pack_model
 from reference_engine.planar.run import Run
-from reference_engine.planar.workspace import FIRST_BLOCK
+from reference_engine.planar.workspace import FIRST_BLOCK, sizes_of
 from tests.reference_engine.planar.worlds import GRAVITY, face_forces, ground, stack
 
 
@@ -22,7 +23,8 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def islands_of(world: World, pairs: list[tuple[int, int]]) -> list[list[int]]:
     """The contacts of each island, where bodies touch at these pairs."""
-    contacts, work = empty_contacts(len(pairs)), new_work(len(world.bodies) + 1, len(pairs), 2)
+    sizes = sizes_of(len(world.bodies) + 1, 0, 0, len(pairs), 2)
+    contacts, work = zeros(Contacts, sizes), zeros(Work, sizes)
     contacts.id[:, [BODY_I, BODY_J]] = pairs
     count = islands.divide(pack_model(world), contacts, len(pairs), work)
     return [work.order[work.first_contact[s] : work.first_contact[s + 1]].tolist() for s in range(count)]
@@ -68,7 +70,7 @@ def test_room_grows_with_the_largest_island_and_not_with_the_world():
     blocks = [Body(shape=box(1.0, 0.5), position=(2.0 * k, 0.25), velocity=(0.5, 0.0)) for k in range(40)]
     run = Run(World(bodies=(ground(), *blocks), friction=0.3), Settings(), np.array([0.0, 0.01]))
     run.go_on()
-    assert run.workspace.work.M.shape == run.workspace.event.problem.A.shape == (FIRST_BLOCK, FIRST_BLOCK)
+    assert run.arrays.work.M.shape == run.arrays.event.problem.A.shape == (FIRST_BLOCK, FIRST_BLOCK)
     pile = Run(stack(30), Settings(), np.array([0.0, 0.01]))
     pile.go_on()
-    assert FIRST_BLOCK < 2 * 60 <= len(pile.workspace.work.M) <= 4 * 60
+    assert FIRST_BLOCK < 2 * 60 <= len(pile.arrays.work.M) <= 4 * 60

@@ -19,8 +19,6 @@ from reference_engine.planar import (
     event_loop,
     features,
     impact,
-    integrator,
-    jam,
     log,
     narrow_phase,
     narrow_phase_arcs,
@@ -28,13 +26,14 @@ from reference_engine.planar import (
     release,
     resolve,
     rows,
+    step,
 )
 from tests.reference_engine.planar.worlds import dropped, ground, heap
 
 ROOT = Path(__file__).parents[3]
 KERNELS = (
-    active_set, advancement, approach, event_loop, features, impact, integrator, jam, log, narrow_phase,
-    narrow_phase_arcs, projection, release, resolve, rows,
+    active_set, advancement, approach, event_loop, features, impact, log, narrow_phase, narrow_phase_arcs,
+    projection, release, resolve, rows, step,
 )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 import reference_engine as library
 from reference_engine import ContactForceError, LocatedMotion, UnresolvedContact, WorldError
-from reference_engine.planar.settings import FINEST_TOLERANCE, IMPACT_LAWS, IMPACT_ORDERS
+from reference_engine.planar.run import FINEST_TOLERANCE, IMPACT_LAWS, IMPACT_ORDERS
 from reference_engine.planar.simulate import penetration
 from scenarios.scene import PlanarScene, Revolute, Scene, SpatialScene, colliding_pairs
 from validation.engines.engine import Ability, Able, Setting, Settings, Value
