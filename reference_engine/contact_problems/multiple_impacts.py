@@ -189,7 +189,7 @@ def simultaneous_impulses(law: str, K: Array, u: Array, mu: Array, e: Array, slo
 
 def planar(K: Array, u: Array, mu: Array, base: Array, scale: float) -> Array:
     normal_first = np.arange(len(K)).reshape(-1, 2)[:, ::-1].ravel()
-    kind = np.where(mu > 0.0, "gripping", "smooth")
+    kind = np.where(mu > 0.0, "sticking", "smooth")
     found = friction_forces(
         K[np.ix_(normal_first, normal_first)], u.ravel()[normal_first], kind, mu, base=base,
         tolerance=ACCURACY, scale=scale,

@@ -15,4 +15,4 @@ def warm_solvers() -> None:
 
     for method in ("dantzig", "lemke"):
         contact_forces([[1.0]], [-1.0], method=method)
-    friction_forces([[1.0, 0.0], [0.0, 1.0]], [-1.0, 0.0], "gripping", 0.5)
+    friction_forces([[1.0, 0.0], [0.0, 1.0]], [-1.0, 0.0], "sticking", 0.5)

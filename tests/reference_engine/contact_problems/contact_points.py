@@ -77,7 +77,7 @@ def breach(A: Array, b: Array, kind: list[str], mu: Array, mu_s: Array, base: Ar
         slips = {s: abs(f_t + s * mu[k] * pressed) * A_tt for s in (1, -1)}
         if name == "smooth":
             worst = max(worst, abs(f_t))
-        elif name == "gripping":
+        elif name == "sticking":
             sticks = max(abs(a_t), (abs(f_t) - mu_s[k] * pressed) * A_tt)
             worst = max(worst, min(sticks, *(max(off, -s * a_t) for s, off in slips.items())))
         else:
@@ -89,7 +89,7 @@ def choices(name: str, mu: float, mu_s: float, base: float) -> list[tuple[bool, 
     """Modes of a contact: whether its normal pushes, and f_t / (f_n + base), None where it sticks."""
     if name in ("joint", "smooth"):
         return [(True, 0.0)] if name == "joint" else [(True, 0.0), (False, 0.0)]
-    if name != "gripping":
+    if name != "sticking":
         slope = -mu if name == "sliding+" else mu
         return [(True, slope), (False, slope)]
     tangents = [None, *sorted({mu, -mu, mu_s, -mu_s})]

@@ -29,7 +29,7 @@ def box_on_slope(slope: float, w: float, h: float, mass: float = 1.0) -> tuple[n
 def test_a_block_on_an_incline_rests_below_the_angle_of_friction_and_slides_above(angle, ratio):
     """a = g (sin beta - mu cos beta) down the slope, or 0. So wide that it does not tip. ratio = tan beta / mu."""
     mu = np.tan(angle) / ratio
-    solution = friction_forces(*box_on_slope(angle, w=100.0, h=0.5), "gripping", mu)
+    solution = friction_forces(*box_on_slope(angle, w=100.0, h=0.5), "sticking", mu)
     normal, friction = solution.force.sum(axis=0)
     assert normal == pytest.approx(G * np.cos(angle), rel=1e-12)
     assert friction == pytest.approx(min(G * np.sin(angle), mu * normal), rel=1e-12)
@@ -41,7 +41,7 @@ def test_a_block_on_an_incline_rests_below_the_angle_of_friction_and_slides_abov
 @pytest.mark.parametrize("angle", [0.1, 0.3, 0.5, 0.8])
 def test_exactly_at_the_angle_of_friction_a_block_rests_if_it_rests_and_keeps_its_speed_if_it_slides(angle):
     A, b = box_on_slope(angle, w=10.0, h=0.5)
-    for kind in ("gripping", "sliding-"):
+    for kind in ("sticking", "sliding-"):
         solution = friction_forces(A, b, kind, np.tan(angle))
         assert solution.acceleration == pytest.approx(0.0, abs=ROUND_OFF * G)
         assert solution.force.sum(axis=0) == pytest.approx([G * np.cos(angle), G * np.sin(angle)], rel=1e-12)
@@ -50,13 +50,13 @@ def test_exactly_at_the_angle_of_friction_a_block_rests_if_it_rests_and_keeps_it
 def test_static_friction_holds_a_block_that_kinetic_friction_would_let_go():
     """mu < tan beta < mu_s: it stays if it rests, by both corners together; it slides on if it slides."""
     A, b = box_on_slope(0.3, w=1.0, h=0.5)
-    resting = friction_forces(A, b, "gripping", 0.2, 0.32)
+    resting = friction_forces(A, b, "sticking", 0.2, 0.32)
     assert resting.acceleration == pytest.approx(0.0, abs=ROUND_OFF * G)
     assert resting.force[:, 1].sum() == pytest.approx(G * np.sin(0.3), rel=1e-12)
     assert set(resting.mode) <= {"sticks", "full-"}
     sliding = friction_forces(A, b, "sliding-", 0.2, 0.32)
     assert sliding.acceleration[:, 1] == pytest.approx(-G * (np.sin(0.3) - 0.2 * np.cos(0.3)), rel=1e-12)
-    beyond = friction_forces(A, b, "gripping", 0.2, 0.3)  # tan 0.3 = 0.309
+    beyond = friction_forces(A, b, "sticking", 0.2, 0.3)  # tan 0.3 = 0.309
     assert beyond.mode == ("slips-", "slips-")
     assert beyond.acceleration[:, 1] == pytest.approx(-G * (np.sin(0.3) - 0.2 * np.cos(0.3)), rel=1e-12)
 
@@ -72,7 +72,7 @@ def test_static_friction_holds_a_block_that_kinetic_friction_would_let_go():
 def test_a_tall_block_on_an_incline_slides_tips_or_does_both(mu, modes, toe, spin, normal):
     """1 x 3 at 0.4 rad: it slides upright below mu = w / h, tips about its toe from 0.35526 on, between does both."""
     A, b = box_on_slope(0.4, w=1.0, h=3.0)
-    solution = friction_forces(A, b, "gripping", mu)
+    solution = friction_forces(A, b, "sticking", mu)
     heel_rises, along = solution.acceleration[0, 0], -solution.acceleration[1, 1]
     assert solution.mode == modes
     assert solution.force[:, 0].sum() == pytest.approx(normal, rel=1e-12)
@@ -90,7 +90,7 @@ def test_a_box_pushed_low_slides_pushed_high_tips_and_between_does_both(arm, mod
     inertia = box_inertia(np.ones(1), w, h)
     J = on_the_ground((-w / 2, -h / 2), (w / 2, -h / 2))
     A, b = problem(J, np.ones(1), inertia, np.array([push, -G, -push * arm / inertia[0]]))
-    solution = friction_forces(A, b, "gripping", mu)
+    solution = friction_forces(A, b, "sticking", mu)
     assert solution.mode == modes
     difference = (push * arm + mu * G * h / 2) / (w / 2)
     assert (difference < G) == (modes[0] != "open")
@@ -111,13 +111,13 @@ def test_a_ladder_stays_up_to_its_limiting_angle():
     limit = 0.5681047324744272
     for mu_wall, angle in ((0.2, limit), (0.0, 0.5404195002705842)):
         for side in (-1e-6, 1e-6):
-            solution = friction_forces(*ladder(angle + side), "gripping", [0.3, mu_wall])
+            solution = friction_forces(*ladder(angle + side), "sticking", [0.3, mu_wall])
             assert (np.abs(solution.acceleration).max() > 1e-9) == (side > 0.0)
 
 
 def test_a_ladder_that_slides_falls_with_both_frictions_against_it():
     """At 0.8 rad, from rest: its normal forces, and the angular acceleration by their moments about its centre."""
-    solution = friction_forces(*ladder(0.8), "gripping", [0.3, 0.2])
+    solution = friction_forces(*ladder(0.8), "sticking", [0.3, 0.2])
     (floor, at_floor), (wall, at_wall) = solution.force
     assert (floor, wall) == pytest.approx((7.551985502791338, 3.733421587729569), rel=1e-12)
     assert (at_floor, at_wall) == pytest.approx((0.3 * floor, 0.2 * wall), rel=1e-12)
@@ -126,7 +126,7 @@ def test_a_ladder_that_slides_falls_with_both_frictions_against_it():
 
 
 def test_a_plank_at_a_smooth_wall_presses_with_half_its_weight_times_the_tangent():
-    solution = friction_forces(*ladder(0.4), ["gripping", "smooth"], 0.9)
+    solution = friction_forces(*ladder(0.4), ["sticking", "smooth"], 0.9)
     assert solution.force == pytest.approx(np.array([[G, G / 2 * np.tan(0.4)], [G / 2 * np.tan(0.4), 0.0]]), rel=1e-12)
     assert solution.mode == ("sticks", "held")
 
@@ -174,7 +174,7 @@ def test_a_box_that_lands_flat_loses_mu_times_its_falling_speed():
     J = on_the_ground((-0.5, -0.25), (0.5, -0.25))
     fall = np.sqrt(2.0 * G)
     A, b = problem(J, np.ones(1), box_inertia(np.ones(1), 1.0, 0.5), np.array([4.0, -fall, 0.0]))
-    solution = friction_forces(A, b, "gripping", 0.3)
+    solution = friction_forces(A, b, "sticking", 0.3)
     assert -solution.acceleration[:, 1] == pytest.approx(2.671165924578994, rel=1e-13)
     assert solution.force[:, 0].sum() == pytest.approx(fall, rel=1e-13)
 
@@ -183,7 +183,7 @@ def test_a_box_that_lands_flat_loses_mu_times_its_falling_speed():
 def test_friction_counts_a_normal_impulse_that_is_there_already(speed, after, mode):
     """A puck of 1 kg that parts again after a normal impulse of 6 N s: mu times that is what friction can take."""
     A, b = problem(on_the_ground((0.0, 0.0)), np.ones(1), np.ones(1), np.array([speed, 2.0, 0.0]))
-    solution = friction_forces(A, b, "gripping", 0.3, base=6.0)
+    solution = friction_forces(A, b, "sticking", 0.3, base=6.0)
     assert solution.mode == (mode,) and solution.force[0, 0] == 0.0
     assert solution.acceleration[0] == pytest.approx([2.0, -after], abs=1e-14)
 
@@ -192,7 +192,7 @@ def test_friction_counts_a_normal_impulse_that_is_there_already(speed, after, mo
 def test_twenty_boxes_carry_the_weights_above_them_at_a_mass_ratio_of_a_thousand(mass):
     """The corners of a face are two contacts for one weight; friction has nothing to do."""
     A, b = stack(mass)
-    solution = friction_forces(A, b, "gripping", 0.5)
+    solution = friction_forces(A, b, "sticking", 0.5)
     carried = solution.force[:, 0].reshape(-1, 2).sum(axis=1)
     assert carried == pytest.approx(G * np.cumsum(mass[::-1])[::-1], rel=1e-10)
     assert np.abs(solution.force[:, 1]).max() <= 1e-10 * carried[0]
@@ -203,7 +203,7 @@ def test_twenty_boxes_carry_the_weights_above_them_at_a_mass_ratio_of_a_thousand
 def test_a_pile_of_tiles_on_a_slope_stays_or_goes_as_one(mu, slides):
     """tan 0.2 = 0.203: each face gets the same ratio of friction to weight as the lowest."""
     mass = np.where(np.arange(10) % 2, 1000.0, 1.0)
-    solution = friction_forces(*stack(mass, w=20.0, slope=0.2), "gripping", mu)
+    solution = friction_forces(*stack(mass, w=20.0, slope=0.2), "sticking", mu)
     down = G * np.sin(0.2) - (mu * G * np.cos(0.2) if slides else G * np.sin(0.2))
     lowest = solution.acceleration[:2, 1]
     assert -lowest == pytest.approx(down, abs=1e-9)
@@ -221,7 +221,7 @@ def test_a_hinged_bar_rests_on_a_rough_prop():
         ],
     )
     A, b = problem(J, np.ones(1), np.ones(1) / 3.0, np.array([0.0, -G, 0.0]))
-    solution = friction_forces(A, b, ["joint", "joint", "gripping"], 0.4)
+    solution = friction_forces(A, b, ["joint", "joint", "sticking"], 0.4)
     assert solution.force[:, 0] == pytest.approx([solution.force[2, 1], G / 2, G / 2], abs=1e-12)
     assert solution.mode[:2] == ("held", "held") and solution.acceleration == pytest.approx(0.0, abs=1e-12)
 
@@ -233,8 +233,8 @@ def test_a_hinged_bar_rests_on_a_rough_prop():
 def test_units_do_not_matter(mass, length, time, mu):
     """Kilograms or grams, metres or inches: the same modes, forces in the other units. No scale is hidden inside."""
     A, b = box_on_slope(0.4, w=1.0, h=3.0)
-    one = friction_forces(A, b, "gripping", mu)
-    other = friction_forces(A / mass, b * length / time**2, "gripping", mu)
+    one = friction_forces(A, b, "sticking", mu)
+    other = friction_forces(A / mass, b * length / time**2, "sticking", mu)
     assert other.mode == one.mode
     assert other.force == pytest.approx(
         one.force * mass * length / time**2, rel=1e-9, abs=1e-12 * mass * length / time**2

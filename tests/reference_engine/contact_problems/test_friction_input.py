@@ -19,7 +19,7 @@ from tests.reference_engine.contact_problems.contact_points import breach, rando
 BOX = stack(np.array([2.0]))  # on two corners
 
 
-def solve(A=BOX[0], b=BOX[1], kind="gripping", mu=0.5, **more):
+def solve(A=BOX[0], b=BOX[1], kind="sticking", mu=0.5, **more):
     return friction_forces.friction_forces(A, b, kind, mu, **more)
 
 
@@ -46,7 +46,7 @@ def test_modes_of_one_solution_are_a_guess_that_gives_it_again():
         first = solve(A, b, mu=0.4)
         again = solve(A, b, mu=0.4, guess=first.mode)
         assert again.outcome == "solved"
-        assert breach(A, b, ["gripping"] * n, *np.full((2, n), 0.4), np.zeros(n), again.force.ravel()) <= 1e-8
+        assert breach(A, b, ["sticking"] * n, *np.full((2, n), 0.4), np.zeros(n), again.force.ravel()) <= 1e-8
 
 
 def test_corners_of_a_box_that_rests_stick_up_to_the_angle_of_friction_however_they_share():
@@ -87,7 +87,7 @@ def test_what_cannot_part_and_cannot_stay_has_no_forces():
         ({"b": [0.0, np.nan, 0.0, 0.0]}, "b: nan is not a finite number"),
         ({"A": np.triu(np.ones((4, 4)))}, r"A: not symmetric, A\[0, 1\] = 1 and A\[1, 0\] = 0"),
         ({"A": -np.eye(4)}, "A: -1 on the diagonal is negative"),
-        ({"kind": "sticky"}, "kind: 'sticky' is not one of joint, smooth, gripping"),
+        ({"kind": "sticky"}, "kind: 'sticky' is not one of joint, smooth, sticking"),
         ({"kind": ["joint"] * 3}, "kind: 3 of them do not fit 2 contacts"),
         ({"guess": ["open", "sideways"]}, "guess: 'sideways' is not one of open, held"),
         ({"mu": -0.1}, r"friction\[0\]: -0.1 is not a finite number from 0 up"),

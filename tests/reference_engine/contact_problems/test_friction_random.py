@@ -12,7 +12,7 @@ from reference_engine.contact_problems.friction_forces import friction_forces
 from reference_engine.contact_problems.friction_modes import CLOSED, STICKING, FrictionProblem
 from tests.reference_engine.contact_problems.contact_points import G, breach, jacobian, random_places, solvable_by_trial
 
-KINDS = ["gripping", "smooth", "joint", "sliding+", "sliding-"]
+KINDS = ["sticking", "smooth", "joint", "sliding+", "sliding-"]
 TOLERANCE = 1e-9
 
 
@@ -72,10 +72,10 @@ def test_a_plastic_impact_with_friction_always_has_a_solution_and_never_gains_en
         J, mass, inertia = random_places(rng, n, int(rng.integers(1, max(2, n))))
         A, b = matrix(J, mass, inertia), J @ rng.normal(size=J.shape[1])
         mu, mu_s = coefficients(rng, n)
-        solution = friction_forces(A, b, "gripping", mu, mu_s)
+        solution = friction_forces(A, b, "sticking", mu, mu_s)
         assert solution.outcome == "solved"
         f = solution.force.ravel()
-        assert breach(A, b, ["gripping"] * n, mu, mu_s, np.zeros(n), f) <= 1.001 * TOLERANCE * np.abs(b).max()
+        assert breach(A, b, ["sticking"] * n, mu, mu_s, np.zeros(n), f) <= 1.001 * TOLERANCE * np.abs(b).max()
         size = np.abs(f) @ np.abs(b) + np.abs(b).max() ** 2 / A.diagonal().max()
         assert 0.5 * f @ (A @ f + 2.0 * b) <= 1e-8 * size
 
