@@ -4,7 +4,7 @@
     python -P ci/gallery.py ladder     those named
 
 An example is a Python block that leaves `world` and `motion`, followed by its picture. Bodies are drawn at a few
-instants, the last one darkest; contact forces with their friction as red lines that begin where they act, as long as
+times, the last one darkest; contact forces with their friction as red lines that begin where they act, as long as
 they are large; impacts as rings; the paths of centres of mass dotted.
 """
 
@@ -28,7 +28,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 class Shot:
     """What is drawn of a motion."""
 
-    instants: tuple[float, ...]  # s
+    times: tuple[float, ...]  # s
     longest: float = 70.0  # px, of the largest force
     impacts: bool = True
 
@@ -233,7 +233,7 @@ def line(start: Array, end: Array) -> str:
 
 def picture(world: World, motion: Motion, shot: Shot) -> str:
     """The SVG document."""
-    shown = [int(np.searchsorted(motion.time, t - 1e-9)) for t in shot.instants]
+    shown = [int(np.searchsorted(motion.time, t - 1e-9)) for t in shot.times]
     moving = [i for i, body in enumerate(world.bodies) if not body.fixed]
     points = [turned(loop, motion.pose[k, i]) for k in shown for i in moving for loop in loops(world.bodies[i].shape)]
     tracks = [motion.pose[: shown[-1] + 1, i, :2] for i in moving] if len(moving) <= 2 else []
@@ -247,7 +247,7 @@ def picture(world: World, motion: Motion, shot: Shot) -> str:
     for order, k in enumerate(shown):
         drawn += ghost(world, motion.pose[k], view, 0.3 + 0.7 * (order + 1) / len(shown))
     if shot.impacts:
-        drawn += rings(motion, shot.instants[-1], view)
+        drawn += rings(motion, shot.times[-1], view)
     drawn += red_lines(motion, shown, view, shot.longest)
     width, height = view.size
     return (

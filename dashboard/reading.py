@@ -14,11 +14,11 @@ from validation.records.case import Case, Result
 from validation.records.stored import Point
 from validation.report.motion_files import tracks_of
 from validation.report.player import Theme, motion_html
-from validation.review.groups import TELLING, Group, waived
+from validation.review.groups import NOTABLE, Group, waived
 from validation.review.lineage import main_branches
 from validation.store import Baseline, Store, StoredRun, open_store
 from validation.store.errors import StoreError
-from validation.store.overview import Tally
+from validation.store.overview import RunCounts
 
 RECENT = 100  # runs to choose from
 FRESH = 60  # s for which what depends on the clock is kept
@@ -141,19 +141,19 @@ def _planned(where: str, run: int) -> list[Case]:
 def verdicts(run: StoredRun) -> dict[str, Verdict]:
     """By case key; with what is said of them, as a check has them."""
     described = store().verdicts(run.number)
-    quiet = not any(verdict.word in TELLING for verdict in described)
+    quiet = not any(verdict.word in NOTABLE for verdict in described)
     return {
         verdict.case_key: verdict for verdict in (described if quiet else waived(described, groups(run), run.number))
     }
 
 
 @st.cache_data(show_spinner=False, max_entries=20, ttl=FRESH)
-def _tallies(where: str, numbers: tuple[int, ...], done: int) -> dict[int, Tally]:
-    return _store(where).tallies(numbers)
+def _run_counts(where: str, numbers: tuple[int, ...], done: int) -> dict[int, RunCounts]:
+    return _store(where).run_counts(numbers)
 
 
-def tallies(known: Sequence[StoredRun]) -> dict[int, Tally]:
-    return _tallies(database(), tuple(run.number for run in known), sum(run.done for run in known))
+def run_counts(known: Sequence[StoredRun]) -> dict[int, RunCounts]:
+    return _run_counts(database(), tuple(run.number for run in known), sum(run.done for run in known))
 
 
 def result(number: int) -> Result:

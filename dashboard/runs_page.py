@@ -8,10 +8,9 @@ from dashboard import reading
 from dashboard.look import age, go, grid, heading, kind_html, paragraph, text, together
 from validation.judging.verdict import MEANING
 from validation.records.simulation import BROKEN
+from validation.review.groups import NOTABLE
 from validation.store import StoredRun
-from validation.store.overview import Tally
-
-TOLD = ("broken", "defect", "regressed", "missing", "different", "improved")
+from validation.store.overview import RunCounts
 
 
 def show() -> None:
@@ -26,25 +25,25 @@ def show() -> None:
     if len(branches) > 1:
         branch = st.selectbox("Branch", ["", *branches], format_func=lambda name: name or "all", key="branch")
         runs = [run for run in runs if not branch or run.branch == branch]
-    tallies = reading.tallies(runs)
+    run_counts = reading.run_counts(runs)
     grid(
         ("run>", "age", "commit", "cases>", "verdicts", "simulating>", "memory>", "machine", ""),
-        [row(run, tallies[run.number]) for run in runs],
+        [row(run, run_counts[run.number]) for run in runs],
         testid="runs",
     )
     if len(runs) == reading.RECENT:
         paragraph(f"The latest {reading.RECENT} runs; a link with ?run=NUMBER reaches any.", "soft")
 
 
-def row(run: StoredRun, tally: Tally) -> tuple[str, ...]:
+def row(run: StoredRun, counts: RunCounts) -> tuple[str, ...]:
     info = run.info
-    lost = sum(tally.outcomes.get(outcome, 0) for outcome in BROKEN)
+    lost = sum(counts.outcomes.get(outcome, 0) for outcome in BROKEN)
     undone = run.planned - run.done
     trouble = [f"{lost} broken" if lost else "", f"{undone} not done" if undone else ""]
     described = " ".join(
-        kind_html(word, str(tally.verdicts[word])) for word in MEANING if word in TOLD and tally.verdicts.get(word)
+        kind_html(word, str(counts.verdicts[word])) for word in MEANING if word in NOTABLE and counts.verdicts.get(word)
     )
-    quiet = sum(count for word, count in tally.verdicts.items() if word not in TOLD)
+    quiet = sum(count for word, count in counts.verdicts.items() if word not in NOTABLE)
     local = " and local changes" if info.dirty else ""
     return (
         str(run.number),
@@ -52,8 +51,8 @@ def row(run: StoredRun, tally: Tally) -> tuple[str, ...]:
         f"{together(info.commit[:8])}{local}<small>{text(info.branch, most=60)}</small>",
         f"{run.done}<small>{', '.join(filter(None, trouble))}</small>",
         f"{described}<small>{quiet} quiet</small>",
-        f"{tally.wall_time:.1f} s",
-        f"{tally.peak_memory / 2**20:.0f} MiB",
+        f"{counts.wall_time:.1f} s",
+        f"{counts.peak_memory / 2**20:.0f} MiB",
         f"{text(info.machine, most=60)}<small>Python {text(info.python)}; {text(info.command, most=120)}</small>",
         f"{go(reading.link('./', run=run.number), 'Inbox')}<br>{go(reading.link('engines', run=run.number), 'Cases')}",
     )

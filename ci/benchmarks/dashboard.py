@@ -30,8 +30,8 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 RUNS, SCENARIOS, METRICS = 2000, 50, 10
 ENGINES = ("pymunk", "box2d")
-NOISE, STEP, TOLD, FAULTS = 0.03, 0.05, 40, 24
-OPEN = (30, 14, 6, 1)  # runs before the end: the faults that are told still
+NOISE, STEP, REPORTED, FAULTS = 0.03, 0.05, 40, 24
+OPEN = (30, 14, 6, 1)  # runs before the end: the faults that are still reported
 TARGET = 1.0  # s
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -99,8 +99,8 @@ class History:
         return run * SCENARIOS * len(ENGINES) + self.number + 1
 
     def worse(self, run: int) -> int | None:
-        """The fault that is told in this run."""
-        return next((fault for _, fault in reversed(self.faults) if fault <= run < fault + TOLD), None)
+        """The fault that is reported in this run."""
+        return next((fault for _, fault in reversed(self.faults) if fault <= run < fault + REPORTED), None)
 
 
 def rows_of(database: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
@@ -158,9 +158,9 @@ def acceptances(histories: list[History]) -> Iterator[tuple[int, History, int, i
         yield number, h, 0, 1
     for h in histories:
         for k, fault in h.faults:
-            if fault + TOLD < RUNS:
+            if fault + REPORTED < RUNS:
                 number += 1
-                yield number, h, fault + TOLD - 1, k + 2
+                yield number, h, fault + REPORTED - 1, k + 2
 
 
 def entry_case_rows(histories: list[History]) -> Iterator[dict[str, Any]]:

@@ -44,8 +44,8 @@ WIDEST = 1e-9  # to which a file's own tolerance counts
 CONDITION = 4.0 * np.finfo(float).eps  # times that of K: what the last digits of K are worth
 BOUNDARY = 1e-9  # of friction or velocity: phases that change with so little are either
 ABOUT_THE_CASE = re.compile(r"crosscheck|selfconv|residual|source|note|comment")
-WORDS = {"|maxcomp|": "compression", "maxcomp": "compression", "slipstop": "slip-stop"}
-TOLD = {"slip", "slip+1", "slip-1", "stick", "compression", "slip-stop"}
+NAMES = {"|maxcomp|": "compression", "maxcomp": "compression", "slipstop": "slip-stop"}
+KNOWN = {"slip", "slip+1", "slip-1", "stick", "compression", "slip-stop"}
 
 
 def law_of(name: str, inputs: Case) -> tuple[str, float]:
@@ -113,7 +113,7 @@ class Place:
             have["KE0"], have["KE1"] = ((value, max(*kinetic, energy)) for value in kinetic)
         return have
 
-    def kappa_says_nothing(self) -> bool:
+    def kappa_is_arbitrary(self) -> bool:
         """Whether the impulses that it stands between, to stop all motion and the normal one alone, are the same."""
         n = np.eye(len(self.u0))[-1] if self.normal is None else self.normal
         rest, frictionless = -np.linalg.solve(self.K, self.u0), -(n @ self.u0) / (n @ self.K @ n) * n
@@ -128,13 +128,13 @@ def words(phases: Any, e: float) -> tuple[str, ...]:
     described: list[str] = []
     for part in phases if isinstance(phases, list | tuple) else [phases]:
         described += part if isinstance(part, list | tuple) else [part]
-    described = [WORDS.get(word, word) if isinstance(word, str) else repr(word) for word in described if word != "end"]
+    described = [NAMES.get(word, word) if isinstance(word, str) else repr(word) for word in described if word != "end"]
     return tuple(
         described[: described.index("compression") + 1] if e == 0.0 and "compression" in described else described
     )
 
 
-def told_wrongly(figure: str, described: Any, place: Place, law: tuple[str, float], found: Impact) -> str | None:
+def mismatch_of(figure: str, described: Any, place: Place, law: tuple[str, float], found: Impact) -> str | None:
     """Why what a file says of phases or mode is not so: "" if it is; None where it says it in words of its own."""
 
     def decisions(impact_: Impact) -> tuple[str, ...]:
@@ -143,7 +143,7 @@ def told_wrongly(figure: str, described: Any, place: Place, law: tuple[str, floa
         return (impact_.phases[-1][0].rstrip("+-1") if impact_.phases else "slip",)
 
     wanted = words(described, place.e)
-    if not set(wanted) <= TOLD:
+    if not set(wanted) <= KNOWN:
         return None
     if figure == "phases" and not np.any(found.impulse):  # none of them has a length
         return ""
@@ -161,14 +161,14 @@ def solve(data: Case, inputs: Case, name: str, expected: Any) -> Iterator[Compar
     place = Place(inputs)
     found = place.solve(*law)
     have, limit = place.figures(found), place.limit(data)
-    if law[0] == "chatterjee-ruina" and place.kappa_says_nothing():
+    if law[0] == "chatterjee-ruina" and place.kappa_is_arbitrary():
         have.pop("kappa")
     compared, passed = [], []
     for figure, value in expected.items():
         if figure in have:
             compared.append(compare(figure, value, *have[figure], limit))
         elif figure in ("phases", "mode"):
-            if (reason := told_wrongly(figure, value, place, law, found)) is None:
+            if (reason := mismatch_of(figure, value, place, law, found)) is None:
                 passed.append(figure)
             elif reason:
                 compared.append(Compared(figure, float("nan"), limit, reason))

@@ -199,5 +199,5 @@ def start_of(inputs: Inputs, columns: tuple[str, ...], n: int) -> tuple[list[flo
     if angle is None and "horizontal" in inputs.start:
         angle = 0.5 * math.pi
     if angle is None or n != 1:
-        raise CaseError(f"inputs.start: {inputs.start!r} with neither y0 nor angles tells no start of {n} links")
+        raise CaseError(f"inputs.start: {inputs.start!r} with neither y0 nor angles gives no start of {n} links")
     return [angle], [next((words[name] for name in W if name in words), 0.0)], decisions

@@ -133,7 +133,7 @@ def main() -> int:
             print(f"  false alarm: {label} × {engine}: {metric or 'outcome'}, {count} pairs")
 
         print()
-        table = Table("seeded change:42", "worse:>5", "different:>9", "  the most telling:1")
+        table = Table("seeded change:42", "worse:>5", "different:>9", "  the worst change:1")
         for seeded in SEEDED:
             if seeded.engine not in present:
                 continue
@@ -152,7 +152,7 @@ def main() -> int:
             different = sum(verdict.word == "different" for _, verdict in judged)
             if not worse:
                 unheard.append(seeded.what)
-            table.row(f"{seeded.engine} {seeded.what}", worse, different, "  " + most_telling(judged))
+            table.row(f"{seeded.engine} {seeded.what}", worse, different, "  " + worst_change(judged))
     rate = len(alarms) / max(1, pairs)
     heard = f"{len(SEEDED) - len(unheard)} of {len(SEEDED)} seeded changes found (target: all)"
     print(f"false alarms {100 * rate:.2f} % of {pairs} pairs (target {100 * FALSE_ALARM_TARGET:g} %), {heard}")
@@ -176,8 +176,8 @@ def described(verdict: Verdict) -> tuple[str, str, str]:
     return verdict.case.label, verdict.case.engine_label, verdict.metric or defect
 
 
-def most_telling(judged: Sequence[tuple[Result, Verdict]]) -> str:
-    """Of the worst case the metric that tells."""
+def worst_change(judged: Sequence[tuple[Result, Verdict]]) -> str:
+    """Of the worst case the metric that changed most."""
     verdict = worst_first(judged)[0][1]
     moved = describe_change(verdict.changes[0], verdict.case) if verdict.changes else reason_of(verdict)
     return f"{verdict.case.label}: {moved}"

@@ -53,7 +53,7 @@ from validation.running.starts import floors
 
 WORSE = 1.1  # times
 POWER, FALSE = 0.95, 1 / 200
-ACCEPTED, WITNESS = 1, 77  # seeds
+ACCEPTED, SECOND = 1, 77  # seeds
 ENSEMBLES = ("pymunk", "box2d", "mujoco")
 Key = tuple[str, str]
 
@@ -66,7 +66,7 @@ class Side:
     result: Result
     motion: Trajectory
     ensemble: Ensemble | None
-    witness: Ensemble | None
+    second: Ensemble | None
 
 
 def plan_of(pool: Pool, planted: Planted, *, changed: bool) -> Plan:
@@ -100,8 +100,8 @@ def side_of(pool: Pool, plan: Plan, planted: Planted, order: Sequence[int] | Non
     ensembles: list[Ensemble | None] = [None, None]
     rough = any(m.noise in ENSEMBLE_JUDGES for m in result.measurements)
     if planted.engine in ENSEMBLES and order is None and not planted.reorders and rough:
-        ensembles = [ensemble_of(pool, plan, seed) for seed in (ACCEPTED, WITNESS)]
-    return Side(plan=plan, result=result, motion=motion, ensemble=ensembles[0], witness=ensembles[1])
+        ensembles = [ensemble_of(pool, plan, seed) for seed in (ACCEPTED, SECOND)]
+    return Side(plan=plan, result=result, motion=motion, ensemble=ensembles[0], second=ensembles[1])
 
 
 def ensemble_of(pool: Pool, plan: Plan, seed: int) -> Ensemble:
@@ -124,10 +124,10 @@ def worsened(old: Side, new: Side) -> set[str]:
     """Metrics of which lower is better and that are WORSE times as large or more, by more than they can resolve: what
     has to be found."""
     found = {name for name, noise in single_worse(old, new).items() if noise not in ENSEMBLE_JUDGES}
-    if old.witness and new.witness:
+    if old.second and new.second:
         by_unit = floors(old.plan.scenario.scene)
-        until = until_of(old.witness, new.witness)
-        values = [{s.metric: s for s in side.series if s.until == until} for side in (old.witness, new.witness)]
+        until = until_of(old.second, new.second)
+        values = [{s.metric: s for s in side.series if s.until == until} for side in (old.second, new.second)]
         for metric, now in values[1].items():
             then = values[0].get(metric)
             if then is None or now.better != "lower" or now.noise not in ENSEMBLE_JUDGES:
@@ -178,7 +178,7 @@ def judged(old: Side, new: Side, divergence: Divergence) -> Verdict:
 
 
 def named(verdict: Verdict) -> list[str]:
-    """Metrics by which it is worse, in the order in which it tells them."""
+    """Metrics by which it is worse, in the order in which it reports them."""
     fresh = [defect.metric for defect in verdict.defects if not defect.standing]
     return fresh + [change.metric for change in verdict.changes if change.move == "regressed"]
 
@@ -293,10 +293,10 @@ def quiet_pairs(pool: Pool, sides: Sequence[Side], count: int) -> tuple[int, int
     flags: Counter[str] = Counter()
     pairs = 0
     for side in sides:
-        if side.ensemble is None or side.witness is None:
+        if side.ensemble is None or side.second is None:
             continue
         more = [ensemble_of(pool, side.plan, seed) for seed in range(2, count)]
-        for a, b in itertools.combinations([side.ensemble, *more, side.witness], 2):
+        for a, b in itertools.combinations([side.ensemble, *more, side.second], 2):
             found = compare(a, b)
             pairs += bool(found)
             described = settled({0: found}).get(0)

@@ -75,7 +75,7 @@ def quiet(random: np.random.Generator, kind: int) -> Array:
 
 
 def look(histories: list[History], run: int) -> None:
-    """At all of them after this run; those with windows of one length at once, then one by one where one tells."""
+    """At all of them after this run; those with windows of one length at once, then one by one where it changed."""
     groups: dict[int, list[History]] = {}
     for history in histories:
         groups.setdefault(min(run + 1 - history.start, WINDOW), []).append(history)
@@ -83,8 +83,8 @@ def look(histories: list[History], run: int) -> None:
         if length < 2:
             continue
         windows = np.stack([history.values[run + 1 - length : run + 1] for history in group])
-        telling = np.abs(split_evidence(windows)).max(axis=1) > EVIDENCE
-        for history in (h for h, tells in zip(group, telling) if tells):
+        changed = np.abs(split_evidence(windows)).max(axis=1) > EVIDENCE
+        for history in (h for h, is_new in zip(group, changed) if is_new):
             place = newest_step(history.values[: run + 1], FLOOR, history.start)
             if place is not None:
                 history.alarms.append((run, place))

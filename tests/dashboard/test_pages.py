@@ -154,8 +154,8 @@ def test_a_history_is_thinned_by_the_database(store: Store) -> None:
         store.save_results(run, [result(case(), measurement(value=float(k + 1)))])
         store.finish_run(run)
     assert [p.value for p in store.history(case().identity.key, "penetration_mean", 3)] == [3.0, 4.0, 5.0]
-    tally = store.tallies([1, 2])[2]
-    assert tally.outcomes == {"completed": 1} and tally.wall_time == 0.25
+    counts = store.run_counts([1, 2])[2]
+    assert counts.outcomes == {"completed": 1} and counts.wall_time == 0.25
 
 
 def test_a_spark_has_its_last_value_and_what_is_allowed() -> None:

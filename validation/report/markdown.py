@@ -51,12 +51,12 @@ def markdown_summary(
     `name` is that of the job, where there are several.
     """
     accepted = {baseline.number: baseline for baseline in baselines}
-    telling = [
+    notable = [
         (result, verdict)
         for result, verdict in worst_first(pairs)
         if verdict.worse or verdict.waiver or verdict.word in ("missing", "different", "improved", "broken")
     ]
-    worse = [pair for pair in telling if pair[1].worse]  # they come first
+    worse = [pair for pair in notable if pair[1].worse]  # they come first
     since = {m.verdict.case_key: _since(group) for group in groups for m in group.members if m.seen}
     title = f"Upright ({escape(name)})" if name else "Upright"
     lines = [f"**{title}: {summary(verdict for _, verdict in pairs)}**{_against(accepted.values(), merge_base)}"]
@@ -64,7 +64,7 @@ def markdown_summary(
     rows = [_row(*pair, accepted.get(pair[1].baseline or 0), since) for pair in worse[:MOST_ROWS]]
     if rows:
         lines += ["", "| what | now | accepted | evidence | since |", "|---|---|---|---|---|", *rows]
-    rest = [verdict for _, verdict in telling[len(rows) :]]
+    rest = [verdict for _, verdict in notable[len(rows) :]]
     if rest:
         lines += ["", f"<details><summary>{len(rest)} more</summary>", ""]
         lines += [

@@ -175,7 +175,7 @@ def forces_at(scene: Scene, trajectory: Trajectory, times: Array) -> list[list[l
     return [drawn[k] if k >= 0 and t - reported_times[k] <= FORCE_HOLD else [] for t, k in zip(times, latest)]
 
 
-CALM = 2.0  # so many times the room of the calmest of several tracks is shown
+CALM = 2.0  # so many times the extent of the calmest of several tracks is shown
 
 
 def extent(scene: Scene, tracks: Sequence[Track]) -> tuple[Array, float]:
@@ -198,8 +198,8 @@ def _extent(scene: Scene, tracks: Sequence[Track]) -> tuple[Array, float]:
     cloud = cloud[np.isfinite(cloud).all(axis=1)]
     middle = np.median(cloud, axis=0)
     start = np.array([body.position for body in scene.bodies if not body.fixed])
-    room = 3.0 * float(np.max(np.ptp(start, axis=0))) + 12.0 * size
-    near = cloud[(np.abs(cloud - middle) < room).all(axis=1)]
+    span = 3.0 * float(np.max(np.ptp(start, axis=0))) + 12.0 * size
+    near = cloud[(np.abs(cloud - middle) < span).all(axis=1)]
     low, high = near.min(axis=0) - 1.3 * size, near.max(axis=0) + 1.3 * size
     for b in scene.boundaries:
         if b.kind in ("bowl", "hollow-sphere"):

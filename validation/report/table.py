@@ -21,13 +21,14 @@ from validation.records.quantities import quantity, time_step
 from validation.records.simulation import BROKEN
 from validation.records.stored import StoredFind
 from validation.report.sentences import reason_of, summary
+from validation.review.groups import NOTABLE
 
 PIPED_WIDTH = 100
 WIDEST = 200
 GUTTER = "  "
 NARROWEST = 9  # of a column: reference
 NARROWEST_WITH_SETTINGS = 12  # iterations=2
-LABEL_ROOM = 24  # columns at the left that engines leave free
+LABEL_WIDTH = 24  # columns at the left that engines leave free
 DECLINED = "\N{EN DASH}"
 MARKS: dict[Word, str] = {
     "regressed": "✗",
@@ -48,8 +49,6 @@ STYLES: dict[Word, str] = {
 WAIVED, STANDING = "yellow", "yellow"  # styles
 LIMIT = "\N{REFERENCE MARK}"  # beside a figure that breaks a law, as before
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-LISTED: tuple[Word, ...] = ("broken", "defect", "regressed", "missing", "different", "improved")
-"""Verdicts that are told one by one; the others are counted."""
 
 
 def render_table(results: Sequence[Result], verdicts: Iterable[Verdict] = (), *, width: int | None = None) -> str:
@@ -105,8 +104,8 @@ def _grid(labels: Sequence[tuple[Text, str]], rows: Cells, columns: Sequence[Col
 
 def _block(labels: Sequence[tuple[Text, str]], rows: Cells, columns: Sequence[Column], width: int) -> list[Text]:
     """Headings, and under them a line for each label, two where it is too long to stand beside its cells."""
-    room = width - sum(len(GUTTER) + column.width for column in columns)
-    margin = max((label.cell_len for label, _ in labels if label.cell_len <= room), default=0)
+    free = width - sum(len(GUTTER) + column.width for column in columns)
+    margin = max((label.cell_len for label, _ in labels if label.cell_len <= free), default=0)
     lines = []
     for level in range(max((len(column.heading) for column in columns), default=0)):
         heading = [column.heading[level] if level < len(column.heading) else "" for column in columns]
@@ -147,13 +146,13 @@ def _labels(found: Sequence[Result]) -> list[tuple[Text, str]]:
 
 
 def _blocks(columns: Sequence[Column], width: int) -> list[list[Column]]:
-    """Columns that fit side by side beside labels of LABEL_ROOM; one at least."""
+    """Columns that fit side by side beside labels of LABEL_WIDTH; one at least."""
     blocks: list[list[Column]] = [[]]
-    left = width - LABEL_ROOM
+    left = width - LABEL_WIDTH
     for column in columns:
         if blocks[-1] and left < len(GUTTER) + column.width:
             blocks.append([])
-            left = width - LABEL_ROOM
+            left = width - LABEL_WIDTH
         blocks[-1].append(column)
         left -= len(GUTTER) + column.width
     return blocks
@@ -220,7 +219,7 @@ def render_verdicts(pairs: Sequence[tuple[Result, Verdict]], *, width: int | Non
     table = Table.grid(padding=(0, 1))
     table.add_column(no_wrap=True)
     table.add_column()  # goes on under itself
-    listed = [verdict for _, verdict in worst_first(pairs) if verdict.word in LISTED]
+    listed = [verdict for _, verdict in worst_first(pairs) if verdict.word in NOTABLE]
     for verdict in listed:
         what = f"{verdict.case.label} × {engine_name(verdict.case, profile=len(profiles) > 1)}"
         word = Text(verdict.waiver, style=WAIVED) if verdict.waiver else Text(verdict.word, STYLES[verdict.word])

@@ -37,7 +37,7 @@ WAIVED: frozenset[State] = frozenset(("known", "quarantined", "not a fault", "ac
 """Those in which a check does not fail for it."""
 CLOSED: frozenset[State] = frozenset(("accepted", "fixed"))
 
-TELLING: tuple[Word, ...] = ("broken", "defect", "regressed", "missing", "different", "improved")
+NOTABLE: tuple[Word, ...] = ("broken", "defect", "regressed", "missing", "different", "improved")
 """The kinds of verdicts that make groups, the gravest first."""
 GONE: tuple[Word, ...] = ("pass", "improved")
 """Verdicts after which what was told before is gone. `new` is none: there is nothing to compare with any more. Nor is

@@ -18,7 +18,7 @@ POINT = ("id", "run_id", "engine_label", "engine_version", "outcome", "trajector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class RunCounts:
     """A run in figures."""
 
     outcomes: dict[str, int]  # by outcome; "" for what is not done
@@ -28,10 +28,10 @@ class Tally:
 
 
 class Overview(Database):
-    def tallies(self, numbers: Collection[int]) -> dict[int, Tally]:
+    def run_counts(self, numbers: Collection[int]) -> dict[int, RunCounts]:
         """What became of the cases of these runs, counted, by run."""
         with self._reading() as connection:
-            found = {number: Tally(outcomes={}, verdicts={}, wall_time=0.0, peak_memory=0.0) for number in numbers}
+            found = {number: RunCounts(outcomes={}, verdicts={}, wall_time=0.0, peak_memory=0.0) for number in numbers}
             outcomes = (
                 select(
                     Case.run_id,
@@ -44,12 +44,12 @@ class Overview(Database):
                 .group_by(Case.run_id, Case.outcome)
             )
             for row in connection.execute(outcomes):
-                tally = found[row.run_id]
-                found[row.run_id] = Tally(
-                    outcomes=tally.outcomes | {row.outcome or "": row.cases},
-                    verdicts=tally.verdicts,
-                    wall_time=tally.wall_time + row.wall,
-                    peak_memory=max(tally.peak_memory, row.memory),
+                counts = found[row.run_id]
+                found[row.run_id] = RunCounts(
+                    outcomes=counts.outcomes | {row.outcome or "": row.cases},
+                    verdicts=counts.verdicts,
+                    wall_time=counts.wall_time + row.wall,
+                    peak_memory=max(counts.peak_memory, row.memory),
                 )
             words = (
                 select(Case.run_id, Verdict.word, func.count().label("cases"))

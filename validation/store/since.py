@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, insert, select, update
 
 from validation.judging.verdict import Change, Defect, Verdict, Word, changes_from_json, defects_from_json
-from validation.review.groups import TELLING, Place, fingerprint, group_key, shares_finding
+from validation.review.groups import NOTABLE, Place, fingerprint, group_key, shares_finding
 from validation.store import ledger, models
 from validation.store.ancestry import BaseRevision, comes_after, late, others
 from validation.store.connection import insert_new
@@ -80,7 +80,7 @@ class Grouping:
         """
         self._connection.execute(delete(GroupMember).where(GroupMember.case_id.in_(verdicts)))
         for number, verdict in verdicts.items():
-            if verdict.word in TELLING:
+            if verdict.word in NOTABLE:
                 group = self._group(self._branch, verdict, *self._first_and_good(verdict))
                 self._connection.execute(insert(GroupMember).values(case_id=number, group_id=group))
         used = select(GroupMember.group_id).where(GroupMember.group_id == Group.id)

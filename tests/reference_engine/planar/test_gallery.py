@@ -87,7 +87,7 @@ def test_an_example_prints_what_the_page_says_to_the_last_digit_there(name: str,
     with compiled_once(EXAMPLES[name]):
         world, motion = GALLERY.computed(EXAMPLES[name])
     agree(capsys.readouterr().out, EXAMPLES[name])
-    assert motion.time[-1] >= GALLERY.SHOTS[name].instants[-1]
+    assert motion.time[-1] >= GALLERY.SHOTS[name].times[-1]
     assert len(world.bodies) == motion.pose.shape[1]
 
 

@@ -7,7 +7,7 @@ from alembic import op
 revision = "0006"
 down_revision = "0005"
 
-TELLING = "('broken', 'defect', 'regressed', 'missing', 'different', 'improved')"
+NOTABLE = "('broken', 'defect', 'regressed', 'missing', 'different', 'improved')"
 
 
 def upgrade() -> None:
@@ -49,5 +49,5 @@ def upgrade() -> None:
     op.execute(
         "UPDATE verdicts SET since_run = (SELECT run_id FROM cases WHERE cases.id = verdicts.case_id), "
         "good_run = (SELECT cases.run_id FROM baselines JOIN cases ON cases.id = baselines.case_id "
-        f"WHERE baselines.id = verdicts.baseline_id) WHERE word IN {TELLING}"
+        f"WHERE baselines.id = verdicts.baseline_id) WHERE word IN {NOTABLE}"
     )
