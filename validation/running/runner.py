@@ -260,7 +260,7 @@ def ask_unplanned(
 ) -> int:
     """Ask for one simulation without a plan: its process resolves the settings and may decline. The reply's id.
 
-    `exercise`: of an ability of the engine (`validation.engines.exercises`), in place of the plain motion.
+    `exercise`: of an ability of the engine (`validation.engines.answers`), in place of the plain motion.
     """
     remote = engine_remotes(pool, {request.engine.word})[request.engine.word]
     header = {

@@ -20,16 +20,34 @@ What makes a comparison unfair, and what is done about it (DART documentation; m
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Mapping
-from typing import ClassVar
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import dartpy
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from scenarios.scene import Scene
-from validation.engines.dart.world import DartWorld
 from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
-from validation.engines.shared.joint_tree import loop_fault, start_fault
+from validation.engines.shared.embedding import rotation_matrix, state_in_space, turned_about_z, vector_in_space
+from validation.engines.shared.joint_tree import Link, joint_forest, kept_apart, loop_fault, start_fault
+from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld
 from validation.engines.shared.pair_laws import PairLaws, no_values
-from validation.engines.shared.solid_pieces import solid_pieces
+from validation.engines.shared.solid_pieces import Piece, solid_pieces, wall_of
 from validation.engines.takes import FORCES, FRICTION, GROUPS, HINGES, JOINTS, NEWTON, PLANAR, SPATIAL
+
+Array = NDArray[np.float64]
+
+dynamics, collision = dartpy.dynamics, dartpy.collision
+DETECTORS = {
+    "fcl": collision.FCLCollisionDetector,
+    "ode": collision.OdeCollisionDetector,
+    "bullet": collision.BulletCollisionDetector,
+    "dart": collision.DARTCollisionDetector,
+}
+OUT_OF_PLANE = 1e-9  # m and rad, that a planar body may be before it is put back
 
 MESH = "dartpy makes meshes from files alone"
 TAKES = PLANAR | SPATIAL | FRICTION | NEWTON | FORCES | GROUPS | JOINTS | HINGES
@@ -75,3 +93,237 @@ class Dart(SteppingEngine):
 
     def build(self, scene: Scene, dt: float, settings: Settings) -> DartWorld:
         return DartWorld(scene, dt, settings)
+
+
+class DartWorld(MaximalWorld):
+    def __init__(self, scene: Scene, dt: float, settings: Settings) -> None:
+        super().__init__(scene, dt)
+        self.velocity_lag = -dt / 2
+        self._world = dartpy.simulation.World()
+        self._world.setTimeStep(dt)
+        self._world.setGravity(vector_in_space(scene.gravity))
+        self._world.setCollisionDetector(DETECTORS[str(settings["collision_detector"])]())
+        self._solver = self._world.getConstraintSolver()
+        self._solver.setSplitImpulseEnabled(bool(settings["split_impulse"]))
+        self._option = self._solver.getCollisionOption()
+        self._option.maxNumContacts = int(settings["max_contacts"])
+        sleep = self._world.getDeactivationOptions()
+        sleep.mEnabled = bool(settings["deactivation"])
+        self._world.setDeactivationOptions(sleep)
+        self._settings = settings
+        self._friction = self.laws.shape_values("friction", "min")
+        self._restitution = self.laws.shape_values("restitution", "product")
+        self._nodes: list[Any] = [None] * len(scene.bodies)
+        self._joints: dict[int, Any] = {}
+        self._links, loops = joint_forest(scene)
+        self._add_bodies()
+        self._add_boundaries()
+        for i, j in kept_apart(scene):
+            self._option.collisionFilter.addBodyNodePairToBlackList(self._nodes[i], self._nodes[j])
+        for joint in loops:
+            self._close_loop(joint)
+        for i in self.free:
+            self.place(i, *(part[i] for part in self.start))
+        self._set_coordinates(*self.start)
+
+    # --- bodies and boundaries ------------------------------------------------------------------------
+
+    def _add_bodies(self) -> None:
+        position, orientation, _, _ = self.start
+        skeletons: dict[int, Any] = {}
+        for i, body in enumerate(self.scene.bodies):
+            if body.fixed:
+                skeleton = dynamics.Skeleton(f"body {i}")
+                joint, self._nodes[i] = skeleton.createWeldJointAndBodyNodePair()
+                joint.setTransformFromParentBodyNode(_pose(position[i], rotation_matrix(orientation[i])))
+                skeletons[i] = skeleton
+        for link in self._links:
+            i = link.body
+            above = None if link.parent is None else self._nodes[link.parent]
+            skeleton = dynamics.Skeleton(f"body {i}") if above is None else above.getSkeleton()
+            if above is None:
+                skeletons[i] = skeleton
+                skeleton.enableSelfCollisionCheck()
+                skeleton.enableAdjacentBodyCheck()
+            joint, self._nodes[i] = self._hang(skeleton, link, above)
+            self._nodes[i].setInertia(dynamics.Inertia(float(self.mass[i]), np.zeros(3), np.diag(self.inertia[i])))
+            self._joints[i] = joint
+            if link.joint is None:
+                continue
+            assert link.anchor is not None and link.parent_anchor is not None
+            turned = rotation_matrix(orientation[i])
+            if link.parent is not None:
+                turned = rotation_matrix(orientation[link.parent]).T @ turned
+            joint.setTransformFromParentBodyNode(_pose(link.parent_anchor, turned))  # its coordinate starts at 0
+            joint.setTransformFromChildBodyNode(_pose(link.anchor, np.eye(3)))
+            if link.axis is not None:
+                joint.setAxis(link.axis)
+        bodies: Sequence[Any] = self.scene.bodies
+        for i, body in enumerate(bodies):
+            for k, piece in enumerate(solid_pieces(body.shape, 0)):
+                node = self._add_shape(self._nodes[i], _shape(piece), i, k)
+                node.setRelativeTransform(_pose(np.array(piece.center), rotation_matrix(turned_about_z(piece.angle))))
+        for i in sorted(skeletons):
+            self._world.addSkeleton(skeletons[i])
+
+    def _hang(self, skeleton: Any, link: Link, above: Any) -> Any:
+        """The joint and the body of a link."""
+        given = () if above is None else (above,)
+        if link.joint is None:
+            return skeleton.createFreeJointAndBodyNodePair(*given)
+        if link.slides:
+            return skeleton.createPrismaticJointAndBodyNodePair(*given)
+        if link.axis is None:
+            return skeleton.createBallJointAndBodyNodePair(*given)
+        return skeleton.createRevoluteJointAndBodyNodePair(*given)
+
+    def _add_shape(self, node: Any, shape: Any, member: int, number: int) -> Any:
+        assert self._friction is not None and self._restitution is not None, "declined before"
+        made = node.createShapeNode(shape)
+        made.setName(f"{member}/{number}")
+        made.createCollisionAspect()
+        law = made.createDynamicsAspect()
+        law.setFrictionCoeff(self._friction[member])
+        law.setRestitutionCoeff(self._restitution[member])
+        return made
+
+    def _add_boundaries(self) -> None:
+        for j, boundary in enumerate(self.scene.boundaries, start=len(self.scene.bodies)):
+            skeleton = dynamics.Skeleton(f"boundary {j}")
+            _, node = skeleton.createWeldJointAndBodyNodePair()
+            wall = wall_of(boundary, {})
+            assert wall.normal is not None, boundary.kind  # of half-spaces; the others are declined
+            self._add_shape(node, dynamics.PlaneShape(wall.normal, float(wall.normal @ wall.origin)), j, 0)
+            self._world.addSkeleton(skeleton)
+
+    def _close_loop(self, joint: Any) -> None:
+        index = {body.name: i for i, body in enumerate(self.scene.bodies)}
+        position, orientation, _, _ = self.start
+        a = index[joint.a]
+        point = position[a] + rotation_matrix(orientation[a]) @ vector_in_space(joint.anchor_a)
+        ends = [self._nodes[a]] if joint.b is None else [self._nodes[a], self._nodes[index[joint.b]]]
+        self._solver.addConstraint(dartpy.constraint.BallJointConstraint(*ends, point))
+
+    def set_state(self, *state: Any, time: float = 0.0) -> None:
+        super().set_state(*state, time=time)
+        parts = [np.asarray(part, np.float64) for part in state]
+        self._set_coordinates(*(state_in_space(*parts) if self.planar else parts))
+        self.read()
+
+    def _set_coordinates(self, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
+        """Of the bodies that hang on joints, whose pose and motion against their parents they are."""
+        for link in self._links:
+            if link.joint is None:
+                continue
+            assert link.anchor is not None and link.parent_anchor is not None
+            i, joint, turned = link.body, self._joints[link.body], rotation_matrix(orientation[link.body])
+            arm = turned @ link.anchor
+            apart, parting, turning = position[i] + arm, velocity[i] + np.cross(spin[i], arm), spin[i]
+            base = np.eye(3)
+            if (p := link.parent) is not None:
+                base = rotation_matrix(orientation[p])
+                turning = turning - spin[p]
+                parting = parting - velocity[p] - np.cross(spin[p], apart - position[p])
+                apart = apart - position[p]
+            if link.slides:
+                assert link.axis is not None
+                along = turned @ link.axis
+                joint.setPosition(0, float((apart - base @ link.parent_anchor) @ along))
+                joint.setVelocity(0, float(parting @ along))
+                continue
+            start = joint.getTransformFromParentBodyNode().rotation()
+            vector = Rotation.from_matrix((base @ start).T @ turned).as_rotvec()
+            if link.axis is None:
+                joint.setPositions(vector)
+                joint.setVelocities(turned.T @ turning)
+            else:
+                joint.setPosition(0, float(vector @ link.axis))
+                joint.setVelocity(0, float(turned.T @ turning @ link.axis))
+
+    # --- stepping and reading --------------------------------------------------------------------------
+
+    def advance(self) -> None:
+        self._world.step()
+        if self.planar:
+            for link in self._links:
+                if link.joint is None:
+                    self._hold_in_plane(link.body)
+
+    def _hold_in_plane(self, body: int) -> None:
+        turn, slide = np.split(self._joints[body].getPositions(), 2)  # rotation vector and position
+        if max(abs(turn[0]), abs(turn[1]), abs(slide[2])) > OUT_OF_PLANE:
+            node = self._nodes[body]
+            rotation, velocity = node.getWorldTransform().rotation(), node.getCOMLinearVelocity()
+            upright = np.array(turned_about_z(math.atan2(rotation[1, 0], rotation[0, 0])))
+            spin = np.array([0.0, 0.0, node.getAngularVelocity()[2]])
+            self.place(body, np.array([*slide[:2], 0.0]), upright, np.array([*velocity[:2], 0.0]), spin)
+
+    def body_states(self) -> Iterator[BodyState]:
+        for i in self.free:
+            node = self._nodes[i]
+            pose = node.getWorldTransform()
+            q = pose.quaternion()
+            yield (
+                pose.translation().tolist(),
+                (q.w(), q.x(), q.y(), q.z()),
+                node.getCOMLinearVelocity().tolist(),
+                node.getAngularVelocity().tolist(),
+            )
+
+    def push(self, body: int, force: Array, torque: Array) -> None:
+        self._nodes[body].addExtForce(force, np.zeros(3), False, True)
+        self._nodes[body].addExtTorque(torque, False)
+
+    def place(self, body: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
+        """A body that hangs on a joint is where its coordinate has it."""
+        joint = self._joints[body]
+        if not isinstance(joint, dynamics.FreeJoint):
+            return
+        joint.setTransform(_pose(position, rotation_matrix(orientation)))
+        joint.setLinearVelocity(velocity)
+        joint.setAngularVelocity(spin)
+
+    def options(self) -> dict[str, Any]:
+        return {
+            "time_step": self._world.getTimeStep(),
+            "collision_detector": self._world.getCollisionDetector().getType(),
+            "lcp_solver": type(self._solver.getBoxedLcpSolver()).__name__.removesuffix("BoxedLcpSolver"),
+            "split_impulse": self._solver.isSplitImpulseEnabled(),
+            "deactivation": self._world.getDeactivationOptions().mEnabled,
+            "max_contacts": self._option.maxNumContacts,
+        }
+
+    def contacts(self) -> Sequence[Any] | None:
+        """Of the last step, at the poses it started from; DART's normal points from the second to the first."""
+        return self.contact_rows(
+            [
+                (*map(_member, (c.collisionObject2, c.collisionObject1)), c.point, c.normal, -c.penetrationDepth,
+                 self.dt * np.array(c.force))
+                for c in self._world.getLastCollisionResult().getContacts()
+            ]
+        )  # fmt: skip
+
+
+def _member(shape: Any) -> int:
+    """Of the scene's bodies and, after them, boundaries: it is in the name of the shape."""
+    return int(shape.getShapeFrame().getName().partition("/")[0])
+
+
+def _pose(position: Array, rotation: Array) -> Any:
+    made = dartpy.math.Isometry3()
+    made.set_translation(position)
+    made.set_rotation(rotation)
+    return made
+
+
+def _shape(piece: Piece) -> Any:
+    match piece.kind:
+        case "sphere":
+            return dynamics.SphereShape(*piece.size)
+        case "box":
+            return dynamics.BoxShape([2.0 * half for half in piece.size])
+        case "capsule":
+            return dynamics.CapsuleShape(piece.size[0], 2.0 * piece.size[1])
+        case "cylinder":
+            return dynamics.CylinderShape(piece.size[0], 2.0 * piece.size[1])
+    raise TypeError(piece)

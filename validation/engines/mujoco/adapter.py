@@ -35,10 +35,9 @@ from numpy.typing import NDArray
 from scenarios.forces import has_applied_forces
 from scenarios.scene import PlanarScene, Scene, planar_start
 from validation.engines.engine import Ability, Able, NotFiniteError, Setting, Settings, SteppingEngine, Value
-from validation.engines.mujoco.mjcf import HAS_SPEC
-from validation.engines.mujoco.model import MULTICCD_BY_DEFAULT, build_model
+from validation.engines.mujoco.model import CONNECTS_SITES, MULTICCD_BY_DEFAULT, build_model
 from validation.engines.shared import recorder
-from validation.engines.shared.embedding import rotation_matrix, start_in_space, state_in_space, wrenches_in_space
+from validation.engines.shared.embedding import rotation_matrix, start_in_space, wrenches_in_space
 from validation.engines.shared.joint_tree import joint_forest, link_state, loop_fault, start_fault, start_turn
 from validation.engines.takes import (
     COMPLIANT,
@@ -126,7 +125,7 @@ class MuJoCo(SteppingEngine):
         if reason := start_fault(scene):
             return reason
         _, loops = joint_forest(scene)
-        if loops and not HAS_SPEC:
+        if loops and not CONNECTS_SITES:
             return (
                 f"joint {loops[0].name!r} closes a loop, which MuJoCo {self.version} does only as the model is at zero"
             )
@@ -149,7 +148,8 @@ class World(recorder.World):
 
     def __init__(self, scene: Scene, dt: float, settings: Settings) -> None:
         self.scene, self.dt = scene, dt
-        self.model, self.data, self.layout = build_model(scene, dt, settings)
+        self.model, self.layout = build_model(scene, dt, settings)
+        self.data = mujoco.MjData(self.model)
         self.velocity_lag = LAG_IN_STEPS[str(settings["integrator"])] * dt
         self._knows_forces = settings["integrator"] != "rk4"  # the forces it keeps are those of its last stage
         self._planar = isinstance(scene, PlanarScene)
@@ -158,7 +158,7 @@ class World(recorder.World):
         self._applied = False  # whether forces that are not the scene's act in the next step
         self._extra = np.zeros_like(self.data.xfrc_applied)
         self._qpos, self._qvel = self.data.qpos, self.data.qvel
-        self._steps = 0
+        self.set_state(*self._start)
 
     def step(self, *, watched: bool) -> None:
         if self._pushed:
@@ -232,20 +232,17 @@ class World(recorder.World):
     # --- abilities ---
 
     def set_state(self, *state: Any, time: float = 0.0) -> None:
-        data, layout, in_space = self.data, self.layout, state_in_space(*state) if self._planar else state
+        data, layout = self.data, self.layout
         data.time, self._steps, data.qacc_warmstart[:] = time, round(time / self.dt), 0.0
-        position, orientation, velocity, spin = in_space
         for i, q, v in zip(layout.roots, layout.root_q, layout.root_v):
             if self._planar:
                 data.qpos[q], data.qvel[v] = state[0][i], state[1][i]
-            else:
-                data.qpos[q] = (*position[i], *orientation[i])
-                data.qvel[v] = (*velocity[i], *(rotation_matrix(orientation[i]).T @ spin[i]))
-        for link, q in zip(layout.links, layout.link_q):
-            v = int(self.model.jnt_dofadr[self.model.body_jntadr[layout.body_id[link.body]]])
-            place, rate = link_state(self.scene, link, *in_space)
-            if self._planar and not link.slides:  # whole turns are lost in space
-                place = state[0][link.body, 2:] - (0.0 if link.parent is None else state[0][link.parent, 2:])
+            else:  # MuJoCo's spin is in body axes
+                position, orientation, velocity, spin = (part[i] for part in state)
+                data.qpos[q] = (*position, *orientation)
+                data.qvel[v] = (*velocity, *(rotation_matrix(orientation).T @ spin))
+        for link, q, v in zip(layout.links, layout.link_q, layout.link_v):
+            place, rate = link_state(self.scene, link, *state)
             data.qpos[q : q + place.size], data.qvel[v : v + rate.size] = place, rate
 
     def apply_force(self, body: int, force: Sequence[float], point: Sequence[float] | None = None) -> None:

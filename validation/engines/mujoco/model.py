@@ -1,31 +1,52 @@
-"""A scene as a MuJoCo model: bodies in generalised coordinates, contacts with the law of each pair."""
+"""A scene as a MuJoCo model, written as MJCF: bodies in generalised coordinates, contacts with the law of each pair.
+
+Numbers are written with all their digits. MuJoCo takes a mesh for its convex hull, in single precision, and has no
+concave shape: a bowl or hollow sphere is as many planes.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from xml.etree import ElementTree
 
 import mujoco
 import numpy as np
-from mujoco import mjtEq, mjtJoint, mjtObj
 from numpy.typing import NDArray
 
 from scenarios.contact import contact_radius
-from scenarios.scene import PlanarScene, Revolute, Rod, Rope, Scene, colliding_pairs, masses
+from scenarios.scene import PlanarScene, Rod, Rope, Scene, colliding_pairs, masses
 from validation.engines.engine import Settings
-from validation.engines.mujoco.mjcf import HAS_SPEC, MjcfSpec
-from validation.engines.mujoco.shapes import body_geoms, boundary_geoms
-from validation.engines.shared.embedding import inertias_in_space, rotation_matrix, start_in_space, vector_in_space
-from validation.engines.shared.joint_tree import Joint, Link, holds_something, joint_forest, kept_apart, sliding_rate
+from validation.engines.shared.embedding import (
+    conjugate,
+    from_z_to,
+    icosphere,
+    inertias_in_space,
+    quaternion_product,
+    rotation_matrix,
+    start_in_space,
+    turned_about_z,
+    vector_in_space,
+)
+from validation.engines.shared.joint_tree import Joint, Link, holds_something, joint_forest, kept_apart
 from validation.engines.shared.linear_contact import linear_contact
 from validation.engines.shared.pair_laws import PairLaws
+from validation.engines.shared.solid_pieces import solid_pieces
 
 Array = NDArray[np.float64]
 
+CONNECTS_SITES = hasattr(mujoco, "MjSpec") and hasattr(mujoco.MjSpec, "compiler")  # from 3.2.5 on
 MULTICCD_BY_DEFAULT = hasattr(mujoco.mjtDisableBit, "mjDSBL_MULTICCD")  # from version 4 on
 HAS_AUTORESET = hasattr(mujoco.mjtDisableBit, "mjDSBL_AUTORESET")  # before 3.2 a diverged state starts again, and warns
 MEMORY = 2**28  # bytes for contacts and constraints; only what is used is touched
+# Releases before 3.2.4 have not the last two.
+OPTIONS = (
+    "impratio", "iterations", "tolerance", "noslip_iterations", "cone", "jacobian", "ls_iterations", "ccd_tolerance",
+)  # fmt: skip
+AS_WRITTEN = {"euler": "Euler", "rk4": "RK4", "newton": "Newton", "cg": "CG", "pgs": "PGS"}
+PLANE_SIZE = (0.0, 0.0, 1.0)  # no end in x and y
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,65 +58,72 @@ class Layout:
     root_v: NDArray[np.int64]  # (R, 3 planar or 6) into qvel
     links: tuple[Link, ...]  # those that hang on a joint, parents first
     link_q: tuple[int, ...]  # first coordinate of each link
+    link_v: tuple[int, ...]  # first rate of each link
     body_id: dict[int, int]  # free scene body -> model body
     member: NDArray[np.int64]  # (G,) the scene's body or boundary of each geom, bodies first
 
 
-def build_model(scene: Scene, dt: float, settings: Settings) -> tuple[Any, Any, Layout]:
-    """Model, data at the start, and layout.
+def build_model(scene: Scene, dt: float, settings: Settings) -> tuple[Any, Layout]:
+    """Model and layout.
 
     A planar body has three joints, x, y and the angle, and so cannot leave the plane. A link hangs on its parent by
     a hinge or ball, whose anchors cannot part; ropes, rods and joints that close a loop are soft constraints.
     """
-    spec = mujoco.MjSpec() if HAS_SPEC else MjcfSpec()
-    _set_options(spec, scene, dt, settings)
+    root = ElementTree.Element("mujoco")
+    _add_options(root, scene, dt, settings)
+    world, asset, contact, tendon, equality = (
+        _add(root, part) for part in ("worldbody", "asset", "contact", "tendon", "equality")
+    )
     links, loops = joint_forest(scene)
-    nodes = _add_bodies(spec, scene, links)
-    laws = _ContactLaws(spec, scene, dt, settings)
+    nodes = _add_bodies(world, scene, links)
+    laws = _ContactLaws(contact, scene, dt, settings)
     bodies: tuple[Any, ...] = scene.bodies
     for i, body in enumerate(bodies):
-        for shape in body_geoms(spec, body.shape, f"b{i}"):
+        for shape in _body_geoms(asset, body.shape, f"b{i}"):
             laws.add_geom(nodes[i], i, shape)
     for j, boundary in enumerate(scene.boundaries, start=len(scene.bodies)):
-        for shape in boundary_geoms(boundary, settings):
-            laws.add_geom(spec.worldbody, j, shape)
+        for shape in _boundary_geoms(boundary, settings):
+            laws.add_geom(world, j, shape)
     laws.close()
     ties = [*loops, *(j for j in scene.joints if isinstance(j, (Rod, Rope)) and holds_something(scene, j))]
-    _add_ties(spec, scene, ties, nodes, settings)
-    model = spec.compile()
+    _add_ties(tendon, equality, scene, ties, [*nodes, world], settings)
+    model = mujoco.MjModel.from_xml_string(ElementTree.tostring(root, encoding="unicode"))
     for k, rod in enumerate(joint for joint in ties if isinstance(joint, (Rod, Rope))):
         if isinstance(rod, Rod):  # the equality holds length0 + data[0], and length0 is that of the model at zero
             model.eq_data[model.equality(f"rod{k}").id, 0] = rod.length - model.tendon_length0[k]
-    data = mujoco.MjData(model)
-    layout = _lay_out(model, scene, links, laws.geoms)
-    _set_start(model, data, scene, layout)
-    return model, data, layout
+    return model, _lay_out(model, scene, links, laws.geoms)
+
+
+def _add(parent: Any, tag: str, **given: Any) -> Any:
+    """An element with these attributes, in MuJoCo's text."""
+    texts = {
+        name: value
+        if isinstance(value, str)
+        else " ".join(repr(number) for number in np.atleast_1d(np.asarray(value)).ravel().tolist())
+        for name, value in given.items()
+    }
+    return ElementTree.SubElement(parent, tag, texts)
 
 
 # --- options ------------------------------------------------------------------------------------------
 
 
-def _set_options(spec: Any, scene: Scene, dt: float, settings: Settings) -> None:
-    spec.compiler.usethread = False
-    spec.memory = MEMORY
-    option = spec.option
-    option.timestep = dt
-    option.gravity = vector_in_space(scene.gravity)
-    option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{str(settings['integrator']).upper()}")
-    option.cone = getattr(mujoco.mjtCone, f"mjCONE_{str(settings['cone']).upper()}")
-    option.solver = getattr(mujoco.mjtSolver, f"mjSOL_{str(settings['solver']).upper()}")
-    option.jacobian = getattr(mujoco.mjtJacobian, f"mjJAC_{str(settings['jacobian']).upper()}")
-    for name in ("impratio", "iterations", "tolerance", "ls_iterations", "noslip_iterations", "ccd_tolerance"):
-        if name in settings:  # releases before 3.2.4 have not all
-            setattr(option, name, settings[name])
+def _add_options(root: Any, scene: Scene, dt: float, settings: Settings) -> None:
+    _add(root, "compiler", angle="radian", **({"usethread": "false"} if CONNECTS_SITES else {}))
+    _add(root, "size", memory=MEMORY)
+    option = _add(
+        root,
+        "option",
+        timestep=dt,
+        gravity=vector_in_space(scene.gravity),
+        **{name: AS_WRITTEN.get(str(settings[name]), settings[name]) for name in ("integrator", "solver")},
+        **{name: settings[name] for name in OPTIONS if name in settings},
+    )
     # Without these a body at rest on its parent passes through it, and a diverged state starts again from zero.
-    option.disableflags |= mujoco.mjtDisableBit.mjDSBL_FILTERPARENT
-    if HAS_AUTORESET:
-        option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
-    if not MULTICCD_BY_DEFAULT and settings["multiccd"]:
-        option.enableflags |= mujoco.mjtEnableBit.mjENBL_MULTICCD
-    if MULTICCD_BY_DEFAULT and not settings["multiccd"]:
-        option.disableflags |= mujoco.mjtDisableBit.mjDSBL_MULTICCD
+    flags = {"filterparent": "disable"} | ({"autoreset": "disable"} if HAS_AUTORESET else {})
+    if settings["multiccd"] != MULTICCD_BY_DEFAULT:
+        flags["multiccd"] = "enable" if settings["multiccd"] else "disable"
+    _add(option, "flag", **flags)
 
 
 def _softness(settings: Settings) -> tuple[list[float], list[float]]:
@@ -105,10 +133,10 @@ def _softness(settings: Settings) -> tuple[list[float], list[float]]:
     return solref, [*solimp, 0.5, 2.0]
 
 
-# --- bodies -------------------------------------------------------------------------------------------
+# --- bodies and boundaries ----------------------------------------------------------------------------
 
 
-def _add_bodies(spec: Any, scene: Scene, links: tuple[Link, ...]) -> list[Any]:
+def _add_bodies(world: Any, scene: Scene, links: tuple[Link, ...]) -> list[Any]:
     """Model bodies in the order of the scene's; fixed ones hang on the world without a joint."""
     position, orientation, _, _ = start_in_space(scene)
     inertia, mass = inertias_in_space(scene, out_of_plane=1.0), masses(scene)
@@ -116,40 +144,79 @@ def _add_bodies(spec: Any, scene: Scene, links: tuple[Link, ...]) -> list[Any]:
     nodes: list[Any] = [None] * len(scene.bodies)
     for i, body in enumerate(scene.bodies):
         if body.fixed:
-            nodes[i] = spec.worldbody.add_body(name=f"b{i}", pos=position[i], quat=orientation[i])
+            nodes[i] = _add(world, "body", name=f"b{i}", pos=position[i], quat=orientation[i])
     for link in links:
         i = link.body
-        parent = spec.worldbody if link.parent is None else nodes[link.parent]
+        parent = world if link.parent is None else nodes[link.parent]
         if link.joint is None:
-            node = parent.add_body(name=f"b{i}")
+            node = _add(parent, "body", name=f"b{i}")
             if planar:
                 for axis in np.eye(3)[:2]:
-                    node.add_joint(type=mjtJoint.mjJNT_SLIDE, axis=axis)
-                node.add_joint(type=mjtJoint.mjJNT_HINGE, axis=[0.0, 0.0, 1.0])
+                    _add(node, "joint", type="slide", axis=axis)
+                _add(node, "joint", type="hinge", axis=(0.0, 0.0, 1.0))
             else:
-                node.add_joint(type=mjtJoint.mjJNT_FREE)
+                _add(node, "joint", type="free")
         else:
             # The link's frame at angle zero: turned as the parent's if planar and it may turn, else as at the start.
             turned = np.array([1.0, 0.0, 0.0, 0.0])
             if not planar or link.slides:
-                mujoco.mju_copy(turned, orientation[i])
+                turned = orientation[i]
                 if link.parent is not None:
-                    inverse = np.zeros(4)
-                    mujoco.mju_negQuat(inverse, orientation[link.parent])
-                    mujoco.mju_mulQuat(turned, inverse, orientation[i])
+                    turned = quaternion_product(conjugate(orientation[link.parent]), turned)
             assert link.anchor is not None and link.parent_anchor is not None
             pos = link.parent_anchor - rotation_matrix(turned) @ link.anchor
-            node = parent.add_body(name=f"b{i}", pos=pos, quat=turned)
+            node = _add(parent, "body", name=f"b{i}", pos=pos, quat=turned)
             if link.axis is None:
-                node.add_joint(type=mjtJoint.mjJNT_BALL, pos=link.anchor)
+                _add(node, "joint", type="ball", pos=link.anchor)
             elif link.slides:
-                node.add_joint(type=mjtJoint.mjJNT_SLIDE, axis=link.axis)
+                _add(node, "joint", type="slide", axis=link.axis)
             else:
-                node.add_joint(type=mjtJoint.mjJNT_HINGE, pos=link.anchor, axis=link.axis)
-        node.explicitinertial = True
-        node.ipos, node.mass, node.inertia = [0.0, 0.0, 0.0], mass[i], inertia[i]
+                _add(node, "joint", type="hinge", pos=link.anchor, axis=link.axis)
+        _add(node, "inertial", pos=np.zeros(3), mass=mass[i], diaginertia=inertia[i])
         nodes[i] = node
     return nodes
+
+
+def _body_geoms(asset: Any, shape: Any, name: str) -> Iterator[dict[str, Any]]:
+    """Of a body's shape."""
+    for k, piece in enumerate(solid_pieces(shape, None)):
+        if piece.kind == "hull":
+            _add(asset, "mesh", name=f"{name}m{k}", vertex=piece.points)
+            yield {"type": "mesh", "mesh": f"{name}m{k}"}
+        else:
+            size = (*piece.size, 0.0, 0.0)[:3]
+            yield {"type": piece.kind, "size": size, "pos": piece.center, "quat": turned_about_z(piece.angle)}
+
+
+def _boundary_geoms(boundary: Any, settings: Settings) -> Iterator[dict[str, Any]]:
+    """A boundary as planes, whose free side is that of their z axis.
+
+    Those of a bowl or hollow sphere do not reach beyond its wall, so that no body is let through it by them.
+    """
+
+    def plane(point: Array, normal: Array) -> dict[str, Any]:
+        return {"type": "plane", "size": PLANE_SIZE, "pos": point, "quat": from_z_to(normal)}
+
+    match boundary.kind:
+        case "half-plane" | "half-space":
+            yield plane(vector_in_space(boundary.point), vector_in_space(boundary.normal))
+        case "bowl":
+            count = int(settings["bowl_segments"])
+            center, near = vector_in_space(boundary.center), boundary.radius * math.cos(math.pi / count)
+            for angle in 2 * np.pi * np.arange(count) / count:
+                outward = np.array([math.cos(angle), math.sin(angle), 0.0])
+                yield plane(center + near * outward, -outward)
+        case "hollow-sphere":
+            directions, triangles = icosphere(int(settings["sphere_subdivisions"]))
+            # Three planes meet in a corner above the middle of a triangle of their directions.
+            a, b, c = (directions[triangles[:, k]] for k in range(3))
+            middle = np.cross(b - a, c - a)
+            cosine = np.abs((middle * a).sum(axis=1)) / np.linalg.norm(middle, axis=1)
+            near = boundary.radius * cosine.min()
+            for outward in directions:
+                yield plane(vector_in_space(boundary.center) + near * outward, -outward)
+        case _:
+            raise TypeError(boundary)
 
 
 # --- contact laws -------------------------------------------------------------------------------------
@@ -163,10 +230,9 @@ class _ContactLaws:
     contact is compliant every pair is listed, with a spring and damper of its own.
     """
 
-    def __init__(self, spec: Any, scene: Scene, dt: float, settings: Settings) -> None:
+    def __init__(self, contact: Any, scene: Scene, dt: float, settings: Settings) -> None:
         self.geoms: list[int] = []  # the member of each geom, in the order they were added
-        self._names: list[str] = []
-        self._spec, self._scene = spec, scene
+        self._contact, self._scene = contact, scene
         self._laws = PairLaws(scene)
         compliant = scene.contact.compliant is not None
         self._friction = None if compliant else self._laws.shape_values("friction", "max")
@@ -174,10 +240,11 @@ class _ContactLaws:
         self._solref, self._solimp = _softness(settings)
 
     def add_geom(self, node: Any, member: int, shape: dict[str, Any]) -> None:
-        name = f"g{len(self.geoms)}"
         mu = 0.0 if self._friction is None else self._friction[member]
-        node.add_geom(
-            name=name,
+        _add(
+            node,
+            "geom",
+            name=f"g{len(self.geoms)}",
             **shape,
             condim=_dimensions(mu),
             friction=[mu, 0.0, 0.0],
@@ -187,7 +254,6 @@ class _ContactLaws:
             conaffinity=int(self._friction is not None),
         )
         self.geoms.append(member)
-        self._names.append(name)
 
     def close(self) -> None:
         """List the pairs where that is needed, or else those that do not meet."""
@@ -195,24 +261,19 @@ class _ContactLaws:
             self._list_pairs()
         else:
             for i, j in kept_apart(self._scene):
-                self._spec.add_exclude(bodyname1=f"b{i}", bodyname2=f"b{j}")
+                _add(self._contact, "exclude", body1=f"b{i}", body2=f"b{j}")
 
     def _list_pairs(self) -> None:
         members = (*self._scene.bodies, *self._scene.boundaries)
         index = {member.name: i for i, member in enumerate(members)}
         of: dict[int, list[str]] = {}
-        for name, member in zip(self._names, self.geoms):
-            of.setdefault(member, []).append(name)
+        for k, member in enumerate(self.geoms):
+            of.setdefault(member, []).append(f"g{k}")
         for a, b in colliding_pairs(self._scene):
             law = self._pair(members[index[a]], members[index[b]], self._laws.of(index[a], index[b])[0])
             for first in of[index[a]]:
                 for second in of[index[b]]:
-                    self._spec.add_pair(
-                        geomname1=first,
-                        geomname2=second,
-                        solimp=self._solimp,
-                        **law,
-                    )
+                    _add(self._contact, "pair", geom1=first, geom2=second, solimp=self._solimp, **law)
 
     def _pair(self, a: Any, b: Any, mu: float) -> dict[str, Any]:
         """Rolling resistance is a length to MuJoCo; stiffness and damping are those of a unit mass, minus them where
@@ -238,45 +299,36 @@ def _dimensions(friction: float) -> int:
 # --- joints that are no links ---------------------------------------------------------------------------
 
 
-def _add_ties(spec: Any, scene: Scene, ties: list[Joint], nodes: list[Any], settings: Settings) -> None:
-    """Ropes are tendons with a limit, rods tendons of constant length, loops are closed at a site of each side."""
+def _add_ties(
+    tendon: Any, equality: Any, scene: Scene, ties: list[Joint], nodes: list[Any], settings: Settings
+) -> None:
+    """Ropes are tendons with a limit, rods tendons of constant length, loops are closed at a site of each side.
+
+    `nodes`: of the bodies, then of the world.
+    """
     solref, solimp = _softness(settings)
-    index = {body.name: i for i, body in enumerate(scene.bodies)}
+    index = {None: -1} | {body.name: i for i, body in enumerate(scene.bodies)}
     tendons = 0
     for number, joint in enumerate(ties):
         sites = []
         for end, name, anchor in (("a", joint.a, joint.anchor_a), ("b", joint.b, joint.anchor_b)):
-            node = spec.worldbody if name is None else nodes[index[name]]
-            node.add_site(name=f"s{number}{end}", pos=vector_in_space(anchor))
             sites.append(f"s{number}{end}")
-        if isinstance(joint, (Rod, Rope)):
-            tendon = spec.add_tendon(name=f"tendon{tendons}", solref_limit=solref, solimp_limit=solimp)
-            for site in sites:
-                tendon.wrap_site(site)
-            if isinstance(joint, Rope):
-                tendon.limited, tendon.range = mujoco.mjtLimited.mjLIMITED_TRUE, [0.0, joint.length]
-            else:
-                spec.add_equality(
-                    name=f"rod{tendons}",
-                    type=mjtEq.mjEQ_TENDON,
-                    objtype=mjtObj.mjOBJ_TENDON,
-                    name1=f"tendon{tendons}",
-                    solref=solref,
-                    solimp=solimp,
-                )
-            tendons += 1
+            _add(nodes[index[name]], "site", name=sites[-1], pos=vector_in_space(anchor))
+        if not isinstance(joint, (Rod, Rope)):
+            _add(equality, "connect", site1=sites[0], site2=sites[1], solref=solref, solimp=solimp)
+            continue
+        name, limit = f"tendon{tendons}", {}
+        if isinstance(joint, Rope):
+            limit = {"limited": "true", "range": (0.0, joint.length)}
         else:
-            spec.add_equality(
-                type=mjtEq.mjEQ_CONNECT,
-                objtype=mjtObj.mjOBJ_SITE,
-                name1=sites[0],
-                name2=sites[1],
-                solref=solref,
-                solimp=solimp,
-            )
+            _add(equality, "tendon", name=f"rod{tendons}", tendon1=name, solref=solref, solimp=solimp)
+        made = _add(tendon, "spatial", name=name, solreflimit=solref, solimplimit=solimp, **limit)
+        for site in sites:
+            _add(made, "site", site=site)
+        tendons += 1
 
 
-# --- layout and start -----------------------------------------------------------------------------------
+# --- layout ---------------------------------------------------------------------------------------------
 
 
 def _lay_out(model: Any, scene: Scene, links: tuple[Link, ...], geoms: list[int]) -> Layout:
@@ -296,34 +348,7 @@ def _lay_out(model: Any, scene: Scene, links: tuple[Link, ...], geoms: list[int]
         root_v=first_v[:, None] + np.arange(3 if planar else 6),
         links=hung,
         link_q=tuple(int(model.jnt_qposadr[first_joint[link.body]]) for link in hung),
+        link_v=tuple(int(model.jnt_dofadr[first_joint[link.body]]) for link in hung),
         body_id=body_id,
         member=member,
     )
-
-
-def _set_start(model: Any, data: Any, scene: Scene, layout: Layout) -> None:
-    """qpos and qvel at time 0; a free joint's angular velocity is in body axes."""
-    position, orientation, velocity, spin = start_in_space(scene)
-    planar = isinstance(scene, PlanarScene)
-    for i, q, v in zip(layout.roots, layout.root_q, layout.root_v):
-        body: Any = scene.bodies[i]
-        if planar:
-            data.qpos[q], data.qvel[v] = (*body.position, body.angle), (*body.velocity, body.spin)
-        else:
-            data.qpos[q] = (*position[i], *orientation[i])
-            data.qvel[v] = (*velocity[i], *(rotation_matrix(orientation[i]).T @ spin[i]))
-    for link, q in zip(layout.links, layout.link_q):
-        v = int(model.jnt_dofadr[model.body_jntadr[layout.body_id[link.body]]])
-        if link.slides:
-            data.qvel[v] = sliding_rate(scene, link)
-            continue
-        relative = spin[link.body] - (0.0 if link.parent is None else spin[link.parent])
-        own: Array = rotation_matrix(orientation[link.body]).T @ relative
-        if link.axis is None:  # a ball: the quaternion of the model at zero is that of the start
-            data.qvel[v : v + 3] = own
-        else:
-            data.qvel[v] = own @ link.axis
-            if isinstance(link.joint, Revolute):
-                parent: Any = None if link.parent is None else scene.bodies[link.parent]
-                # Revolute joints are the plane's, where bodies have an angle.
-                data.qpos[q] = scene.bodies[link.body].angle - (0.0 if parent is None else parent.angle)  # type: ignore[union-attr]

@@ -9,20 +9,21 @@ import numpy as np
 import pybullet as pb
 from numpy.typing import NDArray
 
-from scenarios.scene import PlanarScene, Scene, masses
+from scenarios.scene import PlanarScene, Scene, masses, planar_start
 from validation.engines.engine import Settings
-from validation.engines.pybullet.shapes import body_shape, boundary_shape, is_mesh
 from validation.engines.shared.embedding import (
     conjugate,
+    icosphere,
     inertias_in_space,
     quaternion_product,
-    rotation_matrix,
     start_in_space,
+    turned_about_z,
     vector_in_space,
 )
-from validation.engines.shared.joint_tree import Link, TreeJoint, joint_forest, kept_apart, sliding_rate, start_turn
+from validation.engines.shared.joint_tree import Link, TreeJoint, joint_forest, kept_apart, link_state, start_turn
 from validation.engines.shared.linear_contact import body_values
 from validation.engines.shared.pair_laws import PairLaws
+from validation.engines.shared.solid_pieces import solid_pieces, wall_of
 
 Array = NDArray[np.float64]
 
@@ -33,8 +34,13 @@ UNLIMITED = 1e12  # N
 BASE = -1  # pybullet's number of a multibody's base
 
 Address = tuple[int, int]  # pybullet's number of the multibody, and of the link in it
-
-
+SHAPES = {
+    "sphere": pb.GEOM_SPHERE,
+    "box": pb.GEOM_BOX,
+    "capsule": pb.GEOM_CAPSULE,
+    "cylinder": pb.GEOM_CYLINDER,
+    "hull": pb.GEOM_MESH,
+}
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 _Z = np.array([0.0, 0.0, 1.0])
 
@@ -63,10 +69,12 @@ class Built:
         self.hinges: dict[int, list[int]] = {}  # planar: the hinges of its multibody whose angles sum to a body's,
         self.turn: dict[int, float] = {}  # rad: but for what links that slide are turned
         self._scene, self._settings = scene, settings
-        self._position, self._orientation, self._velocity, self._spin = start_in_space(scene)
+        self._position, self._orientation, _, _ = in_space = start_in_space(scene)
+        self._start = planar_start(scene) if isinstance(scene, PlanarScene) else in_space
         self._mass = masses(scene)
         self._inertia = inertias_in_space(scene, out_of_plane=1.0)
         self._planar = isinstance(scene, PlanarScene)
+        self._meshes: set[int] = set()  # bodies that Bullet knows by their vertices alone
         self._damping = {
             "linearDamping": settings["linear_damping"],
             "angularDamping": settings["angular_damping"],
@@ -88,8 +96,7 @@ class Built:
         # Of a body without a visual shape pybullet draws the collision shape: 7 ms for a plane, and nobody looks.
         small = self._call(pb.createVisualShape, pb.GEOM_BOX, halfExtents=[0.1, 0.1, 0.1]) if scene.boundaries else -1
         for j, boundary in enumerate(scene.boundaries, start=len(scene.bodies)):
-            shape = boundary_shape(self.client, boundary, settings)
-            origin = vector_in_space(boundary.point if hasattr(boundary, "point") else boundary.center)
+            origin, shape = self._boundary(boundary)
             number = self._call(pb.createMultiBody, 0.0, shape, small, origin.tolist())
             self.member[number, BASE] = j
         self._set_contact_laws()
@@ -191,16 +198,15 @@ class Built:
             self.turn[link.body] = turn + start_turn(self._scene, link) if slides else turn
         for k in range(-1, len(segments)):
             self._call(pb.changeDynamics, number, k, **self._damping)
-        if self._planar:
-            self._start_joint(number, 0, 0.0, 0.0)
-        if floats and not self._planar:
-            self._call(pb.resetBaseVelocity, number, self._velocity[first].tolist(), self._spin[first].tolist())
-        elif floats:
-            body: Any = self._scene.bodies[first]
-            for k, place, speed in zip(X_Y_ANGLE, (*body.position, body.angle), (*body.velocity, body.spin)):
-                self._start_joint(number, k, place, speed)
-        for link in tree[1:] if floats else tree:
-            self._start_link(number, segment_of[link.body], link)
+        for k, segment in enumerate(segments):  # pybullet gives every joint a brake of its own
+            if segment.kind == pb.JOINT_SPHERICAL:
+                still = {"targetPosition": xyzw(UPRIGHT), "positionGain": 0.0, "velocityGain": 0.0}
+                control, zero = pb.POSITION_CONTROL, [0.0, 0.0, 0.0]
+                self._call(pb.setJointMotorControlMultiDof, number, k, control, force=zero, **still)
+            else:
+                self._call(pb.setJointMotorControl2, number, k, pb.VELOCITY_CONTROL, force=0.0)
+        for link in tree:
+            self.place(link, *self._start, moved=False)
 
     def _segment(self, link: Link, parent: int, position: Array) -> _Segment:
         center = np.zeros(3) if link.anchor is None else -link.anchor
@@ -221,33 +227,23 @@ class Built:
             center=center,
         )
 
-    def _start_link(self, number: int, k: int, link: Link) -> None:
-        turned = rotation_matrix(self._orientation[link.body])
-        relative = self._spin[link.body] - (0.0 if link.parent is None else self._spin[link.parent])
-        own: Array = turned.T @ relative
-        if link.slides:
-            self._start_joint(number, k, 0.0, sliding_rate(self._scene, link))
-        elif isinstance(self._scene, PlanarScene):
-            self._start_joint(number, k, start_turn(self._scene, link), float(own[2]))
-        elif link.axis is not None:
-            self._start_joint(number, k, 0.0, float(own @ link.axis))
+    def place(self, link: Link, *state: Any, moved: bool = True) -> None:
+        """Sets a body to its part of a state of the scene; `moved`: also a base that was made where it is."""
+        number, k = self.addresses[link.body]
+        if link.joint is not None:
+            place, rate = link_state(self._scene, link, *state)
+            if link.axis is None:
+                self._call(pb.resetJointStateMultiDof, number, k, xyzw(place), rate.tolist())
+            else:
+                self._call(pb.resetJointState, number, k, place[0], rate[0])
+        elif self._planar:
+            for joint, place, rate in zip(X_Y_ANGLE, *(part[link.body].tolist() for part in state)):
+                self._call(pb.resetJointState, number, joint, place, rate)
         else:
-            self._call(pb.resetJointStateMultiDof, number, k, xyzw(UPRIGHT), own.tolist())
-            self._call(
-                pb.setJointMotorControlMultiDof,
-                number,
-                k,
-                pb.POSITION_CONTROL,
-                targetPosition=xyzw(UPRIGHT),
-                positionGain=0.0,
-                velocityGain=0.0,
-                force=[0.0, 0.0, 0.0],
-            )
-
-    def _start_joint(self, number: int, k: int, place: float, speed: float) -> None:
-        """Coordinate and rate at time 0, and no motor: pybullet gives every joint a brake of its own."""
-        self._call(pb.resetJointState, number, k, place, speed)
-        self._call(pb.setJointMotorControl2, number, k, pb.VELOCITY_CONTROL, force=0.0)
+            position, orientation, velocity, spin = (part[link.body] for part in state)
+            if moved:
+                self._call(pb.resetBasePositionAndOrientation, number, position.tolist(), xyzw(orientation))
+            self._call(pb.resetBaseVelocity, number, velocity.tolist(), spin.tolist())
 
     def _register(self, i: int, address: Address) -> None:
         self.addresses[i] = address
@@ -255,12 +251,42 @@ class Built:
         body: Any = self._scene.bodies[i]
         if not body.fixed:
             self._call(pb.changeDynamics, *address, localInertiaDiagonal=self._inertia[i].tolist())
-        if is_mesh(body.shape):  # a mesh would be 1 mm larger all around; what Bullet has a formula for is not
+        if i in self._meshes:  # a mesh would be 1 mm larger all around; what Bullet has a formula for is not
             self._call(pb.changeDynamics, *address, collisionMargin=0.0)
 
     def _shape(self, i: int, center: Array) -> int:
-        body: Any = self._scene.bodies[i]
-        return body_shape(self.client, body.shape, center, self._settings)
+        """Of a body whose frame has its origin at `center` (3,) of the frame that it is fixed to."""
+        (piece,) = solid_pieces(self._scene.bodies[i].shape, int(self._settings["ellipsoid_subdivisions"]))
+        given: dict[str, Any] = {"collisionFramePosition": (center + np.array(piece.center)).tolist()}
+        match piece.kind:
+            case "sphere":
+                given["radius"] = piece.size[0]
+            case "box":
+                given |= {"halfExtents": piece.size, "collisionFrameOrientation": xyzw(turned_about_z(piece.angle))}
+            case "capsule" | "cylinder":
+                given |= {"radius": piece.size[0], "height": 2.0 * piece.size[1]}
+            case "hull":
+                self._meshes.add(i)
+                given = {"vertices": (piece.points + center).tolist()}
+        return self._made(SHAPES[piece.kind], **given)
+
+    def _boundary(self, boundary: Any) -> tuple[Array, int]:
+        """Where it is, and its shape; a mesh may be concave where it is fixed."""
+        wall = wall_of(boundary, self._settings)
+        if wall.normal is not None:
+            return wall.origin, self._made(pb.GEOM_PLANE, planeNormal=vector_in_space(boundary.normal).tolist())
+        triangles = wall.triangles[:, [0, 2, 1]]  # either side is solid to Bullet; its bits hang on the order
+        if boundary.kind == "hollow-sphere":
+            _, triangles = icosphere(int(self._settings["sphere_subdivisions"]))
+        # Given as arrays, not as a file: pybullet keeps meshes by the name of their file.
+        mesh = {"vertices": wall.vertices.tolist(), "indices": triangles.ravel().tolist()}
+        return wall.origin, self._made(pb.GEOM_MESH, flags=pb.GEOM_FORCE_CONCAVE_TRIMESH, **mesh)
+
+    def _made(self, kind: int, **given: Any) -> int:
+        number: int = self._call(pb.createCollisionShape, kind, **given)
+        if number < 0:
+            raise RuntimeError(f"pybullet could not make a collision shape of {', '.join(given)}")
+        return number
 
     # --- who meets whom, and how ------------------------------------------------------------------------
 
@@ -324,6 +350,6 @@ def _given(anchor: Array | None) -> Array:
     return anchor
 
 
-def xyzw(q: Array) -> list[float]:
+def xyzw(q: Array | list[float]) -> list[float]:
     """pybullet's order."""
     return [float(q[1]), float(q[2]), float(q[3]), float(q[0])]

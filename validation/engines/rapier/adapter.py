@@ -26,16 +26,37 @@ with rapier3d 0.36.1):
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
-import numpy  # noqa: F401  rapier3d looks for it when it is first used, and ends the process where it cannot
+import numpy as np
+import rapier3d as rapier  # which looks for numpy when it is first used, and ends the process where it cannot
+from numpy.typing import NDArray
+from rapier3d import JointAxesMask as Axes
 
 from scenarios.scene import PlanarScene, Scene
-from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
-from validation.engines.rapier.world import RapierWorld
-from validation.engines.shared.solid_pieces import facet_settings
+from validation.engines.engine import Ability, Able, NotFiniteError, Setting, Settings, SteppingEngine, Value
+from validation.engines.shared.embedding import vector_in_space
+from validation.engines.shared.joint_tree import kept_apart
+from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, joint_frames
+from validation.engines.shared.pair_laws import PairLaws
+from validation.engines.shared.solid_pieces import Piece, facet_settings, solid_pieces, wall_of
 from validation.engines.takes import FORCES, FRICTION, GROUPS, HINGES, JOINTS, NEWTON, PLANAR, SOLIDS, SPATIAL, WALLS
+
+Array = NDArray[np.float64]
+
+IN_PLANE = rapier.LockedAxes.ROTATION_LOCKED_X | rapier.LockedAxes.ROTATION_LOCKED_Y
+FRICTION_MODELS = {"simplified": rapier.FrictionModel.SIMPLIFIED, "coulomb": rapier.FrictionModel.COULOMB}
+OUT_OF_PLANE = 1e-9  # m, that a planar body may be before it is put back: single precision leaves 1e-14
+# Axes that a joint locks; x is that of the joint. Planar ones leave alone what a planar body cannot do.
+LOCKED = {
+    "revolute": Axes.LIN_Y | Axes.LIN_Z,
+    "prismatic": Axes.LIN_Y | Axes.ANG_Z,
+    "ball": Axes.LIN_AXES,
+    "hinge": Axes.LOCKED_REVOLUTE_AXES,
+    "slider": Axes.LOCKED_PRISMATIC_AXES,
+}
+QUARTER_TURN = (1.5707963267948966, 0.0, 0.0)  # of Rapier's cylinder, which stands along y
 
 TAKES = PLANAR | SPATIAL | FRICTION | NEWTON | FORCES | GROUPS | SOLIDS | WALLS | JOINTS | HINGES
 TAKES |= {"restitution", "concave-polygon", "rope"}
@@ -108,3 +129,229 @@ class Rapier(SteppingEngine):
 
     def build(self, scene: Scene, dt: float, settings: Settings) -> RapierWorld:
         return RapierWorld(scene, dt, settings)
+
+
+class RapierWorld(MaximalWorld):
+    def __init__(self, scene: Scene, dt: float, settings: Settings) -> None:
+        super().__init__(scene, dt)
+        self.velocity_lag = -dt / (2 * int(settings["num_solver_iterations"]))
+        self._settings = settings
+        self._world = rapier.PhysicsWorld(gravity=tuple(vector_in_space(scene.gravity).tolist()))
+        self._world.set_num_threads(1)
+        self._coulomb = settings["friction_model"] == "coulomb"
+        self._set_parameters()
+        self._friction = self.laws.shape_values("friction", "product")
+        self._restitution = self.laws.shape_values("restitution", "product")
+        apart = set(kept_apart(scene))
+        pairs_set = self._friction is None or self._restitution is None
+        self._hooks = rapier.ActiveHooks.empty()
+        if apart:
+            self._hooks = self._hooks | rapier.ActiveHooks.FILTER_CONTACT_PAIRS
+        if pairs_set:
+            self._hooks = self._hooks | rapier.ActiveHooks.MODIFY_SOLVER_CONTACTS
+        if apart or pairs_set:
+            self._world.physics_hooks = _PairHooks(self.laws, apart, set_laws=pairs_set)
+        self._add_bodies()
+        self._add_boundaries()
+        for joint in self.held_joints():
+            self._add_joint(joint)
+
+    def _set_parameters(self) -> None:
+        p, s = self._world.integration_parameters, self._settings
+        p.dt = self.dt
+        for name in (
+            "num_solver_iterations",
+            "num_internal_pgs_iterations",
+            "num_internal_stabilization_iterations",
+            "normalized_allowed_linear_error",
+            "normalized_prediction_distance",
+            "normalized_max_corrective_velocity",
+            "normalized_max_linear_velocity",
+            "contact_recycling",
+        ):
+            setattr(p, name, s[name])
+        p.friction_model = FRICTION_MODELS[str(s["friction_model"])]
+        damping = float(s["contact_damping_ratio"])
+        p.contact_softness = rapier.SpringCoefficients(float(s["contact_natural_frequency"]), damping)
+        p.static_contact_softness = rapier.SpringCoefficients(float(s["static_contact_natural_frequency"]), damping)
+
+    # --- bodies and boundaries ------------------------------------------------------------------------
+
+    def _add_bodies(self) -> None:
+        position, orientation, velocity, spin = self.start
+        self._handles: list[Any] = []
+        self._bodies: list[Any] = []
+        self._moving: list[Any] = []  # the free ones
+        self._pushed: list[Any] = []
+        bodies: Sequence[Any] = self.scene.bodies
+        for i, body in enumerate(bodies):
+            builder = rapier.RigidBody.fixed() if body.fixed else rapier.RigidBody.dynamic()
+            builder = builder.position(_pose(position[i], orientation[i])).can_sleep(False)
+            if not body.fixed:
+                own = rapier.MassProperties((0.0, 0.0, 0.0), float(self.mass[i]), tuple(self.inertia[i].tolist()))
+                builder = builder.linvel(tuple(velocity[i].tolist())).angvel(tuple(spin[i].tolist()))
+                builder = builder.additional_mass_properties(own)
+                builder = builder.allow_fast_rotation(bool(self._settings["allow_fast_rotation"]))
+                # Of equal moments there is no gyroscopic torque; its round-off makes 10.0012 rad/s of 10 in 0.75 s.
+                builder = builder.gyroscopic_forces(bool(np.ptp(self.inertia[i]) > 0.0))
+                if self.planar:
+                    builder = builder.locked_axes(IN_PLANE)
+            pieces = solid_pieces(body.shape, int(self._settings["ellipsoid_subdivisions"]))
+            handle = self._world.add_body(builder, [self._with_laws(_collider(piece), i) for piece in pieces])
+            self._handles.append(handle)
+            self._bodies.append(self._world.rigid_bodies[handle])
+            if not body.fixed:
+                self._moving.append(self._bodies[-1])
+        self._anchor = self._world.add_body(rapier.RigidBody.fixed())  # the world, for joints
+
+    def _add_boundaries(self) -> None:
+        for j, boundary in enumerate(self.scene.boundaries, start=len(self.scene.bodies)):
+            wall = wall_of(boundary, self._settings)
+            if wall.normal is not None:
+                collider = rapier.Collider.halfspace(tuple(wall.normal.tolist()))
+            else:
+                collider = rapier.Collider.trimesh(wall.vertices.astype(np.float32), wall.triangles.astype(np.uint32))
+            self._world.add_collider(self._with_laws(collider.translation(tuple(wall.origin.tolist())), j))
+
+    def _with_laws(self, collider: Any, member: int) -> Any:
+        product = rapier.CoefficientCombineRule.MULTIPLY
+        friction, restitution = self._friction, self._restitution
+        return (
+            collider.density(0.0)
+            .user_data(member)
+            .friction(friction[member] if friction else 0.0)
+            .restitution(restitution[member] if restitution else 0.0)
+            .friction_combine_rule(product)
+            .restitution_combine_rule(product)
+            .active_hooks(self._hooks)
+        )
+
+    def _add_joint(self, joint: Any) -> None:
+        f = joint_frames(self.scene, joint)
+        ends = _pose(f.anchor_a, f.frame_a), _pose(f.anchor_b, f.frame_b)
+        builder: Any
+        if joint.kind == "rope":
+            builder = rapier.RopeJoint.builder(joint.length)
+            builder = builder.local_anchor1(tuple(f.anchor_a.tolist())).local_anchor2(tuple(f.anchor_b.tolist()))
+        else:
+            builder = rapier.GenericJoint.builder(LOCKED[joint.kind]).local_frame1(ends[0]).local_frame2(ends[1])
+        made = builder.contacts_enabled(True).build()  # who passes through whom the hooks say
+        second = self._anchor if f.b is None else self._handles[f.b]
+        self._world.impulse_joints.insert(self._handles[f.a], second, made)
+
+    # --- stepping and reading --------------------------------------------------------------------------
+
+    def advance(self) -> None:
+        self._world.step()
+        for body in self._pushed:
+            body.reset_forces()
+            body.reset_torques()
+        self._pushed.clear()
+        if self.planar:
+            for body in self._moving:
+                x, y, z = body.translation
+                if abs(z) > OUT_OF_PLANE:
+                    vx, vy, _ = body.linvel
+                    body.translation, body.linvel = (x, y, 0.0), (vx, vy, 0.0)
+
+    def body_states(self) -> Iterator[BodyState]:
+        if not self._world.quarantine.is_empty():
+            raise NotFiniteError("Rapier put a body out of the world because its state was not finite")
+        for body in self._moving:
+            q = body.rotation
+            yield tuple(body.translation), (q.w, q.i, q.j, q.k), tuple(body.linvel), tuple(body.angvel)
+
+    def push(self, body: int, force: Array, torque: Array) -> None:
+        pushed = self._bodies[body]
+        pushed.add_force(tuple(force.tolist()))
+        pushed.add_torque(tuple(torque.tolist()))
+        self._pushed.append(pushed)
+
+    def place(self, body: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
+        placed: Any = self._bodies[body]
+        placed.position = _pose(position, orientation)
+        placed.linvel, placed.angvel = tuple(velocity.tolist()), tuple(spin.tolist())
+
+    def options(self) -> dict[str, Any]:
+        p = self._world.integration_parameters
+        return {name: _plain(value) for name in dir(p) if not callable(value := getattr(p, name)) and name[0] != "_"}
+
+    def contacts(self) -> Sequence[Any] | None:
+        """Of the last step, with the gaps that it started from; friction is known with Coulomb's model alone."""
+        colliders = self._world.colliders
+        rows: list[tuple[Any, ...]] = []
+        for pair in self._world.narrow_phase.contact_pairs():
+            first, second = colliders[pair.collider1], colliders[pair.collider2]
+            members = int(first.user_data), int(second.user_data)
+            merged = pair.has_any_active_contact and not any(m.data.solver_contacts for m in pair.manifolds)
+            for manifold in pair.manifolds:
+                normal = np.array(tuple(manifold.data.normal))
+                across, along = _tangents(normal)
+                solved = {contact.contact_id for contact in manifold.data.solver_contacts}
+                for contact in manifold.points:
+                    if not merged and contact.contact_id not in solved:
+                        continue
+                    ends = (
+                        np.array(tuple(end.position.transform_point(own)))
+                        for end, own in ((first, contact.local_p1), (second, contact.local_p2))
+                    )
+                    impulse = np.full(3, np.nan)
+                    if not merged and (self._coulomb or self.laws.of(*members)[0] == 0.0):
+                        t, u = contact.tangent_impulse
+                        impulse = normal * contact.impulse + along * t + across * u
+                    rows.append((*members, sum(ends) / 2, normal, contact.dist, impulse))
+        return self.contact_rows(rows)
+
+
+class _PairHooks:
+    """Which pairs do not meet, and the law of each pair where no values of the two give it."""
+
+    def __init__(self, laws: PairLaws, apart: set[tuple[int, int]], *, set_laws: bool) -> None:
+        self._laws, self._apart, self._set_laws = laws, apart, set_laws
+
+    def filter_contact_pair(self, context: Any) -> Any:
+        i, j = (int(context.colliders[c].user_data) for c in (context.collider1, context.collider2))
+        return None if (min(i, j), max(i, j)) in self._apart else rapier.SolverFlags.COMPUTE_IMPULSES
+
+    def filter_intersection_pair(self, context: Any) -> bool:
+        return True
+
+    def modify_solver_contacts(self, context: Any) -> None:
+        i, j = (int(context.colliders[c].user_data) for c in (context.collider1, context.collider2))
+        context.friction, context.restitution = self._laws.of(i, j)
+
+
+def _pose(position: Array, orientation: Array) -> Any:
+    return rapier.Isometry3(tuple(position.tolist()), rapier.Rotation3(*orientation.tolist()))
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, bool | int | float) else str(value).partition(".")[2].lower() or str(value)
+
+
+def _collider(piece: Piece) -> Any:
+    match piece.kind:
+        case "sphere":
+            return rapier.Collider.ball(*piece.size)
+        case "box":
+            turn = (0.0, 0.0, piece.angle)
+            return rapier.Collider.cuboid(*piece.size).translation(piece.center).rotation(turn)
+        case "capsule":
+            return rapier.Collider.capsule_z(piece.size[1], piece.size[0])
+        case "cylinder":
+            return rapier.Collider.cylinder(piece.size[1], piece.size[0]).rotation(QUARTER_TURN)
+        case "hull":
+            return rapier.Collider.convex_hull(piece.points.astype(np.float32))
+
+
+def _tangents(normal: Array) -> tuple[Array, Array]:
+    """The directions of the two numbers of `tangent_impulse`, the second first: unit, normal to a unit normal.
+
+    Duff et al. 2017, Building an orthonormal basis, revisited (JCGT 6.1), which is what Rapier uses; found from the
+    momentum that sliding balls lose.
+    """
+    x, y, z = normal
+    sign = np.copysign(1.0, z)
+    a = -1.0 / (sign + z)
+    first = np.array([1.0 + sign * x * x * a, sign * x * y * a, -sign * x])
+    return first, np.array([x * y * a, sign + y * y * a, -y])

@@ -20,6 +20,7 @@ from validation.engines.shared.embedding import (
     quaternion_product,
     rotation_matrix,
     start_in_space,
+    state_in_space,
     vector_in_space,
 )
 
@@ -114,11 +115,6 @@ def start_turn(scene: Scene, link: Link) -> float:
     return scene.bodies[link.body].angle - (0.0 if link.parent is None else scene.bodies[link.parent].angle)
 
 
-def sliding_rate(scene: Scene, link: Link) -> float:
-    """m/s, at the start, of a link that slides, along its axis and against its parent."""
-    return _slid(link, *start_in_space(scene))[1]
-
-
 def _slid(link: Link, position: Array, orientation: Array, velocity: Array, spin: Array) -> tuple[float, float]:
     """(m, m/s) of a link that slides, along its axis and against its parent."""
     assert link.axis is not None and link.anchor is not None and link.parent_anchor is not None
@@ -135,25 +131,30 @@ def _slid(link: Link, position: Array, orientation: Array, velocity: Array, spin
 
 
 def link_state(scene: Scene, link: Link, *state: Array) -> tuple[Array, Array]:
-    """Coordinate and rate of a link that hangs on a joint, of a state in space: position, orientation, velocity, spin.
+    """Coordinate and rate of a link that hangs on a joint, of a state of the scene: pose and twist, or position,
+    orientation, velocity and spin.
 
     One number each, m and m/s or rad and rad/s; of a ball the quaternion (w, x, y, z) from the start and the spin
-    against the parent, rad/s in the link's axes. A planar hinge is at the difference of the bodies' angles, up to
-    whole turns; all others are at 0 at the start.
+    against the parent, rad/s in the link's axes. A planar hinge is at the difference of the bodies' angles; all others
+    are at 0 at the start, exactly.
     """
-    _, orientation, _, spin = state
+    planar, parent = isinstance(scene, PlanarScene), link.parent
+    in_space = state_in_space(*state) if planar else state
+    _, orientation, _, spin = in_space
     if link.slides:
-        return tuple(np.array([value]) for value in _slid(link, *state))  # type: ignore[return-value]
-    still = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
-    above, spin_above = still if link.parent is None else (orientation[link.parent], spin[link.parent])
-    turned = quaternion_product(conjugate(above), orientation[link.body])
-    if not isinstance(scene, PlanarScene):
-        start = start_in_space(scene)[1]
-        start_above = still[0] if link.parent is None else start[link.parent]
-        turned = quaternion_product(conjugate(quaternion_product(conjugate(start_above), start[link.body])), turned)
-    rate = rotation_matrix(orientation[link.body]).T @ (spin[link.body] - spin_above)
+        place, speed = _slid(link, *in_space)
+        return np.array([place - _slid(link, *start_in_space(scene))[0]]), np.array([speed])
+    rate = rotation_matrix(orientation[link.body]).T @ (spin[link.body] - (0.0 if parent is None else spin[parent]))
+    if planar:  # whole turns are lost in space
+        return state[0][link.body, 2:] - (0.0 if parent is None else state[0][parent, 2:]), rate[2:]
+    start = start_in_space(scene)[1]
+    now, then = (
+        q[link.body] if parent is None else quaternion_product(conjugate(q[parent]), q[link.body])
+        for q in (orientation, start)
+    )
+    turned = quaternion_product(conjugate(then), now)
     if link.axis is None:
-        return turned, rate
+        return turned / np.linalg.norm(turned), rate
     return np.array([2.0 * math.atan2(turned[1:] @ link.axis, turned[0])]), np.array([rate @ link.axis])
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,23 +31,22 @@ def facet_settings(ellipsoid: int) -> dict[str, Setting]:
     }
 
 
-Kind = Literal["sphere", "box", "capsule", "cylinder", "hull"]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
     """A convex solid in its body's frame; capsule and cylinder stand along its z axis."""
 
-    kind: Kind
-    size: tuple[float, ...]
-    """m; sphere: radius; box: half edges; capsule, cylinder: radius, half the length of its axis; hull: none"""
+    kind: str
+    size: tuple[float, ...] = ()
+    """m; sphere: radius; box: half edges; capsule, cylinder: radius, half the length of its axis; ellipsoid: semi-axes;
+    hull: none
+    """
     center: tuple[float, float, float] = (0.0, 0.0, 0.0)  # m
     angle: float = 0.0  # rad, about z
     points: Array = field(default_factory=lambda: np.zeros((0, 3)))  # (K, 3) m, of a hull
 
 
-def solid_pieces(shape: Any, ellipsoid_subdivisions: int) -> Iterator[Piece]:
-    """The pieces of a body's shape."""
+def solid_pieces(shape: Any, ellipsoid_subdivisions: int | None) -> Iterator[Piece]:
+    """The pieces of a body's shape; for an engine with ellipsoids (None) one is a piece, for others a hull."""
     match shape.kind:
         case "sphere" | "disc":
             yield Piece(kind="sphere", size=(shape.radius,))
@@ -56,14 +55,17 @@ def solid_pieces(shape: Any, ellipsoid_subdivisions: int) -> Iterator[Piece]:
         case "capsule" | "cylinder":
             yield Piece(kind=shape.kind, size=(shape.radius, shape.length / 2))
         case "ellipsoid":
-            directions, _ = icosphere(ellipsoid_subdivisions)
-            yield Piece(kind="hull", size=(), points=directions * np.array(shape.semi_axes))
+            if ellipsoid_subdivisions is None:
+                yield Piece(kind="ellipsoid", size=shape.semi_axes)
+            else:
+                directions, _ = icosphere(ellipsoid_subdivisions)
+                yield Piece(kind="hull", points=directions * np.array(shape.semi_axes))
         case "convex-mesh":
-            yield Piece(kind="hull", size=(), points=np.array(shape.points, dtype=np.float64))
+            yield Piece(kind="hull", points=np.array(shape.points, dtype=np.float64))
         case "polygon":
             for part in convex_pieces(shape.vertices):
                 if (box := rectangle(part)) is None:
-                    yield Piece(kind="hull", size=(), points=prism(part))
+                    yield Piece(kind="hull", points=prism(part))
                 else:
                     (x, y), (width, height), angle = box
                     size = (width / 2, height / 2, DEPTH / 2)
@@ -78,21 +80,17 @@ class Wall:
 
     origin: Array  # (3,) m
     normal: Array | None = None  # (3,) unit, of a half-space
-    vertices: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 3), np.float32))  # (K, 3) m
-    triangles: NDArray[np.uint32] = field(default_factory=lambda: np.zeros((0, 3), np.uint32))
+    vertices: Array = field(default_factory=lambda: np.zeros((0, 3)))  # (K, 3) m
+    triangles: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 3), np.int64))
 
 
 def wall_of(boundary: Any, settings: Settings) -> Wall:
-    """With the settings of `facet_settings`, for engines with meshes in single precision."""
+    """With the settings of `facet_settings`."""
     if boundary.kind in ("half-plane", "half-space"):
         normal = vector_in_space(boundary.normal)
         return Wall(origin=vector_in_space(boundary.point), normal=normal / np.linalg.norm(normal))
     vertices, triangles = _mesh(boundary, int(settings["bowl_segments"]), int(settings["sphere_subdivisions"]))
-    return Wall(
-        origin=vector_in_space(boundary.center),
-        vertices=vertices.astype(np.float32),
-        triangles=triangles.astype(np.uint32),
-    )
+    return Wall(origin=vector_in_space(boundary.center), vertices=vertices, triangles=triangles)
 
 
 def _mesh(boundary: Any, bowl_segments: int, sphere_subdivisions: int) -> tuple[Array, NDArray[np.int64]]:

@@ -287,10 +287,9 @@ def plan(engine: Any, item: dict[str, Any], scene: Scene) -> dict[str, Any]:
 def simulate(
     engine: Any, scene: Any, dt: float, settings: dict[str, Any], exercise: dict[str, Any] | None = None
 ) -> bytes:
-    """`exercise`: of an ability, as `validation.engines.exercises` has them, in place of the plain motion."""
-    from validation.engines.answers import simulated
+    """`exercise`: of an ability, as `validation.engines.answers` has them, in place of the plain motion."""
+    from validation.engines.answers import exercised, simulated
     from validation.engines.engine import DeclinedError, NotFiniteError
-    from validation.engines.exercises import exercised
     from validation.engines.shared.recorder import step_clock
     from validation.records.trajectory import first_not_finite, time_not_covered, to_bytes
 
