@@ -90,7 +90,6 @@ STAYS: dict[str, dict[str, str]] = {
         "set_laws": "of contact",
         "perturbed": "states moved by a known amount, as everywhere in mechanics",
         "_figure": "a number with few digits",
-        "_word": "MuJoCo's own name of an enumeration's member",
         "_WORD": "the pattern of an engine on the command line",
         "Word": "the kinds of a verdict; a column of the database and a field of JSON",
         "word": "the kind of a verdict; a column of the database and a field of JSON",
