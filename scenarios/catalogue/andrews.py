@@ -16,11 +16,11 @@ import numpy as np
 from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import OF_REST, OF_TOUCH
+from scenarios.catalogue.laws import OF_REST, OF_TOUCH, make_scenario
 from scenarios.catalogue.linkage import Complex, Linkage
 from scenarios.scenario import Family, Scenario
 from scenarios.scene import PlanarBody, PlanarScene, Polygon, Revolute, Spring, Thruster
-from scenarios.truth import Goal, Motion, Truth
+from scenarios.truth import Goal, Motion
 
 DURATION = 0.03  # s
 MASSES = (0.04325, 0.00365, 0.02373, 0.00706, 0.07050, 0.00706, 0.05498)  # kg, of K1 to K7
@@ -155,19 +155,15 @@ def andrews(*, scale: Scale = "bench") -> Scenario:
             return math.nan
         return end + float(seen.angle[-1, 0] - poses(seen.time[-1:])[0, 0, 2])
 
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="many joints that close three loops, a stiff spring, a crank that turns faster and faster",
         regime="joints",
-        scene=scene,
-        truth=Truth(
-            kind="exact ODE",
-            source="one equation along the crank, by loop closure, in Chebyshev series",
-            span=(0.0, duration),
-            error=1e-11,
-            pose=poses,
-            goal=Goal(name="angle of the crank at the end", unit="rad", exact=end, measure=crank),
-        ),
-        headline="truth_error_goal",
+        kind="exact ODE",
+        source="one equation along the crank, by loop closure, in Chebyshev series",
+        error=1e-11,
+        pose=poses,
+        goal=Goal(name="angle of the crank at the end", unit="rad", exact=end, measure=crank),
         meaningless=OF_REST | OF_TOUCH | {"momentum_drift", "angular_momentum_drift"},
         laws={"joint_gap": 0.5 * RR * length},
     )

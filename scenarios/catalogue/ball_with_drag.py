@@ -16,10 +16,10 @@ from reference_engine import elementary
 from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G, Space, ball, lay_ground, path, poses_in_plane, scene_of
 from scenarios.catalogue.bouncing import MOST_EVENTS, SHORTEST_FLIGHT, apex_after_first_impact
-from scenarios.catalogue.laws import AT_THE_END, MOVING_SHARE, OF_REST, contact_laws
+from scenarios.catalogue.laws import AT_THE_END, OF_REST, make_scenario
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Damping
-from scenarios.truth import Event, Goal, Motion, Truth
+from scenarios.truth import Event, Goal, Motion
 
 RADIUS = 0.5  # m
 LONGEST = 10.0  # s, unless the first flight takes longer
@@ -91,22 +91,17 @@ def ball_with_drag(
         if flight < SHORTEST_FLIGHT or time >= duration:
             break
         events.append(Event(a="ball", b="ground", number=k + 1, time=float(time)))
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="restitution, times of impact where no flight is a parabola, a force that depends on the velocity",
         regime="impact",
-        scene=scene,
-        truth=Truth(
-            kind="closed form",
-            source="fall and rise against a drag that grows with the square of the speed (tanh and tan); Newton's law",
-            span=(0.0, duration),
-            pose=poses_in_plane(scene, lambda time: path(time, y=RADIUS + flights.height(time))),
-            events=tuple(events),
-            goal=Goal(name="first apex", unit="m", exact=float(flights.heights[0]), measure=apex),
-            invariants=frozenset({"momentum-x", "energy-not-gained"}),
-        ),
-        headline="truth_error_goal",
+        kind="closed form",
+        source="fall and rise against a drag that grows with the square of the speed (tanh and tan); Newton's law",
+        pose=poses_in_plane(scene, lambda time: path(time, y=RADIUS + flights.height(time))),
+        events=tuple(events),
+        goal=Goal(name="first apex", unit="m", exact=float(flights.heights[0]), measure=apex),
+        invariants=frozenset({"momentum-x", "energy-not-gained"}),
         meaningless=OF_REST | AT_THE_END,
-        laws=contact_laws(scene, share=MOVING_SHARE),
     )
 
 

@@ -18,9 +18,11 @@ from scenarios.scene import (
     Disc,
     HalfPlane,
     HalfSpace,
+    Hinge,
     PlanarBody,
     PlanarScene,
     Polygon,
+    Revolute,
     Scene,
     SpatialBody,
     SpatialScene,
@@ -84,6 +86,16 @@ def ball(space: Space, name: str, *, radius: float, inertia: float | None = None
     moments = inertia if inertia is None or space == "planar" else (inertia,) * 3
     shape = Disc(radius=radius) if space == "planar" else Sphere(radius=radius)
     return in_plane(space, name, shape, inertia=moments, **{"mass": 1.0} | more)
+
+
+def pin(
+    space: Space, name: str, a: str, b: str | None, on_a: tuple[float, float], on_b: tuple[float, float]
+) -> Revolute | Hinge:
+    """Of bodies that move in the plane, at (x, y) of each, b = None the world; in space a hinge."""
+    if space == "planar":
+        return Revolute(name=name, a=a, b=b, anchor_a=on_a, anchor_b=on_b)
+    anchors = [(x, 0.0, z) for x, z in (on_a, on_b)]
+    return Hinge(name=name, a=a, b=b, anchor_a=anchors[0], anchor_b=anchors[1], axis=(0.0, 1.0, 0.0))
 
 
 def lay_ground(

@@ -31,9 +31,9 @@ from scenarios.catalogue.bodies import (
     poses_in_plane,
     scene_of,
 )
-from scenarios.catalogue.laws import AT_THE_END, MOVING_SHARE, OF_REST, contact_laws
+from scenarios.catalogue.laws import AT_THE_END, OF_REST, make_scenario
 from scenarios.scenario import Family, Noise, Scenario, Value, Within
-from scenarios.truth import Event, Goal, Invariant, Motion, Truth
+from scenarios.truth import Event, Goal, Invariant, Motion
 
 HALF = 0.5  # m, radius of the ball, half of the unit block
 DURATION = 10.0  # s
@@ -137,22 +137,17 @@ def bounces(
     def first_apex(motion: Motion) -> float:
         return apex_after_first_impact(motion.time, motion.position[:, 0, -1] - HALF, height)
 
-    return Scenario(
+    return make_scenario(
+        scene,
         probes=probes,
         regime="impact",
-        scene=scene,
-        truth=Truth(
-            kind="closed form",
-            source=source,
-            span=(0.0, DURATION),
-            pose=poses_in_plane(scene, lambda time: path(time, y=HALF + bounce_height(time, height, restitution))),
-            events=impacts(body.name, height, restitution),
-            goal=Goal(name="first apex", unit="m", exact=squared(restitution) * height, measure=first_apex),
-            invariants=frozenset(kept | {"rest"} if rests else kept),
-        ),
-        headline="truth_error_goal",
+        kind="closed form",
+        source=source,
+        pose=poses_in_plane(scene, lambda time: path(time, y=HALF + bounce_height(time, height, restitution))),
+        events=impacts(body.name, height, restitution),
+        goal=Goal(name="first apex", unit="m", exact=squared(restitution) * height, measure=first_apex),
+        invariants=frozenset(kept | {"rest"} if rests else kept),
         meaningless=frozenset() if rests else OF_REST | AT_THE_END,
-        laws=contact_laws(scene, share=MOVING_SHARE),
         noise=noise or {},
     )
 

@@ -10,9 +10,16 @@ import math
 from typing import Annotated
 
 from scenarios.catalogue.bodies import Space, ball, scene_of
-from scenarios.catalogue.laws import MOMENTUM_SHARE, MOVING_SHARE, contact_laws, kept_by_impacts, not_of_impacts
+from scenarios.catalogue.laws import (
+    MOMENTUM_SHARE,
+    MOVING_SHARE,
+    contact_laws,
+    kept_by_impacts,
+    make_scenario,
+    not_of_impacts,
+)
 from scenarios.scenario import Family, Scenario, Within
-from scenarios.truth import Event, Truth
+from scenarios.truth import Event
 
 ROWS = 5
 RADIUS = 0.1  # m
@@ -50,18 +57,15 @@ def break_rack(
     )
     duration = DURATION * max(1.0, 5.0 / speed)  # slow balls are given as far to go
     scene = scene_of(space, bodies, title="Break", duration=duration, g=0.0)
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="many impacts at once: momentum and energy of a closed system",
         regime="many bodies",
-        scene=scene,
-        truth=Truth(
-            kind="invariants",
-            source="conservation of momentum, angular momentum and, with restitution 1, energy; uniform motion up to "
-            "the first impact",
-            span=(0.0, duration),
-            events=(Event(a="cue", b="ball 1", number=1, time=RUN_UP / speed),),
-            invariants=kept_by_impacts(restitution),
-        ),
+        kind="invariants",
+        source="conservation of momentum, angular momentum and, with restitution 1, energy; uniform motion up to "
+        "the first impact",
+        events=(Event(a="cue", b="ball 1", number=1, time=RUN_UP / speed),),
+        invariants=kept_by_impacts(restitution),
         headline="energy_drift" if restitution == 1.0 else "energy_gain",
         noise={"penetration_max": "chaotic", "penetration_mean": "chaotic", "impact_count": "chaotic"},
         meaningless=not_of_impacts(restitution),

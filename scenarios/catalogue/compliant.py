@@ -36,12 +36,13 @@ from scenarios.catalogue.laws import (
     RESTING_SHARE,
     contact_laws,
     kept_by_impacts,
+    make_scenario,
     not_of_impacts,
 )
 from scenarios.contact import damping, rebound_ratio, stiffness
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import ContactLaw, HalfSpace, SpatialBody, SpatialScene, Sphere
-from scenarios.truth import Event, Goal, Motion, Truth
+from scenarios.truth import Event, Goal, Motion
 
 RADIUS, MASS = 0.1, 1.0  # m, kg
 BOUNCE_RUN_UP, BOUNCE_AFTER = 0.25, 0.25  # s, to the touch; from what the touch lasts at most
@@ -88,23 +89,18 @@ def compliant_bounce(
         up = float(found.velocity[-1, 0, 2])
         return up / speed if up > 0.0 else math.nan
 
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="elastic contact with damping: the rebound, and the motion within",
         regime="impact",
-        scene=scene,
-        truth=Truth(
-            kind="exact ODE",
-            source="Hertz's force, damping of Hunt & Crossley 1975: the ratio by Lambert's function, poses by DOP853",
-            span=(0.0, scene.duration),
-            error=ERROR,
-            pose=exact_pose(scene),
-            events=(Event(a="ball", b="floor", number=1, time=BOUNCE_RUN_UP),),
-            goal=Goal(name="rebound ratio", unit="1", exact=ratio, measure=final_ratio),
-            invariants=frozenset({"energy-not-gained", "elastic-depth"}),
-        ),
-        headline="truth_error_goal",
+        kind="exact ODE",
+        source="Hertz's force, damping of Hunt & Crossley 1975: the ratio by Lambert's function, poses by DOP853",
+        error=ERROR,
+        pose=exact_pose(scene),
+        events=(Event(a="ball", b="floor", number=1, time=BOUNCE_RUN_UP),),
+        goal=Goal(name="rebound ratio", unit="1", exact=ratio, measure=final_ratio),
+        invariants=frozenset({"energy-not-gained", "elastic-depth"}),
         meaningless=not_of_impacts(restitution),
-        laws=contact_laws(scene, share=MOVING_SHARE),
     )
 
 
@@ -127,20 +123,17 @@ def compliant_rest(*, young_modulus: Annotated[float, Within(1e4, 1e10)] = 1e5) 
     def final_depth(found: Motion) -> float:
         return float(RADIUS - found.position[-1, 0, 2])
 
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="elastic contact at rest: the depth that carries the weight",
         regime="rest",
-        scene=scene,
-        truth=Truth(
-            kind="closed form",
-            source="Hertz 1882: stiffness times the depth to the power of 3/2 is the weight",
-            span=(REST_SETTLED, REST_DURATION),
-            error=1e-9,
-            pose=pose,
-            goal=Goal(name="depth at rest", unit="m", exact=depth, measure=final_depth),
-            invariants=frozenset({"energy-not-gained", "elastic-depth", "rest"}),
-        ),
-        headline="truth_error_goal",
+        kind="closed form",
+        source="Hertz 1882: stiffness times the depth to the power of 3/2 is the weight",
+        span=(REST_SETTLED, REST_DURATION),
+        error=1e-9,
+        pose=pose,
+        goal=Goal(name="depth at rest", unit="m", exact=depth, measure=final_depth),
+        invariants=frozenset({"energy-not-gained", "elastic-depth", "rest"}),
         meaningless=frozenset({"energy_drift"}),
         laws=contact_laws(scene, share=RESTING_SHARE),
     )
@@ -170,18 +163,15 @@ def compliant_cradle(
 
     check_depth("compliant-cradle", scene, speed)
 
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="a wave through elastic contacts, momentum and energy of a closed system",
         regime="impact",
-        scene=scene,
-        truth=Truth(
-            kind="converged",
-            source="Hertz's force between balls, damping of Hunt & Crossley 1975; DOP853 at two tolerances",
-            span=(0.0, DURATION),
-            error=ERROR,
-            pose=exact_pose(scene),
-            invariants=kept_by_impacts(restitution) | {"elastic-depth"},
-        ),
+        kind="converged",
+        source="Hertz's force between balls, damping of Hunt & Crossley 1975; DOP853 at two tolerances",
+        error=ERROR,
+        pose=exact_pose(scene),
+        invariants=kept_by_impacts(restitution) | {"elastic-depth"},
         headline="truth_error_position",
         laws=contact_laws(scene, share=MOVING_SHARE) | {"momentum_drift": MOMENTUM_SHARE * MASS * speed},
         meaningless=not_of_impacts(restitution),
@@ -214,21 +204,17 @@ def rolling_balls(
 
     check_depth("rolling-balls", scene, speed)
 
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="friction and rolling of elastic bodies, at the floor and between them",
         regime="rolling",
-        scene=scene,
-        truth=Truth(
-            kind="converged",
-            source="Hertz, Hunt & Crossley 1975, regularised friction; DOP853; its four energies add up",
-            span=(0.0, DURATION),
-            error=ERROR,
-            pose=exact_pose(scene),
-            invariants=frozenset({"energy-not-gained", "elastic-depth"}),
-        ),
+        kind="converged",
+        source="Hertz, Hunt & Crossley 1975, regularised friction; DOP853; its four energies add up",
+        error=ERROR,
+        pose=exact_pose(scene),
+        invariants=frozenset({"energy-not-gained", "elastic-depth"}),
         headline="truth_error_position",
         meaningless=OF_REST | {"energy_drift"},
-        laws=contact_laws(scene, share=MOVING_SHARE),
     )
 
 

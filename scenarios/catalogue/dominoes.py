@@ -17,9 +17,9 @@ from reference_engine import elementary
 from reference_engine.dense import gauss_legendre
 from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import G, GroundKind, Space, block, lay_ground, scene_of
-from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
+from scenarios.catalogue.laws import make_scenario
 from scenarios.scenario import Family, Scenario, Within
-from scenarios.truth import Event, Truth
+from scenarios.truth import Event
 
 COUNT = 12
 HEIGHT, THICKNESS, DEPTH = 1.0, 0.2, 0.5  # m
@@ -85,21 +85,17 @@ def dominoes(
     )
     scene = scene_of(space, bodies, lay_ground(space, ground, FRICTION), title="Dominoes", duration=DURATION)
     met = first_contact(HEIGHT, THICKNESS, gap, spin)
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="contacts that come, slide and stay; a heap at rest in the end",
         regime="many bodies",
-        scene=scene,
-        truth=Truth(
-            kind="invariants",
-            source="energy of a rotation about a fixed edge, for the first contact; friction and impacts take energy",
-            span=(0.0, DURATION),
-            events=(Event(a="domino 1", b="domino 2", number=1, time=met.time),),
-            invariants=frozenset({"energy-not-gained"}),
-        ),
+        kind="invariants",
+        source="energy of a rotation about a fixed edge, for the first contact; friction and impacts take energy",
+        events=(Event(a="domino 1", b="domino 2", number=1, time=met.time),),
+        invariants=frozenset({"energy-not-gained"}),
         headline="penetration_max",
         noise={**dict.fromkeys(CHAOTIC, "chaotic"), "truth_error_event_time": "step"},
         meaningless=frozenset({"energy_drift", "momentum_drift"}),
-        laws=contact_laws(scene, share=MOVING_SHARE),
     )
 
 

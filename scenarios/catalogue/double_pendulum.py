@@ -17,13 +17,13 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G
+from scenarios.catalogue.bodies import Array, G, rectangle
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law
+from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law, make_scenario
 from scenarios.catalogue.readings import coordinate_at
 from scenarios.scenario import Family, Scenario
-from scenarios.scene import PlanarBody, PlanarScene, Polygon, Revolute
-from scenarios.truth import Goal, Truth
+from scenarios.scene import PlanarBody, PlanarScene, Revolute
+from scenarios.truth import Goal
 
 LENGTH, THICKNESS = 1.0, 0.05  # m; the thickness is for the eye: the inertia is that of a slender rod
 DURATION = 10.0  # s
@@ -41,14 +41,14 @@ Start = Literal["mild", "level"]
 @lru_cache(maxsize=4)
 def motion(theta_1: float, theta_2: float, end: float) -> DenseSolution:
     """(theta_1, theta_2, theta_1', theta_2') from rest."""
-    return DenseSolution(_rate, np.array([theta_1, theta_2, 0.0, 0.0]), 0.0, end, window=0.3)
+    return DenseSolution(rate, np.array([theta_1, theta_2, 0.0, 0.0]), 0.0, end, window=0.3)
 
 
-def _rate(time: Array, state: Array) -> Array:
+def rate(time: Array, state: Array, g: float = G) -> Array:
     theta_1, theta_2, omega_1, omega_2 = state
     c, s = elementary.cos(theta_1 - theta_2), elementary.sin(theta_1 - theta_2)
-    torque_1 = -0.5 * s * squared(omega_2) - 1.5 * G * elementary.sin(theta_1)
-    torque_2 = 0.5 * s * squared(omega_1) - 0.5 * G * elementary.sin(theta_2)
+    torque_1 = -0.5 * s * squared(omega_2) - 1.5 * g * elementary.sin(theta_1)
+    torque_2 = 0.5 * s * squared(omega_1) - 0.5 * g * elementary.sin(theta_2)
     determinant = 4.0 / 9.0 - 0.25 * squared(c)
     alpha_1 = (torque_1 / 3.0 - 0.5 * c * torque_2) / determinant
     alpha_2 = (4.0 / 3.0 * torque_2 - 0.5 * c * torque_1) / determinant
@@ -77,12 +77,11 @@ def double_pendulum(*, start: Start = "mild") -> Scenario:
     """Double pendulum: two rods let go at 1 and 0.5 rad (mild), or both level, which is chaotic"""
     theta = STARTS[start]
     exact = motion(*theta, SPANS[start])
-    a, b = THICKNESS / 2.0, LENGTH / 2.0
-    rod = Polygon(vertices=((-a, -b), (a, -b), (a, b), (-a, b)))
+    b = LENGTH / 2.0
     bodies = tuple(
         PlanarBody(
             name=name,
-            shape=rod,
+            shape=rectangle(THICKNESS, LENGTH),
             mass=1.0,
             inertia=squared(LENGTH) / 12.0,
             position=(float(x), float(y)),
@@ -100,19 +99,17 @@ def double_pendulum(*, start: Start = "mild") -> Scenario:
         ),
     )
     goal_x = float(poses(exact(np.array([GOAL_TIME]))[:2])[0, 1, 0])
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="joints: gap, energy of the integrator",
         regime="joints",
-        scene=scene,
-        truth=Truth(
-            kind="converged",
-            source="Lagrange's equations for two slender rods, in Chebyshev series; two orders agree to the error",
-            span=(0.0, SPANS[start]),
-            error=ERROR,
-            pose=lambda time: poses(exact(time)[:2]),
-            goal=Goal(name="x of the lower rod at 2 s", unit="m", exact=goal_x, measure=coordinate_at(GOAL_TIME, 1, 0)),
-            invariants=frozenset({"energy"}),
-        ),
+        kind="converged",
+        source="Lagrange's equations for two slender rods, in Chebyshev series; two orders agree to the error",
+        span=(0.0, SPANS[start]),
+        error=ERROR,
+        pose=lambda time: poses(exact(time)[:2]),
+        goal=Goal(name="x of the lower rod at 2 s", unit="m", exact=goal_x, measure=coordinate_at(GOAL_TIME, 1, 0)),
+        invariants=frozenset({"energy"}),
         headline="energy_drift",
         noise={"energy_drift": "chaotic", "energy_gain": "chaotic", "joint_gap": "chaotic"} if start == "level" else {},
         meaningless=OF_REST | OF_TOUCH | {"momentum_drift"},

@@ -19,11 +19,11 @@ from reference_engine import elementary
 from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G, lay_ground, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution, falling_root
-from scenarios.catalogue.laws import MOVING_SHARE, OF_REST, contact_laws
+from scenarios.catalogue.laws import OF_REST, make_scenario
 from scenarios.catalogue.rocking_ellipsoid import SEMI_AXES, Ellipse
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ellipsoid, SpatialBody
-from scenarios.truth import Event, Truth
+from scenarios.truth import Event
 
 ELLIPSE = Ellipse(SEMI_AXES["long"][0], SEMI_AXES["long"][2], rolling=False)
 DURATION = 1.0  # s
@@ -114,23 +114,20 @@ def ellipsoid_drop(
             up = np.where(time <= bounce.time, falling, ELLIPSE.height(turned)[0])
         return np.stack([np.zeros_like(up), up, turned], axis=-1)[:, None]
 
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="an impact off the middle of a curved body: what it turns, what it keeps",
         regime="impact",
-        scene=scene,
-        truth=Truth(
-            kind="closed form" if restitution > 0.0 else "exact ODE",
-            source="free fall; an impulse along the normal, Newton's law of restitution; sliding without friction",
-            span=(0.0, end),
-            error=0.0 if restitution > 0.0 else 1e-11,
-            pose=poses_in_plane(scene, motion),
-            events=tuple(Event(a="ellipsoid", b="ground", number=k + 1, time=t) for k, t in enumerate(times)),
-            invariants=frozenset({"energy-not-gained", "momentum-x"}),
-        ),
+        kind="closed form" if restitution > 0.0 else "exact ODE",
+        source="free fall; an impulse along the normal, Newton's law of restitution; sliding without friction",
+        span=(0.0, end),
+        error=0.0 if restitution > 0.0 else 1e-11,
+        pose=poses_in_plane(scene, motion),
+        events=tuple(Event(a="ellipsoid", b="ground", number=k + 1, time=t) for k, t in enumerate(times)),
+        invariants=frozenset({"energy-not-gained", "momentum-x"}),
         headline="truth_error_angle",
         noise={"truth_error_angle": "step", "truth_error_position": "step"},
         meaningless=OF_REST | {"energy_drift"},
-        laws=contact_laws(scene, share=MOVING_SHARE),
     )
 
 

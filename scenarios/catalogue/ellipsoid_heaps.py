@@ -25,29 +25,25 @@ from reference_engine import elementary
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import power, squared
 from scenarios.catalogue.bodies import Array, G, lay_ground, scene_of
-from scenarios.catalogue.laws import MOVING_SHARE, OF_REST, contact_laws
+from scenarios.catalogue.laws import OF_REST, make_scenario
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ellipsoid, HollowSphere, Scene, SpatialBody, inertias, masses
-from scenarios.truth import Event, Goal, Motion, Truth
+from scenarios.truth import Event, Goal, Motion
 
 DENSITY = 100.0  # kg/m^3 of the box a b c
 CHAOTIC = ("penetration_max", "penetration_mean", "penetration_final", "gap_final", "impact_count", "energy_gain")
 
 
 def _heap(scene: Scene, probes: str, truth: Mapping[str, Any], *more_chaotic: str) -> Scenario:
-    return Scenario(
+    return make_scenario(
+        scene,
         probes=probes,
         regime="many bodies",
-        scene=scene,
-        truth=Truth(
-            **{"kind": "invariants", "source": "friction and impacts without restitution take energy"} | dict(truth),
-            span=(0.0, scene.duration),
-            invariants=frozenset({"energy-not-gained", "no-overlap"}),
-        ),
+        **{"kind": "invariants", "source": "friction and impacts without restitution take energy"} | dict(truth),
+        invariants=frozenset({"energy-not-gained", "no-overlap"}),
         headline="truth_error_goal" if "goal" in truth else "penetration_mean",
         noise=dict.fromkeys((*CHAOTIC, *more_chaotic), "chaotic"),
         meaningless=OF_REST | {"energy_drift", "momentum_drift"},
-        laws=contact_laws(scene, share=MOVING_SHARE),
     )
 
 

@@ -18,13 +18,12 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import cubed, squared
-from scenarios.catalogue.bodies import Array, Body, G, Space, block, poses_in_plane, scene_of
+from scenarios.catalogue.bodies import Array, G, Space, block, pin, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law
+from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law, make_scenario
 from scenarios.catalogue.readings import coordinate_at
 from scenarios.scenario import Family, Scenario, Within
-from scenarios.scene import Hinge, Revolute
-from scenarios.truth import Goal, Truth
+from scenarios.truth import Goal
 
 CRANK, COUPLER, ROCKER, GROUND = 0.5, 1.2, 0.9, 1.1  # m; the crank can turn round
 THICKNESS = 0.04  # m, for the eye: the inertia is that of slender rods
@@ -37,12 +36,12 @@ RODS = (("crank", CRANK), ("coupler", COUPLER), ("rocker", ROCKER))
 
 def assembled(angle: float) -> tuple[float, float]:
     """Angles of coupler and rocker, the rocker's pin above."""
-    pin = CRANK * np.array([elementary.cos(angle), elementary.sin(angle)])
-    reach = np.array([GROUND, 0.0]) - pin
+    end = CRANK * np.array([elementary.cos(angle), elementary.sin(angle)])
+    reach = np.array([GROUND, 0.0]) - end
     far = float(elementary.hypot(*reach))
     opening = elementary.acos((squared(far) + squared(COUPLER) - squared(ROCKER)) / (2.0 * far * COUPLER))
     lean = elementary.atan2(reach[1], reach[0]) + opening
-    x, y = pin + COUPLER * np.array([elementary.cos(lean), elementary.sin(lean)]) - [GROUND, 0.0]
+    x, y = end + COUPLER * np.array([elementary.cos(lean), elementary.sin(lean)]) - [GROUND, 0.0]
     return lean, elementary.atan2(y, x)
 
 
@@ -100,9 +99,9 @@ def poses(angles: Array) -> Array:
     def at(x: Array | float, y: Array | float, half: float, angle: Array) -> Array:
         return np.stack([x + half * elementary.cos(angle), y + half * elementary.sin(angle), angle], axis=-1)
 
-    pin = CRANK * elementary.cos(t), CRANK * elementary.sin(t)
+    end = CRANK * elementary.cos(t), CRANK * elementary.sin(t)
     return np.stack(
-        [at(0.0, 0.0, 0.5 * CRANK, t), at(*pin, 0.5 * COUPLER, u), at(GROUND, 0.0, 0.5 * ROCKER, v)], axis=1
+        [at(0.0, 0.0, 0.5 * CRANK, t), at(*end, 0.5 * COUPLER, u), at(GROUND, 0.0, 0.5 * ROCKER, v)], axis=1
     )
 
 
@@ -114,18 +113,18 @@ def four_bar(*, spin: Annotated[float, Within(-20.0, 20.0)] = 6.0, space: Space 
     h, k, _, _ = along_the_crank(*(np.array([angle]) for angle in angles))
     rates = (spin, float(h[0]) * spin, float(k[0]) * spin)
     pin_speed = CRANK * spin * np.array([-elementary.sin(ANGLE), elementary.cos(ANGLE)])
-    bodies: list[Body] = []
+    bodies = []
     for i, ((name, length), (x, y, angle), rate) in enumerate(zip(RODS, pose, rates)):
         speed = 0.5 * length * rate * np.array([-elementary.sin(angle), elementary.cos(angle)]) + (
             pin_speed if i == 1 else 0.0
         )
-        rod = block(
-            space, name, size=(length, THICKNESS), depth=THICKNESS, x=float(x), y=float(y), angle=float(angle),
-            velocity=(float(speed[0]), float(speed[1])), spin=rate, mass=length,
-        )  # fmt: skip
         slender = cubed(length) / 12.0
         inertia = slender if space == "planar" else (length * squared(THICKNESS) / 6.0, slender, slender)
-        bodies.append(rod.model_copy(update={"inertia": inertia, "group": 1}))
+        rod = block(
+            space, name, size=(length, THICKNESS), depth=THICKNESS, x=float(x), y=float(y), angle=float(angle),
+            velocity=(float(speed[0]), float(speed[1])), spin=rate, mass=length, inertia=inertia, group=1,
+        )  # fmt: skip
+        bodies.append(rod)
     ends = {name: length / 2.0 for name, length in RODS}
     pairs = (
         ("crank pin", "crank", None, -ends["crank"], 0.0),
@@ -133,33 +132,21 @@ def four_bar(*, spin: Annotated[float, Within(-20.0, 20.0)] = 6.0, space: Space 
         ("coupler to rocker", "coupler", "rocker", ends["coupler"], ends["rocker"]),
         ("rocker pin", "rocker", None, -ends["rocker"], GROUND),
     )
-    joints: list[Revolute | Hinge] = []
-    for name, a, b, on_a, on_b in pairs:
-        if space == "planar":
-            joints.append(Revolute(name=name, a=a, b=b, anchor_a=(on_a, 0.0), anchor_b=(on_b, 0.0)))
-        else:
-            joints.append(
-                Hinge(name=name, a=a, b=b, anchor_a=(on_a, 0.0, 0.0), anchor_b=(on_b, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
-            )
-    scene = scene_of(
-        space, tuple(bodies), title=f"Four-bar linkage, crank at {spin:g} rad/s", duration=DURATION,
-        joints=tuple(joints),
-    )  # fmt: skip
+    joints = tuple(pin(space, name, a, b, (on_a, 0.0), (on_b, 0.0)) for name, a, b, on_a, on_b in pairs)
+    title = f"Four-bar linkage, crank at {spin:g} rad/s"
+    scene = scene_of(space, tuple(bodies), title=title, duration=DURATION, joints=joints)
     height = float(poses(exact(np.array([GOAL_TIME]))[:3])[0, 1, 1])
     read = coordinate_at(GOAL_TIME, 1, -1)
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="joints that close a loop: gap, energy; in space conditions that are redundant",
         regime="joints",
-        scene=scene,
-        truth=Truth(
-            kind="exact ODE",
-            source="the linkage's one equation, by loop closure and d'Alembert's principle, in Chebyshev series",
-            span=(0.0, DURATION),
-            error=1e-11,
-            pose=poses_in_plane(scene, lambda time: poses(exact(time)[:3])),
-            goal=Goal(name="height of the coupler at 1.5 s", unit="m", exact=height, measure=read),
-            invariants=frozenset({"energy"}),
-        ),
+        kind="exact ODE",
+        source="the linkage's one equation, by loop closure and d'Alembert's principle, in Chebyshev series",
+        error=1e-11,
+        pose=poses_in_plane(scene, lambda time: poses(exact(time)[:3])),
+        goal=Goal(name="height of the coupler at 1.5 s", unit="m", exact=height, measure=read),
+        invariants=frozenset({"energy"}),
         headline="energy_drift",
         meaningless=OF_REST | OF_TOUCH | {"momentum_drift", "angular_momentum_drift"},
         laws=gain_law(scene, GAIN_SHARE) | {"joint_gap": 0.05 * CRANK},

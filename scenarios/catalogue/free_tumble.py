@@ -25,10 +25,9 @@ import numpy as np
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, Body, Space, block, poses_in_plane, scene_of
-from scenarios.catalogue.laws import OF_REST, OF_TOUCH, flight_laws
+from scenarios.catalogue.laws import OF_REST, OF_TOUCH, flight_laws, make_scenario
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Box, SpatialBody
-from scenarios.truth import Truth
 
 Start = Literal["flip", "even", "over"]
 
@@ -85,18 +84,15 @@ def free_tumble(
         turned, _ = attitude(INERTIA, spin, time)
         return np.column_stack([x, np.zeros_like(x), z, turned])[:, None, :]
 
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="free motion: gyroscopic term, attitude, conservation, the integrator's order",
         regime="free motion",
-        scene=scene,
-        truth=Truth(
-            kind="closed form" if space == "planar" else "exact ODE",
-            source="a parabola and uniform turning" if space == "planar" else EULER,
-            span=(0.0, DURATION),
-            error=0.0 if space == "planar" else 1e-13,
-            pose=poses_in_plane(scene, planar) if space == "planar" else spatial,
-            invariants=frozenset({"energy", "momentum", "angular-momentum"}),
-        ),
+        kind="closed form" if space == "planar" else "exact ODE",
+        source="a parabola and uniform turning" if space == "planar" else EULER,
+        error=0.0 if space == "planar" else 1e-13,
+        pose=poses_in_plane(scene, planar) if space == "planar" else spatial,
+        invariants=frozenset({"energy", "momentum", "angular-momentum"}),
         headline="energy_drift",
         meaningless=OF_REST | OF_TOUCH,
         laws=flight_laws(scene),

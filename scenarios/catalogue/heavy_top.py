@@ -19,11 +19,11 @@ from reference_engine import elementary
 from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law
+from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law, make_scenario
 from scenarios.catalogue.readings import coordinate_at
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ball, Cylinder, SpatialBody, SpatialScene
-from scenarios.truth import Goal, Truth
+from scenarios.truth import Goal
 
 RADIUS, THICKNESS, ARM = 0.2, 0.04, 0.15  # m; ARM from the tip to the centre of mass
 MASS = 1.0  # kg
@@ -90,20 +90,16 @@ def heavy_top(
         joints=(Ball(name="tip", a="top", anchor_a=(0.0, 0.0, -ARM), anchor_b=(0.0, 0.0, 0.0)),),
     )
     goal = float(poses(exact(np.array([GOAL_TIME])))[0, 0, 0])
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="joints in space: gyroscopic torque through a ball joint, nutation and precession",
         regime="joints",
-        scene=scene,
-        truth=Truth(
-            kind="exact ODE",
-            source="Euler's equations about the tip, in Chebyshev series (Lagrange's top)",
-            span=(0.0, DURATION),
-            error=1e-11,
-            pose=lambda time: poses(exact(time)),
-            goal=Goal(name="x of the centre at 1 s", unit="m", exact=goal, measure=coordinate_at(GOAL_TIME, 0, 0)),
-            invariants=frozenset({"energy"}),
-        ),
-        headline="truth_error_goal",
+        kind="exact ODE",
+        source="Euler's equations about the tip, in Chebyshev series (Lagrange's top)",
+        error=1e-11,
+        pose=lambda time: poses(exact(time)),
+        goal=Goal(name="x of the centre at 1 s", unit="m", exact=goal, measure=coordinate_at(GOAL_TIME, 0, 0)),
+        invariants=frozenset({"energy"}),
         meaningless=OF_REST | OF_TOUCH | {"momentum_drift", "angular_momentum_drift"},
         laws=gain_law(scene, GAIN_SHARE) | {"joint_gap": 0.05 * ARM},
     )

@@ -14,9 +14,9 @@ import numpy as np
 from reference_engine import elementary
 from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G, GroundKind, Space, block, lay_ground, path, poses_in_plane, scene_of
-from scenarios.catalogue.laws import MOVING_SHARE, RESTING_SHARE, contact_laws
+from scenarios.catalogue.laws import MOVING_SHARE, RESTING_SHARE, contact_laws, make_scenario
 from scenarios.scenario import Family, Noise, Scenario, Within
-from scenarios.truth import Goal, Invariant, Motion, Truth
+from scenarios.truth import Goal, Invariant, Motion
 
 Relation = Literal["below", "at", "above"]
 Tilted = Literal["ground", "gravity"]
@@ -77,19 +77,15 @@ def incline_slide(
 
     sliding = a > 0.0
     invariants: frozenset[Invariant] = frozenset({"energy-not-gained"} if sliding else {"energy", "rest"})
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="Coulomb friction: sticking without creep, sliding at the right acceleration",
         regime="sliding",
-        scene=scene,
-        truth=Truth(
-            kind="closed form",
-            source="Coulomb friction: it slides if tan b > mu, with a = g (sin b - mu cos b)",
-            span=(0.0, DURATION),
-            pose=poses_in_plane(scene, motion),
-            goal=Goal(name="distance in 3 s", unit="m", exact=0.5 * a * squared(DURATION), measure=distance),
-            invariants=invariants,
-        ),
-        headline="truth_error_goal",
+        kind="closed form",
+        source="Coulomb friction: it slides if tan b > mu, with a = g (sin b - mu cos b)",
+        pose=poses_in_plane(scene, motion),
+        goal=Goal(name="distance in 3 s", unit="m", exact=0.5 * a * squared(DURATION), measure=distance),
+        invariants=invariants,
         noise=NOISE,
         meaningless=frozenset({"rest_time", "rest_drift", "jitter_velocity", "jitter_position"} if sliding else ()),
         laws=contact_laws(scene, share=MOVING_SHARE if sliding else RESTING_SHARE),

@@ -21,10 +21,10 @@ import numpy as np
 from reference_engine import elementary
 from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G, GroundKind, lay_ground, scene_of, start_pose
-from scenarios.catalogue.laws import MOVING_SHARE, OF_REST, contact_laws
+from scenarios.catalogue.laws import OF_REST, make_scenario
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Box, SpatialBody
-from scenarios.truth import Goal, Motion, Truth
+from scenarios.truth import Goal, Motion
 
 SIDE, HEIGHT = 0.4, 0.1  # m, of the box: with mu to 1.5 its pressure stays within its face
 DURATION = 1.0  # s
@@ -108,24 +108,20 @@ def incline_throw(
     def across(motion: Motion) -> float:
         return float(motion.position[-1, 0, 1] - motion.position[0, 0, 1])
 
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="friction along a path that bends: a cone and not a pyramid, and no turning of a box that only slides",
         regime="sliding",
-        scene=scene,
-        truth=Truth(
-            kind="closed form",
-            source="Coulomb friction against a velocity that turns: v sin(phi) = v0 tan(phi/2)^(mu / tan b)",
-            span=(0.0, DURATION),
-            pose=pose,
-            goal=Goal(
-                name="way across in 1 s", unit="m", exact=float(throw.ways(np.array([DURATION]))[0, 1]), measure=across
-            ),
-            invariants=frozenset({"energy-not-gained"}),
+        kind="closed form",
+        source="Coulomb friction against a velocity that turns: v sin(phi) = v0 tan(phi/2)^(mu / tan b)",
+        pose=pose,
+        goal=Goal(
+            name="way across in 1 s", unit="m", exact=float(throw.ways(np.array([DURATION]))[0, 1]), measure=across
         ),
+        invariants=frozenset({"energy-not-gained"}),
         headline="truth_error_position",
         noise={"energy_gain": "step", "impact_count": "chaotic"},
         meaningless=OF_REST | {"energy_drift"},
-        laws=contact_laws(scene, share=MOVING_SHARE),
     )
 
 

@@ -5,6 +5,7 @@ And metrics that say nothing of a scene, by what does not happen in it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from scenarios import mass
 from scenarios.catalogue.bodies import start_pose
 from scenarios.contact import curvature, deepest, stiffness
 from scenarios.forces import spring_energy
+from scenarios.scenario import Noise, Scenario
 from scenarios.scene import HalfSpace, PlanarScene, Scene, SpatialScene, Sphere, inertias, masses
-from scenarios.truth import Invariant
+from scenarios.truth import Invariant, Truth
 
 RESTING_SHARE = 0.02
 """of the energy scale: some engines keep a skin and push bodies that touch apart by a hundredth of their size."""
@@ -42,6 +44,33 @@ def kept_by_impacts(restitution: float) -> frozenset[Invariant]:
 def not_of_impacts(restitution: float) -> frozenset[str]:
     """Where nothing comes to rest or touches at the end."""
     return OF_REST | AT_THE_END | (frozenset() if restitution == 1.0 else {"energy_drift"})
+
+
+def make_scenario(
+    scene: Scene,
+    *,
+    probes: str,
+    regime: str,
+    headline: str = "truth_error_goal",
+    noise: Mapping[str, Noise] | None = None,
+    meaningless: frozenset[str] = frozenset(),
+    laws: Mapping[str, float] | None = None,
+    **known: Any,
+) -> Scenario:
+    """A family's scenario. `known`: fields of its truth, whose span is all of the scene's duration if none is given.
+
+    `laws` are those of moving bodies in contact where none are given.
+    """
+    return Scenario(
+        probes=probes,
+        regime=regime,
+        scene=scene,
+        truth=Truth(**{"span": (0.0, scene.duration)} | known),
+        headline=headline,
+        noise=noise or {},
+        meaningless=meaningless,
+        laws=contact_laws(scene, share=MOVING_SHARE) if laws is None else laws,
+    )
 
 
 def energy_scale(scene: Scene) -> float:

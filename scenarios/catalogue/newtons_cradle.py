@@ -10,10 +10,17 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from scenarios.catalogue.bodies import Array, Space, ball, poses_in_plane, scene_of
-from scenarios.catalogue.laws import MOMENTUM_SHARE, MOVING_SHARE, contact_laws, kept_by_impacts, not_of_impacts
+from scenarios.catalogue.laws import (
+    MOMENTUM_SHARE,
+    MOVING_SHARE,
+    contact_laws,
+    kept_by_impacts,
+    make_scenario,
+    not_of_impacts,
+)
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import ContactLaw, ImpactOrder, Scene
-from scenarios.truth import Event, Goal, Motion, Truth
+from scenarios.truth import Event, Goal, Motion
 
 RADIUS = 0.5  # m
 LONGEST = 5.0  # s; close to restitution 1 the last impact is minutes later, and metres away
@@ -97,20 +104,16 @@ def _scenario(
     last_speed: Fraction,
 ) -> Scenario:
     first = scene.bodies[0]
-    return Scenario(
+    return make_scenario(
+        scene,
         probes=probes,
         regime="impact",
-        scene=scene,
-        truth=Truth(
-            kind="closed form",
-            source=source,
-            span=(0.0, scene.duration),
-            pose=poses_in_plane(scene, pose),
-            events=events,
-            goal=Goal(name="speed of the last ball", unit="m/s", exact=float(last_speed), measure=_last_speed),
-            invariants=kept_by_impacts(first.restitution),
-        ),
-        headline="truth_error_goal",
+        kind="closed form",
+        source=source,
+        pose=poses_in_plane(scene, pose),
+        events=events,
+        goal=Goal(name="speed of the last ball", unit="m/s", exact=float(last_speed), measure=_last_speed),
+        invariants=kept_by_impacts(first.restitution),
         laws=contact_laws(scene, share=MOVING_SHARE) | {"momentum_drift": MOMENTUM_SHARE * first.velocity[0]},
         meaningless=not_of_impacts(first.restitution),
     )

@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 import numpy as np
 
 from scenarios.catalogue.bodies import Array, G, GroundKind, Space, block, lay_ground, poses_in_plane, scene_of
-from scenarios.catalogue.laws import contact_laws
+from scenarios.catalogue.laws import contact_laws, make_scenario
 from scenarios.scenario import Family, Scenario, Within
-from scenarios.truth import Goal, Motion, Truth
+from scenarios.truth import Goal, Motion
 
 FRICTION = 0.5
 OFFSET = 0.1  # m, of the second block to the side: a stack in perfect line hides what iterations do
@@ -50,18 +50,16 @@ def overlapped_start(
     def popped(motion: Motion) -> float:
         return max(0.0, float(np.max(motion.position[:, :n, -1] - in_contact)))
 
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="recovery from penetration: allowance, speed, energy put in",
         regime="rest",
-        scene=scene,
-        truth=Truth(
-            kind="closed form",
-            source="statics: in contact is the only rest without penetration; the work of separation is m g depth",
-            span=(SETTLED, DURATION),
-            pose=poses_in_plane(scene, at_rest),
-            goal=Goal(name="height jumped above the ground", unit="m", exact=0.0, measure=popped),
-            invariants=frozenset({"rest"}),
-        ),
+        kind="closed form",
+        source="statics: in contact is the only rest without penetration; the work of separation is m g depth",
+        span=(SETTLED, DURATION),
+        pose=poses_in_plane(scene, at_rest),
+        goal=Goal(name="height jumped above the ground", unit="m", exact=0.0, measure=popped),
+        invariants=frozenset({"rest"}),
         headline="penetration_final",
         meaningless=frozenset({"energy_drift", "momentum_drift"}),
         laws=contact_laws(scene, share=0.0)

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, get_args
 
 from reference_engine import elementary
 from scenarios.catalogue.bodies import G, at_rest
-from scenarios.catalogue.laws import MOVING_SHARE, RESTING_SHARE, contact_laws
+from scenarios.catalogue.laws import MOVING_SHARE, RESTING_SHARE, contact_laws, make_scenario
 from scenarios.scenario import Family, Noise, Scenario, Value
 from scenarios.scene import (
     Box,
@@ -27,7 +27,6 @@ from scenarios.scene import (
     SpatialShape,
     Sphere,
 )
-from scenarios.truth import Truth
 
 Upper = Literal["sphere", "box", "capsule", "cylinder", "ellipsoid", "mesh"]
 Lower = Literal["plane", "box", "cylinder", "mesh"]
@@ -104,19 +103,14 @@ def pair_at_rest(*, upper: Upper = "box", lower: Lower = "box", start: Start = "
         bodies=(body, *below),
         boundaries=(HalfSpace(name="lower", friction=FRICTION),) if base is None else (),
     )
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="collision of each pair of shapes: depth, drift and energy from nothing where they touch",
         regime="impact" if dropped else "rest",
-        scene=scene,
-        truth=Truth(
-            kind="invariants" if dropped else "closed form",
-            source="contact and friction do no positive work"
-            if dropped
-            else "statics: the weight acts above the contact",
-            span=(0.0, DURATION),
-            pose=None if dropped else at_rest(scene),
-            invariants=frozenset({"energy-not-gained"} if dropped else {"rest", "energy"}),
-        ),
+        kind="invariants" if dropped else "closed form",
+        source="contact and friction do no positive work" if dropped else "statics: the weight acts above the contact",
+        pose=None if dropped else at_rest(scene),
+        invariants=frozenset({"energy-not-gained"} if dropped else {"rest", "energy"}),
         headline="penetration_max",
         noise=NOISE,
         laws=contact_laws(scene, share=MOVING_SHARE if dropped else RESTING_SHARE),

@@ -15,13 +15,12 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, Body, G, Space, block, poses_in_plane, scene_of
+from scenarios.catalogue.bodies import Array, G, Space, block, pin, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law
+from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law, make_scenario
 from scenarios.catalogue.readings import crossings, mean_interval
 from scenarios.scenario import Family, Scenario, Within
-from scenarios.scene import Hinge, Revolute
-from scenarios.truth import Goal, Motion, Truth
+from scenarios.truth import Goal, Motion
 
 LENGTH, THICKNESS = 1.0, 0.05  # m; the thickness is for the eye: the inertia is that of a slender rod
 SHORTEST = 4.0  # s; large swings take longer for the two swings to one side that a period is read from
@@ -62,32 +61,25 @@ def poses(angle: Array) -> Array:
 def pendulum(*, amplitude: Annotated[float, Within(0.01, 3.0)] = 1.2, space: Space = "planar") -> Scenario:
     """Pendulum: a rod swings about its end, let go at `amplitude` from straight down"""
     x, y, _ = poses(np.array([amplitude]))[0, 0]
-    rod: Body = block(space, "rod", size=(THICKNESS, LENGTH), depth=THICKNESS, x=float(x), y=float(y), angle=amplitude)
-    inertia = squared(LENGTH) / 12.0
-    end = 0.5 * LENGTH
-    if space == "planar":
-        joint: Revolute | Hinge = Revolute(name="pin", a="rod", anchor_a=(0.0, end), anchor_b=(0.0, 0.0))
-        rod = rod.model_copy(update={"inertia": inertia})
-    else:
-        joint = Hinge(name="hinge", a="rod", anchor_a=(0.0, 0.0, end), anchor_b=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
-        rod = rod.model_copy(update={"inertia": (inertia, inertia, squared(THICKNESS) / 6.0)})
+    slender = squared(LENGTH) / 12.0
+    rod = block(
+        space, "rod", size=(THICKNESS, LENGTH), depth=THICKNESS, x=float(x), y=float(y), angle=amplitude,
+        inertia=slender if space == "planar" else (slender, slender, squared(THICKNESS) / 6.0),
+    )  # fmt: skip
+    joint = pin(space, "pin" if space == "planar" else "hinge", "rod", None, (0.0, 0.5 * LENGTH), (0.0, 0.0))
     lasts = duration(amplitude)
     scene = scene_of(space, (rod,), title=f"Pendulum from {amplitude:g} rad", duration=lasts, joints=(joint,))
     exact = motion(amplitude)
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="joints: a period, gap, energy of the integrator",
         regime="joints",
-        scene=scene,
-        truth=Truth(
-            kind="exact ODE",
-            source="the pendulum's equation in Chebyshev series; its period by the complete elliptic integral",
-            span=(0.0, lasts),
-            error=1e-13,
-            pose=poses_in_plane(scene, lambda time: poses(exact(time)[0])),
-            goal=Goal(name="period", unit="s", exact=period(amplitude), measure=_period),
-            invariants=frozenset({"energy"}),
-        ),
-        headline="truth_error_goal",
+        kind="exact ODE",
+        source="the pendulum's equation in Chebyshev series; its period by the complete elliptic integral",
+        error=1e-13,
+        pose=poses_in_plane(scene, lambda time: poses(exact(time)[0])),
+        goal=Goal(name="period", unit="s", exact=period(amplitude), measure=_period),
+        invariants=frozenset({"energy"}),
         meaningless=OF_REST | OF_TOUCH | {"momentum_drift", "angular_momentum_drift"},
         laws=gain_law(scene, GAIN_SHARE) | {"joint_gap": 0.05 * LENGTH},
     )

@@ -12,10 +12,9 @@ import numpy as np
 
 from reference_engine.elementary import cubed, squared
 from scenarios.catalogue.bodies import Body, GroundKind, Space, ball, block, lay_ground, scene_of
-from scenarios.catalogue.laws import MOVING_SHARE, OF_REST, contact_laws
+from scenarios.catalogue.laws import MOVING_SHARE, OF_REST, contact_laws, make_scenario
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import HalfPlane, HalfSpace, PlanarBoundary, SpatialBoundary
-from scenarios.truth import Truth
 
 CELL = 1.0  # m; a body fits into its own with room to spare, however it is turned
 SIZES = (0.35, 0.65)  # m, edges and diameters: the diagonal of the largest box is 0.92
@@ -45,16 +44,13 @@ def pile(
     bodies = tuple(_body(space, i, columns, np.random.default_rng([seed, i])) for i in range(n))
     below, walls = lay_ground(space, ground, FRICTION), _walls(space, columns * CELL / 2.0)
     scene = scene_of(space, bodies, below, walls=walls, title=f"Pile of {n}", duration=DURATION)
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="many contacts at once: sinking, energy from nothing",
         regime="many bodies",
-        scene=scene,
-        truth=Truth(
-            kind="invariants",
-            source="friction and impacts without restitution take energy",
-            span=(0.0, DURATION),
-            invariants=frozenset({"energy-not-gained"}),
-        ),
+        kind="invariants",
+        source="friction and impacts without restitution take energy",
+        invariants=frozenset({"energy-not-gained"}),
         headline="penetration_mean",
         noise=dict.fromkeys(CHAOTIC, "chaotic"),
         meaningless=OF_REST | {"energy_drift", "momentum_drift"},  # a disc may roll on long after all others lie

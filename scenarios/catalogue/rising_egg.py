@@ -20,10 +20,9 @@ from reference_engine import elementary
 from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G, lay_ground, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import MOVING_SHARE, OF_REST, contact_laws
+from scenarios.catalogue.laws import OF_REST, make_scenario
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ellipsoid, SpatialBody
-from scenarios.truth import Truth
 
 ACROSS, ALONG = 0.6, 1.0  # m, semi-axes
 LEAN = 1.2  # rad, of its axis off the vertical at the start
@@ -139,23 +138,20 @@ def rising_egg(*, friction: Annotated[float, Within(0.02, 0.2)] = 0.2) -> Scenar
         height = touch(axis_of(q))[0]
         return np.stack([found[0], found[1], height, *(q / np.sqrt((squared(q)).sum(axis=0)))], axis=-1)[:, None]
 
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="sliding friction in space with gyroscopic torque, contact that moves over a curved body",
         regime="sliding",
-        scene=scene,
-        truth=Truth(
-            kind="exact ODE",
-            source="Newton and Euler with Coulomb friction on a spheroid that slips; the start is Moffatt & Shimomura "
-            "2002's gyroscopic balance",
-            span=(0.0, SPAN),
-            error=1e-10,
-            pose=pose,
-            invariants=frozenset({"energy-not-gained"}),
-        ),
+        kind="exact ODE",
+        source="Newton and Euler with Coulomb friction on a spheroid that slips; the start is Moffatt & Shimomura "
+        "2002's gyroscopic balance",
+        span=(0.0, SPAN),
+        error=1e-10,
+        pose=pose,
+        invariants=frozenset({"energy-not-gained"}),
         headline="truth_error_angle",
         noise={"impact_count": "chaotic"},
         meaningless=OF_REST | {"energy_drift"},
-        laws=contact_laws(scene, share=MOVING_SHARE),
     )
 
 

@@ -22,10 +22,10 @@ from reference_engine.dense import gauss_legendre, mul
 from reference_engine.elementary import power, squared
 from scenarios.catalogue.bodies import Array, G, GroundKind, Space, block, lay_ground, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import OF_REST, RESTING_SHARE, contact_laws
+from scenarios.catalogue.laws import OF_REST, RESTING_SHARE, contact_laws, make_scenario
 from scenarios.catalogue.readings import BEFORE, crossings
 from scenarios.scenario import Family, Scenario, Within
-from scenarios.truth import Goal, Motion, Truth
+from scenarios.truth import Goal, Motion
 
 WIDTH, HEIGHT = 1.0, 3.0  # m
 FRICTION = 0.8
@@ -120,21 +120,17 @@ def rocking_block(
     x, y, angle = (float(c) for c in rocking.pose(np.zeros(1))[0, 0])
     body = block(space, "block", size=(WIDTH, HEIGHT), x=x, y=y, angle=angle, friction=FRICTION)
     scene = scene_of(space, (body,), lay_ground(space, ground, FRICTION), title="Rocking block", duration=DURATION)
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="rotation about a corner that sticks, loss at an impact without restitution",
         regime="impact",
-        scene=scene,
-        truth=Truth(
-            kind="exact ODE",
-            source="Housner 1963, the inverted pendulum about a corner, not linearised; impact without restitution "
-            "or sliding: angular momentum about the corner struck",
-            span=(0.0, DURATION),
-            error=1e-12,
-            pose=poses_in_plane(scene, rocking.pose),
-            goal=Goal(name="first quarter period", unit="s", exact=rocking.quarter(0), measure=_first_impact),
-            invariants=frozenset({"energy-not-gained"}),
-        ),
-        headline="truth_error_goal",
+        kind="exact ODE",
+        source="Housner 1963, the inverted pendulum about a corner, not linearised; impact without restitution "
+        "or sliding: angular momentum about the corner struck",
+        error=1e-12,
+        pose=poses_in_plane(scene, rocking.pose),
+        goal=Goal(name="first quarter period", unit="s", exact=rocking.quarter(0), measure=_first_impact),
+        invariants=frozenset({"energy-not-gained"}),
         meaningless=OF_REST | {"energy_drift"},
         laws=contact_laws(scene, share=RESTING_SHARE),
     )

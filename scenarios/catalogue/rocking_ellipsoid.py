@@ -21,11 +21,11 @@ from reference_engine import elementary
 from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G, lay_ground, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import MOVING_SHARE, OF_REST, contact_laws
+from scenarios.catalogue.laws import OF_REST, make_scenario
 from scenarios.catalogue.readings import crossings, mean_interval
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ellipsoid, SpatialBody
-from scenarios.truth import Goal, Motion, Truth
+from scenarios.truth import Goal, Motion
 
 SEMI_AXES = {"long": (0.3, 0.2, 0.1), "middle": (0.2, 0.3, 0.1)}  # m; it rocks about the second
 FRICTION = 1.0
@@ -130,23 +130,18 @@ def rocking_ellipsoid(
     def measure(motion: Motion) -> float:
         return mean_interval(crossings(motion.time, motion.spin[:, 0, 1], 0.0, rising=False))
 
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="curved contact that moves over the body: period, energy, rolling without slip",
         regime=contact,
-        scene=scene,
-        truth=Truth(
-            kind="exact ODE",
-            source="an ellipse on a line, Newton and Euler with the no-slip condition; the period by quadrature",
-            span=(0.0, duration),
-            error=1e-11,
-            pose=poses_in_plane(scene, motion),
-            goal=Goal(name="period", unit="s", exact=T, measure=measure),
-            invariants=frozenset({"energy"}),
-        ),
-        headline="truth_error_goal",
+        kind="exact ODE",
+        source="an ellipse on a line, Newton and Euler with the no-slip condition; the period by quadrature",
+        error=1e-11,
+        pose=poses_in_plane(scene, motion),
+        goal=Goal(name="period", unit="s", exact=T, measure=measure),
+        invariants=frozenset({"energy"}),
         noise={"truth_error_angle": "step", "impact_count": "chaotic"},
         meaningless=OF_REST,
-        laws=contact_laws(scene, share=MOVING_SHARE),
     )
 
 

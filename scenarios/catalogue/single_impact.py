@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal
 
 import numpy as np
@@ -21,10 +21,10 @@ import reference_engine as library
 from reference_engine import elementary
 from reference_engine.dense import mul, norm, solve
 from reference_engine.elementary import squared
+from scenarios.catalogue import double_pendulum
 from scenarios.catalogue.bodies import Array, Body, Space, ball, block, lay_ground, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.double_pendulum import poses as pendulum_poses
-from scenarios.catalogue.laws import AT_THE_END, OF_REST, PENETRATION_SHARE, smallest_size
+from scenarios.catalogue.laws import AT_THE_END, OF_REST, PENETRATION_SHARE, make_scenario, smallest_size
 from scenarios.scenario import Family, ParameterError, Scenario
 from scenarios.scene import (
     Box,
@@ -39,7 +39,7 @@ from scenarios.scene import (
     SpatialBody,
     inertias,
 )
-from scenarios.truth import Event, Goal, Motion, Truth
+from scenarios.truth import Event, Goal, Motion
 
 STRIKES = 0.1013  # s; at no sample, where a velocity would be two
 DURATION = 0.25  # s
@@ -224,20 +224,16 @@ def single_impact(*, case: Case = "rod-turns-back", law: ImpactLaw = "newton", s
         pose[time <= STRIKES, 0, 3:] = TURNED
         return pose
 
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="the law of impact with friction: what sliding does while the bodies are pressed together",
         regime="impact",
-        scene=scene,
-        truth=Truth(
-            kind="closed form" if not in_space else "exact ODE",
-            source=SOURCES[law],
-            span=(0.0, DURATION),
-            error=0.0 if not in_space else 1e-12,
-            pose=spatial if in_space else poses_in_plane(scene, planar),
-            events=(Event(a="body", b="ground", number=1, time=STRIKES),),
-            goal=Goal(name="speed along the floor, after", unit="m/s", exact=float(after[0]), measure=_along),
-        ),
-        headline="truth_error_goal",
+        kind="closed form" if not in_space else "exact ODE",
+        source=SOURCES[law],
+        error=0.0 if not in_space else 1e-12,
+        pose=spatial if in_space else poses_in_plane(scene, planar),
+        events=(Event(a="body", b="ground", number=1, time=STRIKES),),
+        goal=Goal(name="speed along the floor, after", unit="m/s", exact=float(after[0]), measure=_along),
         laws={"penetration_max": 2.0 * PENETRATION_SHARE * smallest_size(scene)},
         meaningless=OF_REST | AT_THE_END | KEPT_BY_FEW,
     )
@@ -272,12 +268,7 @@ def rotation(q: Array) -> Array:
 # --- the double pendulum ----------------------------------------------------------------------------------
 
 
-def freely(time: Array, y: Array) -> Array:
-    """Two uniform rods of 1 m and 1 kg without gravity."""
-    c, s = elementary.cos(y[0] - y[1]), elementary.sin(y[0] - y[1])
-    p, q = -0.5 * s * squared(y[3]), 0.5 * s * squared(y[2])
-    det = 4.0 / 9.0 - 0.25 * squared(c)
-    return np.array([y[2], y[3], (p / 3.0 - 0.5 * c * q) / det, (4.0 / 3.0 * q - 0.5 * c * p) / det])
+freely = partial(double_pendulum.rate, g=0.0)
 
 
 @lru_cache(maxsize=1)
@@ -304,7 +295,7 @@ def of_pendulum(law: ImpactLaw) -> Scenario:
 
     def pose(time: Array) -> Array:
         states = np.where(time <= STRIKES, first(np.minimum(time, STRIKES)), second(np.clip(time, STRIKES, SOON)))
-        return pendulum_poses(states[:2])
+        return double_pendulum.poses(states[:2])
 
     a, b = 0.5 * THICKNESS, 0.5 * LENGTH
     at, later = (pose(np.array([t]))[0] for t in (0.0, STRIKES))
@@ -344,19 +335,15 @@ def of_pendulum(law: ImpactLaw) -> Scenario:
     def gained(seen: Motion) -> float:
         return kinetic(seen, -1) / kinetic(seen, 0) if len(seen.time) and seen.time[-1] > STRIKES else math.nan
 
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="an impact through joints, by which Newton's law makes energy",
         regime="impact",
-        scene=scene,
-        truth=Truth(
-            kind="exact ODE",
-            source=f"Lagrange's equations, in Chebyshev series; {SOURCES[law]}, through the joints",
-            span=(0.0, SOON),
-            error=1e-12,
-            pose=pose,
-            goal=Goal(name="energy after, of that before", unit="1", exact=ratio, measure=gained),
-        ),
-        headline="truth_error_goal",
+        kind="exact ODE",
+        source=f"Lagrange's equations, in Chebyshev series; {SOURCES[law]}, through the joints",
+        error=1e-12,
+        pose=pose,
+        goal=Goal(name="energy after, of that before", unit="1", exact=ratio, measure=gained),
         laws={"joint_gap": 0.05 * LENGTH},
         meaningless=OF_REST | AT_THE_END | KEPT_BY_FEW | {"impact_count"},
     )

@@ -24,9 +24,9 @@ from scenarios.catalogue.bodies import (
     poses_in_plane,
     scene_of,
 )
-from scenarios.catalogue.laws import MOVING_SHARE, OF_REST, contact_laws
+from scenarios.catalogue.laws import OF_REST, make_scenario
 from scenarios.scenario import Family, ParameterError, Scenario, Within
-from scenarios.truth import Goal, Motion, Truth
+from scenarios.truth import Goal, Motion
 
 ROLLING_AFTERWARDS = 1.0  # s
 ROLLS = 0.05  # of the slip at the start: an engine's ball that slips more does not roll yet
@@ -102,22 +102,17 @@ def slide_to_roll(
         w = float(motion.spin[-1, 0] if space == "planar" else -motion.spin[-1, 0, 1])
         return v if abs(v + radius * w) < ROLLS * abs(slip) else math.nan
 
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="friction that stops at rolling instead of reversing; moments of inertia",
         regime="rolling",
-        scene=scene,
-        truth=Truth(
-            kind="closed form",
-            source="Coulomb friction on a sliding ball: angular momentum about a point of the ground is kept",
-            span=(0.0, duration),
-            pose=poses_in_plane(scene, motion),
-            goal=Goal(name="speed when rolling", unit="m/s", exact=exact.speed, measure=final_speed),
-            invariants=frozenset({"energy-not-gained"}),
-        ),
-        headline="truth_error_goal",
+        kind="closed form",
+        source="Coulomb friction on a sliding ball: angular momentum about a point of the ground is kept",
+        pose=poses_in_plane(scene, motion),
+        goal=Goal(name="speed when rolling", unit="m/s", exact=exact.speed, measure=final_speed),
+        invariants=frozenset({"energy-not-gained"}),
         noise={"truth_error_goal": "round-off", "energy_gain": "step", "impact_count": "chaotic"},
         meaningless=OF_REST,
-        laws=contact_laws(scene, share=MOVING_SHARE),
     )
 
 

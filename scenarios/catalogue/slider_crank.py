@@ -13,14 +13,14 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, Body, G, Space, block, poses_in_plane, scene_of
+from scenarios.catalogue.bodies import Array, G, Space, block, pin, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law
+from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law, make_scenario
 from scenarios.catalogue.linkage import NO_ANGLE, Linkage
 from scenarios.catalogue.readings import coordinate_at
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ball, Hinge, Prismatic, Revolute, Slider
-from scenarios.truth import Goal, Truth
+from scenarios.truth import Goal
 
 CRANK, ROD = 0.3, 0.8  # m
 MASSES = (0.5, 0.8, 1.0)  # kg, of crank, rod and block
@@ -58,52 +58,44 @@ def slider_crank(*, spin: Annotated[float, Within(-20.0, 20.0)] = 8.0, space: Sp
     (pose,) = SLIDER_CRANK.centres(start()[:, None])
     twists = SLIDER_CRANK.rates(start(), spin)
     sizes = (("crank", (CRANK, THICKNESS)), ("rod", (ROD, THICKNESS)), ("block", BLOCK))
-    bodies: list[Body] = []
+    bodies = []
     for (name, size), (x, y, angle), (vx, vy, rate), mass in zip(sizes, pose.tolist(), twists.tolist(), MASSES):
+        slender = mass * squared(size[0]) / 12.0
+        inertia = slender if space == "planar" else (mass * squared(THICKNESS) / 6.0, slender, slender)
         body = block(
             space, name, size=size, depth=THICKNESS, x=x, y=y, angle=angle, velocity=(vx, vy), spin=rate, mass=mass,
+            inertia=None if name == "block" else inertia, group=1,
         )  # fmt: skip
-        if name != "block":
-            slender = mass * squared(size[0]) / 12.0
-            inertia = slender if space == "planar" else (mass * squared(THICKNESS) / 6.0, slender, slender)
-            body = body.model_copy(update={"inertia": inertia})
-        bodies.append(body.model_copy(update={"group": 1}))
+        bodies.append(body)
     half_crank, half_rod = 0.5 * CRANK, 0.5 * ROD
-    pins = (("pin", "crank", None, -half_crank, 0.0), ("crank to rod", "crank", "rod", half_crank, -half_rod))
-    joints: list[Revolute | Hinge | Ball | Prismatic | Slider] = []
+    joints: list[Revolute | Hinge | Ball | Prismatic | Slider] = [
+        pin(space, "pin", "crank", None, (-half_crank, 0.0), (0.0, 0.0)),
+        pin(space, "crank to rod", "crank", "rod", (half_crank, 0.0), (-half_rod, 0.0)),
+    ]
     if space == "planar":
-        joints += [Revolute(name=name, a=a, b=b, anchor_a=(p, 0.0), anchor_b=(q, 0.0)) for name, a, b, p, q in pins]
         joints += [
-            Revolute(name="rod to block", a="rod", b="block", anchor_a=(half_rod, 0.0), anchor_b=(0.0, 0.0)),
+            pin(space, "rod to block", "rod", "block", (half_rod, 0.0), (0.0, 0.0)),
             Prismatic(name="guide", a="block", anchor_a=(0.0, 0.0), anchor_b=(0.0, 0.0), axis=(1.0, 0.0)),
         ]
     else:
-        none, across = (0.0, 0.0, 0.0), (0.0, 1.0, 0.0)
-        joints += [
-            Hinge(name=name, a=a, b=b, anchor_a=(p, 0.0, 0.0), anchor_b=(q, 0.0, 0.0), axis=across)
-            for name, a, b, p, q in pins
-        ]
+        none = (0.0, 0.0, 0.0)
         joints += [
             Ball(name="rod to block", a="rod", b="block", anchor_a=(half_rod, 0.0, 0.0), anchor_b=none),
             Slider(name="guide", a="block", anchor_a=none, anchor_b=none, axis=(1.0, 0.0, 0.0)),
         ]
-    scene = scene_of(
-        space, tuple(bodies), title=f"Slider-crank, crank at {spin:g} rad/s", duration=DURATION, joints=tuple(joints),
-    )  # fmt: skip
+    title = f"Slider-crank, crank at {spin:g} rad/s"
+    scene = scene_of(space, tuple(bodies), title=title, duration=DURATION, joints=tuple(joints))
     goal = float(SLIDER_CRANK.centres(exact(np.array([GOAL_TIME]))[:2])[0, 2, 0])
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="a sliding joint in a loop: gap, energy; in space conditions that are redundant",
         regime="joints",
-        scene=scene,
-        truth=Truth(
-            kind="exact ODE",
-            source="the linkage's one equation, by loop closure and d'Alembert's principle, in Chebyshev series",
-            span=(0.0, DURATION),
-            error=1e-11,
-            pose=poses_in_plane(scene, lambda time: SLIDER_CRANK.centres(exact(time)[:2])),
-            goal=Goal(name="place of the block at 1.5 s", unit="m", exact=goal, measure=coordinate_at(GOAL_TIME, 2, 0)),
-            invariants=frozenset({"energy"}),
-        ),
+        kind="exact ODE",
+        source="the linkage's one equation, by loop closure and d'Alembert's principle, in Chebyshev series",
+        error=1e-11,
+        pose=poses_in_plane(scene, lambda time: SLIDER_CRANK.centres(exact(time)[:2])),
+        goal=Goal(name="place of the block at 1.5 s", unit="m", exact=goal, measure=coordinate_at(GOAL_TIME, 2, 0)),
+        invariants=frozenset({"energy"}),
         headline="energy_drift",
         meaningless=OF_REST | OF_TOUCH | {"momentum_drift", "angular_momentum_drift"},
         laws=gain_law(scene, GAIN_SHARE) | {"joint_gap": 0.05 * CRANK},

@@ -26,11 +26,11 @@ from reference_engine import elementary
 from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G
 from scenarios.catalogue.chebyshev import DenseSolution, falling_root
-from scenarios.catalogue.laws import AT_THE_END, MOVING_SHARE, OF_REST, contact_laws
+from scenarios.catalogue.laws import AT_THE_END, OF_REST, make_scenario
 from scenarios.catalogue.readings import crossings, value_at
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Polygon
-from scenarios.truth import Goal, Motion, Truth
+from scenarios.truth import Goal, Motion
 
 LENGTH, THICKNESS = 2.0, 0.1  # m
 MASS = 1.0  # kg
@@ -126,27 +126,22 @@ def sliding_ladder(*, lean: Annotated[float, Within(0.05, 1.2)] = 0.5) -> Scenar
         found = crossings(seen.time, away, OFF, rising=True)
         return value_at(seen.time, seen.angle[:, 0], found[0]) + 0.5 * math.pi if found else math.nan
 
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="two contacts, one of which is lost: nothing may pull",
         regime="sliding",
-        scene=scene,
-        truth=Truth(
-            kind="exact ODE",
-            source="Lagrange's equations for a slender rod on wall and floor, then on the floor; in Chebyshev series",
-            span=(0.0, end),
-            error=1e-12,
-            pose=lambda time: poses(lean, np.asarray(time, np.float64)),
-            goal=Goal(
-                name="lean with its top 5 mm off the wall",
-                unit="rad",
-                exact=off_the_wall(lean, end),
-                measure=lean_off_the_wall,
-            ),
-            invariants=frozenset({"energy"}),
+        kind="exact ODE",
+        source="Lagrange's equations for a slender rod on wall and floor, then on the floor; in Chebyshev series",
+        error=1e-12,
+        pose=lambda time: poses(lean, np.asarray(time, np.float64)),
+        goal=Goal(
+            name="lean with its top 5 mm off the wall",
+            unit="rad",
+            exact=off_the_wall(lean, end),
+            measure=lean_off_the_wall,
         ),
-        headline="truth_error_goal",
+        invariants=frozenset({"energy"}),
         meaningless=OF_REST | AT_THE_END | {"momentum_drift", "angular_momentum_drift", "impact_count"},
-        laws=contact_laws(scene, share=MOVING_SHARE),
     )
 
 

@@ -21,11 +21,11 @@ from reference_engine.dense import mul
 from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G, Space
 from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import MOVING_SHARE, OF_REST, contact_laws
+from scenarios.catalogue.laws import OF_REST, make_scenario
 from scenarios.catalogue.readings import crossings, mean_interval
 from scenarios.scenario import Family, Scenario
 from scenarios.scene import Bowl, Disc, HollowSphere, PlanarBody, PlanarScene, Scene, SpatialBody, SpatialScene, Sphere
-from scenarios.truth import Goal, Invariant, Motion, Truth
+from scenarios.truth import Goal, Motion
 
 BOWL, RADIUS = 2.0, 0.25  # m
 L = BOWL - RADIUS
@@ -104,16 +104,16 @@ def sphere_in_sphere(*, contact: Contact = "rolling", space: Space = "planar", s
     """
     friction = FRICTION if contact == "rolling" else 0.0
     scene, truth = _planar(friction) if space == "planar" else _spatial(friction, float(spin))
-    lossless: frozenset[Invariant] = frozenset({"energy"})
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="concave round contact: period, energy, rolling without slip",
         regime=contact,
-        scene=scene,
-        truth=Truth(**truth, span=(0.0, DURATION), error=1e-11, invariants=lossless),
-        headline="truth_error_goal",
+        **truth,
+        kind="exact ODE",
+        error=1e-11,
+        invariants=frozenset({"energy"}),
         noise={"truth_error_angle": "step"},
         meaningless=OF_REST,
-        laws=contact_laws(scene, share=MOVING_SHARE),
     )
 
 
@@ -143,7 +143,6 @@ def _planar(friction: float) -> tuple[Scene, dict[str, Any]]:
         return mean_interval(crossings(motion.time, motion.position[:, 0, 0], 0.0, rising=False))
 
     return scene, {
-        "kind": "exact ODE",
         "source": "pendulum of length (1 + k)(R - r): elliptic integral and functions",
         "pose": pose,
         "goal": Goal(name="period", unit="s", exact=T, measure=measure),
@@ -183,7 +182,6 @@ def _spatial(friction: float, spin: float) -> tuple[Scene, dict[str, Any]]:
         return mean_interval(crossings(motion.time, motion.position[:, 0, 2], middle, rising=True))
 
     return scene, {
-        "kind": "exact ODE",
         "source": "Newton and Euler with the no-slip condition (Routh, Advanced Rigid Dynamics); "
         "the period of the height by quadrature",
         "pose": pose,

@@ -20,9 +20,9 @@ import numpy as np
 
 from reference_engine.elementary import power
 from scenarios.catalogue.bodies import GroundKind, Space, at_rest, block, lay_ground, scene_of
-from scenarios.catalogue.laws import RESTING_SHARE, contact_laws
+from scenarios.catalogue.laws import RESTING_SHARE, contact_laws, make_scenario
 from scenarios.scenario import Family, Noise, Scenario, Value, Within
-from scenarios.truth import Goal, Invariant, Motion, Truth
+from scenarios.truth import Goal, Invariant, Motion
 
 SIGMA = 1e-3  # m, of widths of 1 m
 CHAOTIC = (
@@ -66,18 +66,15 @@ def stack(
     invariants: set[Invariant] = {"energy", "rest"}
     if friction == 0.0:
         invariants.add("momentum-x")
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="convergence of the contact solver: sinking and creep under load and at high mass ratios",
         regime="rest",
-        scene=scene,
-        truth=Truth(
-            kind="closed form",
-            source="statics: above each face the common centre of mass lies over the overlap of the two boxes",
-            span=(0.0, duration),
-            pose=at_rest(scene),
-            goal=Goal(name="height of the top box", unit="m", exact=top + 0.5, measure=height),
-            invariants=frozenset(invariants),
-        ),
+        kind="closed form",
+        source="statics: above each face the common centre of mass lies over the overlap of the two boxes",
+        pose=at_rest(scene),
+        goal=Goal(name="height of the top box", unit="m", exact=top + 0.5, measure=height),
+        invariants=frozenset(invariants),
         headline="penetration_mean",
         noise=noise(n, mass_ratio, friction),
         meaningless=frozenset({"impact_count"}),  # boxes that settle cannot be distinguished from boxes that collide

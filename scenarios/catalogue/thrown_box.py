@@ -25,9 +25,9 @@ from scenarios.catalogue.bodies import (
     poses_in_plane,
     scene_of,
 )
-from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
+from scenarios.catalogue.laws import make_scenario
 from scenarios.scenario import Family, Noise, Scenario, Within
-from scenarios.truth import Event, Goal, Motion, Truth
+from scenarios.truth import Event, Goal, Motion
 
 HALF = 0.5  # m, of the box
 STOPPED = 0.01  # of the speed of the throw
@@ -93,23 +93,18 @@ def thrown_box(
             return math.nan
         return float(motion.position[-1, 0, 0] - motion.position[0, 0, 0])
 
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="sliding friction: stop distance and time; friction at a landing",
         regime="sliding",
-        scene=scene,
-        truth=Truth(
-            kind="closed form",
-            source="Coulomb friction: s = v^2 / (2 mu g), t = v / (mu g); at a flat landing v' = v - mu v_n, "
-            "the impact's impulses on the cone",
-            span=(0.0, float(duration)),
-            pose=poses_in_plane(scene, motion),
-            events=(Event(a="box", b="ground", number=1, time=exact.landing_time),) if height else (),
-            goal=Goal(name="stop distance", unit="m", exact=exact.stop_x, measure=stop_distance),
-            invariants=frozenset({"energy-not-gained", "rest"}),
-        ),
-        headline="truth_error_goal",
+        kind="closed form",
+        source="Coulomb friction: s = v^2 / (2 mu g), t = v / (mu g); at a flat landing v' = v - mu v_n, "
+        "the impact's impulses on the cone",
+        pose=poses_in_plane(scene, motion),
+        events=(Event(a="box", b="ground", number=1, time=exact.landing_time),) if height else (),
+        goal=Goal(name="stop distance", unit="m", exact=exact.stop_x, measure=stop_distance),
+        invariants=frozenset({"energy-not-gained", "rest"}),
         noise=NOISE,
-        laws=contact_laws(scene, share=MOVING_SHARE),
     )
 
 

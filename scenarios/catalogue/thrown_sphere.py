@@ -15,10 +15,10 @@ import numpy as np
 
 from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G, lay_ground, scene_of
-from scenarios.catalogue.laws import MOVING_SHARE, OF_REST, contact_laws
+from scenarios.catalogue.laws import OF_REST, make_scenario
 from scenarios.scenario import Family, ParameterError, Scenario, Within
 from scenarios.scene import SpatialBody, Sphere
-from scenarios.truth import Goal, Motion, Truth
+from scenarios.truth import Goal, Motion
 
 ACROSS = 1.0  # m/s, of the throw, beside what is given
 ROLLING_AFTERWARDS = 0.3  # s
@@ -69,22 +69,18 @@ def thrown_sphere(
     def final_speed(motion: Motion) -> float:
         return math.hypot(*motion.velocity[-1, 0, :2])
 
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="friction in both directions of a plane, across a pyramid's corners too; the end of slip",
         regime="rolling",
-        scene=scene,
-        truth=Truth(
-            kind="closed form",
-            source="Coulomb friction on a sliding ball (Coriolis 1835): slip keeps its direction",
-            span=(0.0, duration),
-            pose=pose,
-            goal=Goal(name="speed when rolling", unit="m/s", exact=math.hypot(*rolling), measure=final_speed),
-            invariants=frozenset({"energy-not-gained"}),
-        ),
+        kind="closed form",
+        source="Coulomb friction on a sliding ball (Coriolis 1835): slip keeps its direction",
+        pose=pose,
+        goal=Goal(name="speed when rolling", unit="m/s", exact=math.hypot(*rolling), measure=final_speed),
+        invariants=frozenset({"energy-not-gained"}),
         headline="truth_error_position",
         noise={"truth_error_goal": "round-off", "energy_gain": "step", "impact_count": "chaotic"},
         meaningless=OF_REST | {"energy_drift"},
-        laws=contact_laws(scene, share=MOVING_SHARE),
     )
 
 

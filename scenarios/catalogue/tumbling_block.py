@@ -15,9 +15,9 @@ import numpy as np
 
 from reference_engine import elementary
 from scenarios.catalogue.bodies import G, block, lay_ground, path, poses_in_plane, scene_of
-from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
+from scenarios.catalogue.laws import make_scenario
 from scenarios.scenario import Family, Scenario
-from scenarios.truth import Goal, Motion, Truth
+from scenarios.truth import Goal, Motion
 
 WIDTH, HEIGHT, TILT, FALL, RESTITUTION = 1.0, 0.5, 0.3, 1.0, 0.5  # m, m, rad, m above the ground of the centre
 REST = 1.0160211588  # s
@@ -34,23 +34,19 @@ def tumbling_block() -> Scenario:
         duration=DURATION,
     )  # fmt: skip
 
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="impacts at corners, two accumulations of impacts, the time of rest",
         regime="impact",
-        scene=scene,
-        truth=Truth(
-            kind="converged",
-            source="Newton's law of impact from flight to flight, by scipy's event location at four tolerances",
-            span=(SETTLED, DURATION),
-            error=ERROR,
-            pose=poses_in_plane(scene, lambda time: path(time, y=HEIGHT / 2.0)),
-            goal=Goal(name="time of rest", unit="s", exact=REST, measure=rest_time),
-            invariants=frozenset({"momentum-x", "energy-not-gained", "rest"}),
-        ),
-        headline="truth_error_goal",
+        kind="converged",
+        source="Newton's law of impact from flight to flight, by scipy's event location at four tolerances",
+        span=(SETTLED, DURATION),
+        error=ERROR,
+        pose=poses_in_plane(scene, lambda time: path(time, y=HEIGHT / 2.0)),
+        goal=Goal(name="time of rest", unit="s", exact=REST, measure=rest_time),
+        invariants=frozenset({"momentum-x", "energy-not-gained", "rest"}),
         noise={"impact_count": "chaotic"},
         meaningless=frozenset({"energy_drift"}),
-        laws=contact_laws(scene, share=MOVING_SHARE),
     )
 
 

@@ -15,9 +15,9 @@ import numpy as np
 from reference_engine import elementary
 from reference_engine.elementary import squared
 from scenarios.catalogue.bodies import Array, G, GroundKind, Space, block, lay_ground, path, poses_in_plane, scene_of
-from scenarios.catalogue.laws import RESTING_SHARE, contact_laws
+from scenarios.catalogue.laws import RESTING_SHARE, contact_laws, make_scenario
 from scenarios.scenario import Family, Noise, Scenario
-from scenarios.truth import Event, Invariant, Truth
+from scenarios.truth import Event, Invariant
 
 Start = Literal["touching", "at-gap", "rock", "drop", "tilt"]
 
@@ -79,18 +79,16 @@ def upright_block(*, start: Start = "touching", space: Space = "planar", ground:
         return path(time, y=rest_y + above)
 
     invariants: set[Invariant] = {"rest", "momentum-x", "energy" if start == "touching" else "energy-not-gained"}
-    return Scenario(
+    return make_scenario(
+        scene,
         probes="rest on two corners: sinking, jitter, drift, energy from nothing",
         regime="rest",
-        scene=scene,
-        truth=Truth(
-            kind="invariants" if start == "at-gap" else "closed form",
-            source=SOURCES[start],
-            span=(SETTLED if start in ("rock", "tilt") else 0.0, DURATION),
-            pose=None if start == "at-gap" else poses_in_plane(scene, motion),
-            events=(Event(a="block", b="ground", number=1, time=landing),) if start == "drop" else (),
-            invariants=frozenset(invariants),
-        ),
+        kind="invariants" if start == "at-gap" else "closed form",
+        source=SOURCES[start],
+        span=(SETTLED if start in ("rock", "tilt") else 0.0, DURATION),
+        pose=None if start == "at-gap" else poses_in_plane(scene, motion),
+        events=(Event(a="block", b="ground", number=1, time=landing),) if start == "drop" else (),
+        invariants=frozenset(invariants),
         headline="gap_final",
         noise=NOISE,
         laws=contact_laws(scene, share=RESTING_SHARE),
