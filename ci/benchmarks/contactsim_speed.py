@@ -95,10 +95,7 @@ def pile_of_ten(gap: float) -> PlanarScene:
         width, height = 0.4 + 0.07 * k, 0.3 + 0.11 * (7 * k % 10)
         position = (-1.5 + 1.5 * (k % 3), 4.0 + 1.6 * (k // 3))
         bodies.append(box(f"box {k}", width, height, position, angle=0.4 * k, mass=width * height, restitution=0.8))
-    funnel = (
-        wall("left slope", (0.0, 0.0), -math.pi / 4.0, 0.8),
-        wall("right slope", (0.0, 0.0), math.pi / 4.0, 0.8),
-    )
+    funnel = (wall("left slope", (0.0, 0.0), -math.pi / 4.0, 0.8), wall("right slope", (0.0, 0.0), math.pi / 4.0, 0.8))
     return PlanarScene(bodies=tuple(bodies), boundaries=funnel, gravity=(0.0, -10.0), duration=10.0)
 
 

@@ -27,18 +27,7 @@ from scipy.special import ellipj, ellipk, ellipkinc
 sys.path.append(str(Path(__file__).parent))
 from measuring import Array, pyplot, save
 
-from reference_engine import (
-    Body,
-    Disc,
-    HalfPlane,
-    Joint,
-    LocatedMotion,
-    Polygon,
-    Settings,
-    World,
-    box,
-    simulate,
-)
+from reference_engine import Body, Disc, HalfPlane, Joint, LocatedMotion, Polygon, Settings, World, box, simulate
 from reference_engine.planar_model.shape import Bowl
 from scenarios.catalogue.double_pendulum import motion as exact_double_pendulum
 

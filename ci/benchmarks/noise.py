@@ -93,9 +93,7 @@ def perturbed(scenario: Scenario, size: float, seed: int) -> Scenario:
     bodies = tuple(
         body
         if body.fixed
-        else body.model_copy(
-            update={"position": tuple(x + size * random.uniform(-1.0, 1.0) for x in body.position)},
-        )
+        else body.model_copy(update={"position": tuple(x + size * random.uniform(-1.0, 1.0) for x in body.position)})
         for body in scenario.scene.bodies
     )
     return replace(scenario, scene=scenario.scene.model_copy(update={"bodies": bodies}))

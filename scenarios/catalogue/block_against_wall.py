@@ -251,10 +251,6 @@ def _speed_off_wall(motion: Motion) -> float:
 FAMILY = Family(
     "block-against-wall",
     block_against_wall,
-    (
-        {},
-        {"floor_friction": 0.5},
-        {"lean": 0.8, "floor_friction": 0.3, "wall_friction": 0.2},
-    ),
+    ({}, {"floor_friction": 0.5}, {"lean": 0.8, "floor_friction": 0.3, "wall_friction": 0.2}),
     subject="the block at the wall",
 )

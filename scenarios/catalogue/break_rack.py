@@ -42,13 +42,7 @@ def break_rack(
     ]
     bodies = (
         ball(
-            space,
-            "cue",
-            radius=RADIUS,
-            x=-2.0 * RADIUS - RUN_UP,
-            y=0.0,
-            velocity=(speed, 0.0),
-            restitution=restitution,
+            space, "cue", radius=RADIUS, x=-2.0 * RADIUS - RUN_UP, y=0.0, velocity=(speed, 0.0), restitution=restitution
         ),
         *(
             ball(space, f"ball {i + 1}", radius=RADIUS, x=x, y=y, restitution=restitution)

@@ -40,14 +40,7 @@ class DenseSolution:
     """
 
     def __init__(
-        self,
-        rate: Rate,
-        state: Array,
-        start: float,
-        end: float,
-        *,
-        window: float = 0.5,
-        stop: Rate | None = None,
+        self, rate: Rate, state: Array, start: float, end: float, *, window: float = 0.5, stop: Rate | None = None
     ) -> None:
         self.start = start
         self._end, self._stop, self._stopped = end, stop, False

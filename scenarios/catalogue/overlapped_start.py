@@ -63,22 +63,13 @@ def overlapped_start(
         headline="penetration_final",
         meaningless=frozenset({"energy_drift", "momentum_drift"}),
         laws=contact_laws(scene, share=0.0)
-        | {
-            "energy_gain": WORK_ALLOWED * G * float(lift.sum()),
-            "penetration_final": DEPTH_LEFT * depth,
-        },
+        | {"energy_gain": WORK_ALLOWED * G * float(lift.sum()), "penetration_final": DEPTH_LEFT * depth},
     )
 
 
 FAMILY = Family(
     "overlapped-start",
     overlapped_start,
-    (
-        {},
-        {"n": 2},
-        {"ground": "box"},
-        {"n": 2, "space": "spatial"},
-        {"space": "spatial", "ground": "box"},
-    ),
+    ({}, {"n": 2}, {"ground": "box"}, {"n": 2, "space": "spatial"}, {"space": "spatial", "ground": "box"}),
     subject="the overlapped pair",
 )

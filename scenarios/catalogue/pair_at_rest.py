@@ -73,7 +73,7 @@ def lowers() -> dict[Lower, SpatialShape | None]:
 
 
 NOISE: dict[str, Noise] = {
-    **dict.fromkeys(("truth_error_position", "truth_error_angle", "energy_drift", "energy_gain"), "step"),
+    **dict.fromkeys(("truth_error_position", "truth_error_angle", "energy_drift", "energy_gain"), "step")
 }
 
 

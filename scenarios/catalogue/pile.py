@@ -101,10 +101,6 @@ def _walls(space: Space, half: float) -> tuple[PlanarBoundary | SpatialBoundary,
 FAMILY = Family(
     "pile",
     pile,
-    (
-        {},
-        {"n": 12, "space": "spatial"},
-        {"n": 12, "space": "spatial", "ground": "box"},
-    ),
+    ({}, {"n": 12, "space": "spatial"}, {"n": 12, "space": "spatial", "ground": "box"}),
     subject="the pile of {n}",
 )

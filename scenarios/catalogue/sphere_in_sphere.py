@@ -120,11 +120,7 @@ def sphere_in_sphere(*, contact: Contact = "rolling", space: Space = "planar", s
 def _planar(friction: float) -> tuple[Scene, dict[str, Any]]:
     k = K_DISC if friction else 0.0
     disc = PlanarBody(
-        name="disc",
-        shape=Disc(radius=RADIUS),
-        mass=1.0,
-        position=(L * OUTWARD[0], L * OUTWARD[2]),
-        friction=friction,
+        name="disc", shape=Disc(radius=RADIUS), mass=1.0, position=(L * OUTWARD[0], L * OUTWARD[2]), friction=friction
     )
     scene = PlanarScene(
         title="Disc in a bowl, " + ("rolling" if friction else "sliding"),

@@ -52,11 +52,7 @@ def throw(speed: float, height: float, friction: float, g: float = G) -> Throw:
     fall = math.sqrt(2.0 * height / g)
     after = max(0.0, speed - friction * g * fall)
     return Throw(
-        fall,
-        speed * fall,
-        after,
-        fall + after / (friction * g),
-        speed * fall + squared(after) / (2.0 * friction * g),
+        fall, speed * fall, after, fall + after / (friction * g), speed * fall + squared(after) / (2.0 * friction * g)
     )
 
 

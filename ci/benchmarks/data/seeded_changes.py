@@ -203,11 +203,7 @@ PLANTED = (
         touches=touching(0.012 - 2 * DT, 0.012 + 4 * DT, "ball 3", "ball 4"),
     ),
     Planted(
-        name="time step x 2",
-        engine="pymunk",
-        case="slide-to-roll",
-        dt=2.0,
-        touches=touching(DT, 1.0 / 8.0, "ball"),
+        name="time step x 2", engine="pymunk", case="slide-to-roll", dt=2.0, touches=touching(DT, 1.0 / 8.0, "ball")
     ),
     Planted(
         name="no warm starting",
@@ -224,13 +220,7 @@ PLANTED = (
         plant=tilted(0.02),
         touches=touching(DT, 1.0 / 48.0 + DT, "block"),
     ),
-    Planted(
-        name="bodies the other way round",
-        engine="box2d",
-        case="dominoes",
-        plant=backwards,
-        reorders=True,
-    ),
+    Planted(name="bodies the other way round", engine="box2d", case="dominoes", plant=backwards, reorders=True),
     Planted(name="solver PGS, 5 iterations", engine="mujoco", case=HEAVY, override="solver=pgs,iterations=5"),
     Planted(
         name="impedance 0.9 at most", engine="mujoco", case="stack:n=3", override="solimp_dmin=0.5,solimp_dmax=0.9"
