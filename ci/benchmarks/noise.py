@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
-sys.path.append(str(Path(__file__).parent))
+sys.path += [str(Path(__file__).parent), str(Path(__file__).parent / "data")]
 from measuring import Table, accepted
+from seeded_changes import gravity
 
 from scenarios.catalogue import canonical_suite
 from scenarios.scenario import Scenario
@@ -69,17 +70,13 @@ def scaled(name: str, factor: float = 1.0, less: float = 0.0) -> Callable[[Scene
     return change
 
 
-def heavier(scene: Scene) -> Scene:
-    return scene.model_copy(update={"gravity": tuple(1.01 * g for g in scene.gravity)})
-
-
 SEEDED = (
     Seeded(what="iterations 50 -> 2", engine="pymunk", override="iterations=2"),
     Seeded(what="iterations 50 -> 10", engine="pymunk", override="iterations=10"),
     Seeded(what="collision_slop x 10", engine="pymunk", override="collision_slop=0.01"),
     Seeded(what="friction x 1.05", engine="pymunk", change=scaled("friction", 1.05)),
     Seeded(what="restitution - 0.05", engine="pymunk", change=scaled("restitution", less=0.05)),
-    Seeded(what="gravity x 1.01", engine="pymunk", change=heavier),
+    Seeded(what="gravity x 1.01", engine="pymunk", change=gravity(1.01)),
     Seeded(what="velocity_iterations 50 -> 10", engine="box2d", override="velocity_iterations=10"),
     Seeded(what="solref x 4", engine="mujoco", override="solref_timeconst=0.0333333333"),
     Seeded(what="iterations 200 -> 20", engine="pybullet", override="iterations=20"),
