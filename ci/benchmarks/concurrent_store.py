@@ -17,6 +17,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -119,12 +120,15 @@ def whole(store: Store, run: int, written: tuple[int, int] | None = None) -> Non
         assert values == right, f"run {run}, case {number}: {values}"
 
 
-def child(pipe: Any, together: Any, work: Callable[..., Any], seconds: float, *arguments: Any) -> None:
-    try:
-        together.wait(START_LIMIT)  # imports take seconds, and not the same
-        pipe.send(("done", work(time.monotonic() + seconds, *arguments)))
-    except BaseException:
-        pipe.send(("failed", traceback.format_exc()))
+def wait_for(barrier: Any) -> None:
+    """Keeps it for `together`, in each process."""
+    global START
+    START = barrier
+
+
+def together(work: Callable[..., Any], seconds: float, *arguments: Any) -> Any:
+    START.wait(START_LIMIT)  # imports take seconds, and not the same
+    return work(time.monotonic() + seconds, *arguments)
 
 
 def main() -> int:
@@ -140,25 +144,15 @@ def measured(where: str, seconds: float) -> int:
     context = multiprocessing.get_context("spawn")
     jobs: list[tuple[Any, ...]] = [(write, seconds, where, writer) for writer in range(WRITERS)]
     jobs.append((read, seconds, where))
-    together = context.Barrier(len(jobs))
-    running = []
-    for job in jobs:
-        ours, theirs = context.Pipe()
-        process = context.Process(target=child, args=(theirs, together, *job))
-        process.start()
-        theirs.close()
-        running.append((process, ours))
-    errors, answers = 0, []
-    for process, pipe in running:
-        try:
-            word, answer = pipe.recv()
-        except EOFError:
-            word, answer = "failed", f"ended without a word (exit status {process.exitcode})"
-        process.join()
-        if word == "failed":
-            errors += 1
-            print(answer, file=sys.stderr)
-        answers.append(answer if word == "done" else {})
+    barrier, errors, answers = context.Barrier(len(jobs)), 0, []
+    with ProcessPoolExecutor(len(jobs), context, wait_for, (barrier,)) as pool:
+        for running in [pool.submit(together, *job) for job in jobs]:
+            try:
+                answers.append(running.result())
+            except Exception:  # of any kind, and a process that ends without a word
+                errors += 1
+                answers.append({})
+                traceback.print_exc()
     with open_store(where) as store:
         there = {run.number for run in store.runs()}
         lost = 0

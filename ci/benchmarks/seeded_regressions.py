@@ -188,6 +188,7 @@ def named(verdict: Verdict) -> list[str]:
 
 def parts_at(old: Trajectory, new: Trajectory, names: Sequence[str]) -> tuple[float, str] | None:
     """Time and body, sample by sample: of poses the body that is furthest off (m or rad), else of velocities."""
+    before, after = states(old), states(new)
     pending: dict[float, list[int]] = {}
     for i, time in enumerate(old.time.tolist()):
         pending.setdefault(time, []).append(i)
@@ -195,23 +196,20 @@ def parts_at(old: Trajectory, new: Trajectory, names: Sequence[str]) -> tuple[fl
         if not pending.get(time):
             continue
         i = pending[time].pop(0)
-        for read in (poses, velocities):
-            apart = [abs(a - b).max() for a, b in zip(read(old, i), read(new, j))]
-            if max(apart) > 0.0:
+        for a, b in zip(before, after):
+            apart = np.abs(a[i] - b[j]).max(axis=1)
+            if apart.max() > 0.0:
                 return time, names[int(np.argmax(apart))]
     return None
 
 
-def poses(motion: Trajectory, i: int) -> list[np.ndarray]:
+def states(motion: Trajectory) -> tuple[np.ndarray, np.ndarray]:
+    """(S, B, 3 or 7) poses and (S, B, 3 or 6) velocities."""
     if isinstance(motion, PlanarTrajectory):
-        return list(motion.pose[i])
-    return [np.concatenate([x, q]) for x, q in zip(motion.position[i], motion.orientation[i])]
-
-
-def velocities(motion: Trajectory, i: int) -> list[np.ndarray]:
-    if isinstance(motion, PlanarTrajectory):
-        return list(motion.twist[i])
-    return [np.concatenate([v, w]) for v, w in zip(motion.velocity[i], motion.spin[i])]
+        return motion.pose, motion.twist
+    pairs = (motion.position, motion.orientation), (motion.velocity, motion.spin)
+    poses, velocities = (np.concatenate(pair, axis=2) for pair in pairs)
+    return poses, velocities
 
 
 def divergence_is_right(planted: Planted, old: Side, new: Side, found: Divergence) -> str:

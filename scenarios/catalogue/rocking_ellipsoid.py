@@ -19,12 +19,12 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G, lay_ground, poses_in_plane, scene_of
+from scenarios.catalogue.bodies import Array, G, in_plane, lay_ground, poses_in_plane, scene_of
 from scenarios.catalogue.chebyshev import DenseSolution
 from scenarios.catalogue.laws import OF_REST, make_scenario
 from scenarios.catalogue.readings import crossings, mean_interval
 from scenarios.scenario import Family, Scenario, Within
-from scenarios.scene import Ellipsoid, SpatialBody
+from scenarios.scene import Ellipsoid
 from scenarios.truth import Goal, Motion
 
 SEMI_AXES = {"long": (0.3, 0.2, 0.1), "middle": (0.2, 0.3, 0.1)}  # m; it rocks about the second
@@ -107,15 +107,9 @@ def rocking_ellipsoid(
     """Rocking ellipsoid: let go tilted, it rocks on a plane, rolling or without friction; its period"""
     axes, friction = SEMI_AXES[over], FRICTION if contact == "rolling" else 0.0
     ellipse = Ellipse(axes[0], axes[2], contact == "rolling")
-    T, half = ellipse.period(amplitude), 0.5 * amplitude
-    body = SpatialBody(
-        name="ellipsoid",
-        shape=Ellipsoid(semi_axes=axes),
-        mass=1.0,
-        position=(0.0, 0.0, float(ellipse.height(np.array([amplitude]))[0][0])),
-        orientation=(elementary.cos(half), 0.0, -elementary.sin(half), 0.0),
-        friction=friction,
-    )
+    T, height = ellipse.period(amplitude), float(ellipse.height(np.array([amplitude]))[0][0])
+    shape = Ellipsoid(semi_axes=axes)
+    body = in_plane("spatial", "ellipsoid", shape, y=height, angle=amplitude, mass=1.0, friction=friction)
     duration = PERIODS * T
     title = f"Rocking ellipsoid, {contact}"
     scene = scene_of("spatial", (body,), lay_ground("spatial", "plane", friction), title=title, duration=duration)

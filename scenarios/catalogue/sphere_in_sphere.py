@@ -153,9 +153,9 @@ def _spatial(friction: float, spin: float) -> tuple[Scene, dict[str, Any]]:
         name="ball",
         shape=Sphere(radius=RADIUS),
         mass=1.0,
-        position=_tuple(L * OUTWARD),
-        velocity=_tuple(L * ACROSS),
-        spin=_tuple(omega),
+        position=tuple((L * OUTWARD).tolist()),
+        velocity=tuple((L * ACROSS).tolist()),
+        spin=tuple(omega.tolist()),
         friction=friction,
     )
     scene = SpatialScene(
@@ -183,11 +183,6 @@ def _spatial(friction: float, spin: float) -> tuple[Scene, dict[str, Any]]:
         "pose": pose,
         "goal": Goal(name="period of the height", unit="s", exact=T, measure=measure),
     }
-
-
-def _tuple(vector: Array) -> tuple[float, float, float]:
-    x, y, z = (float(c) for c in vector)
-    return x, y, z
 
 
 FAMILY = Family(
