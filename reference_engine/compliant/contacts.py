@@ -56,12 +56,12 @@ def regularised(x, small):
 
 @kernel
 def normal_force(depth, separation_speed, stiffness, damping):
-    """Force [N], its elastic part, and the power that its damping takes out [W]."""
+    """Force [N], and the power that its damping takes out [W]."""
     if depth <= 0.0:
-        return 0.0, 0.0, 0.0
+        return 0.0, 0.0
     elastic = stiffness * depth * np.sqrt(depth)
     force = max(0.0, elastic * (1.0 - damping * separation_speed))
-    return force, elastic, (elastic - force) * separation_speed
+    return force, (elastic - force) * separation_speed
 
 
 @kernel
@@ -190,30 +190,36 @@ def measure(model, contact_set, work, y):
         else:
             if not pair_gap(model, work, k):
                 return np.nan
-            work.gap[k] = work.found[0]
+            work.gap[k] = work.found[col.DISTANCE]
             for c in range(3):
-                work.normal[k, c] = work.found[1 + c]
+                work.normal[k, c] = work.found[col.DIRECTION + c]
         h = model.hysteresis
         worst = max(worst, work.gap[k] - 2.0 * h if member else h - work.gap[k])
     return worst
 
 
 @kernel
+def write_contact(model, work, k, row_out):
+    """Point, normal and gap of candidate k, whose gap is in work.found."""
+    p, body = model.pair[k, 0], work.mpr.body
+    px, py, pz, _, _, _ = contact_arms(work, p, model.pair[k, 1])
+    row_out[col.POINT] = px + body[p, 0]
+    row_out[col.POINT + 1], row_out[col.POINT + 2] = py + body[p, 1], pz + body[p, 2]
+    for c in range(3):
+        row_out[col.NORMAL + c] = work.found[col.DIRECTION + c]
+    row_out[col.GAP] = work.found[col.DISTANCE]
+
+
+@kernel
 def note_event(run, k, kind, closing, energy):
     """A row of the log, of candidate k, whose gap is in work.found."""
-    work, log, loop, p, row = run.work, run.log, run.loop, run.model.pair[k, 0], run.loop.counters[col.EVENTS]
-    px, py, pz, _, _, _ = contact_arms(work, p, run.model.pair[k, 1])
-    body, event = work.mpr.body, log.event
-    log.event_ids[row, 0], log.event_ids[row, 1] = kind, k
-    event[row, col.POINT] = px + body[p, 0]
-    event[row, col.POINT + 1], event[row, col.POINT + 2] = py + body[p, 1], pz + body[p, 2]
-    for c in range(3):
-        event[row, col.NORMAL + c] = work.found[1 + c]
-    event[row, col.GAP], event[row, col.CLOSING] = work.found[0], closing
-    event[row, col.NOMINAL] = run.contact_set.onset[k, col.COEFFICIENT]
-    event[row, col.DAMPED] = run.contact_set.onset[k, col.DAMPING]
-    event[row, col.ENERGY], event[row, col.AT] = energy, loop.now[col.TIME]
-    loop.counters[col.EVENTS] = row + 1
+    log, onset, at = run.log, run.contact_set.onset, run.loop.counters[col.EVENTS]
+    row = log.event[at]
+    write_contact(run.model, run.work, k, row)
+    log.event_ids[at, 0], log.event_ids[at, 1] = kind, k
+    row[col.NOMINAL], row[col.DAMPED] = onset[k, col.COEFFICIENT], onset[k, col.DAMPING]
+    row[col.CLOSING], row[col.ENERGY], row[col.AT] = closing, energy, run.loop.now[col.TIME]
+    run.loop.counters[col.EVENTS] = at + 1
 
 
 @kernel
@@ -257,7 +263,7 @@ def rebuild(run):
                 approach, law[k, col.RESTITUTION], law[k, col.V_SMALL], law[k, col.MOST_DAMPING]
             )
             contact_set.onset[k, col.COEFFICIENT] = law[k, col.RESTITUTION] if approach > law[k, col.V_SMALL] else 0.0
-            for c in range(4):
+            for c in range(contact_set.seen.shape[1]):
                 contact_set.seen[k, c] = work.found[c]
         note_event(run, k, col.MADE if now else col.BROKEN, closing, 0.0)
         if now and is_level(model, work, k):
@@ -278,16 +284,16 @@ def note_jumps(run, h):
             continue
         p, q, turned = model.pair[k, 0], model.pair[k, 1], 0.0
         for c in range(3):
-            turned += (work.normal[k, c] - contact_set.seen[k, 1 + c]) ** 2
+            turned += (work.normal[k, c] - contact_set.seen[k, col.DIRECTION + c]) ** 2
         least = SMOOTH * min(model.bounding_radius[p], model.bounding_radius[q])
         if turned > (JUMPS + 4.0 * h * (work.speed[p] + work.speed[q]) / least) ** 2:
             pair_gap(model, work, k)
             closing = closing_speed(model, work, y, k)
-            before = -(contact_set.seen[k, 0] - closing * h)
+            before = -(contact_set.seen[k, col.DISTANCE] - closing * h)
             gained = elastic_energy(-work.gap[k], model.law[k, col.STIFFNESS])
             gained -= elastic_energy(before, model.law[k, col.STIFFNESS])
             run.loop.now[col.JUMPED] += gained
             note_event(run, k, col.JUMP, closing, gained)
-        contact_set.seen[k, 0] = work.gap[k]
+        contact_set.seen[k, col.DISTANCE] = work.gap[k]
         for c in range(3):
-            contact_set.seen[k, 1 + c] = work.normal[k, c]
+            contact_set.seen[k, col.DIRECTION + c] = work.normal[k, c]

@@ -11,13 +11,13 @@ import numpy as np
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.compliant import layout as col
 from reference_engine.compliant.contacts import (
-    contact_arms,
     elastic_energy,
     measure,
     note_jumps,
     pair_gap,
     rebuild,
     update_bodies,
+    write_contact,
 )
 from reference_engine.compliant.rates import attempt, contact_force
 from reference_engine.dop853 import dense_state, enclose, next_factor
@@ -167,20 +167,14 @@ def normalise(y, bodies):
 @kernel
 def note_contact(run, y, k):
     """What the contact at candidate k, whose gap is in work.found, does in the sample that is being taken."""
-    model, work, log, loop = run.model, run.work, run.log, run.loop
-    row, p, contact = loop.counters[col.CONTACTS], model.pair[k, 0], log.contact
-    px, py, pz, _, _, _ = contact_arms(work, p, model.pair[k, 1])
-    fx, fy, fz, mx, my, mz, _ = contact_force(model, run.contact_set, work, y, k)
-    body = work.mpr.body
-    log.contact_ids[row, 0], log.contact_ids[row, 1] = loop.counters[col.SAMPLES], k
-    contact[row, col.POINT] = px + body[p, 0]
-    contact[row, col.POINT + 1], contact[row, col.POINT + 2] = py + body[p, 1], pz + body[p, 2]
-    for c in range(3):
-        contact[row, col.NORMAL + c] = work.found[1 + c]
-    contact[row, col.GAP] = work.found[0]
-    contact[row, col.FORCE], contact[row, col.FORCE + 1], contact[row, col.FORCE + 2] = fx, fy, fz
-    contact[row, col.TORQUE], contact[row, col.TORQUE + 1], contact[row, col.TORQUE + 2] = mx, my, mz
-    loop.counters[col.CONTACTS] = row + 1
+    log, at = run.log, run.loop.counters[col.CONTACTS]
+    row = log.contact[at]
+    write_contact(run.model, run.work, k, row)
+    log.contact_ids[at, 0], log.contact_ids[at, 1] = run.loop.counters[col.SAMPLES], k
+    fx, fy, fz, mx, my, mz, _ = contact_force(run.model, run.contact_set, run.work, y, k)
+    row[col.FORCE], row[col.FORCE + 1], row[col.FORCE + 2] = fx, fy, fz
+    row[col.TORQUE], row[col.TORQUE + 1], row[col.TORQUE + 2] = mx, my, mz
+    run.loop.counters[col.CONTACTS] = at + 1
 
 
 @kernel
@@ -209,7 +203,7 @@ def sample(run, time):
     log.energies[row, 0], log.energies[row, 1] = 0.0, loop.now[col.JUMPED]
     for k in range(model.pair.shape[0]):
         if run.contact_set.member[k] == 1 and pair_gap(model, work, k):
-            log.energies[row, 0] += elastic_energy(-work.found[0], model.law[k, col.STIFFNESS])
+            log.energies[row, 0] += elastic_energy(-work.found[col.DISTANCE], model.law[k, col.STIFFNESS])
             note_contact(run, y, k)
     loop.counters[col.SAMPLES] = row + 1
 

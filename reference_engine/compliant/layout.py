@@ -47,6 +47,7 @@ JUMPED, NOW = range(4, 6)
 # and of LoopState.counters: steps refused, rows of logs, steps tried and refused when last looked at
 REFUSED, EVENTS, SAMPLES, CONTACTS, WAS_TRIED, WAS_REFUSED, COUNTERS = range(5, 12)
 BEFORE, AFTER = range(2)  # Work.bracket
+DISTANCE, DIRECTION = range(2)  # first columns of Work.found and ContactSet.seen: m; of three, the normal
 KINDS = ("contact", "separation", "jump")
 MADE, BROKEN, JUMP = range(3)
 STUCK, ONE_CENTRE, TOO_MANY, CRAWLS, STANDS = range(3, 8)  # what the loop says besides GOES_ON, DONE and FULL

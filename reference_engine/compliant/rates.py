@@ -57,7 +57,8 @@ def contact_force(model, contact_set, work, y, k):
     nx, ny, nz = work.found[1], work.found[2], work.found[3]
     u, v, w = relative_velocity(work, y, p, q, contact_arms(work, p, q))
     apart = u * nx + v * ny + w * nz
-    force, _, lost = normal_force(-work.found[0], apart, law[k, col.STIFFNESS], contact_set.onset[k, col.DAMPING])
+    depth, damping = -work.found[col.DISTANCE], contact_set.onset[k, col.DAMPING]
+    force, lost = normal_force(depth, apart, law[k, col.STIFFNESS], damping)
     u, v, w = u - apart * nx, v - apart * ny, w - apart * nz
     slip = np.sqrt(u * u + v * v + w * w)
     drag = -law[k, col.FRICTION] * force / regularised(slip, law[k, col.V_SMALL])

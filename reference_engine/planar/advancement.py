@@ -25,11 +25,12 @@ from reference_engine.planar.approach import (
     root,
     safe_in_concave_arc,
     safe_inside,
+    safe_over_line,
     safe_rounded,
 )
 from reference_engine.planar.convex_pieces import BOWL, CONCAVE_ARC, DISC, HALF_PLANE, ROUNDED
 from reference_engine.planar.islands import is_loose
-from reference_engine.planar.layout import piece_of
+from reference_engine.planar.layout import arm_of, piece_of
 from reference_engine.planar.rows import measure
 
 MOST_QUERIES = 10_000  # at one pair in one step, before it counts as a touch
@@ -102,44 +103,19 @@ def charge_travel(bernstein, travelled):
 
 
 @kernel
-def is_active(contacts, n, corner, edge):
-    """Is this corner held on this edge?"""
-    found = False
-    for k in range(n):
-        found = found or (contacts.id[k, col.P] == corner and contacts.id[k, col.Q] == edge)
-    return found
-
-
-@kernel
-def safe_under_edge(run, n, i, j, edge, owner):
-    """Seconds for which the line of this edge of j keeps all corners of i on its outer side; owner: of the pair, j."""
-    model, contacts, pair, allowance = run.model, run.active, run.work.pair, run.loop.now[col.ALLOWANCE]
-    state_i, state_j, bounds = pair[1 - owner], pair[owner], pair[col.BOUNDS]
-    turning = bounds[col.RELATIVE_SPIN_RATE] + bounds[col.RELATIVE_SPIN] * bounds[col.RELATIVE_SPIN]
+def safe_over_edge(run, n, i, j, edge, owner):
+    """Seconds for which i stays on the outer side of the line of this edge of j; owner: of the pair, j."""
+    model, nx, ny, offset = run.model, run.model.normals[edge, 0], run.model.normals[edge, 1], run.model.offsets[edge]
+    if model.kind[i] != DISC:
+        return safe_over_line(run, n, i, j, nx, ny, offset, edge, col.LINE, owner)
+    state_i, state_j = run.work.pair[1 - owner], run.work.pair[owner]
     cj, sj = cosine_and_sine(state_j[col.ANGLE])
-    nx = cj * model.normals[edge, 0] - sj * model.normals[edge, 1]
-    ny = sj * model.normals[edge, 0] + cj * model.normals[edge, 1]
+    nx, ny = cj * nx - sj * ny, sj * nx + cj * ny
     dx, dy = state_i[col.X] - state_j[col.X], state_i[col.Y] - state_j[col.Y]
     vx, vy = state_i[col.VX] - state_j[col.VX], state_i[col.VY] - state_j[col.VY]
-    wi, wj = state_i[col.SPIN], state_j[col.SPIN]
-    lead = lead_bound(run, i, j, nx, ny, owner)
-    if model.kind[i] == DISC:
-        g = nx * dx + ny * dy - model.offsets[edge] - model.radius[i] + allowance
-        rate = nx * vx + ny * vy + wj * (-ny * dx + nx * dy)
-        return root(g, rate, lead) if g > 0.0 else 0.0
-    ci, si = cosine_and_sine(state_i[col.ANGLE])
-    shortest = np.inf
-    for corner in range(model.first[i], model.first[i + 1]):
-        rx = ci * model.vertices[corner, 0] - si * model.vertices[corner, 1]
-        ry = si * model.vertices[corner, 0] + ci * model.vertices[corner, 1]
-        g = nx * (dx + rx) + ny * (dy + ry) - model.offsets[edge] + allowance
-        if n > 0 and is_active(contacts, n, corner, edge):
-            continue
-        if g <= 0.0:
-            return 0.0
-        rate = nx * (vx - wi * ry) + ny * (vy + wi * rx) + wj * (-ny * (dx + rx) + nx * (dy + ry))
-        shortest = min(shortest, root(g, rate, lead + np.sqrt(rx * rx + ry * ry) * turning))
-    return shortest
+    g = nx * dx + ny * dy - offset - model.radius[i] + run.loop.now[col.ALLOWANCE]
+    rate = nx * vx + ny * vy + state_j[col.SPIN] * (-ny * dx + nx * dy)
+    return root(g, rate, lead_bound(run, i, j, nx, ny, owner)) if g > 0.0 else 0.0
 
 
 @kernel
@@ -153,10 +129,10 @@ def safe_time(run, n, i, j):
     if model.kind[i] == DISC and model.kind[j] != HALF_PLANE:
         return safe_time_of_disc(run, i, j)
     for edge in range(model.first[j], model.first[j + 1]):
-        longest = max(longest, safe_under_edge(run, n, i, j, edge, col.OF_J))
+        longest = max(longest, safe_over_edge(run, n, i, j, edge, col.OF_J))
     if model.kind[j] != HALF_PLANE:
         for edge in range(model.first[i], model.first[i + 1]):
-            longest = max(longest, safe_under_edge(run, n, j, i, edge, col.OF_I))
+            longest = max(longest, safe_over_edge(run, n, j, i, edge, col.OF_I))
     return longest
 
 
@@ -206,10 +182,8 @@ def safe_on_rope(run, c):
     p, q = model.connectors[c, col.P], model.connectors[c, col.Q]
     ci, si = cosine_and_sine(state_i[col.ANGLE])
     cj, sj = cosine_and_sine(state_j[col.ANGLE])
-    ux = ci * model.vertices[p, 0] - si * model.vertices[p, 1]
-    uy = si * model.vertices[p, 0] + ci * model.vertices[p, 1]
-    wx = cj * model.vertices[q, 0] - sj * model.vertices[q, 1]
-    wy = sj * model.vertices[q, 0] + cj * model.vertices[q, 1]
+    ux, uy = arm_of(model, p, ci, si)
+    wx, wy = arm_of(model, q, cj, sj)
     vx = state_i[col.VX] - state_i[col.SPIN] * uy - state_j[col.VX] + state_j[col.SPIN] * wy
     vy = state_i[col.VY] + state_i[col.SPIN] * ux - state_j[col.VY] - state_j[col.SPIN] * wx
     a, b = np.sqrt(ux * ux + uy * uy), np.sqrt(wx * wx + wy * wy)

@@ -22,7 +22,8 @@ from reference_engine.planar.features import (
     lowest,
     relative_pose,
 )
-from reference_engine.planar.narrow_phase_arcs import RADIUS_TOLERANCE
+from reference_engine.planar.layout import arm_of
+from reference_engine.planar.narrow_phase import RADIUS_TOLERANCE
 
 STALLED = 1e-12  # s, an advance that is a touch: what is left is closed by Newton's method
 
@@ -89,14 +90,13 @@ def is_end(model, feature, active):
 
 
 @kernel
-def safe_over_line(run, n, i, j, mx, my, feature, kind, owner):
-    """Seconds for which part i keeps off the line across m, axes of j, through the furthest point of j that way.
+def safe_over_line(run, n, i, j, mx, my, offset, feature, kind, owner):
+    """Seconds for which piece i keeps off the line m . p = offset in axes of j, beyond which nothing of j is.
 
     What a place of this kind holds at this feature of j is left out, and with an arc its ends. owner: of the pair, j.
     """
     model, contacts, pair, allowance = run.model, run.active, run.work.pair, run.loop.now[col.ALLOWANCE]
     state_i, state_j, bounds = pair[1 - owner], pair[owner], pair[col.BOUNDS]
-    offset = -lowest(model, j, -mx, -my)
     cj, sj = cosine_and_sine(state_j[col.ANGLE])
     ci, si = cosine_and_sine(state_i[col.ANGLE])
     nx, ny = cj * mx - sj * my, sj * mx + cj * my
@@ -113,8 +113,7 @@ def safe_over_line(run, n, i, j, mx, my, feature, kind, owner):
         p = model.first[i] + k if k < corners else model.arc_first[i] + k - corners
         if n > 0 and active_with(model, contacts, n, p, feature, kind):
             continue
-        px, py = model.vertices[p, 0], model.vertices[p, 1]
-        rx, ry = ci * px - si * py, si * px + ci * py
+        rx, ry = arm_of(model, p, ci, si)
         g = nx * (dx + rx) + ny * (dy + ry) - offset + allowance
         outside = 0.0
         if k >= corners:
@@ -145,12 +144,12 @@ def safe_rounded(run, n, i, j):
             continue
         if which == EDGE_OF_I:
             nx, ny = model.normals[p, 0], model.normals[p, 1]
-            seconds = safe_over_line(run, n, j, i, nx, ny, p, col.LINE, col.OF_I)
+            seconds = safe_over_line(run, n, j, i, nx, ny, -lowest(model, i, -nx, -ny), p, col.LINE, col.OF_I)
         else:
             kind, few = col.LINE if which == EDGE_OF_J else col.ROUND, n
             if kind == col.ROUND and not active_with(model, run.active, n, p, q, col.ROUND):
                 few = 0  # other lines hold nothing off
-            seconds = safe_over_line(run, few, i, j, mx, my, q, kind, col.OF_J)
+            seconds = safe_over_line(run, few, i, j, mx, my, -lowest(model, j, -mx, -my), q, kind, col.OF_J)
         longest = max(longest, seconds)
     return longest
 
@@ -181,8 +180,8 @@ def safe_in_concave_arc(run, n, i, j):
     ci, si = cosine_and_sine(state_i[col.ANGLE])
     cj, sj = cosine_and_sine(state_j[col.ANGLE])
     arc, shortest = model.arc_first[j], np.inf
-    ax, ay = model.vertices[arc, 0], model.vertices[arc, 1]
-    wx, wy, centre_distance = cj * ax - sj * ay, sj * ax + cj * ay, np.sqrt(ax * ax + ay * ay)
+    wx, wy = arm_of(model, arc, cj, sj)
+    centre_distance = np.sqrt(model.vertices[arc, 0] ** 2 + model.vertices[arc, 1] ** 2)
     corners = model.first[i + 1] - model.first[i]
     for k in range(corners + model.arc_first[i + 1] - model.arc_first[i]):
         p = model.first[i] + k if k < corners else model.arc_first[i] + k - corners
@@ -192,8 +191,7 @@ def safe_in_concave_arc(run, n, i, j):
         q = np.int64(-1) if model.kind[j] == BOWL else arc
         if n > 0 and active_with(model, contacts, n, p, q, col.ROUND):
             continue
-        px, py = model.vertices[p, 0], model.vertices[p, 1]
-        rx, ry = ci * px - si * py, si * px + ci * py
+        rx, ry = arm_of(model, p, ci, si)
         arm = np.sqrt(rx * rx + ry * ry)
         vx = state_i[col.VX] - state_i[col.SPIN] * ry - state_j[col.VX] + state_j[col.SPIN] * wy
         vy = state_i[col.VY] + state_i[col.SPIN] * rx - state_j[col.VY] - state_j[col.SPIN] * wx

@@ -263,6 +263,13 @@ def pieces_of_pair(model, pair):
 
 
 @kernel
+def arm_of(model, feature, cosine, sine):
+    """From the centre of mass of its body, turned so far [m]."""
+    x, y = model.vertices[feature, 0], model.vertices[feature, 1]
+    return cosine * x - sine * y, sine * x + cosine * y
+
+
+@kernel
 def copy(source, out):
     """Element by element: kernels make no copy of an array."""
     for c in range(source.shape[0]):

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine import elementary
-from reference_engine.compiler.structure import PackedStruct
 from reference_engine.dense import mul
 from reference_engine.errors import WorldError
 from reference_engine.planar import layout as col
@@ -28,9 +27,9 @@ from reference_engine.planar.convex_pieces import (
     pieces_of_outline,
     polygon,
 )
-from reference_engine.planar.layout import Model, number_of
+from reference_engine.planar.layout import number_of
 from reference_engine.planar_model.connectors import Joint, PathEnd, PathJoint
-from reference_engine.planar_model.shape import Bowl, Disc, HalfPlane, Polygon, centre_of_mass
+from reference_engine.planar_model.shape import Bowl, Disc, HalfPlane, Polygon
 from reference_engine.planar_model.world import World
 
 Array = NDArray[np.float64]
@@ -40,13 +39,8 @@ ORIGIN = np.zeros((1, 2))
 UP = (0.0, 1.0)  # outward normal of a half-plane
 
 
-def pack_model(world: World) -> Model:
-    """Raises WorldError for what this mode does not have."""
-    return PackedStruct(Model, model_in_numbers(world)).structure
-
-
 def model_in_numbers(world: World) -> tuple[list, ...]:
-    """One list for each field of Solids. Raises WorldError for what this mode does not have."""
+    """One list for each field of Model. Raises WorldError for what this mode does not have."""
     pieces: list[ConvexPiece] = []
     row: list[int] = []
     count = len(world.bodies)
@@ -96,7 +90,7 @@ def model_in_numbers(world: World) -> tuple[list, ...]:
 
 
 class Lines(NamedTuple):
-    """Of the corners of pieces and the lines from each to the next, one after the other, as in Solids."""
+    """Of the corners of pieces and the lines from each to the next, one after the other, as in Model."""
 
     vertices: list[float]
     normals: list[float]
@@ -200,12 +194,6 @@ def passing_pairs(world: World) -> set[tuple[int, int]]:
     return pairs | {(min(pair), max(pair)) for pair in named if min(pair) >= 0}
 
 
-def arm(world: World, body: int, point: tuple[float, float]) -> tuple[float, float]:
-    """From the centre of mass [m]; the background's is the origin."""
-    x, y = centre_of_mass(world.bodies[body].shape) if body >= 0 else (0.0, 0.0)
-    return point[0] - x, point[1] - y
-
-
 def pack_connectors(world: World, start: int) -> tuple[Ids, Array, Array, Array, Array]:
     """(rows of Contacts.id, of Contacts.value, points, normals, offsets) of C connectors; two points each, from
     `start`.
@@ -218,8 +206,8 @@ def pack_connectors(world: World, start: int) -> tuple[Ids, Array, Array, Array,
         if isinstance(connector, PathJoint | PathEnd):
             raise WorldError("the located mode has no paths; `faithful_simulate` has")
         a, b = (len(world.bodies) if end < 0 else end for end in (connector.first, connector.second))
-        arms = np.array([arm(world, connector.first, connector.first_point),
-                         arm(world, connector.second, connector.second_point)])  # fmt: skip
+        ends = (connector.first, connector.first_point), (connector.second, connector.second_point)
+        arms = np.array([world.arm(*end) for end in ends])
         points.append(arms)
         links[c, [col.BODY_I, col.BODY_J, col.PIECE_I, col.PIECE_J]] = a, b, number_of(c), number_of(c)
         links[c, [col.P, col.Q]] = start + 2 * c, start + 2 * c + 1

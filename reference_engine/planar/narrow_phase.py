@@ -2,8 +2,12 @@
 
 Convex polygons touch along a point or a segment. Of all edges the one that best separates the bodies carries the
 contact: the other body's corners on it, and where the two faces lie flush its own ends on the other face. A corner
-against a corner touches the edge that best separates the bodies, so that it is held by one normal. Pieces with arcs:
-`rounded`.
+against a corner touches the edge that best separates the bodies, so that it is held by one normal.
+
+Of pieces with arcs the line that best separates them, of all along straight edges and across the features of arcs,
+carries the contact. Where arcs and edges join smoothly the joint is no corner: the arcs, their ends included, stand for
+it. A concave arc touches corners and arcs of smaller radius inside its circle. Of an equal radius (within
+RADIUS_TOLERANCE of it) its ends alone are felt.
 """
 
 import numpy as np
@@ -12,10 +16,32 @@ from reference_engine.compiler.kernels import kernel
 from reference_engine.elementary_kernels import cosine_and_sine
 from reference_engine.planar import layout as col
 from reference_engine.planar.convex_pieces import BOWL, CONCAVE_ARC, DISC, HALF_PLANE, ROUNDED
-from reference_engine.planar.features import OVER_END, height, note
+from reference_engine.planar.features import (
+    EDGE_OF_I,
+    EDGE_OF_J,
+    NO_LINE,
+    OVER_END,
+    TANGENT_LINE,
+    arc_margin,
+    cone_margin,
+    height,
+    is_arc,
+    is_left_out,
+    line,
+    lines,
+    note,
+    radius_of,
+    relative_pose,
+    separation,
+)
 from reference_engine.planar.layout import copy_contact
-from reference_engine.planar.narrow_phase_arcs import PENETRATING, convex_rounded, in_concave_arc
 from reference_engine.planar.rows import measure
+
+PENETRATING = np.int64(-1)
+BEHIND = 1e-9  # m, by which a feature is not the nearest
+RADIUS_TOLERANCE = 1e-9  # of a radius: a smaller difference of radii is none
+AT_EVENTS = 1e-9  # m, with no wider reach contacts are looked for at events; with a wider one to close their gaps
+TIE = 1e-14  # m, times 1 + the size of i: an edge carries the contact rather than an arc that it goes over into
 
 
 @kernel
@@ -34,10 +60,7 @@ def best_edge(model, y, i, j):
 
 @kernel
 def polygons(model, y, i, j, cutoff, contacts, n):
-    """The edge that best separates the bodies carries the contact. If its corner is past its end (sides that are all
-
-    but flush), it is the best edge of the other body that does.
-    """
+    """On the edge that best separates them; if its corner is past its end (all but flush), on the other's best edge."""
     apart_j, edge_j = best_edge(model, y, i, j)
     apart_i, edge_i = best_edge(model, y, j, i)
     if max(apart_i, apart_j) > cutoff:
@@ -48,42 +71,11 @@ def polygons(model, y, i, j, cutoff, contacts, n):
     for turn in range(2):
         if (apart_j >= apart_i) == (turn == 0):
             if apart_j >= -cutoff:
-                found = on_edge(model, y, i, j, edge_j, cutoff, contacts, n)
+                found = on_straight(model, y, i, j, edge_j, cutoff, 0.5 * OVER_END, contacts, n)
         elif apart_i >= -cutoff:
-            found = on_edge(model, y, j, i, edge_i, cutoff, contacts, n)
+            found = on_straight(model, y, j, i, edge_i, cutoff, 0.5 * OVER_END, contacts, n)
         if found > n:
             return found
-    return n
-
-
-@kernel
-def on_edge(model, y, i, j, edge, cutoff, contacts, n):
-    """The corners of i on this edge of j, and where a face of i lies flush on it, the edge's ends on that face."""
-    start, flush = n, np.int64(-1)
-    for corner in range(model.first[i], model.first[i + 1]):
-        gap, along = height(model, y, i, corner, j, edge)
-        following = corner + 1 if corner + 1 < model.first[i + 1] else model.first[i]
-        after, _ = height(model, y, i, following, j, edge)
-        if gap <= cutoff:
-            if after <= cutoff:
-                flush = np.int64(corner)
-            if -0.5 * OVER_END <= along <= model.lengths[edge] + 0.5 * OVER_END:
-                n = note(model, contacts, n, i, j, np.int64(corner), edge, col.LINE)
-    if flush < 0:
-        return n
-    last = edge + 1 if edge + 1 < model.first[j + 1] else model.first[j]
-    for turn in range(2):
-        corner = edge if turn == 0 else last
-        _, along = height(model, y, j, corner, i, flush)
-        if not 0.0 < along < model.lengths[flush]:
-            continue
-        beside = False  # the same place as a corner that is already on the edge
-        for k in range(start, min(n, contacts.id.shape[0])):
-            _, other = height(model, y, i, contacts.id[k, col.P], j, edge)
-            here = 0.0 if turn == 0 else model.lengths[edge]
-            beside = beside or abs(other - here) <= 1e-9
-        if not beside:
-            n = note(model, contacts, n, j, i, np.int64(corner), flush, col.LINE)
     return n
 
 
@@ -141,11 +133,168 @@ def on_half_plane(model, y, i, j, cutoff, contacts, n):
 
 
 @kernel
-def contacts_of_pair(model, y, i, j, cutoff, contacts, n):
-    """Places of one pair with |gap| <= reach; PENETRATING if it is deeper. Discs are i, concave arcs and half-planes
+def slack_of(cutoff):
+    """How far from the end of a feature a contact may be [m]: where its gap is open yet, the body is to tilt a
 
-    j.
+    little.
     """
+    return 0.5 * OVER_END if cutoff <= AT_EVENTS else 0.1 * cutoff
+
+
+@kernel
+def margin_of(model, feature, x, y, span):
+    """How far inside the ends of a corner or arc the direction (x, y) lies, body axes [m]."""
+    if is_arc(model, feature):
+        return arc_margin(model, feature, x, y)
+    return cone_margin(model, feature, x, y, span)
+
+
+@kernel
+def convex_rounded(model, y, i, j, cutoff, contacts, n):
+    """Places of convex pieces, j perhaps a half-plane; PENETRATING if they overlap by more than reach."""
+    a, b = 3 * model.row[i], 3 * model.row[j]
+    tx, ty, c, s = relative_pose(y[a], y[a + 1], y[a + 2], y[b], y[b + 1], y[b + 2])
+    tie, slack = TIE * (1.0 + model.radius[i]), slack_of(cutoff)
+    of_j = of_i = of_both = most = -np.inf
+    edge_j = edge_i = p_both = q_both = np.int64(-1)
+    for k in range(lines(model, i, j)):
+        which, p, q, mx, my = line(model, i, j, tx, ty, c, s, k)
+        if which == NO_LINE:
+            continue
+        apart = separation(model, i, j, tx, ty, c, s, mx, my)
+        most = max(most, apart)
+        if which == EDGE_OF_J and apart > of_j:
+            of_j, edge_j = apart, q
+        elif which == EDGE_OF_I and apart > of_i:
+            of_i, edge_i = apart, p
+        elif which == TANGENT_LINE and apart - tie > of_both:
+            px, py = model.vertices[p, 0], model.vertices[p, 1]
+            mp = mx * (tx + c * px - s * py) + my * (ty + s * px + c * py)
+            span = mp - mx * model.vertices[q, 0] - my * model.vertices[q, 1]
+            own = span - radius_of(model, i, p) - radius_of(model, j, q)
+            if own > apart + BEHIND:  # another feature in line with these is nearer
+                continue
+            ux, uy = -c * mx - s * my, s * mx - c * my  # out of i, axes of i
+            if is_left_out(model, j, q, mx, my) or is_left_out(model, i, p, ux, uy):
+                continue
+            if min(margin_of(model, q, mx, my, span), margin_of(model, p, ux, uy, span)) < -slack:
+                continue
+            of_both, p_both, q_both = apart - tie, p, q
+    if most > cutoff:
+        return n
+    if most < -cutoff:
+        return PENETRATING
+    for _ in range(3):
+        found, best = n, max(of_j, of_i, of_both)
+        if best < -cutoff - tie:
+            break
+        if of_j == best:
+            found, of_j = on_straight(model, y, i, j, edge_j, cutoff, slack, contacts, n), -np.inf
+        elif of_i == best:
+            found, of_i = on_straight(model, y, j, i, edge_i, cutoff, slack, contacts, n), -np.inf
+        elif is_arc(model, p_both):
+            return note(model, contacts, n, i, j, p_both, q_both, col.ROUND)
+        else:
+            return note(model, contacts, n, j, i, q_both, p_both, col.ROUND)
+        if found > n:
+            return found
+    return n
+
+
+@kernel
+def on_straight(model, y, i, j, edge, cutoff, slack, contacts, n):
+    """Corners and arcs of i on this straight edge of j; where an edge of i lies flush on it, its own ends on that."""
+    start, flush, a, b = n, np.int64(-1), 3 * model.row[i], 3 * model.row[j]
+    _, _, c, s = relative_pose(y[a], y[a + 1], y[a + 2], y[b], y[b + 1], y[b + 2])
+    nx, ny = model.normals[edge, 0], model.normals[edge, 1]
+    mx, my = -c * nx - s * ny, s * nx - c * ny  # out of i, axes of i
+    least, most = -slack, model.lengths[edge] + slack
+    if model.kind[j] == HALF_PLANE:
+        least = -np.inf
+    for corner in range(model.first[i], model.first[i + 1]):
+        gap, along = height(model, y, i, corner, j, edge)
+        if gap > cutoff:
+            continue
+        following = corner + 1 if corner + 1 < model.first[i + 1] else model.first[i]
+        after, _ = height(model, y, i, following, j, edge)
+        if after <= cutoff and model.straight[corner] == 1:
+            flush = np.int64(corner)
+        inside = model.smooth[corner] == 0 and cone_margin(model, corner, mx, my, 0.0) >= -slack
+        if inside and least <= along <= most:
+            n = note(model, contacts, n, i, j, np.int64(corner), edge, col.LINE)
+    for m in range(model.arc_first[i], model.arc_first[i + 1]):
+        gap, along = height(model, y, i, m, j, edge)
+        if gap - model.lengths[m] <= cutoff and least <= along <= most and arc_margin(model, m, mx, my) >= -slack:
+            n = note(model, contacts, n, i, j, np.int64(m), edge, col.LINE)
+    if flush < 0 or model.kind[j] == HALF_PLANE:
+        return n
+    last = edge + 1 if edge + 1 < model.first[j + 1] else model.first[j]
+    for turn in range(2):
+        end = edge if turn == 0 else last
+        _, along = height(model, y, j, end, i, flush)
+        if not 0.0 < along < model.lengths[flush]:
+            continue
+        beside = False  # the same place as a corner that is already on the edge
+        for k in range(start, min(n, contacts.id.shape[0])):
+            _, other = height(model, y, i, contacts.id[k, col.P], j, edge)
+            beside = beside or abs(other - (0.0 if turn == 0 else model.lengths[edge])) <= 1e-9
+        if not beside:
+            feature = model.arcs[end, turn] if model.smooth[end] == 1 and model.arcs[end, turn] >= 0 else end
+            n = note(model, contacts, n, j, i, np.int64(feature), flush, col.LINE)
+    return n
+
+
+@kernel
+def in_concave_arc(model, y, i, j, cutoff, contacts, n):
+    """Corners and arcs of i inside the circle of a bowl or concave arc j."""
+    a, b, arc = 3 * model.row[i], 3 * model.row[j], model.arc_first[j]
+    tx, ty, c, s = relative_pose(y[a], y[a + 1], y[a + 2], y[b], y[b + 1], y[b + 2])
+    tx, ty, slack = tx - model.vertices[arc, 0], ty - model.vertices[arc, 1], slack_of(cutoff)
+    feature_j = col.CENTRE if model.kind[j] == BOWL else arc
+    corners = model.first[i + 1] - model.first[i]
+    for k in range(corners + model.arc_first[i + 1] - model.arc_first[i]):
+        p = model.first[i] + k if k < corners else model.arc_first[i] + k - corners
+        own = model.lengths[p] if k >= corners else 0.0
+        if own >= model.lengths[arc] * (1.0 - RADIUS_TOLERANCE) and model.kind[j] != BOWL:
+            continue
+        x = tx + c * model.vertices[p, 0] - s * model.vertices[p, 1]
+        z = ty + s * model.vertices[p, 0] + c * model.vertices[p, 1]
+        distance = np.sqrt(x * x + z * z)
+        gap = model.lengths[arc] - own - distance
+        if gap > cutoff or distance == 0.0 or arc_margin(model, arc, x, z) < -slack:
+            continue
+        mx, my = (c * x + s * z) / distance, (c * z - s * x) / distance  # out of i, axes of i
+        if k >= corners and arc_margin(model, p, mx, my) < -slack:
+            continue
+        if gap < -cutoff:
+            if model.kind[j] == BOWL or is_behind(model, j, arc, x, z, distance):
+                return PENETRATING
+            continue
+        if k >= corners or (model.smooth[p] == 0 and cone_margin(model, p, mx, my, 0.0) >= -slack):
+            n = note(model, contacts, n, i, j, np.int64(p), np.int64(feature_j), col.ROUND)
+    return n
+
+
+@kernel
+def is_behind(model, j, arc, x, y, distance):
+    """Is a point in the body of concave arc j, between its arc and the chain behind that? From the arc's centre."""
+    radius = model.lengths[arc]
+    if distance <= radius:
+        return False
+    for k in range(model.first[j], model.first[j + 1] - 1):
+        ux, uy = model.vertices[k, 0] - model.vertices[arc, 0], model.vertices[k, 1] - model.vertices[arc, 1]
+        vx, vy = (
+            model.vertices[k + 1, 0] - model.vertices[arc, 0],
+            model.vertices[k + 1, 1] - model.vertices[arc, 1],
+        )
+        if ux * y - uy * x <= 0.0 and x * vy - y * vx <= 0.0:  # the chain goes clockwise
+            return (vx - ux) * (y - uy) - (vy - uy) * (x - ux) < 0.0
+    return False
+
+
+@kernel
+def contacts_of_pair(model, y, i, j, cutoff, contacts, n):
+    """Of one pair, |gap| <= cutoff; PENETRATING if it is deeper. Discs are i, concave arcs and half-planes are j."""
     if model.kind[j] in (BOWL, CONCAVE_ARC):
         return in_concave_arc(model, y, i, j, cutoff, contacts, n)
     if model.kind[i] == ROUNDED or model.kind[j] == ROUNDED:

@@ -16,6 +16,7 @@ from reference_engine.contact_problems.friction_modes import FULL_MINUS, FULL_PL
 from reference_engine.elementary_kernels import cosine_and_sine
 from reference_engine.planar import layout as col
 from reference_engine.planar.islands import divide
+from reference_engine.planar.layout import arm_of
 from reference_engine.planar_model.external import accelerate
 
 NORMAL, TANGENT = np.int64(0), np.int64(1)  # rows of a contact
@@ -44,11 +45,9 @@ def measure(model, y, contacts, k, G):
     r1, r2 = contacts.value[k, col.R1], contacts.value[k, col.R2]
     if p >= 0:
         ci, si = cosine_and_sine(y[3 * i + 2])
-        u1x = ci * model.vertices[p, 0] - si * model.vertices[p, 1]
-        u1y = si * model.vertices[p, 0] + ci * model.vertices[p, 1]
+        u1x, u1y = arm_of(model, p, ci, si)
     if q >= 0:
-        u2x = cj * model.vertices[q, 0] - sj * model.vertices[q, 1]
-        u2y = sj * model.vertices[q, 0] + cj * model.vertices[q, 1]
+        u2x, u2y = arm_of(model, q, cj, sj)
     dx, dy = xi + u1x - xj, yi + u1y - yj  # c1 from the centre of j
     along, along_previous = 0.0, 0.0
     if kind == col.ROUND:

@@ -14,7 +14,7 @@ from reference_engine.planar import layout as col
 from reference_engine.planar.layout import LoopState, number_of
 from reference_engine.planar.model import model_in_numbers
 from reference_engine.planar.step import SHORTEST
-from reference_engine.planar.workspace import WORKSPACES, Arrays, new_workspace
+from reference_engine.planar.workspace import WORKSPACES, Arrays
 from reference_engine.planar_model.external import forces_in_numbers
 from reference_engine.planar_model.world import World
 
@@ -82,7 +82,7 @@ class Run:
     def grow(self, capacity: int, block: int) -> None:
         """For so many contacts, and islands of so many rows."""
         old = self.arrays
-        self.cached = self.cached.with_workspace(*new_workspace(self.size, capacity, block))
+        self.cached = self.cached.grown(self.size, capacity, block)
         for name in LoopState.__dataclass_fields__:
             getattr(self.arrays.loop, name)[...] = getattr(old.loop, name)
         first = slice(old.loop.counters[col.ACTIVE])

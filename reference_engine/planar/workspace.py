@@ -1,13 +1,10 @@
-"""Arrays for a run: what the kernels write on, prepared once and used again by later runs of worlds of the same
-
-size.
-"""
+"""Arrays for a run: what the kernels write on, used again by later runs of worlds of the same size."""
 
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,19 +38,13 @@ class Workspace(Structure):
 
 
 @dataclass(frozen=True, eq=False)
-class Arrays(Structure):
-    """Of a run: all that the loop is called with, as one argument, and the fields of its workspace once more."""
+class Arrays(Workspace):
+    """All that the loop is called with, as one argument."""
 
     model: Model
     forces: Forces
     rule: Rule
     log: Log
-    loop: LoopState
-    active: Contacts
-    found: Contacts
-    following: Contacts
-    event: EventWork
-    work: Work
 
 
 class Size(NamedTuple):
@@ -81,25 +72,17 @@ class Size(NamedTuple):
 
 
 class Cached(NamedTuple):
-    given: tuple[PackedStruct, PackedStruct, PackedStruct]  # model, forces, rule
-    workspace: Workspace
-    block: Array  # all arrays of the workspace
-    log: Log
     arrays: Arrays
+    given: tuple[PackedStruct, PackedStruct, PackedStruct]  # model, forces, rule
+    block: Array  # all arrays of the workspace
 
     def with_log(self, log: Log) -> "Cached":
-        return together(self.given, self.workspace, self.block, log)
+        return self._replace(arrays=replace(self.arrays, log=log))
 
-    def with_workspace(self, workspace: Workspace, block: Array) -> "Cached":
-        return together(self.given, workspace, block, self.log)
-
-
-def together(
-    given: tuple[PackedStruct, PackedStruct, PackedStruct], workspace: Workspace, block: Array, log: Log
-) -> Cached:
-    model, forces, rule = (packed.structure for packed in given)
-    arrays = {name: getattr(workspace, name) for name in Workspace.__dataclass_fields__}
-    return Cached(given, workspace, block, log, Arrays(model=model, forces=forces, rule=rule, log=log, **arrays))
+    def grown(self, size: Size, capacity: int, block: int) -> "Cached":
+        """With space for so many contacts, and islands of so many rows; all of it zero."""
+        fields, numbers = new_workspace(size, capacity, block)
+        return self._replace(arrays=replace(self.arrays, **fields), block=numbers)
 
 
 class Workspaces:
@@ -110,25 +93,25 @@ class Workspaces:
         self.lock = threading.Lock()
 
     def take(self, model: Lists, forces: Lists, rule: Lists, samples: int) -> tuple[Size, Cached]:
-        """Sheets with these numbers, a room in which all is zero, and a log for so many samples at first."""
-        size, given = Size(tuple(map(len, model)), tuple(map(len, forces))), (model, forces, rule)
+        """With these numbers, a workspace in which all is zero, and a log for so many samples at first."""
+        size = Size(tuple(map(len, model)), tuple(map(len, forces)))
         with self.lock:
             cached = self.free.pop(size, None)
         if cached is None:
-            packed_structs = PackedStruct(Model, model), PackedStruct(Forces, forces), PackedStruct(Rule, rule)
+            given = PackedStruct(Model, model), PackedStruct(Forces, forces), PackedStruct(Rule, rule)
             workspace, block = new_workspace(size, size.contacts, min(2 * size.contacts, FIRST_BLOCK))
-            return size, together(packed_structs, workspace, block, new_log(size, samples))
-        for packed, numbers in zip(cached.given, given):
+            model_, forces_, rule_ = (packed.structure for packed in given)
+            arrays = Arrays(**workspace, model=model_, forces=forces_, rule=rule_, log=new_log(size, samples))
+            return size, Cached(arrays, given, block)
+        for packed, numbers in zip(cached.given, (model, forces, rule)):
             packed.write(numbers)
         cached.block.fill(0.0)
-        return size, cached if len(cached.log.time) >= samples else cached.with_log(new_log(size, samples))
+        return size, cached if len(cached.arrays.log.time) >= samples else cached.with_log(new_log(size, samples))
 
     def give_back(self, size: Size, cached: Cached) -> None:
-        """What comes out of a run must have been copied by now. A room that has grown is not kept, a log is."""
-        if (
-            len(cached.workspace.active.id) > size.contacts
-            or max(cached.block.size, cached.log.state.size) > MOST_CACHED
-        ):
+        """What comes out of a run must have been copied by now. A workspace that has grown is not kept, a log is."""
+        arrays = cached.arrays
+        if len(arrays.active.id) > size.contacts or max(cached.block.size, arrays.log.state.size) > MOST_CACHED:
             return
         with self.lock:
             self.free[size] = cached
@@ -139,18 +122,20 @@ class Workspaces:
 WORKSPACES = Workspaces()
 
 
-def new_workspace(size: Size, capacity: int, block: int) -> tuple[Workspace, Array]:
-    """For so many contacts, and islands of so many rows; with all its arrays as one."""
+def new_workspace(size: Size, capacity: int, block: int) -> tuple[dict[str, Any], Array]:
+    """The fields of a Workspace for so many contacts, and islands of so many rows; with all its arrays as one."""
     sizes = sizes_of(size.bodies + 1, size.pairs, size.connectors, capacity, block)
     own = block // 2
-    answer, workspace, lemke_work = new_friction_work(own)
+    answer, scratch, lemke_work = new_friction_work(own)
     problem = FrictionProblem(
         A=np.zeros((2 * own, 2 * own)), b=np.zeros(2 * own), kind=np.zeros(own, np.int64), friction=np.zeros(own),
         static_friction=np.zeros(own), base=np.zeros(own),
     )  # fmt: skip
-    event = zeros(EventWork, sizes, problem=problem, answer=answer, workspace=workspace, lemke_work=lemke_work)
+    event = zeros(EventWork, sizes, problem=problem, answer=answer, workspace=scratch, lemke_work=lemke_work)
     active, found, following = (zeros(Contacts, sizes) for _ in range(3))
-    return in_one_block(Workspace(zeros(LoopState, sizes), active, found, following, event, zeros(Work, sizes)))
+    loop, work = zeros(LoopState, sizes), zeros(Work, sizes)
+    workspace, numbers = in_one_block(Workspace(loop, active, found, following, event, work))
+    return {name: getattr(workspace, name) for name in Workspace.__dataclass_fields__}, numbers
 
 
 def sizes_of(rows: int, pairs: int, connectors: int, contacts: int, block: int) -> dict[str, int]:

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.compiler.structure import PackedStruct, Structure, of_shape
 from reference_engine.elementary_kernels import angle_of
-from reference_engine.planar_model.forces import Attraction, ConstantForce, Force, Spring, Thruster
+from reference_engine.planar_model.forces import Attraction, ConstantForce, Spring, Thruster
 from reference_engine.planar_model.functions import Functions, call_function
-from reference_engine.planar_model.shape import centre_of_mass
 from reference_engine.planar_model.world import World
 from reference_engine.trigonometry import sine_and_cosine
 
@@ -68,79 +67,46 @@ def pack_forces(world: World, *, background: bool = False) -> tuple[Forces, Func
 
 def forces_in_numbers(world: World, *, background: bool) -> tuple[tuple[list[Any], ...], Functions]:
     """The same as lists, one for each field of Forces."""
-    gx, gy = world.gravity
     mass: list[float] = []
     weight: list[float] = []
-    free: list[int] = []
-    for i, body in enumerate(world.bodies):
-        if body.fixed:
-            mass += FIXED
-            weight += NOTHING
-        else:
-            m = body.mass
-            mass += (m, m, body.inertia or math.inf)
-            weight += (m * gx / m, m * gy / m, 0.0)  # the bits of a force over its mass
-            free.append(i)
+    for body in world.bodies:
+        m = body.mass
+        mass += FIXED if body.fixed else (m, m, body.inertia or math.inf)
+        weight += (
+            NOTHING if body.fixed else (*(m * g / m for g in world.gravity), 0.0)
+        )  # the bits of a force over its mass
     if background:
         mass += FIXED
         weight += NOTHING
     ids: list[int] = []
     rows: list[float] = []
     knots: list[float] = []
-    bands: list[int] = []
-    count = 0
-    for force in world.forces:
-        if not isinstance(force, Attraction | ConstantForce | Spring | Thruster):
-            continue
-        corners, first = profile_of(force), len(knots) // 2
+    given = [force for force in world.forces if not callable(force)]
+    for force in given:
+        profile = force.profile if isinstance(force, Thruster) and len(force.profile) > 1 else ()
         kind, bodies, row = packed(force, world)
-        ids += (kind, *bodies, first, first + len(corners))
+        ids += (kind, *bodies, len(knots) // 2, len(knots) // 2 + len(profile))
         rows += row
-        for corner in corners:
+        for corner in profile:
             knots += corner
-        if kind == BAND:
-            bands.append(count)
-        count += 1
+    bands = [k for k, force in enumerate(given) if isinstance(force, Spring) and force.pulls_only]
+    free = [i for i, body in enumerate(world.bodies) if not body.fixed]
     functions = Functions(world, mass)
     drag = [-world.damping, -world.damping, -world.rotational_damping]
-    return (
-        mass,
-        weight,
-        drag,
-        [world.quadratic_damping],
-        ids,
-        rows,
-        knots,
-        bands,
-        free,
-        [functions.address],
-    ), functions
-
-
-def profile_of(force: Force) -> list[tuple[float, float]]:
-    """Empty where the factor is the same at all times; `packed` has multiplied by it then."""
-    profile = force.profile if isinstance(force, Thruster) else ()
-    return list(profile) if len(profile) > 1 else []
+    air = [world.quadratic_damping]
+    return (mass, weight, drag, air, ids, rows, knots, bands, free, [functions.address]), functions
 
 
 def packed(
     force: Attraction | ConstantForce | Spring | Thruster, world: World
 ) -> tuple[int, tuple[int, int], tuple[float, ...]]:
-    """Kind, bodies and row of one force; points become arms from the centre of mass."""
-
-    def arm(body: int, point: tuple[float, float]) -> tuple[float, float]:
-        cx, cy = centre_of_mass(world.bodies[body].shape) if body >= 0 else (0.0, 0.0)
-        return point[0] - cx, point[1] - cy
-
+    """Kind, bodies and row of one force; points become arms. A profile of one corner has been multiplied with."""
     if isinstance(force, Attraction):
         return ATTRACTION, (-1, -1), (0.0, 0.0, 0.0, 0.0, 0.0, force.strength, 0.0, 0.0, 0.0)
     if isinstance(force, Spring):
-        kind = BAND if force.pulls_only else SPRING
-        constants = force.length, force.stiffness, force.damping
-        return kind, (force.first, force.second), (
-            *arm(force.first, force.first_point), *arm(force.second, force.second_point), *constants,
-            *force.first_velocity,
-        )  # fmt: skip
+        arms = *world.arm(force.first, force.first_point), *world.arm(force.second, force.second_point)
+        row = (*arms, force.length, force.stiffness, force.damping, *force.first_velocity)
+        return BAND if force.pulls_only else SPRING, (force.first, force.second), row
     (fx, fy), torque, turns, rate = force.force, 0.0, True, 0.0
     if isinstance(force, ConstantForce):
         torque, turns = force.torque, force.turns
@@ -149,7 +115,7 @@ def packed(
         if len(force.profile) == 1:
             fx, fy = fx * force.profile[0][1], fy * force.profile[0][1]
     kind = TURNING_FORCE if turns else FIXED_FORCE
-    return kind, (force.body, -1), (*arm(force.body, force.point), 0.0, 0.0, fx, fy, torque, rate, 0.0)
+    return kind, (force.body, -1), (*world.arm(force.body, force.point), 0.0, 0.0, fx, fy, torque, rate, 0.0)
 
 
 @entry

@@ -17,6 +17,7 @@ from reference_engine.planar_model.shape import (
     Outline,
     Polygon,
     Shape,
+    centre_of_mass,
     check_shape,
     uniform_inertia,
 )
@@ -122,6 +123,11 @@ class World:
             if (static < self.pair_friction).any():
                 raise WorldError("static_friction: what sticks must hold at least as well as what slides (friction)")
         object.__setattr__(self, "pair_static_friction", static)
+
+    def arm(self, body: int, point: tuple[float, float]) -> tuple[float, float]:
+        """From the centre of mass of a body to a point in its frame [m]; the background's is the origin."""
+        x, y = centre_of_mass(self.bodies[body].shape) if body >= 0 else (0.0, 0.0)
+        return point[0] - x, point[1] - y
 
     def body_name(self, index: int) -> str:
         return self.bodies[index].name or f"bodies[{index}]"

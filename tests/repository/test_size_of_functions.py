@@ -105,7 +105,7 @@ EXCEPTIONS: dict[str, dict[str, list[str]]] = {
             "reference_engine/planar/advancement.py:first_closing",
         ],
         "corners, edges and arcs against each other, case by case": [
-            "reference_engine/planar/narrow_phase_arcs.py:convex_rounded",
+            "reference_engine/planar/narrow_phase.py:convex_rounded",
         ],
         "each kind of joint as the engines have it": [
             "validation/engines/shared/joint_tree.py:joint_forest",

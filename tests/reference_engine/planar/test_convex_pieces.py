@@ -7,9 +7,9 @@ import pytest
 
 from reference_engine import Body, Disc, Edge, Outline, World, WorldError, wall
 from reference_engine.planar.convex_pieces import CONCAVE_ARC, DISC, POLYGON, ROUNDED, pieces_of_outline
-from reference_engine.planar.model import pack_model
 from tests.reference_engine.planar.arcs import half_disc, lens, loaded_disc, stadium, trough
 from tests.reference_engine.planar.scenes import ground
+from tests.reference_engine.planar.worlds import pack_model
 
 
 def area(points: np.ndarray) -> float:

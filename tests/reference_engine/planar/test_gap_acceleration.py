@@ -3,6 +3,7 @@
 The kernels run as plain Python: they have no entry from it.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -35,9 +36,9 @@ from reference_engine.planar.layout import (
     Q,
     Work,
 )
-from reference_engine.planar.model import pack_model
 from reference_engine.planar.workspace import sizes_of
 from tests.effort import tries
+from tests.reference_engine.planar.worlds import pack_model
 
 measure, relative_acceleration, interaction, row_of = (
     getattr(kernel, "py_func", kernel)
@@ -46,6 +47,13 @@ measure, relative_acceleration, interaction, row_of = (
 NORMAL = rows.NORMAL
 BOX, WIDE, BALL, LARGE = box(1.0, 0.6), box(2.0, 1.0), Disc(0.4), Disc(0.7)
 numbers = st.floats(-2.0, 2.0)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _plain() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows, "arm_of", getattr(rows.arm_of, "py_func", rows.arm_of))
+        yield
 
 
 class Meeting(NamedTuple):

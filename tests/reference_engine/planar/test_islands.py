@@ -7,10 +7,9 @@ from reference_engine import Body, Disc, Settings, World, box, simulate
 from reference_engine.compiler.structure import zeros
 from reference_engine.planar import islands
 from reference_engine.planar.layout import BODY_I, BODY_J, Contacts, Work
-from reference_engine.planar.model import pack_model
 from reference_engine.planar.run import Run
 from reference_engine.planar.workspace import FIRST_BLOCK, sizes_of
-from tests.reference_engine.planar.worlds import GRAVITY, face_forces, ground, stack
+from tests.reference_engine.planar.worlds import GRAVITY, face_forces, ground, pack_model, stack
 
 
 @pytest.fixture

@@ -21,7 +21,6 @@ from reference_engine.planar import (
     impact,
     log,
     narrow_phase,
-    narrow_phase_arcs,
     projection,
     release,
     resolve,
@@ -32,8 +31,8 @@ from tests.reference_engine.planar.worlds import dropped, ground, heap
 
 ROOT = Path(__file__).parents[3]
 KERNELS = (
-    active_set, advancement, approach, event_loop, features, impact, log, narrow_phase, narrow_phase_arcs,
-    projection, release, resolve, rows, step,
+    active_set, advancement, approach, event_loop, features, impact, log, narrow_phase, projection,
+    release, resolve, rows, step,
 )  # fmt: skip
 
 

@@ -5,8 +5,15 @@ import math
 import numpy as np
 
 from reference_engine import Body, Disc, HalfPlane, Motion, World, box
+from reference_engine.compiler.structure import PackedStruct
+from reference_engine.planar.layout import Model
+from reference_engine.planar.model import model_in_numbers
 
 GRAVITY = 9.81
+
+
+def pack_model(world: World) -> Model:
+    return PackedStruct(Model, model_in_numbers(world)).structure
 
 
 def ground(name: str = "ground") -> Body:
