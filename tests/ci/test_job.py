@@ -202,6 +202,7 @@ def test_a_pull_request_is_compared_with_what_was_accepted_at_its_merge_base(pro
     assert project.comment[0].startswith("**Upright: 1 unchanged**")
 
 
+@pytest.mark.slow
 def test_what_is_accepted_later_only_is_no_baseline_and_the_job_says_so(project: Project) -> None:
     begin = project.git("rev-parse", "HEAD")
     project.commit(20)
@@ -217,6 +218,7 @@ def test_what_is_accepted_later_only_is_no_baseline_and_the_job_says_so(project:
     assert "Next: rebase, or merge main" in project.comment[2]
 
 
+@pytest.mark.slow
 def test_what_was_accepted_with_edits_that_are_not_committed_is_no_baseline_and_both_say_so(project: Project) -> None:
     solver = project.folder / "solver.py"
     solver.write_text(solver.read_text() + "# an edit\n")

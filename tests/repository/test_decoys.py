@@ -33,6 +33,7 @@ def upright(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.skipif(not COMMAND.exists(), reason="the command is not installed beside this Python")
+@pytest.mark.slow
 def test_everything_runs_in_a_folder_of_decoys(decoy_folder: Path) -> None:
     done = upright(
         decoy_folder, "run", "bouncing-ball", "--engine", "reference", "--engine", "my_engine.Mine", "--json"

@@ -66,6 +66,7 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_toy_engine_that_sinks_fails_with_our_words_and_the_mended_one_passes(project: Project) -> None:
     """0.1 m/s is 2 m in the 20 s of the scene; physics, and a generous tolerance, allow 0.1 m."""
     project.sinks(0.1)

@@ -74,6 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.slow
 def test_what_run_accept_and_check_propose_is_about_the_very_cases(folder: Path) -> None:
     words = "'old ones/my scene.json' 'new ones/my scene.json' stack:n=3 --engine pymunk@default --dt 1/120 --as mine"
     ran = sh(f"upright run {words} --db '{DATABASE}'", folder)

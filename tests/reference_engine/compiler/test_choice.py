@@ -15,7 +15,7 @@ import pytest
 import reference_engine
 from reference_engine.compiler import chosen_compiler
 from reference_engine.compiler.kernels import entry, kernel, name_of
-from tests.effort import tries
+from tests.effort import few, tries
 from validation.running.kernel_cache import CacheError, kernel_folder
 
 ROOT = Path(__file__).parents[3]
@@ -82,8 +82,7 @@ def test_a_kernel_names_the_entry_that_calls_it():
         second_moment(np.ones(3), 1)
 
 
-@pytest.mark.parametrize("compiler", ["upright", "numba"])
-@pytest.mark.parametrize("k", [3, -4])
+@pytest.mark.parametrize(("compiler", "k"), few(2, [("upright", 3), ("numba", -4), ("upright", -4), ("numba", 3)]))
 def test_an_index_out_of_bounds_is_an_error_where_numba_is_told_to_check(k, compiler, tmp_path):
     done = python(MOMENT.format(k=k), tmp_path, UPRIGHT_COMPILER=compiler, NUMBA_BOUNDSCHECK="1")
     assert done.returncode == 1

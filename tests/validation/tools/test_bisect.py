@@ -115,6 +115,7 @@ def test_only_what_the_bad_commit_has_is_bad() -> None:
     assert answer_of(verdict("regressed", "depth"), verdict("broken")) == "good"
 
 
+@pytest.mark.slow
 def test_an_engine_that_sinks_since_a_commit_is_found_past_those_that_do_not_build(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
