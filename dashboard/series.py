@@ -21,7 +21,6 @@ from validation.records.stored import Point
 from validation.report.effect import band_of
 from validation.report.sentences import describe_turn
 from validation.store import Baseline, StoredRun
-from validation.store.trends import stored_trend
 
 LOOKED_BACK = 400  # runs
 
@@ -55,7 +54,7 @@ def turns_of(result: Result, metric: str, run: StoredRun) -> list[tuple[int, Tur
     if measured is None:
         return []
     baseline = next(reversed(_accepted(result, run)), None)
-    found = stored_trend(reading.store(), run, result.case, measured, baseline)
+    found = reading.store().trend(run, result.case, measured, baseline)
     return [(found.points[turn.shift.start].run, turn) for turn in found.turns]
 
 

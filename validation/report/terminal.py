@@ -19,7 +19,6 @@ from validation.report.sentences import describe_defect, describe_time, describe
 from validation.report.table import one_line, render_table, render_verdicts
 from validation.running.session import Session
 from validation.store import Store
-from validation.store.trends import stored_trend
 
 MOST_NAMES = 3
 MOST_STANDING = 3
@@ -131,7 +130,7 @@ def history_lines(store: Store, result: Result, metrics: Collection[str]) -> lis
     for measured in result.measurements:
         if measured.metric not in metrics:
             continue
-        found = stored_trend(store, run, result.case, measured, baseline)
+        found = store.trend(run, result.case, measured, baseline)
         if found.course is None:
             continue
         level = quantity(found.course.level, found.unit)

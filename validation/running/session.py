@@ -38,7 +38,6 @@ from validation.running.runner import (
 from validation.running.selection import absent, arguments_of, scenario_in
 from validation.store import Baseline, Store
 from validation.store.stored_scenarios import stored_scenario
-from validation.store.trends import stored_trend
 
 SAVE_EVERY = 16  # results in one transaction, at most,
 SAVE_WITHIN = 0.5  # and s from one to the next, while results come
@@ -347,7 +346,7 @@ def changed_times(
     for result, verdict in zip(results, verdicts):
         for measured in (m for m in result.measurements if m.noise == "timing"):
             baseline = baselines.get(result.case.identity.key)
-            turns = stored_trend(store, stored, result.case, measured, baseline).fresh
+            turns = store.trend(stored, result.case, measured, baseline).fresh
             changed += [(verdict, turn) for turn in turns[-1:]]
     return changed
 

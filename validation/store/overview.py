@@ -2,70 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection
+from dataclasses import dataclass, field
 
-from sqlalchemy import Row, Select, func, select, text
+from sqlalchemy import func, select, text
 
-from validation.records.stored import Baseline, Point
+from validation.judging.trends import Trend, trend
+from validation.records import case as records
+from validation.records.measurement import Measurement
+from validation.records.stored import Baseline, Point, StoredRun
+from validation.review.lineage import main_branches
 from validation.store import judgements, ledger, models, runs
 from validation.store.connection import Database
 
-Case, Verdict = models.Case, models.Verdict
+Case, Run, Verdict = models.Case, models.Run, models.Verdict
 HISTORY = 1000  # values of a metric that are looked back on
-POINT = ("id", "run_id", "engine_label", "engine_version", "outcome", "trajectory_hash")
+POINT_OF_RUN = ("started", "commit", "branch", "machine")
+POINT_OF_CASE = ("engine_label", "engine_version", "outcome", "trajectory_hash")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class RunCounts:
     """A run in figures."""
 
-    outcomes: dict[str, int]  # by outcome; "" for what is not done
-    verdicts: dict[str, int]  # by word
-    wall_time: float  # s, of its simulations
-    peak_memory: float  # bytes, of the largest
+    outcomes: dict[str, int] = field(default_factory=dict)  # by outcome; "" for what is not done
+    verdicts: dict[str, int] = field(default_factory=dict)  # by word
+    wall_time: float = 0.0  # s, of its simulations
+    peak_memory: float = 0.0  # bytes, of the largest
 
 
 class Overview(Database):
     def run_counts(self, numbers: Collection[int]) -> dict[int, RunCounts]:
         """What became of the cases of these runs, counted, by run."""
+        outcomes = (
+            select(Case.run_id, Case.outcome, func.count(), func.sum(Case.wall_time), func.max(Case.peak_memory))
+            .where(Case.run_id.in_(numbers))
+            .group_by(Case.run_id, Case.outcome)
+        )
+        words = (
+            select(Case.run_id, Verdict.word, func.count())
+            .join(Verdict, Verdict.case_id == Case.id)
+            .where(Case.run_id.in_(numbers))
+            .group_by(Case.run_id, Verdict.word)
+        )
+        found = {number: RunCounts() for number in numbers}
         with self._reading() as connection:
-            found = {number: RunCounts(outcomes={}, verdicts={}, wall_time=0.0, peak_memory=0.0) for number in numbers}
-            outcomes = (
-                select(
-                    Case.run_id,
-                    Case.outcome,
-                    func.count().label("cases"),
-                    func.sum(Case.wall_time).label("wall"),
-                    func.max(Case.peak_memory).label("memory"),
-                )
-                .where(Case.run_id.in_(numbers))
-                .group_by(Case.run_id, Case.outcome)
-            )
-            for row in connection.execute(outcomes):
-                counts = found[row.run_id]
-                found[row.run_id] = RunCounts(
-                    outcomes=counts.outcomes | {row.outcome or "": row.cases},
-                    verdicts=counts.verdicts,
-                    wall_time=counts.wall_time + row.wall,
-                    peak_memory=max(counts.peak_memory, row.memory),
-                )
-            words = (
-                select(Case.run_id, Verdict.word, func.count().label("cases"))
-                .join(Verdict, Verdict.case_id == Case.id)
-                .where(Case.run_id.in_(numbers))
-                .group_by(Case.run_id, Verdict.word)
-            )
+            for run, outcome, count, wall_time, peak_memory in connection.execute(outcomes):
+                counts = found[run]
+                counts.outcomes[outcome or ""] = count
+                counts.wall_time += wall_time
+                counts.peak_memory = max(counts.peak_memory, peak_memory)
             for run, word, count in connection.execute(words):
                 found[run].verdicts[word] = count
-            return found
+        return found
 
     def branches(self) -> list[str]:
         """Those that have runs, the one with the newest run first."""
         with self._reading() as connection:
-            newest = func.max(models.Run.id)
-            query = select(models.Run.branch).group_by(models.Run.branch).order_by(newest.desc())
+            newest = func.max(Run.id)
+            query = select(Run.branch).group_by(Run.branch).order_by(newest.desc())
             return list(connection.execute(query).scalars())
 
     def baselines_numbered(self, numbers: Collection[int]) -> dict[int, Baseline]:
@@ -121,47 +116,39 @@ class Overview(Database):
         Only of an engine as typed, and of these branches, where those are given. With `up_to` those up to that run, and
         the first `later` ones behind it.
         """
-        with self._reading() as connection:
-            query = _history(identity_key, metric)
-            if engine_label is not None:
-                query = query.where(models.Case.engine_label == engine_label)
-            if branches is not None:
-                query = query.where(models.Run.branch.in_(branches))
-            newest_first = query.order_by(models.Case.id.desc()).limit(limit)
-            behind: Sequence[Row[Any]] = ()
-            if up_to is not None:
-                newest_first = newest_first.where(models.Case.run_id <= up_to)
-                following = query.where(models.Case.run_id > up_to).order_by(models.Case.id).limit(later)
-                behind = connection.execute(following).all() if later else ()
-            return [_point(row) for row in (*reversed(connection.execute(newest_first).all()), *behind)]
-
-
-def _history(identity_key: str, metric: str) -> Select[Any]:
-    return (
-        select(*(getattr(models.Case, name) for name in POINT))
-        .add_columns(models.Run.started, models.Run.commit, models.Run.branch, models.Run.machine)
-        .add_columns(models.Measurement.value, models.Measurement.unit)
-        .join(models.Run, models.Run.id == models.Case.run_id)
-        .outerjoin(
-            models.Measurement,
-            (models.Measurement.case_id == models.Case.id) & (models.Measurement.metric == metric),
+        value = models.Measurement
+        query = (
+            select(Case.id.label("case"), Run.id.label("run"), *(getattr(Run, name) for name in POINT_OF_RUN))
+            .add_columns(*(getattr(Case, name) for name in POINT_OF_CASE))
+            .add_columns(value.value, func.coalesce(value.unit, "").label("unit"))
+            .join(Run, Run.id == Case.run_id)
+            .outerjoin(value, (value.case_id == Case.id) & (value.metric == metric))
+            .where(Case.identity_key == identity_key, Case.outcome.is_not(None))
         )
-        .where(models.Case.identity_key == identity_key, models.Case.outcome.is_not(None))
-    )
+        if engine_label is not None:
+            query = query.where(Case.engine_label == engine_label)
+        if branches is not None:
+            query = query.where(Run.branch.in_(branches))
+        newest_first, behind = query.order_by(Case.id.desc()).limit(limit), None
+        if up_to is not None:
+            newest_first = newest_first.where(Case.run_id <= up_to)
+            behind = query.where(Case.run_id > up_to).order_by(Case.id).limit(later)
+        with self._reading() as connection:
+            rows = list(connection.execute(newest_first))[::-1]
+            if behind is not None and later:
+                rows += connection.execute(behind)
+        return [Point(**row._asdict()) for row in rows]
 
-
-def _point(row: Row[Any]) -> Point:
-    return Point(
-        run=row.run_id,
-        case=row.id,
-        started=row.started,
-        commit=row.commit,
-        branch=row.branch,
-        machine=row.machine,
-        engine_label=row.engine_label,
-        engine_version=row.engine_version,
-        outcome=row.outcome,
-        value=row.value,
-        unit=row.unit or "",
-        trajectory_hash=row.trajectory_hash,
-    )
+    def trend(self, run: StoredRun, case: records.Case, now: Measurement, baseline: Baseline | None) -> Trend:
+        """Of a case's metric up to this run, on the run's branch and the main ones; `baseline` is the one in effect."""
+        branches = {run.branch, *main_branches(run.info.default_branch)}
+        label = case.engine_label
+        history = self.history(case.identity.key, now.metric, engine_label=label, branches=branches, up_to=run.number)
+        return trend(
+            history,
+            now,
+            engine_label=label,
+            branches=branches,
+            machine=run.info.machine,
+            accepted_run=baseline.run if baseline else 0,
+        )

@@ -23,7 +23,6 @@ from validation.records.stored import Point
 from validation.report.sentences import describe_time, describe_turn
 from validation.running.session import changed_times, confirmed_times
 from validation.store import Store, open_store
-from validation.store.trends import stored_trend
 
 CHANGES = Grounds(finding="changes")
 
@@ -175,9 +174,9 @@ def catalogue_case() -> Case:
 def test_a_stored_trend_ends_with_the_run_that_is_asked_for(stored: Store) -> None:
     (last,) = stored.results(10)
     baseline = stored.baselines("main")[last.case.identity.key]
-    (turn,) = stored_trend(stored, stored.run(10), last.case, last.measurements[0], baseline).fresh
+    (turn,) = stored.trend(stored.run(10), last.case, last.measurements[0], baseline).fresh
     assert "at 00000008 (run 9): 0.4 mm before, 0.6 mm since" in describe_turn(turn)
-    assert stored_trend(stored, stored.run(8), last.case, last.measurements[0], baseline).turns == ()
+    assert stored.trend(stored.run(8), last.case, last.measurements[0], baseline).turns == ()
 
 
 def test_check_tells_of_a_change_in_the_time_of_a_step_since_the_acceptance(tmp_path: Path) -> None:
