@@ -13,12 +13,12 @@ import streamlit as st
 
 from dashboard import reading
 from dashboard.look import COLOURS, go, grid, heading, kind_html, paragraph, part, text
-from validation.judging.verdict import NOT_MEASURED, Verdict, worst_first
+from validation.judging.verdict import Verdict, worst_first
 from validation.records.case import Result
 from validation.records.names import engine_name, metric_name
 from validation.records.quantities import contrast
 from validation.records.stored import StoredComparison
-from validation.report.sentences import reason_of, summary, worst_meaning
+from validation.report.sentences import NOT_MEASURED, reason_of, summary, worst_meaning
 from validation.store import StoredRun
 from validation.store.stored_scenarios import stored_verdicts
 
@@ -93,7 +93,7 @@ def row(result: Result, verdict: Verdict, was: Result) -> Sequence[str]:
     if verdict.changes:
         change = verdict.changes[0]
         now, before = contrast(change.new, change.old, change.unit)
-        now = NOT_MEASURED if change.allowed == NOT_MEASURED else now
+        now = NOT_MEASURED if change.allowed is None else now
         more = f"<small>and {len(verdict.changes) - 1} more metrics</small>" if len(verdict.changes) > 1 else ""
         moved = f"{text(metric_name(change.metric, result.case))}: {text(before)} &rarr; {text(now)}{more}"
     return (

@@ -12,7 +12,15 @@ from dashboard.look import age, go, grid, heading, kind_html, paragraph, part, s
 from validation.judging.verdict import MEANING, Verdict, standing
 from validation.records.names import engine_token
 from validation.report.effect import Effect
-from validation.report.sentences import describe_difference, meaning, reason_of, summary, times
+from validation.report.sentences import (
+    describe_allowed,
+    describe_difference,
+    describe_evidence,
+    meaning,
+    reason_of,
+    summary,
+    times,
+)
 from validation.review.groups import STATES, Group, Member
 from validation.store import Baseline, StoredRun
 
@@ -135,9 +143,9 @@ def sure(member: Member, verdicts: Mapping[str, Verdict]) -> str:
     verdict = member.verdict
     if not verdict.changes and not verdict.defects:
         return text(reason_of(verdict), most=300)
-    described = [change.evidence for change in verdict.changes[:1] if change.evidence]
+    described = [describe_evidence(change) for change in verdict.changes[:1] if change.evidence]
     if not described and verdict.changes:
-        described = [f"it is more than is allowed ({verdict.changes[0].allowed})"]
+        described = [f"it is more than is allowed ({describe_allowed(verdict.changes[0])})"]
     if verdict.word == "defect":
         described = ["a law is broken that the accepted motion kept"]
     if verdict.divergence and verdict.divergence.first:

@@ -9,7 +9,7 @@ from dashboard.inbox_page import name, origin
 from dashboard.look import go, grid, heading, kind_html, paragraph, part, state_html, text
 from validation.report.groups import describe_entry
 from validation.report.hints import rerun_arguments
-from validation.report.sentences import describe_divergence, reason_of
+from validation.report.sentences import describe_allowed, describe_divergence, describe_evidence, reason_of
 from validation.review.groups import STATES, Group, Member
 from validation.store import StoredRun
 from validation.store.errors import StoreError
@@ -108,8 +108,8 @@ def evidence(run: StoredRun, group: Group, member: Member) -> None:
             ("accepted", text(effect.accepted)),
             ("ratio", text(effect.ratio)),
             ("effect", text(effect.summary)),
-            ("allowed", text(changed.allowed) if changed else ""),
-            ("evidence", text(changed.evidence) if changed else ""),
+            ("allowed", text(describe_allowed(changed)) if changed else ""),
+            ("evidence", text(describe_evidence(changed)) if changed else ""),
             ("first bad commit", text(group.since)),
             ("last good commit", text(group.good) if group.good else "none is known"),
             ("first divergence", text(parting.removeprefix("first differs "), most=800)),

@@ -15,7 +15,7 @@ from tests.validation.store.test_branches import checked as on
 from tests.validation.store.test_branches import history
 from tests.validation.store.test_groups import bad, checked, good, moved
 from validation.judging.judge import exit_status, judge
-from validation.judging.verdict import NOT_MEASURED, Change, Defect
+from validation.judging.verdict import Change, Defect
 from validation.metrics import METRICS
 from validation.metrics.metric import Sentence
 from validation.records.names import subject_of
@@ -177,7 +177,7 @@ def test_without_a_run_it_says_what_to_do(upright: Command) -> None:
     assert "the ledger is empty" in upright("ledger")[1]
 
 
-def changed(metric: str, old: float, new: float, unit: str = "m", allowed: str = "10 %") -> Change:
+def changed(metric: str, old: float, new: float, unit: str = "m", allowed: str | None = "10 %") -> Change:
     return Change(metric=metric, old=old, new=new, unit=unit, move="regressed", allowed=allowed)
 
 
@@ -190,7 +190,7 @@ def changed(metric: str, old: float, new: float, unit: str = "m", allowed: str =
             changed("rest_time", math.nan, 1.5, "s"),
             "the stack of 10 comes to rest after 1.5 s; before, bodies do not come to rest",
         ),
-        (changed("energy_drift", 1.0, 1.0, "J", NOT_MEASURED), "energy_drift can no longer be measured"),
+        (changed("energy_drift", 1.0, 1.0, "J", None), "energy_drift can no longer be measured"),
         (changed("wobble", 1.0, 2.0), "wobble is 2 m, 1 m before"),
         (
             Defect(metric="energy_gain", value=2.0, limit=0.1, unit="J", standing=False),

@@ -23,12 +23,11 @@ from validation.judging.policy import (
     LEAST_STARTS,
     MEDIANS,
 )
-from validation.judging.verdict import Change, Move
+from validation.judging.verdict import Allowed, Change, Move, Starts
 from validation.records.measurement import Better
 
 K = TypeVar("K", bound=Hashable)
 COMPLETED = "completed_starts"
-PART = {1.0: "", 0.5: " of the first half", 0.25: " of the first quarter", 0.125: " of the first eighth"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,30 +159,24 @@ def _badness(better: Better) -> Callable[[Sequence[float]], np.ndarray]:
 
 def _change(c: Comparison) -> Change | None:
     """None where it is not certain, or smaller than counts."""
-    found = c.contrast
+    found, effect = c.contrast, None
+    move: Move = "different"
     if found.p >= FALSE_DISCOVERIES:
         return None
+    old, new = found.old, found.new
     if c.metric == COMPLETED:
-        move: Move = "regressed" if found.new / c.sizes[1] < found.old / c.sizes[0] else "improved"
-        evidence = f"of {c.sizes[1]} and {c.sizes[0]} starts; p = {found.p:.1g}"
-        return _described(c, found.old, found.new, move, evidence)
-    sure = max(found.effect, 1.0 - found.effect)
-    if sure < EFFECT or not _apart(found.old, found.new, c.floor):
-        return None
-    if c.better == "neither":
-        move = "different"
+        move = "regressed" if new / c.sizes[1] < old / c.sizes[0] else "improved"
     else:
-        move = "regressed" if found.effect > 0.5 else "improved"
-    sign = -1.0 if c.better == "higher" else 1.0
-    old, new = (sign * value if math.isfinite(value) else math.nan for value in (found.old, found.new))
-    starts = f"{c.sizes[1]}" if c.sizes[0] == c.sizes[1] else f"{c.sizes[1]} and {c.sizes[0]}"
-    evidence = f"medians{PART[c.until]} of {starts} starts; p = {found.p:.1g}, effect {sure:.2f}"
-    return _described(c, old, new, move, evidence)
-
-
-def _described(c: Comparison, old: float, new: float, move: Move, evidence: str) -> Change:
-    allowed = f"{100 * (MEDIANS - 1):.3g} %"
-    return Change(metric=c.metric, old=old, new=new, unit=c.unit, move=move, allowed=allowed, evidence=evidence)
+        effect = max(found.effect, 1.0 - found.effect)
+        if effect < EFFECT or not _apart(old, new, c.floor):
+            return None
+        if c.better != "neither":
+            move = "regressed" if found.effect > 0.5 else "improved"
+        sign = -1.0 if c.better == "higher" else 1.0
+        old, new = (sign * value if math.isfinite(value) else math.nan for value in (old, new))
+    starts = Starts(old=c.sizes[0], new=c.sizes[1], p=found.p, effect=effect, until=c.until)
+    allowed = Allowed(factor=MEDIANS)
+    return Change(metric=c.metric, old=old, new=new, unit=c.unit, move=move, allowed=allowed, evidence=starts)
 
 
 def _apart(old: float, new: float, floor: float) -> bool:

@@ -17,7 +17,7 @@ from validation.judging.convergence import ORDER
 from validation.judging.ensembles import EnsembleEvidence
 from validation.judging.evidence.divergence import Divergence
 from validation.judging.policy import ALLOWANCES, SAME_BITS_EVERYWHERE
-from validation.judging.verdict import FLOOR, NOT_MEASURED, Change, Defect, Finding, Grounds, Move, Verdict, Word
+from validation.judging.verdict import FLOOR, Allowed, Change, Defect, Finding, Grounds, Move, Verdict, Word
 from validation.judging.verdict import exit_status as exit_status
 from validation.records.case import Case, Result
 from validation.records.measurement import Measurement
@@ -122,9 +122,7 @@ def _changes(old: Result, new: Result, ensemble: EnsembleEvidence | None = None)
         if now is None and metric == ORDER:
             continue  # measured where it is asked for
         if now is None:
-            gone = Change(
-                metric=metric, old=was.value, new=math.nan, unit=was.unit, move="different", allowed=NOT_MEASURED
-            )
+            gone = Change(metric=metric, old=was.value, new=math.nan, unit=was.unit, move="different", allowed=None)
             found.append(((GRAVITY_OF["different"], 0, 0, 0.0), gone))
             continue
         move = _move(was, now)
@@ -136,7 +134,7 @@ def _changes(old: Result, new: Result, ensemble: EnsembleEvidence | None = None)
             new=now.value,
             unit=now.unit,
             move=move,
-            allowed=ALLOWANCES[now.noise].words(_floor(was, now), now.unit),
+            allowed=Allowed(factor=ALLOWANCES[now.noise].factor, floor=_floor(was, now)),
         )
         size = abs(elementary.log(change.ratio)) if change.ratio else math.inf
         no_worse = move == "different" and (now.better == "neither" or _direction(was, now) == "improved")

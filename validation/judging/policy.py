@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from scenarios.scenario import Noise
 from validation.judging.verdict import FLOOR
-from validation.records.quantities import quantity
 
 # --- one run against one accepted run -------------------------------------------------------------------------------
 
@@ -20,10 +19,6 @@ class Allowance:
 
     factor: float  # 1.1: ten per cent
     least: float = 0.0  # values below count as this one
-
-    def words(self, floor: float, unit: str) -> str:
-        much = f"{self.factor:g} times" if self.factor >= 2.0 else f"{100 * (self.factor - 1):.3g} %"
-        return f"{much} or by {quantity(floor, unit, digits=2)}" if floor > FLOOR else much
 
 
 EXACT = Allowance(1.0 + 1e-9)

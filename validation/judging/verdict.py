@@ -32,7 +32,25 @@ MEANING: dict[Word, str] = {
 FLOOR = 1e-9
 """In the metric's own SI unit (m, m/s, rad, rad/s, s, J, kg m/s, a ratio, a count): less is round-off. Bodies of about
 a metre that rest in double precision jitter and drift by 1e-17 to 1e-9."""
-NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowed:
+    """How far a metric may move: by a factor between the two values, and in any case by a floor."""
+
+    factor: float
+    floor: float = FLOOR  # in the metric's unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Starts:
+    """The ensembles of a change whose values are their medians, or how many of their starts completed."""
+
+    old: int  # starts
+    new: int
+    p: float  # that ensembles of one distribution differ so much
+    effect: float | None  # chance that a start of one side is beyond one of the other; None: of how many completed
+    until: float  # share of the duration that was compared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +62,8 @@ class Change:
     new: float
     unit: str
     move: Move
-    allowed: str  # in words; NOT_MEASURED where the metric is gone
-    evidence: str = ""  # in words, where old and new are medians of ensembles
+    allowed: Allowed | str | None  # None: the metric is gone; in words, where it was stored so before
+    evidence: Starts | str = ""  # "": of one run against another; in words, likewise
 
     @property
     def ratio(self) -> float | None:
@@ -175,7 +193,16 @@ def to_json(items: Iterable[Change] | Iterable[Defect]) -> str:
 
 
 def changes_from_json(text: str) -> tuple[Change, ...]:
-    return tuple(Change(**_numbers(item, ("old", "new"))) for item in json.loads(text))
+    return tuple(_change(_numbers(item, ("old", "new"))) for item in json.loads(text))
+
+
+def _change(item: dict[str, Any]) -> Change:
+    allowed, evidence = item["allowed"], item.get("evidence", "")
+    if isinstance(allowed, dict):
+        allowed = Allowed(**allowed)
+    if isinstance(evidence, dict):
+        evidence = Starts(**evidence)
+    return Change(**item | {"allowed": None if allowed == "not measured" else allowed, "evidence": evidence})
 
 
 def defects_from_json(text: str) -> tuple[Defect, ...]:

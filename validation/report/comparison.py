@@ -22,12 +22,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from validation.judging.comparison import Comparison, Sign, Signed, cost_ratio, settings_apart
-from validation.judging.verdict import NOT_MEASURED
 from validation.records.case import Result, describe_run
 from validation.records.names import metric_name, parameters_of
 from validation.records.quantities import contrast, time_step
 from validation.report.jsonl import FORMAT, finite
-from validation.report.sentences import describe_comparison, describe_divergence
+from validation.report.sentences import NOT_MEASURED, describe_comparison, describe_divergence
 from validation.report.table import one_line, text_of
 from validation.running.comparing import Compared
 from validation.store import Store
@@ -132,7 +131,7 @@ def _below(words: str) -> RenderableType:
 
 def _values(signed: Signed) -> tuple[str, str]:
     change = signed.change
-    if change.allowed == NOT_MEASURED:
+    if change.allowed is None:
         return contrast(change.old, 0.0, change.unit)[0], NOT_MEASURED
     after, before = contrast(change.new, change.old, change.unit)
     return before, after

@@ -9,13 +9,13 @@ import math
 from dataclasses import dataclass
 
 from validation.judging.judge import allowed_move
-from validation.judging.verdict import NOT_MEASURED, Change, Defect, Verdict
+from validation.judging.verdict import Change, Defect, Verdict
 from validation.records.case import Result
 from validation.records.measurement import Measurement
 from validation.records.names import metric_name
 from validation.records.quantities import contrast, quantity
 from validation.records.stored import Baseline
-from validation.report.sentences import meaning, times
+from validation.report.sentences import NOT_MEASURED, describe_allowed, describe_evidence, meaning, times
 
 Band = tuple[float, float]
 
@@ -65,7 +65,7 @@ def _of_law(defect: Defect, verdict: Verdict, result: Result | None, baseline: B
 def _of_change(change: Change, verdict: Verdict, result: Result | None, baseline: Baseline | None) -> Effect:
     name = metric_name(change.metric, verdict.case)
     before = baseline.result if baseline else None
-    if change.allowed == NOT_MEASURED:
+    if change.allowed is None:
         accepted = quantity(change.old, change.unit)
         means = meaning(change, verdict.case)
         return Effect(
@@ -83,7 +83,7 @@ def _of_change(change: Change, verdict: Verdict, result: Result | None, baseline
     resolutions = (_resolution(result, change.metric), _resolution(before, change.metric)) if one_run else (None, None)
     now, accepted = contrast(change.new, change.old, change.unit, resolutions)
     allowed = None if change.evidence else _allowed(before, result, change.metric)
-    described = change.evidence or f"allowed {change.allowed}"
+    described = describe_evidence(change) or f"allowed {describe_allowed(change)}"
     band = None
     most = ""
     if allowed and math.isfinite(change.old):

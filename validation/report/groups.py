@@ -12,7 +12,7 @@ from rich.text import Text
 
 from validation.records.names import engine_token
 from validation.report.jsonl import FORMAT, finite
-from validation.report.sentences import reason_of, worst_meaning
+from validation.report.sentences import describe_evidence, reason_of, worst_meaning
 from validation.report.table import one_line, text_of
 from validation.review.groups import STATES, Group, Member, Place
 from validation.review.ledger import Entry
@@ -113,7 +113,7 @@ def _case(member: Member) -> dict[str, Any]:
         "new": verdict.new,
         "ratio": verdict.ratio,
         "unit": change.unit if change else "",
-        "evidence": change.evidence if change else "",
+        "evidence": describe_evidence(change) if change else "",
         "meaning": worst_meaning(verdict),
         "reason": reason_of(verdict),
     }

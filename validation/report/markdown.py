@@ -13,7 +13,14 @@ from validation.records.quantities import quantity
 from validation.records.stored import Baseline
 from validation.report.effect import effect_of
 from validation.report.hints import rerun_arguments, stored_arguments
-from validation.report.sentences import describe_defect, describe_difference, reason_of, summary
+from validation.report.sentences import (
+    describe_allowed,
+    describe_defect,
+    describe_difference,
+    describe_evidence,
+    reason_of,
+    summary,
+)
 from validation.review.groups import Group
 from validation.review.lineage import SHORT
 
@@ -108,8 +115,8 @@ def _row(result: Result, verdict: Verdict, baseline: Baseline | None, since: Map
             accepted = f"kept the law: {accepted}"
         else:
             change = verdict.changes[0]
-            sure = f"; {change.evidence}" if change.evidence else ""
-            evidence = [*evidence, escape(f"allowed {change.allowed}{sure}")]
+            sure = f"; {describe_evidence(change)}" if change.evidence else ""
+            evidence = [*evidence, escape(f"allowed {describe_allowed(change)}{sure}")]
         others = [_short(other, verdict.case) for other in verdict.changes[1:] if other.move == "regressed"]
         evidence += [f"also {', '.join(others[:2])}"] if others else []
         if verdict.divergence and verdict.divergence.first:

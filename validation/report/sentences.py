@@ -15,7 +15,7 @@ from validation.judging.ensembles import COMPLETED
 from validation.judging.evidence.change_points import Shift
 from validation.judging.evidence.divergence import ContactDifference, Difference, Divergence
 from validation.judging.trends import Turn
-from validation.judging.verdict import MEANING, NOT_MEASURED, Change, Defect, Move, Verdict, Word
+from validation.judging.verdict import FLOOR, MEANING, Allowed, Change, Defect, Move, Verdict, Word
 from validation.metrics import METRICS
 from validation.metrics.metric import Sentence
 from validation.records.case import Case
@@ -25,6 +25,8 @@ from validation.records.simulation import BROKEN, Outcome
 from validation.records.stored import Point
 
 SHOWN = 3  # changes of a verdict
+NOT_MEASURED = "not measured"
+PART = {1.0: "", 0.5: " of the first half", 0.25: " of the first quarter", 0.125: " of the first eighth"}
 COMMIT_DIGITS = 8
 BESIDE = {
     COMPLETED: Sentence("{new} of the perturbed starts complete"),
@@ -142,16 +144,38 @@ def summary(verdicts: Iterable[Verdict]) -> str:
 def describe_change(change: Change, case: Case) -> str:
     """With its figures; the metric by the name that it has in this case."""
     name = metric_name(change.metric, case)
-    if change.allowed == NOT_MEASURED:
+    if change.allowed is None:
         return f"{name}: no longer measured, was {quantity(change.old, change.unit)}"
-    sure = f" ({change.evidence})" if change.evidence else ""
+    evidence = describe_evidence(change)
+    sure = f" ({evidence})" if evidence else ""
     if math.isnan(change.new):
         return f"{name}: no longer happens, was {quantity(change.old, change.unit)}{sure}"
     if math.isnan(change.old):
         return f"{name}: {quantity(change.new, change.unit)}, did not happen before{sure}"
     new, old = contrast(change.new, change.old, change.unit)
-    evidence = f"{change.evidence}; " if change.evidence else ""
-    return f"{name} {new}, was {old} ({_how_much(change)}{evidence}allowed {change.allowed})"
+    sure = f"{evidence}; " if evidence else ""
+    return f"{name} {new}, was {old} ({_how_much(change)}{sure}allowed {describe_allowed(change)})"
+
+
+def describe_allowed(change: Change) -> str:
+    """10 %, 2 times or by 0.71 mm"""
+    allowed = change.allowed
+    if not isinstance(allowed, Allowed):
+        return allowed or NOT_MEASURED
+    much = f"{allowed.factor:g} times" if allowed.factor >= 2.0 else f"{100 * (allowed.factor - 1):.3g} %"
+    return f"{much} or by {quantity(allowed.floor, change.unit, digits=2)}" if allowed.floor > FLOOR else much
+
+
+def describe_evidence(change: Change) -> str:
+    """medians of 20 starts; p = 3e-10, effect 0.99"""
+    starts = change.evidence
+    if isinstance(starts, str):
+        return starts
+    sizes = f"{starts.new} and {starts.old}"
+    if starts.effect is None:
+        return f"of {sizes} starts; p = {starts.p:.1g}"
+    sizes = f"{starts.new}" if starts.old == starts.new else sizes
+    return f"medians{PART[starts.until]} of {sizes} starts; p = {starts.p:.1g}, effect {starts.effect:.2f}"
 
 
 def _how_much(change: Change) -> str:
@@ -271,7 +295,7 @@ def meaning(change: Change | Defect, case: Case, *, allowed: str = "") -> str:
     if isinstance(change, Defect):
         value, limit = contrast(change.value, change.limit, change.unit)
         return f"{_means(change.metric, change.value, value, case)}; physics allows {limit}"
-    if change.allowed == NOT_MEASURED:
+    if change.allowed is None:
         return f"{metric_name(change.metric, case)} can no longer be measured"
     new, old = contrast(change.new, change.old, change.unit)
     if math.isnan(change.new):

@@ -17,7 +17,7 @@ from validation.judging.judge import judge
 from validation.judging.policy import FALSE_DISCOVERIES, LEAST_STARTS
 from validation.judging.verdict import Verdict, changes_from_json, to_json
 from validation.records.case import Result
-from validation.report.sentences import describe_change, reason_of
+from validation.report.sentences import describe_allowed, describe_change, reason_of
 from validation.running.ensembles import Starts
 from validation.store import Baseline, Store
 from validation.store.errors import StoreError
@@ -203,6 +203,9 @@ def test_a_change_of_an_ensemble_survives_json() -> None:
     assert found and changes_from_json(to_json(found.changes)) == found.changes
     old = '[{"metric": "m", "old": 1.0, "new": 2.0, "unit": "m", "move": "regressed", "allowed": "10 %"}]'
     assert changes_from_json(old)[0].evidence == "", "stored before there were ensembles"
+    assert describe_allowed(changes_from_json(old)[0]) == "10 %", "stored before it was data"
+    (gone,) = changes_from_json(old.replace("10 %", "not measured"))
+    assert gone.allowed is None and describe_allowed(gone) == "not measured"
 
 
 def test_quiet_ensembles_raise_no_flag() -> None:
