@@ -73,6 +73,8 @@ NEWTON = frozenset(
 )
 """Restitution of speeds. How several contacts at once share an impulse is the engine's own affair, which the cradle in
 touch measures in either order (docs/impacts.md)."""
+SOLVER = GROUPS | FORCES | FRICTION | NEWTON
+"""What a solver of rigid bodies with friction takes."""
 COMPLIANT = frozenset(
     [
         "compliant",

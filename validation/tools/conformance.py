@@ -76,7 +76,7 @@ SCENES: Mapping[str, Scene] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Check:
     about: str  # start, the name of a scene or of an ability, repeats
     status: Status
@@ -88,14 +88,12 @@ def conformance(choice: EngineChoice, commands: Mapping[str, list[str]] | None =
     with Pool(commands) as pool:
         hello = engine_remotes(pool, {choice.word})[choice.word].hello or {}
         if "error" in hello:
-            return [Check(about="start", status="fails", summary=hello["error"])]
+            return [Check("start", "fails", hello["error"])]
         settings = len(hello["settings"])
         summary = f"{hello['name']} {hello['version']}, profiles {', '.join(hello['profiles'])}, {settings} settings"
-        checks = [Check(about="start", status="ok", summary=summary)]
+        checks = [Check("start", "ok", summary)]
         if hello["version"] == "unknown":
-            checks.append(
-                Check(about="start", status="note", summary="says no version: --version prints one line, exits 0")
-            )
+            checks.append(Check("start", "note", "says no version: --version prints one line, exits 0"))
         own = hello["profiles"]
         profile = choice.profile or ("fair" if "fair" in own else own[0])  # out of the box some slow what flies
 
@@ -114,27 +112,23 @@ def conformance(choice: EngineChoice, commands: Mapping[str, list[str]] | None =
     for name, simulation in motions.items():
         checks.append(_as_known(name, known[name], simulation))
     if all(simulation.outcome == "declined" for simulation in found.values()):
-        checks.append(
-            Check(about="start", status="fails", summary="declines every scene of this test: nothing was tested")
-        )
+        checks.append(Check("start", "fails", "declines every scene of this test: nothing was tested"))
     return checks + abilities + _repeats(found["flight"], again)
 
 
 def _of(name: str, simulation: Simulation) -> Iterator[Check]:
     if simulation.outcome == "declined":
-        yield Check(about=name, status="note", summary=f"declined: {simulation.reason}")
+        yield Check(name, "note", f"declined: {simulation.reason}")
         return
     motion = simulation.trajectory
     if motion is None:
-        yield Check(about=name, status="fails", summary=f"{simulation.outcome.replace('_', ' ')}: {simulation.reason}")
+        yield Check(name, "fails", f"{simulation.outcome.replace('_', ' ')}: {simulation.reason}")
         return
     scene: Any = SCENES[name]
     bodies, kind = motion.velocity.shape[1], SpatialTrajectory if scene.dimension == 3 else PlanarTrajectory
     if bodies != len(scene.bodies) or not isinstance(motion, kind):
         expected = f"{len(scene.bodies)} bodies in {'space' if scene.dimension == 3 else 'the plane'}"
-        yield Check(
-            about=name, status="fails", summary=f"{bodies} bodies in a {type(motion).__name__}; expected: {expected}"
-        )
+        yield Check(name, "fails", f"{bodies} bodies in a {type(motion).__name__}; expected: {expected}")
         return
     yield from (_in_flight(name, scene, motion) if name != "rest" else _at_rest(name, motion))
 
@@ -143,9 +137,9 @@ def _decisions(about: str, what: str, error: float, allowed: float, unit: str, r
     """Of one quantity: by how much it is off, and what that usually means."""
     unit = f" {unit}" if unit else ""
     if error <= allowed:
-        return Check(about=about, status="ok", summary=f"{what}: off by {error:.2g}{unit}")
+        return Check(about, "ok", f"{what}: off by {error:.2g}{unit}")
     off = f"{what}: off by {error:.3g}{unit} (allowed {allowed:.2g}); {remedy}"
-    return Check(about=about, status="fails", summary=off)
+    return Check(about, "fails", off)
 
 
 # --- free flight ----------------------------------------------------------------------------------------------------
@@ -193,8 +187,8 @@ def _sampled(about: str, motion: Trajectory) -> Check:
     allowed = max(SLOWEST, 1.001 * motion.dt)
     summary = f"samples: up to {widest:.3g} s apart"
     if widest <= allowed:
-        return Check(about=about, status="ok", summary=summary)
-    return Check(about=about, status="fails", summary=f"{summary} (allowed {allowed:.3g}); keep 60 a second")
+        return Check(about, "ok", summary)
+    return Check(about, "fails", f"{summary} (allowed {allowed:.3g}); keep 60 a second")
 
 
 def _lag(about: str, motion: Trajectory, pull: Array, free: NDArray[np.bool_]) -> Check:
@@ -207,19 +201,19 @@ def _lag(about: str, motion: Trajectory, pull: Array, free: NDArray[np.bool_]) -
     lag = float(np.median(found))
     summary = f"velocity lag: declared {motion.velocity_lag:.3g} s, found {lag:.3g} s"
     if abs(lag - motion.velocity_lag) <= LAG_ALLOWED * motion.dt:
-        return Check(about=about, status="ok", summary=summary)
+        return Check(about, "ok", summary)
     remedy = "it is the time of the velocities minus that of the poses, -dt/2 for semi-implicit Euler"
-    return Check(about=about, status="fails", summary=f"{summary}; {remedy}")
+    return Check(about, "fails", f"{summary}; {remedy}")
 
 
 # --- rest -----------------------------------------------------------------------------------------------------------
 
 
 def _at_rest(about: str, motion: Trajectory) -> Iterator[Check]:
-    yield Check(about=about, status="ok", summary=f"ends {motion.position[-1, 0, 1] - 0.5:+.2g} m above the ground")
+    yield Check(about, "ok", f"ends {motion.position[-1, 0, 1] - 0.5:+.2g} m above the ground")
     contacts = motion.contacts
     if contacts is None or not len(contacts.a):
-        yield Check(about=about, status="note", summary="reports no contacts; what they would tell is not tested")
+        yield Check(about, "note", "reports no contacts; what they would tell is not tested")
         return
     yield _pair(about, contacts)
     down = np.where(contacts.a == 0, 1.0, -1.0)  # from the disc to the ground, or from the ground to the disc
@@ -227,7 +221,7 @@ def _at_rest(about: str, motion: Trajectory) -> Iterator[Check]:
     yield _decisions(about, "contact normal", off, 1e-3, "", "it points from a to b")
     late = (motion.time[contacts.sample] > 0.5 * DURATION) & np.isfinite(contacts.impulse[:, 1])
     if not late.any():
-        yield Check(about=about, status="note", summary="reports no impulses while the disc rests")
+        yield Check(about, "note", "reports no impulses while the disc rests")
         return
     samples = len(np.unique(contacts.sample[late]))
     weight = 2.0 * G * motion.dt
@@ -240,9 +234,9 @@ def _at_rest(about: str, motion: Trajectory) -> Iterator[Check]:
 def _pair(about: str, contacts: Contacts) -> Check:
     pairs = {tuple(sorted(pair)) for pair in zip(contacts.a.tolist(), contacts.b.tolist())}
     if pairs == {(0, 1)}:
-        return Check(about=about, status="ok", summary="contacts are of the disc, 0, and the ground, 1")
+        return Check(about, "ok", "contacts are of the disc, 0, and the ground, 1")
     summary = f"contacts are of {sorted(pairs)}; expected (0, 1): bodies are counted first, then boundaries"
-    return Check(about=about, status="fails", summary=summary)
+    return Check(about, "fails", summary)
 
 
 # --- motions that are known -----------------------------------------------------------------------------------------
@@ -251,10 +245,10 @@ def _pair(about: str, contacts: Contacts) -> Check:
 def _as_known(about: str, known: Known, simulation: Simulation) -> Check:
     if (motion := simulation.trajectory) is None:
         status: Status = "note" if simulation.outcome == "declined" else "fails"
-        return Check(about=about, status=status, summary=f"{simulation.outcome.replace('_', ' ')}: {simulation.reason}")
+        return Check(about, status, f"{simulation.outcome.replace('_', ' ')}: {simulation.reason}")
     off = float(np.linalg.norm(motion.position[-1, -1] - np.array(known.end)))
     if not math.isfinite(off) or motion.position.shape[1] != len(known.scene.bodies):
-        return Check(about=about, status="fails", summary="not every body of the scene has a place at the end")
+        return Check(about, "fails", "not every body of the scene has a place at the end")
     return _decisions(about, "end", off, known.allowed, "m", known.remedy)
 
 
@@ -270,9 +264,7 @@ def _ability(
         simulation = run(SCENES["flight"], {"ability": "options"})
         ok = simulation.outcome == "completed"
         summary = "they are data, and have the values of the settings" if ok else simulation.reason
-        yield Check(
-            about="options", status="ok" if ok or simulation.outcome == "declined" else "fails", summary=summary
-        )
+        yield Check("options", "ok" if ok or simulation.outcome == "declined" else "fails", summary)
         return
     scenes: dict[str, Scene] = {**SCENES, **{name: one.scene for name, one in known_motions(DT).items()}}
     flights = [name for name in ("flight", "flight in space") if found[name].trajectory is not None]
@@ -291,14 +283,14 @@ def _resumed(name: str, whole: Simulation, again: Simulation, allowed: float) ->
     """The part of a motion from step RESUMED on, against that from the state then in a world built anew."""
     about, first, second = "set_state", whole.trajectory, again.trajectory
     if first is None or second is None:
-        return Check(about=about, status="fails", summary=f"{name}: {again.outcome.replace('_', ' ')}: {again.reason}")
+        return Check(about, "fails", f"{name}: {again.outcome.replace('_', ' ')}: {again.reason}")
     wanted = {round(t / DT): i for i, t in enumerate(first.time)}
     rows = [(wanted[k], i) for i, t in enumerate(second.time) if (k := round(t / DT) + RESUMED) in wanted]
     old, new = (list(part) for part in zip(*rows))
     fields = ("position", "velocity", "spin", *(("angle",) if hasattr(first, "angle") else ("orientation",)))
     off = max(_most(getattr(first, field)[old] - getattr(second, field)[new]) for field in fields)
     if off == 0.0:
-        return Check(about=about, status="ok", summary=f"{name}: goes on from its own state bit for bit")
+        return Check(about, "ok", f"{name}: goes on from its own state bit for bit")
     remedy = "positions, orientations, velocities and spins of every body are set, as they were read"
     return _decisions(about, f"{name}: goes on from its own state", off, allowed, "m, m/s or rad/s", remedy)
 
@@ -314,7 +306,7 @@ def _pushed(name: str, scene: Any, free: Simulation, run: Run) -> Iterator[Check
         pushed = run(scene, exercise | {"steps": steps})
         if pushed.trajectory is None or free.trajectory is None:
             summary = f"{name}: {pushed.outcome.replace('_', ' ')}: {pushed.reason}"
-            yield Check(about="apply_force", status="fails", summary=summary)
+            yield Check("apply_force", "fails", summary)
             return
         impulse = scale * force * steps * DT
         moved = body.mass * (pushed.trajectory.velocity[-1, 0] - free.trajectory.velocity[-1, 0])
@@ -337,9 +329,9 @@ def _repeats(first: Simulation, second: Simulation) -> list[Check]:
     if first.trajectory is None or second.trajectory is None:
         return []
     if first.trajectory.state_hash == second.trajectory.state_hash:
-        return [Check(about="repeats", status="ok", summary="the same scene gives the same bits")]
+        return [Check("repeats", "ok", "the same scene gives the same bits")]
     summary = "the same scene gives other bits: verdicts will rest on tolerances alone"
-    return [Check(about="repeats", status="note", summary=summary)]
+    return [Check("repeats", "note", summary)]
 
 
 def _most(values: Any) -> float:

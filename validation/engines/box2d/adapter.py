@@ -23,10 +23,9 @@ from Box2D import __version__, b2_maxPolygonVertices, b2_polygonRadius, b2Polygo
 from scenarios.scene import Bowl, PlanarScene, Polygon, Scene
 from validation.engines.box2d.world import World, most_facets, record_is_known
 from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
-from validation.engines.takes import FORCES, FRICTION, GROUPS, JOINTS, NEWTON, PLANAR, TIES
+from validation.engines.takes import JOINTS, PLANAR, SOLVER, TIES
 
-TAKES = PLANAR | GROUPS | FORCES | JOINTS | TIES | FRICTION | NEWTON
-TAKES |= {"restitution", "bowl", "revolute", "prismatic"}
+TAKES = PLANAR | SOLVER | JOINTS | TIES | {"restitution", "bowl", "revolute", "prismatic"}
 BECAUSE = {
     "spatial": "Box2D is planar",
     "concave-polygon": "Box2D has no concave polygons; several convex ones on a body would be another scene",

@@ -32,11 +32,11 @@ from scipy.spatial.transform import Rotation
 from scenarios.scene import Scene
 from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
 from validation.engines.shared.embedding import rotation_matrix, state_in_space, turned_about_z, vector_in_space
-from validation.engines.shared.joint_tree import Link, joint_forest, kept_apart, loop_fault, start_fault
+from validation.engines.shared.joint_tree import Link, joint_forest, kept_apart, link_state, loop_fault, start_fault
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld
 from validation.engines.shared.pair_laws import PairLaws, no_values
 from validation.engines.shared.solid_pieces import Piece, solid_pieces, wall_of
-from validation.engines.takes import FORCES, FRICTION, GROUPS, HINGES, JOINTS, NEWTON, PLANAR, SPATIAL
+from validation.engines.takes import HINGES, JOINTS, PLANAR, SOLVER, SPATIAL
 
 Array = NDArray[np.float64]
 
@@ -50,8 +50,7 @@ DETECTORS = {
 OUT_OF_PLANE = 1e-9  # m and rad, that a planar body may be before it is put back
 
 MESH = "dartpy makes meshes from files alone"
-TAKES = PLANAR | SPATIAL | FRICTION | NEWTON | FORCES | GROUPS | JOINTS | HINGES
-TAKES |= {"restitution", "concave-polygon", "capsule", "cylinder"}
+TAKES = PLANAR | SPATIAL | SOLVER | JOINTS | HINGES | {"restitution", "concave-polygon", "capsule", "cylinder"}
 BECAUSE = {
     "arc-polygon": "DART has no shape with arc edges; a polygon would be another scene",
     "bowl": f"{MESH}, and has no concave shape",
@@ -124,7 +123,7 @@ class DartWorld(MaximalWorld):
             self._close_loop(joint)
         for i in self.free:
             self.place(i, *(part[i] for part in self.start))
-        self._set_coordinates(*self.start)
+        self._set_coordinates(*self._start)
 
     # --- bodies and boundaries ------------------------------------------------------------------------
 
@@ -206,39 +205,23 @@ class DartWorld(MaximalWorld):
 
     def set_state(self, *state: Any, time: float = 0.0) -> None:
         super().set_state(*state, time=time)
-        parts = [np.asarray(part, np.float64) for part in state]
-        self._set_coordinates(*(state_in_space(*parts) if self.planar else parts))
+        self._set_coordinates(*(np.asarray(part, np.float64) for part in state))
         self.read()
 
-    def _set_coordinates(self, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
+    def _set_coordinates(self, *state: Array) -> None:
         """Of the bodies that hang on joints, whose pose and motion against their parents they are."""
+        orientation = (state_in_space(*state) if self.planar else state)[1]
         for link in self._links:
             if link.joint is None:
                 continue
-            assert link.anchor is not None and link.parent_anchor is not None
-            i, joint, turned = link.body, self._joints[link.body], rotation_matrix(orientation[link.body])
-            arm = turned @ link.anchor
-            apart, parting, turning = position[i] + arm, velocity[i] + np.cross(spin[i], arm), spin[i]
-            base = np.eye(3)
-            if (p := link.parent) is not None:
-                base = rotation_matrix(orientation[p])
-                turning = turning - spin[p]
-                parting = parting - velocity[p] - np.cross(spin[p], apart - position[p])
-                apart = apart - position[p]
-            if link.slides:
-                assert link.axis is not None
-                along = turned @ link.axis
-                joint.setPosition(0, float((apart - base @ link.parent_anchor) @ along))
-                joint.setVelocity(0, float(parting @ along))
-                continue
-            start = joint.getTransformFromParentBodyNode().rotation()
-            vector = Rotation.from_matrix((base @ start).T @ turned).as_rotvec()
-            if link.axis is None:
-                joint.setPositions(vector)
-                joint.setVelocities(turned.T @ turning)
-            else:
-                joint.setPosition(0, float(vector @ link.axis))
-                joint.setVelocity(0, float(turned.T @ turning @ link.axis))
+            joint, (place, rate) = self._joints[link.body], link_state(self.scene, link, *state)
+            if not link.slides:
+                above = np.eye(3) if link.parent is None else rotation_matrix(orientation[link.parent])
+                still = above @ joint.getTransformFromParentBodyNode().rotation()
+                vector = Rotation.from_matrix(still.T @ rotation_matrix(orientation[link.body])).as_rotvec()
+                place = vector if link.axis is None else np.array([vector @ link.axis])
+            joint.setPositions(place)
+            joint.setVelocities(rate)
 
     # --- stepping and reading --------------------------------------------------------------------------
 

@@ -39,25 +39,12 @@ from validation.engines.mujoco.model import CONNECTS_SITES, MULTICCD_BY_DEFAULT,
 from validation.engines.shared import recorder
 from validation.engines.shared.embedding import rotation_matrix, start_in_space, wrenches_in_space
 from validation.engines.shared.joint_tree import joint_forest, link_state, loop_fault, start_fault, start_turn
-from validation.engines.takes import (
-    COMPLIANT,
-    FORCES,
-    FRICTION,
-    GROUPS,
-    HINGES,
-    JOINTS,
-    NEWTON,
-    PLANAR,
-    SOLIDS,
-    SPATIAL,
-    TIES,
-    WALLS,
-)
+from validation.engines.takes import COMPLIANT, HINGES, JOINTS, PLANAR, SOLIDS, SOLVER, SPATIAL, TIES, WALLS
 from validation.records.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 
-TAKES = PLANAR | SPATIAL | GROUPS | FORCES | FRICTION | NEWTON | COMPLIANT | SOLIDS | WALLS | JOINTS | HINGES | TIES
+TAKES = PLANAR | SPATIAL | SOLVER | COMPLIANT | SOLIDS | WALLS | JOINTS | HINGES | TIES
 TAKES |= {"concave-polygon", "rolling-resistance"}
 BECAUSE = {
     "restitution": "MuJoCo has no coefficient of restitution",

@@ -33,7 +33,7 @@ from validation.engines.shared.embedding import turned_about_z, vector_in_space
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, from_x_to, joint_frames
 from validation.engines.shared.pair_laws import PairLaws, no_values
 from validation.engines.shared.solid_pieces import Piece, facet_settings, solid_pieces, wall_of
-from validation.engines.takes import FORCES, FRICTION, GROUPS, HINGES, NEWTON, PLANAR, SOLIDS, SPATIAL, TIES, WALLS
+from validation.engines.takes import HINGES, PLANAR, SOLIDS, SOLVER, SPATIAL, TIES, WALLS
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -72,7 +72,7 @@ FREE = {
 }
 MOST_CORNERS = 64  # of a hull: PhysX leaves some out of larger ones
 
-TAKES = PLANAR | SPATIAL | FRICTION | NEWTON | FORCES | GROUPS | SOLIDS | WALLS | HINGES | TIES
+TAKES = PLANAR | SPATIAL | SOLVER | SOLIDS | WALLS | HINGES | TIES
 TAKES |= {"restitution", "concave-polygon", "joints", "joints.b"}
 BECAUSE = {
     "arc-polygon": "PhysX has no shape with arc edges; a polygon would be another scene",

@@ -46,24 +46,11 @@ from validation.engines.shared.joint_tree import loop_fault, start_fault
 from validation.engines.shared.linear_contact import body_values
 from validation.engines.shared.pair_laws import PairLaws, no_values
 from validation.engines.shared.solid_pieces import facet_settings
-from validation.engines.takes import (
-    COMPLIANT,
-    FORCES,
-    FRICTION,
-    GROUPS,
-    HINGES,
-    JOINTS,
-    NEWTON,
-    PLANAR,
-    SOLIDS,
-    SPATIAL,
-    WALLS,
-)
+from validation.engines.takes import COMPLIANT, HINGES, JOINTS, PLANAR, SOLIDS, SOLVER, SPATIAL, WALLS
 
 Array = NDArray[np.float64]
 
-TAKES = PLANAR | SPATIAL | GROUPS | FORCES | FRICTION | NEWTON | COMPLIANT | SOLIDS | WALLS | JOINTS | HINGES
-TAKES |= {"restitution"}
+TAKES = PLANAR | SPATIAL | SOLVER | COMPLIANT | SOLIDS | WALLS | JOINTS | HINGES | {"restitution"}
 BECAUSE = {
     "arc-polygon": "Bullet has no shape with arc edges; a polygon would be another scene",
     "concave-polygon": "a moving Bullet mesh is its convex hull",

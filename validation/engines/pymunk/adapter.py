@@ -25,12 +25,11 @@ from numpy.typing import NDArray
 from scenarios.scene import Disc, PlanarScene, Scene
 from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
 from validation.engines.pymunk.world import World
-from validation.engines.takes import FORCES, FRICTION, GROUPS, JOINTS, NEWTON, PLANAR, TIES
+from validation.engines.takes import JOINTS, PLANAR, SOLVER, TIES
 
 Array = NDArray[np.float64]
 
-TAKES = PLANAR | GROUPS | FORCES | JOINTS | TIES | FRICTION | NEWTON
-TAKES |= {"restitution", "bowl", "revolute", "prismatic"}
+TAKES = PLANAR | SOLVER | JOINTS | TIES | {"restitution", "bowl", "revolute", "prismatic"}
 BECAUSE = {
     "spatial": "pymunk is planar",
     "concave-polygon": "Chipmunk has no concave shapes; several convex ones on a body would be another scene",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -13,14 +14,19 @@ from numpy.typing import NDArray
 from scenarios.forces import planar_wrenches
 from scenarios.scene import Bowl, Disc, HalfPlane, PlanarScene, Prismatic, Revolute, Rod, inertias
 from validation.engines.engine import Settings, Value
-from validation.engines.pymunk.state import SINCE_6_6, StateReader
 from validation.engines.shared import recorder
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.planar_boundaries import SlabWorld, bowl_facets, in_order
 
+try:
+    from pymunk import batch
+except ImportError:
+    batch = None  # type: ignore[assignment]  # a module or none
+
 Array = NDArray[np.float64]
 
-
+SINCE_6_6 = batch is not None
+WIDTH = 6  # x, y, angle, vx, vy, spin
 OPTIONS = (
     "iterations", "damping", "collision_slop", "collision_bias", "collision_persistence", "idle_speed_threshold",
     "sleep_time_threshold",
@@ -238,3 +244,49 @@ def contact_points(
         px, py = along * nx - across * ny, along * ny + across * nx
         middle = (0.5 * (ax + bx), 0.5 * (ay + by))
         yield in_order(a, b, middle, (nx, ny), gap, (px, py))
+
+
+class StateReader:
+    """Reads every body's state: in one call where pymunk has it (6.6 and later), else body by body.
+
+    `raw` is what Chipmunk holds after a step, `decode` makes poses and twists of so many of them.
+    """
+
+    def __init__(self, space: pymunk.Space, bodies: Sequence[pymunk.Body]) -> None:
+        self._space, self._bodies = space, bodies
+        self._rows = np.arange(len(bodies))
+        if batch is None:
+            return
+        names = batch.BodyFields
+        self._fields = names.BODY_ID | names.POSITION | names.ANGLE | names.VELOCITY | names.ANGULAR_VELOCITY
+        self._buffer = batch.Buffer()
+        batch.get_space_bodies(space, self._fields, self._buffer)
+        self._listed = bytes(self._buffer.int_buf())
+        row = _rows(self._listed)
+        self._rows = np.array([row[body.id] for body in bodies], np.intp)
+
+    def raw(self) -> bytes:
+        """Every body's numbers as Chipmunk holds them, in the order in which it listed them first."""
+        if batch is None:
+            return b"".join(
+                struct.pack("6d", *body.position, body.angle, *body.velocity, body.angular_velocity)
+                for body in self._bodies
+            )
+        self._buffer.clear()
+        batch.get_space_bodies(self._space, self._fields, self._buffer)
+        listed = bytes(self._buffer.int_buf())
+        if listed == self._listed:
+            return bytes(self._buffer.float_buf())
+        row = _rows(listed)  # bodies fell asleep or woke: they are listed elsewhere then
+        order = [row[number] for number in np.frombuffer(self._listed, np.uintp).tolist()]
+        return bytes(np.frombuffer(self._buffer.float_buf(), np.float64).reshape(-1, WIDTH)[order].tobytes())
+
+    def decode(self, raw: bytes, steps: int) -> tuple[Array, Array]:
+        """Pose and twist, (steps, B, 3), of so many `raw`, one after the other."""
+        state = np.frombuffer(raw, np.float64).reshape(steps, -1, WIDTH)[:, self._rows]
+        return state[..., :3], state[..., 3:]
+
+
+def _rows(listed: bytes) -> dict[int, int]:
+    """Body's number -> its row."""
+    return {number: i for i, number in enumerate(np.frombuffer(listed, np.uintp).tolist())}

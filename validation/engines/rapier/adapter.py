@@ -41,7 +41,7 @@ from validation.engines.shared.joint_tree import kept_apart
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, joint_frames
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.solid_pieces import Piece, facet_settings, solid_pieces, wall_of
-from validation.engines.takes import FORCES, FRICTION, GROUPS, HINGES, JOINTS, NEWTON, PLANAR, SOLIDS, SPATIAL, WALLS
+from validation.engines.takes import HINGES, JOINTS, PLANAR, SOLIDS, SOLVER, SPATIAL, WALLS
 
 Array = NDArray[np.float64]
 
@@ -58,8 +58,7 @@ LOCKED = {
 }
 QUARTER_TURN = (1.5707963267948966, 0.0, 0.0)  # of Rapier's cylinder, which stands along y
 
-TAKES = PLANAR | SPATIAL | FRICTION | NEWTON | FORCES | GROUPS | SOLIDS | WALLS | JOINTS | HINGES
-TAKES |= {"restitution", "concave-polygon", "rope"}
+TAKES = PLANAR | SPATIAL | SOLVER | SOLIDS | WALLS | JOINTS | HINGES | {"restitution", "concave-polygon", "rope"}
 BECAUSE = {
     "arc-polygon": "Rapier has no shape with arc edges; a polygon would be another scene",
     "rod": "Rapier has no joint that keeps a distance",

@@ -19,7 +19,6 @@ What its user should know:
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import ClassVar
@@ -38,8 +37,21 @@ from validation.engines.reference import ellipsoids as reference_ellipsoids
 from validation.engines.reference import flights as reference_flights
 from validation.engines.reference import mechanisms as reference_mechanisms
 from validation.engines.reference.world import world_of
-from validation.engines.shared.recorder import BASE_RATE, PAIR_EVERY, report_step_times
-from validation.engines.takes import COMPLIANT, FORCES, FRICTION, GROUPS, JOINTS, PLANAR, SPATIAL, not_taken
+from validation.engines.shared.recorder import BASE_RATE, PAIR_EVERY, one_call
+from validation.engines.takes import (
+    COMPLIANT,
+    FORCES,
+    FRICTION,
+    GROUPS,
+    HINGES,
+    JOINTS,
+    PLANAR,
+    SOLIDS,
+    SPATIAL,
+    TIES,
+    WALLS,
+    not_taken,
+)
 from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory, Trajectory
 from validation.version import __version__
 
@@ -67,21 +79,9 @@ SETTINGS = {
     **reference_mechanisms.SETTINGS,
     **reference_compliant.SETTINGS,
 }
-TAKES = PLANAR | SPATIAL | GROUPS | FORCES | JOINTS | FRICTION | COMPLIANT | {"restitution", "rolling-resistance"}
-TAKES |= {"concave-polygon", "arc-polygon", "bowl", "hollow-sphere", "capsule", "cylinder", "ellipsoid", "convex-mesh"}
-TAKES |= {"revolute", "prismatic", "rod", "rope", "ball", "hinge", "slider"}
-TAKES |= {
-    f"contact.impact_law={law}"
-    for law in (
-        "newton",
-        "poisson",
-        "incremental-newton",
-        "incremental-poisson",
-        "stronge",
-        "chatterjee-ruina",
-        "stick-or-slip",
-    )
-}
+TAKES = PLANAR | SPATIAL | GROUPS | FORCES | JOINTS | HINGES | TIES | FRICTION | COMPLIANT | SOLIDS | WALLS
+TAKES |= {"restitution", "rolling-resistance", "concave-polygon", "arc-polygon"}
+TAKES |= {f"contact.impact_law={law}" for law in reference_flights.LAWS}
 TAKES |= {f"contact.impact_order={order}" for order in ("simultaneous", "sequential", "grouped")}
 ROUND_OFF = 1e-12  # m, which is no overlap to be refused
 MOST_BODIES = 300  # with 0.5 GiB; its matrices are dense, four places for each body
@@ -141,20 +141,18 @@ class Reference:
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
         """Raises UnresolvedContact, UnresolvedStepError, JointError, CompliantError or ContactForceError, with why."""
         if flies(scene):
-            return reference_flights.simulate(scene, times_read(max(1, round(scene.duration / dt)), dt), dt)
+            return reference_flights.simulate(scene, times_read(scene, dt), dt)
         if isinstance(scene, SpatialScene):
             if scene.contact.compliant:
                 return reference_compliant.simulate(scene, dt, settings)
             if takes_joints(scene):
-                steps = max(1, round(scene.duration / dt))
-                return reference_mechanisms.simulate(scene, times_read(steps, dt), dt, settings)
+                return reference_mechanisms.simulate(scene, times_read(scene, dt), dt, settings)
             return reference_ellipsoids.simulate(scene, dt, settings)
         given = {field.name: settings[field.name] for field in fields(library.Settings)}
-        steps = max(1, round(scene.duration / dt))
-        started = time.perf_counter()
         # The settings' values are checked against `SETTINGS`; mypy sees a union of their types.
-        motion = library.simulate_at(world_of(scene), times_read(steps, dt), library.Settings(**given))  # type: ignore[arg-type]
-        report_step_times([(time.perf_counter() - started) / steps] * steps)
+        own = library.Settings(**given)  # type: ignore[arg-type]
+        with one_call(scene, dt):
+            motion = library.simulate_at(world_of(scene), times_read(scene, dt), own)
         return trajectory_of(motion, scene, dt)
 
 
@@ -184,10 +182,10 @@ def warm_up_plane() -> None:
     penetration(world, np.array([[(0.0, 0.0, 0.0), (0.0, 0.5 - ROUND_OFF, 0.0), (0.0, 1.2, 0.0)]]))
 
 
-def times_read(steps: int, dt: float) -> Array:
+def times_read(scene: Scene, dt: float) -> Array:
     """As the recorder chooses where nothing happens: the base rate, pairs of adjoining steps now and then. [s]"""
     stride = max(1, math.ceil(1.0 / (BASE_RATE * dt) - 1e-9))
-    step = np.arange(steps + 1)
+    step = np.arange(max(1, round(scene.duration / dt)) + 1)
     strides, beyond = np.divmod(step, stride)
     keep = (beyond == 0) | ((beyond == 1) & (strides % PAIR_EVERY == 0))
     keep[-1] = True

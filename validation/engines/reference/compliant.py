@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +22,7 @@ from reference_engine.compliant.world import Shape
 from scenarios.geometry import solid
 from scenarios.scene import SpatialScene, features, inertias, spatial_start
 from validation.engines.engine import Setting, Settings
-from validation.engines.shared.recorder import Recorder, report_step_times
+from validation.engines.shared.recorder import Recorder, one_call
 from validation.records.trajectory import Impacts, Trajectory
 
 PARTS = 4  # of a step, over which forces are summed up
@@ -111,11 +110,9 @@ def simulate(scene: SpatialScene, dt: float, settings: Settings) -> Trajectory:
     """Kept as those of engines with steps are: every step around an impact. Raises CompliantError, with the figures."""
     recorder = Recorder(scene, dt, velocity_lag=0.0)
     times = np.arange(PARTS * recorder.step_count + 1) * (dt / PARTS)
-    started = time.perf_counter()
-    motion = simulate_compliant(
-        world_of(scene), times, CompliantSettings(tolerance=float(settings["compliant_tolerance"]))
-    )
-    report_step_times([(time.perf_counter() - started) / recorder.step_count] * recorder.step_count)
+    own = CompliantSettings(tolerance=float(settings["compliant_tolerance"]))
+    with one_call(scene, dt):
+        motion = simulate_compliant(world_of(scene), times, own)
     count = len(scene.bodies)
     for k in range(0, len(times), PARTS):
         states = (motion.position, motion.orientation, motion.velocity, motion.spin)

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 import reference_engine as library
 from reference_engine import EllipsoidWorld, SpatialWorldError, Stepper
-from scenarios.bodies import AnyBody
-from scenarios.boundaries import AnyBoundary
 from scenarios.forces import has_applied_forces, spatial_wrenches
 from scenarios.scene import (
     Ellipsoid,
@@ -22,6 +20,7 @@ from scenarios.scene import (
     spatial_start,
 )
 from validation.engines.engine import Setting, Settings, Value
+from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.recorder import Rows, World, record
 from validation.records.trajectory import Trajectory
 
@@ -70,7 +69,8 @@ def world_of(scene: SpatialScene) -> EllipsoidWorld:
     position, orientation, velocity, spin = spatial_start(scene)
     moving = np.array([not body.fixed for body in scene.bodies])
     own = np.where(moving[:, None], inertias(scene), 1.0)
-    material, friction, restitution = materials(scene)
+    pairs = PairLaws(scene)
+    law = np.array(pairs.laws)
 
     def force(time: float, place: Array, turned: Array, twist: Array) -> Array:
         return np.hstack(spatial_wrenches(scene, time, place, turned, twist[:, :3], twist[:, 3:]))
@@ -91,9 +91,9 @@ def world_of(scene: SpatialScene) -> EllipsoidWorld:
             for b in scene.boundaries
         ),
         gravity=scene.gravity,
-        friction=friction,
-        restitution=restitution,
-        material=material,
+        friction=law[..., 0],
+        restitution=law[..., 1],
+        material=np.array(pairs.kind, np.int64),
         force=force if has_applied_forces(scene) else None,
     )
 
@@ -102,25 +102,6 @@ def semi_axes(shape: object) -> tuple[float, float, float]:
     if isinstance(shape, Sphere):
         return (shape.radius,) * 3
     return shape.semi_axes if isinstance(shape, Ellipsoid) else ANY  # of what meets nothing
-
-
-def materials(scene: SpatialScene) -> tuple[NDArray[np.int64], Array, Array]:
-    """Number of each member's material, and friction and restitution of two materials, (G, G).
-
-    Members alike are of one material; those with a pair law of their own are alone in theirs.
-    """
-    named = {name for pair in scene.contact.laws for name in pair}
-    of_kind: dict[tuple[float, float, str], int] = {}
-    sample: list[AnyBody | AnyBoundary] = []
-    material = []
-    for member in (*scene.bodies, *scene.boundaries):
-        kind = (member.friction, member.restitution, member.name if member.name in named else "")
-        if kind not in of_kind:
-            of_kind[kind] = len(sample)
-            sample.append(member)
-        material.append(of_kind[kind])
-    coefficients = np.array([[scene.pair_law(a, b) for b in sample] for a in sample])
-    return np.array(material, np.int64), coefficients[..., 0], coefficients[..., 1]
 
 
 def simulate(scene: Scene, dt: float, settings: Settings) -> Trajectory:

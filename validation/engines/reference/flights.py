@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,7 @@ from scenarios.scene import (
     colliding_pairs,
     inertias,
 )
-from validation.engines.shared.recorder import report_step_times
+from validation.engines.shared.recorder import one_call
 from validation.records.trajectory import Impacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 
 Array = NDArray[np.float64]
@@ -86,8 +85,6 @@ def touching_points(shape: PlanarShape | SpatialShape) -> tuple[Array, float] | 
 
 def simulate(scene: Scene, times: Array, dt: float) -> Trajectory:
     """States at `times`, and before and after each impact. Raises FlightError or ImpactError, with the figures."""
-    steps = max(1, round(scene.duration / dt))
-    started = time.perf_counter()
     members = (*scene.bodies, *scene.boundaries)
     index = {member.name: i for i, member in enumerate(members)}
     count = len(scene.bodies)
@@ -99,16 +96,17 @@ def simulate(scene: Scene, times: Array, dt: float) -> Trajectory:
             return None
         return scene.pair_law(members[i], members[second])
 
-    motion = simulate_flights(
-        tuple(flyer(scene, i) for i in range(count)),
-        tuple((np.array(b.point), unit(b.normal)) for b in scene.boundaries if isinstance(b, (HalfPlane, HalfSpace))),
-        times,
-        gravity=np.array(scene.gravity),
-        law=LAWS[scene.contact.impact_law or OWN_LAW],
-        order=scene.contact.impact_order,
-        pair=pair,
-    )
-    report_step_times([(time.perf_counter() - started) / steps] * steps)
+    planes = [b for b in scene.boundaries if isinstance(b, (HalfPlane, HalfSpace))]
+    with one_call(scene, dt):
+        motion = simulate_flights(
+            tuple(flyer(scene, i) for i in range(count)),
+            tuple((np.array(b.point), np.array(b.normal) / norm(np.array(b.normal))) for b in planes),
+            times,
+            gravity=np.array(scene.gravity),
+            law=LAWS[scene.contact.impact_law or OWN_LAW],
+            order=scene.contact.impact_order,
+            pair=pair,
+        )
     return trajectory_of(motion, isinstance(scene, PlanarScene), count, dt)
 
 
@@ -127,11 +125,6 @@ def flyer(scene: Scene, i: int) -> Flyer:
         velocity=body.velocity,
         spin=body.spin,
     )
-
-
-def unit(normal: tuple[float, ...]) -> Array:
-    n = np.array(normal)
-    return n / norm(n)
 
 
 def trajectory_of(motion: FlightMotion, planar: bool, count: int, dt: float) -> Trajectory:
@@ -153,13 +146,5 @@ def trajectory_of(motion: FlightMotion, planar: bool, count: int, dt: float) -> 
             twist=np.concatenate([motion.velocity, motion.spin[..., None]], axis=2),
             impacts=impacts,
         )
-    return SpatialTrajectory(
-        time=motion.time,
-        dt=dt,
-        velocity_lag=0.0,
-        position=motion.position,
-        orientation=motion.orientation,
-        velocity=motion.velocity,
-        spin=motion.spin,
-        impacts=impacts,
-    )
+    parts = {name: getattr(motion, name) for name in ("time", "position", "orientation", "velocity", "spin")}
+    return SpatialTrajectory(dt=dt, velocity_lag=0.0, impacts=impacts, **parts)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +9,7 @@ from reference_engine import Coupling, Link, Mechanism, MechanismError, simulate
 from scenarios.forces import has_applied_forces, spatial_wrenches
 from scenarios.scene import Hinge, Slider, SpatialScene, colliding_pairs, inertias, spatial_start
 from validation.engines.engine import Setting, Settings
-from validation.engines.shared.recorder import report_step_times
+from validation.engines.shared.recorder import one_call
 from validation.records.trajectory import SpatialTrajectory
 
 Array = NDArray[np.float64]
@@ -77,16 +75,7 @@ def mechanism_of(scene: SpatialScene) -> Mechanism:
 
 def simulate(scene: SpatialScene, times: Array, dt: float, settings: Settings) -> SpatialTrajectory:
     """States at `times`. Raises JointError, with the figures, rather than go on wrongly."""
-    steps = max(1, round(scene.duration / dt))
-    started = time.perf_counter()
-    motion = simulate_mechanism(mechanism_of(scene), times, tolerance=float(settings["joint_tolerance"]))
-    report_step_times([(time.perf_counter() - started) / steps] * steps)
-    return SpatialTrajectory(
-        time=motion.time,
-        dt=dt,
-        velocity_lag=0.0,
-        position=motion.position,
-        orientation=motion.orientation,
-        velocity=motion.velocity,
-        spin=motion.spin,
-    )
+    with one_call(scene, dt):
+        motion = simulate_mechanism(mechanism_of(scene), times, tolerance=float(settings["joint_tolerance"]))
+    parts = {name: getattr(motion, name) for name in ("time", "position", "orientation", "velocity", "spin")}
+    return SpatialTrajectory(dt=dt, velocity_lag=0.0, **parts)

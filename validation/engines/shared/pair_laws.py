@@ -48,7 +48,7 @@ class PairLaws:
                 fixed.append(immovable)
             self.kind.append(kinds[key])
             counts[kinds[key]] += 1
-        self._laws = [[scene.pair_law(p, q) for q in samples] for p in samples]
+        self.laws = [[scene.pair_law(p, q) for q in samples] for p in samples]  # (friction, restitution) by kinds
         self._meet = [
             (i, j)
             for i in range(len(samples))
@@ -58,22 +58,20 @@ class PairLaws:
 
     def of(self, a: int, b: int) -> tuple[float, float]:
         """(friction, restitution) of members a and b."""
-        return self._laws[self.kind[a]][self.kind[b]]
+        return self.laws[self.kind[a]][self.kind[b]]
 
     def shape_values(self, quantity: Quantity, rule: Rule) -> list[float] | None:
         """A value for each member such that `rule` gives every pair that can meet its law; None if there are none."""
         column = 0 if quantity == "friction" else 1
-        laws = {(i, j): self._laws[i][j][column] for i, j in self._meet}
+        laws = {(i, j): self.laws[i][j][column] for i, j in self._meet}
         if rule == "max":
-            values = _for_the_larger(laws, len(self._laws))
+            values = _for_the_larger(laws, len(self.laws))
             fits = all(max(values[i], values[j]) == law for (i, j), law in laws.items())
         elif rule == "min":
-            values = [
-                max((law for pair, law in laws.items() if i in pair), default=0.0) for i in range(len(self._laws))
-            ]
+            values = [max((law for pair, law in laws.items() if i in pair), default=0.0) for i in range(len(self.laws))]
             fits = all(min(values[i], values[j]) == law for (i, j), law in laws.items())
         elif rule == "mean":
-            values = _for_the_mean(laws, len(self._laws))
+            values = _for_the_mean(laws, len(self.laws))
             fits = all(
                 math.isclose(0.5 * (values[i] + values[j]), law, rel_tol=1e-9, abs_tol=1e-12)
                 for (i, j), law in laws.items()
@@ -82,7 +80,7 @@ class PairLaws:
         else:
             # sqrt(p q) = law is p q = law^2
             targets = laws if rule == "product" else {pair: law * law for pair, law in laws.items()}
-            values = _for_the_product(targets, len(self._laws))
+            values = _for_the_product(targets, len(self.laws))
             fits = all(math.isclose(values[i] * values[j], law, rel_tol=ROUND_OFF) for (i, j), law in targets.items())
         return [values[kind] for kind in self.kind] if fits else None
 

@@ -55,6 +55,14 @@ def report_step_times(times: Sequence[float]) -> None:
         clock.extend(times)
 
 
+@contextmanager
+def one_call(scene: Scene, dt: float) -> Iterator[None]:
+    """For an engine that makes the whole motion in here: the time of a step is the same share of it for each."""
+    steps, started = max(1, round(scene.duration / dt)), time.perf_counter()
+    yield
+    report_step_times([(time.perf_counter() - started) / steps] * steps)
+
+
 class World:
     """One scene in an engine, at one moment; the first five are what the record loop drives.
 
