@@ -205,7 +205,7 @@ def positions_table(world: Callable[[], World], scene: Scene, until: float, exac
         error = float(np.hypot(*(positions(motion, grid) - exact(grid)).T).max())
         ours.append(Point(wall, max(error, ROUND_OFF)))
         line("this", f"tolerance {tolerance:.0e}", ours[-1], "m")
-    least = math.inf
+    better = math.inf
     for (name, setting), point in peer_points(scene, exact).items():
         if isinstance(point, str):
             print(f"  {name:10}declines: {point}")
@@ -215,8 +215,8 @@ def positions_table(world: Callable[[], World], scene: Scene, until: float, exac
         if mine == math.inf:
             print(f"  {'':10}(done before any run of this engine is, world to samples: no comparison)")
         else:
-            least = min(least, point.error / mine)
-    return least
+            better = min(better, point.error / mine)
+    return better
 
 
 def main() -> int:

@@ -9,6 +9,7 @@ import re
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scenarios.scene import Scene, write_scene
 from validation.records.case import Result
 from validation.records.stored import Baseline
 from validation.running.kernel_cache import use_kernel_cache
+from validation.running.runner import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT))  # for tests
@@ -59,6 +62,12 @@ def lattice(count: int, side: int) -> Array:
     """(count, 3): whole numbers, row by row and layer by layer of side^2."""
     i = np.arange(count)
     return np.stack([i % side, i // side % side, i // side**2], axis=1)
+
+
+def given_scene(plan: Plan, scene: Scene) -> Plan:
+    """The engine gets this scene; what it does is measured as the scene that was meant."""
+    scenario = replace(plan.scenario, scene=scene)
+    return replace(plan, scenario=scenario, scene_text=write_scene(scene, indent=None))
 
 
 def accepted(result: Result) -> Baseline:

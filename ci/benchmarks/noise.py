@@ -16,14 +16,14 @@ import itertools
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 sys.path += [str(Path(__file__).parent), str(Path(__file__).parent / "data")]
-from measuring import Table, accepted
+from measuring import Table, accepted, given_scene
 from seeded_changes import gravity
 
 from scenarios.catalogue import canonical_suite
@@ -84,16 +84,16 @@ SEEDED = (
 PERTURBED = ("reference", "pymunk", "box2d", "mujoco")
 
 
-def perturbed(scenario: Scenario, size: float, seed: int) -> Scenario:
+def perturbed(scene: Scene, size: float, seed: int) -> Scene:
     """Every free body moved by less than `size` (m) along each axis."""
     random = np.random.default_rng(seed)
     bodies = tuple(
         body
         if body.fixed
         else body.model_copy(update={"position": tuple(x + size * random.uniform(-1.0, 1.0) for x in body.position)})
-        for body in scenario.scene.bodies
+        for body in scene.bodies
     )
-    return replace(scenario, scene=scenario.scene.model_copy(update={"bodies": bodies}))
+    return scene.model_copy(update={"bodies": bodies})
 
 
 def main() -> int:
@@ -113,7 +113,7 @@ def main() -> int:
                 size = ROUND_OFF.get(engine, ROUND_OFF_ELSE)
                 starts = [unchanged[engine]]
                 for seed in STARTS:
-                    moved = [replace(plan, scenario=perturbed(plan.scenario, size, seed)) for plan in plans]
+                    moved = [given_scene(plan, perturbed(plan.scenario.scene, size, seed)) for plan in plans]
                     starts.append(run(pool, moved))
                 verdicts = [
                     judge(accepted(before[label]), after[label], laws[label])
@@ -136,7 +136,7 @@ def main() -> int:
             plans = planned(pool, suite, word)
             if seeded.change:
                 change = seeded.change
-                plans = [replace(p, scenario=replace(p.scenario, scene=change(p.scenario.scene))) for p in plans]
+                plans = [given_scene(plan, change(plan.scenario.scene)) for plan in plans]
             base = unchanged[seeded.engine]
             judged = [
                 (result, judge(accepted(base[label]), result, laws[label]))

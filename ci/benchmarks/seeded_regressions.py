@@ -31,11 +31,10 @@ from pathlib import Path
 import numpy as np
 
 sys.path += [str(Path(__file__).parent), str(Path(__file__).parent / "data")]
-from measuring import accepted
+from measuring import accepted, given_scene
 from seeded_changes import PLANTED, Planted
 
 from scenarios.catalogue import scenario_of
-from scenarios.scene import write_scene
 from validation.engines import engine_of, present_engines
 from validation.judging.ensembles import Ensemble, compare, settled
 from validation.judging.evidence.divergence import Divergence, first_divergence
@@ -79,12 +78,7 @@ def plan_of(pool: Pool, planted: Planted, *, changed: bool) -> Plan:
         return plain
     scene = planted.plant(plain.scenario.scene) if planted.plant else plain.scenario.scene
     identity = replace(plan.case.identity, dt=plan.case.identity.dt * planted.dt)
-    return replace(
-        plan,
-        case=replace(plan.case, identity=identity),
-        scenario=replace(plan.scenario, scene=scene),
-        scene_text=write_scene(scene, indent=None),
-    )
+    return replace(given_scene(plan, scene), case=replace(plan.case, identity=identity))
 
 
 def side_of(pool: Pool, plan: Plan, planted: Planted, order: Sequence[int] | None) -> Side:
