@@ -83,13 +83,9 @@ def _of_type(model: type[Data], path: str) -> Iterator[str]:
 def _fields(model: type[Data]) -> tuple[tuple[str, bool, Any, tuple[str, ...]], ...]:
     """(name, whether required, default, choices) of each."""
     return tuple(
-        (name, field.is_required(), field.default, tuple(leaf for leaf in _leaves(field.annotation) if _is_token(leaf)))
+        (name, field.is_required(), field.default, tuple(x for x in _leaves(field.annotation) if isinstance(x, str)))
         for name, field in model.model_fields.items()
     )
-
-
-def _is_token(leaf: Any) -> bool:
-    return isinstance(leaf, str)
 
 
 def _leaves(annotation: Any) -> Iterator[Any]:

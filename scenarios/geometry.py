@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,35 +10,25 @@ import numpy as np
 from reference_engine.geometry import planar_shapes as planar
 from reference_engine.geometry import spatial_shapes as spatial
 
+SOLIDS: dict[str, Callable[[Any], Any]] = {
+    "polygon": lambda shape: planar.Polygon(shape.vertices),
+    "arc-polygon": lambda shape: planar.ArcPolygon(shape.vertices, shape.bulges),
+    "disc": lambda shape: planar.Disc(shape.radius),
+    "half-plane": lambda shape: planar.HalfPlane(shape.point, shape.normal),
+    "bowl": lambda shape: planar.Bowl(shape.radius),
+    "sphere": lambda shape: spatial.Sphere(shape.radius),
+    "capsule": lambda shape: spatial.Capsule(shape.radius, shape.length / 2.0),
+    "cylinder": lambda shape: spatial.Cylinder(shape.radius, shape.length / 2.0),
+    "box": lambda shape: spatial.Box(np.array(shape.size) / 2.0),
+    "ellipsoid": lambda shape: spatial.Ellipsoid(shape.semi_axes),
+    "convex-mesh": lambda shape: spatial.ConvexMesh(shape.points),
+    "half-space": lambda shape: spatial.HalfSpace(shape.point, shape.normal),
+    "hollow-sphere": lambda shape: spatial.SphereInterior(shape.radius),
+}
+
 
 def solid(member: Any) -> planar.PlanarShape | spatial.SpatialShape:
     """Of a body of a scene, its shape, or a boundary."""
     shape = getattr(member, "shape", member)
-    match shape.kind:
-        case "polygon":
-            return planar.Polygon(shape.vertices)
-        case "arc-polygon":
-            return planar.ArcPolygon(shape.vertices, shape.bulges)
-        case "disc":
-            return planar.Disc(shape.radius)
-        case "half-plane":
-            return planar.HalfPlane(shape.point, shape.normal)
-        case "bowl":
-            return planar.Bowl(shape.radius)
-        case "sphere":
-            return spatial.Sphere(shape.radius)
-        case "capsule":
-            return spatial.Capsule(shape.radius, shape.length / 2.0)
-        case "cylinder":
-            return spatial.Cylinder(shape.radius, shape.length / 2.0)
-        case "box":
-            return spatial.Box(np.array(shape.size) / 2.0)
-        case "ellipsoid":
-            return spatial.Ellipsoid(shape.semi_axes)
-        case "convex-mesh":
-            return spatial.ConvexMesh(shape.points)
-        case "half-space":
-            return spatial.HalfSpace(shape.point, shape.normal)
-        case "hollow-sphere":
-            return spatial.SphereInterior(shape.radius)
-    raise TypeError(shape)
+    found: planar.PlanarShape | spatial.SpatialShape = SOLIDS[shape.kind](shape)
+    return found

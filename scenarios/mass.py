@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,58 +17,50 @@ from reference_engine.geometry import polygon
 Array = NDArray[np.float64]
 
 
+UNIFORM: dict[str, Callable[[Any], Any]] = {
+    "disc": lambda shape: geometry.disc_mass(shape.radius),
+    "polygon": lambda shape: geometry.polygon_mass(shape.vertices),
+    "arc-polygon": lambda shape: geometry.arc_polygon_mass(shape.vertices, shape.bulges),
+    "sphere": lambda shape: geometry.sphere_mass(shape.radius),
+    "box": lambda shape: geometry.box_mass([edge / 2 for edge in shape.size]),
+    "capsule": lambda shape: geometry.capsule_mass(shape.radius, shape.length / 2),
+    "cylinder": lambda shape: geometry.cylinder_mass(shape.radius, shape.length / 2),
+    "ellipsoid": lambda shape: geometry.ellipsoid_mass(shape.semi_axes),
+    "convex-mesh": lambda shape: geometry.convex_mesh_mass(shape.points),
+}
+REACH: dict[str, Callable[[Any], float]] = {
+    "disc": lambda shape: shape.radius,
+    "sphere": lambda shape: shape.radius,
+    "box": lambda shape: math.hypot(*shape.size) / 2,
+    "capsule": lambda shape: shape.length / 2 + shape.radius,
+    "cylinder": lambda shape: math.hypot(shape.length / 2, shape.radius),
+    "ellipsoid": lambda shape: max(shape.semi_axes),
+    "polygon": lambda shape: max(math.hypot(*v) for v in shape.vertices),
+    "convex-mesh": lambda shape: max(math.hypot(*p) for p in shape.points),
+    "arc-polygon": lambda shape: max(math.hypot(*v) for v in shape.vertices) + _highest_arc(shape),
+}
+
+
 def planar_mass(shape: Any) -> geometry.PlanarMass:
     """Area, centroid and second moments of a planar shape, body frame."""
-    match shape.kind:
-        case "disc":
-            return geometry.disc_mass(shape.radius)
-        case "polygon":
-            return geometry.polygon_mass(shape.vertices)
-        case "arc-polygon":
-            return geometry.arc_polygon_mass(shape.vertices, shape.bulges)
-    raise TypeError(shape)
+    found: geometry.PlanarMass = UNIFORM[shape.kind](shape)
+    return found
 
 
 def spatial_mass(shape: Any) -> geometry.SpatialMass:
     """Volume, centroid and second moments of a spatial shape, body frame."""
-    match shape.kind:
-        case "sphere":
-            return geometry.sphere_mass(shape.radius)
-        case "box":
-            return geometry.box_mass([edge / 2 for edge in shape.size])
-        case "capsule":
-            return geometry.capsule_mass(shape.radius, shape.length / 2)
-        case "cylinder":
-            return geometry.cylinder_mass(shape.radius, shape.length / 2)
-        case "ellipsoid":
-            return geometry.ellipsoid_mass(shape.semi_axes)
-        case "convex-mesh":
-            return geometry.convex_mesh_mass(shape.points)
-    raise TypeError(shape)
+    found: geometry.SpatialMass = UNIFORM[shape.kind](shape)
+    return found
 
 
 def reach(shape: Any) -> float:
     """Largest distance of a point of the shape from the origin of the body frame, m (of an arc: of its circle)."""
-    match shape.kind:
-        case "disc" | "sphere":
-            return shape.radius
-        case "box":
-            return math.hypot(*shape.size) / 2
-        case "capsule":
-            return shape.length / 2 + shape.radius
-        case "cylinder":
-            return math.hypot(shape.length / 2, shape.radius)
-        case "ellipsoid":
-            return max(shape.semi_axes)
-        case "polygon":
-            return max(math.hypot(*v) for v in shape.vertices)
-        case "convex-mesh":
-            return max(math.hypot(*p) for p in shape.points)
-        case "arc-polygon":
-            chords = [math.dist(v, w) for v, w in zip(shape.vertices, shape.vertices[1:] + shape.vertices[:1])]
-            sagitta = [abs(b) * c / 2 for b, c in zip(shape.bulges, chords)]
-            return max(math.hypot(*v) for v in shape.vertices) + max(sagitta)
-    raise TypeError(shape)
+    return REACH[shape.kind](shape)
+
+
+def _highest_arc(shape: Any) -> float:
+    chords = [math.dist(v, w) for v, w in zip(shape.vertices, shape.vertices[1:] + shape.vertices[:1])]
+    return max(abs(b) * c / 2 for b, c in zip(shape.bulges, chords))
 
 
 def polygon_fault(vertices: Any) -> str | None:

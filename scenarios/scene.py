@@ -19,15 +19,7 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from scenarios import contact, mass
 from scenarios.bodies import AnyBody, PlanarBody, SpatialBody
-from scenarios.boundaries import (
-    AnyBoundary,
-    Bowl,
-    HalfPlane,
-    HalfSpace,
-    HollowSphere,
-    PlanarBoundary,
-    SpatialBoundary,
-)
+from scenarios.boundaries import AnyBoundary, Bowl, HalfPlane, HalfSpace, HollowSphere, PlanarBoundary, SpatialBoundary
 from scenarios.contact import (
     COMBINE,
     CombinationRule,
@@ -39,24 +31,9 @@ from scenarios.contact import (
     MaterialPair,
     PairLaw,
 )
-from scenarios.fields import (
-    Data,
-    Rate2,
-    Rate3,
-)
+from scenarios.fields import Data, Rate2, Rate3
 from scenarios.forces import Damping, Spring, Thruster
-from scenarios.joints import (
-    AnyJoint,
-    Ball,
-    Hinge,
-    PlanarJoint,
-    Prismatic,
-    Revolute,
-    Rod,
-    Rope,
-    Slider,
-    SpatialJoint,
-)
+from scenarios.joints import AnyJoint, Ball, Hinge, PlanarJoint, Prismatic, Revolute, Rod, Rope, Slider, SpatialJoint
 from scenarios.scene_error import SceneError, explain
 from scenarios.shapes import (
     ArcPolygon,

@@ -74,12 +74,7 @@ def _sentence(fault: dict[str, Any], adapter: TypeAdapter[Any]) -> str:
         case "float_type" | "int_type":
             return f"{path}: {_show(value)} ({type(value).__name__}) is not a number; allowed: a finite number"
         case "greater_than" | "greater_than_equal" | "less_than" | "less_than_equal":
-            sign = {
-                "greater_than": ">",
-                "greater_than_equal": ">=",
-                "less_than": "<",
-                "less_than_equal": "<=",
-            }
+            sign = {"greater_than": ">", "greater_than_equal": ">=", "less_than": "<", "less_than_equal": "<="}
             limit = next(iter(context.values()))
             return f"{path}: {_show(value)} is out of range; allowed: {sign[fault['type']]} {limit:g}"
         case "union_tag_invalid":
