@@ -26,9 +26,9 @@ def _fastest(loop: Any) -> Any:
     """Compiled where a compiler is loaded already; scenes are looked into without one. The bits are the same."""
     if "numba" not in sys.modules:
         return loop
-    from reference_engine import dense_kernels
+    from reference_engine import elementary_kernels
 
-    return getattr(dense_kernels, loop.__name__)
+    return getattr(elementary_kernels, loop.__name__)
 
 
 def mul(a: Any, b: Any) -> Any:

@@ -1,9 +1,9 @@
-"""The elementary functions that kernels need, compiled from the very code that Python runs: the same bits."""
+"""Elementary functions and the loops of `dense`, compiled from the very code that Python runs: the same bits."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine import elementary
+from reference_engine import dense, elementary
 from reference_engine.compiler.kernels import entry, kernel
 
 Array = NDArray[np.float64]
@@ -11,6 +11,9 @@ MANY_TURNS = elementary.MANY_TURNS
 sine_cosine_of = kernel(elementary.sine_cosine_of)
 whole_turns_off = kernel(elementary.whole_turns_off)
 angle_of = entry(elementary.angle_of)
+eliminate = entry(dense.eliminate)
+diagonalise = entry(dense.diagonalise)
+orthogonalise = entry(dense.orthogonalise)
 
 
 @entry
@@ -34,9 +37,3 @@ def cosines_and_sines(angle: Array) -> Array:
     out = np.empty((2, len(angle)))
     evaluate(np.ascontiguousarray(angle), out)
     return out
-
-
-@entry
-def evaluate_angles(y, x, out):
-    for i in range(x.shape[0]):
-        out[i] = angle_of(y[i], x[i])

@@ -29,6 +29,7 @@ from reference_engine.planar.approach import (
     safe_rounded,
 )
 from reference_engine.planar.convex_pieces import BOWL, CONCAVE_ARC, DISC, HALF_PLANE, ROUNDED
+from reference_engine.planar.features import over_polygon
 from reference_engine.planar.islands import is_loose
 from reference_engine.planar.layout import arm_of, piece_of
 from reference_engine.planar.rows import measure
@@ -151,21 +152,12 @@ def safe_time_of_disc(run, i, j):
         return root(g, nx * vx + ny * vy, lead) if g > 0.0 else 0.0
     cj, sj = cosine_and_sine(state_j[col.ANGLE])
     bx, by = cj * dx + sj * dy, -sj * dx + cj * dy  # the disc's centre in body axes of j
-    height, best = -np.inf, model.first[j]
-    for edge in range(model.first[j], model.first[j + 1]):
-        d = model.normals[edge, 0] * bx + model.normals[edge, 1] * by - model.offsets[edge]
-        if d > height:
-            height, best = d, edge
-    mx, my, g = model.normals[best, 0], model.normals[best, 1], height
-    nearest = np.inf
-    for corner in range(model.first[j], model.first[j + 1]):
-        previous = corner - 1 if corner > model.first[j] else model.first[j + 1] - 1
+    g, edge, corner = over_polygon(model, j, bx, by, 0.0)
+    mx, my = model.normals[edge, 0], model.normals[edge, 1]
+    if corner >= 0:
         rx, ry = bx - model.vertices[corner, 0], by - model.vertices[corner, 1]
-        past_next = -model.normals[corner, 1] * rx + model.normals[corner, 0] * ry
-        past_previous = -model.normals[previous, 1] * rx + model.normals[previous, 0] * ry
-        distance = np.sqrt(rx * rx + ry * ry)
-        if past_next < 0.0 and past_previous > 0.0 and distance < nearest:
-            nearest, g, mx, my = distance, distance, rx / distance, ry / distance
+        g = np.sqrt(rx * rx + ry * ry)
+        mx, my = rx / g, ry / g
     nx, ny, wj = cj * mx - sj * my, sj * mx + cj * my, state_j[col.SPIN]
     g += allowance - model.radius[i]
     if g <= 0.0:

@@ -20,7 +20,7 @@ from reference_engine.planar.projection import GAP_ROUND_OFF, extent, project, s
 from reference_engine.planar.release import first_release
 from reference_engine.planar.resolve import apply_impacts, begin, classify_event
 from reference_engine.planar.rows import constrained_rate, measure, survey_accelerations
-from reference_engine.planar.step import attempt, complete, defect, integrate
+from reference_engine.planar.step import attempt, complete, defect, extrapolate, integrate
 from reference_engine.planar_model.external import next_knot
 
 NEAR = 1e-8  # m, where Newton's method closes the gap of a touch
@@ -178,16 +178,6 @@ def land(run, fraction, pair):
         complete(run, made)
         now[col.DENSE] = made
     return h, stepped
-
-
-@kernel
-def extrapolate(model, y, rate, time):
-    """The state a little later, or sooner, by Taylor's series with the accelerations in `rate`."""
-    half = y.shape[0] // 2
-    for q in range(model.free.shape[0] // 2):
-        c = model.free[q]
-        y[c] += time * (y[half + c] + 0.5 * time * rate[half + c])
-        y[half + c] += time * rate[half + c]
 
 
 @kernel

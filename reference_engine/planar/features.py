@@ -196,3 +196,24 @@ def is_left_out(model, piece, corner, x, y):
     past_before = model.cone[corner, col.BEFORE_Y] * x - model.cone[corner, col.BEFORE_X] * y
     past_after = model.cone[corner, col.AFTER_X] * y - model.cone[corner, col.AFTER_Y] * x
     return (before >= 0 and past_before > OVER_END) or (after >= 0 and past_after > OVER_END)
+
+
+@kernel
+def over_polygon(model, j, x, y, slack):
+    """(height, edge, corner) of a point, axes of polygon j: over the edge that it is furthest outside of; the corner
+
+    that it is beyond on both of its edges, by more than `slack` [m], or -1.
+    """
+    height, at, nearest = -np.inf, np.int64(-1), np.int64(-1)
+    for edge in range(model.first[j], model.first[j + 1]):
+        d = model.normals[edge, 0] * x + model.normals[edge, 1] * y - model.offsets[edge]
+        if d > height:
+            height, at = d, np.int64(edge)
+    for corner in range(model.first[j], model.first[j + 1]):
+        previous = corner - 1 if corner > model.first[j] else model.first[j + 1] - 1
+        rx, ry = x - model.vertices[corner, 0], y - model.vertices[corner, 1]
+        past_next = -model.normals[corner, 1] * rx + model.normals[corner, 0] * ry
+        past_previous = -model.normals[previous, 1] * rx + model.normals[previous, 0] * ry
+        if past_next < -slack and past_previous > slack:
+            nearest = np.int64(corner)
+    return height, at, nearest

@@ -4,6 +4,7 @@ Worlds are small, and numpy takes as long for one number as for a thousand.
 """
 
 import math
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -60,14 +61,14 @@ def model_in_numbers(world: World) -> tuple[list, ...]:
     first = [0, *accumulate(len(piece.corners) for piece in pieces)]
     arc_first = list(accumulate(map(len, rounded), initial=first[-1]))
     row_of = {arc: first[-1] + k for k, arc in enumerate(arcs)}
-    lines = Lines([], [], [], [], [], [], [], [])
-    for piece in pieces:
-        add_lines(piece, row_of, lines)
+    lines = [line for piece in pieces for line in lines_of(piece, row_of)]
     pairs = candidate_pairs(world, kind, row)
     for i, j in pairs:
         at = row[i], row[j]
         coefficients += (world.pair_friction[at], world.pair_static_friction[at], world.pair_restitution[at])
-    vertices, normals, offsets, lengths, straight, arcs_at, cone, smooth = lines
+    vertices, normals = [c for line in lines for c in line.corner], [c for line in lines for c in line.normal]
+    offsets = [line.corner[0] * line.normal[0] + line.corner[1] * line.normal[1] for line in lines]
+    lengths = [line.length for line in lines]
     for arc in arcs:
         vertices += arc.centre
         normals += (elementary.cos(arc.middle), elementary.sin(arc.middle))
@@ -84,61 +85,47 @@ def model_in_numbers(world: World) -> tuple[list, ...]:
         lengths += [math.inf] * len(distances)
     radius = [math.inf if piece.kind == HALF_PLANE else piece.bounding_radius() for piece in pieces]
     return (
-        kind, row, radius, first, arc_first, vertices, normals, offsets, lengths, straight, arcs_at, cone, smooth, free,
-        inv_mass, inv_inertia, [k for pair in pairs for k in pair], coefficients, links, values,
+        kind, row, radius, first, arc_first, vertices, normals, offsets, lengths, [line.straight for line in lines],
+        [arc for line in lines for arc in line.arcs], [c for line in lines for c in line.cone],
+        [line.smooth for line in lines], free, inv_mass, inv_inertia, [k for pair in pairs for k in pair], coefficients,
+        links, values,
     )  # fmt: skip
 
 
-class Lines(NamedTuple):
-    """Of the corners of pieces and the lines from each to the next, one after the other, as in Model."""
+class Line(NamedTuple):
+    """A corner of a piece and the line from it to the next, as in Model."""
 
-    vertices: list[float]
-    normals: list[float]
-    offsets: list[float]
-    lengths: list[float]
-    straight: list[int]
-    arcs: list[int]
-    cone: list[float]
-    smooth: list[int]
+    corner: list[float]
+    normal: tuple[float, float]
+    length: float
+    straight: int
+    arcs: tuple[int, int]
+    cone: tuple[float, ...]
+    smooth: int
 
 
-def add_lines(piece: ConvexPiece, row_of: dict[Arc, int], lines_out: Lines) -> None:
-    """Of one part: its own normal of a half-plane; no edge of a concave arc is one that is felt."""
+def lines_of(piece: ConvexPiece, row_of: dict[Arc, int]) -> Iterator[Line]:
+    """A half-plane has its own normal; no edge of a concave arc is one that is felt."""
     corners = piece.corners.tolist()
-    if piece.kind == HALF_PLANE:
-        normals, lengths = [UP], [math.inf]
-    else:
-        normals, lengths = [], []
-        for (x, y), (u, v) in zip(corners, corners[1:] + corners[:1]):
-            length = math.hypot(u - x, v - y)
-            normals.append(((v - y) / length, (x - u) / length))
-            lengths.append(length)
-    cones: list[tuple[float, ...]] = [(*before, *after) for before, after in zip(normals[-1:] + normals[:-1], normals)]
-    arcs, smooth, straight = [(-1, -1)] * len(corners), [0] * len(corners), [1] * len(corners)
-    if piece.kind == CONCAVE_ARC:
-        cones, straight = [(0.0, 0.0, 0.0, 0.0)] * len(corners), [0] * len(corners)
-    elif piece.kind == ROUNDED or any(piece.joins):
-        straight = [int(piece.arcs[k] is None) for k in range(len(corners))]
-        for k, corner in enumerate(corners):
-            arcs[k], cones[k], smooth[k] = round_join(piece, row_of, k, corner, cones[k])
-    for (x, y), (nx, ny), pair, cone in zip(corners, normals, arcs, cones):
-        lines_out.vertices.extend((x, y))
-        lines_out.normals.extend((nx, ny))
-        lines_out.offsets.append(x * nx + y * ny)
-        lines_out.arcs.extend(pair)
-        lines_out.cone.extend(cone)
-    lines_out.lengths.extend(lengths)
-    lines_out.straight.extend(straight)
-    lines_out.smooth.extend(smooth)
+    normals, lengths = [UP], [math.inf]
+    if piece.kind != HALF_PLANE:
+        edges = list(zip(corners, corners[1:] + corners[:1]))
+        lengths = [math.hypot(u - x, v - y) for (x, y), (u, v) in edges]
+        normals = [((v - y) / length, (x - u) / length) for ((x, y), (u, v)), length in zip(edges, lengths)]
+    for k, corner in enumerate(corners):
+        straight, arcs, cone, smooth = 1, (-1, -1), (*normals[k - 1], *normals[k]), 0
+        if piece.kind == CONCAVE_ARC:
+            straight, cone = 0, (0.0, 0.0, 0.0, 0.0)
+        elif piece.kind == ROUNDED or any(piece.joins):
+            straight = int(piece.arcs[k] is None)
+            arcs, cone, smooth = round_join(piece, row_of, k, corner, cone)
+        yield Line(corner, normals[k], lengths[k], straight, arcs, cone, smooth)
 
 
 def round_join(
     piece: ConvexPiece, row_of: dict[Arc, int], k: int, corner: list[float], cone: tuple[float, ...]
 ) -> tuple[tuple[int, int], tuple[float, ...], int]:
-    """(rows of the arcs before and after a corner, or -1; normals there, given those of the straight lines; is it
-
-    smooth).
-    """
+    """(rows of the arcs before and after a corner, or -1; normals there, given those of the lines; is it smooth)."""
     before, after = piece.arcs[k - 1], piece.arcs[k]
     normals = [cone[:2], cone[2:]]
     for side, arc in enumerate((before, after)):

@@ -30,6 +30,7 @@ from reference_engine.planar.features import (
     line,
     lines,
     note,
+    over_polygon,
     radius_of,
     relative_pose,
     separation,
@@ -86,28 +87,18 @@ def disc_and_polygon(model, y, i, j, cutoff, contacts, n):
     cj, sj = cosine_and_sine(y[3 * b + 2])
     dx, dy = y[3 * a] - y[3 * b], y[3 * a + 1] - y[3 * b + 1]
     bx, by = cj * dx + sj * dy, -sj * dx + cj * dy
-    best, at = -np.inf, np.int64(-1)
-    for edge in range(model.first[j], model.first[j + 1]):
-        d = model.normals[edge, 0] * bx + model.normals[edge, 1] * by - model.offsets[edge]
-        if d > best:
-            best, at = d, np.int64(edge)
-    if best - model.radius[i] > cutoff:
+    height, edge, corner = over_polygon(model, j, bx, by, 0.5 * OVER_END)
+    if height - model.radius[i] > cutoff:
         return n
-    for corner in range(model.first[j], model.first[j + 1]):
-        previous = corner - 1 if corner > model.first[j] else model.first[j + 1] - 1
+    if corner >= 0:
         rx, ry = bx - model.vertices[corner, 0], by - model.vertices[corner, 1]
-        past_next = -model.normals[corner, 1] * rx + model.normals[corner, 0] * ry
-        past_previous = -model.normals[previous, 1] * rx + model.normals[previous, 0] * ry
-        if best > 0.0 and past_next < -0.5 * OVER_END and past_previous > 0.5 * OVER_END:
-            gap = np.sqrt(rx * rx + ry * ry) - model.radius[i]
-            if gap < -cutoff:
-                return PENETRATING
-            if gap <= cutoff:
-                n = note(model, contacts, n, i, j, col.CENTRE, np.int64(corner), col.ROUND)
-            return n
-    if best - model.radius[i] < -cutoff:
+        gap = np.sqrt(rx * rx + ry * ry) - model.radius[i]
+        if gap < -cutoff:
+            return PENETRATING
+        return note(model, contacts, n, i, j, col.CENTRE, corner, col.ROUND) if gap <= cutoff else n
+    if height - model.radius[i] < -cutoff:
         return PENETRATING
-    return note(model, contacts, n, i, j, col.CENTRE, at, col.LINE)
+    return note(model, contacts, n, i, j, col.CENTRE, edge, col.LINE)
 
 
 @kernel

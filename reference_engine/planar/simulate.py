@@ -17,7 +17,7 @@ from reference_engine.planar import layout as col
 from reference_engine.planar.model import passing_pairs
 from reference_engine.planar.run import Run, Settings
 from reference_engine.planar_model.motion import ContactForces, Impacts, Motion
-from reference_engine.planar_model.shape import Bowl, Disc, Edge, Outline, Polygon, bounding_radius, polygon_outline
+from reference_engine.planar_model.shape import Edge, Outline, Polygon, polygon_outline
 from reference_engine.planar_model.world import Body, World
 
 Array = NDArray[np.float64]
@@ -171,20 +171,12 @@ def bodies_of(world: World, rows: Ids) -> Ids:
 def difference(world: World, grid: Array, fine: Motion, coarse: Motion) -> float:
     """The greatest distance between the two positions of any point of any body, at the times of the grid [m]."""
     moving = [i for i, body in enumerate(world.bodies) if not body.fixed]
-    bounding_radius = np.array([bounding_radius_of(world.bodies[i]) for i in moving])
+    bounding_radius = np.array([boundary_of(world.bodies[i]).bounding_radius for i in moving])
     a, b = (m.pose[np.searchsorted(m.time, grid, side="right") - 1][:, moving] for m in (fine, coarse))
     apart = elementary.hypot(a[..., 0] - b[..., 0], a[..., 1] - b[..., 1]) + bounding_radius * np.abs(
         a[..., 2] - b[..., 2]
     )
     return float(apart.max(initial=0.0))
-
-
-def bounding_radius_of(body: Body) -> float:
-    """The furthest point of a body from its centre of mass [m]."""
-    shape = body.shape
-    if isinstance(shape, Outline):
-        return boundary_of(body).bounding_radius
-    return shape.radius if isinstance(shape, Disc | Bowl) else bounding_radius(shape)
 
 
 def penetration(world: World, poses: Array, times: Array | None = None) -> float:

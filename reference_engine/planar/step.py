@@ -52,11 +52,21 @@ def attempt(run, h):
 def fall(model, y, h, K, y_out):
     """The same under constant accelerations, in closed form; of the rates the first and the one at the end."""
     half = y.shape[0] // 2
+    copy(y, y_out)
+    extrapolate(model, y_out, K[0], h)
     for q in range(model.free.shape[0] // 2):
         c = model.free[q]
-        y_out[c] = y[c] + h * (y[half + c] + 0.5 * h * K[0, half + c])
-        y_out[half + c] = K[STAGES, c] = y[half + c] + h * K[0, half + c]
-        K[STAGES, half + c] = K[0, half + c]
+        K[STAGES, c], K[STAGES, half + c] = y_out[half + c], K[0, half + c]
+
+
+@kernel
+def extrapolate(model, y, rate, time):
+    """The state a little later, or sooner, by Taylor's series with the accelerations in `rate`."""
+    half = y.shape[0] // 2
+    for q in range(model.free.shape[0] // 2):
+        c = model.free[q]
+        y[c] += time * (y[half + c] + 0.5 * time * rate[half + c])
+        y[half + c] += time * rate[half + c]
 
 
 @kernel

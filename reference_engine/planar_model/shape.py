@@ -98,13 +98,6 @@ def uniform_inertia(shape: Polygon | Disc, mass: float) -> float:
     return mass * second / (12.0 * area)
 
 
-def bounding_radius(shape: Shape) -> float:
-    """Radius of the circle about the centre of mass that holds the shape; infinite for a half-plane."""
-    if isinstance(shape, HalfPlane):
-        return math.inf
-    return shape.radius if isinstance(shape, Disc) else float(elementary.hypot(*shape.vertices.T).max())
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
     """From start to end, straight, or with a centre along an arc. Where start is end, an arc is a whole circle."""
