@@ -127,7 +127,7 @@ def test_who_accepts_an_older_commit_late_is_told_that_it_changes_nothing(uprigh
         second, _ = on(store, "main", "b", *bad(STACK), known=history("b"))
     assert "change nothing" not in upright("accept", "--run", str(second), "--reason", "x")[1]
     code, out, _ = upright("accept", "--run", str(first), "--reason", "late")
-    assert code == 0 and "1 of them change nothing, for what was accepted at a later commit stays in effect" in out
+    assert code == 0 and "1 of them change nothing: a later commit's baseline stays in effect" in out
 
 
 def test_what_breaks_a_law_as_it_always_did_is_listed_and_fails_nothing(upright: Command) -> None:

@@ -59,7 +59,6 @@ class Comparison:
     metric: str
     unit: str
     better: Better
-    noise: Noise
     contrast: Contrast
     sizes: tuple[int, int]
     until: float
@@ -95,7 +94,6 @@ def compare(old: Ensemble, new: Ensemble) -> list[Comparison]:
                 metric=COMPLETED,
                 unit="1",
                 better="higher",
-                noise="exact",
                 contrast=share,
                 sizes=sides,
                 until=1.0,
@@ -121,7 +119,6 @@ def compare(old: Ensemble, new: Ensemble) -> list[Comparison]:
                 metric=series.metric,
                 unit=series.unit,
                 better=series.better,
-                noise=series.noise,
                 contrast=found,
                 sizes=(len(was.values), len(series.values)),
                 until=until,

@@ -21,22 +21,16 @@ class Allowance:
     least: float = 0.0  # values below count as this one
 
 
-EXACT = Allowance(1.0 + 1e-9)
-TOLERANCE = Allowance(1.1)
-STEP = Allowance(2.0)
-"""The resolution is what free fall does within a time step: whether a body that touches is held from the first step on
-or only after falling through it is decided by 1e-12 m."""
-ROUND_OFF = Allowance(10.0, least=FLOOR)
-"""The round-off of something at rest varies in size by more than a factor of ten only with a cause."""
-CHAOTIC = Allowance(10.0)
-"""Beyond it a chaotic metric is told to be different, never to be worse."""
-
 ALLOWANCES: dict[Noise, Allowance] = {
-    "exact": EXACT,
-    "tolerance": TOLERANCE,
-    "step": STEP,
-    "round-off": ROUND_OFF,
-    "chaotic": CHAOTIC,
+    "exact": Allowance(1.0 + 1e-9),
+    "tolerance": Allowance(1.1),
+    # The resolution is what free fall does within a time step: whether a body that touches is held from the first step
+    # on or only after falling through it is decided by 1e-12 m.
+    "step": Allowance(2.0),
+    # The round-off of something at rest varies in size by more than a factor of ten only with a cause.
+    "round-off": Allowance(10.0, least=FLOOR),
+    # Beyond it a chaotic metric is told to be different, never to be worse.
+    "chaotic": Allowance(10.0),
 }
 
 SAME_BITS_EVERYWHERE = frozenset(("reference",))

@@ -23,11 +23,11 @@ from validation.records.names import metric_name, subject_of
 from validation.records.quantities import contrast, quantity
 from validation.records.simulation import BROKEN, Outcome
 from validation.records.stored import Point
+from validation.review.lineage import SHORT
 
 SHOWN = 3  # changes of a verdict
 NOT_MEASURED = "not measured"
 PART = {1.0: "", 0.5: " of the first half", 0.25: " of the first quarter", 0.125: " of the first eighth"}
-COMMIT_DIGITS = 8
 BESIDE = {
     COMPLETED: Sentence("{new} of the perturbed starts complete"),
     ORDER: Sentence("errors shrink with the power {new} of the time step"),
@@ -283,7 +283,7 @@ def _how(shift: Shift, move: Move) -> str:
 
 
 def _commit(point: Point) -> str:
-    return f"{point.commit[:COMMIT_DIGITS]} (run {point.run})" if point.commit else f"run {point.run}"
+    return f"{point.commit[:SHORT]} (run {point.run})" if point.commit else f"run {point.run}"
 
 
 # --- what it means for the bodies ----------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from typing import Literal
 
 from validation.judging.verdict import MEANING, Change, Defect, Verdict, Word
 from validation.review.ledger import Act, Entry
+from validation.review.lineage import SHORT
 
 State = Literal["new", "rejected", "acknowledged", "known", "quarantined", "not a fault", "accepted", "fixed"]
 Light = Literal["red", "amber", "green"]
@@ -49,7 +50,6 @@ STATE_OF: dict[Act, State] = {
     "quarantine": "quarantined",
     "not a fault": "not a fault",
 }
-COMMIT_DIGITS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Place:
 
     def __str__(self) -> str:
         """a1b2c3d4 (run 12)"""
-        return f"{self.commit[:COMMIT_DIGITS]} (run {self.run})" if self.commit else f"run {self.run}"
+        return f"{self.commit[:SHORT]} (run {self.run})" if self.commit else f"run {self.run}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from functools import cache, partial
 from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy.orm import aliased
 
 from validation.judging.verdict import Change, Defect, Verdict, Word, changes_from_json, defects_from_json
 from validation.review.groups import NOTABLE, Place, fingerprint, group_key, shares_finding
@@ -58,6 +59,15 @@ def places(connection: Connection, numbers: Collection[int]) -> dict[int, Place]
     }
 
 
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """What is judged now."""
+
+    verdict: Verdict
+    accepted: int | None  # run of the baseline
+    fingerprint: str
+
+
 class Grouping:
     """As seen from a run whose cases are judged."""
 
@@ -81,14 +91,23 @@ class Grouping:
         self._connection.execute(delete(GroupMember).where(GroupMember.case_id.in_(verdicts)))
         for number, verdict in verdicts.items():
             if verdict.word in NOTABLE:
-                group = self._group(self._branch, verdict, *self._first_and_good(verdict))
+                group = self._group(self._branch, verdict, *self._first_and_good(number, verdict))
                 self._connection.execute(insert(GroupMember).values(case_id=number, group_id=group))
         used = select(GroupMember.group_id).where(GroupMember.group_id == Group.id)
         self._connection.execute(delete(Group).where(~used.exists()))
 
-    def _first_and_good(self, verdict: Verdict) -> tuple[int, int | None]:
+    def _first_and_good(self, number: int, verdict: Verdict) -> tuple[int, int | None]:
         """The first run that has it, and the latest before in which it was not so, or that of the baseline."""
-        here = _Here(self._connection, self._run, verdict)
+        accepted = aliased(Case)
+        query = (
+            select(accepted.run_id, *PRINTS)
+            .select_from(Case)
+            .join(VerdictRow, VerdictRow.case_id == Case.id)
+            .outerjoin(models.EntryCase, models.EntryCase.id == VerdictRow.baseline_id)
+            .outerjoin(accepted, accepted.id == models.EntryCase.case_id)
+        )
+        row = self._connection.execute(query.where(Case.id == number)).one()
+        here = _Here(verdict, row.run_id, fingerprint_of(row))
         since, good, following = self._on_branch(here)
         theirs = self._on_base(here, since, good)
         if theirs is not None:
@@ -209,19 +228,3 @@ class Grouping:
 
     def _place(self, run: int | None) -> float:
         return 0.0 if run is None else self._backfilled.get(run, float(run))
-
-
-@dataclass(init=False)
-class _Here:
-    """What is judged now."""
-
-    verdict: Verdict
-    accepted: int | None  # run of the baseline
-    fingerprint: str
-
-    def __init__(self, connection: Connection, run: int, verdict: Verdict) -> None:
-        self.verdict = verdict
-        baseline = select(Case.run_id).join(models.EntryCase, models.EntryCase.case_id == Case.id)
-        self.accepted = connection.execute(baseline.where(models.EntryCase.id == verdict.baseline)).scalar()
-        result = select(*PRINTS).where(Case.run_id == run, Case.key == verdict.case_key)
-        self.fingerprint = fingerprint_of(connection.execute(result).one())
