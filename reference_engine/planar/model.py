@@ -113,7 +113,8 @@ def lines_of(piece: ConvexPiece, row_of: dict[Arc, int]) -> Iterator[Line]:
         lengths = [math.hypot(u - x, v - y) for (x, y), (u, v) in edges]
         normals = [((v - y) / length, (x - u) / length) for ((x, y), (u, v)), length in zip(edges, lengths)]
     for k, corner in enumerate(corners):
-        straight, arcs, cone, smooth = 1, (-1, -1), (*normals[k - 1], *normals[k]), 0
+        cone: tuple[float, ...] = (*normals[k - 1], *normals[k])
+        straight, arcs, smooth = 1, (-1, -1), 0
         if piece.kind == CONCAVE_ARC:
             straight, cone = 0, (0.0, 0.0, 0.0, 0.0)
         elif piece.kind == ROUNDED or any(piece.joins):
