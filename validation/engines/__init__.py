@@ -13,7 +13,8 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, packages_distributions, version
@@ -165,7 +166,7 @@ def _kind(name: str, wanted: str | None) -> Literal["registered", "class", "exec
         top = name.partition(".")[0]
         if not all(part.isidentifier() for part in name.split(".")):
             raise EngineNameError(f"engine {name!r} is not a dotted path to a class; write {SYNTAX}")
-        with _UsersFoldersLast():
+        with _users_folders_last():
             if importlib.util.find_spec(top) is None:
                 raise EngineNameError(
                     f"unknown engine {name!r}: no module {top!r} is installed or in the current folder"
@@ -221,7 +222,7 @@ def _load_registered(name: str) -> Any:
 def _load_class(path: str) -> Any:
     module_name, _, class_name = path.rpartition(".")
     try:
-        with _UsersFoldersLast(keep=True):
+        with _users_folders_last(keep=True):
             module = importlib.import_module(module_name)
     except Exception as error:
         raise EngineNameError(f"engine {path!r}: {module_name!r} cannot be imported: {_in_a_line(error)}") from error
@@ -232,26 +233,21 @@ def _load_class(path: str) -> Any:
     return getattr(module, class_name)
 
 
-class _UsersFoldersLast:
+@contextmanager
+def _users_folders_last(*, keep: bool = False) -> Iterator[None]:
     """The current folder and those of $UPRIGHT_ENGINE_PATH at the end of the path: a user's file never hides what is
     installed.
 
     `keep`: they stay there, because the user's module may import its neighbours later.
     """
-
-    def __init__(self, *, keep: bool = False) -> None:
-        self.keep = keep
-        given = os.environ.get(ENGINE_PATH, "").split(os.pathsep)
-        self.folders = [str(Path.cwd()), *filter(None, given)]
-
-    def __enter__(self) -> None:
-        self.added = [folder for folder in dict.fromkeys(self.folders) if folder not in sys.path]
-        sys.path += self.added
-
-    def __exit__(self, *exception: object) -> None:
-        if not self.keep:
-            for folder in self.added:
-                sys.path.remove(folder)
+    folders = [str(Path.cwd()), *filter(None, os.environ.get(ENGINE_PATH, "").split(os.pathsep))]
+    added = [folder for folder in dict.fromkeys(folders) if folder not in sys.path]
+    sys.path += added
+    try:
+        yield
+    finally:
+        for folder in () if keep else added:
+            sys.path.remove(folder)
 
 
 def _in_a_line(error: BaseException) -> str:

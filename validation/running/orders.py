@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from validation.engines import engine_of
 from validation.judging.convergence import ERRORS, ORDER, REFINED, convergence_order
 from validation.records.case import Result, case_key
 from validation.records.measurement import Measurement
@@ -55,17 +54,8 @@ def with_orders(
 
 def _orders(pool: Pool, plans: Sequence[Plan], whole: Mapping[str, Result], options: Options) -> dict[str, Measurement]:
     """By case key; none where a smaller step does not complete, or the error says nothing."""
-    requests = [
-        Request(
-            scenario=plan.scenario,
-            engine=engine_of(plan.case.engine_label),
-            profile=plan.case.identity.profile,
-            dt=plan.case.identity.dt * part,
-            alias=plan.case.identity.alias,
-        )
-        for plan in plans
-        for part in REFINED[1:]
-    ]
+    asked = [Request.again(plan.scenario, plan.case) for plan in plans]
+    requests = [replace(request, dt=request.dt * part) for request in asked for part in REFINED[1:]]
     untimed = replace(options.limits, timing=False)
     finer = iter(results_of(pool, plan_cases(pool, requests), untimed, options.progress, "smaller time steps"))
     orders = {}

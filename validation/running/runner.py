@@ -18,7 +18,7 @@ import numpy as np
 
 from scenarios.scenario import Scenario
 from scenarios.scene import content_hash, write_scene
-from validation.engines import EngineChoice
+from validation.engines import EngineChoice, engine_of
 from validation.engines.engine import SettingError
 from validation.records.case import Case, Identity, Result, platform_class
 from validation.records.measurement import Measurement
@@ -43,6 +43,14 @@ class Request:
     profile: str | None = None  # None: fair where the engine has it, else its first
     dt: float = STEP
     alias: str = ""
+
+    @classmethod
+    def again(cls, scenario: Scenario, case: Case) -> Request:
+        """What a case of the scenario was planned by."""
+        own = case.identity
+        return cls(
+            scenario=scenario, engine=engine_of(case.engine_label), profile=own.profile, dt=own.dt, alias=own.alias
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,19 +68,12 @@ def make_requests(store: Store, options: Options) -> tuple[str, list[Request], d
     title = "canonical suite" if not options.scenarios else ", ".join(s.label for s in scenarios[:3])
     title += f" and {len(scenarios) - 3} more" if options.scenarios and len(scenarios) > 3 else ""
     choices = [engine_of(word) for word in options.engines or present_engines()]
-    requests = []
-    for scenario in scenarios:
-        for choice in choices:
-            profile = choice.profile or options.profile
-            requests.append(
-                Request(
-                    scenario=scenario,
-                    engine=choice,
-                    profile=profile,
-                    dt=options.dt or STEP,
-                    alias=options.alias,
-                )
-            )
+    given: dict[str, Any] = {"dt": options.dt or STEP, "alias": options.alias}
+    requests = [
+        Request(scenario=scenario, engine=choice, profile=choice.profile or options.profile, **given)
+        for scenario in scenarios
+        for choice in choices
+    ]
     return title, requests, dict(zip((scenario.label for scenario in scenarios), options.scenarios))
 
 
@@ -145,16 +138,7 @@ def resume_session(store: Store, options: Options) -> Session:
     scenarios = {case_key(case): stored_scenario(store, case) for case in cases}
     if not (options.ensemble or options.ensemble_as_accepted or options.order):
         cases = pending
-    requests = [
-        Request(
-            scenario=scenarios[case_key(case)],
-            engine=engine_of(case.engine_label),
-            profile=case.identity.profile,
-            dt=case.identity.dt,
-            alias=case.identity.alias,
-        )
-        for case in cases
-    ]
+    requests = [Request.again(scenarios[case_key(case)], case) for case in cases]
     with running_engines((request.engine for request in requests), options.progress) as (pool, _):
         plans = plan_cases(pool, requests)
         for plan, case in zip(plans, cases):

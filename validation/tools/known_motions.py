@@ -11,12 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
 
 from scenarios.scene import Scene, parse_scene
-
-Array = NDArray[np.float64]
 
 G = 9.81  # m/s^2
 DURATION = 1.0  # s
@@ -92,19 +89,13 @@ def _turning(planar: bool) -> float:
 
 
 def _swung(turning: float) -> tuple[float, float]:
-    """m: where a bob is after DURATION that was let go beside its pivot, by Runge and Kutta's method of order 4."""
-    state, n = np.array([0.5 * math.pi, 0.0]), 2000
-    h = DURATION / n
-
-    def rate(s: Array) -> Array:
-        return np.array([s[1], -G / (LENGTH * (1.0 + turning)) * math.sin(s[0])])
-
-    for _ in range(n):
-        k1 = rate(state)
-        k2 = rate(state + 0.5 * h * k1)
-        k3 = rate(state + 0.5 * h * k2)
-        state = state + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + rate(state + h * k3))
-    return LENGTH * math.sin(state[0]), -LENGTH * math.cos(state[0])
+    """m: where a bob is after DURATION that was let go beside its pivot."""
+    pull = G / (LENGTH * (1.0 + turning))
+    motion = solve_ivp(
+        lambda t, s: (s[1], -pull * math.sin(s[0])), (0.0, DURATION), (0.5 * math.pi, 0.0), rtol=1e-10, atol=1e-12
+    )
+    angle = float(motion.y[0, -1])
+    return LENGTH * math.sin(angle), -LENGTH * math.cos(angle)
 
 
 def _jointed(kind: str, planar: bool, axis: tuple[float, float]) -> Scene:

@@ -198,7 +198,7 @@ class Watched(Pool):
         return number
 
 
-@pytest.mark.parametrize("timing", few(1, [(True,), (False,)]))
+@pytest.mark.parametrize(("timing",), few(1, [(True,), (False,)]))
 def test_one_worker_is_one_simulation_at_a_time_and_timing_has_nothing_beside_it(timing: bool) -> None:
     """The least of five repeats on one core is timed; overhead is what is not stepping, so never below nothing."""
     cores = os.sched_getaffinity(0)

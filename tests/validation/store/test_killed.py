@@ -30,7 +30,7 @@ with open_store(sys.argv[1]) as store:
 """
 
 
-@pytest.mark.parametrize("after", few(1, [(40,), (1,), (150,)]))
+@pytest.mark.parametrize(("after",), few(1, [(40,), (1,), (150,)]))
 def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, after: int) -> None:
     path = tmp_path / "u.db"
     root = Path(__file__).parents[3]

@@ -113,7 +113,7 @@ def test_reported_contacts_follow_the_sign_convention(
     assert all(words in line for words, line in zip(described, found))
 
 
-@pytest.mark.parametrize("name", few(2, [(name,) for name in present_engines() if name != "pybullet"]))
+@pytest.mark.parametrize(("name",), few(2, [(name,) for name in present_engines()]))
 def test_the_engines_that_come_with_upright_keep_the_protocol(name: str) -> None:
     assert failed(conformance(engine_of(name))) == []
 

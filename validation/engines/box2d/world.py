@@ -65,7 +65,8 @@ class World(SlabWorld):
         for joint in scene.joints:
             self._joint(joint, named)
         pose, twist = planar_start(scene)
-        self._start = self._before = np.concatenate([pose, twist], axis=1).astype(np.float32)
+        self._start = [part.astype(np.float32) for part in (pose, twist)]
+        self._before = np.concatenate(self._start, axis=1)
         self._free = np.array([i for i, body in enumerate(scene.bodies) if not body.fixed])
         self._moving = [self.bodies[i] for i in self._free]
         self._records = body_records(self._moving)
@@ -207,11 +208,9 @@ class World(SlabWorld):
             return memory.take(rows).tobytes()
         return np.array([ask(body) for body in self._moving], np.float32).tobytes()
 
-    def decode(self, raw: bytes, steps: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def decode(self, raw: bytes, steps: int) -> list[NDArray[np.float32]]:
         """Pose and twist, (steps, B, 3), of so many `raw`, one after the other; what is fixed is where it was."""
-        state = np.tile(self._start, (steps, 1, 1))
-        state[:, self._free] = np.frombuffer(raw, np.float32).reshape(steps, -1, 6)
-        return state[..., :3], state[..., 3:]
+        return recorder.filled(self._start, np.frombuffer(raw, np.float32).reshape(steps, -1, 6), self._free)
 
     def contacts(self) -> recorder.Rows | None:
         """Every contact point that Box2D solved in the step just made; gaps are those of the skins.

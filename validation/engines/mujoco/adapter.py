@@ -186,14 +186,9 @@ class World(recorder.World):
         coordinates, layout = self._qpos.size, self.layout
         both = np.frombuffer(raw, np.float64).reshape(steps, coordinates + self._qvel.size)
         q, v = both[:, :coordinates][:, layout.root_q], both[:, coordinates:][:, layout.root_v]
-        state = [np.tile(part, (steps, 1, 1)) for part in self._start]
-        if self._planar:
-            state[0][:, layout.roots], state[1][:, layout.roots] = q, v
-        else:
-            turned = rotated(q[..., 3:], v[..., 3:])  # MuJoCo's spin is in body axes
-            for part, found in zip(state, (q[..., :3], q[..., 3:], v[..., :3], turned), strict=True):
-                part[:, layout.roots] = found
-        return state
+        if not self._planar:  # MuJoCo's spin is in body axes
+            v = np.concatenate([v[..., :3], rotated(q[..., 3:], v[..., 3:])], axis=2)
+        return recorder.filled(self._start, np.concatenate([q, v], axis=2), layout.roots)
 
     def _links(self) -> list[Array]:
         """One state, with bodies that hang on joints, whose poses MuJoCo derives."""

@@ -315,10 +315,6 @@ class StateReader:
 
     def _parts(self, raw: bytes, steps: int) -> list[Array]:
         numbers = np.frombuffer(raw, np.float64).reshape(steps, self._order.size, -1)
-        parts = [np.tile(part, (steps, 1, 1)) for part in self._start]
-        ends = (0, 3, 6) if self._planar else (0, 3, 7, 10, 13)
-        for part, begin, end in zip(parts, ends, ends[1:], strict=False):
-            part[:, self._order] = numbers[..., begin:end]
         if not self._planar:
-            parts[1][:, self._order] = numbers[..., [6, 3, 4, 5]]
-        return parts
+            numbers = numbers[..., [0, 1, 2, 6, 3, 4, 5, 7, 8, 9, 10, 11, 12]]  # w first
+        return recorder.filled(self._start, numbers, self._order)

@@ -26,7 +26,7 @@ from validation.engines.shared.embedding import (
 )
 from validation.engines.shared.joint_tree import holds_something
 from validation.engines.shared.pair_laws import PairLaws
-from validation.engines.shared.recorder import World
+from validation.engines.shared.recorder import World, filled
 
 Array = NDArray[np.float64]
 BodyState = tuple[Sequence[float], Sequence[float], Sequence[float], Sequence[float]]
@@ -111,13 +111,7 @@ class MaximalWorld(World):
         return self._last_read
 
     def decode(self, raw: bytes, steps: int) -> list[Array]:
-        rows = np.frombuffer(raw, np.float64).reshape(steps, len(self.free), -1)
-        state, column = [np.tile(part, (steps, 1, 1)) for part in self._start], 0
-        for part in state:
-            width = part.shape[2]
-            part[:, self.free] = rows[..., column : column + width]
-            column += width
-        return state
+        return filled(self._start, np.frombuffer(raw, np.float64).reshape(steps, len(self.free), -1), self.free)
 
     def set_state(self, *state: Any, time: float = 0.0) -> None:
         parts = [np.asarray(part, np.float64) for part in state]

@@ -63,6 +63,16 @@ def one_call(scene: Scene, dt: float) -> Iterator[None]:
     report_step_times([(time.perf_counter() - started) / steps] * steps)
 
 
+def filled(start: Sequence[NDArray[Any]], rows: NDArray[Any], bodies: Any) -> list[NDArray[Any]]:
+    """(steps, B, w) parts: of these bodies the columns of `rows` (steps, b, sum of w), of all others the start's."""
+    state, column = [np.tile(part, (len(rows), 1, 1)) for part in start], 0
+    for part in state:
+        width = part.shape[2]
+        part[:, bodies] = rows[..., column : column + width]
+        column += width
+    return state
+
+
 class World:
     """One scene in an engine, at one moment; the first five are what the record loop drives.
 
