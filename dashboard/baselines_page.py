@@ -8,6 +8,7 @@ import streamlit as st
 
 from dashboard import reading
 from dashboard.look import go, grid, heading, paragraph, state_html, text
+from validation.records.quantities import counted
 from validation.review.ledger import Entry
 
 MOST = 200  # entries read at once
@@ -37,7 +38,7 @@ def show() -> None:
 def row(entry: Entry) -> tuple[str, ...]:
     details = [f"owned by {text(entry.owner)}" if entry.owner else "", text(entry.link) if entry.link else ""]
     refers = f"entry {entry.refers_to}" if entry.refers_to else ""
-    count = "1 case" if len(entry.cases) == 1 else f"{len(entry.cases)} cases"
+    count = counted(len(entry.cases), "case")
     cases = go(reading.link("case", case=entry.cases[0]), count) if entry.cases else ""
     branch = f" on {text(entry.branch, most=60)}" if entry.branch else ""
     return (

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import reading
-from dashboard.look import COLOURS, go, grid, heading, kind_html, paragraph, part, text
+from dashboard.look import COLOURS, case_html, go, grid, heading, kind_html, paragraph, part, text
 from validation.judging.verdict import Verdict, worst_first
 from validation.records.case import Result
 from validation.records.names import engine_name, metric_name
@@ -98,7 +98,7 @@ def row(result: Result, verdict: Verdict, was: Result) -> Sequence[str]:
         moved = f"{text(metric_name(change.metric, result.case))}: {text(before)} &rarr; {text(now)}{more}"
     return (
         kind_html(verdict.word),
-        f"<span class='name'>{text(result.case.label)}</span> on {text(engine_name(result.case))}",
+        case_html(result.case, engine=engine_name(result.case)),
         moved,
         f"<small>{text(worst_meaning(verdict) or reason_of(verdict))}</small>",
         go(reading.link("case", case=was.number), "A"),

@@ -28,6 +28,7 @@ from dashboard.look import (
     part,
     state_html,
     text,
+    unfinished,
 )
 from validation.judging.verdict import Verdict, standing, worst_first
 from validation.records.case import Case, Result, case_key
@@ -52,12 +53,7 @@ def show() -> None:
     results, verdicts, planned = reading.results(run), reading.verdicts(run), reading.planned(run)
     paragraph(f"<b>{text(summary(verdicts.values()))}</b>", "lead")
     paragraph(text(about(run, planned)), "soft")
-    if run.done < run.planned:
-        paragraph(
-            f"{run.planned - run.done} of the {run.planned} cases of this run are not done: it goes on, or was stopped "
-            "(<code>upright run --resume</code> finishes it).",
-            "alarm",
-        )
+    unfinished(run)
     used = {verdict.word for verdict in verdicts.values()} | ({NOT_DONE} if run.done < run.planned else set())
     words = [word for word in MEANING_HERE if word in used]
     left, right = st.columns(2)

@@ -7,10 +7,23 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from dashboard import effects, reading
-from dashboard.look import age, go, grid, heading, kind_html, paragraph, part, spark, state_html, text, together
+from dashboard import reading
+from dashboard.look import (
+    age,
+    case_html,
+    go,
+    grid,
+    heading,
+    kind_html,
+    paragraph,
+    part,
+    spark,
+    state_html,
+    text,
+    together,
+    unfinished,
+)
 from validation.judging.verdict import MEANING, Verdict, standing
-from validation.records.names import engine_token
 from validation.report.effect import Effect
 from validation.report.sentences import (
     describe_allowed,
@@ -68,12 +81,7 @@ def sentence(run: StoredRun, verdicts: Mapping[str, Verdict]) -> None:
     paragraph(against(verdicts), "soft")
     if any(verdict.waiver for verdict in verdicts.values()):
         paragraph("What is known, quarantined, accepted or no fault fails no check.", "soft")
-    if run.done < run.planned:
-        paragraph(
-            f"{run.planned - run.done} of the {run.planned} cases of this run are not done: it goes on, or was stopped "
-            "(<code>upright run --resume</code> finishes it).",
-            "alarm",
-        )
+    unfinished(run)
 
 
 def against(verdicts: Mapping[str, Verdict]) -> str:
@@ -113,12 +121,15 @@ def filtered(groups: Sequence[Group], wrong: Sequence[Verdict]) -> tuple[list[Gr
 def first(run: StoredRun, group: Group, verdicts: Mapping[str, Verdict]) -> None:
     """The gravest: what it means, by how much, since when, why we are sure; and moving, over what was accepted."""
     member = group.worst
-    verdict, effect = member.verdict, effects.effect_of(member)
+    verdict, effect = member.verdict, reading.effect_of(member)
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
         target = reading.link("review", group=group.key, run=run.number)
-        paragraph(f"{kind_html(group.kind)} {state_html(group.state, STATES[group.state])} {name(member)}", "lead")
-        paragraph(text(effects.meaning_of(member) or reason_of(verdict)), "big")
+        paragraph(
+            f"{kind_html(group.kind)} {state_html(group.state, STATES[group.state])} {case_html(member.verdict.case)}",
+            "lead",
+        )
+        paragraph(text(reading.meaning_of(member) or reason_of(verdict)), "big")
         paragraph(f"<b>Since</b> {origin(group).removeprefix('since ')}")
         if effect:
             paragraph(f"<b>By</b> {by_how_much(effect)}")
@@ -165,7 +176,7 @@ def table(run: StoredRun, groups: Sequence[Group]) -> None:
     rows = []
     for group in groups:
         member = group.worst
-        effect = effects.effect_of(member)
+        effect = reading.effect_of(member)
         more = f"<small>and {len(group.members) - 1} more</small>" if len(group.members) > 1 else ""
         now = (
             f"<span class='name'>{text(effect.metric)}</span><small>{text(effect.now)}, accepted "
@@ -181,7 +192,7 @@ def table(run: StoredRun, groups: Sequence[Group]) -> None:
         rows.append(
             (
                 f"{kind_html(group.kind)}<small>{state_html(group.state, STATES[group.state])}</small>",
-                f"{name(member)}{more}",
+                f"{case_html(member.verdict.case)}{more}",
                 now,
                 f"{text(effect.ratio)}<small>{text(effect.summary)}</small>" if effect else "",
                 curve,
@@ -208,7 +219,7 @@ def laws(run: StoredRun, wrong: Sequence[Verdict]) -> None:
             by = f"{text(baseline.who, most=60)}<small>{baseline.when:%-d %b %Y}, run {baseline.run}</small>"
         rows.append(
             (
-                f"<span class='name'>{text(verdict.case.label)}</span> on {text(engine_token(verdict.case))}",
+                case_html(verdict.case),
                 f"{text(meaning(defect, verdict.case))}{more}",
                 f"{text(times(abs(defect.value / defect.limit)))}<small>the limit</small>" if defect.limit else "",
                 spark([point.value for point in points], (-abs(defect.limit), abs(defect.limit))),
@@ -220,11 +231,6 @@ def laws(run: StoredRun, wrong: Sequence[Verdict]) -> None:
     if len(wrong) > MOST_LIMITS:
         all_ = go(reading.link("engines", run=run.number), "Engines")
         paragraph(f"{len(wrong) - MOST_LIMITS} more, marked on {all_}.", "soft")
-
-
-def name(member: Member) -> str:
-    case = member.verdict.case
-    return f"<span class='name'>{text(case.label)}</span> on {text(engine_token(case))}"
 
 
 def origin(group: Group) -> str:

@@ -13,6 +13,10 @@ from typing import Literal
 import streamlit as st
 
 from validation.judging.verdict import MEANING
+from validation.records.case import Case
+from validation.records.names import engine_token
+from validation.records.quantities import counted
+from validation.store import StoredRun
 
 NOT_DONE = "not done"
 MEANING_HERE = dict[str, str](MEANING.items()) | {
@@ -136,8 +140,7 @@ def age(when: datetime, now: datetime | None = None) -> str:
     seconds = ((now or datetime.now(UTC)) - when).total_seconds()
     for size, name in ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute")):
         if seconds >= size:
-            count = int(seconds // size)
-            return f"{count} {name}{'' if count == 1 else 's'}"
+            return counted(int(seconds // size), name)
     return "just now"
 
 
@@ -161,6 +164,21 @@ def kind_html(word: str, more: str = "") -> str:
 def state_html(state: str, meaning: str = "") -> str:
     """What was said of a group."""
     return f"<span class='word state' title='{escape(meaning, quote=True)}'>{text(state)}</span>"
+
+
+def case_html(case: Case, *, engine: str = "") -> str:
+    """A case by its name, and its engine as typed unless another name is given."""
+    return f"<span class='name'>{text(case.label)}</span> on {text(engine or engine_token(case))}"
+
+
+def unfinished(run: StoredRun) -> None:
+    """An alarm where the run is not done."""
+    if run.done < run.planned:
+        paragraph(
+            f"{run.planned - run.done} of the {run.planned} cases of this run are not done: it goes on, or was stopped "
+            "(<code>upright run --resume</code> finishes it).",
+            "alarm",
+        )
 
 
 # --- pictures -----------------------------------------------------------------------------------------------------

@@ -12,9 +12,12 @@ import streamlit as st
 from validation.judging.verdict import Verdict
 from validation.records.case import Case, Result
 from validation.records.stored import Point
+from validation.report import effect
+from validation.report.effect import Effect
 from validation.report.motion_files import tracks_of
 from validation.report.player import Theme, motion_html
-from validation.review.groups import NOTABLE, Group, waived
+from validation.report.sentences import worst_meaning
+from validation.review.groups import NOTABLE, Group, Member, waived
 from validation.review.lineage import main_branches
 from validation.store import Baseline, Store, StoredRun, open_store
 from validation.store.errors import StoreError
@@ -229,6 +232,17 @@ def last_run() -> tuple[int, int]:
     """Number and cases done of the newest run."""
     newest = store().runs(limit=1)
     return (newest[0].number, newest[0].done) if newest else (0, 0)
+
+
+def effect_of(member: Member) -> Effect | None:
+    """What the judge found of a case of a group; None where no metric moved, and no law is broken."""
+    return effect.effect_of(member.verdict, result(member.number), baseline(member.verdict.baseline))
+
+
+def meaning_of(member: Member) -> str:
+    """What it means for the bodies; "" where nothing moved."""
+    found = effect_of(member)
+    return found.means if found else worst_meaning(member.verdict)
 
 
 # --- motion -------------------------------------------------------------------------------------------------------

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import effects, reading, series, writing
-from dashboard.inbox_page import name, origin
-from dashboard.look import go, grid, heading, kind_html, paragraph, part, state_html, text
+from dashboard import reading, series, writing
+from dashboard.inbox_page import origin
+from dashboard.look import case_html, go, grid, heading, kind_html, paragraph, part, state_html, text
 from validation.report.groups import describe_entry
 from validation.report.hints import rerun_arguments
 from validation.report.sentences import describe_allowed, describe_divergence, describe_evidence, reason_of
@@ -74,10 +74,10 @@ def header(run: StoredRun, groups: list[Group], group: Group, member: Member) ->
         if after is not group:
             steps.append(go(reading.link("review", group=after.key, run=run.number), "next →"))
     paragraph(" &nbsp; ".join(steps))
-    heading(name(member))
+    heading(case_html(member.verdict.case))
     case = go(reading.link("case", case=member.number), "Case")
     paragraph(f"{kind_html(group.kind)} {state_html(group.state, STATES[group.state])} {origin(group)} &nbsp; {case}")
-    means = effects.meaning_of(member)
+    means = reading.meaning_of(member)
     if means:
         paragraph(text(means), "big")
     if group.entry:
@@ -99,7 +99,7 @@ def evidence(run: StoredRun, group: Group, member: Member) -> None:
     verdict = member.verdict
     part("Why we are sure")
     parting = describe_divergence(verdict.divergence) if verdict.divergence else ""
-    effect = effects.effect_of(member)
+    effect = reading.effect_of(member)
     if effect:
         changed = verdict.changes[0] if verdict.changes and verdict.word != "defect" else None
         rows = [
@@ -131,10 +131,10 @@ def others(run: StoredRun, group: Group, member: Member) -> None:
     part(f"The group: {len(group.members)} cases of one cause")
     rows = []
     for one in group.members:
-        effect = effects.effect_of(one)
+        effect = reading.effect_of(one)
         target = reading.link("review", group=group.key, run=run.number, case=one.number)
         moved = f"{text(effect.metric)} {text(effect.now)}, accepted {text(effect.accepted)}" if effect else ""
         mark = "&rarr; " if one is member else ""
-        seen = "" if one.seen else f"<small>told in {text(one.occurrence.place)}</small>"
-        rows.append((f"{mark}{name(one)}{seen}", moved, state_html(one.state), go(target, "Look")))
+        seen = "" if one.seen else f"<small>reported in {text(one.occurrence.place)}</small>"
+        rows.append((f"{mark}{case_html(one.verdict.case)}{seen}", moved, state_html(one.state), go(target, "Look")))
     grid(("case", "worst metric", "state", ""), rows, testid="members")

@@ -13,6 +13,7 @@ import streamlit as st
 from dashboard import reading
 from dashboard.look import paragraph, part, text
 from validation.records.names import engine_token
+from validation.records.quantities import counted
 from validation.review.groups import CLOSED, Group, Member
 from validation.review.ledger import MARKS, MEANING, Act, LedgerError
 from validation.store.errors import StoreError
@@ -46,39 +47,28 @@ def scopes(groups: Sequence[Group], group: Group, member: Member) -> list[Scope]
 
     Alike is what is worse too, or else what is of the same kind.
     """
-    case = member.verdict.case
-    open_ = [one for other in groups for one in other.open if other.kind == group.kind or _both_worse(one, member)]
+    case, worse = member.verdict.case, member.verdict.worse
+    alike = [one for other in groups for one in other.open if other.kind == group.kind or (worse and one.verdict.worse)]
     mine = (member,) if member.state not in CLOSED else ()
-    of_engine = tuple(one for one in open_ if one.verdict.case.engine_label == case.engine_label)
-    of_scenario = tuple(one for one in open_ if one.verdict.case.label == case.label)
+    of_engine = tuple(one for one in alike if one.verdict.case.engine_label == case.engine_label)
+    of_scenario = tuple(one for one in alike if one.verdict.case.label == case.label)
     since = f"{group.kind} on {group.engine} since {group.since}"
+    whole = f"this group ({counted(len(group.open), 'case')})"
     offered = [
         Scope(label="this case", words=f"{case.label} on {engine_token(case)}", members=mine),
-        Scope(label=f"this group ({_count(group.open)})", words=f"group {group.key}: {since}", members=group.open),
-        Scope(
-            label=f"{case.engine_label}, whatever the scenario ({_count(of_engine)})",
-            words=f"every open case on {case.engine_label}: {_count(of_engine)}",
-            members=of_engine,
-        ),
-        Scope(
-            label=f"{case.label}, whatever the engine ({_count(of_scenario)})",
-            words=f"every open case of {case.label}: {_count(of_scenario)}",
-            members=of_scenario,
-        ),
+        Scope(label=whole, words=f"group {group.key}: {since}", members=group.open),
     ]
+    for label, words, members in (
+        (f"{case.engine_label}, whatever the scenario", f"every open case on {case.engine_label}", of_engine),
+        (f"{case.label}, whatever the engine", f"every open case of {case.label}", of_scenario),
+    ):
+        count = counted(len(members), "case")
+        offered.append(Scope(label=f"{label} ({count})", words=f"{words}: {count}", members=members))
     kept: dict[frozenset[int], Scope] = {}
     for scope in offered:
         if scope.members:
             kept.setdefault(frozenset(scope.numbers), scope)
     return list(kept.values())
-
-
-def _both_worse(one: Member, other: Member) -> bool:
-    return one.verdict.worse and other.verdict.worse
-
-
-def _count(members: Sequence[Member]) -> str:
-    return "1 case" if len(members) == 1 else f"{len(members)} cases"
 
 
 def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> None:
@@ -151,7 +141,7 @@ def say(
         store.mark(
             mark, scope.numbers, who=who(), reason=reason, scope=scope.words, until=until, owner=owner, link=link
         )
-    return f"{act}: {_count(scope.members)}, by {who()}: {reason}"
+    return f"{act}: {counted(len(scope.members), 'case')}, by {who()}: {reason}"
 
 
 def show_result() -> None:

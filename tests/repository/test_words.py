@@ -89,7 +89,6 @@ STAYS: dict[str, dict[str, str]] = {
         "laws": "limits of a scenario: a field of Scenario, which others' scenarios set",
         "set_laws": "of contact",
         "perturbed": "states moved by a known amount, as everywhere in mechanics",
-        "_figure": "a number with few digits",
         "_WORD": "the pattern of an engine on the command line",
         "Word": "the kinds of a verdict; a column of the database and a field of JSON",
         "word": "the kind of a verdict; a column of the database and a field of JSON",

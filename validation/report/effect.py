@@ -26,15 +26,17 @@ class Effect:
     metric: str  # as people call it in this case
     now: str
     accepted: str
-    ratio: str  # 8 times; "" where that says nothing
+    ratio: str  # 8 times; "" where that means nothing
     summary: str  # 12 tolerances; the evidence of ensembles
     means: str  # for the bodies: the stack of 10 sinks 3.1 mm ..., 0.4 mm before; allowed up to 0.44 mm
     band: Band | None  # what the accepted value allows
 
 
 def effect_of(verdict: Verdict, result: Result | None, baseline: Baseline | None) -> Effect | None:
-    """Of the law that is newly broken, else of the change that is told first, else of a law that was broken already;
-    None where there is none of these. `result` is the case's, `baseline` what it was compared with."""
+    """Of the law that is newly broken, else of the gravest change, else of a law that was broken already; else None.
+
+    `result` is the case's, `baseline` what it was compared with.
+    """
     fresh = [defect for defect in verdict.defects if not defect.standing]
     if verdict.word == "defect" and fresh:
         return _of_law(fresh[0], verdict, result, baseline)
@@ -63,42 +65,33 @@ def _of_law(defect: Defect, verdict: Verdict, result: Result | None, baseline: B
 
 
 def _of_change(change: Change, verdict: Verdict, result: Result | None, baseline: Baseline | None) -> Effect:
-    name = metric_name(change.metric, verdict.case)
     before = baseline.result if baseline else None
+    allowed, band = "", None
     if change.allowed is None:
-        accepted = quantity(change.old, change.unit)
-        means = meaning(change, verdict.case)
-        return Effect(
-            name=change.metric,
-            metric=name,
-            now=NOT_MEASURED,
-            accepted=accepted,
-            ratio="",
-            summary="no longer measured",
-            means=means,
-            band=None,
-        )
-    # Medians of ensembles are known better than one run resolves: its resolution is not theirs.
-    one_run = not change.evidence
-    resolutions = (_resolution(result, change.metric), _resolution(before, change.metric)) if one_run else (None, None)
-    now, accepted = contrast(change.new, change.old, change.unit, resolutions)
-    allowed = None if change.evidence else _allowed(before, result, change.metric)
-    described = describe_evidence(change) or f"allowed {describe_allowed(change)}"
-    band = None
-    most = ""
-    if allowed and math.isfinite(change.old):
-        band = band_of(*allowed)
-        if math.isfinite(change.new):
-            described = f"{_figure(abs(change.new - change.old) / allowed[1])} tolerances"
-            most = _most(change, allowed[0], band)
+        now, accepted = NOT_MEASURED, quantity(change.old, change.unit)
+        ratio, described = "", "no longer measured"
+    else:
+        # Medians of ensembles are known better than one run resolves: its resolution is not theirs.
+        known = (None, None) if change.evidence else (result, before)
+        resolutions = (_resolution(known[0], change.metric), _resolution(known[1], change.metric))
+        now, accepted = contrast(change.new, change.old, change.unit, resolutions)
+        ratio = times(change.ratio) if change.ratio and change.new * change.old > 0.0 else ""
+        described = describe_evidence(change) or f"allowed {describe_allowed(change)}"
+        tolerance = None if change.evidence else _allowed(before, result, change.metric)
+        if tolerance and math.isfinite(change.old):
+            band = band_of(*tolerance)
+            if math.isfinite(change.new):
+                by = abs(change.new - change.old) / tolerance[1]
+                described = f"{by:.0f} tolerances" if 10.0 <= by < 1e5 else f"{by:.2g} tolerances"
+                allowed = _most(change, tolerance[0], band)
     return Effect(
         name=change.metric,
-        metric=name,
+        metric=metric_name(change.metric, verdict.case),
         now=now,
         accepted=accepted,
-        ratio=_ratio(change),
+        ratio=ratio,
         summary=described,
-        means=meaning(change, verdict.case, allowed=most),
+        means=meaning(change, verdict.case, allowed=allowed),
         band=band,
     )
 
@@ -118,10 +111,6 @@ def _most(change: Change, was: Measurement, band: Band) -> str:
     return f"up to {edge}" if up else f"down to {edge}"
 
 
-def _ratio(change: Change) -> str:
-    return times(change.ratio) if change.ratio and change.new * change.old > 0.0 else ""
-
-
 def _allowed(before: Result | None, result: Result | None, metric: str) -> tuple[Measurement, float] | None:
     """What was accepted, and by how much the metric may differ from it, in its unit."""
     was, now = _measured(before, metric), _measured(result, metric)
@@ -138,7 +127,3 @@ def _measured(result: Result | None, metric: str) -> Measurement | None:
 def _resolution(result: Result | None, metric: str) -> float | None:
     found = _measured(result, metric)
     return found.resolution if found else None
-
-
-def _figure(value: float) -> str:
-    return f"{value:.0f}" if 10.0 <= value < 1e5 else f"{value:.2g}"

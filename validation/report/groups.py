@@ -22,7 +22,7 @@ COLOUR = {"red": "bold red", "amber": "yellow", "green": "green"}
 
 
 def render_groups(groups: Sequence[Group], *, width: int | None = None) -> str:
-    """Each with its commits and its state, what moved in its worst cases, what that means, and what was said of it."""
+    """Each with its commits and its state, what moved in its worst cases, what that means, and its mark."""
     parts: list[RenderableType] = []
     for group in groups:
         since = f"since {group.since}" + (f", not in {group.good}" if group.good else "")
@@ -47,7 +47,7 @@ def _indented(by: int, text: str, style: str = "") -> Padding:
 def _describe_member(group: Group, member: Member) -> str:
     case = member.verdict.case
     state = f" [{member.state}]" if member.state != group.state else ""
-    unseen = "" if member.seen else f" (not in this run; told in {member.occurrence.place})"
+    unseen = "" if member.seen else f" (not in this run; reported in {member.occurrence.place})"
     return f"{case.label} × {engine_token(case)}{state}: {reason_of(member.verdict)}{unseen}"
 
 
