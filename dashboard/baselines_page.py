@@ -1,4 +1,4 @@
-"""Baselines: the ledger of who said what of which results, when, why, until when; and what took it back."""
+"""Baselines: the ledger of who accepted or marked which results, when, why, until when; and what took it back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def show() -> None:
     heading("Baselines and the ledger")
     entries = reading.store().entries(limit=MOST)
     if not entries:
-        paragraph("Nothing has been said yet: <code>upright accept --reason &quot;...&quot;</code>", "lead")
+        paragraph("Nothing is accepted or marked yet: <code>upright accept --reason &quot;...&quot;</code>", "lead")
         return
     paragraph("Newest first. Entries are added, never changed; a later one takes an earlier one back.", "soft")
     left, right = st.columns([3, 2])

@@ -1,4 +1,4 @@
-"""One case: its figures, their history over runs, and its motion beside the other engines'."""
+"""One case: its values, their history over runs, and its motion beside the other engines'."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def show() -> None:
             by = reading.baseline(verdict.baseline)
             so = f"accepted so by {text(by.who)} on {by.when:%-d %b %Y}" if by else "nothing is accepted yet"
             paragraph(
-                f"A standing defect: wrong by physics whatever the baseline says; {so}. No check fails for it.", "soft"
+                f"A standing defect: wrong by physics whatever the baseline; {so}. No check fails for it.", "soft"
             )
     elif result.reason:
         paragraph(f"{text(result.outcome.replace('_', ' '))}: {text(result.reason)}")

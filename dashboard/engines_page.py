@@ -69,7 +69,7 @@ def show() -> None:
 
 
 def laws(verdicts: Iterable[Verdict], numbers: Mapping[str, int]) -> None:
-    """Standing defects, the gravest excess first: what each engine gets wrong whatever its baseline says."""
+    """Standing defects, the gravest excess first: what each engine gets wrong whatever its baseline."""
     wrong = standing(verdicts)
     if not wrong:
         return
@@ -223,9 +223,9 @@ def cell(case: Case | None, done: Mapping[str, Result], verdicts: Mapping[str, V
 
 
 def judged(verdict: Verdict) -> str:
-    """The word, with the metric that moved worst and by how much, or the law that is newly broken; else laws apart."""
+    """The kind, with the metric that moved worst and by how much, or the law that is newly broken; else laws apart."""
     if verdict.waiver:
-        return state_html(verdict.waiver, f"{verdict.word}, and said so")
+        return state_html(verdict.waiver, f"{verdict.word}, with a mark")
     if verdict.changes:
         ratio = verdict.changes[0].ratio
         moved = metric_name(verdict.metric, verdict.case) + (f" × {ratio:.3g}" if ratio is not None else "")

@@ -1,4 +1,4 @@
-"""Inbox: what got worse, since which commit, by how much, and what is said of it. The first row moves."""
+"""Inbox: what got worse, since which commit, by how much, and its state. The first row moves."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def sentence(run: StoredRun, verdicts: Mapping[str, Verdict]) -> None:
     heading(text(summary(verdicts.values())), at, f"on {text(run.branch, most=40)}" if run.branch else "")
     paragraph(against(verdicts), "soft")
     if any(verdict.waiver for verdict in verdicts.values()):
-        paragraph("What is known, quarantined, accepted or no fault fails no check.", "soft")
+        paragraph("What is known, quarantined, accepted or a false positive fails no check.", "soft")
     unfinished(run)
 
 
@@ -204,7 +204,7 @@ def table(run: StoredRun, groups: Sequence[Group]) -> None:
 
 
 def laws(run: StoredRun, wrong: Sequence[Verdict]) -> None:
-    """What is wrong whatever the baseline says: as before, so that no check fails for it; who accepted it so."""
+    """What is wrong whatever the baseline: as before, so that no check fails for it; who accepted it so."""
     part("Standing defects: a law is broken, as it was when accepted")
     numbers = {result.key: result for result in reading.results(run)}
     rows = []

@@ -162,7 +162,7 @@ def kind_html(word: str, more: str = "") -> str:
 
 
 def state_html(state: str, meaning: str = "") -> str:
-    """What was said of a group."""
+    """The state of a group."""
     return f"<span class='word state' title='{escape(meaning, quote=True)}'>{text(state)}</span>"
 
 

@@ -142,7 +142,7 @@ def _planned(where: str, run: int) -> list[Case]:
 
 
 def verdicts(run: StoredRun) -> dict[str, Verdict]:
-    """By case key; with what is said of them, as a check has them."""
+    """By case key; with their marks, as a check has them."""
     described = store().verdicts(run.number)
     quiet = not any(verdict.word in NOTABLE for verdict in described)
     return {

@@ -1,4 +1,4 @@
-"""Saying something of verdicts from a page: only in a session that was started with a name, `--accept-as NAME`."""
+"""Decisions on verdicts from a page: only in a session that was started with a name, `--accept-as NAME`."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> N
         usual = next((i for i, scope in enumerate(offered) if scope.members == group.open), 0)
         chosen = st.radio("Scope", range(len(offered)), index=usual, format_func=labels.__getitem__, key="scope")
         link = st.text_input("Issue", key="link", placeholder="#31, or its address") if act == "known" else ""
-        owner = st.text_input("Owner", key="owner", placeholder="who mends it") if act == "quarantine" else ""
+        owner = st.text_input("Owner", key="owner", placeholder="who fixes it") if act == "quarantine" else ""
         today = datetime.now(UTC).date()
         day: date | None = None
         if act in ("quarantine", "known", "accept"):

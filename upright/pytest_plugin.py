@@ -228,7 +228,7 @@ def _upright_ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
 
 @pytest.fixture
 def upright_case(request: pytest.FixtureRequest, _upright_ran: Client) -> TestedCase:
-    """One scenario on one engine, run and judged; `check()` fails the test with the verdict's own words."""
+    """One scenario on one engine, run and judged; `check()` fails the test with the verdict's sentence."""
     client = _upright_ran
     if client.error:
         pytest.fail(f"upright: {client.error}", pytrace=False)
@@ -248,7 +248,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Of xdist: what a worker has run is told by the process that reports."""
+    """Of xdist: what a worker has run, the process that reports prints."""
     client, told = node.config.stash.get(SESSION, None), getattr(node, "workeroutput", {}).get("upright")
     if client is not None and told:
         client.summary, client.number = told

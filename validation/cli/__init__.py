@@ -1,4 +1,4 @@
-"""The command `upright`. A command translates: words in, one library call, one rendering out."""
+"""The command `upright`. A command translates: arguments in, one library call, one rendering out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from validation.version import __version__
 
 COMMANDS = {
     "run": "Simulate scenarios on engines, measure and store; no name: the canonical suite.",
-    "check": "Run, compare with what was accepted, and say what got worse (exit status 1).",
+    "check": "Run, compare with what was accepted, and report what got worse (exit status 1).",
     "ci": "What a CI job runs on each commit: check against the merge base, with reports as files.",
     "accept": "Make a run's measurements the baseline, with a reason.",
     "regressions": "List what is worse: metric, old, new, evidence, first bad commit, and what it means.",
@@ -123,7 +123,7 @@ def _last_on_path(folder: str) -> None:
 
 
 def one_line(error: Exception) -> str:
-    """Errors that a caller can act on speak for themselves; anything else is our fault and says so."""
+    """Errors that a caller can act on stand as they are; anything else is reported as an internal error."""
     from scenarios.scenario import ParameterError
     from scenarios.scene_error import SceneError
     from validation.cli.arguments import EXPECTED_ERRORS

@@ -1,4 +1,4 @@
-"""What the commands share: types of values, options, near misses, errors that a user can mend."""
+"""What the commands share: types of values, options, near misses, errors that a user can correct."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Within(click.FloatRange):
 
 
 class StartCount(click.IntRange):
-    """0, or as many as it takes to say anything."""
+    """0, or at least as many as a verdict takes."""
 
     def __init__(self) -> None:
         super().__init__(0, MOST_STARTS)
@@ -86,7 +86,9 @@ class StartCount(click.IntRange):
 
         number = super().convert(value, param, ctx)
         if 0 < number < LEAST_STARTS:
-            self.fail(f"{number} starts say nothing; allowed: 0, or {LEAST_STARTS} to {MOST_STARTS}", param, ctx)
+            self.fail(
+                f"{number} starts are too few for a verdict; allowed: 0, or {LEAST_STARTS} to {MOST_STARTS}", param, ctx
+            )
         return number
 
 

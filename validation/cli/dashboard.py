@@ -27,7 +27,7 @@ from validation.cli.arguments import database_option, without_password
 def command(port: int, address: str, who: str, no_browser: bool, database: str) -> None:
     """Open the dashboard on the stored results in a browser; Ctrl-C ends it.
 
-    Only this machine reaches it, unless --address says otherwise, and it only reads, unless --accept-as gives a name.
+    Only this machine can reach it, unless --address is given. It only reads, unless --accept-as gives a name.
 
     \b
     upright dashboard
@@ -38,7 +38,7 @@ def command(port: int, address: str, who: str, no_browser: bool, database: str) 
     from validation.running.session import warm_kernels
     from validation.store import open_store
 
-    with open_store(database):  # a database that cannot be opened is said here, not on a web page
+    with open_store(database):  # a database that cannot be opened is an error here, not on a web page
         pass
     found = importlib.util.find_spec("dashboard")
     if found is None or not found.submodule_search_locations:

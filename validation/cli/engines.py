@@ -17,8 +17,8 @@ TEST = "test"
 def command(words: tuple[str, ...], as_json: bool) -> None:
     """List the engines that are present, with version and profiles; of one, every setting; or test one.
 
-    `test` runs small scenes whose motion everybody knows and says whether what the engine answers is as the protocol
-    has it (docs/protocol.md). Exit status 0: it is. 1: something is not. 2: it could not be run.
+    `test` runs small scenes with known motions and checks that the engine keeps the protocol (docs/protocol.md). Exit
+    status 0: it does. 1: it does not. 2: it could not be run.
 
     \b
     upright engines

@@ -56,7 +56,7 @@ def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile:
 
 @click.command()
 @click.argument("number", type=int, required=False)
-@click.option("--replay", is_flag=True, help="Simulate it again and say whether the law is still broken.")
+@click.option("--replay", is_flag=True, help="Simulate it again: is the law still broken?")
 @click.option("--scene", "print_scene", is_flag=True, help="Print its scene as JSON.")
 @database_option
 def finds(number: int | None, replay: bool, print_scene: bool, database: str) -> None:

@@ -26,7 +26,7 @@ MARKS_TYPED = {mark.replace(" ", "-"): mark for mark in MARKS}
 @reason_option
 @who_option
 @click.option("--link", default="", help="Address or number of the issue, of what is known.")
-@click.option("--owner", default="", help="Who mends it, of a quarantine.  [default: who decides]")
+@click.option("--owner", default="", help="Who fixes it, of a quarantine.  [default: who decides]")
 @until_option
 @click.option(
     "--scenario", "scenarios", multiple=True, metavar="LABEL", help="Only these of the group.  [default: all]"

@@ -46,12 +46,12 @@ _WORD = re.compile(
 
 
 class EngineNameError(ValueError):
-    """A word that names no engine that is here, or an engine that is none; one line, for the user to mend."""
+    """A word that names no engine that is here, or an engine that is none; one line, which the user can correct."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineChoice:
-    """What an engine word says. Cheap: the engine itself comes from `load_engine`."""
+    """What an engine word means. Cheap: the engine itself comes from `load_engine`."""
 
     kind: Literal["registered", "class", "executable"]
     name: str  # as registered, the dotted path, or the path of the executable

@@ -29,7 +29,7 @@ from validation.records.stored import Baseline
 Sign = Literal["worse", "better", "different", "same", "declined"]
 
 ROUGH: tuple[Noise, ...] = ("chaotic", "step")
-"""Noise classes of the metrics that one run of each side tells only roughly."""
+"""Noise classes of the metrics that one run of each side measures only roughly."""
 SIGNS: dict[Move, Sign] = {"regressed": "worse", "improved": "better", "different": "different"}
 
 
@@ -85,8 +85,8 @@ def compare(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvid
 
 
 def is_chaotic(comparison: Comparison) -> bool:
-    """Whether it takes perturbed starts to say what changed: a metric moved that one run of each side tells only
-    roughly, or a chaotic one that a law signs is apart by as much as ensembles can tell, which one run cannot."""
+    """Whether it takes perturbed starts to say what changed: a metric moved that one run of each side measures
+    only roughly, or a chaotic one that measures a law differs by what ensembles can resolve and one run cannot."""
     before = {m.metric: m for m in comparison.old.measurements}
     after = {m.metric: m for m in comparison.new.measurements}
     moved = any(after[s.change.metric].noise in ROUGH for s in comparison.changes if s.change.metric in after)

@@ -80,7 +80,7 @@ class EnsembleEvidence:
 
 
 def compare(old: Ensemble, new: Ensemble) -> list[Comparison]:
-    """Every metric that one run tells only roughly, up to the longest horizon of both; how many starts completed.
+    """Every chaotic metric, up to the longest horizon of both; how many starts completed.
 
     Empty where too few completed to say anything, or where the motion is predictable for less than the least horizon.
     """
@@ -129,7 +129,7 @@ def compare(old: Ensemble, new: Ensemble) -> list[Comparison]:
 
 
 def settled(compared: Mapping[K, Sequence[Comparison]]) -> dict[K, EnsembleEvidence]:
-    """By case: of all comparisons of a check together at most FALSE_DISCOVERIES are told without a cause."""
+    """By case: of all comparisons of a check together at most FALSE_DISCOVERIES are reported without a cause."""
     flat = [comparison for comparisons in compared.values() for comparison in comparisons]
     p = iter(adjusted([comparison.contrast.p for comparison in flat]))
     found = {}

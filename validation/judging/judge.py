@@ -103,7 +103,7 @@ def _changes(old: Result, new: Result, ensemble: EnsembleEvidence | None = None)
     """The worst first: regressed before different before improved before different and no worse; in each the headline,
     then what repeats best.
 
-    Of a metric that ensembles and single runs tell of, the ensembles are told.
+    Of a metric that both ensembles and single runs have, the ensembles are reported.
     """
     before = {m.metric: m for m in old.measurements}
     after = {m.metric: m for m in new.measurements}
@@ -189,7 +189,7 @@ def _floor(was: Measurement, now: Measurement) -> float:
 def _defects(baseline: Baseline | None, found: Result, laws: Mapping[str, float]) -> tuple[Defect, ...]:
     """One is standing where the baseline broke the law already, or kept it by less than the metric's own noise.
 
-    What overflows is infinite and breaks every law; NaN says that nothing happened, which breaks none.
+    What overflows is infinite and breaks every law; NaN means that nothing happened, which breaks none.
     """
     accepted = {} if baseline is None else {m.metric: m for m in baseline.result.measurements}
     return tuple(

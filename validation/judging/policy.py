@@ -29,7 +29,7 @@ ALLOWANCES: dict[Noise, Allowance] = {
     "step": Allowance(2.0),
     # The round-off of something at rest varies in size by more than a factor of ten only with a cause.
     "round-off": Allowance(10.0, least=FLOOR),
-    # Beyond it a chaotic metric is told to be different, never to be worse.
+    # Beyond it a chaotic metric is different, never worse.
     "chaotic": Allowance(10.0),
 }
 
@@ -43,7 +43,7 @@ EVIDENCE = 4.8
 """Standard deviations of a sum of normal scores, at the best of all splits of the window: a 5 % step on 3 % noise is
 seen within 15 runs in 92 cases of 100, and quiet noise seems to step once in 165,000 values
 (`ci/benchmarks/synthetic_histories.py`)."""
-BEFORE, AFTER = 8, 4  # runs on either side of a step, at least: what less can tell is below EVIDENCE anyway
+BEFORE, AFTER = 8, 4  # runs on either side of a step, at least: with fewer the score stays below EVIDENCE anyway
 CONSTANT = 5  # equal values in a row, after which another value is a step at once
 RELATIVE = 0.02  # of the level: a smaller step or drift is none, however certain
 """The time of a step moves by so much with the place of the code in memory."""
@@ -53,11 +53,11 @@ RELATIVE = 0.02  # of the level: a smaller step or drift is none, however certai
 PERTURBATION = 1e-6  # of a body's size: far above round-off, far below what any metric resolves
 STARTS = 20  # a side: 20 against 20 can reach p = 1.5e-11, however many metrics are compared at once
 LEAST_STARTS = 10  # a side, completed; fewer cannot say much: 10 against 10 reach 1.1e-5, 5 against 5 only 0.008
-FALSE_DISCOVERIES = 0.001  # of what is told, at most; where nothing has changed, the chance that anything is told
+FALSE_DISCOVERIES = 0.001  # of what is reported, at most; where nothing has changed, the chance of any report
 EFFECT = 0.8  # chance that a start of now is worse than one of the accepted, at least; 0.5 is a draw
 MEDIANS = 1.1  # factor between the medians, at least
 ENSEMBLE_JUDGES: frozenset[Noise] = frozenset(("chaotic", "step", "round-off"))
-"""What one run tells only roughly."""
+"""Metrics that one run measures only roughly."""
 PREDICTABLE = 0.01
 """Of the smallest body: what the starts become apart by until the motion counts as unpredictable."""
 HORIZONS = (1.0, 0.5, 0.25, 0.125)

@@ -41,7 +41,7 @@ class Trend:
     unit: str
     points: tuple[Point, ...]  # those looked at, oldest first
     course: Course | None  # None: there is no value yet
-    turns: tuple[Turn, ...]  # in order of time; what has accumulated last, where no turn since the acceptance tells it
+    turns: tuple[Turn, ...]  # in order of time; what has accumulated last, where no turn since the acceptance has it
     since: int = 0  # index of the first point since the acceptance
 
     @property

@@ -67,14 +67,14 @@ class Change:
 
     @property
     def ratio(self) -> float | None:
-        """|new / old|; None where that says nothing."""
+        """|new / old|; None where that means nothing."""
         ratio = abs(self.new / self.old) if abs(self.old) >= FLOOR else math.inf
         return ratio if math.isfinite(ratio) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defect:
-    """A metric beyond what physics allows, whatever the baseline says."""
+    """A metric beyond what physics allows, whatever the baseline."""
 
     metric: str
     value: float
@@ -116,8 +116,8 @@ class Verdict:
     defects: tuple[Defect, ...] = ()
     baseline: int | None = None  # number of the baseline that it was compared with
     divergence: Divergence | None = None  # where the motion first parts from the accepted one, if both are stored
-    waiver: str = ""  # what was said of it, so that a check does not fail for it: known, quarantined, ...; not stored
-    waived_by: tuple[str, str] = ("", "")  # who said so, and why; not stored
+    waiver: str = ""  # its mark, by which a check does not fail for it: known, quarantined, ...; not stored
+    waived_by: tuple[str, str] = ("", "")  # who marked it, and why; not stored
     text: str = ""  # the sentence, of a verdict that was stored before its grounds were
 
     @property

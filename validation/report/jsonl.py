@@ -4,9 +4,9 @@
      "outcome", "reason", "metrics": {name: {"value", "unit"}}, "trajectory_hash", "verdict", "divergence"}
 
 A metric has a "resolution" too, in its unit, where something limits it: the samples around an impact, single precision,
-the fall of a time step. `case` is the same for the same case in every run; `reason` tells why the outcome, or else the
-verdict, is what it is; `verdict` is its word, null where nothing was judged. `divergence` is where the motion first
-parts from the accepted one, {"first": {"sample", "time", "body", "coordinate", "size", "unit", "others"}, "last",
+the fall of a time step. `case` is the same for the same case in every run; `reason` is that of the outcome, or else of
+the verdict; `verdict` is its kind, null where nothing was judged. `divergence` is where the motion first differs from
+the accepted one, {"first": {"sample", "time", "body", "coordinate", "size", "unit", "others"}, "last",
 "contact"}; null where it does not, or where one of the two is not stored.
 """
 

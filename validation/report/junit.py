@@ -1,7 +1,7 @@
 """JUnit XML, which every CI server shows: a suite per engine, a test case per scenario.
 
 What makes the check fail is a failure (an error where the simulation broke), what the engine declines is skipped, and
-all that the judge says stands in the case's output. So the file is red exactly when `upright check` exits with 1.
+the full verdict stands in the case's output. So the file is red exactly when `upright check` exits with 1.
 """
 
 from __future__ import annotations

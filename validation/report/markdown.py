@@ -49,7 +49,7 @@ def markdown_summary(
     groups: Iterable[Group] = (),
     name: str = "",
 ) -> str:
-    """`baselines` are those that were compared with; the sentence says who accepted the latest, and when.
+    """`baselines` are those that were compared with; the sentence names who accepted the latest, and when.
 
     `run` is where the results are stored, `options` say in which database, `typed` are the words of the scenarios by
     label: the summary is read where the files are and the database may be not. `merge_base` is the commit that a pull
@@ -80,7 +80,7 @@ def markdown_summary(
         better = next((verdict for verdict in rest if verdict.word == "improved" and not verdict.waiver), None)
         if better:
             keep = f'upright accept {stored_arguments(better.case, run)}{options} --reason "..."'
-            lines += ["", f"Keep what is better, or its loss will not be told: {code(keep)}"]
+            lines += ["", f"Accept what is better, or a later loss of it is not reported: {code(keep)}"]
         lines += ["", "</details>"]
     lines += _standing([verdict for _, verdict in pairs], accepted)
     for _, verdict in worse[:MOST_ROWS]:
@@ -90,7 +90,7 @@ def markdown_summary(
         case = worse[0][1].case
         again = f"upright run {rerun_arguments([case], typed)}"
         accept = f'upright accept {stored_arguments(case, run)}{options} --reason "..."'
-        lines += ["", f"Reproduce: {code(again)}", f"Next: mend it, or accept it with a reason: {code(accept)}"]
+        lines += ["", f"Reproduce: {code(again)}", f"Next: fix it, or accept it with a reason: {code(accept)}"]
     lines += ["", note] if note else []
     return "\n".join(lines) + "\n"
 
@@ -131,7 +131,7 @@ def _since(group: Group) -> str:
 
 
 def _standing(verdicts: Sequence[Verdict], accepted: Mapping[int, Baseline]) -> list[str]:
-    """Folded: what is wrong whatever the baseline says, and who accepted it so."""
+    """Folded: what is wrong whatever the baseline, and who accepted it so."""
     found = standing(verdicts)
     if not found:
         return []

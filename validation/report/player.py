@@ -116,7 +116,7 @@ def contacts_at(track: Track, times: Array, touch: float) -> list[list[list[floa
 
 
 def impact_times(track: Track) -> Array:
-    """s, as the engine reports them, or as a sample that stands twice says, before and after one."""
+    """s, as the engine reports them, or where a sample is repeated, before and after one."""
     impacts = track.trajectory.impacts
     time = np.asarray(track.trajectory.time)
     if impacts is None:

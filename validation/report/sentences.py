@@ -114,7 +114,7 @@ NOUNS: dict[Word, tuple[str, str]] = {
 WAIVED_NOUNS: dict[str, tuple[str, str]] = {
     "known": ("known issue", "known issues"),
     "quarantined": ("quarantined", "quarantined"),
-    "not a fault": ("said to be no fault", "said to be no fault"),
+    "not a fault": ("false positive", "false positives"),
     "accepted": ("accepted", "accepted"),
 }
 
@@ -122,7 +122,7 @@ WAIVED_NOUNS: dict[str, tuple[str, str]] = {
 def summary(verdicts: Iterable[Verdict]) -> str:
     """2 regressions, 1 improvement, 211 unchanged; 3 standing defects
 
-    What is excused counts as that alone: 0 new regressions, 1 known issue, 212 unchanged.
+    What is waived counts as that alone: 0 new regressions, 1 known issue, 212 unchanged.
     """
     known = list(verdicts)
     words = [verdict.word for verdict in known if not verdict.waiver]
@@ -198,7 +198,7 @@ def describe_defect(defect: Defect, case: Case) -> str:
     return f"{metric_name(defect.metric, case)} {value} (physics allows {limit})"
 
 
-# --- where motions part --------------------------------------------------------------------------------------------
+# --- where motions differ --------------------------------------------------------------------------------------------
 
 
 def describe_difference(difference: Difference) -> str:
@@ -235,7 +235,7 @@ def describe_divergence(divergence: Divergence) -> str:
 
 
 def describe_comparison(comparison: Comparison) -> str:
-    """Of the outcomes and laws; "" where the changes say it all."""
+    """Of the outcomes and laws; "" where the changes are enough."""
     old, new = comparison.old, comparison.new
     if comparison.measured:
         found = (("breaks", comparison.broken), ("no longer breaks", comparison.mended))
@@ -290,7 +290,7 @@ def _commit(point: Point) -> str:
 
 
 def meaning(change: Change | Defect, case: Case, *, allowed: str = "") -> str:
-    """One sentence without its stop; both values, with the digits that it takes to tell them apart. `allowed` is the
+    """One sentence without its stop; both values, with enough digits to distinguish them. `allowed` is the
     value that would have been, in words."""
     if isinstance(change, Defect):
         value, limit = contrast(change.value, change.limit, change.unit)
@@ -307,7 +307,7 @@ def meaning(change: Change | Defect, case: Case, *, allowed: str = "") -> str:
 
 
 def worst_meaning(verdict: Verdict) -> str:
-    """Of the law that is newly broken, else of the change that is told first; "" where nothing moved."""
+    """Of the law that is newly broken, else of the gravest change; "" where nothing moved."""
     fresh = [defect for defect in verdict.defects if not defect.standing]
     described: tuple[Change | Defect, ...] = (*fresh, *verdict.changes)
     return meaning(described[0], verdict.case) if described else ""

@@ -87,7 +87,7 @@ def verdict_lines(session: Session, db_option: str) -> list[str]:
     if worst and worst.worse:
         words = stored_arguments(worst.case, session.run) + db_option
         lines.append(f"Look at the worst:  upright show {words}")
-        lines.append(f'Mend it, or say why it is right:  upright accept {words} --reason "..."')
+        lines.append(f'Fix it, or say why it is right:  upright accept {words} --reason "..."')
     return [*lines, left_out_line(session.left_out)] if session.left_out else lines
 
 

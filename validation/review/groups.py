@@ -1,4 +1,4 @@
-"""Groups of verdicts: those of one cause. What a reviewer sees as one row, and says one thing of.
+"""Groups of verdicts: those of one cause. A reviewer sees them as one row, and decides on them at once.
 
 One cause is: the same kind of verdict, on the same engine as it was typed, since the same commit of the same branch.
 Groups and their members are stored when a run is judged (`validation/store/since.py`). What became of a group follows
@@ -24,12 +24,12 @@ State = Literal["new", "rejected", "acknowledged", "known", "quarantined", "not 
 Light = Literal["red", "amber", "green"]
 
 STATES: dict[State, str] = {
-    "new": "nobody has said anything of it",
-    "rejected": "said to be wrong: to be mended",
+    "new": "unreviewed",
+    "rejected": "wrong: has to be fixed",
     "acknowledged": "seen, somebody looks into it",
     "known": "a known issue",
     "quarantined": "fails nothing until a day",
-    "not a fault": "said to be none, of these very motions",
+    "not a fault": "a false positive, as long as the motions stay the same",
     "accepted": "the baseline is this now",
     "fixed": "judged again, and gone",
 }
@@ -41,8 +41,8 @@ CLOSED: frozenset[State] = frozenset(("accepted", "fixed"))
 NOTABLE: tuple[Word, ...] = ("broken", "defect", "regressed", "missing", "different", "improved")
 """The kinds of verdicts that make groups, the gravest first."""
 GONE: tuple[Word, ...] = ("pass", "improved")
-"""Verdicts after which what was told before is gone. `new` is none: there is nothing to compare with any more. Nor is
-`declined`: what an engine refuses is not mended; where that was accepted since, it is accepted."""
+"""Verdicts after which an earlier finding is gone. `new` is none: there is nothing to compare with any more. Nor is
+`declined`: what an engine refuses is not fixed; where that was accepted since, it is accepted."""
 STATE_OF: dict[Act, State] = {
     "reject": "rejected",
     "acknowledge": "acknowledged",
@@ -72,7 +72,7 @@ class Occurrence:
 
     verdict: Verdict
     number: int  # of its case in the database
-    place: Place  # the run that it was told in
+    place: Place  # the run that reported it
     fingerprint: str  # equal: the same result, bit for bit
     latest: Word  # the latest verdict on the case, on this branch
     rebased: bool  # that one had a baseline that came after the group's first commit
@@ -83,7 +83,7 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """An entry of the ledger on one case of a group, and what was told of that case then."""
+    """An entry of the ledger on one case of a group, and the finding on that case then."""
 
     entry: Entry
     fingerprint: str
@@ -93,7 +93,7 @@ class Decision:
     def covers(self, now: Occurrence) -> bool:
         """Whether it is what was spoken of then that is seen now, and not much worse.
 
-        The very same result always is. A mark that says it is no fault says so of that alone; a known or quarantined
+        The very same result always is. A false positive is marked of that result alone; a known or quarantined
         one may move by MUCH_WORSE times as far from what is accepted, by each metric that had moved then and by none
         else. What breaks otherwise is something else.
         """
@@ -138,8 +138,8 @@ def _far(change: Change) -> float:
 class Member:
     occurrence: Occurrence
     state: State
-    entry: Entry | None  # what put it there; None where nothing was said
-    seen: bool  # told in the very run that is looked from
+    entry: Entry | None  # what put it there; None where it is unreviewed
+    seen: bool  # reported by the very run that it is seen from
 
     @property
     def verdict(self) -> Verdict:
@@ -175,7 +175,7 @@ class Group:
 
     @property
     def entry(self) -> Entry | None:
-        """What was said last of the member that the state is of."""
+        """The latest entry on the member that the state is of."""
         return next(member.entry for member in self.members if member.state == self.state)
 
     @property

@@ -1,4 +1,4 @@
-"""The ledger: who said what of which results, when, why, and until when. Entries are added, never changed.
+"""The ledger: who accepted or marked which results, when, why, and until when. Entries are added, never changed.
 
 An entry is taken back by a later one that undoes it, which may be undone in its turn. Pure; the store keeps them.
 """
@@ -16,7 +16,7 @@ Mark = Literal["reject", "acknowledge", "known", "quarantine", "not a fault"]
 
 MEANING: dict[Act, str] = {
     "accept": "right as it is: the baseline from now on",
-    "reject": "wrong: to be mended, and failing until it is",
+    "reject": "wrong: has to be fixed, and fails until it is",
     "acknowledge": "seen, somebody looks into it; failing as before",
     "known": "a known issue, linked; fails nothing until its day, or for good",
     "quarantine": "fails nothing until its day; somebody owns it",
@@ -37,14 +37,14 @@ class Entry:
     when: datetime
     who: str
     reason: str
-    scope: str  # what it was said of, in words
+    scope: str  # which results it is about, in words
     branch: str
     until: datetime | None = None  # None: for good
-    owner: str = ""  # of a quarantine: who mends it
+    owner: str = ""  # of a quarantine: who fixes it
     link: str = ""  # of a known issue
     refers_to: int | None = None  # undo: the entry that it takes back; accept: the one that it carries over
     carried_from: str = ""  # accept: the branch of the entry that it carries over
-    cases: tuple[int, ...] = ()  # numbers of the cases that it was said of
+    cases: tuple[int, ...] = ()  # numbers of the cases that it is about
     undone_by: int | None = None  # number of the entry that took it back, and was not taken back itself
 
     def holds(self, now: datetime) -> bool:
@@ -65,7 +65,7 @@ def check_entry(
     if act not in MEANING:
         raise LedgerError(f"act: {act!r} is none; allowed: {', '.join(MEANING)}")
     if not who.strip():
-        raise LedgerError("who: '' is empty; say who says so")
+        raise LedgerError("who: '' is empty; say who decides")
     if not reason.strip():
         raise LedgerError("reason: '' is empty; say why, for whoever asks later")
     if until is not None and act not in ("accept", "known", "quarantine"):
@@ -75,7 +75,7 @@ def check_entry(
     if act == "quarantine" and until is None:
         raise LedgerError("until: a quarantine needs a day on which it ends")
     if act == "quarantine" and not owner.strip():
-        raise LedgerError("owner: '' is empty; say who mends it")
+        raise LedgerError("owner: '' is empty; say who fixes it")
     if act == "known" and not link.strip():
         raise LedgerError("link: '' is empty; a known issue needs the address or number of the issue")
     if link and act != "known":

@@ -1,4 +1,4 @@
-"""What a CI server says of itself: the branch that is built, the branch that it is for, and where a summary goes."""
+"""What a CI server states: the branch that is built, the branch that it is for, and where a summary goes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forge:
-    """Empty where it says nothing."""
+    """Empty where it states nothing."""
 
     name: str = ""
     branch: str = ""

@@ -264,7 +264,7 @@ def _judged(
     """Against what is accepted on the run's branch; the run is finished with its verdicts. `scenarios` are by case key;
     what is missing has none.
 
-    The verdicts are stored as judged; those handed on say what is known, quarantined or no fault, and do not fail.
+    The verdicts are stored as judged; those handed on carry the marks (known, quarantined ...), and do not fail.
     """
     baselines = store.baselines_of(run)
     missing, left_out = absent(store, run, baselines, [result.case for result in results])

@@ -30,7 +30,7 @@ def test_what_is_excused_is_no_regression_in_any_report() -> None:
     sentence = "0 new regressions, 1 known issue, 1 unchanged"
     assert summary(verdict for _, verdict in pairs) == sentence
     text = markdown_summary(pairs, run=7)
-    assert text.startswith(f"**Upright: {sentence}**") and "| what |" not in text and "Next: mend it" not in text
+    assert text.startswith(f"**Upright: {sentence}**") and "| what |" not in text and "Next: fix it" not in text
     assert "- known: stack:n=10 on pymunk" in text, "folded, and not left out"
     table = plain(render_verdicts(pairs))
     assert table.endswith(f"Upright: {sentence}") and "regressed " not in table and "known" in table
@@ -46,7 +46,7 @@ def test_a_standing_defect_is_told_in_summary_and_table_and_fails_nothing() -> N
     assert text.startswith("**Upright: 1 unchanged; 1 standing defect**")
     assert "<details><summary>1 standing defect: a law is broken, as before; fails nothing</summary>" in text
     assert "5 mm &#40;physics allows 1 mm&#41;; accepted so by R. on 03 Nov 2026" in text
-    assert "Next: mend it" not in text
+    assert "Next: fix it" not in text
     table = plain(render_table([ALWAYS[0]], [ALWAYS[1]]))
     assert "5 mm ※" in table and "※ breaks a law, as before" in table
 

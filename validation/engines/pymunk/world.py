@@ -211,7 +211,7 @@ class World(SlabWorld):
         """Every contact point of every touching pair, as of the step just made.
 
         pymunk's own names give the impulse of a pair, not of each of its points, and two points' total does not
-        tell their torque. So the points are read from Chipmunk's own record, whose fields are those of its cpArbiter.
+        give their torque. So the points are read from Chipmunk's own record, whose fields are those of its cpArbiter.
         """
         if not SINCE_6_6:  # the record is sealed in earlier ones
             return None
@@ -225,7 +225,7 @@ class World(SlabWorld):
             for arbiter in found:
                 record = arbiter._arbiter
                 a, b = self._member_at[record.a], self._member_at[record.b]
-                if i == min(a, b) or min(a, b) not in self._free:  # two free bodies both tell of it
+                if i == min(a, b) or min(a, b) not in self._free:  # two free bodies both report it
                     rows += contact_points(record, a, b, position[a], position[b])
         return list(zip(*rows)) if rows else None
 

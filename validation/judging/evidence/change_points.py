@@ -3,8 +3,8 @@
 **Steps.** Values are replaced by their normal scores: the quantiles of the normal distribution at their ranks (van der
 Waerden 1952). Of every split of the last WINDOW values of a level, the difference between the mean scores on its two
 sides is taken in standard deviations of what it would be in any order (without replacement, so whatever the noise is
-distributed like); the largest over all splits tells of a step where it exceeds EVIDENCE. Scores are bounded, so an
-outlier is one large score and never a step; ranks need no estimate of the noise. Equal values are ranked by lot. A
+distributed like); the largest over all splits means a step where it exceeds EVIDENCE. Scores are bounded, so an outlier
+is one large score and never a step; ranks need no estimate of the noise. Equal values are ranked by lot. A
 level that was constant needs no statistics: the first other value is a step.
 
 **Drift.** Steps in one direction are one drift where a ramp between two levels fits the scores better than the steps
@@ -159,7 +159,7 @@ def _noticed(values: Array, floor: Floor) -> list[int]:
             start, end = found, found + 1
             continue
         here = end - start
-        constant = bool((values[start:end] == values[start]).all())  # the next value may tell already
+        constant = bool((values[start:end] == values[start]).all())  # the next value may be evidence already
         end = end + 1 if constant or end >= len(values) else min(end + STRIDE - here % STRIDE, len(values))
     return starts
 

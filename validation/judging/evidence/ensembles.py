@@ -1,4 +1,4 @@
-"""Two ensembles of starts: does a metric differ, by how much, and up to when can it be told?
+"""Two ensembles of starts: does a metric differ, by how much, and up to which time can one know?
 
 The starts of one case differ by a perturbation that means nothing. What the metric makes of it is the noise of that
 case, whatever it is distributed like; so the two sides are compared by ranks (Mann & Whitney 1947).
@@ -86,10 +86,10 @@ def failures(old: tuple[int, int], new: tuple[int, int]) -> float:
 
 
 def adjusted(p: Sequence[float]) -> list[float]:
-    """By Benjamini & Hochberg (1995): those below q are told, and of what is told a share of q is false at most.
+    """By Benjamini & Hochberg (1995): those below q are reported, and of these a share of q is false at most.
 
     One fault moves many metrics of many cases at once, and should not be held against each of them; where nothing has
-    changed, the chance that anything at all is told is q, as Holm's procedure has it. It holds for independent and for
+    changed, the chance of any report is q, as Holm's procedure has it. It holds for independent and for
     positively dependent tests (Benjamini & Yekutieli 2001), which metrics of one motion are.
     """
     if not len(p):
