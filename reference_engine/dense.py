@@ -6,18 +6,16 @@ sec. 8.4) and, on one side, for singular values (Hestenes 1958, J. SIAM 6; ibid.
 more digits than a reduction to two diagonals does.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reference_engine import elementary
+from reference_engine.array_types import Array
 
-Array = NDArray[np.float64]
 SWEEPS = 60  # of Jacobi's method; six to ten are needed
 ROUND_OFF = 2.0**-52
 

@@ -12,8 +12,6 @@ All take numbers or arrays and give floats or arrays. `sine_cosine_of` and `angl
 `elementary_kernels.py`.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,12 +1,11 @@
 """Elementary functions and the loops of `dense`, compiled from the very code that Python runs: the same bits."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reference_engine import dense, elementary
+from reference_engine.array_types import Array
 from reference_engine.compiler.kernels import entry, kernel
 
-Array = NDArray[np.float64]
 MANY_TURNS = elementary.MANY_TURNS
 sine_cosine_of = kernel(elementary.sine_cosine_of)
 whole_turns_off = kernel(elementary.whole_turns_off)

@@ -5,9 +5,8 @@ is compiled.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from reference_engine.array_types import Array
 
 
 def matrices(q: Array, scale: float | Array = 2.0) -> Array:

@@ -10,12 +10,10 @@ kept to round-off. The gyroscopic term omega x I omega needs no place of its own
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from reference_engine.compiler.kernels import kernel
 from reference_engine.elementary_kernels import cosine_and_sine, cosines_and_sines
-
-Array = NDArray[np.float64]
 
 ROUNDS = 50  # of the middle's search; four or five are needed
 SETTLED = 2e-16

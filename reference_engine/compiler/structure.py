@@ -27,7 +27,8 @@ from numba.extending import (
     typeof_impl,
     unbox,
 )
-from numpy.typing import NDArray
+
+from reference_engine.array_types import Array, Indices
 
 WORD = 8  # bytes of each number in a table
 first_byte = c_char.from_buffer
@@ -97,7 +98,7 @@ def address_of(numbers: Any, flags: int) -> int:
     return int(numbers.__array_interface__["data"][0])
 
 
-def in_one_block(structure: Any) -> tuple[Any, NDArray[np.float64]]:
+def in_one_block(structure: Any) -> tuple[Any, Array]:
     """(a structure of the same sizes, zeroed, with all its arrays in one block; the block, to be zeroed at once anew).
 
     Of arrays of float64 and int64; numbers are taken over.
@@ -117,7 +118,7 @@ class PackedStruct:
         """kind: of fields `of_shape`; all rows of a matrix have the length that stands there."""
         empty, words = {}, []
         for (name, field_), numbers in zip(kind.__dataclass_fields__.items(), lists, strict=True):
-            whole = field_.type == NDArray[np.int64]
+            whole = field_.type == Indices
             columns = field_.metadata["shape"][1:]
             shape = (len(numbers) // columns[0], *columns) if columns else (len(numbers),)
             empty[name] = np.zeros(shape, np.int64 if whole else np.float64)
@@ -136,7 +137,7 @@ def words_of(structure: Structure) -> int:
     return arrays + sum(words_of(value) for value in values if isinstance(value, Structure))
 
 
-def placed(structure: Any, block: NDArray[np.float64], at: int) -> tuple[Any, int]:
+def placed(structure: Any, block: Array, at: int) -> tuple[Any, int]:
     """(it in the block from word `at` on, where its arrays end)."""
     fields: dict[str, Any] = {}
     for name in structure.__dataclass_fields__:

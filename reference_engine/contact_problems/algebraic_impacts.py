@@ -3,13 +3,11 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reference_engine import elementary
+from reference_engine.array_types import Array
 from reference_engine.contact_problems.impact_process import ImpactError, straight_directions
 from reference_engine.dense import eigh, mul, norm, pinv, solve
-
-Array = NDArray[np.float64]
 
 SINGULAR = 1e-13  # of the greatest eigenvalue: one that is none
 REACHED = 1e-9  # of the speed: contacts that cannot move as wanted miss it by more

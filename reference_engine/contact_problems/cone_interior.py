@@ -11,20 +11,17 @@ program solvers"). The pyramid is the linear complementarity problem of Anitescu
 Either way a round solves (H + (1 + ds) W) dp = r with H block diagonal. Some 10 to 25 rounds, whatever the heap.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from reference_engine.array_types import Array
 from reference_engine.contact_problems.cone_newton import DENSE, Factors
 from reference_engine.contact_problems.cone_problem import ConeProblem
 from reference_engine.dense import inverse, mul
 from reference_engine.elementary import cubed, squared
 
-Array = NDArray[np.float64]
 Rounds = Iterator[tuple[Array, float, int]]
 
 LEAST_FRICTION = 1e-3  # a cone has an inside; what is nearer to none is finished by Newton's method

@@ -8,20 +8,16 @@ u = W p + b, p = (lambda, sum of beta_j d_j). Its matrix is copositive: where no
 give, Lemke's method always ends with a solution.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, gmres
 
+from reference_engine.array_types import Array
 from reference_engine.contact_problems.cone_problem import ConeProblem
 from reference_engine.contact_problems.lemke import SOLVED, lemke_pivots
 from reference_engine.dense import mul, norm
-
-Array = NDArray[np.float64]
 
 STILL = 1e-11  # of rows scaled to 1: what is less does not move anything
 

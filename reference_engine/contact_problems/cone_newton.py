@@ -8,19 +8,14 @@ Each round takes F for linear: open where y_n <= 0, sticking where y_t is inside
 contacts are told right; no promise far away, where its steps may be anything.
 """
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from reference_engine.array_types import Array, Flags
 from reference_engine.contact_problems.cone_problem import ConeProblem
 from reference_engine.dense import mul, norm, solve
 from reference_engine.elementary import squared
-
-Array = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 REGULAR = 1e-11  # of a contact's own W, added: redundant contacts share as they come
 DENSE = 40  # contacts, up to which the matrices are full
@@ -39,7 +34,7 @@ class Factors:
         return self.of.solve(right, "T")
 
 
-def friction_share(problem: ConeProblem, y: Array, p: Array) -> tuple[Bools, Array, Array, Array]:
+def friction_share(problem: ConeProblem, y: Array, p: Array) -> tuple[Flags, Array, Array, Array]:
     """Who slips; then for all: the nearest point to y_t, its derivative by y_t (m, 2, 2), that by p_n (m, 2)."""
     mu, radius = problem.friction, problem.friction * np.maximum(0.0, p[:, 0])
     polygon = problem.polygon
@@ -87,7 +82,7 @@ def newton_step(problem: ConeProblem, p: Array, u: Array) -> Array:
     return change
 
 
-def closed_block(problem: ConeProblem, of_p: Array, of_u: Array, closed: Bools) -> sparse.bsr_array:
+def closed_block(problem: ConeProblem, of_p: Array, of_u: Array, closed: Flags) -> sparse.bsr_array:
     """of_p + of_u W, made a little regular, without the rows and columns of what is open."""
     row, column, block = problem.entries
     within = np.flatnonzero(closed[row] & closed[column])

@@ -3,23 +3,19 @@
 W = J M J^T: J the contacts' Jacobian, three rows a contact along its normal and two tangents; M the mobility.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from reference_engine import elementary
+from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import entry
 from reference_engine.contact_problems.cone_law import off_law
 from reference_engine.contact_problems.cone_sweeps import Bodies, Contacts
 from reference_engine.dense import mul
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 @entry

@@ -1,13 +1,11 @@
 """Contact impulses with friction in space: which solver, and the check of what it returns."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from reference_engine.contact_problems.cone_interior import interior
 from reference_engine.contact_problems.cone_lcp import by_lemke, by_minimum_map
 from reference_engine.contact_problems.cone_newton import newton
@@ -15,7 +13,6 @@ from reference_engine.contact_problems.cone_problem import ConeProblem
 from reference_engine.contact_problems.cone_sweeps import sweep_blocks
 from reference_engine.errors import ContactForceError
 
-Array = NDArray[np.float64]
 Method = Literal["default", "gauss-seidel", "newton", "interior", "lemke", "minimum-map", "minimum-map-guarded"]
 
 SPELLS = (60, 1.0), (200, 1.0), (400, 0.7), (800, 0.5)  # sweeps and their share, each before Newton's method may finish

@@ -7,8 +7,8 @@ bodies, for rigid bodies, where no matrix is formed; and over the blocks of W = 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.compiler.structure import Structure
 from reference_engine.contact_problems.cone_law import in_polygon, off_law, solve_contact
@@ -21,11 +21,11 @@ FINE = 0.02  # of the tolerance, to which a slipping contact is solved
 class Bodies(Structure):
     """B bodies, and a last one that nothing moves."""
 
-    twist: NDArray[np.float64]  # (B + 1, 6) velocity of the centre of mass, spin; world axes
-    inverse_mass: NDArray[np.float64]  # (B + 1,)
-    inverse_inertia: NDArray[np.float64]  # (B + 1, 6) world axes: xx, yy, zz, xy, xz, yz
-    ease: NDArray[np.float64]  # (B + 1,) at most so much speed do points of the body get by a unit impulse [1/kg]
-    moved: NDArray[np.float64]  # (B + 1,) bound on the way that their speeds have gone while impulses were sought [m/s]
+    twist: Array  # (B + 1, 6) velocity of the centre of mass, spin; world axes
+    inverse_mass: Array  # (B + 1,)
+    inverse_inertia: Array  # (B + 1, 6) world axes: xx, yy, zz, xy, xz, yz
+    ease: Array  # (B + 1,) at most so much speed do points of the body get by a unit impulse [1/kg]
+    moved: Array  # (B + 1,) bound on the way that their speeds have gone while impulses were sought [m/s]
 
 
 # Columns of a contact's row: all that is read together lies together
@@ -45,40 +45,40 @@ COLUMNS = 36
 class Contacts(Structure):
     """Arrays for C contacts between bodies a and b."""
 
-    body: NDArray[np.int64]  # (C, 2) a, b; B for what nothing moves
-    row: NDArray[np.float64]  # (C, 36)
-    seen: NDArray[np.float64]  # (C,) `moved` of both bodies when the contact was last looked at; -inf: look again
-    candidate: NDArray[np.int64]  # (C,) for who makes the contacts: what each stands for
-    aim: NDArray[np.float64]  # (C,) for the same: the gap that it is to keep [m]
-    usual: NDArray[np.float64]  # (C,) for the same: the normal impulse under which it does not give way [N s]
+    body: Indices  # (C, 2) a, b; B for what nothing moves
+    row: Array  # (C, 36)
+    seen: Array  # (C,) `moved` of both bodies when the contact was last looked at; -inf: look again
+    candidate: Indices  # (C,) for who makes the contacts: what each stands for
+    aim: Array  # (C,) for the same: the gap that it is to keep [m]
+    usual: Array  # (C,) for the same: the normal impulse under which it does not give way [N s]
 
     @property
-    def frame(self) -> NDArray[np.float64]:
+    def frame(self) -> Array:
         """(C, 9)"""
         return self.row[:, FRAME:ARM]
 
     @property
-    def arm(self) -> NDArray[np.float64]:
+    def arm(self) -> Array:
         """(C, 6)"""
         return self.row[:, ARM:OWN]
 
     @property
-    def bias(self) -> NDArray[np.float64]:
+    def bias(self) -> Array:
         """(C, 3)"""
         return self.row[:, BIAS:GIVE]
 
     @property
-    def give(self) -> NDArray[np.float64]:
+    def give(self) -> Array:
         """(C,)"""
         return self.row[:, GIVE]
 
     @property
-    def friction(self) -> NDArray[np.float64]:
+    def friction(self) -> Array:
         """(C,)"""
         return self.row[:, FRICTION]
 
     @property
-    def impulse(self) -> NDArray[np.float64]:
+    def impulse(self) -> Array:
         """(C, 3)"""
         return self.row[:, IMPULSE:SLIP]
 

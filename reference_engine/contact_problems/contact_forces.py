@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from reference_engine.array_types import Array, Flags
 from reference_engine.contact_problems import dantzig
 from reference_engine.contact_problems.dantzig import INFEASIBLE
 from reference_engine.contact_problems.infeasibility import best_certificate, farkas, least_violation
 from reference_engine.contact_problems.lemke import lemke, unit_rows
 from reference_engine.dense import eigh, mul, svd
 from reference_engine.errors import ContactForceError
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 METHODS = ("dantzig", "lemke")
 ASYMMETRY = 1e-9  # of the largest entry: what round-off leaves between A_ij and A_ji

@@ -1,11 +1,10 @@
 """The inverse effective mass K [1/kg] at a contact point: an impulse j there changes the velocity by K j."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from reference_engine.array_types import Array
 from reference_engine.dense import eigh, inverse, mul, pinv, solve
-
-Array = NDArray[np.float64]
 
 REDUNDANT = 1e-12  # of the greatest singular value: rows that others say already
 

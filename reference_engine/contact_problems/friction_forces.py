@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.contact_problems import friction_modes as modes
 from reference_engine.contact_problems.friction import (
     INDETERMINATE,
@@ -15,8 +16,6 @@ from reference_engine.contact_problems.friction import (
     solve_friction,
 )
 from reference_engine.contact_problems.friction_modes import FrictionProblem
-
-Array = NDArray[np.float64]
 
 ASYMMETRY = 1e-9  # of the largest entry: what round-off leaves between A_ij and A_ji
 KINDS = {
@@ -73,7 +72,7 @@ def checked_numbers(name: str, given: ArrayLike, n: int, least: Array) -> Array:
     return array
 
 
-def codes(name: str, labels: ArrayLike, table: dict[str, int], n: int) -> NDArray[np.int64]:
+def codes(name: str, labels: ArrayLike, table: dict[str, int], n: int) -> Indices:
     given = [str(label) for label in np.atleast_1d(np.asarray(labels))]
     given = given * n if np.ndim(labels) == 0 else given
     if len(given) != n:

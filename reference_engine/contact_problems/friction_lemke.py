@@ -19,9 +19,9 @@ another cover, and so another path, finds what one has missed; and slip that not
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reference_engine import elementary
+from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import kernel
 from reference_engine.compiler.structure import Structure
 from reference_engine.contact_problems import friction_modes as modes
@@ -42,16 +42,16 @@ LAMBDA = -1
 class LemkeWork(Structure):
     """Scratch; untouched unless Lemke's method is wanted."""
 
-    kind: NDArray[np.int64]  # (R,)
-    G: NDArray[np.float64]  # (2R, 2R)
-    q: NDArray[np.float64]  # (2R,)
-    table: NDArray[np.float64]  # (4R, 4R + 2)
-    contact: NDArray[np.int64]  # (4R,) of each unknown: its place, row of A, and sign
-    row: NDArray[np.int64]  # (4R,)
-    sign: NDArray[np.float64]  # (4R,)
-    basic: NDArray[np.int64]  # (4R,)
-    nonbasic: NDArray[np.int64]  # (4R + 1,)
-    where: NDArray[np.int64]  # (8R + 1,)
+    kind: Indices  # (R,)
+    G: Array  # (2R, 2R)
+    q: Array  # (2R,)
+    table: Array  # (4R, 4R + 2)
+    contact: Indices  # (4R,) of each unknown: its place, row of A, and sign
+    row: Indices  # (4R,)
+    sign: Array  # (4R,)
+    basic: Indices  # (4R,)
+    nonbasic: Indices  # (4R + 1,)
+    where: Indices  # (8R + 1,)
 
 
 @kernel

@@ -17,8 +17,8 @@ direction. `inspect` lists those with the mode that each asks for.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import kernel
 from reference_engine.compiler.structure import Structure
 from reference_engine.contact_problems.elimination import eliminate, substitute
@@ -37,43 +37,43 @@ SOFTNESS = 1e-8  # of a contact's own A_ii
 class FrictionProblem(Structure):
     """Arrays for R contacts or more; only those in use are read. A force is in N and A in 1/kg, or impulses in N s."""
 
-    A: NDArray[np.float64]  # (2R, 2R) symmetric; tangents of smooth contacts and joints are not read
-    b: NDArray[np.float64]  # (2R,) without the forces at contacts
-    kind: NDArray[np.int64]  # (R,)
-    friction: NDArray[np.float64]  # (R,) mu, of slip
-    static_friction: NDArray[np.float64]  # (R,) mu_s >= mu, of sticking
-    base: NDArray[np.float64]  # (R,) >= 0, a normal force that is there already and that friction counts too
+    A: Array  # (2R, 2R) symmetric; tangents of smooth contacts and joints are not read
+    b: Array  # (2R,) without the forces at contacts
+    kind: Indices  # (R,)
+    friction: Array  # (R,) mu, of slip
+    static_friction: Array  # (R,) mu_s >= mu, of sticking
+    base: Array  # (R,) >= 0, a normal force that is there already and that friction counts too
 
 
 @dataclass(frozen=True, eq=False)
 class FrictionAnswer(Structure):
-    mode: NDArray[np.int64]  # (R,) a guess goes in
-    f: NDArray[np.float64]  # (2R,) those of the last solution go in, or 0: where redundant, they change least
-    a: NDArray[np.float64]  # (2R,) 0 at tangents of smooth contacts and joints
-    p: NDArray[np.float64]  # (R,) a_n per f_n of the contact alone: A_nn - s mu A_nt where it slides
-    doubt: NDArray[np.int64]  # (R,) where it slides: STEADY, PAINLEVE (p <= 0), INDETERMINATE
+    mode: Indices  # (R,) a guess goes in
+    f: Array  # (2R,) those of the last solution go in, or 0: where redundant, they change least
+    a: Array  # (2R,) 0 at tangents of smooth contacts and joints
+    p: Array  # (R,) a_n per f_n of the contact alone: A_nn - s mu A_nt where it slides
+    doubt: Indices  # (R,) where it slides: STEADY, PAINLEVE (p <= 0), INDETERMINATE
 
 
 @dataclass(frozen=True, eq=False)
 class FrictionWork(Structure):
     """Scratch."""
 
-    matrix: NDArray[np.float64]  # (2R, 2R)
-    size: NDArray[np.float64]  # (2, 2R)
-    right: NDArray[np.float64]  # (2R,)
-    x: NDArray[np.float64]  # (2R,)
-    columns: NDArray[np.int64]  # (2R,) row of A that an unknown belongs to
-    rows: NDArray[np.int64]  # (2R,)
-    skipped: NDArray[np.int64]  # (2R,)
-    slope: NDArray[np.float64]  # (R,) f_t = slope (f_n + base)
-    excess: NDArray[np.float64]  # (R,) violation in units of a
-    wanted: NDArray[np.int64]  # (R,) mode that the violation asks for
-    kinetic: NDArray[np.int64]  # (R,) 1 where slip has begun in this solution: its friction is mu, not mu_s
-    guess: NDArray[np.int64]  # (R,)
-    saved: NDArray[np.int64]  # (R,) modes to come back to,
-    saved_f: NDArray[np.float64]  # (2R,) and what belongs to them
-    saved_a: NDArray[np.float64]  # (2R,)
-    state: NDArray[np.int64]  # (4,) how far the search has come
+    matrix: Array  # (2R, 2R)
+    size: Array  # (2, 2R)
+    right: Array  # (2R,)
+    x: Array  # (2R,)
+    columns: Indices  # (2R,) row of A that an unknown belongs to
+    rows: Indices  # (2R,)
+    skipped: Indices  # (2R,)
+    slope: Array  # (R,) f_t = slope (f_n + base)
+    excess: Array  # (R,) violation in units of a
+    wanted: Indices  # (R,) mode that the violation asks for
+    kinetic: Indices  # (R,) 1 where slip has begun in this solution: its friction is mu, not mu_s
+    guess: Indices  # (R,)
+    saved: Indices  # (R,) modes to come back to,
+    saved_f: Array  # (2R,) and what belongs to them
+    saved_a: Array  # (2R,)
+    state: Indices  # (4,) how far the search has come
 
 
 @kernel

@@ -4,14 +4,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from reference_engine.array_types import Array
 from reference_engine.contact_problems.algebraic_impacts import chatterjee_ruina, stick_or_slip
 from reference_engine.contact_problems.impact_process import Process, process
 from reference_engine.dense import eigh, mul, norm
 from reference_engine.rotation import tangents
-
-Array = NDArray[np.float64]
 
 INCREMENTAL = ("newton", "poisson", "stronge")
 ROUND_OFF = 1e-15  # of the speed: slower sliding is none, and so is a slower approach or parting

@@ -14,15 +14,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 from reference_engine import elementary
+from reference_engine.array_types import Array
 from reference_engine.dense import mul, norm, pinv, roots, solve
 from reference_engine.elementary import squared
 from reference_engine.ode import Dop853
-
-Array = NDArray[np.float64]
 
 STOPPED = 36.0  # sliding that is slower by e to this power has stopped: to the last digit of a double
 TOLERANCE = 1e-13  # of the integration, relative

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from reference_engine.dense import lstsq, mul
-
-Array = NDArray[np.float64]
 
 TIMES = 3  # that a pattern of impacts must have come before it is believed
 LONGEST = 12  # impacts of a pattern, for each contact

@@ -12,13 +12,10 @@ is Farkas's lemma. In double precision A^T y is 1e-16 rather than 0, and a limit
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Flags
 from reference_engine.contact_problems.lemke import unit_rows
 from reference_engine.dense import mul, svd
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 FORCE_UNITS = (1e3, 1.0, 1e-2)  # units of force over those that move a by one; the larger, the better is A^T y seen
 SUPPORTS = (1e-9, 1e-6, 1e-3)  # of the largest y_i: what is smaller is left out of a certificate

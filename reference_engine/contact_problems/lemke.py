@@ -11,12 +11,10 @@ matrices that are not symmetric, as friction makes them.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Flags
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.dense import mul, pinv
-
-Array = NDArray[np.float64]
 
 SOLVED, RAY, NOT_CONVERGED = 0, 1, 2  # as in dantzig.py, where a ray is INFEASIBLE
 TIE = 1e-12  # times the largest ratio's terms: ratios nearer than this are tied
@@ -111,7 +109,7 @@ def unit_rows(A: Array) -> Array:
 
 
 def lemke(
-    A: Array, b: Array, joint: NDArray[np.bool_], covering_vector: Array, still: float, independent: float
+    A: Array, b: Array, joint: Flags, covering_vector: Array, still: float, independent: float
 ) -> tuple[int, Array, Array | None, int]:
     """One run with this cover (N,) > 0: (outcome, force (N,), direction of a ray (N,), pivots).
 

@@ -7,9 +7,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.contact_problems.cone_problem import ConeProblem
 from reference_engine.contact_problems.cone_solve import solve_cones
 from reference_engine.contact_problems.friction_forces import friction_forces
@@ -18,8 +19,6 @@ from reference_engine.contact_problems.impact_process import ImpactError
 from reference_engine.contact_problems.impact_sequences import Repetition
 from reference_engine.dense import eigh, mul
 from reference_engine.errors import ContactForceError
-
-Array = NDArray[np.float64]
 
 ORDERS = ("simultaneous", "sequential", "grouped")
 TOGETHER = ("newton", "poisson")  # the laws that a complementarity problem can say
@@ -156,7 +155,7 @@ def fastest_approach(normal: Array, slow: float) -> int | None:
     return int(np.argmax(approach >= most * (1.0 - TIE))) if most > slow else None
 
 
-def together(order: str, K: Array, normal: Array, slow: float, fastest: int) -> NDArray[np.int64]:
+def together(order: str, K: Array, normal: Array, slow: float, fastest: int) -> Indices:
     """The contacts of one impact."""
     n = len(normal)
     if order == "simultaneous":

@@ -3,12 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.structure import Structure
-
-Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,16 +13,16 @@ class Outlines(Structure):
     """B bodies and the fixed background last, E edges, V corners and points on arcs, K connectors, P pairs."""
 
     body: Array  # (B + 1, 12)
-    owns: Ids  # (B + 2, 3)
+    owns: Indices  # (B + 2, 3)
     restitution: Array  # (B + 1, B + 1)
-    pairs: Ids  # (P, 2) that may meet
-    ignores: Ids  # (B + 1, E) 1 where a body passes through an edge
+    pairs: Indices  # (P, 2) that may meet
+    ignores: Indices  # (B + 1, E) 1 where a body passes through an edge
     edge: Array  # (E, 16)
-    edge_ids: Ids  # (E, 3)
+    edge_ids: Indices  # (E, 3)
     corner: Array  # (V, 3)
-    corner_ids: Ids  # (V, 3)
+    corner_ids: Indices  # (V, 3)
     connector: Array  # (K, 11)
-    connector_ids: Ids  # (K, 6)
+    connector_ids: Indices  # (K, 6)
     path: Array  # (T, 7) tables of `Path`, one after the other
 
 
@@ -71,12 +68,12 @@ class Work(Structure):
     A_all: Array  # (N, N) of an impact
     M: Array  # (N, N + 1) for elimination
     v: Array  # (12, N) rows W_B to W_J
-    k: Ids  # (14, N) rows W_BILATERAL to W_FROM
+    k: Indices  # (14, N) rows W_BILATERAL to W_FROM
     factor: Array  # (2, N, N) two factors of parts of A
-    f_ids: Ids  # (2, 6, N + 1) rows F_CLAMPED to F_SIZE
+    f_ids: Indices  # (2, 6, N + 1) rows F_CLAMPED to F_SIZE
     f_values: Array  # (2, 2, N) F_SCALE and F_BEST
-    history: Ids  # (256, N + 1) states that have been
-    moved: Ids  # (B + 1,) bodies of a subset
+    history: Indices  # (256, N + 1) states that have been
+    moved: Indices  # (B + 1,) bodies of a subset
 
 
 # v: right-hand side, forces, accelerations; of the elimination and its direction; speeds, restitution, impulses

@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Flags
 from reference_engine.contactsim import arrays as col
 from reference_engine.contactsim import collision as row
 from reference_engine.contactsim.arrays import new_work
@@ -21,9 +21,6 @@ from reference_engine.contactsim.settings import COLLISION_HANDLINGS, INTEGRATOR
 from reference_engine.errors import ContactForceError, UnresolvedContact
 from reference_engine.planar_model.motion import ContactForces, Impacts
 from reference_engine.planar_model.world import World
-
-Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
 
 STUCK = 30  # times back without getting on, before we give up
 MAYBE_STUCK = 3  # before time is halved instead
@@ -304,13 +301,13 @@ class ContactSim:
         fill_trig(self.pose, trig)
         update(self.outlines, self.rules, self.pose, trig, self.twist, self.time, rows.ids, rows.values, rows.count)
 
-    def flags(self, rows: Rows, allow_tiny: bool) -> NDArray[np.bool_]:
+    def flags(self, rows: Rows, allow_tiny: bool) -> Flags:
         """(n, 4): colliding, contact, imminent, to be handled here and now."""
         out = np.zeros((rows.count, 4), np.bool_)
         classify(self.rules, rows.ids, rows.values, rows.count, allow_tiny, out)
         return out
 
-    def in_contact(self, rows: Rows) -> NDArray[np.bool_]:
+    def in_contact(self, rows: Rows) -> Flags:
         gap = rows.values[: rows.count, row.GAP]
         return (rows.ids[: rows.count, row.BILATERAL] == 1) | (gap < self.rules.distance_tolerance)
 

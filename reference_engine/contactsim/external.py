@@ -1,12 +1,10 @@
 """What acts on bodies besides contacts, and its energy, by the kernels of `planar.external`."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from reference_engine.planar_model.external import accelerate, pack_forces, potential_energy
 from reference_engine.planar_model.world import World
-
-Array = NDArray[np.float64]
 
 
 class External:

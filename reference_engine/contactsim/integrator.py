@@ -7,16 +7,14 @@ for steps that adapt.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.compiler.structure import Structure
 from reference_engine.contactsim.collision import is_close, is_colliding, is_imminent
 from reference_engine.contactsim.contact import ACCEPTED, apply_contact_forces
 from reference_engine.contactsim.detection import find, least_gap
 from reference_engine.planar_model.external import Forces, accelerate
-
-Array = NDArray[np.float64]
 
 RUNGE_KUTTA, MODIFIED_EULER, EULER = range(3)
 WENT, PENETRATES, FULL, NO_FORCES = range(4)

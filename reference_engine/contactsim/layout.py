@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.contactsim import arrays as col
 from reference_engine.contactsim.arrays import Outlines, Rules
 from reference_engine.contactsim.settings import EXTRA_ACCELERATIONS, FaithfulSettings
@@ -14,9 +14,6 @@ from reference_engine.planar_model.connectors import BACKGROUND, Joint, PathEnd,
 from reference_engine.planar_model.shape import Bowl, Disc, Edge, Outline, Polygon, centre_of_mass, polygon_outline
 from reference_engine.planar_model.world import Body, World
 from reference_engine.trigonometry import sine_and_cosine
-
-Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
 
 UPRIGHT = 1e-10  # m; an edge with less width is vertical, with less height horizontal
 SPACING = 0.3  # m between the points on an arc that stand for it, and at least one in every 45 degrees
@@ -268,7 +265,7 @@ def meeting_pairs(world: World) -> list[tuple[int, int]]:
     ]
 
 
-def pack_connectors(world: World) -> tuple[Array, Ids, Array]:
+def pack_connectors(world: World) -> tuple[Array, Indices, Array]:
     """Rows of `Outlines.connector` and of `connector_ids`, and the tables of the paths."""
     rows: list[tuple[float, ...]] = []
     ids: list[tuple[int, ...]] = []

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
+from reference_engine.array_types import Array, Flags, Indices
 
 
 @dataclass(slots=True)
@@ -26,11 +22,11 @@ class Totals:
 class Rows:
     """Collisions in the order in which they were found; columns as `collision` names them."""
 
-    ids: Ids
+    ids: Indices
     values: Array
     count: int = 0
 
-    def keep(self, wanted: NDArray[np.bool_]) -> Rows:
+    def keep(self, wanted: Flags) -> Rows:
         """Only the wanted rows; returns the others."""
         ids, values = self.ids[: self.count], self.values[: self.count]
         gone = Rows(ids[~wanted].copy(), values[~wanted].copy(), int((~wanted).sum()))

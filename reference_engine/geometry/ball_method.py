@@ -6,8 +6,6 @@ these are the nearest. Slow where bodies are flat or long: its error shrinks by 
 Kept as the method of a source; ellipsoid_gap is the default.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel

@@ -1,7 +1,5 @@
 """Gaps of convex bodies to a plane and inside a hollow sphere."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel

@@ -6,15 +6,10 @@ own level and at every coarser one that is in use, into the 27 cells around its 
 (Teschner et al. 2003, "Optimized spatial hashing for collision detection of deformable objects").
 """
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import entry, kernel
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 MOST_LEVELS = 64
 BITS = 0xFFFFF  # of a cell's number along one axis that its hash sees: the products stay below 2^63

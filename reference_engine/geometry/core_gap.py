@@ -1,7 +1,5 @@
 """Gaps with closed forms or finite searches: segments, point and box or cylinder, box and box."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel

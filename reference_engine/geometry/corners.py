@@ -1,13 +1,12 @@
 """What of a solid can be nearest to a plane: finitely many corners and rims, of all but ellipsoids."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reference_engine import elementary
+from reference_engine.array_types import Array
 from reference_engine.dense import mul, norm
 from reference_engine.geometry.spatial_shapes import (
     Box,
@@ -19,8 +18,6 @@ from reference_engine.geometry.spatial_shapes import (
     Sphere,
     spatial_shapes,
 )
-
-Array = NDArray[np.float64]
 
 
 def corners_and_rims(shape: SpatialShape) -> Array:

@@ -8,8 +8,6 @@ that direction parts nothing, from the direction in which the bodies, grown from
 (Perram & Wertheim 1985, J. Comput. Phys. 58).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel

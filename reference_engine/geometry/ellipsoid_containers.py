@@ -1,7 +1,5 @@
 """Ellipsoids above planes and inside hollow spheres."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel

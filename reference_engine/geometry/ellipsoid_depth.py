@@ -18,8 +18,6 @@ It speaks for most pairs. Where it does not, the sphere is searched in cells, an
 hold anything better.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel

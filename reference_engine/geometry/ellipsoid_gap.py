@@ -11,8 +11,6 @@ Overlapping: with w = d - p_1 - p_2 = g n + r, the same n is exactly stationary 
 1-Lipschitz in d.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel

@@ -1,10 +1,9 @@
 """Which ellipsoids are near one another, step after step."""
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import entry
 from reference_engine.dense import mul
 from reference_engine.geometry.cells import overlapping_boxes
@@ -14,9 +13,6 @@ from reference_engine.geometry.ellipsoid_proximity import placed, rows
 from reference_engine.geometry.ellipsoid_support import pose_ellipsoids
 from reference_engine.geometry.proximities import Proximities
 from reference_engine.geometry.spatial_gap import FIELDS
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 @entry

@@ -1,13 +1,12 @@
 """How near ellipsoids are to one another, to a plane, to the inside of a sphere; where; and how certain that is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.dense import norm
 from reference_engine.geometry.ball_method import ball_method_gaps
 from reference_engine.geometry.ellipsoid_containers import half_space_gaps, sphere_interior_gaps
@@ -17,9 +16,6 @@ from reference_engine.geometry.ellipsoid_support import COLUMNS, pose_ellipsoids
 from reference_engine.geometry.furthest import CIRCLE, MOST_POINTS, ONE_POINT, SPHERE, TWO_POINTS
 from reference_engine.geometry.proximities import Proximities
 from reference_engine.geometry.spatial_gap import FIELDS
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 CONTAINER = -1  # `b` of a gap to a plane or a hollow sphere
 LEAST_AXIS, MOST_AXIS = 1e-40, 1e40  # m; products of six of them are numbers

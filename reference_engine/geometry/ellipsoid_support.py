@@ -5,8 +5,6 @@ The ellipsoid is {centre + A u: |u| <= 1} with A = R_wb diag(semi-axes). Along a
 h(n) = |A^T n|, at the point A A^T n / h. A sphere has A = radius 1 however it is turned: so it is exact.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel

@@ -6,8 +6,6 @@ an upper one.  For polytopes the two meet at a true face of P - Q (a face of eit
 each); for curved bodies the bracket closes and its width is told.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel

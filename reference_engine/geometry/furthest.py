@@ -1,7 +1,5 @@
 """The point of an ellipsoid that is furthest from a given one, by the secular equation; and where there are several."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel

@@ -5,8 +5,6 @@ over simplices of support points.  |v| is the distance of two points that exist,
 the support plane across any direction gives a lower one: the two are the certificate.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel

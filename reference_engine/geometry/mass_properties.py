@@ -4,18 +4,15 @@
 has.  The inertia of a unit mass follows: its trace in the plane, trace * 1 - second_moments in space.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reference_engine import elementary
+from reference_engine.array_types import Array
 from reference_engine.dense import gauss_legendre, mul
 from reference_engine.elementary import cubed, squared
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

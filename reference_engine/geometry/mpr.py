@@ -12,13 +12,11 @@ plane is exact; which part of a portal has the ray is asked of the ray alone, wi
 have a normal ends the search with the best plane so far; the end is by how far P - Q reaches beyond, in metres.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.compiler.structure import Structure
 from reference_engine.geometry.ellipsoid_ascent import ascend
@@ -53,11 +51,11 @@ MOST_TURNS, MOST_ROUNDS, MOST_PARTINGS = 1000, 400, 4
 class MprWork(Structure):
     """Scratch of B bodies."""
 
-    body: NDArray[np.float64]  # (B, 23)
-    portal: NDArray[np.float64]  # (4, 6) corners in rows 0 to 2, the newest point in row 3
-    points: NDArray[np.float64]  # (4, 9)
-    weight: NDArray[np.float64]  # (4,)
-    pair: NDArray[np.float64]  # (2, 19)
+    body: Array  # (B, 23)
+    portal: Array  # (4, 6) corners in rows 0 to 2, the newest point in row 3
+    points: Array  # (4, 9)
+    weight: Array  # (4,)
+    pair: Array  # (2, 19)
 
 
 def mpr_work(bodies: int) -> MprWork:

@@ -1,7 +1,5 @@
 """The gaps of pairs of convex bodies by Minkowski portal refinement, from arrays to `Proximities`."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

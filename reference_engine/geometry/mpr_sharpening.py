@@ -8,8 +8,6 @@ corners, rims and ellipsoids all. At its maximum x = s_Q(-n) - s_P(n) has no par
 derivatives of both support functions the step is (H + n . x)^-1 times that part (as in ellipsoid_ascent).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel

@@ -8,13 +8,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reference_engine import elementary
+from reference_engine.array_types import Array, Flags
 from reference_engine.dense import mul
 from reference_engine.elementary import squared
-
-Array = NDArray[np.float64]
 
 CHUNK = 20_000  # points at a time
 
@@ -103,7 +101,7 @@ def inner_angle(seen: Array, sweep: float) -> Array:
     return np.where(seen * sweep < 0.0, seen + whole, seen)
 
 
-def is_on(start: Array, sweep: float, direction: Array) -> NDArray[np.bool_]:
+def is_on(start: Array, sweep: float, direction: Array) -> Flags:
     """Do directions (..., 2) from the centre meet the arc that starts at `start`?"""
     turned = elementary.atan2(
         start[0] * direction[..., 1] - start[1] * direction[..., 0],

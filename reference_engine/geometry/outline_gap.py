@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine import elementary
+from reference_engine.array_types import Array, Flags, Indices
 from reference_engine.dense import mul
-from reference_engine.geometry.outline_depth import Array, Boundary, inner_angle, is_on, probes, turned_each
+from reference_engine.geometry.outline_depth import Boundary, inner_angle, is_on, probes, turned_each
 
 NEXT_TO = 0.5  # cosine between the normals of a second point and the first
 SAME_POINT = 1e-9  # of the bounding radius: points that are nearer to one another are one
@@ -81,7 +82,7 @@ def heights(boundary: Boundary, points: Array) -> tuple[Array, Array]:
     return height, normal
 
 
-def corner_cones(boundary: Boundary) -> tuple[Array, Array, NDArray[np.bool_]]:
+def corner_cones(boundary: Boundary) -> tuple[Array, Array, Flags]:
     """Outward normals (E, 2) before and after each corner, and whether it is one: it points outward, is not smooth."""
     after, last = edge_normals(boundary)
     before = np.roll(last, 1, axis=0)
@@ -142,7 +143,7 @@ def contact_points(
     on_a, on_b, gap, normal, least, corner = (np.concatenate(arrays, axis=1) for arrays in zip(*sides))
     near, same_point = gap < cutoff, SAME_POINT * min(a.bounding_radius, b.bounding_radius)
     each = np.arange(len(gap))
-    found: list[NDArray[np.int64]] = []
+    found: list[Indices] = []
     beside = np.zeros(gap.shape, bool)
     for k in range(POINTS if points > 1 else 1):
         wanted = near & ~beside

@@ -11,8 +11,6 @@ for overlapping polygons the maximum is attained at an edge normal, because the 
 Minkowski difference consists of the edges of both.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel

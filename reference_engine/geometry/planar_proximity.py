@@ -1,7 +1,5 @@
 """Which planar bodies are near one another, how near, where: for whole trajectories."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import fields
 from itertools import pairwise
@@ -10,12 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reference_engine import elementary
+from reference_engine.array_types import Array, Indices
 from reference_engine.geometry.outline_gap import contact_points
 from reference_engine.geometry.planar_gap import FIELDS, sweep
 from reference_engine.geometry.planar_shapes import HALF_PLANE, PlanarShapes
 from reference_engine.geometry.proximities import Proximities, candidate_pairs, collect
-
-Array = NDArray[np.float64]
 
 FEW = 64  # pairs that overlap, of those that may
 AT_ONCE = 2000  # samples of a pair with arcs
@@ -90,7 +87,7 @@ def proximities(
 
 
 def with_arcs(
-    found: Proximities, shapes: PlanarShapes, pairs: NDArray[np.int64], poses: Array, cutoff: float, points: int
+    found: Proximities, shapes: PlanarShapes, pairs: Indices, poses: Array, cutoff: float, points: int
 ) -> Proximities:
     """The rows of pairs with an ArcPolygon by its true boundary; where inscribed polygons overlap by more, theirs."""
     rows = [np.flatnonzero(~(shapes.arc_polygon[found.a] | shapes.arc_polygon[found.b]))]

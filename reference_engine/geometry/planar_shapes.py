@@ -1,19 +1,15 @@
 """Planar solids as arrays.  Body frame: origin at the centre of mass; pose (x, y, angle)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from reference_engine.array_types import Array, Flags, Indices
 from reference_engine.geometry.outline_depth import Boundary, bulged, inscribed
 from reference_engine.geometry.polygon import convex_pieces, exact_area_sign
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 POLYGON, DISC, HALF_PLANE, BOWL = range(4)
 
@@ -66,7 +62,7 @@ class PlanarShapes:
     """
 
     kind: Indices  # (B,) POLYGON, DISC, HALF_PLANE or BOWL
-    static: NDArray[np.bool_]  # (B,) two of these are never a pair
+    static: Flags  # (B,) two of these are never a pair
     radius: Array  # (B,) m, of a disc or bowl, else 0
     point: Array  # (B, 2) m, on the line of a half-plane
     axis: Array  # (B, 2) unit, outward normal of a half-plane
@@ -77,7 +73,7 @@ class PlanarShapes:
     vertex: Array  # (V, 2) m
     edge_normal: Array  # (V, 2) unit, outward, of the edge from vertex i to the next of its part
     edge_length: Array  # (V,) m
-    arc_polygon: NDArray[np.bool_]  # (B,)
+    arc_polygon: Flags  # (B,)
     boundary: tuple[Boundary, ...]  # (B,) of every body if one is an ArcPolygon, else none; half-planes below y = 0
 
 

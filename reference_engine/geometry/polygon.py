@@ -1,18 +1,15 @@
 """What a list of vertices is: its faults, its orientation, its convex pieces.  Every sign is exact."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from reference_engine.array_types import Array
 from reference_engine.dense import mul
 from reference_engine.geometry.predicates import orientation, segments_meet
-
-Array = NDArray[np.float64]
 
 
 class PolygonFault(NamedTuple):

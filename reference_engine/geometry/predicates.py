@@ -1,7 +1,5 @@
 """Signs that are never wrong: floating point where it is certain, rationals where it is not."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 

@@ -1,15 +1,12 @@
 """Pairs of bodies that are near one another, as ragged arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from reference_engine.array_types import Array, Flags, Indices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +59,7 @@ def collect(sweep: Callable[..., int], pairs: Indices, *, capacity: int, fields:
     )
 
 
-def candidate_pairs(static: NDArray[np.bool_], ignore: ArrayLike | None) -> Indices:
+def candidate_pairs(static: Flags, ignore: ArrayLike | None) -> Indices:
     """(P, 2) pairs a < b of which one moves and that are not ignored, in order."""
     wanted = ~(static[:, None] & static)
     if ignore is not None:

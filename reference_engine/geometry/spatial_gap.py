@@ -1,7 +1,5 @@
 """Gap of two spatial solids: the table of shapes, and the sweep over samples and pairs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel

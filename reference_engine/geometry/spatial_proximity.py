@@ -1,7 +1,5 @@
 """Which spatial bodies are near one another, how near, where: for whole trajectories."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

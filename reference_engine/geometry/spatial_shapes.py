@@ -1,18 +1,14 @@
 """Spatial solids as arrays.  Body frame: origin at the centre of mass; axis z where there is one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reference_engine import elementary
+from reference_engine.array_types import Array, Flags, Indices
 from reference_engine.dense import norm
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 SPHERE, CAPSULE, BOX, CYLINDER, ELLIPSOID, MESH, CONE, HALF_SPACE, SPHERE_INTERIOR = range(9)
 
@@ -90,7 +86,7 @@ class SpatialShapes:
     """
 
     kind: Indices  # (B,) SPHERE ... SPHERE_INTERIOR
-    static: NDArray[np.bool_]  # (B,) two of these are never a pair
+    static: Flags  # (B,) two of these are never a pair
     size: Array  # (B, 3) m; box half extents, ellipsoid semi-axes, (radius, half length or height, 0)
     margin: Array  # (B,) m, of sphere and capsule, else 0
     bounding_radius: Array  # (B,) m, furthest point from the origin; infinite if unbounded

@@ -4,8 +4,6 @@ body (B, 23): 0 position, 3 R_wb by rows, 12 size, 15 margin, 16 bounding radius
 half-space in world axes, the point relative to the centre of its body.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel

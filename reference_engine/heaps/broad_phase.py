@@ -1,19 +1,14 @@
 """Where bodies may touch: which pairs are listed, and what is carried over from one list to the next."""
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.dense import mul
 from reference_engine.geometry.cells import overlapping_boxes
 from reference_engine.geometry.furthest import MOST_POINTS
 from reference_engine.geometry.spatial_gap import FIELDS
 from reference_engine.heaps.layout import Candidates, Poses
 from reference_engine.heaps.world import EllipsoidWorld, HalfSpace
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 STEPS_AHEAD = 8  # that a list of pairs should last
 

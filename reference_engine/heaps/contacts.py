@@ -1,7 +1,5 @@
 """Contacts of a step: which candidates are, what gaps ask of them, what bounces."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel

@@ -4,8 +4,6 @@ No gap shrinks by more than the furthest that points of the two bodies have got;
 known to be below it, less the two bodies' travel, is a lower bound at the next.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel

@@ -4,18 +4,11 @@ B bodies and, as number B, what nothing moves. N candidates where bodies may tou
 container the bodies in turn, one candidate a body with a half-space, four with a hollow sphere.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.structure import Structure
 from reference_engine.contact_problems.cone_sweeps import Bodies, Contacts
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 HALF_SPACE, SPHERE_INTERIOR = range(2)
 

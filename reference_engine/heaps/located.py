@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.dense import mul
 from reference_engine.heaps import layout as col
 from reference_engine.heaps.gaps import NEAR
@@ -21,8 +21,6 @@ from reference_engine.heaps.loop import seek_speeds
 if TYPE_CHECKING:
     from reference_engine.heaps.stepper import Stepper
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 # In gap tolerances. Below 1.5 the end of a step lets nothing approach, so an impact that bounces has to be taken above.
 AIM, NEAREST, FURTHEST = 4.0, 3.2, 5.0

@@ -4,8 +4,6 @@ Each part ends with what it needs from outside, and is called again when it has 
 for contacts, the solver for large heaps.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from reference_engine.array_types import Array, Flags, Indices
 from reference_engine.contact_problems.cone_problem import ConeProblem, contact_jacobian
 from reference_engine.contact_problems.cone_solve import solve_cones
 from reference_engine.dense import mul
@@ -38,8 +38,6 @@ from reference_engine.heaps.world import EllipsoidWorld, HalfSpace, scalar
 from reference_engine.rotation import matrices, product, tangents
 from reference_engine.rotation_kernels import exponential
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 Apply = Callable[[Array], Any]
 Mobility = Any
 """A (6 B, 6 B) matrix, dense or sparse, of loads (force, torque of each body in turn) to speeds (velocity, spin), world
@@ -64,7 +62,7 @@ class Near:
     arm: Array  # (C, 2, 3) m, from the bodies' centres to the two points
     friction: Array  # (C,)
 
-    def of(self, rows: Indices | NDArray[np.bool_]) -> Near:
+    def of(self, rows: Indices | Flags) -> Near:
         return Near(*(value[rows] for value in vars(self).values()))
 
     def and_also(self, other: Near) -> Near:

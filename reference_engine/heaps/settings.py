@@ -1,7 +1,5 @@
 """How a world of ellipsoids is stepped."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

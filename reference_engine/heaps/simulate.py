@@ -1,12 +1,10 @@
 """A world of ellipsoids, simulated from its start."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from reference_engine.dense import mul
 from reference_engine.elementary import squared
 from reference_engine.errors import SpatialWorldError
@@ -14,8 +12,6 @@ from reference_engine.heaps.settings import SpatialSettings
 from reference_engine.heaps.stepper import Stepper
 from reference_engine.heaps.world import EllipsoidWorld, scalar
 from reference_engine.rotation import matrices
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

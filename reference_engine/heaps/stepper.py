@@ -12,14 +12,12 @@ line alone with all of h f/m.
 A fictitious barrier one gap tolerance high is aimed at, so that no gap is ever below 0: (gap - barrier) / h.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.contact_problems.cone_problem import cone_problem, corners
 from reference_engine.contact_problems.cone_solve import solve_cones
 from reference_engine.contact_problems.cone_sweeps import Bodies, new_contacts, sweep_contacts
@@ -37,9 +35,6 @@ from reference_engine.heaps.loop import seek_poses, seek_speeds
 from reference_engine.heaps.settings import SpatialSettings
 from reference_engine.heaps.world import EllipsoidWorld, HalfSpace, scalar
 from reference_engine.rotation import matrices
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 FLOOR = 0.4  # of the barrier: gaps below it are opened again
 MISS = 0.2  # of the gap tolerance, by which a gap may end a step off its aim: so that none is below 0

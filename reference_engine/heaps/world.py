@@ -1,19 +1,16 @@
 """Ellipsoids, planes and hollow spheres: what is simulated, checked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.elementary import squared
 from reference_engine.errors import SpatialWorldError
 from reference_engine.geometry.ellipsoid_proximity import MOST_AXIS, direction, number, numbers, placed
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 Force = Callable[[float, Array, Array, Array], ArrayLike]
 
 

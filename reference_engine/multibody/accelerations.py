@@ -10,22 +10,18 @@ accelerations grow as one over the distance to that position, and the steps of t
 is handed to impulses, which close gaps and know no accelerations.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Flags
 from reference_engine.errors import JointError, MechanismError
 from reference_engine.multibody.dynamics import System
 from reference_engine.multibody.impulses import ByImpulses
 from reference_engine.ode import Dop853
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Stabilise = Literal["projection", "baumgarte", "none"]
 FINEST = 2.3e-14  # relative tolerance that doubles can meet
 CRAWL = 3e-3  # of the largest step so far, where joints are also

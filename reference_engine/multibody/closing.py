@@ -1,17 +1,12 @@
 """One-sided joints and taut ropes: which of them hold, and what happens when they close."""
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Flags
 from reference_engine.contact_problems.contact_forces import required_forces
 from reference_engine.dense import lstsq, mul
 from reference_engine.elementary import squared
 from reference_engine.multibody.dynamics import System
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 CLOSED = 1e-12  # of the mechanism's size: a gap that counts as none
 STILL = 1e-10  # of the speeds: a rate that counts as none

@@ -9,21 +9,19 @@ where u, w stand on n, u in the first and turned by s, w in the second and a qua
 the mechanism's length, so that g is in metres.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reference_engine import elementary
+from reference_engine.array_types import Array
 from reference_engine.dense import mul, norm
 from reference_engine.errors import MechanismError
 from reference_engine.multibody.links import check_ends, vector
 from reference_engine.rotation import tangents
 
-Array = NDArray[np.float64]
 Course = Callable[[float], tuple[float, float, float]]
 
 

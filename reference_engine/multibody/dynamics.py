@@ -8,13 +8,11 @@ none: rows that repeat others change nothing, and lambda = (S^T)^+ z are the sma
 The same factor projects velocities (z = -S^+ J v) and, repeatedly, positions.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Flags
 from reference_engine.dense import mul, norm, svd
 from reference_engine.elementary import squared
 from reference_engine.errors import JointError, MechanismError
@@ -23,9 +21,6 @@ from reference_engine.multibody.kinematics import PlanarPoses, Poses, SpatialPos
 from reference_engine.multibody.links import GROUND, numbers
 from reference_engine.multibody.mechanism import Mechanism, size_of
 from reference_engine.multibody.rows import Placed, Rows, lifted
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 RANK = 1e-10  # of the largest singular value
 CLOSED = 4e-16  # of the mechanism's size: gaps that projection aims at, more where round-off allows no less

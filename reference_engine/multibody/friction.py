@@ -22,16 +22,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Flags
 from reference_engine.dense import determinant, mul, norm, solve
 from reference_engine.errors import JointError
 
 if TYPE_CHECKING:
     from reference_engine.multibody.dynamics import Constraints, System
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 STILL = 1e-12  # of the speeds: a slip that counts as none
 SHARE = 0.9  # of the way to the end of a slip that a step may go

@@ -15,20 +15,15 @@ Errors of a symmetric method go with even powers of h, so that results of H in 2
 order 4, 6, 8, ... (Gragg 1965; Hairer, Norsett & Wanner II.9): that is how impulses come to the tolerance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Flags
 from reference_engine.dense import mul
 from reference_engine.elementary import squared
 from reference_engine.errors import JointError, MechanismError
 from reference_engine.multibody.dynamics import Constraints, System
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 COLUMNS = 8  # of the extrapolation: order 16
 FEWEST = 3  # that an estimate rests on

@@ -4,8 +4,6 @@ Points and axes are in the frame of the link that they are of; link -1 is the wo
 linear and 0 or 1 angular degrees of freedom. What the angular ones hold is the relative orientation at the start.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -5,16 +5,13 @@ an angle adds up, a quaternion is turned by the exponential. All arrays have the
 is added as link F, it is at the origin, not turned.
 """
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from reference_engine.elementary_kernels import cosines_and_sines
 from reference_engine.rotation import matrices_by_direction, product
 from reference_engine.rotation_kernels import exponential
 
-Array = NDArray[np.float64]
 FIRST, SECOND = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 

@@ -1,11 +1,9 @@
 """An impact of a mechanism on the world: the impact goes through the joints, which hold."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reference_engine.contact_problems.effective_mass import inverse_mass_through_joints
 from reference_engine.contact_problems.impact_laws import Impact, impact
@@ -15,8 +13,6 @@ from reference_engine.multibody.dynamics import System
 from reference_engine.multibody.links import vector
 from reference_engine.multibody.mechanism import Mechanism
 from reference_engine.multibody.motion import with_states
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

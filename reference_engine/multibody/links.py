@@ -1,18 +1,16 @@
 """What moves: rigid bodies, planar or spatial by the length of their positions."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from reference_engine.array_types import Array
 from reference_engine.dense import norm
 from reference_engine.errors import MechanismError
 
-Array = NDArray[np.float64]
 GROUND = -1  # the link that is the world
 
 

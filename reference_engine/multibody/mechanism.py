@@ -1,14 +1,13 @@
 """A mechanism: links, what joins them, what acts on them. Checked when built."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from reference_engine.array_types import Array
 from reference_engine.dense import norm
 from reference_engine.errors import MechanismError
 from reference_engine.multibody.driven import Drive
@@ -17,7 +16,6 @@ from reference_engine.multibody.links import GROUND, Link, check_ends, vector
 from reference_engine.multibody.rolling import Rolling
 from reference_engine.multibody.winding import Winding
 
-Array = NDArray[np.float64]
 Load = Callable[[float, Array, Array, Array], ArrayLike]
 
 

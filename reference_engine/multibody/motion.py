@@ -1,15 +1,9 @@
 """What a mechanism did."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
+from reference_engine.array_types import Array, Indices
 from reference_engine.multibody.mechanism import Mechanism
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +29,7 @@ class MechanismMotion:
     joint_gap: Array  # (S,) m, the worst of the joints; angles times the mechanism's size
     reaction: Array  # (S, N) N and N m per size, the multipliers of the joints' rows; 0 of those that do not hold.
     # Of rolling with friction N, then the friction (3,) along world axes.
-    row_joint: NDArray[np.int64]  # (N,) which joint a row is of
+    row_joint: Indices  # (N,) which joint a row is of
     events: tuple[JointEvent, ...]
     steps: int
     gap_moved: float  # m, the widest gap that a projection had to close
@@ -57,7 +51,7 @@ def mechanism_at(mechanism: Mechanism, motion: MechanismMotion, sample: int) -> 
     return replace(mechanism, links=links)
 
 
-def with_states(mechanism: Mechanism, moving: NDArray[np.int64], q: Array, v: Array) -> Mechanism:
+def with_states(mechanism: Mechanism, moving: Indices, q: Array, v: Array) -> Mechanism:
     """The mechanism with poses (F, 3 or 7) and twists (F, 3 or 6) of its moving links."""
     links, D = list(mechanism.links), mechanism.dimension
     for k, i in enumerate(moving):

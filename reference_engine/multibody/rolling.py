@@ -15,21 +15,18 @@ at R c has rho + R c instead, and axes that are turned in the link stand in R.
 What slides keeps the first row alone; its friction, -mu N u/|u|, is in `friction.py`.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from reference_engine.array_types import Array
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import squared
 from reference_engine.errors import MechanismError
 from reference_engine.multibody.links import GROUND, check_ends, vector
 from reference_engine.rotation import matrices_by_direction
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,14 +11,12 @@ Angles are counted in the mechanism's length, so that a gap is in metres through
 Kinematics and Dynamics of Mechanical Systems", ch. 9 (dot products of body-fixed vectors).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import squared
 from reference_engine.errors import MechanismError
@@ -28,9 +26,6 @@ from reference_engine.multibody.kinematics import cross
 from reference_engine.multibody.rolling import Rolling, RollingRows
 from reference_engine.multibody.winding import Winding, WindingRow
 from reference_engine.rotation import tangents
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 def dot(a: Array, b: Array) -> Array:

@@ -1,12 +1,11 @@
 """A mechanism, simulated from its start: the joints held by accelerations or by impulses."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from reference_engine.array_types import Array, Flags
 from reference_engine.errors import JointError, MechanismError
 from reference_engine.events import Segment, first_fall, follow
 from reference_engine.multibody.accelerations import ByAccelerations, Stabilise
@@ -18,8 +17,6 @@ from reference_engine.multibody.links import numbers
 from reference_engine.multibody.mechanism import Mechanism
 from reference_engine.multibody.motion import JointEvent, MechanismMotion
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Hold = Literal["accelerations", "impulses"]
 
 HOLDS = ("accelerations", "impulses")

@@ -10,21 +10,18 @@ centre to where it leaves the drum, D = r m + l e, and sigma = m x e (1 where tu
 The thread does not slip on the drum, so that it goes along e as the drum's rim does there.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reference_engine import elementary
+from reference_engine.array_types import Array
 from reference_engine.dense import mul
 from reference_engine.elementary import squared
 from reference_engine.errors import JointError, MechanismError
 from reference_engine.multibody.links import check_ends, vector
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,6 +40,7 @@ def test_a_room_imports_only_what_it_may(room: str) -> None:
 
 ORDER = {
     "reference_engine": (
+        "array_types",
         "compiler",
         "errors",
         "elementary",
