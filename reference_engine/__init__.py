@@ -37,9 +37,8 @@ if TYPE_CHECKING:  # what a type checker sees of the table below
     from reference_engine.contact_problems.cone_problem import ConeProblem
     from reference_engine.contact_problems.cone_solve import ConeSolution, solve_cones
     from reference_engine.contact_problems.contact_forces import Solution, contact_forces
-    from reference_engine.contact_problems.effective_mass import inverse_mass, inverse_mass_through_joints
-    from reference_engine.contact_problems.friction_forces import FrictionSolution, friction_forces
-    from reference_engine.contact_problems.impact_laws import Impact, impact
+    from reference_engine.contact_problems.friction import FrictionSolution, friction_forces
+    from reference_engine.contact_problems.impact_laws import Impact, impact, inverse_mass, inverse_mass_through_joints
     from reference_engine.contact_problems.impact_process import ImpactError
     from reference_engine.contact_problems.multiple_impacts import MultipleImpact, multiple_impact
     from reference_engine.contactsim.settings import FaithfulSettings
@@ -56,16 +55,21 @@ if TYPE_CHECKING:  # what a type checker sees of the table below
         WorldError,
     )
     from reference_engine.heaps.mobility import MobilityStepper
-    from reference_engine.heaps.settings import SpatialSettings
     from reference_engine.heaps.simulate import EllipsoidMotion, ellipsoid_energy, simulate_ellipsoids
     from reference_engine.heaps.stepper import Stepper
-    from reference_engine.heaps.world import EllipsoidWorld, HalfSpace, SphereInterior
+    from reference_engine.heaps.world import EllipsoidWorld, HalfSpace, SpatialSettings, SphereInterior
     from reference_engine.multibody.driven import Drive
     from reference_engine.multibody.joints import Coupling, Distance
     from reference_engine.multibody.link_impact import LinkImpact, link_impact
     from reference_engine.multibody.links import Link
-    from reference_engine.multibody.mechanism import LinkSpring, LinkTorque, Mechanism
-    from reference_engine.multibody.motion import JointEvent, MechanismMotion, mechanism_at
+    from reference_engine.multibody.mechanism import (
+        JointEvent,
+        LinkSpring,
+        LinkTorque,
+        Mechanism,
+        MechanismMotion,
+        mechanism_at,
+    )
     from reference_engine.multibody.rolling import Rolling
     from reference_engine.multibody.simulate import simulate_mechanism
     from reference_engine.multibody.winding import Winding
@@ -104,27 +108,21 @@ _HOME = {
         ("planar_model.connectors", "Joint Rope PathJoint PathEnd Path curve"),
         ("planar_model.forces", "Spring Thruster ConstantForce Attraction"),
         ("contact_problems.contact_forces", "contact_forces Solution"),
-        ("contact_problems.friction_forces", "friction_forces FrictionSolution"),
-        ("contact_problems.impact_laws", "impact Impact"),
+        ("contact_problems.friction", "friction_forces FrictionSolution"),
+        ("contact_problems.impact_laws", "impact Impact inverse_mass inverse_mass_through_joints"),
         ("contact_problems.multiple_impacts", "multiple_impact MultipleImpact"),
-        ("contact_problems.effective_mass", "inverse_mass inverse_mass_through_joints"),
         ("contact_problems.impact_process", "ImpactError"),
         ("spatial.flights", "simulate_flights Flyer FlightMotion FlightError"),
-        (
-            "errors",
-            "WorldError UnresolvedContact PainleveError ContactForceError SpatialWorldError UnresolvedStepError",
-        ),
-        ("errors", "MechanismError JointError CompliantError"),
-        ("heaps.world", "EllipsoidWorld HalfSpace SphereInterior"),
+        ("errors", "WorldError UnresolvedContact PainleveError ContactForceError SpatialWorldError"),
+        ("errors", "UnresolvedStepError MechanismError JointError CompliantError"),
+        ("heaps.world", "EllipsoidWorld HalfSpace SphereInterior SpatialSettings"),
         ("heaps.simulate", "simulate_ellipsoids EllipsoidMotion ellipsoid_energy"),
-        ("heaps.settings", "SpatialSettings"),
         ("heaps.stepper", "Stepper"),
         ("heaps.mobility", "MobilityStepper"),
         ("multibody.links", "Link"),
-        ("multibody.mechanism", "Mechanism LinkSpring LinkTorque"),
+        ("multibody.mechanism", "Mechanism LinkSpring LinkTorque MechanismMotion JointEvent mechanism_at"),
         ("multibody.joints", "Coupling Distance"),
         ("multibody.simulate", "simulate_mechanism"),
-        ("multibody.motion", "MechanismMotion JointEvent mechanism_at"),
         ("multibody.rolling", "Rolling"),
         ("multibody.driven", "Drive"),
         ("multibody.winding", "Winding"),

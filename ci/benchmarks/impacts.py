@@ -30,8 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.contact_problems.effective_mass import inverse_mass_through_joints
-from reference_engine.contact_problems.impact_laws import Impact, impact
+from reference_engine.contact_problems.impact_laws import Impact, impact, inverse_mass_through_joints
 
 sys.path.append(str(Path(__file__).parent))
 from recorded_cases import Case, CaseError, Compared, Part, compare, numbers, section, solve_folder

@@ -42,8 +42,7 @@ from mechanism_inputs import Array, Recorded, split
 from recorded_cases import Case, CaseError, Compared, Part, compare, short, solve_folder
 from recorded_mechanisms import ANGLES, recorded
 
-from reference_engine.multibody.mechanism import Mechanism
-from reference_engine.multibody.motion import MechanismMotion, mechanism_at
+from reference_engine.multibody.mechanism import Mechanism, MechanismMotion, mechanism_at
 from reference_engine.multibody.simulate import simulate_mechanism
 
 OWN = Path(__file__).parent / "data" / "joints"

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from recorded_cases import Case, CaseError, short
 
-from reference_engine.multibody.mechanism import Mechanism
-from reference_engine.multibody.motion import MechanismMotion
+from reference_engine.multibody.mechanism import Mechanism, MechanismMotion
 
 Array = NDArray[np.float64]
 Read = Callable[[MechanismMotion, str], Array]

@@ -16,8 +16,7 @@ from recorded_cases import Case, CaseError
 
 from reference_engine.multibody.joints import Distance, Rolling, ball, revolute
 from reference_engine.multibody.links import Link
-from reference_engine.multibody.mechanism import Mechanism
-from reference_engine.multibody.motion import MechanismMotion
+from reference_engine.multibody.mechanism import Mechanism, MechanismMotion
 from reference_engine.rotation import matrices_by_direction as matrices
 from tests.reference_engine.multibody.classics import (
     ANDREWS,

@@ -21,7 +21,7 @@ The numbers are parts of A_dd + sum A_cc x_c^2, the size of what cancels, so tha
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
-from reference_engine.contact_problems.factor import drop_row, factorise, substitute_back, substitute_forward
+from reference_engine.contact_problems.elimination import drop_row, factorise, substitute_back, substitute_forward
 
 SOLVED, INFEASIBLE, NOT_CONVERGED, INDEFINITE = 0, 1, 2, 3
 FREE, CLAMPED, SET_ASIDE, BILATERAL, LOOSE = 0, 1, 2, 3, 4  # a loose joint is not clamped, because others do its work

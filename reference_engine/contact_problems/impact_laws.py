@@ -1,4 +1,7 @@
-"""One impact at one contact: the way in, with every law by its name."""
+"""One impact at one contact: the way in, with every law by its name; those that are one formula follow.
+
+K [1/kg], the inverse effective mass there: an impulse j changes the relative velocity by K j.
+"""
 
 import math
 from dataclasses import dataclass
@@ -6,15 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from reference_engine import elementary
 from reference_engine.array_types import Array
-from reference_engine.contact_problems.algebraic_impacts import chatterjee_ruina, stick_or_slip
-from reference_engine.contact_problems.impact_process import Process, process
-from reference_engine.dense import eigh, mul, norm
+from reference_engine.contact_problems.impact_process import ImpactError, Process, process, straight_directions
+from reference_engine.dense import eigh, inverse, mul, norm, pinv, solve
 from reference_engine.rotation import tangents
 
 INCREMENTAL = ("newton", "poisson", "stronge")
 ROUND_OFF = 1e-15  # of the speed: slower sliding is none, and so is a slower approach or parting
-SINGULAR = 1e-13  # of the greatest entry of K: an eigenvalue that is none
+SINGULAR = 1e-13  # of the greatest entry, or eigenvalue, of K: an eigenvalue that is none
 LAWS = (*INCREMENTAL, "chatterjee-ruina", "stick-or-slip")
 
 
@@ -44,7 +47,7 @@ def impact(
 ) -> Impact:
     """The impact of two bodies at one contact, from their relative velocity (D,) [m/s]; D = 2 in the plane, 3 in space.
 
-    inverse_mass: K (D, D) [1/kg] at the contact, u after = u before + K j; `effective_mass` has it for bodies and
+    inverse_mass: K (D, D) [1/kg] at the contact, u after = u before + K j; `inverse_mass` has it for bodies and
     through joints, which may leave it singular, as of a pendulum's point. normal: unit (D,), the way in which the
     bodies part; the last axis if not given. An approach has a negative normal velocity; at zero nothing happens, unless
     friction would press the bodies into one another, which is an impact without an approach (Painleve's; Genot &
@@ -137,3 +140,133 @@ def result(
         phases=found.phases if found else phases,
         factor=factor,
     )
+
+
+REDUNDANT = 1e-12  # of the greatest singular value: rows that others say already
+
+
+def inverse_mass(mass: float, inertia: ArrayLike, arm: ArrayLike) -> Array:
+    """Of one body at the point `arm` [m] from its centre of mass: (2, 2) in the plane, (3, 3) in space [1/kg].
+
+    K = 1/m - [r] I^-1 [r], with [r] a = r x a: positive definite. inertia: about the centre of mass, in the axes of
+    the arm [kg m^2], a number in the plane, (3, 3) in space. Bodies that an impulse pushes apart add up; one that
+    nothing moves has mass and inertia infinite.
+
+    Raises ValueError where mass or inertia is not positive, or shapes do not fit.
+    """
+    r, about = np.asarray(arm, np.float64), np.asarray(inertia, np.float64)
+    if not mass > 0.0:
+        raise ValueError(f"mass: {mass:g} kg is not positive")
+    if r.shape == (2,) and about.shape == ():
+        if not about > 0.0:
+            raise ValueError(f"inertia: {float(about):g} kg m^2 is not positive")
+        across = np.array([-r[1], r[0]])
+        return np.eye(2) / mass + np.outer(across, across) / float(about)
+    if r.shape != (3,) or about.shape != (3, 3):
+        raise ValueError(
+            f"arm, inertia: shapes {r.shape} and {about.shape}; allowed: (2,) and one number, or (3,) and (3, 3)"
+        )
+    if np.isinf(about).any():
+        return np.eye(3) / mass
+    if (
+        not np.allclose(about, about.T, rtol=0.0, atol=1e-12 * float(np.abs(about).max()))
+        or not eigh(about)[0][0] > 0.0
+    ):
+        raise ValueError("inertia: it is not symmetric and positive definite")
+    cross = np.array([[0.0, -r[2], r[1]], [r[2], 0.0, -r[0]], [-r[1], r[0], 0.0]])
+    return np.eye(3) / mass - mul(cross, solve(about, cross))
+
+
+def inverse_mass_through_joints(mass_matrix: ArrayLike, jacobian: ArrayLike, joints: ArrayLike | None = None) -> Array:
+    """K = J M^-1 J^T [1/kg] of contacts whose velocities are J q' in the generalised velocities q'.
+
+    mass_matrix (Q, Q). jacobian (n D, Q), D = 2 in the plane, 3 in space, contacts one after the other. joints (R, Q):
+    rows G with G q' = 0, which hold through the impact, redundant ones too; M^-1 - M^-1 G^T (G M^-1 G^T)^+ G M^-1 then
+    takes the place of M^-1. The impulses change q' by that, times J^T j.
+
+    Raises ValueError where shapes do not fit or the mass matrix is not symmetric and positive definite.
+    """
+    M, J = np.asarray(mass_matrix, np.float64), np.asarray(jacobian, np.float64)
+    if M.ndim != 2 or M.shape[0] != M.shape[1] or J.ndim != 2 or J.shape[1] != len(M):
+        raise ValueError(f"mass_matrix, jacobian: shapes {M.shape} and {J.shape}; they must be (Q, Q) and (n D, Q)")
+    if not np.allclose(M, M.T, rtol=1e-9, atol=1e-12 * float(np.abs(M).max())) or not eigh(M)[0][0] > 0.0:
+        raise ValueError("mass_matrix: it is not symmetric and positive definite")
+    mobile = inverse(M)
+    if joints is not None:
+        G = np.asarray(joints, np.float64)
+        if G.ndim != 2 or G.shape[1] != len(M):
+            raise ValueError(f"joints: shape {G.shape}; with this mass matrix it is (R, {len(M)})")
+        half = mul(mobile, G.T)
+        mobile = mobile - mul(mul(half, pinv(mul(G, half), rcond=REDUNDANT)), half.T)
+    K = mul(mul(J, mobile), J.T)
+    return 0.5 * (K + K.T)
+
+
+REACHED = 1e-9  # of the speed: contacts that cannot move as wanted miss it by more
+
+
+def chatterjee_ruina(K: Array, u0: Array, mu: float, e: float, tangential: float) -> tuple[Array, float]:
+    """Impulse (D,) [N s] and the factor of its part that sticks (Chatterjee & Ruina 1998, J. Appl. Mech. 65).
+
+    Between the plastic impulse without friction P_I and the one that stops all motion P_II: (1 + e) P_I +
+    kappa (P_II - P_I), kappa = 1 + e_t, or what keeps it in Coulomb's cone. It parts at -e times the approach always.
+    """
+    approach = float(u0[-1])
+    frictionless = np.zeros(len(u0))
+    frictionless[-1] = -approach / K[-1, -1]
+    rest = -stopping_impulse(K, u0) - frictionless
+    kappa = 1.0 + tangential
+    impulse = (1.0 + e) * frictionless + kappa * rest
+    if norm(impulse[:-1]) > mu * impulse[-1]:
+        slack = float(norm(rest[:-1])) - mu * float(rest[-1])
+        kappa = (1.0 + e) * mu * float(frictionless[-1]) / slack
+        impulse = (1.0 + e) * frictionless + kappa * rest
+    return impulse, kappa
+
+
+def stick_or_slip(K: Array, u0: Array, mu: float, e: float) -> tuple[Array, str]:
+    """Impulse (D,) [N s] and "stick" or "slip" (Kane & Levinson 1985, "Dynamics", 5.8).
+
+    Newton's coefficient, with no tangential velocity left where friction can do that; else friction is at its cone's
+    edge, against the sliding with which they part, which may be other than that of the approach. It may make energy.
+    """
+    wanted = np.append(np.zeros(len(u0) - 1), -e * u0[-1])
+    stopping = -stopping_impulse(K, u0 - wanted)
+    reached = norm(u0 + mul(K, stopping) - wanted) <= REACHED * norm(u0)
+    if reached and norm(stopping[:-1]) <= mu * stopping[-1]:
+        return stopping, "stick"
+    if u0[-1] == 0.0:
+        return np.zeros(len(u0)), "slip"
+    slip = parting_slip(K, u0, mu, e)
+    rate = np.append(-mu * slip, 1.0)
+    if not (along := float(mul(K[-1], rate))) > 0.0:
+        raise ImpactError(f"the contact wedges: sliding with mu = {mu:g} parts by no impulse, K = {K.tolist()}")
+    return -(1.0 + e) * u0[-1] / along * rate, "slip"
+
+
+def stopping_impulse(K: Array, u: Array) -> Array:
+    """K^-1 u; where K is singular, the least whose effect is nearest to u."""
+    values = eigh(K)[0]
+    if values[0] > SINGULAR * values[-1]:
+        return solve(K, u)
+    inverse: Array = pinv(K, rcond=SINGULAR)
+    return mul(inverse, u)
+
+
+def parting_slip(K: Array, u0: Array, mu: float, e: float) -> Array:
+    """(D - 1,) unit: the direction s of sliding after an impulse that is at the cone's edge against it.
+
+    With a = -(1 + e) u0_n, the impulse is a (-mu s, 1) / (K_nn - mu K_nt . s), and the tangential velocity after it,
+    times that denominator, h - N s with h = a K_tn + K_nn u0_t and N = mu (a K_tt + u0_t K_nt). In the plane exactly
+    one s has it along s with a positive denominator, and it is the direction of h: that without friction.
+    """
+    aimed = -(1.0 + e) * float(u0[-1])
+    h = aimed * K[:-1, -1] + K[-1, -1] * u0[:-1]
+    if len(u0) == 2:
+        return np.array([math.copysign(1.0, h[0])])
+    N = mu * (aimed * K[:2, :2] + np.outer(u0[:2], K[2, :2]))
+    for theta in straight_directions(h, N):
+        slip = np.array([elementary.cos(theta), elementary.sin(theta)])
+        if mul(slip, h - mul(N, slip)) > 0.0 and K[2, 2] > mu * float(mul(K[2, :2], slip)):
+            return slip
+    raise ImpactError(f"no direction of sliding after the impact: mu = {mu:g}, u = {u0.tolist()}, K = {K.tolist()}")

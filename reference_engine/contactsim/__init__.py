@@ -11,8 +11,6 @@ pivoting      forces or impulses from A and b, joints first, redundant contacts 
 impulse       simultaneous, serial and hybrid impacts
 integrator    Runge-Kutta, modified Euler, Euler, and the step that is cut until energy agrees
 engine        a step in time
-recorded      the format of recorded runs of the original
-replay        such a run once more, and how near its end is
 
 Source of all rules and numbers: the public myPhysicsLab engine (Erik Neumann, release of November 2024) and its
 pages "Collisions With Contact" and "ContactSim Math"; Baraff 1994 for the forces; Neumann, "Curved Edge Physics".

@@ -1,26 +1,62 @@
 """The original's step: go on, and when bodies collide, go back, estimate when they meet, and let them bounce there."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from reference_engine.array_types import Array, Flags
+from reference_engine.array_types import Array, Flags, Indices
 from reference_engine.contactsim import arrays as col
 from reference_engine.contactsim import collision as row
 from reference_engine.contactsim.arrays import new_work
 from reference_engine.contactsim.collision import classify, update
-from reference_engine.contactsim.contact import ACCEPTED, apply_contact_forces
-from reference_engine.contactsim.detection import find, least_gap
+from reference_engine.contactsim.contact import ACCEPTED
+from reference_engine.contactsim.detection import find
 from reference_engine.contactsim.edges import fill_trig
-from reference_engine.contactsim.external import External
 from reference_engine.contactsim.impulse import NO_IMPULSE, apply_impacts
-from reference_engine.contactsim.integrator import FULL, NO_FORCES, WENT, attempt, new_stages
+from reference_engine.contactsim.integrator import FULL, NO_FORCES, WENT, attempt, evaluate, new_stages
 from reference_engine.contactsim.layout import frames_of, pack_outlines, pack_rules
-from reference_engine.contactsim.rows import Rows, Totals
 from reference_engine.contactsim.settings import COLLISION_HANDLINGS, INTEGRATORS, FaithfulSettings
 from reference_engine.errors import ContactForceError, UnresolvedContact
+from reference_engine.planar_model.external import pack_forces, potential_energy
 from reference_engine.planar_model.motion import ContactForces, Impacts
 from reference_engine.planar_model.world import World
+
+
+@dataclass(slots=True)
+class Totals:
+    """What the original counts."""
+
+    collisions: int = 0  # approaching contacts near enough to be handled
+    impulses: int = 0  # calculations of impulses
+    searches: int = 0  # impacts found by halving time
+    backups: int = 0
+    steps: int = 0  # of the integrator, also those that failed
+
+
+@dataclass(slots=True)
+class Rows:
+    """Collisions in the order in which they were found; columns as `collision` names them."""
+
+    ids: Indices
+    values: Array
+    count: int = 0
+
+    def keep(self, wanted: Flags) -> Rows:
+        """Only the wanted rows; returns the others."""
+        ids, values = self.ids[: self.count], self.values[: self.count]
+        gone = Rows(ids[~wanted].copy(), values[~wanted].copy(), int((~wanted).sum()))
+        kept = int(wanted.sum())
+        self.ids[:kept], self.values[:kept] = ids[wanted], values[wanted]
+        self.count = kept
+        return gone
+
+    def copy(self) -> Rows:
+        return Rows(self.ids[: self.count].copy(), self.values[: self.count].copy(), self.count)
+
 
 STUCK = 30  # times back without getting on, before we give up
 MAYBE_STUCK = 3  # before time is halved instead
@@ -36,10 +72,9 @@ class ContactSim:
     def __init__(self, world: World, settings: FaithfulSettings | None = None, start: float = 0.0) -> None:
         self.world, self.settings = world, settings or FaithfulSettings()
         self.outlines, self.rules = pack_outlines(world), pack_rules(self.settings)
-        self.external = External(world)
-        self.compiled = not self.settings.adaptive
+        self.forces, self.functions = pack_forces(world, background=True)
         self.method = INTEGRATORS.index(self.settings.integrator)
-        self.stages = new_stages(self.external.forces, frames_of(world))
+        self.stages = new_stages(self.forces, frames_of(world))
         self.handling = COLLISION_HANDLINGS.index(self.settings.collision_handling)
         self.seed = np.array([self.settings.random_seed], np.int64)
         self.totals = Totals()
@@ -50,26 +85,23 @@ class ContactSim:
         self.old_pose, self.has_old = self.pose.copy(), False
         self.trig, self.old_trig = frames_of(world), frames_of(world)
         self.crossings = np.zeros((2, 2))
-        self.rate = [np.zeros_like(self.pose) for _ in range(4)]
         corners = np.diff(self.outlines.owns[:, col.FIRST_CORNER])
         pair = max((int(corners[i] + corners[j]) for i, j in self.outlines.pairs), default=0)
         self.capacity = 64 + 3 * pair + len(world.connectors)
-        self.found, self.rows = self.new_rows(), self.new_rows()
+        self.rows = self.new_rows()
         self.work = new_work(16 + len(world.connectors), len(world.bodies))
         self.events: list[Impacts] = []
 
     def new_rows(self) -> Rows:
         return Rows(np.zeros((self.capacity, row.IDS), np.int64), np.zeros((self.capacity, row.VALUES)))
 
-    # --- one evaluation --------------------------------------------------------------------------
-
-    def find(self, rows: Rows, pose: Array, twist: Array, time: float, step: float) -> None:
-        """Add to the rows what meets at this pose."""
+    def find(self, rows: Rows, step: float) -> None:
+        """Add to the rows what meets now."""
         before = rows.copy()
         while True:
             count = find(
-                self.outlines, self.rules, pose, self.trig, twist, self.old_pose, self.old_trig, self.has_old, time,
-                step, rows.ids, rows.values, rows.count, self.crossings,
+                self.outlines, self.rules, self.pose, self.trig, self.twist, self.old_pose, self.old_trig,
+                self.has_old, self.time, step, rows.ids, rows.values, rows.count, self.crossings,
             )  # fmt: skip
             if count >= 0:
                 rows.count = count
@@ -83,88 +115,68 @@ class ContactSim:
         if count > len(self.work.A):
             self.work = new_work(2 * count, len(self.world.bodies))
 
-    def evaluate(self, time: float, pose: Array, twist: Array, step: float, rate: Array) -> bool:
-        """Accelerations with contact forces; False if bodies penetrate, then `found` says which."""
-        self.external.acceleration(time, pose, twist, rate)
-        self.found.count = 0
-        if not self.settings.contact_forces:
-            return True
-        self.find(self.found, pose, twist, time, step)
-        if least_gap(self.found.ids, self.found.values, self.found.count) < 0.0:
-            return False
-        self.grow(self.found.count)
-        self.found.count, violation = apply_contact_forces(
-            self.outlines, self.rules, pose, twist, self.found.ids, self.found.values, self.found.count, self.seed,
-            self.work, rate,
-        )  # fmt: skip
-        self.refuse(violation)
-        return True
+    def with_space(self, call: Callable[[], tuple[int, int, float, bool]]) -> tuple[bool, bool]:
+        """Of a kernel that finds contacts and forces, once there is space for what it finds: (went, busy)."""
+        seed = int(self.seed[0])
+        while True:
+            outcome, self.rows.count, violation, busy = call()
+            self.functions.check()
+            if outcome != FULL:
+                break
+            self.seed[0] = seed
+            if self.rows.count < 0:
+                self.capacity *= 2
+                self.rows = self.new_rows()
+            else:
+                self.grow(self.rows.count)
+        if outcome == NO_FORCES:
+            self.refuse(violation)
+        return outcome == WENT, bool(busy)
 
     def refuse(self, violation: float) -> None:
-        if violation > ACCEPTED:
-            raise ContactForceError(
-                f"t = {self.time:.9g} s: no contact forces found: violation {violation:.3g} m/s^2", residual=violation
-            )
+        raise ContactForceError(
+            f"t = {self.time:.9g} s: no contact forces found: violation {violation:.3g} m/s^2", residual=violation
+        )
 
     # --- integrators -----------------------------------------------------------------------------
 
-    def plain_step(self, h: float) -> bool:
-        return (self.runge_kutta, self.modified_euler, self.euler)[self.method](h)
+    def plain_step(self, h: float, look: bool) -> tuple[bool, bool]:
+        """(whether no bodies penetrated on the way, else `rows` says which; whether anything is to be seen to).
 
-    def runge_kutta(self, h: float) -> bool:
-        """Four stages; the slope of the pose is the twist of the stage."""
-        t, x, u = self.time, self.pose, self.twist
-        k = self.rate
-        slopes = [u]
-        if not self.evaluate(t, x, u, 0.0, k[0]):
-            return False
-        for stage, divisor in ((1, 2.0), (2, 2.0), (3, 1.0)):
-            time = t + h / divisor
-            pose, twist = x + slopes[stage - 1] * h / divisor, u + k[stage - 1] * h / divisor
-            slopes.append(twist)
-            if not self.evaluate(time, pose, twist, h / divisor, k[stage]):
-                return False
-        self.pose = x + (slopes[0] + 2.0 * slopes[1] + 2.0 * slopes[2] + slopes[3]) * h / 6.0
-        self.twist = u + (k[0] + 2.0 * k[1] + 2.0 * k[2] + k[3]) * h / 6.0
-        self.time = t + 6.0 * h / 6.0
-        return True
-
-    def modified_euler(self, h: float) -> bool:
-        t, x, u, k = self.time, self.pose, self.twist, self.rate
-        if not self.evaluate(t, x, u, 0.0, k[0]):
-            return False
-        pose, twist = x + u * h, u + k[0] * h
-        if not self.evaluate(t + h, pose, twist, h, k[1]):
-            return False
-        self.pose, self.twist = x + (u + twist) * h / 2.0, u + (k[0] + k[1]) * h / 2.0
-        self.time = t + 2.0 * h / 2.0
-        return True
-
-    def euler(self, h: float) -> bool:
-        if not self.evaluate(self.time, self.pose, self.twist, 0.0, self.rate[0]):
-            return False
-        self.pose, self.twist = self.pose + self.twist * h, self.twist + self.rate[0] * h
-        self.time += h
-        return True
+        look: at the end of the step too, which `rows` then says.
+        """
+        pose, twist = np.empty_like(self.pose), np.empty_like(self.twist)
+        went, busy = self.with_space(
+            lambda: attempt(
+                self.outlines, self.rules, self.method, self.settings.contact_forces, self.time, h, self.pose,
+                self.twist, self.old_pose, self.has_old, look, self.stages, self.seed, self.work, self.rows.ids,
+                self.rows.values, pose, twist,
+            )
+        )  # fmt: skip
+        if went:
+            self.pose, self.twist = pose, twist
+            weights = (6.0, 2.0, 1.0)[self.method]
+            self.time += weights * h / weights
+        return went, busy
 
     def adaptive_step(self, h: float) -> bool:
         """The step in ever smaller parts, each a fifth, until its change of energy no longer changes."""
         saved = self.time, self.pose, self.twist
         self.old_pose, self.has_old = self.pose.copy(), True
-        start, substep, last, settled = self.external.energy(self.time, self.pose, self.twist), h, math.inf, False
+        start, substep, last, settled = self.energy(), h, math.inf, False
         while not settled:
             if last < math.inf:
                 self.time, self.pose, self.twist = saved
                 self.has_old, substep = False, substep / 5.0
                 if substep < SHORTEST:
-                    raise self.unresolved(self.found, f"an adaptive step of {substep:.1e} s still changes the energy")
+                    raise self.unresolved(self.rows, f"an adaptive step of {substep:.1e} s still changes the energy")
             now, end = saved[0], saved[0] + h
             while now < end:
                 piece = end - now if now + substep > end - 1e-10 else substep
-                if not self.plain_step(piece):
+                if not self.plain_step(piece, look=False)[0]:
                     return False
                 now += piece
-            change = abs(start - self.external.energy(self.time, self.pose, self.twist))
+            change = abs(start - self.energy())
             measure = change
             if self.settings.adaptive_second_difference:
                 measure = abs(change - last)
@@ -243,49 +255,21 @@ class ContactSim:
         self.old_pose, self.has_old = self.pose, True
         self.saved = self.time, self.pose, self.twist
         self.totals.steps += 1
-        if self.compiled:
-            rows, busy = self.compiled_step(substep)
-            if not busy and not self.settings.joint_small_impacts:
-                return rows, False
-        else:
-            step = self.adaptive_step if self.settings.adaptive else self.plain_step
-            went, rows = step(substep), self.new_rows()
-            if went:
-                self.find(rows, self.pose, self.twist, self.time, substep)
-            else:
-                rows.ids[: self.found.count] = self.found.ids[: self.found.count]
-                rows.values[: self.found.count] = self.found.values[: self.found.count]
-                rows.count = self.found.count
+        if self.settings.adaptive:
             busy = True
+            if self.adaptive_step(substep):
+                self.rows.count = 0
+                self.find(self.rows, substep)
+        else:
+            _, busy = self.plain_step(substep, look=True)
+        rows = self.rows
+        if not busy and not self.settings.joint_small_impacts:
+            return rows, False
         n = rows.count
         rounded = np.floor(ROUNDING * rows.values[:n, row.ESTIMATE] + 0.5)
         order = np.argsort(rounded, kind="stable")  # nan last
         rows.ids[:n], rows.values[:n] = rows.ids[order], rows.values[order]
         return rows, True
-
-    def compiled_step(self, h: float) -> tuple[Rows, bool]:
-        """The same without Python between the stages."""
-        pose, twist, seed, rows = np.empty_like(self.pose), np.empty_like(self.twist), int(self.seed[0]), self.rows
-        while True:
-            outcome, rows.count, violation, busy = attempt(
-                self.outlines, self.rules, self.method, self.settings.contact_forces, self.time, h, self.pose,
-                self.twist, self.stages, self.seed, self.work, rows.ids, rows.values, pose, twist,
-            )  # fmt: skip
-            self.external.functions.check()
-            if outcome != FULL:
-                break
-            self.seed[0] = seed
-            if rows.count < 0:
-                self.capacity *= 2
-                self.rows = rows = self.new_rows()
-            else:
-                self.grow(rows.count)
-        self.refuse(violation if outcome == NO_FORCES else 0.0)
-        if outcome == WENT:
-            self.pose, self.twist = pose, twist
-            weights = (6.0, 2.0, 1.0)[self.method]
-            self.time += weights * h / weights
-        return rows, bool(busy)
 
     def go_back(self, rows: Rows, substep: float) -> None:
         """To before the attempt, with the collisions that made it fail, and all that is near there."""
@@ -294,7 +278,7 @@ class ContactSim:
         self.totals.backups += 1
         rows.keep(self.flags(rows, False)[:, 0])
         self.update(rows)
-        self.find(rows, self.pose, self.twist, self.time, substep)
+        self.find(rows, substep)
 
     def update(self, rows: Rows) -> None:
         trig = self.trig
@@ -365,15 +349,24 @@ class ContactSim:
     # --- what others see -------------------------------------------------------------------------
 
     def energy(self) -> float:
-        return self.external.energy(self.time, self.pose, self.twist)
+        """Kinetic, and potential of gravity, attraction and springs [J]."""
+        free = np.isfinite(self.forces.mass[:, 0])
+        kinetic = 0.5 * (self.forces.mass[free] * self.twist[free] ** 2).sum()
+        state = np.concatenate([self.pose.ravel(), self.twist.ravel()])
+        return float(kinetic + potential_energy(self.forces, self.time, state, len(self.pose)))
 
     def contact_forces(self) -> ContactForces:
         """As they are now; it draws no random numbers that a later step would miss."""
-        seed, old, found = self.seed.copy(), self.has_old, self.outlines.connector.copy()
-        self.has_old = False
-        self.evaluate(self.time, self.pose, self.twist, 0.0, self.rate[0])
-        self.seed[:], self.has_old, self.outlines.connector[:] = seed, old, found
-        ids, values = self.found.ids[: self.found.count], self.found.values[: self.found.count]
+        seed, connector, rate = self.seed.copy(), self.outlines.connector.copy(), np.empty_like(self.pose)
+        self.stages.pose[0] = self.pose
+        self.with_space(
+            lambda: evaluate(
+                self.outlines, self.rules, self.stages, self.twist, False, self.time, 0.0,
+                self.settings.contact_forces, self.rows.ids, self.rows.values, self.seed, self.work, rate,
+            )
+        )  # fmt: skip
+        self.seed[:], self.outlines.connector[:] = seed, connector
+        ids, values = self.rows.ids[: self.rows.count], self.rows.values[: self.rows.count]
         return ContactForces(
             pair=ids[:, [row.NORMAL, row.PRIMARY]],
             point=values[:, [row.AX, row.AY]],

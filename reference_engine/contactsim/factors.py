@@ -14,7 +14,7 @@ import numpy as np
 
 from reference_engine.compiler.kernels import inlined, kernel
 from reference_engine.contactsim import arrays as col
-from reference_engine.contactsim.elimination import CLAMPED, NO_PIVOT, SMALL
+from reference_engine.contactsim.pivoting import CLAMPED, NO_PIVOT, SMALL
 
 
 @inlined

@@ -1,7 +1,6 @@
 """One step of Runge-Kutta 4, modified Euler or Euler, with the contacts and their forces at every stage.
 
-The stages are looked at like states: bodies that penetrate in one end the step. `engine` does the same stage by stage
-for steps that adapt.
+The stages are looked at like states: bodies that penetrate in one end the step.
 """
 
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reference_engine.array_types import Array
-from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.compiler.kernels import entry
 from reference_engine.compiler.structure import Structure
 from reference_engine.contactsim.collision import is_close, is_colliding, is_imminent
 from reference_engine.contactsim.contact import ACCEPTED, apply_contact_forces
@@ -40,9 +39,9 @@ def new_stages(forces: Forces, frames: Array) -> Stages:
     )  # fmt: skip
 
 
-@kernel
-def evaluate(o, rules, stages, twist, time, step, contact_forces, ids, values, seed, work, rate):
-    """Accelerations at the stage's pose; (outcome, rows found, worst violation)."""
+@entry
+def evaluate(o, rules, stages, twist, has_old, time, step, contact_forces, ids, values, seed, work, rate):
+    """Accelerations at the stage's pose; (outcome, rows found, worst violation, True: to be seen to)."""
     n, pose, state, state_rate = twist.shape[0], stages.pose[0], stages.state[0], stages.state[1]
     for i in range(n):
         for c in range(3):
@@ -52,32 +51,33 @@ def evaluate(o, rules, stages, twist, time, step, contact_forces, ids, values, s
         for c in range(3):
             rate[i, c] = state_rate[3 * (n + i) + c]
     if not contact_forces:
-        return WENT, 0, 0.0
+        return WENT, 0, 0.0, True
     count = find(
-        o, rules, pose, stages.trig[0], twist, stages.pose[1], stages.trig[1], True, time, step, ids, values,
+        o, rules, pose, stages.trig[0], twist, stages.pose[1], stages.trig[1], has_old, time, step, ids, values,
         0, stages.crossings,
     )  # fmt: skip
     if count < 0 or count > work.A.shape[0]:
-        return FULL, count, 0.0
+        return FULL, count, 0.0, True
     if least_gap(ids, values, count) < 0.0:
-        return PENETRATES, count, 0.0
+        return PENETRATES, count, 0.0, True
     count, violation = apply_contact_forces(o, rules, pose, twist, ids, values, count, seed, work, rate)
-    return (NO_FORCES if violation > ACCEPTED else WENT), count, violation
+    return (NO_FORCES if violation > ACCEPTED else WENT), count, violation, True
 
 
 @entry
 def attempt(
-    o, rules, method, contact_forces, time, h, pose, twist, stages, seed, work, ids, values, pose_out, twist_out
+    o, rules, method, contact_forces, time, h, pose, twist, old_pose, has_old, look, stages, seed, work, ids, values,
+    pose_out, twist_out,
 ):  # fmt: skip
     """A step of h from (pose, twist): (outcome, rows where it ended, worst violation, anything to be seen to there?).
 
-    The rows are those of the stage that failed, or of the end of the step.
+    The rows are those of the stage that failed, or of the end of the step; without `look` of the last stage.
     """
     n, slope, rate = pose.shape[0], stages.motion[0], stages.motion[1]
     count_of_stages = 4 if method == RUNGE_KUTTA else (2 if method == MODIFIED_EULER else 1)
     for i in range(n):
         for c in range(3):
-            stages.pose[1, i, c] = pose[i, c]
+            stages.pose[1, i, c] = old_pose[i, c]
     for s in range(count_of_stages):
         denominator = 2.0 if method == RUNGE_KUTTA and s < 3 else 1.0
         for i in range(n):
@@ -88,12 +88,11 @@ def attempt(
                     stages.pose[0, i, c] = pose[i, c] + slope[s - 1, i, c] * h / denominator
                     slope[s, i, c] = twist[i, c] + rate[s - 1, i, c] * h / denominator
         ahead = 0.0 if s == 0 else h / denominator
-        outcome, count, violation = evaluate(
-            o, rules, stages, slope[s], time + ahead, ahead, contact_forces, ids, values, seed, work,
-            rate[s],
+        outcome, count, violation, busy = evaluate(
+            o, rules, stages, slope[s], has_old, time + ahead, ahead, contact_forces, ids, values, seed, work, rate[s]
         )  # fmt: skip
         if outcome != WENT:
-            return outcome, count, violation, True
+            return outcome, count, violation, busy
     divisor = 6.0 if method == RUNGE_KUTTA else float(count_of_stages)
     for i in range(n):
         for c in range(3):
@@ -104,9 +103,11 @@ def attempt(
                 gained += weight * rate[s, i, c]
             pose_out[i, c] = pose[i, c] + moved * h / divisor
             twist_out[i, c] = twist[i, c] + gained * h / divisor
+    if not look:
+        return WENT, count, 0.0, busy
     end = time + divisor * h / divisor
     count = find(
-        o, rules, pose_out, stages.trig[0], twist_out, stages.pose[1], stages.trig[1], True, end, h, ids, values,
+        o, rules, pose_out, stages.trig[0], twist_out, stages.pose[1], stages.trig[1], has_old, end, h, ids, values,
         0, stages.crossings,
     )  # fmt: skip
     if count < 0:

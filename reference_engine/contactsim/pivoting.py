@@ -13,9 +13,82 @@ import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contactsim import arrays as col
-from reference_engine.contactsim import elimination
-from reference_engine.contactsim.elimination import back_substitute, clamped_matrix, eliminate
 from reference_engine.contactsim.factors import factor_of, forget_factors, is_regular, solve_factor
+
+SMALL = 1e-10  # m/s^2, N or 1/kg: what counts as zero
+NO_PIVOT = 1e-9  # 1/kg
+INCONSISTENT = 0.1  # of a right-hand side in a row without a pivot
+OPEN, CLAMPED, FREE, PUT_OFF = 0, 1, 2, 3  # of a contact
+
+
+@kernel
+def clamped_matrix(A, right, count, work):
+    """M: A over the `count` contacts that are listed as held, and their right-hand sides behind."""
+    clamped = work.k[col.W_CLAMPED]
+    for p in range(count):
+        for q in range(count):
+            work.M[p, q] = A[clamped[p], clamped[q]]
+        work.M[p, count] = right[clamped[p]]
+
+
+@kernel
+def eliminate(n, work):
+    """Scaled partial pivoting on the n x (n + 1) matrix M; returns the rank, or -1 if a row is zero from the start.
+
+    Rows and columns are exchanged by name alone. A column without a pivot goes to the end: its unknown is free.
+    """
+    M, rows, columns, scale = work.M, work.k[col.W_ROWS], work.k[col.W_COLUMNS], work.v[col.W_SCALE]
+    for i in range(n):
+        rows[i] = columns[i] = i
+        scale[i] = 0.0
+        for j in range(n):
+            scale[i] = max(scale[i], abs(M[i, j]))
+    for i in range(n):
+        if scale[i] < SMALL:
+            return -1
+    for step in range(n):
+        turned = 0
+        while True:
+            column, best, at = columns[step], -1.0, step
+            for k in range(step, n):
+                size = abs(M[rows[k], column]) / scale[rows[k]]
+                if size > best:
+                    best, at = size, k
+            if abs(M[rows[at], column]) >= NO_PIVOT:
+                break
+            if turned >= n - 1 - step:
+                return step
+            for k in range(step, n - 1):
+                columns[k] = columns[k + 1]
+            columns[n - 1] = column
+            turned += 1
+        rows[step], rows[at] = rows[at], rows[step]
+        pivot_row = rows[step]
+        for k in range(step + 1, n):
+            row = rows[k]
+            m = M[row, column] / M[pivot_row, column]
+            M[row, column] = 0.0
+            M[row, n] -= m * M[pivot_row, n]
+            for j in range(step + 1, n):
+                M[row, columns[j]] -= m * M[pivot_row, columns[j]]
+    return n
+
+
+@kernel
+def back_substitute(n, rank, work, x):
+    """The unknowns, free ones zero. False if a row without a pivot has a right-hand side."""
+    M, rows, columns = work.M, work.k[col.W_ROWS], work.k[col.W_COLUMNS]
+    for k in range(rank, n):
+        if abs(M[rows[k], n]) > INCONSISTENT:
+            return False
+        x[columns[k]] = 0.0
+    for k in range(rank - 1, -1, -1):
+        known = 0.0
+        for j in range(k + 1, rank):
+            known += M[rows[k], columns[j]] * x[columns[j]]
+        x[columns[k]] = (M[rows[k], n] - known) / M[rows[k], columns[k]]
+    return True
+
 
 PUT_OFF_SMALL = 1e-8  # m/s^2: a violation for which a put-off contact is not taken up again
 SINGULAR = 2e-3  # 1/kg, least diagonal of the eliminated matrix; absolute, as in the original
@@ -85,14 +158,14 @@ def longest_step(n, joint, status, d, a, f, work):
         step, which = -a[d] / work.v[col.W_DA, d], d
     sign = 1.0 if step > 0.0 else -1.0
     for i in range(n):
-        if status[i] == elimination.CLAMPED and joint[i] == 0 and work.v[col.W_DF, i] * sign < -NO_CHANGE:
+        if status[i] == CLAMPED and joint[i] == 0 and work.v[col.W_DF, i] * sign < -NO_CHANGE:
             longest = -f[i] / work.v[col.W_DF, i]
             longest = 0.0 if longest * sign < 0.0 else longest
             if longest * sign < step * sign:
                 step, which = longest, i
     for i in range(n):
         change = work.v[col.W_DA, i] * sign
-        if status[i] == elimination.FREE and (change < -NO_CHANGE if joint[i] == 0 else abs(change) > NO_CHANGE):
+        if status[i] == FREE and (change < -NO_CHANGE if joint[i] == 0 else abs(change) > NO_CHANGE):
             longest = -a[i] / work.v[col.W_DA, i]
             longest = 0.0 if longest * sign < 0.0 else longest
             if longest * sign < step * sign:
@@ -108,32 +181,32 @@ def violated(joint, a, i, tolerance):
 @kernel
 def change_side(status, a, f, j):
     """A contact that limited the step: from held to free or back, or put off if round-off has spoiled it."""
-    if status[j] == elimination.CLAMPED:
-        status[j] = elimination.PUT_OFF if abs(a[j]) > elimination.SMALL else elimination.FREE
-    elif status[j] == elimination.FREE:
-        status[j] = elimination.PUT_OFF if abs(f[j]) > elimination.SMALL else elimination.CLAMPED
+    if status[j] == CLAMPED:
+        status[j] = PUT_OFF if abs(a[j]) > SMALL else FREE
+    elif status[j] == FREE:
+        status[j] = PUT_OFF if abs(f[j]) > SMALL else CLAMPED
 
 
 @kernel
 def drive(A, n, joint, status, d, a, f, work):
     """Drive contact d to a_d = 0. SOLVED, a failure, or d itself, to be put off."""
-    if not violated(joint, a, d, elimination.SMALL):
-        status[d] = elimination.FREE
+    if not violated(joint, a, d, SMALL):
+        status[d] = FREE
         return SOLVED
-    if status[d] != elimination.PUT_OFF and would_be_singular(A, n, status, d, col.NONE, work):
+    if status[d] != PUT_OFF and would_be_singular(A, n, status, d, col.NONE, work):
         return d
     for i in range(n):
         work.k[col.W_STOOD, i] = 0
-    tolerance = elimination.SMALL
+    tolerance = SMALL
     for _ in range(1000 * n + 1):
         if not violated(joint, a, d, tolerance):
-            status[d] = elimination.CLAMPED if abs(f[d]) > elimination.SMALL else elimination.FREE
+            status[d] = CLAMPED if abs(f[d]) > SMALL else FREE
             return SOLVED
         if not direction(A, n, status, d, work):
             return STUCK
         step, j = longest_step(n, joint, status, d, a, f, work)
         if j < 0 or not abs(step) <= HUGE:
-            if abs(f[d]) < elimination.SMALL:
+            if abs(f[d]) < SMALL:
                 return d
             if abs(a[d]) >= 1e-5:
                 return STUCK
@@ -141,13 +214,13 @@ def drive(A, n, joint, status, d, a, f, work):
             continue
         if abs(step) < TINY_STEP:
             if work.k[col.W_STOOD, j] == 1:
-                status[j] = elimination.PUT_OFF  # it goes to and fro without moving anything
+                status[j] = PUT_OFF  # it goes to and fro without moving anything
             work.k[col.W_STOOD, j] = 1
         for i in range(n):
             f[i] += step * work.v[col.W_DF, i]
             a[i] += step * work.v[col.W_DA, i]
-        if status[j] == elimination.FREE and would_be_singular(A, n, status, d, j, work):
-            status[j] = elimination.PUT_OFF
+        if status[j] == FREE and would_be_singular(A, n, status, d, j, work):
+            status[j] = PUT_OFF
             continue
         change_side(status, a, f, j)
     return STUCK
@@ -158,13 +231,13 @@ def next_contact(n, joint, status, again, a, seed, order):
     """Joints in random order, then the most violated, then what was put off and is violated still; -1: none."""
     least, which, open_joint = np.inf, col.NONE, False
     for i in range(n):
-        open_joint = open_joint or (joint[i] == 1 and status[i] == elimination.OPEN)
-        if joint[i] == 0 and status[i] == elimination.OPEN and a[i] < least:
+        open_joint = open_joint or (joint[i] == 1 and status[i] == OPEN)
+        if joint[i] == 0 and status[i] == OPEN and a[i] < least:
             least, which = a[i], i
     if open_joint:
         permutation(seed, n, order)
         for k in range(n):
-            if joint[order[k]] == 1 and status[order[k]] == elimination.OPEN:
+            if joint[order[k]] == 1 and status[order[k]] == OPEN:
                 return order[k]
     else:
         for _ in range(n):  # the draws are made, as the original makes them, but no order is needed
@@ -173,7 +246,7 @@ def next_contact(n, joint, status, again, a, seed, order):
         return which
     worst = 0.0
     for i in range(n):
-        if status[i] == elimination.PUT_OFF and again[i] == 0 and violated(joint, a, i, worst):
+        if status[i] == PUT_OFF and again[i] == 0 and violated(joint, a, i, worst):
             worst, which = abs(a[i]), i
     return which if worst > PUT_OFF_SMALL else -1
 
@@ -182,7 +255,7 @@ def next_contact(n, joint, status, again, a, seed, order):
 def seen_before(n, status, d, work, seen):
     """Has every contact been taken, and was this very state met with d before? Notes it down if not."""
     for i in range(n):
-        if status[i] == elimination.OPEN:
+        if status[i] == OPEN:
             return False, seen
     for s in range(seen):
         same = work.history[s, n] == d
@@ -208,14 +281,14 @@ def solve(A, b, n, joint, seed, f, a, work):
     status, again = work.k[col.W_STATUS], work.k[col.W_AGAIN]
     for i in range(n):
         f[i], a[i] = 0.0, b[i]
-        status[i], again[i] = elimination.OPEN, 0
+        status[i], again[i] = OPEN, 0
     forget_factors(A, n, work)
     seen = 0
     while True:
         d = next_contact(n, joint, status, again, a, seed, work.k[col.W_ORDER])
         if d < 0:
             return SOLVED
-        if status[d] == elimination.PUT_OFF:
+        if status[d] == PUT_OFF:
             again[d] = 1
         loop, seen = seen_before(n, status, d, work, seen)
         if loop:
@@ -224,7 +297,7 @@ def solve(A, b, n, joint, seed, f, a, work):
         if outcome == STUCK:
             return STUCK
         if outcome >= 0:
-            status[outcome] = elimination.PUT_OFF
+            status[outcome] = PUT_OFF
         else:
             for i in range(n):
                 again[i] = 0
@@ -238,7 +311,7 @@ def worst_violation(A, b, n, joint, f):
         a = b[i]
         for j in range(n):
             a += A[i, j] * f[j]
-        if joint[i] == 1 or abs(f[i]) > elimination.SMALL:
+        if joint[i] == 1 or abs(f[i]) > SMALL:
             worst = max(worst, abs(a))
         else:
             worst = max(worst, -a)

@@ -22,8 +22,7 @@ import numpy as np
 
 from reference_engine.compiler.kernels import kernel
 from reference_engine.elementary_kernels import angle_of, cosine_and_sine
-from reference_engine.geometry.ellipsoid_ascent import ascend
-from reference_engine.geometry.ellipsoid_support import across, support_point, tangents
+from reference_engine.geometry.ellipsoid_support import across, ascend, support_point, tangents
 
 UNSURE = 4e-15  # of the two M: the round-off of N
 MOST_CELLS = 20_000  # until the search settles for a bound that is ten times wider

@@ -12,7 +12,7 @@ from reference_engine.geometry.ellipsoid_gap import ellipsoid_gaps
 from reference_engine.geometry.ellipsoid_proximity import placed, rows
 from reference_engine.geometry.ellipsoid_support import pose_ellipsoids
 from reference_engine.geometry.proximities import Proximities
-from reference_engine.geometry.spatial_gap import FIELDS
+from reference_engine.geometry.support import FIELDS
 
 
 @entry

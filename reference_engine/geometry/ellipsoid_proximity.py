@@ -8,14 +8,20 @@ from numpy.typing import ArrayLike
 
 from reference_engine.array_types import Array, Indices
 from reference_engine.dense import norm
-from reference_engine.geometry.ball_method import ball_method_gaps
-from reference_engine.geometry.ellipsoid_containers import half_space_gaps, sphere_interior_gaps
+from reference_engine.geometry.ellipsoid_containers import (
+    CIRCLE,
+    MOST_POINTS,
+    ONE_POINT,
+    SPHERE,
+    TWO_POINTS,
+    half_space_gaps,
+    sphere_interior_gaps,
+)
 from reference_engine.geometry.ellipsoid_depth import STACK
-from reference_engine.geometry.ellipsoid_gap import ellipsoid_gaps
+from reference_engine.geometry.ellipsoid_gap import ball_method_gaps, ellipsoid_gaps
 from reference_engine.geometry.ellipsoid_support import COLUMNS, pose_ellipsoids
-from reference_engine.geometry.furthest import CIRCLE, MOST_POINTS, ONE_POINT, SPHERE, TWO_POINTS
 from reference_engine.geometry.proximities import Proximities
-from reference_engine.geometry.spatial_gap import FIELDS
+from reference_engine.geometry.support import FIELDS
 
 CONTAINER = -1  # `b` of a gap to a plane or a hollow sphere
 LEAST_AXIS, MOST_AXIS = 1e-40, 1e40  # m; products of six of them are numbers

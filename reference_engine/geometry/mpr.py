@@ -19,8 +19,8 @@ import numpy as np
 from reference_engine.array_types import Array
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.compiler.structure import Structure
-from reference_engine.geometry.ellipsoid_ascent import ascend
 from reference_engine.geometry.ellipsoid_gap import conclude
+from reference_engine.geometry.ellipsoid_support import ascend
 from reference_engine.geometry.gjk import APART, separation
 from reference_engine.geometry.mpr_sharpening import aslant, climb
 from reference_engine.geometry.spatial_shapes import BOX, CONE, CYLINDER, ELLIPSOID, SPHERE

@@ -6,8 +6,8 @@ from numpy.typing import ArrayLike
 from reference_engine.geometry import spatial_shapes
 from reference_engine.geometry.mpr import mpr_gaps, mpr_work
 from reference_engine.geometry.proximities import Proximities
-from reference_engine.geometry.spatial_gap import FIELDS
 from reference_engine.geometry.spatial_shapes import HALF_SPACE, SpatialShapes
+from reference_engine.geometry.support import FIELDS
 
 THINNEST = 1e-6  # of the bounding radius; what is flatter has no inside from which a ray could start
 

@@ -5,7 +5,7 @@ curved body's normal only to its root: 1e-7 and more, without any smoothness fro
 n . d - h_P(n) - h_Q(-n) is climbed by Newton's method among the normals that the simplex of those points leaves free: a
 flat side leaves none, an edge, a ruling of a cylinder or a core segment those across it, a slant those of its cone,
 corners, rims and ellipsoids all. At its maximum x = s_Q(-n) - s_P(n) has no part along these, and with H the second
-derivatives of both support functions the step is (H + n . x)^-1 times that part (as in ellipsoid_ascent).
+derivatives of both support functions the step is (H + n . x)^-1 times that part (as in ellipsoid_support).
 """
 
 import numpy as np

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reference_engine.array_types import Array, Flags, Indices
-from reference_engine.geometry.outline_depth import Boundary, bulged, inscribed
+from reference_engine.geometry.outline_gap import Boundary, bulged, inscribed
 from reference_engine.geometry.polygon import convex_pieces, exact_area_sign
 
 POLYGON, DISC, HALF_PLANE, BOWL = range(4)

@@ -1,13 +1,162 @@
-"""Which spatial bodies are near one another, how near, where: for whole trajectories."""
+"""Which spatial bodies are near one another, how near, where: the table of shapes, and whole trajectories."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reference_engine.geometry.epa import MOST_FACES, MOST_POINTS
+from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.geometry.core_gap import (
+    box_box,
+    half_space,
+    over_face,
+    point_box,
+    point_cylinder,
+    segment_segment,
+    sphere_interior,
+)
+from reference_engine.geometry.epa import MOST_FACES, MOST_POINTS, depth
+from reference_engine.geometry.gjk import APART, FAR, separation
 from reference_engine.geometry.proximities import Proximities, candidate_pairs, collect
-from reference_engine.geometry.spatial_gap import FIELDS, sweep
-from reference_engine.geometry.spatial_shapes import SpatialShapes
-from reference_engine.geometry.support import COLUMNS
+from reference_engine.geometry.spatial_shapes import (
+    BOX,
+    CAPSULE,
+    CYLINDER,
+    HALF_SPACE,
+    SPHERE,
+    SPHERE_INTERIOR,
+    SpatialShapes,
+)
+from reference_engine.geometry.support import COLUMNS, FIELDS, pose_bodies, write
+
+CERTIFIED = 1e-9  # of the distance: a wider bracket is looked into
+
+
+@kernel
+def is_far(kind, body, p, q, dx, dy, dz, cutoff):
+    """By the sphere around p alone: a lower bound of the gap is above the cutoff."""
+    bounding_radius = body[p, 16]
+    if kind[q] == HALF_SPACE:
+        nx, ny, nz = body[q, 20], body[q, 21], body[q, 22]
+        return -(nx * (dx + body[q, 17]) + ny * (dy + body[q, 18]) + nz * (dz + body[q, 19])) - bounding_radius > cutoff
+    if kind[q] == SPHERE_INTERIOR:
+        clearance = body[q, 12] - bounding_radius - cutoff
+        return clearance > 0.0 and dx * dx + dy * dy + dz * dz < clearance * clearance
+    apart = bounding_radius + body[q, 16] + cutoff
+    return apart < 0.0 or dx * dx + dy * dy + dz * dz > apart * apart
+
+
+@kernel
+def searched(
+    kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, face, plane, rim, found
+):  # fmt: skip
+    """Distance, else depth.  A distance that is not certified may be a depth lost in round-off: both are asked."""
+    extent = body[p, 16] + body[q, 16]
+    state = separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, found)
+    if state == FAR:
+        return False
+    if state == APART and found[10] <= CERTIFIED * found[0] + 1e-14 * extent:
+        return found[0] < cutoff
+    on_face = depth(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plane, rim, found)
+    gap, nx, ny, nz, uncertainty = found[0], found[1], found[2], found[3], found[10]
+    if gap > 0.0 and state == APART:
+        separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, np.inf, points, weight, found)
+        found[10] = max(0.0, min(found[10], found[0] - gap))
+    elif not on_face:  # parted along the normal, the points are the nearest ones
+        shift = 1e-2 * extent - gap
+        apart = separation(
+            kind, vertex_start, vertex, body, p, q, dx + shift * nx, dy + shift * ny, dz + shift * nz,
+            np.inf, points, weight, found,
+        )  # fmt: skip
+        if apart == APART:
+            px, py, pz = found[4], found[5], found[6]
+            write(found, gap, nx, ny, nz, px, py, pz, px + gap * nx, py + gap * ny, pz + gap * nz, uncertainty)
+    return found[0] < cutoff
+
+
+@kernel
+def cores(
+    kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, face, plane, rim, found
+):  # fmt: skip
+    """Gap of the cores of p and q, kind of p not above that of q.  False if it is not below the cutoff."""
+    if kind[q] == HALF_SPACE:
+        half_space(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found)
+    elif kind[q] == SPHERE_INTERIOR:
+        sphere_interior(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found)
+    elif kind[q] <= CAPSULE:
+        p_half = body[p, 13] if kind[p] == CAPSULE else 0.0
+        q_half = body[q, 13] if kind[q] == CAPSULE else 0.0
+        segment_segment(body, p, q, dx, dy, dz, p_half, q_half, found)
+    elif kind[q] == BOX and kind[p] == SPHERE:
+        point_box(body, q, dx, dy, dz, found)
+    elif kind[q] == CYLINDER and kind[p] == SPHERE:
+        point_cylinder(body, q, dx, dy, dz, found)
+    elif kind[q] == BOX and kind[p] == BOX:
+        return box_box(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, found)
+    elif kind[p] == BOX and over_face(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found):
+        return found[0] < cutoff
+    elif kind[q] == BOX and over_face(kind, vertex_start, vertex, body, q, p, -dx, -dy, -dz, found):
+        for k in range(3):
+            d = dx if k == 0 else (dy if k == 1 else dz)
+            on_box, on_p = found[4 + k], found[7 + k]
+            found[1 + k], found[4 + k], found[7 + k] = -found[1 + k], on_p + d, on_box + d
+    else:
+        return searched(
+            kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, face, plane, rim, found
+        )  # fmt: skip
+    return found[0] < cutoff
+
+
+@kernel
+def body_pair(kind, vertex_start, vertex, body, a, b, cutoff, points, weight, face, plane, rim, found):
+    """`found` for bodies a, b: relative to the centre of a, normal from a to b.  False: not below the cutoff."""
+    p, q = (a, b) if kind[a] <= kind[b] else (b, a)
+    dx, dy, dz = body[q, 0] - body[p, 0], body[q, 1] - body[p, 1], body[q, 2] - body[p, 2]
+    if is_far(kind, body, p, q, dx, dy, dz, cutoff):
+        return False
+    margin = body[p, 15] + body[q, 15]
+    if not cores(
+        kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff + margin, points, weight, face, plane, rim, found
+    ):  # fmt: skip
+        return False
+    found[0] -= margin
+    for k in range(3):
+        found[4 + k] += body[p, 15] * found[1 + k]
+        found[7 + k] -= body[q, 15] * found[1 + k]
+    if p != a:
+        for k in range(3):
+            d = body[q, k] - body[p, k]
+            on_p, on_q = found[4 + k], found[7 + k]
+            found[1 + k] = -found[1 + k]
+            found[4 + k], found[7 + k] = on_q - d, on_p - d
+    return True
+
+
+@entry
+def sweep(
+    kind, size, margin, bounding_radius, point, axis, vertex_start, vertex,
+    pairs, position, orientation, cutoff,
+    body, points, weight, face, plane, rim, found,
+    sample_out, pair_out, found_out,
+):  # fmt: skip
+    """All samples, all pairs.  Returns how many rows there are, also beyond those that fit."""
+    total = 0
+    for s in range(position.shape[0]):
+        pose_bodies(position[s], orientation[s], size, margin, bounding_radius, point, axis, body)
+        for k in range(pairs.shape[0]):
+            a, b = pairs[k, 0], pairs[k, 1]
+            dx, dy, dz = body[b, 0] - body[a, 0], body[b, 1] - body[a, 1], body[b, 2] - body[a, 2]
+            apart = body[a, 16] + body[b, 16] + cutoff
+            if dx * dx + dy * dy + dz * dz > apart * apart:  # most pairs end here; before the call, which costs more
+                continue
+            if body_pair(kind, vertex_start, vertex, body, a, b, cutoff, points, weight, face, plane, rim, found):
+                if total < sample_out.shape[0]:
+                    sample_out[total] = s
+                    pair_out[total] = k
+                    for column in range(FIELDS):
+                        found_out[total, column] = found[column]
+                    for column in range(4, 10):
+                        found_out[total, column] += body[a, (column - 4) % 3]
+                total += 1
+    return total
 
 
 def spatial_proximities(

@@ -10,6 +10,7 @@ from reference_engine.compiler.kernels import kernel
 from reference_engine.geometry.spatial_shapes import BOX, CAPSULE, CONE, CYLINDER, ELLIPSOID, MESH
 
 COLUMNS = 23
+FIELDS = 11  # of a row of `found`, see `write`
 
 
 @kernel

@@ -4,7 +4,7 @@ import numpy as np
 
 from reference_engine.compiler.kernels import kernel
 from reference_engine.contact_problems import cone_sweeps as sweeps
-from reference_engine.contact_problems.cone_sweeps import prepare_contact, speed_along
+from reference_engine.contact_problems.cone_sweeps import BIAS, FRAME, FRICTION, prepare_contact, speed_along
 from reference_engine.geometry.ellipsoid_support import tangents
 from reference_engine.heaps import layout as col
 from reference_engine.heaps.gaps import NEAR
@@ -286,3 +286,33 @@ def gained(rules, flow, contacts, bodies, progress):
             work += 0.5 * c[sweeps.IMPULSE + j] * (first[j] + last[j])
             size += abs(c[sweeps.IMPULSE + j])
     return work > rules.last_tolerance * size
+
+
+TURNS = 0.25  # rad in half a step: a slip that turns more is about to stop, and the second line finds where it goes
+
+
+@kernel
+def undo_turn(count, start, now, flow, contacts, bodies):
+    """Sets the slip biases of the second line: less the turn of the slip in half a step, taken from the first half.
+
+    start, now: the poses where the step began, and where it led; bodies.twist is still that of the middle. The change
+    along the slip is left: it does not turn friction.
+    """
+    for k in range(count):
+        c, i = contacts.row[k], contacts.candidate[k]
+        if c[FRICTION] == 0.0 or start.sharp[i] == 0 or start.found[i, 0] == np.inf:
+            continue
+        a, b = contacts.body[k, 0], contacts.body[k, 1]
+        u, v, w = parting(start.found, i, a, b, start.position, bodies.twist)
+        x, y, z = parting(now.found, i, a, b, now.position, bodies.twist)
+        u, v, w = 0.5 * (u + x), 0.5 * (v + y), 0.5 * (w + z)
+        x, y, z = parting(start.found, i, a, b, start.position, flow.start)
+        s = c[FRAME + 3] * u + c[FRAME + 4] * v + c[FRAME + 5] * w
+        t = c[FRAME + 6] * u + c[FRAME + 7] * v + c[FRAME + 8] * w
+        p = s - c[FRAME + 3] * x - c[FRAME + 4] * y - c[FRAME + 5] * z
+        q = t - c[FRAME + 6] * x - c[FRAME + 7] * y - c[FRAME + 8] * z
+        square = s * s + t * t
+        if square > 0.0:
+            turn = (s * q - t * p) / square
+            if abs(turn) < TURNS:
+                c[BIAS + 1], c[BIAS + 2] = turn * t, -turn * s

@@ -7,9 +7,8 @@ known to be below it, less the two bodies' travel, is a lower bound at the next.
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel
-from reference_engine.geometry.ellipsoid_containers import half_space_gap, sphere_interior_gap
+from reference_engine.geometry.ellipsoid_containers import MOST_POINTS, half_space_gap, sphere_interior_gap
 from reference_engine.geometry.ellipsoid_gap import ellipsoid_pair
-from reference_engine.geometry.furthest import MOST_POINTS
 from reference_engine.heaps import layout as col
 
 TIE = 1e-12  # of a hollow sphere's radius: points that are equally far from its centre

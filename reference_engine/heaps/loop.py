@@ -18,10 +18,10 @@ from reference_engine.heaps.contacts import (
     gained,
     note_bounces,
     store_impulses,
+    undo_turn,
 )
 from reference_engine.heaps.gaps import has_left, query_ahead, query_now
-from reference_engine.heaps.slipping import undo_turn
-from reference_engine.rotation_kernels import end_spin, free_spin, momentum_of, move
+from reference_engine.rotation import end_spin, free_spin, momentum_of, move
 
 GIVES = 0.05  # of the barrier: by which a contact gives way under the impulses of a step
 RESTITUTION_STEP, LEAST_RESTITUTION_SCALE = 0.9, 0.02  # of the bounce: from trial to trial; below, there is none

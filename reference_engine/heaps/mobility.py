@@ -33,10 +33,8 @@ from reference_engine.geometry.ellipsoid_proximity import (
     sphere_interior_proximities,
 )
 from reference_engine.geometry.proximities import Proximities
-from reference_engine.heaps.settings import SpatialSettings
-from reference_engine.heaps.world import EllipsoidWorld, HalfSpace, scalar
-from reference_engine.rotation import matrices, product, tangents
-from reference_engine.rotation_kernels import exponential
+from reference_engine.heaps.world import EllipsoidWorld, HalfSpace, SpatialSettings, scalar
+from reference_engine.rotation import exponential, matrices, product, tangents
 
 Apply = Callable[[Array], Any]
 Mobility = Any

@@ -8,9 +8,8 @@ from reference_engine.array_types import Array
 from reference_engine.dense import mul
 from reference_engine.elementary import squared
 from reference_engine.errors import SpatialWorldError
-from reference_engine.heaps.settings import SpatialSettings
 from reference_engine.heaps.stepper import Stepper
-from reference_engine.heaps.world import EllipsoidWorld, scalar
+from reference_engine.heaps.world import EllipsoidWorld, SpatialSettings, scalar
 from reference_engine.rotation import matrices
 
 

@@ -24,16 +24,15 @@ from reference_engine.contact_problems.cone_sweeps import Bodies, new_contacts, 
 from reference_engine.dense import norm
 from reference_engine.elementary import squared
 from reference_engine.errors import ContactForceError, SpatialWorldError, UnresolvedStepError, overlap_at_start
+from reference_engine.geometry.ellipsoid_containers import MOST_POINTS
 from reference_engine.geometry.ellipsoid_depth import STACK
 from reference_engine.geometry.ellipsoid_support import COLUMNS
-from reference_engine.geometry.furthest import MOST_POINTS
 from reference_engine.heaps import layout as col
 from reference_engine.heaps.broad_phase import BroadPhase
 from reference_engine.heaps.layout import Flow, Progress, Rules, Scene, Step
 from reference_engine.heaps.located import advance_located
 from reference_engine.heaps.loop import seek_poses, seek_speeds
-from reference_engine.heaps.settings import SpatialSettings
-from reference_engine.heaps.world import EllipsoidWorld, HalfSpace, scalar
+from reference_engine.heaps.world import EllipsoidWorld, HalfSpace, SpatialSettings, scalar
 from reference_engine.rotation import matrices
 
 FLOOR = 0.4  # of the barrier: gaps below it are opened again

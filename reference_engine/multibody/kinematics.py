@@ -9,8 +9,7 @@ import numpy as np
 
 from reference_engine.array_types import Array
 from reference_engine.elementary_kernels import cosines_and_sines
-from reference_engine.rotation import matrices_by_direction, product
-from reference_engine.rotation_kernels import exponential
+from reference_engine.rotation import exponential, matrices_by_direction, product
 
 FIRST, SECOND = np.array([1, 2, 0]), np.array([2, 0, 1])
 

@@ -5,14 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reference_engine.contact_problems.effective_mass import inverse_mass_through_joints
-from reference_engine.contact_problems.impact_laws import Impact, impact
+from reference_engine.contact_problems.impact_laws import Impact, impact, inverse_mass_through_joints
 from reference_engine.dense import mul, norm, solve
 from reference_engine.errors import MechanismError
 from reference_engine.multibody.dynamics import System
 from reference_engine.multibody.links import vector
-from reference_engine.multibody.mechanism import Mechanism
-from reference_engine.multibody.motion import with_states
+from reference_engine.multibody.mechanism import Mechanism, with_states
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,7 @@ from reference_engine.multibody.dynamics import System, greatest
 from reference_engine.multibody.friction import SHARE, Contacts
 from reference_engine.multibody.impulses import ByImpulses
 from reference_engine.multibody.links import numbers
-from reference_engine.multibody.mechanism import Mechanism
-from reference_engine.multibody.motion import JointEvent, MechanismMotion
+from reference_engine.multibody.mechanism import JointEvent, Mechanism, MechanismMotion
 
 Hold = Literal["accelerations", "impulses"]
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from reference_engine import elementary
 from reference_engine.errors import UnresolvedContact, WorldError
 from reference_engine.geometry import planar_shapes as measured
-from reference_engine.geometry.outline_depth import Boundary, deepest
+from reference_engine.geometry.outline_gap import Boundary, deepest
 from reference_engine.geometry.planar_proximity import deepest_overlap
 from reference_engine.planar import layout as col
 from reference_engine.planar.model import passing_pairs
@@ -184,7 +184,7 @@ def penetration(world: World, poses: Array, times: Array | None = None) -> float
 
     At these times (S,) [s]; without them at 0.
 
-    It has no arcs but discs and bowls: pairs with other arcs are measured by `geometry.outline_depth`.
+    It has no arcs but discs and bowls: pairs with other arcs are measured by `geometry.outline_gap`.
     """
     count, passing = len(world.bodies), passing_pairs(world)
     times = np.zeros(len(poses)) if times is None else times

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from reference_engine.rotation import matrices, matrices_by_direction, product, tangents
-from reference_engine.rotation_kernels import exponential
+from reference_engine.rotation import exponential, matrices, matrices_by_direction, product, tangents
 
 RNG = np.random.default_rng(7)
 Q = RNG.normal(size=(200, 4))

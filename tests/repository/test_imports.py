@@ -48,7 +48,6 @@ ORDER = {
         "elementary_kernels",
         "ode",
         "rotation",
-        "rotation_kernels",
         "dop853",
         "trigonometry",
         "geometry",

@@ -12,8 +12,7 @@ import numpy as np
 
 from reference_engine.dense import mul
 from reference_engine.elementary import squared
-from reference_engine.geometry.corners import corners_and_rims, gaps_over_plane
-from reference_engine.geometry.spatial_shapes import SpatialShape
+from reference_engine.geometry.spatial_shapes import SpatialShape, corners_and_rims, gaps_over_plane
 from scenarios.boundaries import HalfSpace
 from scenarios.contact import stiffness
 from scenarios.forces import spring_energy

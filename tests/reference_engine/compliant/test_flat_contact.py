@@ -16,7 +16,6 @@ from reference_engine import (
     PairLaw,
     simulate_compliant,
 )
-from reference_engine.geometry.corners import corners_and_rims, gaps_over_plane
 from reference_engine.geometry.spatial_proximity import spatial_proximities
 from reference_engine.geometry.spatial_shapes import (
     Box,
@@ -27,6 +26,8 @@ from reference_engine.geometry.spatial_shapes import (
     Ellipsoid,
     HalfSpace,
     Sphere,
+    corners_and_rims,
+    gaps_over_plane,
     spatial_shapes,
 )
 from tests.reference_engine.compliant.test_compliant import FLOOR, MASS, TETRAHEDRON, of_steel, stiffness, world

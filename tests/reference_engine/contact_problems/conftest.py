@@ -11,7 +11,7 @@ from tests.warm import alone
 @alone("lemke")
 def warm_solvers() -> None:
     from reference_engine import contact_forces
-    from reference_engine.contact_problems.friction_forces import friction_forces
+    from reference_engine.contact_problems.friction import friction_forces
 
     for method in ("dantzig", "lemke"):
         contact_forces([[1.0]], [-1.0], method=method)

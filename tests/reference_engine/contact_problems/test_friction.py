@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reference_engine.contact_problems.friction_forces import friction_forces
+from reference_engine.contact_problems.friction import friction_forces
 from tests.effort import tries
 from tests.reference_engine.contact_problems.contact_points import (
     G,

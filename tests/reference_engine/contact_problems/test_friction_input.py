@@ -6,13 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from reference_engine.contact_problems import (
-    elimination,
-    friction,
-    friction_forces,
-    friction_lemke,
-    friction_modes,
-)
+from reference_engine.contact_problems import elimination, friction, friction_lemke, friction_modes
 from reference_engine.contact_problems.friction_modes import CLOSED, OPEN, STICKING, STICKS, FrictionProblem
 from tests.reference_engine.contact_problems.contact_points import breach, random_places, stack
 
@@ -20,7 +14,7 @@ BOX = stack(np.array([2.0]))  # on two corners
 
 
 def solve(A=BOX[0], b=BOX[1], kind="sticking", mu=0.5, **more):
-    return friction_forces.friction_forces(A, b, kind, mu, **more)
+    return friction.friction_forces(A, b, kind, mu, **more)
 
 
 @pytest.mark.parametrize("guess", ["open", "held", "sticks", "parts, slips-"])

@@ -7,8 +7,7 @@ solver.
 import numpy as np
 import pytest
 
-from reference_engine.contact_problems.friction import GUESS, SOLVED, new_friction_work, solve_friction
-from reference_engine.contact_problems.friction_forces import friction_forces
+from reference_engine.contact_problems.friction import GUESS, SOLVED, friction_forces, new_friction_work, solve_friction
 from reference_engine.contact_problems.friction_modes import CLOSED, STICKING, FrictionProblem
 from tests.reference_engine.contact_problems.contact_points import G, breach, jacobian, random_places, solvable_by_trial
 

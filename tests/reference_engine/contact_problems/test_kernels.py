@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from reference_engine import contact_forces
-from reference_engine.contact_problems import dantzig, factor, lemke
+from reference_engine.contact_problems import dantzig, elimination, lemke
 from tests.reference_engine.contact_problems.problems import solvable
 
 
@@ -16,7 +16,7 @@ def test_every_kernel_has_been_compiled_for_one_signature_at_most():
         for method in ("dantzig", "lemke"):
             contact_forces(A, (-1, -1), [0, 1], method=method, tolerance=np.float32(1e-6))
             contact_forces(A, [-1.0, -1.0], method=method)
-    for module in (dantzig, factor, lemke):
+    for module in (dantzig, elimination, lemke):
         for name, kernel in vars(module).items():
             if hasattr(kernel, "signatures"):
                 assert len(kernel.signatures) <= 1, f"{module.__name__}.{name}: {kernel.signatures}"
@@ -56,7 +56,9 @@ def test_a_factor_that_lost_rows_is_that_of_the_rows_which_are_left():
     J = rng.normal(size=(12, 20))
     A, n = J @ J.T, 12
 
-    factorise, drop_row = (getattr(kernel, "py_func", kernel) for kernel in (factor.factorise, factor.drop_row))
+    factorise, drop_row = (
+        getattr(kernel, "py_func", kernel) for kernel in (elimination.factorise, elimination.drop_row)
+    )
     L, clamped = np.zeros((n, n)), np.arange(n)
     assert factorise(A, clamped, 0, n, 1e-13, 0.0, L) == n
     for row in (11, 0, 4, 4, 7):

@@ -11,8 +11,7 @@ from scipy.integrate import solve_ivp
 
 from reference_engine import impact, inverse_mass_through_joints, multiple_impact
 from reference_engine.contact_problems.impact_process import ImpactError
-from reference_engine.contact_problems.impact_sequences import Repetition
-from reference_engine.contact_problems.multiple_impacts import ORDERS
+from reference_engine.contact_problems.multiple_impacts import ORDERS, Repetition
 from reference_engine.ode import Dop853
 from tests.effort import tries
 

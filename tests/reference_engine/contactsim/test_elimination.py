@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reference_engine.contactsim import arrays as col
-from reference_engine.contactsim import elimination, factors
+from reference_engine.contactsim import factors, pivoting
 from reference_engine.contactsim.arrays import new_work
 
 
@@ -19,7 +19,7 @@ def whole(A, b):
         while left:
             sizes = np.abs(M[rows[step:], columns[step]]) / scale[rows[step:]]
             at = step + int(np.argmax(sizes))
-            if abs(M[rows[at], columns[step]]) >= elimination.NO_PIVOT:
+            if abs(M[rows[at], columns[step]]) >= pivoting.NO_PIVOT:
                 break
             left -= 1
             if left:
@@ -35,7 +35,7 @@ def whole(A, b):
             rest = [*columns[step + 1 :], n]
             M[row, rest] -= m * M[pivot, rest]
     x = np.zeros(n)
-    if (np.abs(M[rows[rank:], n]) > elimination.INCONSISTENT).any():
+    if (np.abs(M[rows[rank:], n]) > pivoting.INCONSISTENT).any():
         return rank, rows, columns, None
     for k in range(rank - 1, -1, -1):
         known = 0.0
@@ -48,7 +48,7 @@ def whole(A, b):
 @pytest.fixture
 def in_python(monkeypatch):
     """Kernels that only kernels can call, as Python."""
-    for module in (elimination, factors):
+    for module in (factors, pivoting):
         for name, kernel in list(vars(module).items()):
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)
@@ -57,7 +57,7 @@ def in_python(monkeypatch):
 def kept_factor(A, b, clamped, work):
     """Rank, order of the rows and x from what is known of earlier lists; None for what is not regular."""
     n, x = len(b), np.full(len(b), np.nan)
-    status = np.where(clamped, elimination.CLAMPED, elimination.OPEN)
+    status = np.where(clamped, pivoting.CLAMPED, pivoting.OPEN)
     slot = factors.factor_of(A, n, status, col.NONE, col.NONE, work)
     if not factors.is_regular(slot, 0.0, work):
         return None
@@ -69,9 +69,9 @@ def kept_factor(A, b, clamped, work):
 def started_over(A, b, clamped, work):
     n, x = int(clamped.sum()), np.full(len(b), np.nan)
     work.k[col.W_CLAMPED, :n] = np.flatnonzero(clamped)
-    elimination.clamped_matrix(A, b, n, work)
-    rank = elimination.eliminate(n, work)
-    found = elimination.back_substitute(n, rank, work, x)
+    pivoting.clamped_matrix(A, b, n, work)
+    rank = pivoting.eliminate(n, work)
+    found = pivoting.back_substitute(n, rank, work, x)
     return rank, list(work.k[col.W_ROWS, :n]), list(work.k[col.W_COLUMNS, :n]), x[:n] if found else None
 
 

@@ -5,17 +5,14 @@ import numpy as np
 import pytest
 
 from reference_engine.geometry import (
-    ball_method,
     cells,
-    ellipsoid_ascent,
     ellipsoid_containers,
     ellipsoid_depth,
     ellipsoid_gap,
     ellipsoid_neighbours,
     ellipsoid_support,
-    furthest,
     planar_gap,
-    spatial_gap,
+    spatial_proximity,
 )
 from reference_engine.geometry.ellipsoid_neighbours import EllipsoidNeighbours
 from reference_engine.geometry.ellipsoid_proximity import (
@@ -58,7 +55,7 @@ def test_every_layout_and_type_of_input_runs_the_same_machine_code():
                 planar_contact_points(shapes, poses, cutoff, [[0, 1]])
             for shapes in spatial:
                 spatial_proximities(shapes, layout(np.zeros((3, 2, 3))), layout(np.ones((3, 2, 4))), cutoff)
-    for module in (planar_gap, spatial_gap):
+    for module in (planar_gap, spatial_proximity):
         assert len(module.sweep.signatures) == 1
 
 
@@ -76,8 +73,8 @@ def test_every_kernel_of_ellipsoids_runs_the_same_machine_code():
         for _ in range(2):
             neighbours.update(position, still)
     modules = (
-        ball_method, cells, ellipsoid_ascent, ellipsoid_containers, ellipsoid_depth, ellipsoid_gap,
-        ellipsoid_neighbours, ellipsoid_support, furthest,
+        cells, ellipsoid_containers, ellipsoid_depth, ellipsoid_gap,
+        ellipsoid_neighbours, ellipsoid_support,
     )  # fmt: skip
     for module in modules:
         for name, kernel in vars(module).items():

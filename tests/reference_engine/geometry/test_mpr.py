@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
-from reference_engine.geometry.corners import corners_and_rims
 from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities
 from reference_engine.geometry.mpr_proximity import mpr_proximities
 from reference_engine.geometry.spatial_shapes import (
@@ -19,6 +18,7 @@ from reference_engine.geometry.spatial_shapes import (
     Ellipsoid,
     HalfSpace,
     Sphere,
+    corners_and_rims,
     spatial_shapes,
 )
 from tests.reference_engine.geometry.ellipsoid_oracle import distance, pair, slab

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reference_engine import Body, Bowl, Disc, Edge, HalfPlane, Outline, box
-from reference_engine.geometry.outline_depth import deepest, depths
+from reference_engine.geometry.outline_gap import deepest, depths
 from reference_engine.planar.simulate import boundary_of
 
 TIP = math.sqrt(1.0 - 0.36)

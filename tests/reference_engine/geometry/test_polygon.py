@@ -14,9 +14,10 @@ from reference_engine.geometry.polygon import (
     counter_clockwise,
     exact_area_sign,
     is_convex,
+    orientation,
     polygon_faults,
+    segments_meet,
 )
-from reference_engine.geometry.predicates import orientation, segments_meet
 from tests.reference_engine.geometry.planar_scenes import star
 
 SQUARE = [[0, 0], [1, 0], [1, 1], [0, 1]]
