@@ -123,11 +123,7 @@ def turned_back(x, y, z, u, v, w):
         c, s = cosine_and_sine(angle)
         s, c = s / angle, (1.0 - c) / square
     a, b, d = y * w - z * v, z * u - x * w, x * v - y * u
-    return (
-        u - s * a + c * (y * d - z * b),
-        v - s * b + c * (z * a - x * d),
-        w - s * d + c * (x * b - y * a),
-    )
+    return (u - s * a + c * (y * d - z * b), v - s * b + c * (z * a - x * d), w - s * d + c * (x * b - y * a))
 
 
 @kernel

@@ -283,7 +283,7 @@ def solve_with_bilateral(A, b, n, tolerance, factor, direction, clamped, status,
                 drift = DRIFT
                 outcome, count, more = drive(
                     A, n, driven, nearly, allowed, negligible, clamped, count, limit, factor, direction, status, a, f
-                )  # fmt: skip
+                )
                 pivots += more
                 if outcome != NOT_CONVERGED:
                     break

@@ -9,14 +9,7 @@ import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contactsim import arrays as col
-from reference_engine.contactsim.edges import (
-    distance_to_line,
-    nearest_on_line,
-    normal_at,
-    to_body,
-    to_world,
-    turned,
-)
+from reference_engine.contactsim.edges import distance_to_line, nearest_on_line, normal_at, to_body, to_world, turned
 from reference_engine.contactsim.paths import find_on_path, on_path
 
 # ids

@@ -136,7 +136,7 @@ def has_arc(o, i):
 @kernel
 def corners_against(
     o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, j, i, ids, values, first, count, at
-):  # fmt: skip
+):
     """Corners of body i against edges of body j. The rows of this pair begin at `first`."""
     tolerance = rules.distance_tolerance
     mx, my = to_world(pose, trig, j, o.body[j, col.MIDDLE_X], o.body[j, col.MIDDLE_Y])
@@ -287,9 +287,7 @@ def arc_against_arc(o, rules, pose, trig, twist, e, f, ids, values, k):
 
 
 @kernel
-def arcs_against(
-    o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, i, j, ids, values, first, count, at
-):  # fmt: skip
+def arcs_against(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, i, j, ids, values, first, count, at):
     """Every edge of body i against every edge of body j, where one of the two is an arc."""
     for e in range(o.owns[i, col.FIRST_EDGE], o.owns[i + 1, col.FIRST_EDGE]):
         for f in range(o.owns[j, col.FIRST_EDGE], o.owns[j + 1, col.FIRST_EDGE]):

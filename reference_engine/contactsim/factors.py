@@ -14,7 +14,10 @@ import numpy as np
 
 from reference_engine.compiler.kernels import inlined, kernel
 from reference_engine.contactsim import arrays as col
-from reference_engine.contactsim.pivoting import CLAMPED, NO_PIVOT, SMALL
+
+SMALL = 1e-10  # m/s^2, N or 1/kg: what counts as zero
+NO_PIVOT = 1e-9  # 1/kg
+OPEN, CLAMPED, FREE, PUT_OFF = 0, 1, 2, 3  # of a contact
 
 
 @inlined

@@ -90,7 +90,7 @@ def attempt(
         ahead = 0.0 if s == 0 else h / denominator
         outcome, count, violation, busy = evaluate(
             o, rules, stages, slope[s], has_old, time + ahead, ahead, contact_forces, ids, values, seed, work, rate[s]
-        )  # fmt: skip
+        )
         if outcome != WENT:
             return outcome, count, violation, busy
     divisor = 6.0 if method == RUNGE_KUTTA else float(count_of_stages)

@@ -13,12 +13,20 @@ import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contactsim import arrays as col
-from reference_engine.contactsim.factors import factor_of, forget_factors, is_regular, solve_factor
+from reference_engine.contactsim.factors import (
+    CLAMPED,
+    FREE,
+    NO_PIVOT,
+    OPEN,
+    PUT_OFF,
+    SMALL,
+    factor_of,
+    forget_factors,
+    is_regular,
+    solve_factor,
+)
 
-SMALL = 1e-10  # m/s^2, N or 1/kg: what counts as zero
-NO_PIVOT = 1e-9  # 1/kg
 INCONSISTENT = 0.1  # of a right-hand side in a row without a pivot
-OPEN, CLAMPED, FREE, PUT_OFF = 0, 1, 2, 3  # of a contact
 
 
 @kernel

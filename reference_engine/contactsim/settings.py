@@ -5,13 +5,7 @@ from dataclasses import dataclass
 
 from reference_engine.errors import WorldError
 
-EXTRA_ACCELERATIONS = (
-    "none",
-    "velocity",
-    "velocity_joints",
-    "velocity_and_distance",
-    "velocity_and_distance_joints",
-)
+EXTRA_ACCELERATIONS = ("none", "velocity", "velocity_joints", "velocity_and_distance", "velocity_and_distance_joints")
 COLLISION_HANDLINGS = (
     "simultaneous",
     "hybrid",
@@ -42,9 +36,7 @@ class FaithfulSettings:
     random_seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in (
-            "distance_tolerance", "velocity_tolerance", "extra_acceleration_time_step", "adaptive_tolerance",
-        ):  # fmt: skip
+        for name in ("distance_tolerance", "velocity_tolerance", "extra_acceleration_time_step", "adaptive_tolerance"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0.0):
                 raise WorldError(f"{name}: {value!r} is not a positive finite number")

@@ -6,9 +6,13 @@ an upper one.  For polytopes the two meet at a true face of P - Q (a face of eit
 each); for curved bodies the bracket closes and its width is told.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import kernel
+from reference_engine.compiler.structure import Structure
 from reference_engine.geometry.spatial_shapes import CONE, CYLINDER, ELLIPSOID
 from reference_engine.geometry.support import support_difference, write
 
@@ -19,6 +23,22 @@ OFF_FACE = -1e-9  # share of a face by which the foot of the perpendicular may m
 ABSOLUTE_TOLERANCE = 1e-14  # of the two bounding radii
 UNSEEN, SEEN, SEEING = 0, 1, 2  # face[:, 3]; SEEING: sees the new point, not yet known to be joined to the rest
 SLIVER = 1e-10  # height by length of a face, below which its normal is round-off
+
+
+@dataclass(frozen=True, eq=False)
+class SearchWork(Structure):
+    """Scratch of searches for distance and depth."""
+
+    points: Array  # (MOST_POINTS, 9) see support.support_difference
+    weight: Array  # (4,) of the first points, a simplex
+    face: Indices  # (MOST_FACES, 4)
+    plane: Array  # (MOST_FACES, 4)
+    rim: Indices  # (MOST_FACES, 2)
+
+
+def search_work() -> SearchWork:
+    faces = np.empty((MOST_FACES, 4), np.int64), np.empty((MOST_FACES, 4)), np.empty((MOST_FACES, 2), np.int64)
+    return SearchWork(np.empty((MOST_POINTS, 9)), np.empty(4), *faces)
 
 
 @kernel
@@ -45,15 +65,15 @@ def height(points, k, i, nx, ny, nz):
 
 
 @kernel
-def first_tetrahedron(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plane):
+def first_tetrahedron(solids, p, q, dx, dy, dz, points, face, plane):
     """Four support points of P - Q that are not in a plane: it has volume, so the widest directions do."""
     nx, ny, nz = dx, dy, dz
     length = np.sqrt(nx * nx + ny * ny + nz * nz)
     if length == 0.0:
         nx, length = 1.0, 1.0
     nx, ny, nz = nx / length, ny / length, nz / length
-    support_difference(kind, vertex_start, vertex, body, p, q, dx, dy, dz, nx, ny, nz, 0, points)
-    support_difference(kind, vertex_start, vertex, body, p, q, dx, dy, dz, -nx, -ny, -nz, 1, points)
+    support_difference(solids, p, q, dx, dy, dz, nx, ny, nz, 0, points)
+    support_difference(solids, p, q, dx, dy, dz, -nx, -ny, -nz, 1, points)
     for row in range(2, 4):
         ex, ey, ez = points[1, 0] - points[0, 0], points[1, 1] - points[0, 1], points[1, 2] - points[0, 2]
         if row == 2:  # across the line: with the coordinate axis that is least along it
@@ -64,11 +84,11 @@ def first_tetrahedron(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points
         nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
         length = np.sqrt(nx * nx + ny * ny + nz * nz)
         nx, ny, nz = nx / length, ny / length, nz / length
-        support_difference(kind, vertex_start, vertex, body, p, q, dx, dy, dz, nx, ny, nz, row, points)
+        support_difference(solids, p, q, dx, dy, dz, nx, ny, nz, row, points)
         above = height(points, row, 0, nx, ny, nz)
-        support_difference(kind, vertex_start, vertex, body, p, q, dx, dy, dz, -nx, -ny, -nz, row, points)
+        support_difference(solids, p, q, dx, dy, dz, -nx, -ny, -nz, row, points)
         if above > -height(points, row, 0, nx, ny, nz):
-            support_difference(kind, vertex_start, vertex, body, p, q, dx, dy, dz, nx, ny, nz, row, points)
+            support_difference(solids, p, q, dx, dy, dz, nx, ny, nz, row, points)
     up = height(points, 3, 0, nx, ny, nz) > 0.0  # is 3 where 0, 1, 2 turn left?
     for f in range(4):
         i, j, k = (f + 1) % 4, (f + 2) % 4, (f + 3) % 4
@@ -178,18 +198,20 @@ def is_known(points, new, same):
 
 
 @kernel
-def depth(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plane, rim, found):
+def depth(solids, p, q, dx, dy, dz, work, found):
     """Depth of the cores, as a gap <= 0 (or a hair above 0 where they touch), into `found`.
 
     False if the normal and the gap are found but not the points: the foot of the perpendicular lies on
     a part of the true face that no face of the polytope covers yet.
     """
+    kind, body = solids.kind, solids.body
+    points, face, plane, rim = work.points, work.face, work.plane, work.rim
     extent = body[p, 16] + body[q, 16]
     curved = kind[p] == CYLINDER or kind[p] == ELLIPSOID or kind[p] == CONE
     curved = curved or kind[q] == CYLINDER or kind[q] == ELLIPSOID or kind[q] == CONE
     relative = RELATIVE_TOLERANCE if curved else 0.0
     on_face = False
-    first_tetrahedron(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plane)
+    first_tetrahedron(solids, p, q, dx, dy, dz, points, face, plane)
     faces, lower, upper = 4, -np.inf, np.inf
     for new in range(4, MOST_POINTS):
         f = 0
@@ -197,14 +219,12 @@ def depth(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plan
             if plane[other, 3] < plane[f, 3]:
                 f = other
         nx, ny, nz, lower = plane[f, 0], plane[f, 1], plane[f, 2], plane[f, 3]
-        support_difference(kind, vertex_start, vertex, body, p, q, dx, dy, dz, nx, ny, nz, new, points)
+        support_difference(solids, p, q, dx, dy, dz, nx, ny, nz, new, points)
         reached = nx * points[new, 0] + ny * points[new, 1] + nz * points[new, 2]
         if reached < upper:
             upper = reached
             ax, ay, az = points[new, 3], points[new, 4], points[new, 5]
-            write(
-                found, -reached, nx, ny, nz, ax, ay, az, ax - reached * nx, ay - reached * ny, az - reached * nz, 0.0
-            )  # fmt: skip
+            write(found, -reached, nx, ny, nz, ax, ay, az, ax - reached * nx, ay - reached * ny, az - reached * nz, 0.0)
         tolerance = ABSOLUTE_TOLERANCE * extent + relative * abs(reached)
         if reached - lower <= tolerance or reached < 0.0:
             on_face = nearest_points(points, faces, face, plane, f, reached, lower + tolerance, found)
@@ -258,7 +278,5 @@ def nearest_points(points, faces, face, plane, nearest, reached, level, found):
     px = points[i, 3] + s * (points[j, 3] - points[i, 3]) + t * (points[k, 3] - points[i, 3])
     py = points[i, 4] + s * (points[j, 4] - points[i, 4]) + t * (points[k, 4] - points[i, 4])
     pz = points[i, 5] + s * (points[j, 5] - points[i, 5]) + t * (points[k, 5] - points[i, 5])
-    write(
-        found, -reached, nx, ny, nz, px, py, pz, px - reached * nx, py - reached * ny, pz - reached * nz, 0.0
-    )  # fmt: skip
+    write(found, -reached, nx, ny, nz, px, py, pz, px - reached * nx, py - reached * ny, pz - reached * nz, 0.0)
     return best >= OFF_FACE

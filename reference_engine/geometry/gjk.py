@@ -29,9 +29,7 @@ def nearest_on_segment(points, i, j, weight):
         weight[k] = 0.0
     weight[i] = 1.0 - t
     weight[j] = t
-    return (
-        (points[i, 0] + t * ex) ** 2 + (points[i, 1] + t * ey) ** 2 + (points[i, 2] + t * ez) ** 2
-    )  # fmt: skip
+    return (points[i, 0] + t * ex) ** 2 + (points[i, 1] + t * ey) ** 2 + (points[i, 2] + t * ez) ** 2
 
 
 @kernel
@@ -101,11 +99,12 @@ def nearest_on_simplex(points, n, weight, is_apart):
 
 
 @kernel
-def separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, found):
+def separation(solids, p, q, dx, dy, dz, cutoff, points, weight, found):
     """FAR if the distance is not below the cutoff, OVERLAPPING if it is zero, else APART and `found`.
 
     Rows of `points` with a weight above 0 are the simplex of the nearest points.
     """
+    body = solids.body
     extent = body[p, 16] + body[q, 16]
     vx, vy, vz = -dx, -dy, -dz
     length = np.sqrt(vx * vx + vy * vy + vz * vz)
@@ -114,7 +113,7 @@ def separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, point
     lower, upper, n = -np.inf, np.inf, 0
     for _ in range(MOST_STEPS):
         nx, ny, nz = -vx / length, -vy / length, -vz / length
-        support_difference(kind, vertex_start, vertex, body, p, q, dx, dy, dz, nx, ny, nz, n, points)
+        support_difference(solids, p, q, dx, dy, dz, nx, ny, nz, n, points)
         wx, wy, wz = points[n, 0], points[n, 1], points[n, 2]
         across = -(nx * wx + ny * wy + nz * wz)
         lower = max(lower, across)
@@ -141,20 +140,14 @@ def separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, point
         n = kept
         vx, vy, vz, px, py, pz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for k in range(n):
-            vx, vy, vz = (
-                vx + weight[k] * points[k, 0], vy + weight[k] * points[k, 1], vz + weight[k] * points[k, 2]
-            )  # fmt: skip
-            px, py, pz = (
-                px + weight[k] * points[k, 3], py + weight[k] * points[k, 4], pz + weight[k] * points[k, 5]
-            )  # fmt: skip
+            vx, vy, vz = (vx + weight[k] * points[k, 0], vy + weight[k] * points[k, 1], vz + weight[k] * points[k, 2])
+            px, py, pz = (px + weight[k] * points[k, 3], py + weight[k] * points[k, 4], pz + weight[k] * points[k, 5])
         length = np.sqrt(vx * vx + vy * vy + vz * vz)
         if length <= CONTACT_TOLERANCE * extent or n == 4:
             return OVERLAPPING
         if length >= upper:  # round-off: no nearer than before
             break
         upper = length
-        write(
-            found, length, -vx / length, -vy / length, -vz / length, px, py, pz, px - vx, py - vy, pz - vz, 0.0
-        )  # fmt: skip
+        write(found, length, -vx / length, -vy / length, -vz / length, px, py, pz, px - vx, py - vy, pz - vz, 0.0)
     found[10] = max(0.0, upper - lower)
     return APART

@@ -77,9 +77,7 @@ def arc_polygon_mass(vertices: ArrayLike, bulges: ArrayLike) -> PlanarMass:
             area, first, second = area + segment_area, first + segment_first, second + segment_second
     centroid = first / area
     return PlanarMass(
-        area=abs(area),
-        centroid=origin + centroid,
-        second_moments=second / area - np.outer(centroid, centroid),
+        area=abs(area), centroid=origin + centroid, second_moments=second / area - np.outer(centroid, centroid)
     )
 
 

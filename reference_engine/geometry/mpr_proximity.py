@@ -7,7 +7,7 @@ from reference_engine.geometry import spatial_shapes
 from reference_engine.geometry.mpr import mpr_gaps, mpr_work
 from reference_engine.geometry.proximities import Proximities
 from reference_engine.geometry.spatial_shapes import HALF_SPACE, SpatialShapes
-from reference_engine.geometry.support import FIELDS
+from reference_engine.geometry.support import FIELDS, solids_of
 
 THINNEST = 1e-6  # of the bounding radius; what is flatter has no inside from which a ray could start
 
@@ -43,10 +43,7 @@ def mpr_proximities(
     if unbounded.size:
         raise ValueError(f"pairs[{unbounded[0]}]: {chosen[unbounded[0]].tolist()}; bodies that are bounded")
     found = np.empty((len(chosen), FIELDS))
-    one_centre = mpr_gaps(
-        shapes.kind, shapes.size, shapes.margin, shapes.bounding_radius, shapes.point, shapes.axis, shapes.vertex_start,
-        shapes.vertex, r, o, chosen, mpr_work(bodies), found,
-    )  # fmt: skip
+    one_centre = mpr_gaps(solids_of(shapes), r, o, chosen, mpr_work(), found)
     if one_centre >= 0:
         raise ValueError(f"pairs[{one_centre}]: {chosen[one_centre].tolist()} have one centre; no direction parts them")
     return Proximities(

@@ -13,7 +13,7 @@ from reference_engine.geometry.core_gap import (
     segment_segment,
     sphere_interior,
 )
-from reference_engine.geometry.epa import MOST_FACES, MOST_POINTS, depth
+from reference_engine.geometry.epa import depth, search_work
 from reference_engine.geometry.gjk import APART, FAR, separation
 from reference_engine.geometry.proximities import Proximities, candidate_pairs, collect
 from reference_engine.geometry.spatial_shapes import (
@@ -25,14 +25,15 @@ from reference_engine.geometry.spatial_shapes import (
     SPHERE_INTERIOR,
     SpatialShapes,
 )
-from reference_engine.geometry.support import COLUMNS, FIELDS, pose_bodies, write
+from reference_engine.geometry.support import FIELDS, pose_bodies, solids_of, write
 
 CERTIFIED = 1e-9  # of the distance: a wider bracket is looked into
 
 
 @kernel
-def is_far(kind, body, p, q, dx, dy, dz, cutoff):
+def is_far(solids, p, q, dx, dy, dz, cutoff):
     """By the sphere around p alone: a lower bound of the gap is above the cutoff."""
+    kind, body = solids.kind, solids.body
     bounding_radius = body[p, 16]
     if kind[q] == HALF_SPACE:
         nx, ny, nz = body[q, 20], body[q, 21], body[q, 22]
@@ -45,27 +46,25 @@ def is_far(kind, body, p, q, dx, dy, dz, cutoff):
 
 
 @kernel
-def searched(
-    kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, face, plane, rim, found
-):  # fmt: skip
+def searched(solids, p, q, dx, dy, dz, cutoff, work, found):
     """Distance, else depth.  A distance that is not certified may be a depth lost in round-off: both are asked."""
+    body = solids.body
     extent = body[p, 16] + body[q, 16]
-    state = separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, found)
+    state = separation(solids, p, q, dx, dy, dz, cutoff, work.points, work.weight, found)
     if state == FAR:
         return False
     if state == APART and found[10] <= CERTIFIED * found[0] + 1e-14 * extent:
         return found[0] < cutoff
-    on_face = depth(kind, vertex_start, vertex, body, p, q, dx, dy, dz, points, face, plane, rim, found)
+    on_face = depth(solids, p, q, dx, dy, dz, work, found)
     gap, nx, ny, nz, uncertainty = found[0], found[1], found[2], found[3], found[10]
     if gap > 0.0 and state == APART:
-        separation(kind, vertex_start, vertex, body, p, q, dx, dy, dz, np.inf, points, weight, found)
+        separation(solids, p, q, dx, dy, dz, np.inf, work.points, work.weight, found)
         found[10] = max(0.0, min(found[10], found[0] - gap))
     elif not on_face:  # parted along the normal, the points are the nearest ones
         shift = 1e-2 * extent - gap
         apart = separation(
-            kind, vertex_start, vertex, body, p, q, dx + shift * nx, dy + shift * ny, dz + shift * nz,
-            np.inf, points, weight, found,
-        )  # fmt: skip
+            solids, p, q, dx + shift * nx, dy + shift * ny, dz + shift * nz, np.inf, work.points, work.weight, found
+        )
         if apart == APART:
             px, py, pz = found[4], found[5], found[6]
             write(found, gap, nx, ny, nz, px, py, pz, px + gap * nx, py + gap * ny, pz + gap * nz, uncertainty)
@@ -73,14 +72,13 @@ def searched(
 
 
 @kernel
-def cores(
-    kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, face, plane, rim, found
-):  # fmt: skip
+def cores(solids, p, q, dx, dy, dz, cutoff, work, found):
     """Gap of the cores of p and q, kind of p not above that of q.  False if it is not below the cutoff."""
+    kind, body = solids.kind, solids.body
     if kind[q] == HALF_SPACE:
-        half_space(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found)
+        half_space(solids, p, q, dx, dy, dz, found)
     elif kind[q] == SPHERE_INTERIOR:
-        sphere_interior(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found)
+        sphere_interior(solids, p, q, dx, dy, dz, found)
     elif kind[q] <= CAPSULE:
         p_half = body[p, 13] if kind[p] == CAPSULE else 0.0
         q_half = body[q, 13] if kind[q] == CAPSULE else 0.0
@@ -90,32 +88,29 @@ def cores(
     elif kind[q] == CYLINDER and kind[p] == SPHERE:
         point_cylinder(body, q, dx, dy, dz, found)
     elif kind[q] == BOX and kind[p] == BOX:
-        return box_box(kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, found)
-    elif kind[p] == BOX and over_face(kind, vertex_start, vertex, body, p, q, dx, dy, dz, found):
+        return box_box(solids, p, q, dx, dy, dz, cutoff, work.points, work.weight, found)
+    elif kind[p] == BOX and over_face(solids, p, q, dx, dy, dz, found):
         return found[0] < cutoff
-    elif kind[q] == BOX and over_face(kind, vertex_start, vertex, body, q, p, -dx, -dy, -dz, found):
+    elif kind[q] == BOX and over_face(solids, q, p, -dx, -dy, -dz, found):
         for k in range(3):
             d = dx if k == 0 else (dy if k == 1 else dz)
             on_box, on_p = found[4 + k], found[7 + k]
             found[1 + k], found[4 + k], found[7 + k] = -found[1 + k], on_p + d, on_box + d
     else:
-        return searched(
-            kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff, points, weight, face, plane, rim, found
-        )  # fmt: skip
+        return searched(solids, p, q, dx, dy, dz, cutoff, work, found)
     return found[0] < cutoff
 
 
 @kernel
-def body_pair(kind, vertex_start, vertex, body, a, b, cutoff, points, weight, face, plane, rim, found):
+def body_pair(solids, a, b, cutoff, work, found):
     """`found` for bodies a, b: relative to the centre of a, normal from a to b.  False: not below the cutoff."""
+    kind, body = solids.kind, solids.body
     p, q = (a, b) if kind[a] <= kind[b] else (b, a)
     dx, dy, dz = body[q, 0] - body[p, 0], body[q, 1] - body[p, 1], body[q, 2] - body[p, 2]
-    if is_far(kind, body, p, q, dx, dy, dz, cutoff):
+    if is_far(solids, p, q, dx, dy, dz, cutoff):
         return False
     margin = body[p, 15] + body[q, 15]
-    if not cores(
-        kind, vertex_start, vertex, body, p, q, dx, dy, dz, cutoff + margin, points, weight, face, plane, rim, found
-    ):  # fmt: skip
+    if not cores(solids, p, q, dx, dy, dz, cutoff + margin, work, found):
         return False
     found[0] -= margin
     for k in range(3):
@@ -131,23 +126,19 @@ def body_pair(kind, vertex_start, vertex, body, a, b, cutoff, points, weight, fa
 
 
 @entry
-def sweep(
-    kind, size, margin, bounding_radius, point, axis, vertex_start, vertex,
-    pairs, position, orientation, cutoff,
-    body, points, weight, face, plane, rim, found,
-    sample_out, pair_out, found_out,
-):  # fmt: skip
+def sweep(solids, pairs, position, orientation, cutoff, work, found, sample_out, pair_out, found_out):
     """All samples, all pairs.  Returns how many rows there are, also beyond those that fit."""
+    body = solids.body
     total = 0
     for s in range(position.shape[0]):
-        pose_bodies(position[s], orientation[s], size, margin, bounding_radius, point, axis, body)
+        pose_bodies(solids, position[s], orientation[s])
         for k in range(pairs.shape[0]):
             a, b = pairs[k, 0], pairs[k, 1]
             dx, dy, dz = body[b, 0] - body[a, 0], body[b, 1] - body[a, 1], body[b, 2] - body[a, 2]
             apart = body[a, 16] + body[b, 16] + cutoff
             if dx * dx + dy * dy + dz * dz > apart * apart:  # most pairs end here; before the call, which costs more
                 continue
-            if body_pair(kind, vertex_start, vertex, body, a, b, cutoff, points, weight, face, plane, rim, found):
+            if body_pair(solids, a, b, cutoff, work, found):
                 if total < sample_out.shape[0]:
                     sample_out[total] = s
                     pair_out[total] = k
@@ -160,11 +151,7 @@ def sweep(
 
 
 def spatial_proximities(
-    shapes: SpatialShapes,
-    position: ArrayLike,
-    orientation: ArrayLike,
-    cutoff: float,
-    ignore: ArrayLike | None = None,
+    shapes: SpatialShapes, position: ArrayLike, orientation: ArrayLike, cutoff: float, ignore: ArrayLike | None = None
 ) -> Proximities:
     """Every pair with gap < cutoff at every sample, one pair of nearest points each.
 
@@ -191,15 +178,6 @@ def spatial_proximities(
             f"{bodies} bodies need (S, {bodies}, 3) and (S, {bodies}, 4)"
         )
     pairs = candidate_pairs(shapes.static, ignore)
-    scratch = (
-        np.empty((bodies, COLUMNS)), np.empty((MOST_POINTS, 9)), np.empty(4),
-        np.empty((MOST_FACES, 4), np.int64), np.empty((MOST_FACES, 4)), np.empty((MOST_FACES, 2), np.int64),
-        np.empty(FIELDS),
-    )  # fmt: skip
-    packed = (
-        shapes.kind, shapes.size, shapes.margin, shapes.bounding_radius, shapes.point, shapes.axis,
-        shapes.vertex_start, shapes.vertex,
-    )  # fmt: skip
-    given = (*packed, pairs, r, o, float(cutoff), *scratch)
+    given = solids_of(shapes), pairs, r, o, float(cutoff), search_work(), np.empty(FIELDS)
     capacity = 4 * len(r) * max(1, bodies)
     return collect(lambda *out: sweep(*given, *out), pairs, capacity=capacity, fields=FIELDS, dimension=3)

@@ -4,18 +4,44 @@ body (B, 23): 0 position, 3 R_wb by rows, 12 size, 15 margin, 16 bounding radius
 half-space in world axes, the point relative to the centre of its body.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import kernel
-from reference_engine.geometry.spatial_shapes import BOX, CAPSULE, CONE, CYLINDER, ELLIPSOID, MESH
+from reference_engine.compiler.structure import Structure
+from reference_engine.geometry.spatial_shapes import BOX, CAPSULE, CONE, CYLINDER, ELLIPSOID, MESH, SpatialShapes
 
 COLUMNS = 23
 FIELDS = 11  # of a row of `found`, see `write`
 
 
+@dataclass(frozen=True, eq=False)
+class Solids(Structure):
+    """B bodies: what they are, see spatial_shapes.SpatialShapes, and where in one sample."""
+
+    kind: Indices
+    size: Array
+    margin: Array
+    bounding_radius: Array
+    point: Array
+    axis: Array
+    vertex_start: Indices
+    vertex: Array
+    body: Array  # (B, 23) the table above
+
+
+def solids_of(shapes: SpatialShapes) -> Solids:
+    """Nowhere yet: see `pose_bodies`."""
+    given = {name: getattr(shapes, name) for name in Solids.__dataclass_fields__ if name != "body"}
+    return Solids(**given, body=np.empty((len(shapes.kind), COLUMNS)))
+
+
 @kernel
-def pose_bodies(position, orientation, size, margin, bounding_radius, point, axis, body):
+def pose_bodies(solids, position, orientation):
     """One sample; quaternions (w, x, y, z) of any length but zero."""
+    size, point, axis, body = solids.size, solids.point, solids.axis, solids.body
     for i in range(position.shape[0]):
         w, x, y, z = orientation[i, 0], orientation[i, 1], orientation[i, 2], orientation[i, 3]
         t = 2.0 / (w * w + x * x + y * y + z * z)
@@ -28,7 +54,7 @@ def pose_bodies(position, orientation, size, margin, bounding_radius, point, axi
             R0, R1, R2 = body[i, 3 + 3 * k], body[i, 4 + 3 * k], body[i, 5 + 3 * k]
             body[i, 17 + k] = R0 * point[i, 0] + R1 * point[i, 1] + R2 * point[i, 2]
             body[i, 20 + k] = R0 * axis[i, 0] + R1 * axis[i, 1] + R2 * axis[i, 2]
-        body[i, 15], body[i, 16] = margin[i], bounding_radius[i]
+        body[i, 15], body[i, 16] = solids.margin[i], solids.bounding_radius[i]
 
 
 @kernel
@@ -50,8 +76,9 @@ def to_world(body, i, x, y, z):
 
 
 @kernel
-def support(kind, vertex_start, vertex, body, i, nx, ny, nz):
+def support(solids, i, nx, ny, nz):
     """Furthest point of the core of body i along n; world axes, relative to its centre."""
+    kind, vertex_start, vertex, body = solids.kind, solids.vertex_start, solids.vertex, solids.body
     x, y, z = to_body(body, i, nx, ny, nz)
     a, b, c = body[i, 12], body[i, 13], body[i, 14]
     if kind[i] == BOX:
@@ -85,10 +112,10 @@ def support(kind, vertex_start, vertex, body, i, nx, ny, nz):
 
 
 @kernel
-def support_difference(kind, vertex_start, vertex, body, p, q, dx, dy, dz, nx, ny, nz, row, points):
+def support_difference(solids, p, q, dx, dy, dz, nx, ny, nz, row, points):
     """Row of `points`: support of P - Q along n, the point of P, that of Q; relative to the centre of P."""
-    ax, ay, az = support(kind, vertex_start, vertex, body, p, nx, ny, nz)
-    bx, by, bz = support(kind, vertex_start, vertex, body, q, -nx, -ny, -nz)
+    ax, ay, az = support(solids, p, nx, ny, nz)
+    bx, by, bz = support(solids, q, -nx, -ny, -nz)
     bx, by, bz = bx + dx, by + dy, bz + dz
     points[row, 0], points[row, 1], points[row, 2] = ax - bx, ay - by, az - bz
     points[row, 3], points[row, 4], points[row, 5] = ax, ay, az
