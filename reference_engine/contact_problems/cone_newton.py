@@ -1,7 +1,16 @@
-"""Interior point method for the cone problem of contacts: for heaps, where Gauss-Seidel's sweeps grow without end.
+"""Newton's methods for the cone problem of contacts: one that finishes what is nearly solved, one from anywhere.
 
-De Saxce & Feng 1998 (Math. Comput. Model. 28): with u^ = u + mu |u_t| n Coulomb's law is one complementarity on the
-friction cone K:  p in K, u^ in its dual cone, p . u^ = 0. Newton's method follows
+`newton`, on the natural map of Coulomb's law: Alart & Curnier 1991 (Comput. Methods Appl. Mech. Eng. 92). With
+y = p - u / w, w the contact's own normal entry of W:
+
+    F_n = p_n - max(0, y_n),     F_t = p_t - (nearest point to y_t of max(0, p_n) mu D).
+
+Each round takes F for linear: open where y_n <= 0, sticking where y_t is inside, slipping else. Few rounds where the
+contacts are told right; no promise far away, where its steps may be anything.
+
+`interior`, for heaps, where Gauss-Seidel's sweeps grow without end: De Saxce & Feng 1998 (Math. Comput. Model. 28).
+With u^ = u + mu |u_t| n Coulomb's law is one complementarity on the friction cone K:  p in K, u^ in its dual cone,
+p . u^ = 0. Newton's method follows
 
     p, u^ strictly inside,   p o u^ = sigma   as sigma goes to 0,   u^ = W p + b + mu s n,   s = |u_t| made smooth
 
@@ -28,15 +37,11 @@ HALVINGS = 4
 PIVOT = 0.01  # of the column's largest entry, from which on the diagonal one is taken
 
 
-class Factors:
-    """A matrix whose pattern is symmetric, made ready to be solved with: half the fill and time of any pattern's."""
-
-    def __init__(self, A: sparse.csr_array) -> None:
-        transposed = sparse.csc_array((A.data, A.indices, A.indptr), shape=A.shape)
-        self.of = splu(transposed, "MMD_AT_PLUS_A", diag_pivot_thresh=PIVOT, options={"SymmetricMode": True})
-
-    def __call__(self, right: Array) -> Array:
-        return self.of.solve(right, "T")
+def factors(A: sparse.csr_array) -> Callable[[Array], Array]:
+    """Solves with a matrix whose pattern is symmetric: half the fill and time of any pattern's."""
+    transposed = sparse.csc_array((A.data, A.indices, A.indptr), shape=A.shape)
+    of = splu(transposed, "MMD_AT_PLUS_A", diag_pivot_thresh=PIVOT, options={"SymmetricMode": True})
+    return lambda right: of.solve(right, "T")
 
 
 def friction_share(problem: ConeProblem, y: Array, p: Array) -> tuple[Flags, Array, Array, Array]:
@@ -82,7 +87,7 @@ def newton_step(problem: ConeProblem, p: Array, u: Array) -> Array:
         pushed = (mul(problem.W, change.ravel())).reshape(-1, 3)
         right = -(miss + np.einsum("kij,kj->ki", of_u, pushed))[closed].ravel()
         A = closed_block(problem, of_p, of_u, ~open_)
-        step = solve(A.toarray(), right) if len(closed) <= DENSE else Factors(A.tocsr())(right)
+        step = solve(A.toarray(), right) if len(closed) <= DENSE else factors(A.tocsr())(right)
         change[closed] = step.reshape(-1, 3)
     return change
 
@@ -219,7 +224,7 @@ class Disc:
         v = v * SIGNS
         back = (2.0 * v[:, :, None] * v[:, None, :] - np.diag(SIGNS)) / np.sqrt(size)
         level = times(F, x)
-        solve = Factor(self.problem, mul(slope[self.problem.entries[0]], self.block), H)
+        solve = solver(self.problem, mul(slope[self.problem.entries[0]], self.block), H)
 
         def direction(right: Array) -> tuple[Array, Array]:
             wanted = times(F, divided(level, right))
@@ -279,7 +284,7 @@ class Pyramid:
             np.einsum("kj,ji,jl->kil", r_beta, D, D) - share[:, None, None] * rho[:, :, None] * rho[:, None, :]
         )
         H: Array = inverse(N)
-        solve = Factor(self.problem, self.problem.entries[2].copy(), H)
+        solve = solver(self.problem, self.problem.entries[2].copy(), H)
 
         def direction(right: Array) -> tuple[Array, Array]:
             """Of x dw + w dx = right, dw = demands(du, dx) + missing."""
@@ -307,23 +312,15 @@ class Pyramid:
         return self.taken
 
 
-class Factor:
-    """The matrix of a round, its blocks where W has them and H added on the diagonal, ready to be solved with."""
-
-    of: Callable[[Array], Array]
-
-    def __init__(self, problem: ConeProblem, block: Array, H: Array) -> None:
-        row, column, _ = problem.entries
-        block[row == column] += H
-        A = sparse.bsr_array((block, column, problem.rows[0]), shape=problem.W.shape)
-        if len(H) <= DENSE:
-            full = inverse(A.toarray())
-            self.of = lambda right: np.asarray(mul(full, right))
-        else:
-            self.of = Factors(A.tocsr())
-
-    def __call__(self, right: Array) -> Array:
-        return self.of(right)
+def solver(problem: ConeProblem, block: Array, H: Array) -> Callable[[Array], Array]:
+    """Of the matrix of a round, its blocks where W has them and H added on the diagonal."""
+    row, column, _ = problem.entries
+    block[row == column] += H
+    A = sparse.bsr_array((block, column, problem.rows[0]), shape=problem.W.shape)
+    if len(H) > DENSE:
+        return factors(A.tocsr())
+    full = inverse(A.toarray())
+    return lambda right: np.asarray(mul(full, right))
 
 
 def times(A: Array, x: Array) -> Array:

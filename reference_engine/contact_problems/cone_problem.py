@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 
 from reference_engine import elementary
 from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import entry
 from reference_engine.contact_problems.cone_law import off_law
-from reference_engine.contact_problems.cone_sweeps import Bodies, Contacts
+from reference_engine.contact_problems.cone_sweeps import ARM, BIAS, FRAME, FRICTION, GIVE, OWN, Bodies, Contacts
 from reference_engine.dense import mul
 
 
@@ -22,17 +21,8 @@ from reference_engine.dense import mul
 def misses(impulse, speed, own, friction, edges, missed):
     """missed (m,): by how much each contact misses the law, m/s."""
     for k in range(friction.shape[0]):
-        missed[k] = off_law(
-            impulse[k, 0],
-            impulse[k, 1],
-            impulse[k, 2],
-            speed[k, 0],
-            speed[k, 1],
-            speed[k, 2],
-            own[k],
-            friction[k],
-            edges,
-        )
+        p, u = impulse[k], speed[k]
+        missed[k] = off_law(p[0], p[1], p[2], u[0], u[1], u[2], own[k], friction[k], edges)
 
 
 def corners(edges: int) -> Array:
@@ -146,17 +136,14 @@ def rigid_mobility(bodies: Bodies) -> sparse.csr_array:
     return sparse.bsr_array((blocks, np.arange(count), np.arange(count + 1)), shape=(6 * count, 6 * count)).tocsr()
 
 
-def cone_problem(
-    contacts: Contacts, bodies: Bodies, free: Array, count: int, edges: int = 0, mobility: ArrayLike | None = None
-) -> ConeProblem:
+def cone_problem(contacts: Contacts, bodies: Bodies, free: Array, count: int, edges: int = 0) -> ConeProblem:
     """The problem of the first `count` contacts; free (B + 1, 6) twists without impulses."""
-    frame, arm = contacts.frame[:count].reshape(-1, 3, 3), contacts.arm[:count].reshape(-1, 2, 3)
+    row = contacts.row[:count]
+    frame, arm = row[:, FRAME:ARM].reshape(-1, 3, 3), row[:, ARM:OWN].reshape(-1, 2, 3)
     J = contact_jacobian(frame, arm, contacts.body[:count], len(bodies.inverse_mass) - 1)
-    M = rigid_mobility(bodies) if mobility is None else mobility
     b = (mul(J, free[:-1].ravel())).reshape(-1, 3)
-    b += contacts.bias[:count]
+    b += row[:, BIAS:GIVE]
     give = np.zeros((count, 3))
-    give[:, 0] = contacts.give[:count]
-    return ConeProblem(
-        (mul(mul(J, M), J.T) + sparse.diags_array(give.ravel())).tocsr(), b, contacts.friction[:count].copy(), edges
-    )
+    give[:, 0] = row[:, GIVE]
+    W = mul(mul(J, rigid_mobility(bodies)), J.T) + sparse.diags_array(give.ravel())
+    return ConeProblem(W.tocsr(), b, row[:, FRICTION].copy(), edges)

@@ -177,7 +177,15 @@ STILL = 1e-11  # of rows scaled to 1: what is less does not move anything
 
 
 class PyramidLCP(NamedTuple):
-    """0 <= x perp A x + b >= 0; impulses (3 m,) = spread x. Order: all lambda, all beta, all gamma."""
+    """The friction pyramid as 0 <= x perp A x + b >= 0; impulses (3 m,) = spread x. All lambda, all beta, all gamma.
+
+    Anitescu & Potra 1997 (Nonlinear Dynamics 14), with the torque of friction; x = (lambda, beta, gamma):
+
+      0 <= lambda  perp  u_n,    0 <= beta_j  perp  gamma + d_j . u_t,    0 <= gamma  perp  mu lambda - sum of beta
+
+    u = W p + b, p = (lambda, sum of beta_j d_j). Its matrix is copositive: where no gap is asked for that impulses
+    cannot give, Lemke's method always ends with a solution.
+    """
 
     A: sparse.csr_array
     b: Array

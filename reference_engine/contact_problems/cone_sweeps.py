@@ -12,6 +12,7 @@ from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.compiler.structure import Structure
 from reference_engine.contact_problems.cone_law import in_polygon, off_law, solve_contact
+from reference_engine.rotation import times
 
 QUIET = 2.0  # tolerances: what has moved by less is not looked at again, until all is quiet; then by a quarter of it
 FINE = 0.02  # of the tolerance, to which a slipping contact is solved
@@ -51,36 +52,6 @@ class Contacts(Structure):
     candidate: Indices  # (C,) for who makes the contacts: what each stands for
     aim: Array  # (C,) for the same: the gap that it is to keep [m]
     usual: Array  # (C,) for the same: the normal impulse under which it does not give way [N s]
-
-    @property
-    def frame(self) -> Array:
-        """(C, 9)"""
-        return self.row[:, FRAME:ARM]
-
-    @property
-    def arm(self) -> Array:
-        """(C, 6)"""
-        return self.row[:, ARM:OWN]
-
-    @property
-    def bias(self) -> Array:
-        """(C, 3)"""
-        return self.row[:, BIAS:GIVE]
-
-    @property
-    def give(self) -> Array:
-        """(C,)"""
-        return self.row[:, GIVE]
-
-    @property
-    def friction(self) -> Array:
-        """(C,)"""
-        return self.row[:, FRICTION]
-
-    @property
-    def impulse(self) -> Array:
-        """(C, 3)"""
-        return self.row[:, IMPULSE:SLIP]
 
 
 def new_contacts(count: int) -> Contacts:
@@ -131,16 +102,6 @@ def apply_pair_impulse(contacts, k, bodies, n, s, t):
 
 
 @kernel
-def turned_by(inertia, i, x, y, z):
-    """I^-1 of the body times a vector."""
-    return (
-        inertia[i, 0] * x + inertia[i, 3] * y + inertia[i, 4] * z,
-        inertia[i, 3] * x + inertia[i, 1] * y + inertia[i, 5] * z,
-        inertia[i, 4] * x + inertia[i, 5] * y + inertia[i, 2] * z,
-    )
-
-
-@kernel
 def prepare_contact(contacts, k, bodies):
     """`own` of a contact: W there, its tangential part with the normal one eliminated; and `stick`."""
     c, inertia, a, b = contacts.row[k], bodies.inverse_inertia, contacts.body[k, 0], contacts.body[k, 1]
@@ -155,14 +116,14 @@ def prepare_contact(contacts, k, bodies):
         sx, sy, sz = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
         x, y, z = c[FRAME + 6], c[FRAME + 7], c[FRAME + 8]
         tx, ty, tz = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
-        x, y, z = turned_by(inertia, i, nx, ny, nz)
+        x, y, z = times(inertia[i], nx, ny, nz)
         nn += nx * x + ny * y + nz * z
         n1 += sx * x + sy * y + sz * z
         n2 += tx * x + ty * y + tz * z
-        x, y, z = turned_by(inertia, i, sx, sy, sz)
+        x, y, z = times(inertia[i], sx, sy, sz)
         t11 += sx * x + sy * y + sz * z
         t12 += tx * x + ty * y + tz * z
-        x, y, z = turned_by(inertia, i, tx, ty, tz)
+        x, y, z = times(inertia[i], tx, ty, tz)
         t22 += tx * x + ty * y + tz * z
     over = 1.0 / nn
     s11, s12, s22 = t11 - n1 * n1 * over, t12 - n1 * n2 * over, t22 - n2 * n2 * over

@@ -150,26 +150,30 @@ def attempts(A: Array, method: str) -> Iterator[tuple[str, int]]:
                 yield name, attempt
 
 
-def checked(A: ArrayLike, b: ArrayLike, joint: ArrayLike | None, method: str) -> tuple[Array, Array, Flags]:
-    A, b = np.ascontiguousarray(A, np.float64), np.ascontiguousarray(b, np.float64)
-    if b.ndim != 1:
-        raise ValueError(f"b: shape {b.shape} is not that of a vector (N,)")
+def checked_system(A: ArrayLike, b: ArrayLike, *, symmetric: bool, otherwise: str = "") -> tuple[Array, Array]:
+    """A (n, n), of its own and in C order, and b (n,), of finite numbers. Raises ValueError."""
+    A, b = np.array(A, np.float64, order="C"), np.array(b, np.float64)
     n = len(b)
     if A.shape != (n, n):
         raise ValueError(f"A: shape {A.shape} does not fit b of length {n}; ({n}, {n}) is wanted")
-    flags = np.zeros(n, bool) if joint is None else np.ascontiguousarray(joint, bool)
-    if flags.shape != (n,):
-        raise ValueError(f"joint: shape {flags.shape} does not fit b of length {n}; ({n},) is wanted")
     for name, array in (("A", A), ("b", b)):
         if not np.isfinite(array).all():
             raise ValueError(f"{name}: {array[~np.isfinite(array)][0]} is not a finite number")
+    if symmetric and np.abs(A - A.T).max(initial=0.0) > ASYMMETRY * np.abs(A).max(initial=0.0):
+        i, j = np.unravel_index(np.abs(A - A.T).argmax(), A.shape)
+        raise ValueError(f"A: not symmetric, A[{i}, {j}] = {A[i, j]:.9g} and A[{j}, {i}] = {A[j, i]:.9g}{otherwise}")
+    return A, b
+
+
+def checked(A: ArrayLike, b: ArrayLike, joint: ArrayLike | None, method: str) -> tuple[Array, Array, Flags]:
+    if np.ndim(b) != 1:
+        raise ValueError(f"b: shape {np.shape(b)} is not that of a vector (N,)")
     if method not in METHODS:
         raise ValueError(f"method: {method!r} is not one of {', '.join(METHODS)}")
-    if method == "dantzig" and np.abs(A - A.T).max(initial=0.0) > ASYMMETRY * np.abs(A).max(initial=0.0):
-        i, j = np.unravel_index(np.abs(A - A.T).argmax(), A.shape)
-        raise ValueError(
-            f"A: not symmetric, A[{i}, {j}] = {A[i, j]:.9g} and A[{j}, {i}] = {A[j, i]:.9g}; method='lemke'"
-        )
+    A, b = checked_system(A, b, symmetric=method == "dantzig", otherwise="; method='lemke'")
+    flags = np.zeros(len(b), bool) if joint is None else np.ascontiguousarray(joint, bool)
+    if flags.shape != b.shape:
+        raise ValueError(f"joint: shape {flags.shape} does not fit b of length {len(b)}; ({len(b)},) is wanted")
     return A, b, flags
 
 

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contact_problems import friction_modes as modes
+from reference_engine.contact_problems.contact_forces import checked_system
 from reference_engine.contact_problems.friction_lemke import LemkeWork, modes_by_lemke
 from reference_engine.contact_problems.friction_modes import (
     FrictionAnswer,
@@ -151,10 +152,7 @@ def next_in_turn(problem, n, answer, work):
 
 @kernel
 def find_painleve(problem, n, answer):
-    """p and doubt of the contacts. Returns the sliding contact with the least p / A_nn (or -1), and whether any p <=
-
-    0.
-    """
+    """p and doubt of the contacts. Returns the sliding one with the least p / A_nn (or -1), and whether any p <= 0."""
     least, contact = np.inf, -1
     for k in range(n):
         A_nn = problem.A[2 * k, 2 * k]
@@ -259,7 +257,6 @@ def solve_friction(problem, n, allowed, answer, work, lemke_work):
     return (SOLVED if action == ACCEPT else NONE), violation, contact
 
 
-ASYMMETRY = 1e-9  # of the largest entry: what round-off leaves between A_ij and A_ji
 KINDS = {
     "joint": modes.BILATERAL, "smooth": modes.SMOOTH, "gripping": modes.STICKING,
     "sliding+": modes.SLIDING_PLUS, "sliding-": modes.SLIDING_MINUS,
@@ -288,17 +285,9 @@ class FrictionSolution:
 
 
 def checked_matrix(A: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
-    A, b = np.array(A, np.float64, order="C"), np.array(b, np.float64)
-    if b.ndim != 1 or len(b) % 2:
-        raise ValueError(f"b: shape {b.shape} is not (2 N,), a normal and a tangent for each contact")
-    if A.shape != (len(b), len(b)):
-        raise ValueError(f"A: shape {A.shape} does not fit b of length {len(b)}; ({len(b)}, {len(b)}) is wanted")
-    for name, array in (("A", A), ("b", b)):
-        if not np.isfinite(array).all():
-            raise ValueError(f"{name}: {array[~np.isfinite(array)][0]} is not a finite number")
-    if np.abs(A - A.T).max(initial=0.0) > ASYMMETRY * np.abs(A).max(initial=0.0):
-        i, j = np.unravel_index(np.abs(A - A.T).argmax(), A.shape)
-        raise ValueError(f"A: not symmetric, A[{i}, {j}] = {A[i, j]:.9g} and A[{j}, {i}] = {A[j, i]:.9g}")
+    if np.ndim(b) != 1 or np.size(b) % 2:
+        raise ValueError(f"b: shape {np.shape(b)} is not (2 N,), a normal and a tangent for each contact")
+    A, b = checked_system(A, b, symmetric=True)
     if (A.diagonal() < 0.0).any():
         raise ValueError(f"A: {A.diagonal().min():g} on the diagonal is negative; J M^-1 J^T has none")
     return A, b

@@ -225,10 +225,7 @@ def forces_of_modes(problem, n, start, answer, work):
 
 @kernel
 def inspect(problem, n, allowed, answer, work):
-    """By how much conditions are broken at worst; `excess` at each contact, `wanted` what it asks for if not
-
-    allowed.
-    """
+    """By how much conditions are broken at worst; at each contact `excess`, and `wanted`: what it then asks for."""
     worst = 0.0
     for k in range(n):
         mode, kind = answer.mode[k], problem.kind[k]

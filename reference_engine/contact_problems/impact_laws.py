@@ -4,20 +4,23 @@ K [1/kg], the inverse effective mass there: an impulse j changes the relative ve
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from reference_engine import elementary
 from reference_engine.array_types import Array
-from reference_engine.contact_problems.impact_process import ImpactError, Process, process, straight_directions
+from reference_engine.contact_problems.impact_process import ImpactError, process, straight_directions
 from reference_engine.dense import eigh, inverse, mul, norm, pinv, solve
 from reference_engine.rotation import tangents
 
 INCREMENTAL = ("newton", "poisson", "stronge")
 ROUND_OFF = 1e-15  # of the speed: slower sliding is none, and so is a slower approach or parting
 SINGULAR = 1e-13  # of the greatest entry, or eigenvalue, of K: an eigenvalue that is none
+REDUNDANT = 1e-12  # of the greatest singular value: rows that others say already
+REACHED = 1e-9  # of the speed: contacts that cannot move as wanted miss it by more
 LAWS = (*INCREMENTAL, "chatterjee-ruina", "stick-or-slip")
 
 
@@ -89,8 +92,7 @@ def impact(
     if norm(u0[:-1]) <= ROUND_OFF * norm(u0):
         u0[:-1] = 0.0
     if law in INCREMENTAL:
-        found = process(K, u0, friction, restitution, law)
-        return result(Q, K, u0, found.impulse, found)
+        return result(Q, K, u0, **asdict(process(K, u0, friction, restitution, law)))
     if law == "chatterjee-ruina":
         impulse, factor = chatterjee_ruina(K, u0, friction, restitution, tangential_restitution)
         return result(Q, K, u0, impulse, factor=factor)
@@ -120,29 +122,11 @@ def frame(normal: Array, D: int) -> Array:
     return np.stack([-first, -second, n])
 
 
-def result(
-    Q: Array,
-    K: Array,
-    u0: Array,
-    impulse: Array,
-    found: Process | None = None,
-    phases: tuple[tuple[str, str], ...] = (),
-    factor: float | None = None,
-) -> Impact:
+def result(Q: Array, K: Array, u0: Array, impulse: Array, **more: Any) -> Impact:
     after = u0 + mul(K, impulse)
     return Impact(
-        impulse=mul(Q.T, impulse),
-        velocity=mul(Q.T, after),
-        energy_change=0.5 * float(mul(impulse, u0 + after)),
-        compression_impulse=found.compression_impulse if found else None,
-        compression_work=found.compression_work if found else None,
-        normal_work=found.normal_work if found else None,
-        phases=found.phases if found else phases,
-        factor=factor,
+        impulse=mul(Q.T, impulse), velocity=mul(Q.T, after), energy_change=0.5 * float(mul(impulse, u0 + after)), **more
     )
-
-
-REDUNDANT = 1e-12  # of the greatest singular value: rows that others say already
 
 
 def inverse_mass(mass: float, inertia: ArrayLike, arm: ArrayLike) -> Array:
@@ -200,9 +184,6 @@ def inverse_mass_through_joints(mass_matrix: ArrayLike, jacobian: ArrayLike, joi
         mobile = mobile - mul(mul(half, pinv(mul(G, half), rcond=REDUNDANT)), half.T)
     K = mul(mul(J, mobile), J.T)
     return 0.5 * (K + K.T)
-
-
-REACHED = 1e-9  # of the speed: contacts that cannot move as wanted miss it by more
 
 
 def chatterjee_ruina(K: Array, u0: Array, mu: float, e: float, tangential: float) -> tuple[Array, float]:

@@ -1,7 +1,4 @@
-"""Impacts at several contacts at once. Which impulses follow is a law of its own: all at once, or one after the
-
-other.
-"""
+"""Impacts at several contacts at once. Which impulses follow is a law of its own: all at once, or one by one."""
 
 import math
 from collections.abc import Callable
@@ -41,9 +38,7 @@ class MultipleImpact:
     velocity: Array  # (n, D) m/s, relative, after
     energy_change: float  # J
     impacts: tuple[tuple[int, ...], ...]  # the contacts that were struck together, impact by impact
-    uncertainty: (
-        float  # m/s, of the velocities: what the end of sequences without one is worth, of which no impact is told
-    )
+    uncertainty: float  # m/s, of the velocities: what the end of sequences without one is worth, none of it told
 
 
 def multiple_impact(
@@ -67,8 +62,7 @@ def multiple_impact(
                   approach; another impact follows then. It has no answer where contacts wedge one another: then there
                   is no motion with the speeds that it wants. Poisson's always has one (Anitescu & Potra 1997)
     sequential    one contact after the other, the fastest approach first, until none approaches; any law of `impact`,
-    or
-                  at each the problem of the simultaneous order (`at-once-newton`, `at-once-poisson`)
+                  or at each the problem of the simultaneous order (`at-once-newton`, `at-once-poisson`)
     grouped       the fastest with those approaching contacts that it moves, directly or by others, simultaneously;
                   then the next, until none approaches
 
@@ -259,7 +253,10 @@ class Rest:
 
 
 class Repetition:
-    """The impacts so far at n contacts: which were struck, and by what impulses."""
+    """The impacts so far at n contacts: which were struck, and by what impulses.
+
+    They may come again in the same order, weaker each time, without end: what all that follow give.
+    """
 
     def __init__(self, K: Array, contacts: int, next_impact: NextImpact) -> None:
         """K (n D, n D)."""

@@ -9,15 +9,14 @@ import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contactsim import arrays as col
-from reference_engine.contactsim.edges import distance_to_line, nearest_on_line, normal_at, to_body, to_world, turned
+from reference_engine.contactsim.edges import distance_to_line, nearest_on_line, normal_at, to_other, to_world, turned
 from reference_engine.contactsim.paths import find_on_path, on_path
 
 # ids
 KIND, PRIMARY, NORMAL, FIRST, SECOND, BILATERAL, ROUND_PRIMARY, ROUND_NORMAL, STILL_NORMAL, MUST = range(10)
 IDS = 10
-CORNER_EDGE, CORNER_CORNER, EDGE_EDGE, CONNECTOR = (
-    np.int64(kind) for kind in range(4)
-)  # KIND; FIRST and SECOND name what of each body
+# KIND; FIRST and SECOND name what of each body
+CORNER_EDGE, CORNER_CORNER, EDGE_EDGE, CONNECTOR = (np.int64(kind) for kind in range(4))
 # values
 GAP, SPEED, NX, NY, AX, AY, BX, BY, U1X, U1Y, U2X, U2Y, R1, R2, SEEN, SEEN_SPEED, ESTIMATE, AMOUNT = range(18)
 BY_LENGTH = 2  # ROUND_NORMAL of a path
@@ -41,6 +40,15 @@ def clear_row(ids, values, k):
         ids[k, c] = 0
     for c in range(VALUES):
         values[k, c] = np.inf
+
+
+@kernel
+def set_row(pose, trig, ids, values, k, x, y, nx, ny):
+    """Point and normal, given in the frame of the normal body."""
+    j = ids[k, NORMAL]
+    values[k, AX], values[k, AY] = to_world(pose, trig, j, x, y)
+    values[k, BX], values[k, BY] = values[k, AX], values[k, AY]
+    values[k, NX], values[k, NY] = turned(trig, j, nx, ny)
 
 
 @kernel
@@ -210,8 +218,7 @@ def put_round(o, pose, trig, ids, values, k, rules):
     """Gap, normal and point of two edges, one at least round, as the bodies stand now."""
     e, f = ids[k, FIRST], ids[k, SECOND]
     i, j = ids[k, PRIMARY], ids[k, NORMAL]
-    wx, wy = to_world(pose, trig, i, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
-    cx, cy = to_body(pose, trig, j, wx, wy)
+    cx, cy = to_other(pose, trig, i, j, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
     if ids[k, ROUND_NORMAL] == 0:
         nx, ny = normal_at(o, f, cx, cy)
         px, py = cx - o.edge[e, col.RADIUS] * nx, cy - o.edge[e, col.RADIUS] * ny
@@ -225,10 +232,8 @@ def put_round(o, pose, trig, ids, values, k, rules):
         dx, dy = cx - o.edge[f, col.CENTRE_X], cy - o.edge[f, col.CENTRE_Y]
         apart = np.sqrt(dx * dx + dy * dy)
         nx, ny = dx * (1.0 / apart), dy * (1.0 / apart)
-        px, py = (
-            o.edge[f, col.CENTRE_X] + nx * o.edge[f, col.RADIUS],
-            o.edge[f, col.CENTRE_Y] + ny * o.edge[f, col.RADIUS],
-        )
+        px = o.edge[f, col.CENTRE_X] + nx * o.edge[f, col.RADIUS]
+        py = o.edge[f, col.CENTRE_Y] + ny * o.edge[f, col.RADIUS]
         if o.edge[f, col.SIGN] > 0.0 and o.edge[e, col.SIGN] > 0.0:
             values[k, GAP] = apart - (o.edge[f, col.RADIUS] + o.edge[e, col.RADIUS])
         elif o.edge[f, col.SIGN] < 0.0:
@@ -236,17 +241,14 @@ def put_round(o, pose, trig, ids, values, k, rules):
         else:
             values[k, GAP] = o.edge[e, col.RADIUS] - o.edge[f, col.RADIUS] - apart
         nx, ny = nx * o.edge[f, col.SIGN], ny * o.edge[f, col.SIGN]
-    values[k, AX], values[k, AY] = to_world(pose, trig, j, px, py)
-    values[k, BX], values[k, BY] = values[k, AX], values[k, AY]
-    values[k, NX], values[k, NY] = turned(trig, j, nx, ny)
+    set_row(pose, trig, ids, values, k, px, py, nx, ny)
 
 
 @kernel
 def put_corner(o, pose, trig, ids, values, k):
     """The same of a corner and an edge, or of two corners."""
     i, j, v = ids[k, PRIMARY], ids[k, NORMAL], ids[k, FIRST]
-    wx, wy = to_world(pose, trig, i, o.corner[v, col.PX], o.corner[v, col.PY])
-    x, y = to_body(pose, trig, j, wx, wy)
+    x, y = to_other(pose, trig, i, j, o.corner[v, col.PX], o.corner[v, col.PY])
     if ids[k, KIND] == CORNER_EDGE:
         e = ids[k, SECOND]
         px, py = nearest_on_line(o, e, x, y)
@@ -256,9 +258,7 @@ def put_corner(o, pose, trig, ids, values, k):
         px, py = o.corner[ids[k, SECOND], col.PX], o.corner[ids[k, SECOND], col.PY]
         values[k, GAP] = np.sqrt((x - px) ** 2 + (y - py) ** 2)
         nx, ny = (x - px) / values[k, GAP], (y - py) / values[k, GAP]
-    values[k, AX], values[k, AY] = to_world(pose, trig, j, px, py)
-    values[k, BX], values[k, BY] = values[k, AX], values[k, AY]
-    values[k, NX], values[k, NY] = turned(trig, j, nx, ny)
+    set_row(pose, trig, ids, values, k, px, py, nx, ny)
 
 
 @kernel

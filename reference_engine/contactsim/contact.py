@@ -44,14 +44,9 @@ def entry_of_matrix(o, pose, ids, values, i, j, impulse):
                 continue
             sign = 1.0 if side_i == side_j else -1.0
             if impulse:
-                rix, riy = (
-                    values[i, row.AX + 2 * side_i] - pose[body, 0],
-                    values[i, row.AY + 2 * side_i] - pose[body, 1],
-                )
-                rjx, rjy = (
-                    values[j, row.AX + 2 * side_j] - pose[body, 0],
-                    values[j, row.AY + 2 * side_j] - pose[body, 1],
-                )
+                x, y = pose[body, 0], pose[body, 1]
+                rix, riy = values[i, row.AX + 2 * side_i] - x, values[i, row.AY + 2 * side_i] - y
+                rjx, rjy = values[j, row.AX + 2 * side_j] - x, values[j, row.AY + 2 * side_j] - y
             else:
                 rix, riy = values[i, row.U1X + 2 * side_i], values[i, row.U1Y + 2 * side_i]
                 rjx, rjy = values[j, row.U1X + 2 * side_j], values[j, row.U1Y + 2 * side_j]
@@ -114,6 +109,15 @@ def gap_acceleration(rules, ids, values, k, twist, acceleration):
 
 
 @kernel
+def note_moved(o, ids, k, work):
+    """The bodies of row k that are not fixed."""
+    for side in range(2):
+        body = ids[k, row.PRIMARY + side]
+        if o.body[body, col.INV_MASS] > 0.0:
+            work.moved[body] = 1
+
+
+@kernel
 def next_subset(o, ids, count, work):
     """Rows that hang together through free bodies, from the first one not yet taken; returns how many.
 
@@ -130,10 +134,7 @@ def next_subset(o, ids, count, work):
             break
     if size == 0:
         return 0
-    for side in range(2):
-        body = ids[work.k[col.W_MEMBER, 0], row.PRIMARY + side]
-        if o.body[body, col.INV_MASS] > 0.0:
-            work.moved[body] = 1
+    note_moved(o, ids, work.k[col.W_MEMBER, 0], work)
     grows = True
     while grows:
         grows = False
@@ -146,10 +147,7 @@ def next_subset(o, ids, count, work):
             work.k[col.W_TAKEN, k] = 1
             size += 1
             grows = True
-            for side in range(2):
-                body = ids[k, row.PRIMARY + side]
-                if o.body[body, col.INV_MASS] > 0.0:
-                    work.moved[body] = 1
+            note_moved(o, ids, k, work)
     return size
 
 

@@ -10,7 +10,14 @@ from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contactsim import arrays as col
 from reference_engine.contactsim import collision as row
 from reference_engine.contactsim.aliases import keep_best
-from reference_engine.contactsim.collision import add_connectors, clear_row, is_contact, note_detection, set_speed
+from reference_engine.contactsim.collision import (
+    add_connectors,
+    clear_row,
+    is_contact,
+    note_detection,
+    set_row,
+    set_speed,
+)
 from reference_engine.contactsim.edges import (
     box_is_met,
     crossings,
@@ -23,6 +30,7 @@ from reference_engine.contactsim.edges import (
     nearest_on_line,
     normal_at,
     to_body,
+    to_other,
     to_world,
     turned,
 )
@@ -35,22 +43,22 @@ CORNERS_NEAR = 0.6  # of the distance tolerance: further corners are no contact
 @kernel
 def begin(ids, values, k, kind, primary, normal, first, second):
     clear_row(ids, values, k)
-    ids[k, row.KIND], ids[k, row.PRIMARY], ids[k, row.NORMAL], ids[k, row.FIRST], ids[k, row.SECOND] = (
-        kind,
-        primary,
-        normal,
-        first,
-        second,
-    )
+    ids[k, row.KIND], ids[k, row.PRIMARY], ids[k, row.NORMAL] = kind, primary, normal
+    ids[k, row.FIRST], ids[k, row.SECOND] = first, second
 
 
 @kernel
-def set_row(pose, trig, ids, values, k, x, y, nx, ny):
-    """Point and normal, given in the frame of the normal body."""
-    j = ids[k, row.NORMAL]
-    values[k, row.AX], values[k, row.AY] = to_world(pose, trig, j, x, y)
-    values[k, row.BX], values[k, row.BY] = values[k, row.AX], values[k, row.AY]
-    values[k, row.NX], values[k, row.NY] = turned(trig, j, nx, ny)
+def finish(o, pose, trig, twist, ids, values, k, x, y, nx, ny):
+    """Point and normal, given in the frame of the normal body; and the speed there."""
+    set_row(pose, trig, ids, values, k, x, y, nx, ny)
+    set_speed(o, pose, trig, twist, ids, values, k)
+
+
+@kernel
+def take_in(o, rules, time, ids, values, first, count):
+    """Row `count`, just seen; returns how many there are then."""
+    note_detection(rules, ids, values, count, time)
+    return keep_best(o, rules, ids, values, first, count)
 
 
 @kernel
@@ -59,18 +67,15 @@ def corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, k):
     i, j = o.corner_ids[v, col.CORNER_OWNER], o.edge_ids[e, col.OWNER]
     tolerance = rules.distance_tolerance
     if o.edge_ids[e, col.SHAPE] == col.ARC:
-        dx, dy = x - o.edge[e, col.CENTRE_X], y - o.edge[e, col.CENTRE_Y]
-        gap = distance_to_line(o, e, x, y)
-        if gap < 0.0 or gap > tolerance or not is_on_arc(o, e, dx, dy):
+        cx, cy, gap = o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y], distance_to_line(o, e, x, y)
+        if gap < 0.0 or gap > tolerance or not is_on_arc(o, e, x - cx, y - cy):
             return False
         begin(ids, values, k, row.CORNER_EDGE, i, j, v, e)
         nx, ny = normal_at(o, e, x, y)
         values[k, row.R1] = o.corner[v, col.CURVATURE]
-        values[k, row.R2] = o.edge[e, col.SIGN] * o.edge[e, col.RADIUS] + gap  # the gap turns with the arc
-        values[k, row.GAP], ids[k, row.ROUND_NORMAL] = gap, 1
-        set_row(pose, trig, ids, values, k, o.edge[e, col.CENTRE_X] + nx * values[k, row.R2],
-              o.edge[e, col.CENTRE_Y] + ny * values[k, row.R2], nx, ny)  # fmt: skip
-        set_speed(o, pose, trig, twist, ids, values, k)
+        r = o.edge[e, col.SIGN] * o.edge[e, col.RADIUS] + gap  # the gap turns with the arc
+        values[k, row.R2], values[k, row.GAP], ids[k, row.ROUND_NORMAL] = r, gap, 1
+        finish(o, pose, trig, twist, ids, values, k, cx + nx * r, cy + ny * r, nx, ny)
         return True
     if is_across(o, e, x, y):
         gap = distance_to_line(o, e, x, y)
@@ -85,19 +90,16 @@ def corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, k):
             return False
         begin(ids, values, k, row.CORNER_EDGE, i, j, v, e)
         values[k, row.R1], values[k, row.GAP] = o.corner[v, col.CURVATURE], gap
-        set_row(pose, trig, ids, values, k, px, py, o.edge[e, col.OUT_X], o.edge[e, col.OUT_Y])
-        set_speed(o, pose, trig, twist, ids, values, k)
+        finish(o, pose, trig, twist, ids, values, k, px, py, o.edge[e, col.OUT_X], o.edge[e, col.OUT_Y])
         return True
     for end in range(2):
-        dx, dy = x - o.edge[e, col.X1 + 2 * end], y - o.edge[e, col.Y1 + 2 * end]
+        px, py = o.edge[e, col.X1 + 2 * end], o.edge[e, col.Y1 + 2 * end]
+        dx, dy = x - px, y - py
         gap = np.sqrt(dx * dx + dy * dy)
         if CORNERS_APART <= gap <= CORNERS_NEAR * tolerance:
             begin(ids, values, k, row.CORNER_CORNER, i, j, v, corner_at(o, e, end))
             values[k, row.R1], values[k, row.R2], values[k, row.GAP], ids[k, row.ROUND_NORMAL] = np.nan, gap, gap, 1
-            set_row(
-                pose, trig, ids, values, k, o.edge[e, col.X1 + 2 * end], o.edge[e, col.Y1 + 2 * end], dx / gap, dy / gap
-            )
-            set_speed(o, pose, trig, twist, ids, values, k)
+            finish(o, pose, trig, twist, ids, values, k, px, py, dx / gap, dy / gap)
             return is_contact(rules, ids, values, k)  # fast corners are met by edges
     return False
 
@@ -150,8 +152,7 @@ def corners_against(
         x, y = to_body(pose, trig, j, wx, wy)
         old_x, old_y, travel = x, y, LEAST_TRAVEL
         if has_old:
-            ux, uy = to_world(old_pose, old_trig, i, o.corner[v, col.PX], o.corner[v, col.PY])
-            old_x, old_y = to_body(old_pose, old_trig, j, ux, uy)
+            old_x, old_y = to_other(old_pose, old_trig, i, j, o.corner[v, col.PX], o.corner[v, col.PY])
             way = (x - old_x) ** 2 + (y - old_y) ** 2
             travel = np.sqrt(way) if way > LEAST_TRAVEL * LEAST_TRAVEL else LEAST_TRAVEL
         if live >= 0:
@@ -184,24 +185,17 @@ def corners_against(
                 and is_near(o, e, x, y, 2.0 * tolerance)
                 and corner_contact(o, rules, pose, trig, twist, e, v, x, y, ids, values, count)
             ):
-                note_detection(rules, ids, values, count, time)
-                count = keep_best(o, rules, ids, values, first, count)
+                count = take_in(o, rules, time, ids, values, first, count)
         if crossed >= 0:
             begin(ids, values, count, row.CORNER_EDGE, i, j, v, crossed)
             nx, ny = normal_at(o, crossed, first_x, first_y)
-            values[count, row.R1], values[count, row.GAP] = (
-                o.corner[v, col.CURVATURE],
-                distance_to_line(o, crossed, x, y),
-            )
+            values[count, row.R1] = o.corner[v, col.CURVATURE]
+            values[count, row.GAP] = distance_to_line(o, crossed, x, y)
             if o.edge_ids[crossed, col.SHAPE] == col.ARC:
-                values[count, row.R2], ids[count, row.ROUND_NORMAL] = (
-                    o.edge[crossed, col.SIGN] * o.edge[crossed, col.RADIUS],
-                    1,
-                )
-            set_row(pose, trig, ids, values, count, first_x, first_y, nx, ny)
-            set_speed(o, pose, trig, twist, ids, values, count)
-            note_detection(rules, ids, values, count, time)
-            count = keep_best(o, rules, ids, values, first, count)
+                values[count, row.R2] = o.edge[crossed, col.SIGN] * o.edge[crossed, col.RADIUS]
+                ids[count, row.ROUND_NORMAL] = 1
+            finish(o, pose, trig, twist, ids, values, count, first_x, first_y, nx, ny)
+            count = take_in(o, rules, time, ids, values, first, count)
     return count
 
 
@@ -212,14 +206,12 @@ def arc_against_line(o, rules, pose, trig, twist, old_pose, old_trig, has_old, e
         return False
     i, j, r = o.edge_ids[e, col.OWNER], o.edge_ids[f, col.OWNER], o.edge[e, col.RADIUS]
     nx, ny = o.edge[f, col.OUT_X], o.edge[f, col.OUT_Y]
-    wx, wy = to_world(pose, trig, i, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
-    cx, cy = to_body(pose, trig, j, wx, wy)
+    cx, cy = to_other(pose, trig, i, j, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
     px, py = cx - r * nx, cy - r * ny
     gap = distance_to_line(o, f, px, py)
     if gap > rules.distance_tolerance:
         return False
-    wx, wy = to_world(pose, trig, j, px, py)
-    ax, ay = to_body(pose, trig, i, wx, wy)
+    ax, ay = to_other(pose, trig, j, i, px, py)
     faces = is_on_arc(o, e, ax - o.edge[e, col.CENTRE_X], ay - o.edge[e, col.CENTRE_Y])
     if gap > 0.0:
         if not (is_across(o, f, px, py) and faces):
@@ -229,19 +221,15 @@ def arc_against_line(o, rules, pose, trig, twist, old_pose, old_trig, has_old, e
     else:
         if not has_old:
             return False
-        wx, wy = to_world(old_pose, old_trig, i, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
-        ux, uy = to_body(old_pose, old_trig, j, wx, wy)
-        wx, wy = to_world(old_pose, old_trig, j, ux - r * nx, uy - r * ny)
-        ux, uy = to_body(old_pose, old_trig, i, wx, wy)
+        ux, uy = to_other(old_pose, old_trig, i, j, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
+        ux, uy = to_other(old_pose, old_trig, j, i, ux - r * nx, uy - r * ny)
         ux, uy = nearest_by_angle(o, e, ux, uy)
-        wx, wy = to_world(old_pose, old_trig, i, ux, uy)
-        ux, uy = to_body(old_pose, old_trig, j, wx, wy)
+        ux, uy = to_other(old_pose, old_trig, i, j, ux, uy)
         if distance_to_line(o, f, ux, uy) < 0.0 or not faces or crossings(o, f, px, py, ux, uy, at) == 0:
             return False
     begin(ids, values, k, row.EDGE_EDGE, i, j, e, f)
     ids[k, row.ROUND_PRIMARY], values[k, row.R1], values[k, row.GAP] = 1, r, gap
-    set_row(pose, trig, ids, values, k, px, py, nx, ny)
-    set_speed(o, pose, trig, twist, ids, values, k)
+    finish(o, pose, trig, twist, ids, values, k, px, py, nx, ny)
     return True
 
 
@@ -255,22 +243,18 @@ def arc_against_arc(o, rules, pose, trig, twist, e, f, ids, values, k):
     i, j, concave = o.edge_ids[e, col.OWNER], o.edge_ids[f, col.OWNER], o.edge[f, col.SIGN] < 0.0
     if concave and o.edge[e, col.RADIUS] > o.edge[f, col.RADIUS]:
         return False
-    fx, fy = to_world(pose, trig, j, o.edge[f, col.CENTRE_X], o.edge[f, col.CENTRE_Y])
-    ax, ay = to_body(pose, trig, i, fx, fy)
+    ax, ay = to_other(pose, trig, j, i, o.edge[f, col.CENTRE_X], o.edge[f, col.CENTRE_Y])
     ax, ay = ax - o.edge[e, col.CENTRE_X], ay - o.edge[e, col.CENTRE_Y]
     if not (is_opposite_arc(o, e, ax, ay) if concave else is_on_arc(o, e, ax, ay)):
         return False
-    ex, ey = to_world(pose, trig, i, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
-    bx, by = to_body(pose, trig, j, ex, ey)
+    bx, by = to_other(pose, trig, i, j, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
     bx, by = bx - o.edge[f, col.CENTRE_X], by - o.edge[f, col.CENTRE_Y]
     if not is_on_arc(o, f, bx, by):
         return False
     apart = np.sqrt(bx * bx + by * by)
-    gap = (
-        o.edge[f, col.RADIUS] - o.edge[e, col.RADIUS] - apart
-        if concave
-        else apart - (o.edge[e, col.RADIUS] + o.edge[f, col.RADIUS])
-    )
+    gap = apart - (o.edge[e, col.RADIUS] + o.edge[f, col.RADIUS])
+    if concave:
+        gap = o.edge[f, col.RADIUS] - o.edge[e, col.RADIUS] - apart
     deepest = o.edge[e, col.DEPTH] if concave else max(o.edge[e, col.DEPTH], o.edge[f, col.DEPTH])
     if gap > rules.distance_tolerance or gap < -deepest:
         return False
@@ -279,10 +263,9 @@ def arc_against_arc(o, rules, pose, trig, twist, e, f, ids, values, k):
     half = gap / 2.0 if gap > 0.0 else 0.0  # half of the gap turns with each arc
     values[k, row.R1] = o.edge[e, col.RADIUS] + half
     values[k, row.R2], values[k, row.GAP] = o.edge[f, col.SIGN] * o.edge[f, col.RADIUS] + half, gap
-    nx, ny, r = bx * (1.0 / apart), by * (1.0 / apart), o.edge[f, col.RADIUS]
-    set_row(pose, trig, ids, values, k, o.edge[f, col.CENTRE_X] + nx * r, o.edge[f, col.CENTRE_Y] + ny * r,
-          o.edge[f, col.SIGN] * nx, o.edge[f, col.SIGN] * ny)  # fmt: skip
-    set_speed(o, pose, trig, twist, ids, values, k)
+    nx, ny, r, sign = bx * (1.0 / apart), by * (1.0 / apart), o.edge[f, col.RADIUS], o.edge[f, col.SIGN]
+    x, y = o.edge[f, col.CENTRE_X] + nx * r, o.edge[f, col.CENTRE_Y] + ny * r
+    finish(o, pose, trig, twist, ids, values, k, x, y, sign * nx, sign * ny)
     return True
 
 
@@ -308,8 +291,7 @@ def arcs_against(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time,
                     o, rules, pose, trig, twist, old_pose, old_trig, has_old, arc, line, ids, values, count, at
                 )
             if found:
-                note_detection(rules, ids, values, count, time)
-                count = keep_best(o, rules, ids, values, first, count)
+                count = take_in(o, rules, time, ids, values, first, count)
     return count
 
 
@@ -325,9 +307,8 @@ def may_meet(o, rules, pose, trig, twist, i, j, step):
     bx, by = to_world(pose, trig, j, o.body[j, col.MIDDLE_X], o.body[j, col.MIDDLE_Y])
     far = o.body[i, col.BOUNDING_RADIUS] + o.body[j, col.BOUNDING_RADIUS] + rules.distance_tolerance
     if o.owns[i, col.LIVE_EDGE] >= 0:
-        nx, ny = turned(
-            trig, i, o.edge[o.owns[i, col.LIVE_EDGE], col.OUT_X], o.edge[o.owns[i, col.LIVE_EDGE], col.OUT_Y]
-        )
+        live = o.owns[i, col.LIVE_EDGE]
+        nx, ny = turned(trig, i, o.edge[live, col.OUT_X], o.edge[live, col.OUT_Y])
         return (bx - ax) * nx + (by - ay) * ny < far
     return (bx - ax) ** 2 + (by - ay) ** 2 < far * far
 
@@ -343,13 +324,9 @@ def find(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, step, i
         i, j = o.pairs[p, 0], o.pairs[p, 1]
         if not may_meet(o, rules, pose, trig, twist, i, j, step):
             continue
-        most = 3 * (
-            o.owns[i + 1, col.FIRST_CORNER]
-            - o.owns[i, col.FIRST_CORNER]
-            + o.owns[j + 1, col.FIRST_CORNER]
-            - o.owns[j, col.FIRST_CORNER]
-        )
-        if count + most > capacity:
+        corners = o.owns[i + 1, col.FIRST_CORNER] - o.owns[i, col.FIRST_CORNER]
+        corners += o.owns[j + 1, col.FIRST_CORNER] - o.owns[j, col.FIRST_CORNER]
+        if count + 3 * corners > capacity:
             return -1
         first = 0 if given > 0 else count
         for side in range(2):

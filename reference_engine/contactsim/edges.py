@@ -31,6 +31,13 @@ def to_body(pose, trig, i, x, y):
 
 
 @kernel
+def to_other(pose, trig, i, j, x, y):
+    """A point of body i in the frame of body j."""
+    x, y = to_world(pose, trig, i, x, y)
+    return to_body(pose, trig, j, x, y)
+
+
+@kernel
 def turned(trig, i, x, y):
     """R_i v."""
     return x * trig[i, 0] - y * trig[i, 1], x * trig[i, 1] + y * trig[i, 0]

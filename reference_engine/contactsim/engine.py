@@ -130,26 +130,23 @@ class ContactSim:
             else:
                 self.grow(self.rows.count)
         if outcome == NO_FORCES:
-            self.refuse(violation)
+            raise ContactForceError(
+                f"t = {self.time:.9g} s: no contact forces found: violation {violation:.3g} m/s^2", residual=violation
+            )
         return outcome == WENT, bool(busy)
-
-    def refuse(self, violation: float) -> None:
-        raise ContactForceError(
-            f"t = {self.time:.9g} s: no contact forces found: violation {violation:.3g} m/s^2", residual=violation
-        )
 
     # --- integrators -----------------------------------------------------------------------------
 
-    def plain_step(self, h: float, look: bool) -> tuple[bool, bool]:
+    def plain_step(self, h: float, at_end: bool) -> tuple[bool, bool]:
         """(whether no bodies penetrated on the way, else `rows` says which; whether anything is to be seen to).
 
-        look: at the end of the step too, which `rows` then says.
+        at_end: of the end of the step too, which `rows` then has.
         """
         pose, twist = np.empty_like(self.pose), np.empty_like(self.twist)
         went, busy = self.with_space(
             lambda: attempt(
                 self.outlines, self.rules, self.method, self.settings.contact_forces, self.time, h, self.pose,
-                self.twist, self.old_pose, self.has_old, look, self.stages, self.seed, self.work, self.rows.ids,
+                self.twist, self.old_pose, self.has_old, at_end, self.stages, self.seed, self.work, self.rows.ids,
                 self.rows.values, pose, twist,
             )
         )  # fmt: skip
@@ -173,7 +170,7 @@ class ContactSim:
             now, end = saved[0], saved[0] + h
             while now < end:
                 piece = end - now if now + substep > end - 1e-10 else substep
-                if not self.plain_step(piece, look=False)[0]:
+                if not self.plain_step(piece, at_end=False)[0]:
                     return False
                 now += piece
             change = abs(start - self.energy())
@@ -226,7 +223,7 @@ class ContactSim:
                 elif not math.isnan(estimate):
                     searching = True
             searching, quiet, estimate, substep = self.next_substep(ahead, back, searching, quiet, substep, step - done)
-        if self.settings.joint_small_impacts and not struck and self.joints(ahead):
+        if self.settings.joint_small_impacts and not struck and (ahead.ids[: ahead.count, row.BILATERAL] == 1).any():
             rows.keep(self.in_contact(rows))
             if rows.count:
                 self.handle(rows, small=True)
@@ -261,7 +258,7 @@ class ContactSim:
                 self.rows.count = 0
                 self.find(self.rows, substep)
         else:
-            _, busy = self.plain_step(substep, look=True)
+            _, busy = self.plain_step(substep, at_end=True)
         rows = self.rows
         if not busy and not self.settings.joint_small_impacts:
             return rows, False
@@ -294,9 +291,6 @@ class ContactSim:
     def in_contact(self, rows: Rows) -> Flags:
         gap = rows.values[: rows.count, row.GAP]
         return (rows.ids[: rows.count, row.BILATERAL] == 1) | (gap < self.rules.distance_tolerance)
-
-    def joints(self, rows: Rows) -> bool:
-        return bool((rows.ids[: rows.count, row.BILATERAL] == 1).any())
 
     def earliest(self, rows: Rows) -> float:
         """The first estimate of those that come; nan if any of them has none."""

@@ -11,7 +11,7 @@ In serial order contacts keep their e.
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contactsim import arrays as col
 from reference_engine.contactsim.collision import AMOUNT, BILATERAL, NORMAL, PRIMARY, SPEED, is_contact
-from reference_engine.contactsim.contact import apply_contact, entry_of_matrix
+from reference_engine.contactsim.contact import apply_contact, entry_of_matrix, note_moved
 from reference_engine.contactsim.pivoting import permutation, solve, worst_violation
 
 NO_IMPULSE = 1e-12  # N s
@@ -39,10 +39,7 @@ def gather(o, ids, count, focus, hybrid, slow, work):
     for body in range(work.moved.shape[0]):
         work.moved[body] = 0
     work.k[col.W_TAKEN, focus] = 1
-    for side in range(2):
-        body = ids[focus, PRIMARY + side]
-        if o.body[body, col.INV_MASS] > 0.0:
-            work.moved[body] = 1
+    note_moved(o, ids, focus, work)
     if hybrid:
         for k in range(count):
             if k != focus and ids[k, BILATERAL] == 0 and work.v[col.W_U, k] < -slow and share_body(ids, k, focus):
@@ -56,10 +53,7 @@ def gather(o, ids, count, focus, hybrid, slow, work):
             if work.k[col.W_TAKEN, k] == 0 and ids[k, BILATERAL] == 1 and near:
                 work.k[col.W_TAKEN, k] = 1
                 grows = True
-                for side in range(2):
-                    body = ids[k, PRIMARY + side]
-                    if o.body[body, col.INV_MASS] > 0.0:
-                        work.moved[body] = 1
+                note_moved(o, ids, k, work)
 
 
 @kernel

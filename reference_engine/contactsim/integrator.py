@@ -66,12 +66,12 @@ def evaluate(o, rules, stages, twist, has_old, time, step, contact_forces, ids, 
 
 @entry
 def attempt(
-    o, rules, method, contact_forces, time, h, pose, twist, old_pose, has_old, look, stages, seed, work, ids, values,
+    o, rules, method, contact_forces, time, h, pose, twist, old_pose, has_old, at_end, stages, seed, work, ids, values,
     pose_out, twist_out,
 ):  # fmt: skip
     """A step of h from (pose, twist): (outcome, rows where it ended, worst violation, anything to be seen to there?).
 
-    The rows are those of the stage that failed, or of the end of the step; without `look` of the last stage.
+    The rows are those of the stage that failed, or of the end of the step; without `at_end` of the last stage.
     """
     n, slope, rate = pose.shape[0], stages.motion[0], stages.motion[1]
     count_of_stages = 4 if method == RUNGE_KUTTA else (2 if method == MODIFIED_EULER else 1)
@@ -103,7 +103,7 @@ def attempt(
                 gained += weight * rate[s, i, c]
             pose_out[i, c] = pose[i, c] + moved * h / divisor
             twist_out[i, c] = twist[i, c] + gained * h / divisor
-    if not look:
+    if not at_end:
         return WENT, count, 0.0, busy
     end = time + divisor * h / divisor
     count = find(

@@ -1,7 +1,6 @@
 """Outlines and connectors as the kernels see them: float64 in C order and int64, in the frames of their bodies."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -47,27 +46,6 @@ def outline_of(body: Body) -> Outline:
     return Outline(edges, live_edge=2, depth=0.5)
 
 
-@dataclass(frozen=True, slots=True)
-class PackedEdge:
-    """An edge's row of `Outlines.edge`, and what is asked of it here."""
-
-    row: tuple[float, ...]
-    shape: int
-    whole: bool
-
-    @property
-    def normal(self) -> tuple[float, float]:
-        return self.row[4], self.row[5]
-
-    @property
-    def sign(self) -> float:
-        return self.row[9]
-
-    @property
-    def curvature(self) -> float:
-        return self.row[8] * self.row[9]
-
-
 class Packer:
     """Collects edges and corners body by body."""
 
@@ -79,13 +57,13 @@ class Packer:
 
     def add(self, body: int, outline: Outline) -> None:
         offset, packed = len(self.edges), [pack_edge(edge, side) for edge, side in sided_edges(outline)]
-        for k, edge in enumerate(packed):
+        for k, (row, shape, whole) in enumerate(packed):
             dead = outline.live_edge not in (None, k)
-            self.edges.append((*edge.row[:-1], 0.0) if dead else edge.row)
-            self.edge_ids.append((body, edge.shape, int(edge.whole)))
+            self.edges.append((*row[:-1], 0.0) if dead else row)
+            self.edge_ids.append((body, shape, int(whole)))
 
         def corner(point: tuple[float, float], before: int, after: int) -> None:
-            radii = [packed[k].curvature for k in (before, after) if k >= 0]
+            radii = [packed[k][0][col.RADIUS] * packed[k][0][col.SIGN] for k in (before, after) if k >= 0]
             self.corners.append((*point, min(radii, key=abs)))
             self.corner_ids.append((body, offset + before, offset + after if after >= 0 else -1))
 
@@ -107,7 +85,8 @@ def sided_edges(outline: Outline) -> list[tuple[Edge, bool]]:
     ]
 
 
-def pack_edge(edge: Edge, solid_on_left: bool) -> PackedEdge:
+def pack_edge(edge: Edge, solid_on_left: bool) -> tuple[tuple[float, ...], int, bool]:
+    """Its row of `Outlines.edge`, its shape, and whether it is a whole circle."""
     (x1, y1), (x2, y2) = edge.start, edge.end
     middle = ((x1 + x2) * 0.5, (y1 + y2) * 0.5)
     if edge.centre is None:
@@ -122,7 +101,7 @@ def pack_edge(edge: Edge, solid_on_left: bool) -> PackedEdge:
             shape, normal = col.SLANTED, (-slope / length * up, 1.0 / length * up)
         bounding_radius = SWOLLEN_EDGE * math.dist(middle, edge.start)
         row = (x1, y1, x2, y2, *normal, 0.0, 0.0, math.inf, 1.0, 0.0, 0.0, 0.0, *middle, bounding_radius)
-        return PackedEdge(row, shape, False)
+        return row, shape, False
     (low, high), r = edge.angles(), edge.radius
     span, convex = high - low, edge.clockwise != solid_on_left
     around = span >= math.pi
@@ -130,7 +109,7 @@ def pack_edge(edge: Edge, solid_on_left: bool) -> PackedEdge:
     depth, sign = r * (1.0 - math.cos(span / 2.0)), 1.0 if convex else -1.0
     about = edge.centre if around else middle
     row = (x1, y1, x2, y2, 0.0, 0.0, *edge.centre, r, sign, low, high, depth, *about, bounding_radius)
-    return PackedEdge(row, col.ARC, abs(span - 2.0 * math.pi) < 1e-6)
+    return row, col.ARC, abs(span - 2.0 * math.pi) < 1e-6
 
 
 def arc_segments(edge: Edge) -> int:
@@ -159,27 +138,24 @@ def sagitta(edge: Edge) -> float:
 
 
 def least_height(outline: Outline, box: tuple[float, float, float, float]) -> float:
-    """The least distance from the centre of mass to an edge that it lies across from, 0 if it lies outside one;
-
-    where it lies across from none, to the box. [m]
-    """
+    """From the centre of mass to the edges that it lies across from, 0 if outside one; else to the box. [m]"""
     least, (cx, cy) = math.inf, outline.centre_of_mass
     for edge, solid_on_left in sided_edges(outline):
-        packed = pack_edge(edge, solid_on_left)
+        row, _, whole = pack_edge(edge, solid_on_left)
         (x1, y1), (x2, y2) = edge.start, edge.end
         if edge.centre is not None:
             low, high = edge.angles()
             away = cx - edge.centre[0], cy - edge.centre[1]
             angle = math.atan2(away[1], away[0])
             angle += 2.0 * math.pi if angle < low else 0.0
-            if not packed.whole and not low <= angle <= high:
+            if not whole and not low <= angle <= high:
                 continue
-            d = packed.sign * (math.hypot(*away) - edge.radius)
+            d = row[col.SIGN] * (math.hypot(*away) - edge.radius)
         else:
             length = math.dist(edge.start, edge.end)
             if not 0.0 <= ((cx - x1) * (x2 - x1) + (cy - y1) * (y2 - y1)) / length <= length:
                 continue
-            d = (cx - x1) * packed.normal[0] + (cy - y1) * packed.normal[1]
+            d = (cx - x1) * row[col.OUT_X] + (cy - y1) * row[col.OUT_Y]
         least = min(least, max(0.0, -d))
     return least if least < math.inf else min(cy - box[1], box[2] - cx, box[3] - cy, cx - box[0])
 

@@ -43,6 +43,7 @@ def clamped_matrix(A, right, count, work):
 def eliminate(n, work):
     """Scaled partial pivoting on the n x (n + 1) matrix M; returns the rank, or -1 if a row is zero from the start.
 
+    For singular matrices: of others `factors` has the same numbers without starting over for every contact.
     Rows and columns are exchanged by name alone. A column without a pivot goes to the end: its unknown is free.
     """
     M, rows, columns, scale = work.M, work.k[col.W_ROWS], work.k[col.W_COLUMNS], work.v[col.W_SCALE]

@@ -111,18 +111,18 @@ def is_on_face(body, box, k, x, y, z):
 
 
 @kernel
-def over_face(solids, box, other, dx, dy, dz, found):
+def over_face(posed, box, other, dx, dy, dz, found):
     """Body `other` at d over a face of the box: what stands on a floor.  True: `found`, normal from the box.
 
     Its support point against the face normal gives the slab between them; if the foot of that point is
     on the face, the slab is the distance, exact to round-off whatever the sizes.
     """
-    body = solids.body
+    body = posed.body
     for k in range(3):
         nx, ny, nz = body[box, 3 + k], body[box, 6 + k], body[box, 9 + k]
         if nx * dx + ny * dy + nz * dz < 0.0:
             nx, ny, nz = -nx, -ny, -nz
-        x, y, z = support(solids, other, -nx, -ny, -nz)
+        x, y, z = support(posed, other, -nx, -ny, -nz)
         x, y, z = x + dx, y + dy, z + dz
         gap = nx * x + ny * y + nz * z - body[box, 12 + k]
         if gap > 0.0 and is_on_face(body, box, k, x - gap * nx, y - gap * ny, z - gap * nz):
@@ -139,13 +139,13 @@ def box_shadow(body, i, nx, ny, nz):
 
 
 @kernel
-def box_box(solids, p, q, dx, dy, dz, cutoff, points, weight, found):
+def box_box(posed, p, q, dx, dy, dz, cutoff, points, weight, found):
     """Fifteen axes (Gottschalk, Lin & Manocha 1996); apart, the distance.  False if not below the cutoff.
 
     The shadow is taken along the very axis that is tried: one that is off by round-off, between edges
     nearly parallel, is never wrong, only not the best.
     """
-    body = solids.body
+    body = posed.body
     extent = body[p, 16] + body[q, 16]
     best, bx, by, bz, chosen = -np.inf, 0.0, 0.0, 0.0, 0
     for axis in range(15):
@@ -171,21 +171,21 @@ def box_box(solids, p, q, dx, dy, dz, cutoff, points, weight, found):
         if apart > best + (0.0 if axis < 6 else 1e-15 * extent):
             best, bx, by, bz, chosen = apart, nx, ny, nz, axis
     if chosen < 3:  # a corner of q whose foot is on the face of p
-        x, y, z = support(solids, q, -bx, -by, -bz)
+        x, y, z = support(posed, q, -bx, -by, -bz)
         x, y, z = x + dx, y + dy, z + dz
         px, py, pz = x - best * bx, y - best * by, z - best * bz
         if is_on_face(body, p, chosen, px, py, pz):
             write(found, best, bx, by, bz, px, py, pz, x, y, z, 0.0)
             return True
     elif chosen < 6:  # a corner of p whose foot is on the face of q
-        x, y, z = support(solids, p, bx, by, bz)
+        x, y, z = support(posed, p, bx, by, bz)
         qx, qy, qz = x + best * bx, y + best * by, z + best * bz
         if is_on_face(body, q, chosen - 3, qx - dx, qy - dy, qz - dz):
             write(found, best, bx, by, bz, x, y, z, qx, qy, qz, 0.0)
             return True
     shift = 0.0 if best > 1e-3 * extent else 1e-2 * extent - best  # parted along the axis, for the nearest points
     state = separation(
-        solids, p, q, dx + shift * bx, dy + shift * by, dz + shift * bz,
+        posed, p, q, dx + shift * bx, dy + shift * by, dz + shift * bz,
         cutoff if shift == 0.0 else np.inf, points, weight, found,
     )  # fmt: skip
     if state == FAR:
@@ -193,7 +193,7 @@ def box_box(solids, p, q, dx, dy, dz, cutoff, points, weight, found):
     if shift > 0.0:
         px, py, pz = found[4], found[5], found[6]
         if best > 0.0 and found[0] > (best + shift) * (1.0 + 1e-12):  # near, but corner to corner or to edge
-            state = separation(solids, p, q, dx, dy, dz, cutoff, points, weight, found)
+            state = separation(posed, p, q, dx, dy, dz, cutoff, points, weight, found)
             if state == APART:
                 return found[0] < cutoff
             if state == FAR:
@@ -203,19 +203,19 @@ def box_box(solids, p, q, dx, dy, dz, cutoff, points, weight, found):
 
 
 @kernel
-def half_space(solids, p, q, dx, dy, dz, found):
+def half_space(posed, p, q, dx, dy, dz, found):
     """The core of p above the plane of q: its support point against the normal."""
-    body = solids.body
+    body = posed.body
     nx, ny, nz = body[q, 20], body[q, 21], body[q, 22]
-    x, y, z = support(solids, p, -nx, -ny, -nz)
+    x, y, z = support(posed, p, -nx, -ny, -nz)
     gap = nx * (x - dx - body[q, 17]) + ny * (y - dy - body[q, 18]) + nz * (z - dz - body[q, 19])
     write(found, gap, -nx, -ny, -nz, x, y, z, x - gap * nx, y - gap * ny, z - gap * nz, 0.0)
 
 
 @kernel
-def sphere_interior(solids, p, q, dx, dy, dz, found):
+def sphere_interior(posed, p, q, dx, dy, dz, found):
     """The core of p inside the sphere about d: its furthest point from d.  Concentric: the first found."""
-    kind, vertex_start, vertex, body = solids.kind, solids.vertex_start, solids.vertex, solids.body
+    kind, vertex_start, vertex, body = posed.kind, posed.vertex_start, posed.vertex, posed.body
     cx, cy, cz = to_body(body, p, dx, dy, dz)  # centre of the sphere in the axes of p
     a, b, c = body[p, 12], body[p, 13], body[p, 14]
     if kind[p] == BOX:

@@ -4,26 +4,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reference_engine.array_types import Array, Indices
-from reference_engine.compiler.kernels import entry
 from reference_engine.dense import mul
 from reference_engine.geometry.cells import overlapping_boxes
 from reference_engine.geometry.ellipsoid_depth import STACK
 from reference_engine.geometry.ellipsoid_gap import ellipsoid_gaps
-from reference_engine.geometry.ellipsoid_proximity import placed, rows
-from reference_engine.geometry.ellipsoid_support import pose_ellipsoids
-from reference_engine.geometry.proximities import Proximities
+from reference_engine.geometry.ellipsoid_proximity import placed
+from reference_engine.geometry.ellipsoid_support import has_left, pose_ellipsoids
+from reference_engine.geometry.proximities import Proximities, proximities_of
 from reference_engine.geometry.support import FIELDS
-
-
-@entry
-def has_left(body, margin, low, high):
-    """Whether an ellipsoid, `margin` wider all round, sticks out of its box low ... high."""
-    for i in range(body.shape[0]):
-        for k in range(3):
-            half = np.sqrt(body[i, 12 + k]) + margin
-            if not (body[i, k] - half >= low[i, k] and body[i, k] + half <= high[i, k]):
-                return True
-    return False
 
 
 class EllipsoidNeighbours:
@@ -71,7 +59,7 @@ class EllipsoidNeighbours:
     def proximities(self) -> Proximities:
         """The pairs of the last update with gap < cutoff."""
         keep = self.found[:, 0] < self.cutoff
-        return rows(self.found[keep], self.pairs[keep, 0], self.pairs[keep, 1])
+        return proximities_of(self.found[keep], self.pairs[keep, 0], self.pairs[keep, 1])
 
     def _list(self, position: Array, orientation: Array) -> None:
         placed(self.semi_axes, position, orientation)  # says what is wrong with them, if anything

@@ -20,7 +20,7 @@ from reference_engine.geometry.ellipsoid_containers import (
 from reference_engine.geometry.ellipsoid_depth import STACK
 from reference_engine.geometry.ellipsoid_gap import ball_method_gaps, ellipsoid_gaps
 from reference_engine.geometry.ellipsoid_support import COLUMNS, pose_ellipsoids
-from reference_engine.geometry.proximities import Proximities
+from reference_engine.geometry.proximities import Proximities, proximities_of
 from reference_engine.geometry.support import FIELDS
 
 CONTAINER = -1  # `b` of a gap to a plane or a hollow sphere
@@ -88,7 +88,7 @@ def ellipsoid_proximities(
     else:
         raise ValueError(f"method: {method!r}; 'newton' or 'ball'")
     keep = found[:, 0] < cutoff
-    return rows(found[keep], chosen[keep, 0], chosen[keep, 1])
+    return proximities_of(found[keep], chosen[keep, 0], chosen[keep, 1])
 
 
 def half_space_proximities(
@@ -102,7 +102,7 @@ def half_space_proximities(
     through, up = vector("point", point), direction("normal", normal)
     found = np.empty((len(a), FIELDS))
     half_space_gaps(body, through, up, found)
-    return rows(found, np.arange(len(a)), np.full(len(a), CONTAINER))
+    return proximities_of(found, np.arange(len(a)), np.full(len(a), CONTAINER))
 
 
 def sphere_interior_proximities(
@@ -135,7 +135,7 @@ def sphere_interior_proximities(
     sphere_interior_gaps(a, body, middle, float(radius), tied, kind, np.empty((MOST_POINTS, 3)), found)
     used = np.arange(MOST_POINTS) < kind[:, 1:]
     which = np.repeat(np.arange(len(a)), kind[:, 1])
-    return InsideSphere(kind=kind[:, 0].copy(), near=rows(found[used], which, np.full(len(which), CONTAINER)))
+    return InsideSphere(kind=kind[:, 0].copy(), near=proximities_of(found[used], which, np.full(len(which), CONTAINER)))
 
 
 def placed(semi_axes: ArrayLike, position: ArrayLike, orientation: ArrayLike) -> tuple[Array, Array]:
@@ -192,16 +192,3 @@ def number(name: str, given: float) -> float:
         return float(given)
     except (TypeError, ValueError):
         raise ValueError(f"{name}: {given!r:.60}; a number") from None
-
-
-def rows(found: Array, a: Indices, b: Indices) -> Proximities:
-    return Proximities(
-        sample=np.zeros(len(found), np.int64),
-        a=a.astype(np.int64),
-        b=b.astype(np.int64),
-        gap=found[:, 0].copy(),
-        normal=found[:, 1:4].copy(),
-        point_a=found[:, 4:7].copy(),
-        point_b=found[:, 7:10].copy(),
-        uncertainty=found[:, 10].copy(),
-    )

@@ -1,4 +1,4 @@
-"""Where ellipsoids are, and where their surface faces a given way.
+"""Where ellipsoids are, where their surface faces a given way, and the widest slab between two.
 
 body (B, 19): 0 centre [m], 3 A by rows [m], 12 M = A A^T as xx, yy, zz, xy, xz, yz [m^2], 18 longest semi-axis [m].
 The ellipsoid is {centre + A u: |u| <= 1} with A = R_wb diag(semi-axes). Along a unit n it reaches as far as
@@ -49,6 +49,17 @@ def support_point(body, i, x, y, z):
     pz = body[i, 16] * x + body[i, 17] * y + body[i, 14] * z
     over_h = 1.0 / np.sqrt(px * x + py * y + pz * z)
     return px * over_h, py * over_h, pz * over_h, over_h
+
+
+@entry
+def has_left(body, margin, low, high):
+    """Whether an ellipsoid, `margin` wider all round, sticks out of its box low ... high."""
+    for i in range(body.shape[0]):
+        for k in range(3):
+            half = np.sqrt(body[i, 12 + k]) + margin
+            if not (body[i, k] - half >= low[i, k] and body[i, k] + half <= high[i, k]):
+                return True
+    return False
 
 
 @kernel
@@ -104,6 +115,8 @@ SLACK = 5e-16  # of the size: g of two directions is not told apart below
 def first_contact_normal(body, p, q, dx, dy, dz, s):
     """The normal of first touch when both grow from their centres; or one that parts them, met on the way.
 
+    Perram & Wertheim 1985, J. Comput. Phys. 58.
+
     n solves ((1 - s) M_1 + s M_2) n = d with (1 - s) h_1(n) = s h_2(n): Newton's method on s, in a bracket,
     from an s between 0 and 1.
     """
@@ -143,7 +156,13 @@ def first_contact_normal(body, p, q, dx, dy, dz, s):
 
 @kernel
 def ascend(body, p, q, dx, dy, dz, x, y, z, size, cutoff):
-    """n of a local maximum of g, and g there; or the first n met with g above the cutoff."""
+    """n of a local maximum of g, how wide the slab between the two is, and g there; or the first n above the cutoff.
+
+      g(n) = n . d - h_1(n) - h_2(n),   h(n) = |A^T n|,   d = centre 2 - centre 1
+
+    The gradient is w = d - p_1 - p_2 with p the points that are furthest along n, the second derivative across n is
+    -(E_1 / h_1 + E_2 / h_2) - g (see `across`): Newton's method.
+    """
     px, py, pz, over_h = support_point(body, p, x, y, z)
     qx, qy, qz, over_k = support_point(body, q, x, y, z)
     wx, wy, wz = dx - px - qx, dy - py - qy, dz - pz - qz

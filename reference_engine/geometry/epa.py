@@ -65,15 +65,15 @@ def height(points, k, i, nx, ny, nz):
 
 
 @kernel
-def first_tetrahedron(solids, p, q, dx, dy, dz, points, face, plane):
+def first_tetrahedron(posed, p, q, dx, dy, dz, points, face, plane):
     """Four support points of P - Q that are not in a plane: it has volume, so the widest directions do."""
     nx, ny, nz = dx, dy, dz
     length = np.sqrt(nx * nx + ny * ny + nz * nz)
     if length == 0.0:
         nx, length = 1.0, 1.0
     nx, ny, nz = nx / length, ny / length, nz / length
-    support_difference(solids, p, q, dx, dy, dz, nx, ny, nz, 0, points)
-    support_difference(solids, p, q, dx, dy, dz, -nx, -ny, -nz, 1, points)
+    support_difference(posed, p, q, dx, dy, dz, nx, ny, nz, 0, points)
+    support_difference(posed, p, q, dx, dy, dz, -nx, -ny, -nz, 1, points)
     for row in range(2, 4):
         ex, ey, ez = points[1, 0] - points[0, 0], points[1, 1] - points[0, 1], points[1, 2] - points[0, 2]
         if row == 2:  # across the line: with the coordinate axis that is least along it
@@ -84,11 +84,11 @@ def first_tetrahedron(solids, p, q, dx, dy, dz, points, face, plane):
         nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
         length = np.sqrt(nx * nx + ny * ny + nz * nz)
         nx, ny, nz = nx / length, ny / length, nz / length
-        support_difference(solids, p, q, dx, dy, dz, nx, ny, nz, row, points)
+        support_difference(posed, p, q, dx, dy, dz, nx, ny, nz, row, points)
         above = height(points, row, 0, nx, ny, nz)
-        support_difference(solids, p, q, dx, dy, dz, -nx, -ny, -nz, row, points)
+        support_difference(posed, p, q, dx, dy, dz, -nx, -ny, -nz, row, points)
         if above > -height(points, row, 0, nx, ny, nz):
-            support_difference(solids, p, q, dx, dy, dz, nx, ny, nz, row, points)
+            support_difference(posed, p, q, dx, dy, dz, nx, ny, nz, row, points)
     up = height(points, 3, 0, nx, ny, nz) > 0.0  # is 3 where 0, 1, 2 turn left?
     for f in range(4):
         i, j, k = (f + 1) % 4, (f + 2) % 4, (f + 3) % 4
@@ -198,20 +198,20 @@ def is_known(points, new, same):
 
 
 @kernel
-def depth(solids, p, q, dx, dy, dz, work, found):
+def depth(posed, p, q, dx, dy, dz, work, found):
     """Depth of the cores, as a gap <= 0 (or a hair above 0 where they touch), into `found`.
 
     False if the normal and the gap are found but not the points: the foot of the perpendicular lies on
     a part of the true face that no face of the polytope covers yet.
     """
-    kind, body = solids.kind, solids.body
+    kind, body = posed.kind, posed.body
     points, face, plane, rim = work.points, work.face, work.plane, work.rim
     extent = body[p, 16] + body[q, 16]
     curved = kind[p] == CYLINDER or kind[p] == ELLIPSOID or kind[p] == CONE
     curved = curved or kind[q] == CYLINDER or kind[q] == ELLIPSOID or kind[q] == CONE
     relative = RELATIVE_TOLERANCE if curved else 0.0
     on_face = False
-    first_tetrahedron(solids, p, q, dx, dy, dz, points, face, plane)
+    first_tetrahedron(posed, p, q, dx, dy, dz, points, face, plane)
     faces, lower, upper = 4, -np.inf, np.inf
     for new in range(4, MOST_POINTS):
         f = 0
@@ -219,7 +219,7 @@ def depth(solids, p, q, dx, dy, dz, work, found):
             if plane[other, 3] < plane[f, 3]:
                 f = other
         nx, ny, nz, lower = plane[f, 0], plane[f, 1], plane[f, 2], plane[f, 3]
-        support_difference(solids, p, q, dx, dy, dz, nx, ny, nz, new, points)
+        support_difference(posed, p, q, dx, dy, dz, nx, ny, nz, new, points)
         reached = nx * points[new, 0] + ny * points[new, 1] + nz * points[new, 2]
         if reached < upper:
             upper = reached

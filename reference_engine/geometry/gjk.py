@@ -99,12 +99,12 @@ def nearest_on_simplex(points, n, weight, is_apart):
 
 
 @kernel
-def separation(solids, p, q, dx, dy, dz, cutoff, points, weight, found):
+def separation(posed, p, q, dx, dy, dz, cutoff, points, weight, found):
     """FAR if the distance is not below the cutoff, OVERLAPPING if it is zero, else APART and `found`.
 
     Rows of `points` with a weight above 0 are the simplex of the nearest points.
     """
-    body = solids.body
+    body = posed.body
     extent = body[p, 16] + body[q, 16]
     vx, vy, vz = -dx, -dy, -dz
     length = np.sqrt(vx * vx + vy * vy + vz * vz)
@@ -113,7 +113,7 @@ def separation(solids, p, q, dx, dy, dz, cutoff, points, weight, found):
     lower, upper, n = -np.inf, np.inf, 0
     for _ in range(MOST_STEPS):
         nx, ny, nz = -vx / length, -vy / length, -vz / length
-        support_difference(solids, p, q, dx, dy, dz, nx, ny, nz, n, points)
+        support_difference(posed, p, q, dx, dy, dz, nx, ny, nz, n, points)
         wx, wy, wz = points[n, 0], points[n, 1], points[n, 2]
         across = -(nx * wx + ny * wy + nz * wz)
         lower = max(lower, across)

@@ -62,11 +62,11 @@ def mpr_work() -> MprWork:
 
 
 @kernel
-def corner(solids, p, q, nx, ny, nz, row, portal):
+def corner(posed, p, q, nx, ny, nz, row, portal):
     """portal[row]: the support point of P - Q along the unit vector n, both about 0, and that of P. Returns h(n)."""
-    body = solids.body
-    ax, ay, az = support(solids, p, nx, ny, nz)
-    bx, by, bz = support(solids, q, -nx, -ny, -nz)
+    body = posed.body
+    ax, ay, az = support(posed, p, nx, ny, nz)
+    bx, by, bz = support(posed, q, -nx, -ny, -nz)
     a, b = body[p, 15], body[q, 15]
     ax, ay, az = ax + a * nx, ay + a * ny, az + a * nz
     wx, wy, wz = ax - bx + b * nx, ay - by + b * ny, az - bz + b * nz
@@ -98,19 +98,19 @@ def replace(portal, i, j):
 
 
 @kernel
-def first_portal(solids, p, q, rx, ry, rz, extent, portal):
+def first_portal(posed, p, q, rx, ry, rz, extent, portal):
     """Rows 0 to 2: three support points, turning left, with the ray r between them. False: row 0 is on the ray."""
-    h = corner(solids, p, q, rx, ry, rz, 1, portal)
+    h = corner(posed, p, q, rx, ry, rz, 1, portal)
     ox, oy, oz = portal[1, 0] - h * rx, portal[1, 1] - h * ry, portal[1, 2] - h * rz  # off the ray
     off = np.sqrt(ox * ox + oy * oy + oz * oz)
     if off <= ON_RAY * extent:
         replace(portal, 0, 1)
         return False
     ox, oy, oz = ox / off, oy / off, oz / off
-    corner(solids, p, q, oy * rz - oz * ry, oz * rx - ox * rz, ox * ry - oy * rx, 0, portal)
+    corner(posed, p, q, oy * rz - oz * ry, oz * rx - ox * rz, ox * ry - oy * rx, 0, portal)
     for _ in range(MOST_TURNS):
         nx, ny, nz = across_pair(portal, 0, 1)
-        corner(solids, p, q, nx, ny, nz, 2, portal)
+        corner(posed, p, q, nx, ny, nz, 2, portal)
         if turn(portal, 1, 2, rx, ry, rz) < 0.0:
             replace(portal, 0, 2)
         elif turn(portal, 2, 0, rx, ry, rz) < 0.0:
@@ -121,13 +121,13 @@ def first_portal(solids, p, q, rx, ry, rz, extent, portal):
 
 
 @kernel
-def refine(solids, p, q, dx, dy, dz, enough, portal, found):
+def refine(posed, p, q, dx, dy, dz, enough, portal, found):
     """found: the best g(n) and its n, where the ray leaves P; column 10: how far P - Q reaches beyond the portal."""
-    body = solids.body
+    body = posed.body
     distance = np.sqrt(dx * dx + dy * dy + dz * dz)
     rx, ry, rz = dx / distance, dy / distance, dz / distance
     extent = body[p, 16] + body[q, 16]
-    if not first_portal(solids, p, q, rx, ry, rz, extent, portal):
+    if not first_portal(posed, p, q, rx, ry, rz, extent, portal):
         gap = distance - (rx * portal[0, 0] + ry * portal[0, 1] + rz * portal[0, 2])
         write(found, gap, rx, ry, rz, portal[0, 3], portal[0, 4], portal[0, 5], 0.0, 0.0, 0.0, 0.0)
         return
@@ -140,7 +140,7 @@ def refine(solids, p, q, dx, dy, dz, enough, portal, found):
         if not area > THIN * (ux * ux + uy * uy + uz * uz + vx * vx + vy * vy + vz * vz):
             break
         nx, ny, nz = nx / area, ny / area, nz / area
-        h = corner(solids, p, q, nx, ny, nz, 3, portal)
+        h = corner(posed, p, q, nx, ny, nz, 3, portal)
         gap = nx * dx + ny * dy + nz * dz - h
         beyond = h - (nx * portal[0, 0] + ny * portal[0, 1] + nz * portal[0, 2])
         if gap > found[0]:
@@ -160,9 +160,9 @@ def refine(solids, p, q, dx, dy, dz, enough, portal, found):
 
 
 @kernel
-def as_ellipsoid(solids, i, row, pair):
+def as_ellipsoid(posed, i, row, pair):
     """A sphere or ellipsoid about 0 as a row of ellipsoid_support's table."""
-    kind, body = solids.kind, solids.body
+    kind, body = posed.kind, posed.body
     for k in range(3):
         for c in range(3):
             if kind[i] == ELLIPSOID:
@@ -180,31 +180,31 @@ def as_ellipsoid(solids, i, row, pair):
 
 
 @kernel
-def uphill(solids, p, q, dx, dy, dz, work, found):
+def uphill(posed, p, q, dx, dy, dz, work, found):
     """Two smooth bodies: from the portal's normal to the nearest maximum of g, which apart is the distance.
 
     The way there ends where a step would be of 1e-13; one more leaves round-off, and no trace of where it began.
     """
-    body = solids.body
+    body = posed.body
     points, weight, pair = work.points, work.weight, work.pair
-    as_ellipsoid(solids, p, 0, pair)
-    as_ellipsoid(solids, q, 1, pair)
+    as_ellipsoid(posed, p, 0, pair)
+    as_ellipsoid(posed, q, 1, pair)
     size = np.sqrt(dx * dx + dy * dy + dz * dz) + body[p, 16] + body[q, 16]
     x, y, z, _ = ascend(pair, 0, 1, dx, dy, dz, found[1], found[2], found[3], size, np.inf)
     conclude(pair, 0, 1, dx, dy, dz, x, y, z, size, 0.0, found)
     weight[0], weight[1], weight[2], weight[3] = 1.0, 0.0, 0.0, 0.0  # a point of each
-    is_found, x, y, z, _px, _py, _pz = climb(solids, p, q, dx, dy, dz, x, y, z, points, weight, found)
+    is_found, x, y, z, _px, _py, _pz = climb(posed, p, q, dx, dy, dz, x, y, z, points, weight, found)
     if is_found:
         conclude(pair, 0, 1, dx, dy, dz, x, y, z, size, 0.0, found)
 
 
 @kernel
-def facing_side(solids, i, x, y, z):
+def facing_side(posed, i, x, y, z):
     """Of body i's flat sides the one that faces along n most nearly: its outward normal; or 0.
 
     Normals of meshes are not asked: their portals are in their faces, exactly.
     """
-    kind, body = solids.kind, solids.body
+    kind, body = posed.kind, posed.body
     u, v, w = to_body(body, i, x, y, z)
     if kind[i] == BOX:
         if abs(u) >= abs(v) and abs(u) >= abs(w):
@@ -223,9 +223,9 @@ def facing_side(solids, i, x, y, z):
 
 
 @kernel
-def is_over_side(solids, i, x, y, z, nx, ny, nz):
+def is_over_side(posed, i, x, y, z, nx, ny, nz):
     """Is the point (x, y, z) from the centre of body i over its flat side with the normal n?"""
-    kind, body = solids.kind, solids.body
+    kind, body = posed.kind, posed.body
     u, v, w = to_body(body, i, x, y, z)
     if kind[i] == BOX:
         a, b, c = to_body(body, i, nx, ny, nz)
@@ -235,26 +235,26 @@ def is_over_side(solids, i, x, y, z, nx, ny, nz):
 
 
 @kernel
-def against_side(solids, p, q, dx, dy, dz, portal, found):
+def against_side(posed, p, q, dx, dy, dz, portal, found):
     """The flat side that n is nearly across, if the other body's point is over it: then its normal is n, exactly."""
-    body = solids.body
+    body = posed.body
     extent = body[p, 16] + body[q, 16]
     for turned in range(2):
         i = q if turned == 1 else p
         sign = -1.0 if turned == 1 else 1.0
-        x, y, z = facing_side(solids, i, sign * found[1], sign * found[2], sign * found[3])
+        x, y, z = facing_side(posed, i, sign * found[1], sign * found[2], sign * found[3])
         x, y, z = sign * x, sign * y, sign * z
         if x * found[1] + y * found[2] + z * found[3] < ACROSS:
             continue
-        gap = x * dx + y * dy + z * dz - corner(solids, p, q, x, y, z, 3, portal)
+        gap = x * dx + y * dy + z * dz - corner(posed, p, q, x, y, z, 3, portal)
         if gap < found[0] - ACROSS_SLACK * extent:
             continue
         px, py, pz = portal[3, 3], portal[3, 4], portal[3, 5]
         qx, qy, qz = px - portal[3, 0], py - portal[3, 1], pz - portal[3, 2]  # from the centre of q
         if turned == 1:
-            over = is_over_side(solids, q, px - dx, py - dy, pz - dz, x, y, z)
+            over = is_over_side(posed, q, px - dx, py - dy, pz - dz, x, y, z)
         else:
-            over = is_over_side(solids, p, qx + dx, qy + dy, qz + dz, x, y, z)
+            over = is_over_side(posed, p, qx + dx, qy + dy, qz + dz, x, y, z)
         if over:
             if turned == 0:
                 px, py, pz = qx + dx - gap * x, qy + dy - gap * y, qz + dz - gap * z
@@ -264,12 +264,12 @@ def against_side(solids, p, q, dx, dy, dz, portal, found):
 
 
 @kernel
-def parted(solids, p, q, dx, dy, dz, work, found):
+def parted(posed, p, q, dx, dy, dz, work, found):
     """Bodies with edges, corners or flat sides: the nearest points of the two moved apart along n, while g grows.
 
     Where cores are apart the last word is theirs as they stand: between corners another n is best for them.
     """
-    body = solids.body
+    body = posed.body
     portal, points, weight = work.portal, work.points, work.weight
     extent, margin, a = body[p, 16] + body[q, 16], body[p, 15] + body[q, 15], body[p, 15]
     gap, nx, ny, nz, open_ = found[0], found[1], found[2], found[3], found[10]
@@ -281,10 +281,10 @@ def parted(solids, p, q, dx, dy, dz, work, found):
             break
         shift = 0.0 if is_last else max(0.0, PARTED * extent - gap - margin)
         sx, sy, sz = dx + shift * nx, dy + shift * ny, dz + shift * nz
-        if separation(solids, p, q, sx, sy, sz, np.inf, points, weight, found) != APART:
+        if separation(posed, p, q, sx, sy, sz, np.inf, points, weight, found) != APART:
             break
         x, y, z = found[1], found[2], found[3]
-        wider = x * dx + y * dy + z * dz - corner(solids, p, q, x, y, z, 3, portal)
+        wider = x * dx + y * dy + z * dz - corner(posed, p, q, x, y, z, 3, portal)
         if wider < gap - (0.0 if is_last else UNSURE * extent):
             if open_ > found[10] and x * nx + y * ny + z * nz > ACROSS:  # a search that ended early: its point is none
                 px, py, pz, open_ = found[4] + a * x, found[5] + a * y, found[6] + a * z, found[10]
@@ -313,14 +313,14 @@ def without_least(weight):
 
 
 @kernel
-def sharpen(solids, p, q, dx, dy, dz, work, found):
+def sharpen(posed, p, q, dx, dy, dz, work, found):
     """`found` with the normal to round-off, if g there is not less.
 
     The simplex of a search that ended early may lack a corner of the side in contact, or have one too many: one of
     slight weight is left out, once. Where nothing comes of that, or g still rises from there, it goes on from where g
     rises most, and asks in turn what is nearest for normals a little aslant: far, and then near again, for the point.
     """
-    body = solids.body
+    body = posed.body
     portal, points, weight = work.portal, work.points, work.weight
     extent, a, is_sharp = body[p, 16] + body[q, 16], body[p, 15], False
     nx, ny, nz = found[1], found[2], found[3]
@@ -329,27 +329,27 @@ def sharpen(solids, p, q, dx, dy, dz, work, found):
         is_new = turn != 1 or without_least(weight)
         if turn > 1:
             tilt = WIDE if turn == 3 else (WIDEST if turn == 5 else NARROW)
-            _rise, nx, ny, nz = aslant(solids, p, q, dx, dy, dz, found, tilt, turn == 2 or turn == 7, points, weight)
+            _rise, nx, ny, nz = aslant(posed, p, q, dx, dy, dz, found, tilt, turn == 2 or turn == 7, points, weight)
         is_found = False
         if is_new:
-            is_found, x, y, z, px, py, pz = climb(solids, p, q, dx, dy, dz, nx, ny, nz, points, weight, found)
+            is_found, x, y, z, px, py, pz = climb(posed, p, q, dx, dy, dz, nx, ny, nz, points, weight, found)
         if is_found:
-            gap = x * dx + y * dy + z * dz - corner(solids, p, q, x, y, z, 3, portal)
+            gap = x * dx + y * dy + z * dz - corner(posed, p, q, x, y, z, 3, portal)
             is_again = not is_sharp or turn == 4 or turn == 6
             if gap > found[0] or (is_again and gap >= found[0] - SAME * extent):
                 px, py, pz = px + a * x, py + a * y, pz + a * z
                 write(found, gap, x, y, z, px, py, pz, px + gap * x, py + gap * y, pz + gap * z, 0.0)
                 is_sharp = True
         if is_sharp and turn != 0 and turn != 3 and turn != 5:
-            rise, _x, _y, _z = aslant(solids, p, q, dx, dy, dz, found, NARROW, True, points, weight)
+            rise, _x, _y, _z = aslant(posed, p, q, dx, dy, dz, found, NARROW, True, points, weight)
             if rise <= LEVEL * extent:
                 return
 
 
 @kernel
-def mpr_pair(solids, p, q, work, found):
+def mpr_pair(posed, p, q, work, found):
     """`found` (support.write) of two bounded bodies, points from the centre of p; or COINCIDENT, and nothing."""
-    kind, body = solids.kind, solids.body
+    kind, body = posed.kind, posed.body
     dx, dy, dz = body[q, 0] - body[p, 0], body[q, 1] - body[p, 1], body[q, 2] - body[p, 2]
     distance = np.sqrt(dx * dx + dy * dy + dz * dz)
     if not distance > ONE_CENTRE * (body[p, 16] + body[q, 16]):
@@ -360,23 +360,23 @@ def mpr_pair(solids, p, q, work, found):
         return FOUND
     smooth = (kind[p] == SPHERE or kind[p] == ELLIPSOID) and (kind[q] == SPHERE or kind[q] == ELLIPSOID)
     enough = NEAR_ENOUGH if smooth else FLAT
-    refine(solids, p, q, dx, dy, dz, enough, work.portal, found)
+    refine(posed, p, q, dx, dy, dz, enough, work.portal, found)
     if smooth:
-        uphill(solids, p, q, dx, dy, dz, work, found)
-    elif not against_side(solids, p, q, dx, dy, dz, work.portal, found):
-        parted(solids, p, q, dx, dy, dz, work, found)
-        sharpen(solids, p, q, dx, dy, dz, work, found)
+        uphill(posed, p, q, dx, dy, dz, work, found)
+    elif not against_side(posed, p, q, dx, dy, dz, work.portal, found):
+        parted(posed, p, q, dx, dy, dz, work, found)
+        sharpen(posed, p, q, dx, dy, dz, work, found)
     return FOUND
 
 
 @entry
-def mpr_gaps(solids, position, orientation, pairs, work, found):
+def mpr_gaps(posed, position, orientation, pairs, work, found):
     """found (P, 11) of the pairs (P, 2), points from the world's origin. The number of a coincident pair, or -1."""
-    pose_bodies(solids, position, orientation)
+    pose_bodies(posed, position, orientation)
     for k in range(pairs.shape[0]):
         p = pairs[k, 0]
-        if mpr_pair(solids, p, pairs[k, 1], work, found[k]) == COINCIDENT:
+        if mpr_pair(posed, p, pairs[k, 1], work, found[k]) == COINCIDENT:
             return k
         for c in range(6):
-            found[k, 4 + c] += solids.body[p, c % 3]
+            found[k, 4 + c] += posed.body[p, c % 3]
     return -1

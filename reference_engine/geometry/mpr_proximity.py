@@ -5,9 +5,9 @@ from numpy.typing import ArrayLike
 
 from reference_engine.geometry import spatial_shapes
 from reference_engine.geometry.mpr import mpr_gaps, mpr_work
-from reference_engine.geometry.proximities import Proximities
+from reference_engine.geometry.proximities import Proximities, proximities_of
 from reference_engine.geometry.spatial_shapes import HALF_SPACE, SpatialShapes
-from reference_engine.geometry.support import FIELDS, solids_of
+from reference_engine.geometry.support import FIELDS, posed_shapes
 
 THINNEST = 1e-6  # of the bounding radius; what is flatter has no inside from which a ray could start
 
@@ -43,13 +43,10 @@ def mpr_proximities(
     if unbounded.size:
         raise ValueError(f"pairs[{unbounded[0]}]: {chosen[unbounded[0]].tolist()}; bodies that are bounded")
     found = np.empty((len(chosen), FIELDS))
-    one_centre = mpr_gaps(solids_of(shapes), r, o, chosen, mpr_work(), found)
+    one_centre = mpr_gaps(posed_shapes(shapes), r, o, chosen, mpr_work(), found)
     if one_centre >= 0:
         raise ValueError(f"pairs[{one_centre}]: {chosen[one_centre].tolist()} have one centre; no direction parts them")
-    return Proximities(
-        sample=np.zeros(len(chosen), np.int64), a=chosen[:, 0], b=chosen[:, 1], gap=found[:, 0], normal=found[:, 1:4],
-        point_a=found[:, 4:7], point_b=found[:, 7:10], uncertainty=found[:, 10],
-    )  # fmt: skip
+    return proximities_of(found, chosen[:, 0], chosen[:, 1])
 
 
 def check_thickness(shapes: SpatialShapes) -> None:

@@ -27,9 +27,9 @@ def is_curved(kind, i):
 
 
 @kernel
-def nearest_feature(solids, points, weight, column, i, x, y, z):
+def nearest_feature(posed, points, weight, column, i, x, y, z):
     """What of body i the simplex touches, its outward normal being (x, y, z): POINT, LINE along, SIDE across, SLANT."""
-    kind, body = solids.kind, solids.body
+    kind, body = posed.kind, posed.body
     if kind[i] == ELLIPSOID:
         return POINT, 0.0, 0.0, 0.0
     if kind[i] == CYLINDER or kind[i] == CONE:
@@ -69,9 +69,9 @@ def nearest_feature(solids, points, weight, column, i, x, y, z):
 
 
 @kernel
-def bend(solids, i, x, y, z, a, b, c, d, e, f):
+def bend(posed, i, x, y, z, a, b, c, d, e, f):
     """(a, b, c) . H (d, e, f), H the second derivatives of body i's support function along its normal (x, y, z)."""
-    kind, body = solids.kind, solids.body
+    kind, body = posed.kind, posed.body
     if not is_curved(kind, i):
         return 0.0
     x, y, z = to_body(body, i, x, y, z)
@@ -124,16 +124,16 @@ def cross(a, b, c, x, y, z):
 
 
 @kernel
-def base_point(solids, i, feature, x, y, z):
+def base_point(posed, i, feature, x, y, z):
     """A point of what is nearest of body i, for its outward normal: of a slant the apex."""
-    body = solids.body
+    body = posed.body
     if feature == SLANT:
         return to_world(body, i, 0.0, 0.0, 0.75 * body[i, 13])
-    return support(solids, i, x, y, z)
+    return support(posed, i, x, y, z)
 
 
 @kernel
-def aslant(solids, p, q, dx, dy, dz, found, tilt, is_steepest, points, weight):
+def aslant(posed, p, q, dx, dy, dz, found, tilt, is_steepest, points, weight):
     """A simplex for `climb`: the support points along three normals that far from the one in `found`.
 
     Or only those along the one on whose side g rises most. Returns how steeply, and that normal; else the one in found.
@@ -149,7 +149,7 @@ def aslant(solids, p, q, dx, dy, dz, found, tilt, is_steepest, points, weight):
         a, b = 1.0 - 1.5 * (k > 0), 0.8 * (k == 1) - 0.8 * (k == 2)
         x, y, z = a * tx + b * sx, a * ty + b * sy, a * tz + b * sz
         u, v, w = nx + tilt * x, ny + tilt * y, nz + tilt * z
-        support_difference(solids, p, q, dx, dy, dz, u, v, w, k, points)
+        support_difference(posed, p, q, dx, dy, dz, u, v, w, k, points)
         steep = -(x * points[k, 0] + y * points[k, 1] + z * points[k, 2])
         weight[k] = 1.0
         if steep > rise:
@@ -164,11 +164,11 @@ def aslant(solids, p, q, dx, dy, dz, found, tilt, is_steepest, points, weight):
 
 
 @kernel
-def climb(solids, p, q, dx, dy, dz, nx, ny, nz, points, weight, found):
+def climb(posed, p, q, dx, dy, dz, nx, ny, nz, points, weight, found):
     """The normal, and the point of the core of p, that Newton's method leads to from n; False: to none."""
-    body = solids.body
-    feature_p, ax, ay, az = nearest_feature(solids, points, weight, 3, p, nx, ny, nz)
-    feature_q, bx, by, bz = nearest_feature(solids, points, weight, 6, q, -nx, -ny, -nz)
+    body = posed.body
+    feature_p, ax, ay, az = nearest_feature(posed, points, weight, 3, p, nx, ny, nz)
+    feature_q, bx, by, bz = nearest_feature(posed, points, weight, 6, q, -nx, -ny, -nz)
     free = 2 if feature_p == POINT and feature_q == POINT else 1
     if feature_p == SIDE or feature_q == SIDE:
         free = 0
@@ -210,8 +210,8 @@ def climb(solids, p, q, dx, dy, dz, nx, ny, nz, points, weight, found):
             lx, ly, lz = bx, by, bz
         else:
             ux, uy, uz = nx, ny, nz
-        px, py, pz = base_point(solids, p, feature_p, nx, ny, nz)
-        qx, qy, qz = base_point(solids, q, feature_q, -nx, -ny, -nz)
+        px, py, pz = base_point(posed, p, feature_p, nx, ny, nz)
+        qx, qy, qz = base_point(posed, q, feature_q, -nx, -ny, -nz)
         x, y, z = dx + qx - px, dy + qy - py, dz + qz - pz
         if free == 2:
             if abs(nx) <= abs(ny) and abs(nx) <= abs(nz):
@@ -224,19 +224,19 @@ def climb(solids, p, q, dx, dy, dz, nx, ny, nz, points, weight, found):
         bent = (x * ux + y * uy + z * uz) / out
         h = bent
         if feature_p != SLANT:
-            h += bend(solids, p, nx, ny, nz, tx, ty, tz, tx, ty, tz)
+            h += bend(posed, p, nx, ny, nz, tx, ty, tz, tx, ty, tz)
         if feature_q != SLANT:
-            h += bend(solids, q, -nx, -ny, -nz, tx, ty, tz, tx, ty, tz)
+            h += bend(posed, q, -nx, -ny, -nz, tx, ty, tz, tx, ty, tz)
         off = x * tx + y * ty + z * tz
         if not h > 0.0:
             return False, nx, ny, nz, 0.0, 0.0, 0.0
         step, other, sx, sy, sz = off / h, 0.0, 0.0, 0.0, 0.0
         if free == 2:
             sx, sy, sz, _length = cross(nx, ny, nz, tx, ty, tz)
-            mixed = bend(solids, p, nx, ny, nz, tx, ty, tz, sx, sy, sz)
-            mixed += bend(solids, q, -nx, -ny, -nz, tx, ty, tz, sx, sy, sz)
-            k = bent + bend(solids, p, nx, ny, nz, sx, sy, sz, sx, sy, sz)
-            k += bend(solids, q, -nx, -ny, -nz, sx, sy, sz, sx, sy, sz)
+            mixed = bend(posed, p, nx, ny, nz, tx, ty, tz, sx, sy, sz)
+            mixed += bend(posed, q, -nx, -ny, -nz, tx, ty, tz, sx, sy, sz)
+            k = bent + bend(posed, p, nx, ny, nz, sx, sy, sz, sx, sy, sz)
+            k += bend(posed, q, -nx, -ny, -nz, sx, sy, sz, sx, sy, sz)
             away = x * sx + y * sy + z * sz
             area = h * k - mixed * mixed
             if not area > 0.0:
@@ -256,17 +256,17 @@ def climb(solids, p, q, dx, dy, dz, nx, ny, nz, points, weight, found):
         ax, ay, az = down_slant(body, p, nx, ny, nz)
     if feature_q == SLANT:
         bx, by, bz = down_slant(body, q, -nx, -ny, -nz)
-    return point_of_first(solids, p, q, feature_p, feature_q, ax, ay, az, bx, by, bz, dx, dy, dz, nx, ny, nz, found)
+    return point_of_first(posed, p, q, feature_p, feature_q, ax, ay, az, bx, by, bz, dx, dy, dz, nx, ny, nz, found)
 
 
 @kernel
-def point_of_first(solids, p, q, feature_p, feature_q, ax, ay, az, bx, by, bz, dx, dy, dz, nx, ny, nz, found):
+def point_of_first(posed, p, q, feature_p, feature_q, ax, ay, az, bx, by, bz, dx, dy, dz, nx, ny, nz, found):
     """True, n, and the nearest point of the core of p: where a body has one point along n that point says it."""
-    body = solids.body
-    px, py, pz = base_point(solids, p, feature_p, nx, ny, nz)
+    body = posed.body
+    px, py, pz = base_point(posed, p, feature_p, nx, ny, nz)
     if feature_p == POINT:
         return True, nx, ny, nz, px, py, pz
-    qx, qy, qz = base_point(solids, q, feature_q, -nx, -ny, -nz)
+    qx, qy, qz = base_point(posed, q, feature_q, -nx, -ny, -nz)
     x, y, z = dx + qx - px, dy + qy - py, dz + qz - pz
     if feature_q == POINT:
         across = nx * x + ny * y + nz * z

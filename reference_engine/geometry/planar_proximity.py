@@ -12,7 +12,7 @@ from reference_engine.array_types import Array, Indices
 from reference_engine.geometry.outline_gap import contact_points
 from reference_engine.geometry.planar_gap import FIELDS, sweep
 from reference_engine.geometry.planar_shapes import HALF_PLANE, PlanarShapes
-from reference_engine.geometry.proximities import Proximities, candidate_pairs, collect
+from reference_engine.geometry.proximities import Proximities, all_rows, candidate_pairs, proximities_of
 
 FEW = 64  # pairs that overlap, of those that may
 AT_ONCE = 2000  # samples of a pair with arcs
@@ -62,16 +62,12 @@ def deepest_overlap(
 
     Of bodies without arcs but discs and bowls.
     """
-    poses, pair_rows, capacity = pose_array(shapes, poses), np.array(pairs, np.int64).reshape(-1, 2), FEW
-    while True:
-        sample, pair, found = np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty((capacity, FIELDS))
-        total = sweep(*packed(shapes), pair_rows, poses, 0.0, 1, *scratch(shapes), sample, pair, found)
-        if total <= capacity:
-            break
-        capacity = total
-    if not total:
+    pair_rows = np.array(pairs, np.int64).reshape(-1, 2)
+    given = (*packed(shapes), pair_rows, pose_array(shapes, poses), 0.0, 1, *scratch(shapes))
+    sample, pair, found = all_rows(lambda *out: sweep(*given, *out), capacity=FEW, fields=FIELDS)
+    if not len(found):
         return None
-    k = int(found[:total, 0].argmin())
+    k = int(found[:, 0].argmin())
     return float(found[k, 0]), int(sample[k]), *pairs[pair[k]]
 
 
@@ -82,7 +78,8 @@ def proximities(
     pairs = candidate_pairs(shapes.static, ignore)
     given = (*packed(shapes), pairs, poses, float(cutoff), points, *scratch(shapes))
     capacity = 4 * len(poses) * max(1, len(shapes.kind))
-    found = collect(lambda *out: sweep(*given, *out), pairs, capacity=capacity, fields=FIELDS, dimension=2)
+    sample, pair, rows = all_rows(lambda *out: sweep(*given, *out), capacity=capacity, fields=FIELDS)
+    found = proximities_of(rows, pairs[pair, 0], pairs[pair, 1], sample, dimension=2)
     return with_arcs(found, shapes, pairs, poses, float(cutoff), points) if shapes.boundary else found
 
 

@@ -30,33 +30,26 @@ class Proximities:
         return len(self.gap)
 
 
-def collect(sweep: Callable[..., int], pairs: Indices, *, capacity: int, fields: int, dimension: int) -> Proximities:
-    """What `sweep(sample_out, pair_out, found_out)` finds; it returns how many rows there are, if more than fit too.
+def proximities_of(
+    found: Array, a: Indices, b: Indices, sample: Indices | None = None, *, dimension: int = 3
+) -> Proximities:
+    """Of columns gap, normal, point on a, point on b, and where there is one more the gap's uncertainty."""
+    normal, point_a, point_b = (found[:, 1 + k * dimension : 1 + (k + 1) * dimension].copy() for k in range(3))
+    return Proximities(
+        sample=np.zeros(len(found), np.int64) if sample is None else sample, a=a, b=b, gap=found[:, 0].copy(),
+        normal=normal, point_a=point_a, point_b=point_b,
+        uncertainty=found[:, -1].copy() if found.shape[1] > 1 + 3 * dimension else np.zeros(len(found)),
+    )  # fmt: skip
 
-    Columns of `found`: gap, normal, point on a, point on b, and where there is one more the gap's uncertainty.
-    """
+
+def all_rows(sweep: Callable[..., int], *, capacity: int, fields: int) -> tuple[Indices, Indices, Array]:
+    """What `sweep(sample_out, pair_out, found_out)` finds; it returns how many rows there are, if more than fit too."""
     while True:
         sample, pair, found = np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty((capacity, fields))
         total = sweep(sample, pair, found)
         if total <= capacity:
-            break
+            return sample[:total], pair[:total], found[:total]
         capacity = total
-    if not total:  # as mostly, where what is asked for is overlaps
-        nothing = np.zeros((0, dimension))
-        return Proximities(sample=sample[:0], a=pair[:0], b=pair[:0], gap=nothing[:, 0], normal=nothing,
-                           point_a=nothing, point_b=nothing, uncertainty=nothing[:, 0])  # fmt: skip
-    found = found[:total]
-    normal, point_a, point_b = (found[:, 1 + k * dimension : 1 + (k + 1) * dimension].copy() for k in range(3))
-    return Proximities(
-        sample=sample[:total],
-        a=pairs[pair[:total], 0],
-        b=pairs[pair[:total], 1],
-        gap=found[:, 0].copy(),
-        normal=normal,
-        point_a=point_a,
-        point_b=point_b,
-        uncertainty=found[:, -1].copy() if fields > 1 + 3 * dimension else np.zeros(total),
-    )
 
 
 def candidate_pairs(static: Flags, ignore: ArrayLike | None) -> Indices:

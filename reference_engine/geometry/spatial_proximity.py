@@ -15,7 +15,7 @@ from reference_engine.geometry.core_gap import (
 )
 from reference_engine.geometry.epa import depth, search_work
 from reference_engine.geometry.gjk import APART, FAR, separation
-from reference_engine.geometry.proximities import Proximities, candidate_pairs, collect
+from reference_engine.geometry.proximities import Proximities, all_rows, candidate_pairs, proximities_of
 from reference_engine.geometry.spatial_shapes import (
     BOX,
     CAPSULE,
@@ -25,15 +25,15 @@ from reference_engine.geometry.spatial_shapes import (
     SPHERE_INTERIOR,
     SpatialShapes,
 )
-from reference_engine.geometry.support import FIELDS, pose_bodies, solids_of, write
+from reference_engine.geometry.support import FIELDS, pose_bodies, posed_shapes, write
 
 CERTIFIED = 1e-9  # of the distance: a wider bracket is looked into
 
 
 @kernel
-def is_far(solids, p, q, dx, dy, dz, cutoff):
+def is_far(posed, p, q, dx, dy, dz, cutoff):
     """By the sphere around p alone: a lower bound of the gap is above the cutoff."""
-    kind, body = solids.kind, solids.body
+    kind, body = posed.kind, posed.body
     bounding_radius = body[p, 16]
     if kind[q] == HALF_SPACE:
         nx, ny, nz = body[q, 20], body[q, 21], body[q, 22]
@@ -46,24 +46,24 @@ def is_far(solids, p, q, dx, dy, dz, cutoff):
 
 
 @kernel
-def searched(solids, p, q, dx, dy, dz, cutoff, work, found):
+def searched(posed, p, q, dx, dy, dz, cutoff, work, found):
     """Distance, else depth.  A distance that is not certified may be a depth lost in round-off: both are asked."""
-    body = solids.body
+    body = posed.body
     extent = body[p, 16] + body[q, 16]
-    state = separation(solids, p, q, dx, dy, dz, cutoff, work.points, work.weight, found)
+    state = separation(posed, p, q, dx, dy, dz, cutoff, work.points, work.weight, found)
     if state == FAR:
         return False
     if state == APART and found[10] <= CERTIFIED * found[0] + 1e-14 * extent:
         return found[0] < cutoff
-    on_face = depth(solids, p, q, dx, dy, dz, work, found)
+    on_face = depth(posed, p, q, dx, dy, dz, work, found)
     gap, nx, ny, nz, uncertainty = found[0], found[1], found[2], found[3], found[10]
     if gap > 0.0 and state == APART:
-        separation(solids, p, q, dx, dy, dz, np.inf, work.points, work.weight, found)
+        separation(posed, p, q, dx, dy, dz, np.inf, work.points, work.weight, found)
         found[10] = max(0.0, min(found[10], found[0] - gap))
     elif not on_face:  # parted along the normal, the points are the nearest ones
         shift = 1e-2 * extent - gap
         apart = separation(
-            solids, p, q, dx + shift * nx, dy + shift * ny, dz + shift * nz, np.inf, work.points, work.weight, found
+            posed, p, q, dx + shift * nx, dy + shift * ny, dz + shift * nz, np.inf, work.points, work.weight, found
         )
         if apart == APART:
             px, py, pz = found[4], found[5], found[6]
@@ -72,13 +72,13 @@ def searched(solids, p, q, dx, dy, dz, cutoff, work, found):
 
 
 @kernel
-def cores(solids, p, q, dx, dy, dz, cutoff, work, found):
+def cores(posed, p, q, dx, dy, dz, cutoff, work, found):
     """Gap of the cores of p and q, kind of p not above that of q.  False if it is not below the cutoff."""
-    kind, body = solids.kind, solids.body
+    kind, body = posed.kind, posed.body
     if kind[q] == HALF_SPACE:
-        half_space(solids, p, q, dx, dy, dz, found)
+        half_space(posed, p, q, dx, dy, dz, found)
     elif kind[q] == SPHERE_INTERIOR:
-        sphere_interior(solids, p, q, dx, dy, dz, found)
+        sphere_interior(posed, p, q, dx, dy, dz, found)
     elif kind[q] <= CAPSULE:
         p_half = body[p, 13] if kind[p] == CAPSULE else 0.0
         q_half = body[q, 13] if kind[q] == CAPSULE else 0.0
@@ -88,29 +88,29 @@ def cores(solids, p, q, dx, dy, dz, cutoff, work, found):
     elif kind[q] == CYLINDER and kind[p] == SPHERE:
         point_cylinder(body, q, dx, dy, dz, found)
     elif kind[q] == BOX and kind[p] == BOX:
-        return box_box(solids, p, q, dx, dy, dz, cutoff, work.points, work.weight, found)
-    elif kind[p] == BOX and over_face(solids, p, q, dx, dy, dz, found):
+        return box_box(posed, p, q, dx, dy, dz, cutoff, work.points, work.weight, found)
+    elif kind[p] == BOX and over_face(posed, p, q, dx, dy, dz, found):
         return found[0] < cutoff
-    elif kind[q] == BOX and over_face(solids, q, p, -dx, -dy, -dz, found):
+    elif kind[q] == BOX and over_face(posed, q, p, -dx, -dy, -dz, found):
         for k in range(3):
             d = dx if k == 0 else (dy if k == 1 else dz)
             on_box, on_p = found[4 + k], found[7 + k]
             found[1 + k], found[4 + k], found[7 + k] = -found[1 + k], on_p + d, on_box + d
     else:
-        return searched(solids, p, q, dx, dy, dz, cutoff, work, found)
+        return searched(posed, p, q, dx, dy, dz, cutoff, work, found)
     return found[0] < cutoff
 
 
 @kernel
-def body_pair(solids, a, b, cutoff, work, found):
+def body_pair(posed, a, b, cutoff, work, found):
     """`found` for bodies a, b: relative to the centre of a, normal from a to b.  False: not below the cutoff."""
-    kind, body = solids.kind, solids.body
+    kind, body = posed.kind, posed.body
     p, q = (a, b) if kind[a] <= kind[b] else (b, a)
     dx, dy, dz = body[q, 0] - body[p, 0], body[q, 1] - body[p, 1], body[q, 2] - body[p, 2]
-    if is_far(solids, p, q, dx, dy, dz, cutoff):
+    if is_far(posed, p, q, dx, dy, dz, cutoff):
         return False
     margin = body[p, 15] + body[q, 15]
-    if not cores(solids, p, q, dx, dy, dz, cutoff + margin, work, found):
+    if not cores(posed, p, q, dx, dy, dz, cutoff + margin, work, found):
         return False
     found[0] -= margin
     for k in range(3):
@@ -126,19 +126,19 @@ def body_pair(solids, a, b, cutoff, work, found):
 
 
 @entry
-def sweep(solids, pairs, position, orientation, cutoff, work, found, sample_out, pair_out, found_out):
+def sweep(posed, pairs, position, orientation, cutoff, work, found, sample_out, pair_out, found_out):
     """All samples, all pairs.  Returns how many rows there are, also beyond those that fit."""
-    body = solids.body
+    body = posed.body
     total = 0
     for s in range(position.shape[0]):
-        pose_bodies(solids, position[s], orientation[s])
+        pose_bodies(posed, position[s], orientation[s])
         for k in range(pairs.shape[0]):
             a, b = pairs[k, 0], pairs[k, 1]
             dx, dy, dz = body[b, 0] - body[a, 0], body[b, 1] - body[a, 1], body[b, 2] - body[a, 2]
             apart = body[a, 16] + body[b, 16] + cutoff
             if dx * dx + dy * dy + dz * dz > apart * apart:  # most pairs end here; before the call, which costs more
                 continue
-            if body_pair(solids, a, b, cutoff, work, found):
+            if body_pair(posed, a, b, cutoff, work, found):
                 if total < sample_out.shape[0]:
                     sample_out[total] = s
                     pair_out[total] = k
@@ -178,6 +178,7 @@ def spatial_proximities(
             f"{bodies} bodies need (S, {bodies}, 3) and (S, {bodies}, 4)"
         )
     pairs = candidate_pairs(shapes.static, ignore)
-    given = solids_of(shapes), pairs, r, o, float(cutoff), search_work(), np.empty(FIELDS)
+    given = posed_shapes(shapes), pairs, r, o, float(cutoff), search_work(), np.empty(FIELDS)
     capacity = 4 * len(r) * max(1, bodies)
-    return collect(lambda *out: sweep(*given, *out), pairs, capacity=capacity, fields=FIELDS, dimension=3)
+    sample, pair, found = all_rows(lambda *out: sweep(*given, *out), capacity=capacity, fields=FIELDS)
+    return proximities_of(found, pairs[pair, 0], pairs[pair, 1], sample)

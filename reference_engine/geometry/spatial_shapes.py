@@ -153,8 +153,9 @@ def spatial_shapes(shapes: Sequence[SpatialShape], static: Sequence[bool]) -> Sp
 
 
 def corners_and_rims(shape: SpatialShape) -> Array:
-    """(C, 4) in the frame of the body: a point and the radius of the circle about it across z, 0 of a corner. [m]
+    """(C, 4) m: what of a solid can be nearest to a plane: points of its frame, and the radius of a rim about each.
 
+    A rim is across z; of a corner the radius is 0.
     Of a sphere and a capsule those of the core, to which their margin is added: the centre, and the centres of the two
     ends. (0, 4) of an ellipsoid and of what is not bounded.
     """

@@ -18,7 +18,7 @@ FIELDS = 11  # of a row of `found`, see `write`
 
 
 @dataclass(frozen=True, eq=False)
-class Solids(Structure):
+class PosedShapes(Structure):
     """B bodies: what they are, see spatial_shapes.SpatialShapes, and where in one sample."""
 
     kind: Indices
@@ -32,16 +32,16 @@ class Solids(Structure):
     body: Array  # (B, 23) the table above
 
 
-def solids_of(shapes: SpatialShapes) -> Solids:
+def posed_shapes(shapes: SpatialShapes) -> PosedShapes:
     """Nowhere yet: see `pose_bodies`."""
-    given = {name: getattr(shapes, name) for name in Solids.__dataclass_fields__ if name != "body"}
-    return Solids(**given, body=np.empty((len(shapes.kind), COLUMNS)))
+    given = {name: getattr(shapes, name) for name in PosedShapes.__dataclass_fields__ if name != "body"}
+    return PosedShapes(**given, body=np.empty((len(shapes.kind), COLUMNS)))
 
 
 @kernel
-def pose_bodies(solids, position, orientation):
+def pose_bodies(posed, position, orientation):
     """One sample; quaternions (w, x, y, z) of any length but zero."""
-    size, point, axis, body = solids.size, solids.point, solids.axis, solids.body
+    size, point, axis, body = posed.size, posed.point, posed.axis, posed.body
     for i in range(position.shape[0]):
         w, x, y, z = orientation[i, 0], orientation[i, 1], orientation[i, 2], orientation[i, 3]
         t = 2.0 / (w * w + x * x + y * y + z * z)
@@ -54,7 +54,7 @@ def pose_bodies(solids, position, orientation):
             R0, R1, R2 = body[i, 3 + 3 * k], body[i, 4 + 3 * k], body[i, 5 + 3 * k]
             body[i, 17 + k] = R0 * point[i, 0] + R1 * point[i, 1] + R2 * point[i, 2]
             body[i, 20 + k] = R0 * axis[i, 0] + R1 * axis[i, 1] + R2 * axis[i, 2]
-        body[i, 15], body[i, 16] = solids.margin[i], solids.bounding_radius[i]
+        body[i, 15], body[i, 16] = posed.margin[i], posed.bounding_radius[i]
 
 
 @kernel
@@ -76,9 +76,9 @@ def to_world(body, i, x, y, z):
 
 
 @kernel
-def support(solids, i, nx, ny, nz):
+def support(posed, i, nx, ny, nz):
     """Furthest point of the core of body i along n; world axes, relative to its centre."""
-    kind, vertex_start, vertex, body = solids.kind, solids.vertex_start, solids.vertex, solids.body
+    kind, vertex_start, vertex, body = posed.kind, posed.vertex_start, posed.vertex, posed.body
     x, y, z = to_body(body, i, nx, ny, nz)
     a, b, c = body[i, 12], body[i, 13], body[i, 14]
     if kind[i] == BOX:
@@ -112,10 +112,10 @@ def support(solids, i, nx, ny, nz):
 
 
 @kernel
-def support_difference(solids, p, q, dx, dy, dz, nx, ny, nz, row, points):
+def support_difference(posed, p, q, dx, dy, dz, nx, ny, nz, row, points):
     """Row of `points`: support of P - Q along n, the point of P, that of Q; relative to the centre of P."""
-    ax, ay, az = support(solids, p, nx, ny, nz)
-    bx, by, bz = support(solids, q, -nx, -ny, -nz)
+    ax, ay, az = support(posed, p, nx, ny, nz)
+    bx, by, bz = support(posed, q, -nx, -ny, -nz)
     bx, by, bz = bx + dx, by + dy, bz + dz
     points[row, 0], points[row, 1], points[row, 2] = ax - bx, ay - by, az - bz
     points[row, 3], points[row, 4], points[row, 5] = ax, ay, az

@@ -14,10 +14,7 @@ STEPS_AHEAD = 8  # that a list of pairs should last
 
 
 class BroadPhase:
-    """N candidates: P candidate pairs, B of a half-space, 4 B of a hollow sphere. `candidates` is what the compiled
-
-    step sees.
-    """
+    """N candidates: P pairs, B of a half-space, 4 B of a hollow sphere. `candidates` is what the compiled step sees."""
 
     candidates: Candidates
 
@@ -57,22 +54,16 @@ class BroadPhase:
         if self.world.fixed.any():
             pairs = np.ascontiguousarray(pairs[~self.world.fixed[pairs].all(axis=1)])
         before, old = self.pairs, self.candidates
-        warm_start, chosen = (
-            np.zeros((2, len(pairs) + len(self._with), 3)),
-            np.zeros(len(pairs) + len(self._with), np.int64),
-        )
-        normal = np.zeros((len(pairs), 3))
+        count = len(pairs) + len(self._with)
+        warm_start, chosen, normal = np.zeros((2, count, 3)), np.zeros(count, np.int64), np.zeros((len(pairs), 3))
         warm_start[:, len(pairs) :], chosen[len(pairs) :] = old.warm_start[:, len(before) :], old.chosen[len(before) :]
         if len(before):
             bodies = len(now.position)
             was, is_ = mul(before, (bodies, 1)), mul(pairs, (bodies, 1))
             at = np.minimum(np.searchsorted(was, is_), len(was) - 1)
             same = np.flatnonzero(was[at] == is_)
-            normal[same], warm_start[:, same], chosen[same] = (
-                old.normal[at[same]],
-                old.warm_start[:, at[same]],
-                old.chosen[at[same]],
-            )
+            at = at[same]
+            normal[same], warm_start[:, same], chosen[same] = old.normal[at], old.warm_start[:, at], old.chosen[at]
         self.pairs = pairs
         self._lay_out(warm_start, normal, chosen)
         self.rebuilds += 1

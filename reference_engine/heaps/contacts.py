@@ -3,25 +3,36 @@
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel
-from reference_engine.contact_problems import cone_sweeps as sweeps
-from reference_engine.contact_problems.cone_sweeps import BIAS, FRAME, FRICTION, prepare_contact, speed_along
+from reference_engine.contact_problems.cone_sweeps import (
+    ARM,
+    BIAS,
+    FRAME,
+    FRICTION,
+    GIVE,
+    IMPULSE,
+    OWN,
+    SLIP,
+    prepare_contact,
+    speed_along,
+)
 from reference_engine.geometry.ellipsoid_support import tangents
 from reference_engine.heaps import layout as col
 from reference_engine.heaps.gaps import NEAR
 
 LEAST = 0.25  # of a gap, or of the floor where that is less: so much a step has to leave of it
 SPENT = 0.5  # of the way from the aim down to that: by which a contact may give way that has gone too far
+TURNS = 0.25  # rad in half a step: a slip that turns more is about to stop, and the second line finds where it goes
 LIFTED = 0.3  # of the barrier: by which a contact rises at most whose usual impulse is gone
 
 
 @kernel
 def world_impulse(contacts, k):
     c = contacts.row[k]
-    n, s, t = c[sweeps.IMPULSE], c[sweeps.IMPULSE + 1], c[sweeps.IMPULSE + 2]
+    n, s, t = c[IMPULSE], c[IMPULSE + 1], c[IMPULSE + 2]
     return (
-        c[sweeps.FRAME] * n + c[sweeps.FRAME + 3] * s + c[sweeps.FRAME + 6] * t,
-        c[sweeps.FRAME + 1] * n + c[sweeps.FRAME + 4] * s + c[sweeps.FRAME + 7] * t,
-        c[sweeps.FRAME + 2] * n + c[sweeps.FRAME + 5] * s + c[sweeps.FRAME + 8] * t,
+        c[FRAME] * n + c[FRAME + 3] * s + c[FRAME + 6] * t,
+        c[FRAME + 1] * n + c[FRAME + 4] * s + c[FRAME + 7] * t,
+        c[FRAME + 2] * n + c[FRAME + 5] * s + c[FRAME + 8] * t,
     )
 
 
@@ -40,18 +51,16 @@ def put_frame(found, i, position, contacts, k):
     c, a, b = contacts.row[k], contacts.body[k, 0], contacts.body[k, 1]
     for j in range(3):
         at = touched(found, i, b, position.shape[0], j)
-        c[sweeps.ARM + j] = at - position[a, j]
-        c[sweeps.ARM + 3 + j] = at - position[b, j] if b < position.shape[0] else 0.0
+        c[ARM + j] = at - position[a, j]
+        c[ARM + 3 + j] = at - position[b, j] if b < position.shape[0] else 0.0
     x, y, z = world_impulse(contacts, k)
-    c[sweeps.FRAME], c[sweeps.FRAME + 1], c[sweeps.FRAME + 2] = found[i, 1], found[i, 2], found[i, 3]
+    c[FRAME], c[FRAME + 1], c[FRAME + 2] = found[i, 1], found[i, 2], found[i, 3]
     t = tangents(found[i, 1], found[i, 2], found[i, 3])
     for j in range(6):
-        c[sweeps.FRAME + 3 + j] = t[j]
+        c[FRAME + 3 + j] = t[j]
     for j in range(3):
-        c[sweeps.IMPULSE + j] = (
-            c[sweeps.FRAME + 3 * j] * x + c[sweeps.FRAME + 3 * j + 1] * y + c[sweeps.FRAME + 3 * j + 2] * z
-        )
-    c[sweeps.IMPULSE] = max(0.0, c[sweeps.IMPULSE])
+        c[IMPULSE + j] = c[FRAME + 3 * j] * x + c[FRAME + 3 * j + 1] * y + c[FRAME + 3 * j + 2] * z
+    c[IMPULSE] = max(0.0, c[IMPULSE])
 
 
 @kernel
@@ -82,13 +91,13 @@ def make_contact(found, i, candidates, position, which, bias, contacts, k):
     """Contact k of candidate i, with the impulse that `which` of the two solves of the last step found there."""
     contacts.body[k, 0], contacts.body[k, 1] = candidates.body[i, 0], candidates.body[i, 1]
     c = contacts.row[k]
-    c[sweeps.FRICTION], c[sweeps.SLIP], c[sweeps.GIVE] = candidates.coefficients[i, 0], 0.0, 0.0
+    c[FRICTION], c[SLIP], c[GIVE] = candidates.coefficients[i, 0], 0.0, 0.0
     for j in range(9):
-        c[sweeps.FRAME + j] = 1.0 if j % 4 == 0 else 0.0
+        c[FRAME + j] = 1.0 if j % 4 == 0 else 0.0
     for j in range(3):
-        c[sweeps.IMPULSE + j] = candidates.warm_start[which, i, j]
+        c[IMPULSE + j] = candidates.warm_start[which, i, j]
     put_frame(found, i, position, contacts, k)
-    c[sweeps.BIAS], c[sweeps.BIAS + 1], c[sweeps.BIAS + 2] = bias, 0.0, 0.0
+    c[BIAS], c[BIAS + 1], c[BIAS + 2] = bias, 0.0, 0.0
     contacts.seen[k] = -np.inf
     contacts.candidate[k] = i
 
@@ -97,9 +106,9 @@ def make_contact(found, i, candidates, position, which, bias, contacts, k):
 def let_give(contacts, k, usual, give, rules):
     """Contact k gives way by give (p_n - usual), less where the loss of `usual` alone would lift it by much."""
     c, most = contacts.row[k], LIFTED * rules.barrier / rules.h
-    c[sweeps.GIVE] = min(give, most / usual) if usual > 0.0 else give
+    c[GIVE] = min(give, most / usual) if usual > 0.0 else give
     contacts.usual[k] = usual
-    c[sweeps.BIAS] -= c[sweeps.GIVE] * usual
+    c[BIAS] -= c[GIVE] * usual
 
 
 @kernel
@@ -144,8 +153,8 @@ def choose_contacts(rules, candidates, now, ahead, flow, contacts, bodies, progr
             make_contact(found, i, candidates, now.position, np.int64(0), (gap - aim) / h, contacts, k)
         else:
             make_contact(ahead.found, i, candidates, ahead.position, np.int64(0), 0.0, contacts, k)
-            contacts.row[k, sweeps.BIAS] = (ahead.found[i, 0] - aim) / h - speed_along(contacts, k, bodies.twist)[0]
-        usual = contacts.row[k, sweeps.IMPULSE] if rules.floor <= gap < np.inf else 0.0
+            contacts.row[k, BIAS] = (ahead.found[i, 0] - aim) / h - speed_along(contacts, k, bodies.twist)[0]
+        usual = contacts.row[k, IMPULSE] if rules.floor <= gap < np.inf else 0.0
         let_give(contacts, k, usual, progress.measure[col.SOFT], rules)
         contacts.aim[k] = aim
         prepare_contact(contacts, k, bodies)
@@ -170,13 +179,13 @@ def correct_biases(rules, candidates, now, ahead, contacts, bodies, progress, fr
     found = ahead.found
     for k in range(progress.count[col.COUNT]):
         i, c = contacts.candidate[k], contacts.row[k]
-        gap, p_n = found[i, 0] - contacts.aim[k], c[sweeps.IMPULSE]
-        given = h * c[sweeps.GIVE] * (p_n - contacts.usual[k])
-        miss = abs(min(gap + given, h * c[sweeps.OWN] * p_n))
+        gap, p_n = found[i, 0] - contacts.aim[k], c[IMPULSE]
+        given = h * c[GIVE] * (p_n - contacts.usual[k])
+        miss = abs(min(gap + given, h * c[OWN] * p_n))
         worst = max(worst, miss) if miss == miss else np.inf
-        off = max(off, abs(min(gap, h * c[sweeps.OWN] * p_n)))
+        off = max(off, abs(min(gap, h * c[OWN] * p_n)))
         if found[i, 0] == np.inf:  # a hollow sphere's second point that is there no more: nothing is to press there
-            c[sweeps.BIAS] = rules.margin / h + abs(speed_along(contacts, k, twist)[0])
+            c[BIAS] = rules.margin / h + abs(speed_along(contacts, k, twist)[0])
             contacts.seen[k] = -np.inf
             continue
         began = now.found[i, 0]
@@ -185,26 +194,24 @@ def correct_biases(rules, candidates, now, ahead, contacts, bodies, progress, fr
             worst = max(worst, rules.miss + least - found[i, 0])
             spent = SPENT * (contacts.aim[k] - least)
             if given > spent:
-                c[sweeps.GIVE] *= spent / given
+                c[GIVE] *= spent / given
                 prepare_contact(contacts, k, bodies)
-        before, anew = c[sweeps.BIAS], fresh and contacts.body[k, 1] == now.position.shape[0]
+        before, anew = c[BIAS], fresh and contacts.body[k, 1] == now.position.shape[0]
         if anew:
             put_frame(found, i, ahead.position, contacts, k)
-            c[sweeps.BIAS + 1], c[sweeps.BIAS + 2] = 0.0, 0.0
+            c[BIAS + 1], c[BIAS + 2] = 0.0, 0.0
             prepare_contact(contacts, k, bodies)
         u_n, u_1, u_2 = speed_along(contacts, k, twist)
-        c[sweeps.BIAS] = gap / h - u_n - c[sweeps.GIVE] * contacts.usual[k]
-        if anew or abs(c[sweeps.BIAS] - before) > 0.1 * rules.tolerance:
+        c[BIAS] = gap / h - u_n - c[GIVE] * contacts.usual[k]
+        if anew or abs(c[BIAS] - before) > 0.1 * rules.tolerance:
             contacts.seen[k] = -np.inf
-        if rules.middle and not anew and p_n > 0.0 and c[sweeps.FRICTION] > 0.0:
+        if rules.middle and not anew and p_n > 0.0 and c[FRICTION] > 0.0:
             u, v, w = parting(found, i, contacts.body[k, 0], contacts.body[k, 1], ahead.position, twist)
             for j in range(1, 3):
-                further = (
-                    c[sweeps.FRAME + 3 * j] * u + c[sweeps.FRAME + 3 * j + 1] * v + c[sweeps.FRAME + 3 * j + 2] * w
-                )
+                further = c[FRAME + 3 * j] * u + c[FRAME + 3 * j + 1] * v + c[FRAME + 3 * j + 2] * w
                 shift = 0.5 * (further - (u_1 if j == 1 else u_2))
-                worst = max(worst, h * abs(shift - c[sweeps.BIAS + j]))
-                c[sweeps.BIAS + j] = shift
+                worst = max(worst, h * abs(shift - c[BIAS + j]))
+                c[BIAS + j] = shift
                 contacts.seen[k] = -np.inf
     for i in range(found.shape[0]):
         if candidates.chosen[i] == 0 and found[i, 0] < rules.floor:
@@ -271,7 +278,7 @@ def ask_for_bounces(rules, candidates, flow, contacts, progress):
         bounce = 0.0
         if abs(speed) > rules.bounce_speed:
             bounce = progress.measure[col.RESTITUTION_SCALE] * candidates.coefficients[contacts.candidate[k], 1] * speed
-        contacts.row[k, sweeps.BIAS] = bounce
+        contacts.row[k, BIAS] = bounce
         contacts.seen[k] = -np.inf
 
 
@@ -283,18 +290,17 @@ def gained(rules, flow, contacts, bodies, progress):
         c = contacts.row[k]
         first, last = speed_along(contacts, k, flow.before), speed_along(contacts, k, bodies.twist)
         for j in range(3):
-            work += 0.5 * c[sweeps.IMPULSE + j] * (first[j] + last[j])
-            size += abs(c[sweeps.IMPULSE + j])
+            work += 0.5 * c[IMPULSE + j] * (first[j] + last[j])
+            size += abs(c[IMPULSE + j])
     return work > rules.last_tolerance * size
-
-
-TURNS = 0.25  # rad in half a step: a slip that turns more is about to stop, and the second line finds where it goes
 
 
 @kernel
 def undo_turn(count, start, now, flow, contacts, bodies):
     """Sets the slip biases of the second line: less the turn of the slip in half a step, taken from the first half.
 
+    The first line of a step takes the slip half-way. If the second took that of the end, friction would act along the
+    slip at 3/4 of the step on the mean, and a slip that turns at a rate w would be h w / 4 off: order 1.
     start, now: the poses where the step began, and where it led; bodies.twist is still that of the middle. The change
     along the slip is left: it does not turn friction.
     """

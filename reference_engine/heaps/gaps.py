@@ -80,15 +80,9 @@ def query_rows(scene, poses, c, i, k, rows):
     elif scene.container[c] == col.HALF_SPACE:
         half_space_gap(poses.table, i, scene.point[c], scene.normal[c], found[0])
     else:
+        centre, radius = scene.point[c], scene.radius[c]
         _, points = sphere_interior_gap(
-            scene.semi_axes,
-            poses.table,
-            i,
-            scene.point[c],
-            scene.radius[c],
-            TIE * scene.radius[c],
-            scene.scratch,
-            found,
+            scene.semi_axes, poses.table, i, centre, radius, TIE * radius, scene.scratch, found
         )
         settle_rows(poses.table, i, points, found)
     for row in range(k, k + rows):
@@ -152,15 +146,3 @@ def query_ahead(scene, rules, candidates, now, ahead, travel):
                 for row in range(k, k + rows):
                     ahead.found[row, 0], ahead.sharp[row] = least, 0
             k += rows
-
-
-@kernel
-def has_left(candidates, table, margin):
-    """Whether an ellipsoid, `margin` wider all round, sticks out of the box in which the list is good."""
-    low, high = candidates.low, candidates.high
-    for i in range(table.shape[0]):
-        for k in range(3):
-            half = np.sqrt(table[i, 12 + k]) + margin
-            if not (table[i, k] - half >= low[i, k] and table[i, k] + half <= high[i, k]):
-                return True
-    return False

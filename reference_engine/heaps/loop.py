@@ -8,7 +8,7 @@ import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contact_problems.cone_sweeps import IMPULSE, apply_impulses, seek_impulses
-from reference_engine.geometry.ellipsoid_support import pose_ellipsoid
+from reference_engine.geometry.ellipsoid_support import has_left, pose_ellipsoid
 from reference_engine.heaps import layout as col
 from reference_engine.heaps.contacts import (
     ask_for_bounces,
@@ -20,7 +20,7 @@ from reference_engine.heaps.contacts import (
     store_impulses,
     undo_turn,
 )
-from reference_engine.heaps.gaps import has_left, query_ahead, query_now
+from reference_engine.heaps.gaps import query_ahead, query_now
 from reference_engine.rotation import end_spin, free_spin, momentum_of, move
 
 GIVES = 0.05  # of the barrier: by which a contact gives way under the impulses of a step
@@ -96,19 +96,12 @@ def seek_poses(stage, step):
     stage QUERY: at all gaps, no step; BEGIN: a step; AGAIN: after a new listing or more space; SOLVED: from impulses
     that another solver has found.
     """
-    scene, rules, candidates, now, ahead, flow = (
-        step.scene,
-        step.rules,
-        step.candidates,
-        step.now,
-        step.ahead,
-        step.flow,
-    )
-    contacts, bodies, edges, progress = step.contacts, step.bodies, step.edges, step.progress
+    scene, rules, candidates, now, ahead = step.scene, step.rules, step.candidates, step.now, step.ahead
+    flow, contacts, bodies, edges, progress = step.flow, step.contacts, step.bodies, step.edges, step.progress
     if stage == col.QUERY:
         for i in range(scene.semi_axes.shape[0]):
             pose_ellipsoid(scene.semi_axes, now.position, now.orientation, i, now.table)
-        if has_left(candidates, now.table, 0.5 * rules.margin):
+        if has_left(now.table, 0.5 * rules.margin, candidates.low, candidates.high):
             return col.LIST
         query_now(scene, rules, candidates, now, flow.point_speed, True)
         return col.DONE
@@ -130,7 +123,7 @@ def seek_poses(stage, step):
                 return col.UNSOLVED
         solved = False
         go(scene, rules, now, ahead, flow, bodies)
-        if has_left(candidates, ahead.table, 0.5 * rules.margin):
+        if has_left(ahead.table, 0.5 * rules.margin, candidates.low, candidates.high):
             return col.LIST
         query_ahead(scene, rules, candidates, now, ahead, flow.travel)
         fresh = count[col.CHORD] >= FRESH
@@ -211,11 +204,8 @@ def seek_speeds(stage, step, resolve):
         solved = False
         if not bouncing or measure[col.RESTITUTION_SCALE] == 0.0 or not gained(rules, flow, contacts, bodies, progress):
             break
-        measure[col.RESTITUTION_SCALE] = (
-            RESTITUTION_STEP * measure[col.RESTITUTION_SCALE]
-            if measure[col.RESTITUTION_SCALE] > LEAST_RESTITUTION_SCALE
-            else 0.0
-        )
+        scale = measure[col.RESTITUTION_SCALE]
+        measure[col.RESTITUTION_SCALE] = RESTITUTION_STEP * scale if scale > LEAST_RESTITUTION_SCALE else 0.0
         ask_for_bounces(rules, candidates, flow, contacts, progress)
     if bouncing:
         store_impulses(candidates, contacts, 0, 0)

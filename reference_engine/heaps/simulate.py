@@ -50,33 +50,21 @@ def simulate_ellipsoids(
     samples, bodies = steps // sample_every + 1, len(world.position)
     time, position = np.zeros(samples), np.empty((samples, bodies, 3))
     orientation, twist = np.empty((samples, bodies, 4)), np.empty((samples, bodies, 6))
-    contacts = repeats = most = sweeps = halvings = unlocated = reduced_bounces = 0
-    residual = gap_error = 0.0
+    reports = []
     for k in range(steps + 1):
         if k % sample_every == 0:
-            i = k // sample_every
-            time[i], position[i], orientation[i], twist[i] = (
-                k * dt,
-                stepper.position,
-                stepper.orientation,
-                stepper.twist,
-            )
-        if k == steps:
-            break
-        report = stepper.step()
-        contacts += report.contacts
-        repeats += report.repeats
-        most = max(most, report.repeats)
-        sweeps += report.sweeps
-        halvings += report.halvings
-        unlocated += report.unlocated
-        reduced_bounces += report.reduced_bounces
-        residual, gap_error = max(residual, report.residual), max(gap_error, report.gap_error)
+            i, now = k // sample_every, (stepper.position, stepper.orientation, stepper.twist)
+            time[i], (position[i], orientation[i], twist[i]) = k * dt, now
+        if k < steps:
+            reports.append(stepper.step())
+    summed = ("contacts", "repeats", "sweeps", "halvings", "unlocated", "reduced_bounces")
     return EllipsoidMotion(
         time=time, position=position, orientation=orientation,
-        velocity=twist[..., :3].copy(), spin=twist[..., 3:].copy(), contacts=contacts, repeats=repeats,
-        most_repeats=most, sweeps=sweeps, halvings=halvings, unlocated=unlocated, reduced_bounces=reduced_bounces,
-        residual=residual, gap_error=gap_error,
+        velocity=twist[..., :3].copy(), spin=twist[..., 3:].copy(),
+        **{name: sum(getattr(report, name) for report in reports) for name in summed},
+        most_repeats=max((report.repeats for report in reports), default=0),
+        residual=max((report.residual for report in reports), default=0.0),
+        gap_error=max((report.gap_error for report in reports), default=0.0),
     )  # fmt: skip
 
 
@@ -84,8 +72,7 @@ def ellipsoid_energy(world: EllipsoidWorld, motion: EllipsoidMotion) -> Array:
     """(S,) J: kinetic and of gravity's potential, 0 at the origin, of all bodies that move."""
     moving = ~world.fixed
     own = np.einsum("sbij,sbi->sbj", matrices(motion.orientation), motion.spin)
-    per_body = 0.5 * world.mass * (squared(motion.velocity)).sum(axis=2) + 0.5 * (world.inertia * squared(own)).sum(
-        axis=2
-    )
+    per_body = 0.5 * world.mass * (squared(motion.velocity)).sum(axis=2)
+    per_body += 0.5 * (world.inertia * squared(own)).sum(axis=2)
     per_body -= world.mass * (mul(motion.position, world.gravity))
     return (per_body * moving).sum(axis=1)

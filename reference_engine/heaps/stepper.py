@@ -20,7 +20,7 @@ import numpy as np
 from reference_engine.array_types import Array, Indices
 from reference_engine.contact_problems.cone_problem import cone_problem, corners
 from reference_engine.contact_problems.cone_solve import solve_cones
-from reference_engine.contact_problems.cone_sweeps import Bodies, new_contacts, sweep_contacts
+from reference_engine.contact_problems.cone_sweeps import IMPULSE, SLIP, Bodies, new_contacts, sweep_contacts
 from reference_engine.dense import norm
 from reference_engine.elementary import squared
 from reference_engine.errors import ContactForceError, SpatialWorldError, UnresolvedStepError, overlap_at_start
@@ -74,10 +74,7 @@ class StepContacts(NamedTuple):
 
 
 class Stepper:
-    """A world in motion. Arrays of the present: position (B, 3), orientation (B, 4), twist (B, 6), candidates,
-
-    reports.
-    """
+    """A world in motion. Arrays of the present: position (B, 3), orientation (B, 4), twist (B, 6); and a report."""
 
     def __init__(self, world: EllipsoidWorld, dt: float, settings: SpatialSettings | None = None) -> None:
         """dt s. Raises SpatialWorldError where bodies overlap at the start by more than the gap tolerance."""
@@ -303,9 +300,7 @@ class Stepper:
         """What pressed in the last step: contacts of both its lines, each with the normals that its impulses had."""
         broad_phase, bodies = self.broad_phase, len(self.position)
         arrays = []
-        for warm_start, poses in zip(
-            broad_phase.warm_start, (self._ahead, self._now)
-        ):  # `_ahead` is where the step began
+        for warm_start, poses in zip(broad_phase.warm_start, (self._ahead, self._now)):  # `_ahead`: where it began
             rows = np.flatnonzero(warm_start.any(axis=1))
             body = broad_phase.body[rows].copy()
             of_container = body[:, 1] == bodies
@@ -322,12 +317,12 @@ class Stepper:
         """Where Gauss-Seidel's sweeps are too many: the default of `solve_cones`."""
         count, free = self.count, self._flow.free
         problem = cone_problem(self.contacts, self.bodies, free, count, self.settings.edges)
-        start = self.contacts.impulse[:count]
+        impulse = self.contacts.row[:count, IMPULSE:SLIP]
         try:
-            solution = solve_cones(problem, tolerance=tolerance / problem.scale, start=start)
+            solution = solve_cones(problem, tolerance=tolerance / problem.scale, start=impulse)
         except ContactForceError as error:
             raise UnresolvedStepError(f"t = {self.time:.9g} s: {error}") from None
-        self.contacts.impulse[:count] = solution.impulse
+        impulse[:] = solution.impulse
         self.report.large += 1
         _, residual, _ = sweep_contacts(self.contacts, self.bodies, free, count, self.edges, 0, tolerance)
         self.report.residual = max(self.report.residual, float(residual))

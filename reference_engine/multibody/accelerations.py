@@ -122,7 +122,9 @@ class ByAccelerations:
         self._longest = max(self._longest, solver.t - self.time)
         self.time, raw = solver.t, solver.y
         self.y = self._settled(raw, self.time)
-        self._measure(raw, self.y)
+        if self.stabilise == "projection":
+            gap, energy = self.system.moved_by(raw, self.y, self.active, self.time)
+            self.gap_moved, self.energy_moved = max(self.gap_moved, gap), self.energy_moved + energy
         self._count()
         dense: list[Callable[[float], Array]] = []
 
@@ -140,11 +142,3 @@ class ByAccelerations:
             return self.system.close(raw, self.active, time, self._most)
         q, v = self.system.split(raw)
         return np.concatenate([self.system.poses.tidy(q).ravel(), v.ravel()])
-
-    def _measure(self, raw: Array, y: Array) -> None:
-        """What projection has to do, and what it does to the energy."""
-        if self.stabilise == "projection":
-            q, _ = self.system.split(raw)
-            gap = self.system.rows.evaluate(*self.system.poses.placed(q), self.time).gap[self.active]
-            self.gap_moved = max(self.gap_moved, float(np.abs(gap).max(initial=0.0)))
-            self.energy_moved += abs(self.system.energy(y) - self.system.energy(raw))

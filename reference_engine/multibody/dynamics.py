@@ -70,7 +70,7 @@ class System:
         start_v = np.array([np.concatenate([numbers(link.velocity), numbers(link.spin)]) for link in links])
         position, rotation = every.placed(start_q)
         self.start = np.concatenate([start_q[self.moving].ravel(), start_v[self.moving].ravel()])
-        self._fixed, self._every = (position, rotation), start_q
+        self._fixed, self.every = (position, rotation), start_q
         self.gravity = lifted(mechanism.gravity) if planar else np.asarray(mechanism.gravity)
         self.mass = np.array([links[i].mass for i in self.moving])
         inertia = np.array([numbers(links[i].inertia) for i in self.moving])  # (F, 1 or 3)
@@ -122,7 +122,7 @@ class System:
     def forces(self, time: float, q: Array, rotation: Array, velocity: Array, spin: Array) -> Array:
         """(F, 6) N and N m in world axes, of what the mechanism states; not those of its joints."""
         position = np.zeros((self.links + 1, 3))
-        linear = 2 if self.poses.twist == 3 else 3
+        linear = self.poses.linear
         position[:-1, :linear] = q[:, :linear]
         f = self._torque.copy()
         f[:, :3] += self.mass[:, None] * self.gravity
@@ -149,7 +149,7 @@ class System:
     def _loads(self, time: float, q: Array, velocity: Array, spin: Array) -> Array:
         """What the caller's function says of all links, of those that move."""
         assert self.mechanism.load is not None
-        pose, twist, D = self._every.copy(), np.zeros((len(self._every), 6)), self.mechanism.dimension
+        pose, twist, D = self.every.copy(), np.zeros((len(self.every), 6)), self.mechanism.dimension
         pose[self.moving] = q
         twist[self.moving] = np.concatenate([velocity[:-1], spin[:-1]], axis=1)
         turned = pose[:, 2] if D == 2 else pose[:, 3:]
@@ -209,17 +209,14 @@ class System:
 
     def kicks(self, constraints: Constraints) -> Array:
         """M^(-1) J^T (F * twist, A): what a unit of impulse of each active row does to the twists."""
-        scaled = (mul(constraints.U * constraints.s, constraints.Vt)).reshape(
-            -1, self.links, self.poses.twist
-        )  # S, row by row
-        linear = 2 if self.poses.twist == 3 else 3
-        scaled[:, :, :linear] *= self._root_mass[:, None]
+        S = mul(constraints.U * constraints.s, constraints.Vt)
+        scaled = S.reshape(-1, self.links, self.poses.twist)
+        scaled[:, :, : self.poses.linear] *= self._root_mass[:, None]
         if self.poses.twist == 3:
             scaled[:, :, 2:] *= self._root_inertia
         else:
-            scaled[:, :, 3:] = np.einsum(
-                "fij,afj->afi", constraints.rotation[:-1], scaled[:, :, 3:] * self._root_inertia
-            )
+            own = scaled[:, :, 3:] * self._root_inertia
+            scaled[:, :, 3:] = np.einsum("fij,afj->afi", constraints.rotation[:-1], own)
         return scaled.reshape(len(scaled), -1).T
 
     def free_flight(self, q: Array, v: Array, rotation: Array, h: float) -> tuple[Array, Array]:
@@ -237,15 +234,9 @@ class System:
         """Of each number of the state: below them errors count absolutely."""
         _, v = self.split(y)
         a, constraints, _ = self.accelerations(time, y, active)
-        free = self._free(time, y, constraints)[0][
-            :, self.poses.columns
-        ]  # what joints hold still has its scale from this
-        linear = 2 if self.poses.twist == 3 else 3
-
-        def greatest(twists: Array) -> float:
-            return max(float(np.abs(twists[:, :linear]).max()), self.size * float(np.abs(twists[:, linear:]).max()))
-
-        speed = max(greatest(v), float(np.sqrt(max(greatest(a), 0.01 * greatest(free)) * self.size))) or 1.0
+        free = self._free(time, y, constraints)[0][:, self.poses.columns]  # the scale of what joints hold still
+        linear, fastest = self.poses.linear, max(greatest(self, a), 0.01 * greatest(self, free))
+        speed = max(greatest(self, v), float(np.sqrt(fastest * self.size))) or 1.0
         pose, twist = np.ones((self.links, self.poses.pose)), np.ones((self.links, self.poses.twist))
         pose[:, :linear] *= self.size
         twist[:, :linear] *= speed
@@ -333,10 +324,15 @@ class System:
         """Accelerations (F, 6) and g'' (N,) without joints."""
         q, v = self.split(y)
         velocity, spin = self.poses.moving(v)
-        free = self.freely(self.forces(time, q, constraints.rotation, velocity, spin), constraints.rotation, spin)
-        return free, self.rows.bias(constraints.placed, constraints.rotation, velocity, spin) + np.einsum(
-            "fni,fi->n", constraints.jacobian[:-1], free
-        )
+        R = constraints.rotation
+        free = self.freely(self.forces(time, q, R, velocity, spin), R, spin)
+        bias = self.rows.bias(constraints.placed, R, velocity, spin)
+        return free, bias + np.einsum("fni,fi->n", constraints.jacobian[:-1], free)
+
+    def moved_by(self, raw: Array, y: Array, active: Flags, time: float = 0.0) -> tuple[float, float]:
+        """What a projection from `raw` to y closed [m], and by how much it changed the energy [J]."""
+        gap = self.rows.evaluate(*self.poses.placed(self.split(raw)[0]), time).gap[active]
+        return float(np.abs(gap).max(initial=0.0)), abs(self.energy(y) - self.energy(raw))
 
     def close(self, y: Array, active: Flags, time: float = 0.0, most: int | None = None) -> Array:
         """y with the active rows closed, position and rate: the least move that does it, by kinetic energy.
@@ -384,7 +380,7 @@ class System:
 
 def greatest(system: System, of: Array) -> float:
     """Of twists (F, twist) [m/s] or poses [m]; spins and angles by the system's size."""
-    linear = 2 if system.poses.twist == 3 else 3
+    linear = system.poses.linear
     return max(float(np.abs(of[:, :linear]).max()), system.size * float(np.abs(of[:, linear:]).max()))
 
 

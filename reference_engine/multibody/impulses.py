@@ -101,7 +101,7 @@ class ByImpulses:
         self._first = self._h = 0.2 * share * float(np.sqrt(1.0 / max(1e-12, np.abs(a).max() / system.size)))
 
     def step(self, until: float) -> Callable[[float], Array]:
-        start, y = self.time, self.y
+        system, start, y = self.system, self.time, self.y
         while True:
             h = min(self._h, until - start)
             found = self._extrapolated(start, y, h)
@@ -114,7 +114,9 @@ class ByImpulses:
         if h == self._h or columns == COLUMNS:
             self._h = h * (0.8 if columns == COLUMNS else GROWTH if columns < COLUMNS - 1 else 1.0)
         self.time = until if h == until - start else start + h
-        self.y = self._settled(raw, measure=True)
+        self.y = system.close(raw, self.active)
+        gap, energy = system.moved_by(raw, self.y, self.active)
+        self.gap_moved, self.energy_moved = max(self.gap_moved, gap), self.energy_moved + energy
         ended = self.time
 
         def at(time: float) -> Array:
@@ -125,7 +127,7 @@ class ByImpulses:
             again = self._extrapolated(start, y, time - start)
             if again is None:
                 raise JointError(f"t = {time:.9g} s: no step of impulses comes to {self._tolerance:.1e}")
-            return self._settled(again[0], measure=False)
+            return system.close(again[0], self.active)
 
         return at
 
@@ -155,12 +157,3 @@ class ByImpulses:
                     return following[-1], k
             rows = following
         return None
-
-    def _settled(self, raw: Array, *, measure: bool) -> Array:
-        y = self.system.close(raw, self.active)
-        if measure:
-            q, _ = self.system.split(raw)
-            gap = self.system.rows.evaluate(*self.system.poses.placed(q)).gap[self.active]
-            self.gap_moved = max(self.gap_moved, float(np.abs(gap).max(initial=0.0)))
-            self.energy_moved += abs(self.system.energy(y) - self.system.energy(raw))
-        return y

@@ -15,9 +15,9 @@ FIRST, SECOND = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 class PlanarPoses:
-    """Three numbers a link for pose and twist."""
+    """Three numbers a link for pose and twist, of each two of the place."""
 
-    pose, twist = 3, 3
+    pose, twist, linear = 3, 3, 2
     columns = (0, 1, 5)  # of the six of space
 
     def __init__(self, links: int) -> None:
@@ -53,7 +53,7 @@ class PlanarPoses:
 class SpatialPoses:
     """Seven numbers a link for the pose, six for the twist."""
 
-    pose, twist = 7, 6
+    pose, twist, linear = 7, 6, 3
     columns = (0, 1, 2, 3, 4, 5)
 
     def __init__(self, links: int) -> None:

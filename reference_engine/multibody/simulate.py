@@ -13,7 +13,6 @@ from reference_engine.multibody.closing import STILL, active_rows, after_impact
 from reference_engine.multibody.dynamics import System, greatest
 from reference_engine.multibody.friction import SHARE, Contacts
 from reference_engine.multibody.impulses import ByImpulses
-from reference_engine.multibody.links import numbers
 from reference_engine.multibody.mechanism import JointEvent, Mechanism, MechanismMotion
 
 Hold = Literal["accelerations", "impulses"]
@@ -197,8 +196,7 @@ class _Run:
     def motion(self, times: Array) -> MechanismMotion:
         system, links = self.system, self.system.mechanism.links
         S, B, D, moving = len(times), len(links), self.system.mechanism.dimension, self.system.moving
-        start = [np.concatenate([numbers(link.position), numbers(link.orientation)]) for link in links]
-        poses = np.tile(start, (S, 1, 1))
+        poses = np.tile(system.every, (S, 1, 1))
         twists = np.zeros((S, B, system.poses.twist))
         energy, gap = np.empty(S), np.zeros(S)
         reaction = np.zeros((S, system.rows.count))
