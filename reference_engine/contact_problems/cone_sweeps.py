@@ -62,6 +62,26 @@ def new_contacts(count: int) -> Contacts:
 
 
 @kernel
+def along_frame(c, x, y, z):
+    """A vector of world axes along the frame of a row."""
+    return (
+        c[FRAME] * x + c[FRAME + 1] * y + c[FRAME + 2] * z,
+        c[FRAME + 3] * x + c[FRAME + 4] * y + c[FRAME + 5] * z,
+        c[FRAME + 6] * x + c[FRAME + 7] * y + c[FRAME + 8] * z,
+    )
+
+
+@kernel
+def in_world_axes(c, n, s, t):
+    """A vector along the frame of a row."""
+    return (
+        c[FRAME] * n + c[FRAME + 3] * s + c[FRAME + 6] * t,
+        c[FRAME + 1] * n + c[FRAME + 4] * s + c[FRAME + 7] * t,
+        c[FRAME + 2] * n + c[FRAME + 5] * s + c[FRAME + 8] * t,
+    )
+
+
+@kernel
 def speed_along(contacts, k, twist):
     """(u_n, u_1, u_2) of b's point against a's, along the frame."""
     a, b, c = contacts.body[k, 0], contacts.body[k, 1], contacts.row[k]
@@ -69,11 +89,7 @@ def speed_along(contacts, k, twist):
     x = twist[b, 0] + twist[b, 4] * bz - twist[b, 5] * by - twist[a, 0] - twist[a, 4] * az + twist[a, 5] * ay
     y = twist[b, 1] + twist[b, 5] * bx - twist[b, 3] * bz - twist[a, 1] - twist[a, 5] * ax + twist[a, 3] * az
     z = twist[b, 2] + twist[b, 3] * by - twist[b, 4] * bx - twist[a, 2] - twist[a, 3] * ay + twist[a, 4] * ax
-    return (
-        c[FRAME] * x + c[FRAME + 1] * y + c[FRAME + 2] * z,
-        c[FRAME + 3] * x + c[FRAME + 4] * y + c[FRAME + 5] * z,
-        c[FRAME + 6] * x + c[FRAME + 7] * y + c[FRAME + 8] * z,
-    )
+    return along_frame(c, x, y, z)
 
 
 @kernel
@@ -93,9 +109,7 @@ def apply_impulse(inverse_mass, inverse_inertia, i, rx, ry, rz, x, y, z, twist):
 def apply_pair_impulse(contacts, k, bodies, n, s, t):
     """The impulse n, s, t along the frame of a contact, on b, and its opposite on a."""
     c = contacts.row[k]
-    x = c[FRAME] * n + c[FRAME + 3] * s + c[FRAME + 6] * t
-    y = c[FRAME + 1] * n + c[FRAME + 4] * s + c[FRAME + 7] * t
-    z = c[FRAME + 2] * n + c[FRAME + 5] * s + c[FRAME + 8] * t
+    x, y, z = in_world_axes(c, n, s, t)
     m, inertia, twist = bodies.inverse_mass, bodies.inverse_inertia, bodies.twist
     apply_impulse(m, inertia, contacts.body[k, 0], c[ARM], c[ARM + 1], c[ARM + 2], -x, -y, -z, twist)
     apply_impulse(m, inertia, contacts.body[k, 1], c[ARM + 3], c[ARM + 4], c[ARM + 5], x, y, z, twist)

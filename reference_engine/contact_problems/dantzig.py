@@ -33,10 +33,7 @@ NEARLY_DEPENDENT = 1e-11
 NOISE = 3e-14
 NEGLIGIBLE = 1e-20  # of the largest A_ii: what no force in the world moves
 INDEFINITE_BELOW = 1e-9  # of the size: a stiffness as negative as that is no round-off
-ROUND_OFF, DRIFT = (
-    1e-15,
-    1e-12,
-)  # times the largest term of a: where clamped accelerations stray further from 0, forces are refined
+ROUND_OFF, DRIFT = 1e-15, 1e-12  # of the largest term of a: clamped accelerations further from 0 are refined
 ATTEMPTS = 3
 REBUILDS = 3  # and one for each four rows: from then on drift is left to the check at the end
 

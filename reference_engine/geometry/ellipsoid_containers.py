@@ -7,7 +7,7 @@ import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.geometry.ellipsoid_support import furthest_along
-from reference_engine.geometry.support import write
+from reference_engine.geometry.support import to_body, to_world, write
 
 ONE_POINT, TWO_POINTS, CIRCLE, SPHERE = range(4)
 MOST_POINTS = 4
@@ -207,16 +207,12 @@ def sphere_interior_gap(semi_axes, body, i, centre, radius, tie, point, found):
     """
     a, b, c = semi_axes[i, 0], semi_axes[i, 1], semi_axes[i, 2]
     dx, dy, dz = centre[0] - body[i, 0], centre[1] - body[i, 1], centre[2] - body[i, 2]
-    cx = (body[i, 3] * dx + body[i, 6] * dy + body[i, 9] * dz) / a
-    cy = (body[i, 4] * dx + body[i, 7] * dy + body[i, 10] * dz) / b
-    cz = (body[i, 5] * dx + body[i, 8] * dy + body[i, 11] * dz) / c
-    kind, rows = furthest_points((a, b, c), cx, cy, cz, tie, point)
+    x, y, z = to_body(body, i, dx, dy, dz)
+    kind, rows = furthest_points((a, b, c), x / a, y / b, z / c, tie, point)
     round_off = ROUND * (abs(dx) + abs(dy) + abs(dz) + body[i, 18] + radius)
     for k in range(rows):
         u, v, w = point[k, 0] / a, point[k, 1] / b, point[k, 2] / c
-        x = body[i, 3] * u + body[i, 4] * v + body[i, 5] * w
-        y = body[i, 6] * u + body[i, 7] * v + body[i, 8] * w
-        z = body[i, 9] * u + body[i, 10] * v + body[i, 11] * w
+        x, y, z = to_world(body, i, u, v, w)
         nx, ny, nz = x - dx, y - dy, z - dz
         distance = np.sqrt(nx * nx + ny * ny + nz * nz)
         nx, ny, nz = (nx / distance, ny / distance, nz / distance) if distance > 0.0 else (0.0, 0.0, 1.0)

@@ -16,7 +16,7 @@ import numpy as np
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.geometry.ellipsoid_depth import proven_radius, search
 from reference_engine.geometry.ellipsoid_support import ascend, first_contact_normal, furthest_along, support_point
-from reference_engine.geometry.support import write
+from reference_engine.geometry.support import to_body, to_world, write
 
 ROUND = 2e-15  # of the pair's size: some fifteen roundings of numbers of that size
 GLOBAL = 1e-10  # of h_1 + h_2: what the search in cells leaves open
@@ -111,11 +111,8 @@ def squares(body, i):
 def to_unit_ball(body, i, x, y, z):
     """A^-1 (x, y, z)."""
     aa, bb, cc = squares(body, i)
-    return (
-        (body[i, 3] * x + body[i, 6] * y + body[i, 9] * z) / aa,
-        (body[i, 4] * x + body[i, 7] * y + body[i, 10] * z) / bb,
-        (body[i, 5] * x + body[i, 8] * y + body[i, 11] * z) / cc,
-    )
+    u, v, w = to_body(body, i, x, y, z)
+    return u / aa, v / bb, w / cc
 
 
 @kernel
@@ -124,11 +121,7 @@ def ball_centre(body, i, u, v, w):
     aa, bb, cc = squares(body, i)
     least = min(aa, bb, cc)
     u, v, w = u * (1.0 - least / aa), v * (1.0 - least / bb), w * (1.0 - least / cc)
-    return (
-        body[i, 3] * u + body[i, 4] * v + body[i, 5] * w,
-        body[i, 6] * u + body[i, 7] * v + body[i, 8] * w,
-        body[i, 9] * u + body[i, 10] * v + body[i, 11] * w,
-    )
+    return to_world(body, i, u, v, w)
 
 
 @kernel
@@ -146,9 +139,7 @@ def sine(body, i, u, v, w, lx, ly, lz):
     """Of the angle between the normal A^-T (u, v, w) and the line."""
     aa, bb, cc = squares(body, i)
     u, v, w = u / aa, v / bb, w / cc
-    x = body[i, 3] * u + body[i, 4] * v + body[i, 5] * w
-    y = body[i, 6] * u + body[i, 7] * v + body[i, 8] * w
-    z = body[i, 9] * u + body[i, 10] * v + body[i, 11] * w
+    x, y, z = to_world(body, i, u, v, w)
     rx, ry, rz = y * lz - z * ly, z * lx - x * lz, x * ly - y * lx
     return np.sqrt((rx * rx + ry * ry + rz * rz) / ((x * x + y * y + z * z) * (lx * lx + ly * ly + lz * lz)))
 

@@ -8,6 +8,7 @@ h(n) = |A^T n|, at the point A A^T n / h. A sphere has A = radius 1 however it i
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.geometry.support import to_world
 
 COLUMNS = 19
 
@@ -70,12 +71,8 @@ def furthest_along(body, i, x, y, z):
     w = body[i, 5] * x + body[i, 8] * y + body[i, 11] * z
     h = np.sqrt(u * u + v * v + w * w)
     u, v, w = u / h, v / h, w / h
-    return (
-        body[i, 3] * u + body[i, 4] * v + body[i, 5] * w,
-        body[i, 6] * u + body[i, 7] * v + body[i, 8] * w,
-        body[i, 9] * u + body[i, 10] * v + body[i, 11] * w,
-        h,
-    )
+    x, y, z = to_world(body, i, u, v, w)
+    return x, y, z, h
 
 
 @kernel

@@ -259,12 +259,9 @@ def nearest_points(points, faces, face, plane, nearest, reached, level, found):
     A side of P - Q in a plane is several faces at one distance (`level`): the one with the foot in it.
     """
     best, s, t, f = -np.inf, 0.0, 0.0, nearest
+    nx, ny, nz = plane[nearest, 0], plane[nearest, 1], plane[nearest, 2]
     for other in range(faces):
-        cosine = (
-            plane[other, 0] * plane[nearest, 0]
-            + plane[other, 1] * plane[nearest, 1]
-            + plane[other, 2] * plane[nearest, 2]
-        )
+        cosine = plane[other, 0] * nx + plane[other, 1] * ny + plane[other, 2] * nz
         if plane[other, 3] <= level and cosine > 1.0 - 1e-12:
             u, v = foot(points, face[other, 0], face[other, 1], face[other, 2])
             inside = min(u, min(v, 1.0 - u - v))
@@ -274,7 +271,6 @@ def nearest_points(points, faces, face, plane, nearest, reached, level, found):
     if s + t > 1.0:
         s, t = s / (s + t), t / (s + t)
     i, j, k = face[f, 0], face[f, 1], face[f, 2]
-    nx, ny, nz = plane[nearest, 0], plane[nearest, 1], plane[nearest, 2]
     px = points[i, 3] + s * (points[j, 3] - points[i, 3]) + t * (points[k, 3] - points[i, 3])
     py = points[i, 4] + s * (points[j, 4] - points[i, 4]) + t * (points[k, 4] - points[i, 4])
     pz = points[i, 5] + s * (points[j, 5] - points[i, 5]) + t * (points[k, 5] - points[i, 5])

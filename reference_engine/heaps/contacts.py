@@ -12,6 +12,8 @@ from reference_engine.contact_problems.cone_sweeps import (
     IMPULSE,
     OWN,
     SLIP,
+    along_frame,
+    in_world_axes,
     prepare_contact,
     speed_along,
 )
@@ -28,12 +30,7 @@ LIFTED = 0.3  # of the barrier: by which a contact rises at most whose usual imp
 @kernel
 def world_impulse(contacts, k):
     c = contacts.row[k]
-    n, s, t = c[IMPULSE], c[IMPULSE + 1], c[IMPULSE + 2]
-    return (
-        c[FRAME] * n + c[FRAME + 3] * s + c[FRAME + 6] * t,
-        c[FRAME + 1] * n + c[FRAME + 4] * s + c[FRAME + 7] * t,
-        c[FRAME + 2] * n + c[FRAME + 5] * s + c[FRAME + 8] * t,
-    )
+    return in_world_axes(c, c[IMPULSE], c[IMPULSE + 1], c[IMPULSE + 2])
 
 
 @kernel
@@ -58,8 +55,7 @@ def put_frame(found, i, position, contacts, k):
     t = tangents(found[i, 1], found[i, 2], found[i, 3])
     for j in range(6):
         c[FRAME + 3 + j] = t[j]
-    for j in range(3):
-        c[IMPULSE + j] = c[FRAME + 3 * j] * x + c[FRAME + 3 * j + 1] * y + c[FRAME + 3 * j + 2] * z
+    c[IMPULSE], c[IMPULSE + 1], c[IMPULSE + 2] = along_frame(c, x, y, z)
     c[IMPULSE] = max(0.0, c[IMPULSE])
 
 
@@ -113,11 +109,8 @@ def let_give(contacts, k, usual, give, rules):
 
 @kernel
 def pressed(candidates, which, i):
-    return (
-        candidates.warm_start[which, i, 0] != 0.0
-        or candidates.warm_start[which, i, 1] != 0.0
-        or candidates.warm_start[which, i, 2] != 0.0
-    )
+    impulse = candidates.warm_start[which, i]
+    return impulse[0] != 0.0 or impulse[1] != 0.0 or impulse[2] != 0.0
 
 
 @kernel

@@ -59,11 +59,8 @@ def link_impact(
     rates = np.zeros((D, system.links, 6))
     rates[:, system.number[link], :3], rates[:, system.number[link], 3:] = axes, np.cross(arm, axes)
     J = rates[:, :, system.poses.columns].reshape(D, -1)
-    G = (
-        constraints.jacobian[:-1][:, bilateral][:, :, system.poses.columns]
-        .transpose(1, 0, 2)
-        .reshape(bilateral.sum(), -1)
-    )
+    rows = constraints.jacobian[:-1][:, bilateral][:, :, system.poses.columns]
+    G = rows.transpose(1, 0, 2).reshape(bilateral.sum(), -1)
     M = system.mass_matrix(constraints.rotation)
     K = inverse_mass_through_joints(M, J, joints=G) if len(G) else inverse_mass_through_joints(M, J)
     found = impact(
