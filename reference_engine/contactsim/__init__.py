@@ -9,8 +9,8 @@ detection     who meets whom: corners, arcs, connectors; of several names for on
 contact       the accelerations of gaps: A and b, independent subsets
 pivoting      forces or impulses from A and b, joints first, redundant contacts put off
 impulse       simultaneous, serial and hybrid impacts
-integrator    Runge-Kutta, modified Euler, Euler, and the step that is cut until energy agrees
-engine        a step in time
+integrator    Runge-Kutta, modified Euler, Euler
+engine        a step in time, cut until energy agrees where it adapts
 
 Source of all rules and numbers: the public myPhysicsLab engine (Erik Neumann, release of November 2024) and its
 pages "Collisions With Contact" and "ContactSim Math"; Baraff 1994 for the forces; Neumann, "Curved Edge Physics".
