@@ -26,7 +26,7 @@ from measuring import Table, least
 from reference_engine.geometry.ellipsoid_depth import STACK
 from reference_engine.geometry.ellipsoid_gap import ellipsoid_gaps
 from reference_engine.geometry.ellipsoid_support import COLUMNS, pose_ellipsoids
-from reference_engine.geometry.spatial_gap import FIELDS
+from reference_engine.geometry.support import FIELDS
 from tests.reference_engine.geometry.ellipsoid_oracle import IS_SHARPER, distance, pair, rotation, widest
 from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies
 

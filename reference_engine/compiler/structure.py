@@ -87,7 +87,7 @@ def zeros(kind: Any, sizes: Mapping[str, int], **given: Any) -> Any:
     for name, field_ in kind.__dataclass_fields__.items():
         if name not in given:
             shape = [size if isinstance(size, int) else sizes[size] for size in field_.metadata["shape"]]
-            empty[name] = np.zeros(shape, np.int64 if field_.type == NDArray[np.int64] else np.float64)
+            empty[name] = np.zeros(shape, np.int64 if field_.type == Indices else np.float64)
     return kind(**empty, **given)
 
 

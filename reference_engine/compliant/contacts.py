@@ -27,8 +27,8 @@ import numpy as np
 
 from reference_engine.compiler.kernels import inlined, kernel
 from reference_engine.compliant import layout as col
-from reference_engine.geometry.boundary_gap import half_space
-from reference_engine.geometry.mpr import mpr_pair
+from reference_engine.geometry.core_gap import half_space
+from reference_engine.geometry.mpr import FOUND, mpr_pair
 from reference_engine.geometry.spatial_shapes import HALF_SPACE
 from reference_engine.geometry.support import pose_bodies, support, to_body, to_world, write
 
@@ -73,17 +73,15 @@ def elastic_energy(depth, stiffness):
 @kernel
 def update_bodies(model, work, y):
     """The body table of geometry.support, and the spins."""
-    body = work.mpr.body
-    for i in range(model.kind.shape[0]):
+    body = model.posed.body
+    for i in range(model.posed.kind.shape[0]):
         at = col.STATE_SIZE * i
         for c in range(3):
             work.position[i, c] = y[at + c]
         for c in range(4):
             work.orientation[i, c] = y[at + col.Q + c]
-    pose_bodies(
-        work.position, work.orientation, model.size, model.margin, model.bounding_radius, model.point, model.axis, body
-    )  # fmt: skip
-    for i in range(model.kind.shape[0]):
+    pose_bodies(model.posed, work.position, work.orientation)
+    for i in range(model.posed.kind.shape[0]):
         at = col.STATE_SIZE * i + col.SPIN
         a, b, c = to_body(body, i, y[at], y[at + 1], y[at + 2])
         a, b, c = a / model.inertia[i, 0], b / model.inertia[i, 1], c / model.inertia[i, 2]
@@ -94,7 +92,7 @@ def update_bodies(model, work, y):
 def corner_gap(model, work, k):
     """work.found of candidate k, a corner or rim of its first body over its second, a half-space."""
     p, q, row = model.pair[k, 0], model.pair[k, 1], model.corner[k]
-    body, corners = work.mpr.body, model.corners
+    body, corners = model.posed.body, model.corners
     nx, ny, nz = body[q, 20], body[q, 21], body[q, 22]
     x, y, z, radius = corners[row, 0], corners[row, 1], corners[row, 2], corners[row, 3]
     if radius > 0.0:  # the lowest point of a rim
@@ -104,7 +102,7 @@ def corner_gap(model, work, k):
     x, y, z = to_world(body, p, x, y, z)
     gap = nx * (body[p, 0] + x - body[q, 0] - body[q, 17])
     gap += ny * (body[p, 1] + y - body[q, 1] - body[q, 18]) + nz * (body[p, 2] + z - body[q, 2] - body[q, 19])
-    margin = model.margin[p]
+    margin = model.posed.margin[p]
     x, y, z, gap = x - margin * nx, y - margin * ny, z - margin * nz, gap - margin
     write(work.found, gap, -nx, -ny, -nz, x, y, z, x - gap * nx, y - gap * ny, z - gap * nz, 0.0)
 
@@ -113,27 +111,21 @@ def corner_gap(model, work, k):
 def pair_gap(model, work, k):
     """work.found of candidate k, its points from the centre of the first body. False: the two have one centre."""
     p, q = model.pair[k, 0], model.pair[k, 1]
-    body, found, scratch = work.mpr.body, work.found, work.mpr
+    body, found = model.posed.body, work.found
     if model.corner[k] != col.WHOLE:
         corner_gap(model, work, k)
         return True
-    if model.kind[q] == HALF_SPACE:
+    if model.posed.kind[q] == HALF_SPACE:
         dx, dy, dz = body[q, 0] - body[p, 0], body[q, 1] - body[p, 1], body[q, 2] - body[p, 2]
-        half_space(model.kind, model.vertex_start, model.vertex, body, p, q, dx, dy, dz, found)
+        half_space(model.posed, p, q, dx, dy, dz, found)
         return True
-    return (
-        mpr_pair(
-            model.kind, model.vertex_start, model.vertex, body, p, q,
-            scratch.portal, scratch.points, scratch.weight, scratch.pair, found,
-        )
-        == 0
-    )  # fmt: skip
+    return mpr_pair(model.posed, p, q, work.mpr, found) == FOUND
 
 
 @kernel
-def contact_arms(work, p, q):
+def contact_arms(model, work, p, q):
     """The contact point, between the two surfaces: from the centre of p and from that of q."""
-    body, found = work.mpr.body, work.found
+    body, found = model.posed.body, work.found
     x = 0.5 * found[0]
     px, py, pz = found[4] + x * found[1], found[5] + x * found[2], found[6] + x * found[3]
     return px, py, pz, px + body[p, 0] - body[q, 0], py + body[p, 1] - body[q, 1], pz + body[p, 2] - body[q, 2]
@@ -156,15 +148,15 @@ def relative_velocity(work, y, p, q, arms):
 @kernel
 def boxes(model, work):
     """Around every bounded body, in world axes."""
-    body = work.mpr.body
-    for i in range(model.kind.shape[0]):
-        if model.kind[i] == HALF_SPACE:
+    body = model.posed.body
+    for i in range(model.posed.kind.shape[0]):
+        if model.posed.kind[i] == HALF_SPACE:
             continue
         for c in range(3):
             x, y, z = 1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0
-            most = support(model.kind, model.vertex_start, model.vertex, body, i, x, y, z)
-            least = support(model.kind, model.vertex_start, model.vertex, body, i, -x, -y, -z)
-            centre, margin = body[i, c], model.margin[i]
+            most = support(model.posed, i, x, y, z)
+            least = support(model.posed, i, -x, -y, -z)
+            centre, margin = body[i, c], model.posed.margin[i]
             work.box[i, c] = centre + x * least[0] + y * least[1] + z * least[2] - margin
             work.box[i, 3 + c] = centre + x * most[0] + y * most[1] + z * most[2] + margin
 
@@ -181,7 +173,7 @@ def measure(model, contact_set, work, y):
     for k in range(model.pair.shape[0]):
         p, q, square = model.pair[k, 0], model.pair[k, 1], 0.0
         member = contact_set.member[k] == 1
-        if not member and model.kind[q] != HALF_SPACE:
+        if not member and model.posed.kind[q] != HALF_SPACE:
             for c in range(3):
                 apart = max(work.box[p, c] - work.box[q, 3 + c], work.box[q, c] - work.box[p, 3 + c])
                 square += max(0.0, apart) ** 2
@@ -201,8 +193,8 @@ def measure(model, contact_set, work, y):
 @kernel
 def write_contact(model, work, k, row_out):
     """Point, normal and gap of candidate k, whose gap is in work.found."""
-    p, body = model.pair[k, 0], work.mpr.body
-    px, py, pz, _, _, _ = contact_arms(work, p, model.pair[k, 1])
+    p, body = model.pair[k, 0], model.posed.body
+    px, py, pz, _, _, _ = contact_arms(model, work, p, model.pair[k, 1])
     row_out[col.POINT] = px + body[p, 0]
     row_out[col.POINT + 1], row_out[col.POINT + 2] = py + body[p, 1], pz + body[p, 2]
     for c in range(3):
@@ -226,7 +218,7 @@ def note_event(run, k, kind, closing, energy):
 def closing_speed(model, work, y, k):
     """m/s, of candidate k, whose gap is in work.found."""
     p, q = model.pair[k, 0], model.pair[k, 1]
-    u, v, w = relative_velocity(work, y, p, q, contact_arms(work, p, q))
+    u, v, w = relative_velocity(work, y, p, q, contact_arms(model, work, p, q))
     return -(u * work.found[1] + v * work.found[2] + w * work.found[3])
 
 
@@ -236,7 +228,7 @@ def is_level(model, work, k):
     radius = model.corners[model.corner[k], 3] if model.corner[k] != col.WHOLE else 0.0
     if radius == 0.0:
         return False
-    u, v, _ = to_body(work.mpr.body, model.pair[k, 0], work.found[1], work.found[2], work.found[3])
+    u, v, _ = to_body(model.posed.body, model.pair[k, 0], work.found[1], work.found[2], work.found[3])
     return 2.0 * radius * np.sqrt(u * u + v * v) <= model.hysteresis
 
 
@@ -285,7 +277,7 @@ def note_jumps(run, h):
         p, q, turned = model.pair[k, 0], model.pair[k, 1], 0.0
         for c in range(3):
             turned += (work.normal[k, c] - contact_set.seen[k, col.DIRECTION + c]) ** 2
-        least = SMOOTH * min(model.bounding_radius[p], model.bounding_radius[q])
+        least = SMOOTH * min(model.posed.bounding_radius[p], model.posed.bounding_radius[q])
         if turned > (JUMPS + 4.0 * h * (work.speed[p] + work.speed[q]) / least) ** 2:
             pair_gap(model, work, k)
             closing = closing_speed(model, work, y, k)

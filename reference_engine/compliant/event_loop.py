@@ -35,7 +35,7 @@ WINDOW = 2000  # steps tried: where more than half of them are refused the equat
 def bound_speeds(model, work, y):
     """work.speed: of every body, over the step; of its centre, and of its spin times its reach."""
     enclose(y, work.dense, work.components, work.bernstein)
-    for i in range(model.kind.shape[0]):
+    for i in range(model.posed.kind.shape[0]):
         centre = turning = 0.0
         least = min(model.inertia[i, 0], min(model.inertia[i, 1], model.inertia[i, 2]))
         for c in range(3):
@@ -44,7 +44,7 @@ def bound_speeds(model, work, y):
                 v = max(v, abs(work.bernstein[j, col.STATE_SIZE * i + col.V + c]))
                 w = max(w, abs(work.bernstein[j, col.STATE_SIZE * i + col.SPIN + c]))
             centre, turning = centre + v * v, turning + w * w
-        bounding_radius = model.bounding_radius[i] if model.bounding_radius[i] < np.inf else 0.0
+        bounding_radius = model.posed.bounding_radius[i] if model.posed.bounding_radius[i] < np.inf else 0.0
         work.speed[i] = np.sqrt(centre) + np.sqrt(turning) / least * bounding_radius
 
 
@@ -135,7 +135,7 @@ def longest_step(model, contact_set, work, y):
     it has the length of a flight.
     """
     update_bodies(model, work, y)
-    longest, g = np.inf, 0.0
+    longest, g, radius = np.inf, 0.0, model.posed.bounding_radius
     for c in range(3):
         g += model.gravity[c] ** 2
     for k in range(model.pair.shape[0]):
@@ -147,9 +147,7 @@ def longest_step(model, contact_set, work, y):
         for c in range(3):
             moved += (y[col.STATE_SIZE * q + col.V + c] - y[col.STATE_SIZE * p + col.V + c]) ** 2
             turned_p, turned_q = turned_p + work.spin[p, c] ** 2, turned_q + work.spin[q, c] ** 2
-        speed = (
-            np.sqrt(moved) + np.sqrt(turned_p) * model.bounding_radius[p] + np.sqrt(turned_q) * model.bounding_radius[q]
-        )
+        speed = np.sqrt(moved) + np.sqrt(turned_p) * radius[p] + np.sqrt(turned_q) * radius[q]
         longest = min(longest, min(way / speed, np.sqrt(2.0 * way) / np.sqrt(np.sqrt(g))))
     return longest
 
@@ -198,7 +196,7 @@ def sample(run, time):
         y = work.state
     for c in range(y.shape[0]):
         log.state[row, c] = y[c]
-    normalise(log.state[row], model.kind.shape[0])
+    normalise(log.state[row], model.posed.kind.shape[0])
     update_bodies(model, work, y)
     log.energies[row, 0], log.energies[row, 1] = 0.0, loop.now[col.JUMPED]
     for k in range(model.pair.shape[0]):
@@ -258,7 +256,7 @@ def accept(run):
     if run.loop.now[col.LENGTH] > 0.0:
         for c in range(y.shape[0]):
             y[c] = run.work.end[c]
-        normalise(y, run.model.kind.shape[0])
+        normalise(y, run.model.posed.kind.shape[0])
         note_jumps(run, run.loop.now[col.LENGTH])
     return col.GOES_ON
 

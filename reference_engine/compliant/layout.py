@@ -27,11 +27,10 @@ from reference_engine.events import (  # noqa: F401  # columns and statuses that
     STEPS,
     TIME,
 )
-from reference_engine.geometry.corners import corners_and_rims
 from reference_engine.geometry.mpr import MprWork
 from reference_engine.geometry.mpr_proximity import inner_radius
-from reference_engine.geometry.spatial_gap import FIELDS
-from reference_engine.geometry.spatial_shapes import HALF_SPACE, spatial_shapes
+from reference_engine.geometry.spatial_shapes import HALF_SPACE, corners_and_rims, spatial_shapes
+from reference_engine.geometry.support import FIELDS, PosedShapes, posed_shapes
 from reference_engine.rotation import matrices
 
 Array = NDArray[np.float64]
@@ -60,27 +59,20 @@ CLOSING, NOMINAL, DAMPED, ENERGY, AT, EVENT_COLUMNS = 7, 8, 9, 10, 11, 12
 
 @dataclass(frozen=True, eq=False)
 class Model(Structure):
-    """B bodies, P contact points; what does not change.
+    """B bodies, P contact points; what does not change but where the bodies are.
 
     A candidate is a pair of bodies, which touch where they are nearest; or, over a half-space, a corner or rim of a
     body: so many hold one that lies flat, and each is smooth by itself.
     """
 
-    kind: Ids  # (B,), and so on: see geometry.spatial_shapes.SpatialShapes
-    size: Array
-    margin: Array
-    bounding_radius: Array
-    point: Array
-    axis: Array
-    vertex_start: Ids
-    vertex: Array
+    posed: PosedShapes
     mass: Array  # (B,) kg; infinite if fixed
     inertia: Array  # (B, 3) over the greatest of them: 1 / that is what turns the state into a spin
     greatest: Array  # (B,) kg m^2, the greatest moment; infinite if fixed
     gravity: Array  # (3,) m/s^2
     pair: Ids  # (P, 2); a half-space is the second
     corner: Ids  # (P,) row of corners, or WHOLE
-    corners: Array  # (C, 4) see geometry.corners
+    corners: Array  # (C, 4) see geometry.spatial_shapes.corners_and_rims
     law: Array  # (P, 7)
     inside: Array  # (B,) m, radius of a ball about the centre that is inside; infinite of a half-space
     hysteresis: float  # m
@@ -179,9 +171,7 @@ def pack(world: CompliantWorld, hysteresis: float) -> Model:
     moments = [np.full(3, math.inf) if body.fixed else body.principal_inertia() for body in bodies]
     greatest = np.array([moment.max() for moment in moments])
     return Model(
-        kind=shapes.kind, size=shapes.size, margin=shapes.margin, bounding_radius=shapes.bounding_radius,
-        point=shapes.point,
-        axis=shapes.axis, vertex_start=shapes.vertex_start, vertex=shapes.vertex,
+        posed=posed_shapes(shapes),
         mass=np.array([math.inf if body.fixed else body.mass for body in bodies]),
         inertia=np.array([np.ones(3) if body.fixed else m / m.max() for body, m in zip(bodies, moments)]),
         greatest=greatest,

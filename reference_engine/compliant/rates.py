@@ -26,7 +26,7 @@ from reference_engine.dop853 import steps_of
 @kernel
 def rate(run, time, y, out):
     model, contact_set, work = run.model, run.contact_set, run.work
-    bodies, last = model.kind.shape[0], y.shape[0] - 1
+    bodies, last = model.posed.kind.shape[0], y.shape[0] - 1
     update_bodies(model, work, y)
     for i in range(bodies):
         at = col.STATE_SIZE * i
@@ -55,7 +55,7 @@ def contact_force(model, contact_set, work, y, k):
     """Of candidate k (its gap in work.found) on its second body: force [N], torque of rolling [N m]; power lost [W]."""
     p, q, law = model.pair[k, 0], model.pair[k, 1], model.law
     nx, ny, nz = work.found[1], work.found[2], work.found[3]
-    u, v, w = relative_velocity(work, y, p, q, contact_arms(work, p, q))
+    u, v, w = relative_velocity(work, y, p, q, contact_arms(model, work, p, q))
     apart = u * nx + v * ny + w * nz
     depth, damping = -work.found[col.DISTANCE], contact_set.onset[k, col.DAMPING]
     force, lost = normal_force(depth, apart, law[k, col.STIFFNESS], damping)
@@ -76,7 +76,7 @@ def contact_force(model, contact_set, work, y, k):
 def add_contact(model, contact_set, work, y, k, out):
     """Adds what the contact at candidate k, whose gap is in work.found, does to both bodies."""
     p, q = model.pair[k, 0], model.pair[k, 1]
-    arms = contact_arms(work, p, q)
+    arms = contact_arms(model, work, p, q)
     fx, fy, fz, mx, my, mz, lost = contact_force(model, contact_set, work, y, k)
     out[y.shape[0] - 1] += lost
     for side in range(2):

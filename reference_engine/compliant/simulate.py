@@ -138,7 +138,7 @@ def simulate_compliant(
         model=model,
         rule=Rule(tolerance=settings.tolerance, floor=settings.floor, most_steps=settings.max_steps),
         contact_set=zeros(ContactSet, sizes),
-        work=zeros(Work, sizes, mpr=mpr_work(len(world.bodies)), components=np.arange(len(y))),
+        work=zeros(Work, sizes, mpr=mpr_work(), components=np.arange(len(y))),
         loop=zeros(LoopState, sizes, y=y),
         log=zeros(Log, sizes | rows, grid=grid),
     )

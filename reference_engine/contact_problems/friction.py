@@ -258,7 +258,7 @@ def solve_friction(problem, n, allowed, answer, work, lemke_work):
 
 
 KINDS = {
-    "joint": modes.BILATERAL, "smooth": modes.SMOOTH, "gripping": modes.STICKING,
+    "joint": modes.BILATERAL, "smooth": modes.SMOOTH, "sticking": modes.STICKING,
     "sliding+": modes.SLIDING_PLUS, "sliding-": modes.SLIDING_MINUS,
 }  # fmt: skip
 MODES = {
@@ -331,7 +331,7 @@ def friction_forces(
     2 k + 1 along its tangent. kind (N,), or one for all:
       "joint"                  a_n = 0, f_n of either sign, no friction
       "smooth"                 0 <= f_n  perp  a_n >= 0, no friction
-      "gripping"               does not slide now: sticks, a_t = 0 with |f_t| <= mu_s (f_n + base), or begins to slip
+      "sticking"               does not slide now: a_t = 0 with |f_t| <= mu_s (f_n + base), or begins to slip
       "sliding+", "sliding-"   slides along or against the tangent, s = 1, -1: f_t = -s mu (f_n + base)
     friction mu and static_friction mu_s >= mu (mu if left out): numbers or (N,). base (N,) [N] >= 0: normal force that
     is there already, which friction counts too. guess (N,): modes to begin with, as `FrictionSolution.mode` has them.
