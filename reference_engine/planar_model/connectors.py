@@ -101,10 +101,9 @@ class Path:
 def slopes(p: Array, values: Array) -> Array:
     """Derivative of the parabola through each point and its neighbours."""
     out = np.empty_like(values)
-    for at, k in ((slice(1, -1), np.arange(len(p) - 2)), (slice(0, 1), np.array([0])), (slice(-1, None), -3)):
-        k = np.atleast_1d(k)
-        x0, x1, x2 = p[k], p[k + 1], p[k + 2]
-        x = p[at]
+    rows = np.arange(len(p))
+    for at, k in ((rows[1:-1], rows[:-2]), (rows[:1], rows[:1]), (rows[-1:], rows[-3:-2])):
+        x, x0, x1, x2 = p[at], p[k], p[k + 1], p[k + 2]
         out[at] = values[k] * (2.0 * x - x1 - x2) / ((x0 - x1) * (x0 - x2))
         out[at] += values[k + 1] * (2.0 * x - x0 - x2) / ((x1 - x0) * (x1 - x2))
         out[at] += values[k + 2] * (2.0 * x - x0 - x1) / ((x2 - x0) * (x2 - x1))

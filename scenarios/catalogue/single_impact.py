@@ -205,7 +205,8 @@ def single_impact(*, case: Case = "rod-turns-back", law: ImpactLaw = "newton", s
     else:
         about = np.array(moments if space == "planar" else moments[1])
     K = library.inverse_mass(1.0, about, arm)
-    u = velocity + (np.cross(spin, arm) if in_space else spin * np.array([-arm[1], arm[0]]))
+    turning: Array = np.cross(spin, arm) if in_space else spin * np.array([-arm[1], arm[0]])
+    u = velocity + turning
     j = impulse(K, u, given.friction, given.restitution, law)
     after = velocity + j
     spin_after = float(spin + (arm[0] * j[1] - arm[1] * j[0]) / about) if not in_space else math.nan
