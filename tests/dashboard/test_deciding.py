@@ -101,6 +101,7 @@ def test_a_decision_is_of_the_scope_that_was_chosen_and_the_ledger_says_which(st
         ("this group (2 cases)", 2),
         (f"{label}, whatever the engine (2 cases)", 2),
     ], "what is the same set of cases is offered once"
+    assert offered[1].words == f"group {group.key}: {group.kind} on pymunk since {group.since}"
     writing.say("known", offered[2], reason="the solver", link="#31")
     assert store.entries(1)[0].scope == f"every open case of {label}: 2 cases"
     app = shown("review", run=str(run), group=group.key, case=str(group.worst.number))
