@@ -21,8 +21,10 @@ unexport PYTHONDONTWRITEBYTECODE
 run: $(VENV)/installed
 	@$(BIN)/upright run --db $(DB)
 
-test: $(VENV)/tested lint
-	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+# Types are checked meanwhile: tests wait for processes now and then.
+test: $(VENV)/tested
+	@$(MAKE) --no-print-directory lint & lint=$$!; $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"; status=$$?; \
+	wait $$lint && exit $$status
 
 slow: $(VENV)/tested
 	@$(BIN)/python -m pytest -n 2 --dist worksteal
