@@ -24,7 +24,7 @@ import pytest
 from upright.asking import DATABASE, UprightError, ask
 from upright.results import Case
 
-NO_ENGINE = "no engine to test: give --upright-engine WORD, or upright_engine in the ini file"
+NO_ENGINE = "no engine to test: give --upright-engine NAME, or upright_engine in the ini file"
 
 
 class Wanted(NamedTuple):
@@ -112,13 +112,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--upright-engine",
         action="append",
-        metavar="WORD",
+        metavar="NAME",
         help="engine to test: my_package.MyEngine, ./executable or a name; as often as wanted",
     )
     group.addoption(
         "--upright-scenario",
         action="append",
-        metavar="WORD",
+        metavar="NAME",
         help="scenario to run, such as stack:n=5 or my_scene.json; as often as wanted  [the canonical suite]",
     )
     group.addoption(
