@@ -106,7 +106,7 @@ def test_without_an_engine_nothing_is_green(project: Project) -> None:
     (project.folder / "pytest.ini").write_text("[pytest]\n")
     status, out = project.pytest()
     assert status == 0 and "1 passed, 1 skipped" in out
-    assert "no engine to test: give --upright-engine WORD" in out
+    assert "no engine to test: give --upright-engine NAME" in out
 
 
 def test_scenarios_come_from_the_marker_the_command_line_the_ini_file_or_the_suite(project: Project) -> None:
