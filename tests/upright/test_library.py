@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import upright
+from tests.validation.command import kept_servers
 from upright import asking, results
 from upright.asking import UprightError
+from validation.cli import serve
+from validation.report.jsonl import finite
 
 ROOT = Path(__file__).parents[2]
 GRAVITY = 9.81
@@ -28,6 +35,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delenv("UPRIGHT_DB", raising=False)
     return tmp_path
+
+
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the process of ours would answer, without its start and those of its servers."""
+
+    def ask(request: Mapping[str, Any], *, folder: Path | None = None) -> dict[str, Any]:
+        with contextlib.chdir(folder or Path.cwd()), kept_servers():
+            try:
+                return json.loads(json.dumps(finite(serve.answer(json.loads(json.dumps(request))))))
+            except Exception as error:
+                raise UprightError(serve.one_line(error)) from error
+
+    for module in (upright, results):
+        monkeypatch.setattr(module, "ask", ask)
 
 
 def test_a_run_is_a_table_and_its_motion_falls_as_free_fall_does(folder: Path) -> None:
@@ -54,6 +76,7 @@ def test_without_pandas_a_table_is_a_list_of_dicts(monkeypatch: pytest.MonkeyPat
     assert results.table([{"a": 1}]) == [{"a": 1}]
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_check_fails_for_an_engine_that_got_worse_than_what_was_accepted(folder: Path) -> None:
     accepted = upright.check("stack:n=3", engines=["pymunk"], accept="first look")
     assert accepted.failures == [] and accepted[0].accepted
@@ -63,6 +86,7 @@ def test_check_fails_for_an_engine_that_got_worse_than_what_was_accepted(folder:
     assert [case.verdict for case in worse.failures] == ["regressed"]
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_simulate_hands_out_arrays_and_keeps_nothing(folder: Path) -> None:
     motion = upright.simulate("upright-block", "pymunk")
     samples, bodies, axes = motion.position.shape
@@ -71,6 +95,7 @@ def test_simulate_hands_out_arrays_and_keeps_nothing(folder: Path) -> None:
     assert not (folder / "upright.db").exists()
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_errors_are_one_line_of_one_class(folder: Path) -> None:
     with pytest.raises(UprightError, match=r"unknown engine 'pymunkk'.*did you mean 'pymunk'") as caught:
         upright.run("bouncing-ball", engines=["pymunkk"])

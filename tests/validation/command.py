@@ -86,16 +86,19 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *w
 
 @contextlib.contextmanager
 def kept_servers() -> Iterator[None]:
-    """Pools take idle servers and give them back; not those of a user's engines, whose code may change."""
+    """Pools take idle servers and give them back."""
     with mock.patch.object(Pool, "_start", taken), mock.patch.object(Pool, "stop", given_back):
         yield
 
 
 def taken(pool: Pool, what: str, program: Sequence[str], *arguments: str) -> Remote:
-    if what not in (*OURS, "measuring") or program[0] != sys.executable:
+    ours = what in (*OURS, "measuring")
+    own_file = Path(f"{what.partition('.')[0]}.py")  # a user's engine, in this folder: its code may change
+    if program[0] != sys.executable or not (ours or own_file.is_file()):
         return start_server(pool, what, program, *arguments)
-    environment = frozenset((name, value) for name, value in os.environ.items() if name not in THEY_DO_NOT_READ)
-    key = what, tuple(program), arguments, environment
+    unread = (*THEY_DO_NOT_READ, "PYTHONPATH") if what == "measuring" else THEY_DO_NOT_READ
+    environment = frozenset((name, value) for name, value in os.environ.items() if name not in unread)
+    key = what, tuple(program), arguments, environment, () if ours else (Path.cwd(), own_file.read_bytes())
     while IDLE[key]:
         remote = IDLE[key].pop()
         if remote.process.poll() is None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.effort import few
+from tests.validation.command import kept_servers
 from validation.engines import engine_of, present_engines
 from validation.tools.conformance import Check, conformance
 
@@ -39,6 +41,12 @@ class Resting:
             time=dt * np.arange(S), pose=pose, twist=np.zeros_like(pose), dt=dt, velocity_lag=0.0, contacts=contacts
         )
 """
+
+
+@pytest.fixture(autouse=True)
+def servers() -> Iterator[None]:
+    with kept_servers():
+        yield
 
 
 def compiled(folder: Path, monkeypatch: pytest.MonkeyPatch, right: str = "", wrong: str = "") -> list[Check]:

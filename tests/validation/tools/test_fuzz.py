@@ -16,7 +16,7 @@ from hypothesis import Phase
 from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Polygon
 from scenarios.strategies import planar_scenes
 from tests.effort import few
-from tests.validation.command import upright
+from tests.validation.command import kept_servers, upright
 from validation import engines
 from validation.engines import engine_of
 from validation.engines.engine import resolve_settings
@@ -57,6 +57,12 @@ class Short(Ghost):
         pose, twist = whole.pose[:, :-1], whole.twist[:, :-1]
         return PlanarTrajectory(time=whole.time, dt=dt, velocity_lag=0.0, pose=pose, twist=twist)
 '''
+
+
+@pytest.fixture(autouse=True)
+def servers() -> Iterator[None]:
+    with kept_servers():
+        yield
 
 
 @pytest.fixture
