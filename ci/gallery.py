@@ -15,11 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reference_engine import Bowl, Disc, Edge, HalfPlane, Motion, Outline, Polygon, Rope, World
-
-Array = NDArray[np.float64]
+from reference_engine.array_types import Array
 
 DOCS = Path(__file__).parents[1] / "docs"
 

@@ -16,13 +16,12 @@ from dataclasses import fields
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from reference_engine.array_types import Array
 from reference_engine.dense import inverse, mul
 from reference_engine.elementary import squared
 
-Array = NDArray[np.float64]
 Log = TypeVar("Log")
 Guards = Callable[[float, Array], Array]
 """Time [s] and state -> (G,) numbers, each above 0 as long as nothing happens."""

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import DOP853
 from scipy.integrate._ivp.rk import Dop853DenseOutput
 
-Array = NDArray[np.float64]
+from reference_engine.array_types import Array
+
 SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
 
 

@@ -9,18 +9,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from reference_engine import elementary
+from reference_engine.array_types import Array
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import squared
 from scenarios.fields import Data, Length, Name, NonNegative, Number, Positive
 
 if TYPE_CHECKING:
     from scenarios.scene import PlanarScene, Scene, SpatialScene
-
-Array = NDArray[np.float64]
 
 
 class Damping(Data):

@@ -7,15 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reference_engine import elementary
+from reference_engine.array_types import Array
 from reference_engine.dense import svd
 from reference_engine.geometry import mass_properties as geometry
 from reference_engine.geometry import polygon
-
-Array = NDArray[np.float64]
-
 
 UNIFORM: dict[str, Callable[[Any], Any]] = {
     "disc": lambda shape: geometry.disc_mass(shape.radius),

@@ -10,10 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
+from reference_engine.array_types import Array
 
 TruthKind = Literal["closed form", "exact ODE", "converged", "invariants"]
 

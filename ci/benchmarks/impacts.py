@@ -28,14 +28,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from reference_engine.contact_problems.impact_laws import Impact, impact, inverse_mass_through_joints
 
 sys.path.append(str(Path(__file__).parent))
 from recorded_cases import Case, CaseError, Compared, Part, compare, numbers, section, solve_folder
 
-Array = NDArray[np.float64]
 OWN = Path(__file__).parent / "data" / "impacts"
 LAWS = {"newton": "newton", "poisson": "poisson", "stronge": "stronge", "kane_levinson_newton": "stick-or-slip"}
 PLANAR, SPATIAL = 1e-12, 1e-10

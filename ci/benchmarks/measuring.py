@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from scenarios.scene import Scene, write_scene
 from validation.records.case import Result
 from validation.records.stored import Baseline
@@ -26,8 +26,6 @@ from validation.running.runner import Plan
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT))  # for tests
 use_kernel_cache()
-
-Array = NDArray[np.float64]
 
 
 class Table:

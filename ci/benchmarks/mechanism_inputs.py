@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from recorded_cases import Case, CaseError, short
 
+from reference_engine.array_types import Array
 from reference_engine.multibody.mechanism import Mechanism, MechanismMotion
 
-Array = NDArray[np.float64]
 Read = Callable[[MechanismMotion, str], Array]
 STATE = 1e-9
 WAYS = ("accelerations", "impulses")

@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.structure import Structure, of_shape
 from reference_engine.compliant.world import CompliantWorld
 from reference_engine.dense import mul, norm
@@ -32,9 +32,6 @@ from reference_engine.geometry.mpr_proximity import inner_radius
 from reference_engine.geometry.spatial_shapes import HALF_SPACE, corners_and_rims, spatial_shapes
 from reference_engine.geometry.support import FIELDS, PosedShapes, posed_shapes
 from reference_engine.rotation import matrices
-
-Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
 
 STATE_SIZE = 13  # of a body in the state
 Q, V, SPIN = 3, 7, 10  # where they begin
@@ -70,8 +67,8 @@ class Model(Structure):
     inertia: Array  # (B, 3) over the greatest of them: 1 / that is what turns the state into a spin
     greatest: Array  # (B,) kg m^2, the greatest moment; infinite if fixed
     gravity: Array  # (3,) m/s^2
-    pair: Ids  # (P, 2); a half-space is the second
-    corner: Ids  # (P,) row of corners, or WHOLE
+    pair: Indices  # (P, 2); a half-space is the second
+    corner: Indices  # (P,) row of corners, or WHOLE
     corners: Array  # (C, 4) see geometry.spatial_shapes.corners_and_rims
     law: Array  # (P, 7)
     inside: Array  # (B,) m, radius of a ball about the centre that is inside; infinite of a half-space
@@ -82,7 +79,7 @@ class Model(Structure):
 class ContactSet(Structure):
     """Of every place: whether it is in contact, frozen between events, and what was stored when it came to be."""
 
-    member: Ids = of_shape("P")  # 0 or 1
+    member: Indices = of_shape("P")  # 0 or 1
     onset: Array = of_shape("P", 3)  # approach velocity [m/s], damping coefficient [s/m], coefficient of restitution
     seen: Array = of_shape("P", 4)  # gap and normal after the last step
 
@@ -99,7 +96,7 @@ class Work(Structure):
     gap: Array = of_shape("P")  # m, or less: of boxes around the bodies
     normal: Array = of_shape("P", 3)  # of candidates in contact
     box: Array = of_shape("B", 6)  # m, least and greatest x, y, z
-    components: Ids = of_shape("n")  # all of them
+    components: Indices = of_shape("n")  # all of them
     stages: Array = of_shape(16, "n")
     state: Array = of_shape("n")
     end: Array = of_shape("n")
@@ -116,9 +113,9 @@ class Log(Structure):
     grid: Array = of_shape("S")  # s
     state: Array = of_shape("S", "n")
     energies: Array = of_shape("S", 2)  # J: elastic energy, and what jumps have brought
-    event_ids: Ids = of_shape("E", 2)  # kind, place
+    event_ids: Indices = of_shape("E", 2)  # kind, place
     event: Array = of_shape("E", EVENT_COLUMNS)
-    contact_ids: Ids = of_shape("N", 2)  # sample, place
+    contact_ids: Indices = of_shape("N", 2)  # sample, place
     contact: Array = of_shape("N", CONTACT_COLUMNS)
 
 
@@ -126,7 +123,7 @@ class Log(Structure):
 class LoopState(Structure):
     y: Array = of_shape("n")  # the state now
     now: Array = of_shape(NOW)
-    counters: Ids = of_shape(COUNTERS)
+    counters: Indices = of_shape(COUNTERS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.structure import zeros
 from reference_engine.compliant import layout as col
 from reference_engine.compliant.event_loop import advance
@@ -18,9 +19,6 @@ from reference_engine.errors import CompliantError
 from reference_engine.events import doubled
 from reference_engine.geometry.mpr import mpr_work
 from reference_engine.rotation import matrices
-
-Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
 
 FINEST_TOLERANCE = 1e-15
 
@@ -61,7 +59,7 @@ class ContactEvents:
 
     time: Array  # (E,) s
     kind: NDArray[np.str_]  # (E,) contact, separation, jump
-    pair: Ids  # (E, 2) bodies; a half-space is the second
+    pair: Indices  # (E, 2) bodies; a half-space is the second
     point: Array  # (E, 3) m, between the two surfaces
     normal: Array  # (E, 3) unit, from the first body to the second
     gap: Array  # (E,) m
@@ -76,8 +74,8 @@ class CompliantContacts:
     """What touches in the samples, N rows in order of these. Force and torque act on the second body, as their
     opposites do on the first."""
 
-    pair: Ids  # (N, 2) bodies; a half-space is the second
-    candidate: Ids  # (N,) one number for one corner or pair of bodies all along
+    pair: Indices  # (N, 2) bodies; a half-space is the second
+    candidate: Indices  # (N,) one number for one corner or pair of bodies all along
     point: Array  # (N, 3) m, between the two surfaces
     normal: Array  # (N, 3) unit, from the first body to the second
     gap: Array  # (N,) m
@@ -104,7 +102,7 @@ class CompliantMotion:
     dissipated: Array  # (S,) J, that contacts have taken out since the start
     jumped: Array  # (S,) J, by which jumps of a normal have changed the elastic energy since the start
     contacts: CompliantContacts
-    first_contact: Ids  # (S + 1,)
+    first_contact: Indices  # (S + 1,)
     events: ContactEvents
     steps: int  # accepted by the integrator
 

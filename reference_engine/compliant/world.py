@@ -9,9 +9,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import QhullError
 
+from reference_engine.array_types import Array
 from reference_engine.elementary import power, squared
 from reference_engine.errors import CompliantError
 from reference_engine.geometry.mass_properties import (
@@ -36,7 +36,6 @@ from reference_engine.geometry.spatial_shapes import (
     spatial_shapes,
 )
 
-Array = NDArray[np.float64]
 Vector = tuple[float, float, float]
 ROUND_OFF = 1e-12  # of moments of inertia
 Shape = Sphere | Capsule | Box | Cylinder | Cone | Ellipsoid | ConvexMesh | HalfSpace

@@ -9,14 +9,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reference_engine import elementary
+from reference_engine.array_types import Array
 from reference_engine.errors import WorldError
 from reference_engine.geometry.polygon import convex_pieces, exact_area_sign, polygon_faults
 from reference_engine.planar_model.shape import Edge, Outline
-
-Array = NDArray[np.float64]
 
 POLYGON, DISC, ROUNDED, CONCAVE_ARC, HALF_PLANE, BOWL = (np.int64(k) for k in range(6))
 SMOOTH = 1e-9  # rad, by which tangents differ at a joint that is none

@@ -7,8 +7,8 @@ are the world's bodies, and the background last. A body's shape is one or more c
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import kernel
 from reference_engine.compiler.structure import Structure, of_shape
 from reference_engine.contact_problems.friction_lemke import LemkeWork
@@ -27,9 +27,6 @@ from reference_engine.events import (  # noqa: F401  # columns and statuses that
     STEPS,
     TIME,
 )
-
-Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
 
 CENTRE = np.int64(-1)  # a feature: the centre of the body
 LINE, ROUND, STILL_NORMAL = np.int64(0), np.int64(1), np.int64(2)  # Contacts.id, KIND
@@ -85,27 +82,27 @@ class Model(Structure):
     of mass in axes of the body: V vertices and the edges that start there, then arcs, then the points of connectors.
     """
 
-    kind: Ids = of_shape("S")  # of `pieces`
-    row: Ids = of_shape("S")  # body whose part it is
+    kind: Indices = of_shape("S")  # of `pieces`
+    row: Indices = of_shape("S")  # body whose part it is
     radius: Array = of_shape("S")  # m, bounding, about the centre of mass; of a bowl that of its circle
-    first: Ids = of_shape("S + 1")  # part s owns vertices and edges first[s] : first[s + 1]; edge k starts at vertex k
-    arc_first: Ids = of_shape(
+    first: Indices = of_shape("S + 1")  # part s has vertices and edges first[s] : first[s + 1]; edge k starts at k
+    arc_first: Indices = of_shape(
         "S + 1"
     )  # and arcs arc_first[s] : arc_first[s + 1]; discs and bowls have one; V is the first
     vertices: Array = of_shape("F", 2)  # m; centre of an arc
     normals: Array = of_shape("F", 2)  # outward, of the edge from vertex k to the next; middle direction of an arc
     offsets: Array = of_shape("F")  # m, of that edge along its normal; of an arc half of its angle [rad], or infinite
     lengths: Array = of_shape("F")  # m; radius of an arc
-    straight: Ids = of_shape("V")  # 1: the edge from vertex k to the next is
-    arcs: Ids = of_shape("V", 2)  # of the body that end and start at a vertex, -1: none
+    straight: Indices = of_shape("V")  # 1: the edge from vertex k to the next is
+    arcs: Indices = of_shape("V", 2)  # of the body that end and start at a vertex, -1: none
     cone: Array = of_shape("V", 4)  # outward normals there, of the edge or arc before it and of the one after it
-    smooth: Ids = of_shape("V")  # 1: they are the same, and one of the two is an arc
-    free: Ids = of_shape("free")  # components of the state that change: those of bodies that are not fixed, ascending
+    smooth: Indices = of_shape("V")  # 1: they are the same, and one of the two is an arc
+    free: Indices = of_shape("free")  # components of the state that change: of bodies that are not fixed, ascending
     inv_mass: Array = of_shape("R")  # 1/kg; 0 if fixed
     inv_inertia: Array = of_shape("R")  # 1/(kg m^2); 0 if fixed
-    pairs: Ids = of_shape("P", 2)  # parts
+    pairs: Indices = of_shape("P", 2)  # parts
     pair_coefficients: Array = of_shape("P", 3)  # friction, static friction, restitution, as in Contacts.value
-    connectors: Ids = of_shape("C", IDS)  # as a row of Contacts.id
+    connectors: Indices = of_shape("C", IDS)  # as a row of Contacts.id
     connector_values: Array = of_shape("C", VALUES)  # as a row of Contacts.value
 
 
@@ -119,7 +116,7 @@ class Contacts(Structure):
     gap = SIGMA |c1 - c2| - R1 - R2 (ROUND), n . (c1 - c2) - R1 (others); R1 around the point of I, R2 around that of J
     """
 
-    id: Ids = of_shape("N", IDS)
+    id: Indices = of_shape("N", IDS)
     value: Array = of_shape("N", VALUES)
 
 
@@ -131,9 +128,9 @@ class EventWork(Structure):
     answer: FrictionAnswer
     workspace: FrictionWork
     lemke_work: LemkeWork
-    of: Ids = of_shape("N")  # the contact that is number k of the problem
+    of: Indices = of_shape("N")  # the contact that is number k of the problem
     slow: Array = of_shape("N")  # m/s, a rate that is none
-    mode: Ids = of_shape("N")  # of all contacts, as found
+    mode: Indices = of_shape("N")  # of all contacts, as found
     force: Array = of_shape("2 N")  # N
     acceleration: Array = of_shape("2 N")  # m/s^2
     impulse: Array = of_shape("2 N")  # N s
@@ -149,12 +146,12 @@ class Log(Structure):
     time: Array = of_shape("S")  # s
     state: Array = of_shape("S", "6 R")
     pull: Array = of_shape("S", "2 C")  # N, of each connector on its first body, in axes of the world
-    first: Ids = of_shape("S + 1")  # contacts of sample k are first[k] : first[k + 1]
-    contact_pair: Ids = of_shape("T", 2)  # a, b
+    first: Indices = of_shape("S + 1")  # contacts of sample k are first[k] : first[k + 1]
+    contact_pair: Indices = of_shape("T", 2)  # a, b
     contact: Array = of_shape("T", CONTACT_COLUMNS)
-    impact_pair: Ids = of_shape("M", 2)
+    impact_pair: Indices = of_shape("M", 2)
     impact: Array = of_shape("M", IMPACT_COLUMNS)
-    event_ids: Ids = of_shape("E", 3)
+    event_ids: Indices = of_shape("E", 3)
     event: Array = of_shape("E", EVENT_COLUMNS)
     event_time: Array = of_shape("D")  # s
     pose: Array = of_shape("D", "3 R")
@@ -179,8 +176,8 @@ class LoopState(Structure):
     y: Array = of_shape("6 R")
     end: Array = of_shape("6 R")  # of the step
     now: Array = of_shape(NOW)  # as the first columns below name them
-    counters: Ids = of_shape(COUNTERS)  # as the second ones do
-    let_go: Ids = of_shape(64, 2)  # pieces that let go at this time
+    counters: Indices = of_shape(COUNTERS)  # as the second ones do
+    let_go: Indices = of_shape(64, 2)  # pieces that let go at this time
     impact_times: Array = of_shape("P + C", 2)  # s, of each pair or connector: of the last impact, from the one before
     passed: Array = of_shape("P + C")  # s, when a pair last was within round-off of a touch that is none
     apart: Array = of_shape("P")  # m, of each pair, at least, where `travelled` is reckoned; below 0: not known
@@ -193,9 +190,9 @@ class Rule(Structure):
 
     tolerance: Array = of_shape(1)
     cutoff: Array = of_shape(1)  # s
-    impact_law: Ids = of_shape(1)  # of IMPACT_LAWS
-    order: Ids = of_shape(1)  # of IMPACT_ORDERS
-    max_events: Ids = of_shape(1)
+    impact_law: Indices = of_shape(1)  # of IMPACT_LAWS
+    order: Indices = of_shape(1)  # of IMPACT_ORDERS
+    max_events: Indices = of_shape(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,24 +206,24 @@ class Work(Structure):
     A: Array = of_shape("L", "L")  # all normals and tangents of an island, 2 k and 2 k + 1 those of its place k
     b: Array = of_shape("2 N")  # of all contacts
     M: Array = of_shape("L", "L")  # of the contacts of an island that are held; its factors
-    island: Ids = of_shape("N")  # of a contact
-    order: Ids = of_shape("N")  # contacts, one island after the other
-    first_contact: Ids = of_shape("N + 1")
-    at: Ids = of_shape("N")  # which of its island a contact is
-    member: Ids = of_shape("R")  # bodies, one island after the other
-    first_member: Ids = of_shape("N + 1")
-    column: Ids = of_shape("R")  # which of its island a body is
-    root: Ids = of_shape("R")
-    label: Ids = of_shape("R")
-    of: Ids = of_shape("2 N")  # place of a row
-    tangent: Ids = of_shape("2 N")  # 1 if it is that of the tangent
+    island: Indices = of_shape("N")  # of a contact
+    order: Indices = of_shape("N")  # contacts, one island after the other
+    first_contact: Indices = of_shape("N + 1")
+    at: Indices = of_shape("N")  # which of its island a contact is
+    member: Indices = of_shape("R")  # bodies, one island after the other
+    first_member: Indices = of_shape("N + 1")
+    column: Indices = of_shape("R")  # which of its island a body is
+    root: Indices = of_shape("R")
+    label: Indices = of_shape("R")
+    of: Indices = of_shape("2 N")  # place of a row
+    tangent: Indices = of_shape("2 N")  # 1 if it is that of the tangent
     across: Array = of_shape("2 N", 4)  # rows of J
     along: Array = of_shape("2 N", 4)  # columns: that along which the force acts
     right: Array = of_shape("2 N")
     x: Array = of_shape("2 N")
     spare: Array = of_shape("2 N")
-    pivot: Ids = of_shape("2 N")
-    skipped: Ids = of_shape("2 N")  # 1: this row adds nothing to those before it
+    pivot: Indices = of_shape("2 N")
+    skipped: Indices = of_shape("2 N")  # 1: this row adds nothing to those before it
     size: Array = of_shape(2, "2 N")
     force: Array = of_shape("N", 2)  # N, along normal and tangent
     state: Array = of_shape("6 R")

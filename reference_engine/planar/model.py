@@ -9,9 +9,9 @@ from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reference_engine import elementary
+from reference_engine.array_types import Array, Indices
 from reference_engine.dense import mul
 from reference_engine.errors import WorldError
 from reference_engine.planar import layout as col
@@ -32,9 +32,6 @@ from reference_engine.planar.layout import number_of
 from reference_engine.planar_model.connectors import Joint, PathEnd, PathJoint
 from reference_engine.planar_model.shape import Bowl, Disc, HalfPlane, Polygon
 from reference_engine.planar_model.world import World
-
-Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
 
 ORIGIN = np.zeros((1, 2))
 UP = (0.0, 1.0)  # outward normal of a half-plane
@@ -182,7 +179,7 @@ def passing_pairs(world: World) -> set[tuple[int, int]]:
     return pairs | {(min(pair), max(pair)) for pair in named if min(pair) >= 0}
 
 
-def pack_connectors(world: World, start: int) -> tuple[Ids, Array, Array, Array, Array]:
+def pack_connectors(world: World, start: int) -> tuple[Indices, Array, Array, Array, Array]:
     """(rows of Contacts.id, of Contacts.value, points, normals, offsets) of C connectors; two points each, from
     `start`.
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from reference_engine.errors import ContactForceError, PainleveError, UnresolvedContact, WorldError
 from reference_engine.events import doubled
 from reference_engine.planar import event_loop
@@ -17,8 +17,6 @@ from reference_engine.planar.step import SHORTEST
 from reference_engine.planar.workspace import WORKSPACES, Arrays
 from reference_engine.planar_model.external import forces_in_numbers
 from reference_engine.planar_model.world import World
-
-Array = NDArray[np.float64]
 
 IMPACT_LAWS = ("newton", "poisson")
 IMPACT_ORDERS = ("simultaneous", "sequential")

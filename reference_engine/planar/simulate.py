@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reference_engine import elementary
+from reference_engine.array_types import Array, Indices
 from reference_engine.errors import UnresolvedContact, WorldError
 from reference_engine.geometry import planar_shapes as measured
 from reference_engine.geometry.outline_gap import Boundary, deepest
@@ -19,9 +20,6 @@ from reference_engine.planar.run import Run, Settings
 from reference_engine.planar_model.motion import ContactForces, Impacts, Motion
 from reference_engine.planar_model.shape import Edge, Outline, Polygon, polygon_outline
 from reference_engine.planar_model.world import Body, World
-
-Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
 
 PENETRATION_LIMIT = 1e-10  # m, times 1 + the extent of the scene: deeper is a touch that was missed
 EVENTS = ("impact", "accumulation", "made", "broken", "stick", "slip", "indeterminate", "jam", "inexact")
@@ -44,7 +42,7 @@ class Events:
 
     time: Array  # (E,) s
     kind: NDArray[np.str_]  # (E,) of EVENTS
-    pair: Ids  # (E, 2) bodies a, b; -1 is the background
+    pair: Indices  # (E, 2) bodies a, b; -1 is the background
     point: Array  # (E, 2) m
 
     def times(self, kind: str) -> Array:
@@ -56,7 +54,7 @@ class Events:
 class LocatedMotion(Motion):
     """A Motion whose samples are on the caller's grid and just before and after every impact."""
 
-    noted: tuple[Ids, Array]  # rows of Log.event_ids and of Log.event, as found
+    noted: tuple[Indices, Array]  # rows of Log.event_ids and of Log.event, as found
     connector_force: Array  # (S, C, 2) N, of each joint, rope and rod on its first body, in axes of the world
     penetration: float  # m, the deepest that any two bodies overlap at any event or sample, by separate geometry
     error_estimate: float | None  # m, see `simulate`; None where it was not asked for
@@ -163,7 +161,7 @@ def motion_of(run: Run) -> Motion:
     )  # fmt: skip
 
 
-def bodies_of(world: World, rows: Ids) -> Ids:
+def bodies_of(world: World, rows: Indices) -> Indices:
     """Rows of the state as bodies of the world, copied: the background, to which connectors lead, is -1."""
     return np.where(rows == len(world.bodies), -1, rows)
 

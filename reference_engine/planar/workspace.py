@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from reference_engine.compiler.structure import PackedStruct, Structure, in_one_block, zeros
 from reference_engine.contact_problems.friction import new_friction_work
 from reference_engine.contact_problems.friction_modes import FrictionProblem
@@ -16,7 +16,6 @@ from reference_engine.planar import layout as col
 from reference_engine.planar.layout import Contacts, EventWork, Log, LoopState, Model, Rule, Work
 from reference_engine.planar_model.external import Forces
 
-Array = NDArray[np.float64]
 Lists = Sequence[Sequence[float]]  # one for each field of a structure
 
 FIRST_BLOCK = 64  # rows of the largest island that there is space for at first

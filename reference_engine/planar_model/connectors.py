@@ -8,13 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reference_engine import elementary
+from reference_engine.array_types import Array
 from reference_engine.elementary import squared
 from reference_engine.errors import WorldError
-
-Array = NDArray[np.float64]
 
 BACKGROUND = -1
 LEAST_POINTS = 100

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.compiler.structure import PackedStruct, Structure, of_shape
 from reference_engine.elementary_kernels import angle_of
@@ -18,9 +18,6 @@ from reference_engine.planar_model.forces import Attraction, ConstantForce, Spri
 from reference_engine.planar_model.functions import Functions, call_function
 from reference_engine.planar_model.world import World
 from reference_engine.trigonometry import sine_and_cosine
-
-Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +28,12 @@ class Forces(Structure):
     weight: Array = of_shape("B", 3)  # m/s^2 and 0: gravity
     drag: Array = of_shape(3)  # kg/s, kg/s, kg m^2/s, at most 0: minus the damping
     air: Array = of_shape(1)  # kg/m, the quadratic damping
-    ids: Ids = of_shape("F", 5)
+    ids: Indices = of_shape("F", 5)
     row: Array = of_shape("F", 9)
     knots: Array = of_shape("K", 2)  # s and factor, profile after profile
-    bands: Ids = of_shape("R")  # which forces are rubber bands
-    free: Ids = of_shape("free")  # the bodies that are not fixed
-    function: Ids = of_shape(1)  # address of what Python adds last; 0 where there is none
+    bands: Indices = of_shape("R")  # which forces are rubber bands
+    free: Indices = of_shape("free")  # the bodies that are not fixed
+    function: Indices = of_shape(1)  # address of what Python adds last; 0 where there is none
 
 
 # ids: kind; bodies, the second of a spring alone; corners of the profile from FIRST_KNOT to before END_KNOT, or none

@@ -7,13 +7,11 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from reference_engine.compiler.kernels import CONFIG
 from reference_engine.errors import WorldError
 from reference_engine.planar_model.world import World
-
-Array = NDArray[np.float64]
 
 NUMBERS = ctypes.POINTER(ctypes.c_double)
 SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_double, NUMBERS, NUMBERS)

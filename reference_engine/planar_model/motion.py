@@ -4,13 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.elementary import squared
 from reference_engine.planar_model.world import World
-
-Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -20,7 +17,7 @@ class ContactForces:
     Friction is along the tangent (-n_y, n_x), which is the normal turned a quarter counter-clockwise.
     """
 
-    pair: Ids  # (N, 2) indices of bodies a, b
+    pair: Indices  # (N, 2) indices of bodies a, b
     point: Array  # (N, 2) m, middle of the gap
     normal: Array  # (N, 2)
     gap: Array  # (N,) m
@@ -33,7 +30,7 @@ class Impacts:
     """Impulses. Normal, tangent and sense as in ContactForces."""
 
     time: Array  # (M,) s
-    pair: Ids  # (M, 2)
+    pair: Indices  # (M, 2)
     point: Array  # (M, 2) m
     normal: Array  # (M, 2)
     gap: Array  # (M,) m, at which the bodies were taken to meet
@@ -67,7 +64,7 @@ class Motion:
     pose: Array  # (S, B, 3)
     twist: Array  # (S, B, 3)
     contacts: ContactForces
-    first_contact: Ids  # (S + 1,)
+    first_contact: Indices  # (S + 1,)
     impacts: Impacts
 
     def contacts_at(self, sample: int) -> ContactForces:

@@ -11,15 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reference_engine import elementary
+from reference_engine.array_types import Array
 from reference_engine.elementary import squared
 from reference_engine.errors import WorldError
 from reference_engine.geometry import planar_shapes
 from reference_engine.geometry.planar_shapes import Bowl, Disc, HalfPlane
-
-Array = NDArray[np.float64]
 
 CLOSES = 1e-8  # m, between the end of one edge and the start of the next
 EQUIDISTANT = 1e-10  # m, between the two radii of an arc

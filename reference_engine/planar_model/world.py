@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from reference_engine.array_types import Array
 from reference_engine.errors import WorldError
 from reference_engine.planar_model.connectors import Connector
 from reference_engine.planar_model.forces import Force
@@ -21,8 +22,6 @@ from reference_engine.planar_model.shape import (
     check_shape,
     uniform_inertia,
 )
-
-Array = NDArray[np.float64]
 
 SHAPES = (Polygon, Disc, HalfPlane, Outline, Bowl)
 FRICTION_LIMIT = 1e6  # beyond it a contact is as good as glued

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
 
 from reference_engine import elementary
+from reference_engine.array_types import Array
 from reference_engine.contact_problems.impact_laws import LAWS
 from reference_engine.contact_problems.multiple_impacts import AT_ONCE, ORDERS, multiple_impact
 from reference_engine.dense import inverse, mul, norm, solve
@@ -25,7 +26,6 @@ from reference_engine.events import Segment, first_zero, follow
 from reference_engine.ode import Dop853
 from reference_engine.rotation import matrices, product, tangents
 
-Array = NDArray[np.float64]
 State = tuple[Array, list[Array], Array, list[Array]]
 """Positions (B, D), orientations, velocities (B, D), spins: the latter (), in the plane, or (3,)."""
 

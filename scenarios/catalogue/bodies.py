@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reference_engine import elementary
+from reference_engine.array_types import Array
 from scenarios.scene import (
     Box,
     Disc,
@@ -31,7 +31,6 @@ from scenarios.scene import (
     spatial_start,
 )
 
-Array = NDArray[np.float64]
 Body = PlanarBody | SpatialBody
 Space = Literal["planar", "spatial"]
 GroundKind = Literal["plane", "box"]

@@ -12,11 +12,10 @@ from functools import cache
 
 import numpy as np
 from numpy.polynomial import chebyshev
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from reference_engine.dense import mul
 
-Array = NDArray[np.float64]
 Rate = Callable[[Array, Array], Array]
 """(time (N,), state (D, N)) -> rate of the state (D, N)."""
 

@@ -12,15 +12,13 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import power, squared
 from scenarios.contact import CompliantContact, Material, MaterialPair, contact_radius, damping, stiffness
 from scenarios.scenario import ParameterError
 from scenarios.scene import HalfSpace, SpatialScene, Sphere, inertias, masses, spatial_start
-
-Array = NDArray[np.float64]
 
 ERROR = 1e-9  # relative
 TOLERANCE = 1e-12

@@ -10,11 +10,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from scenarios.truth import Motion
-
-Array = NDArray[np.float64]
 
 AROUND = (-1, 0, 1, 2)  # samples about the interval, for a smooth motion
 BEFORE = (-2, -1, 0)  # up to its beginning, where an impact may lie inside the interval

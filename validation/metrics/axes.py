@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reference_engine import elementary
-
-Array = NDArray[np.float64]
+from reference_engine.array_types import Array
 
 CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 

@@ -8,16 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Flags
 from scenarios import mass
 from scenarios.scenario import Scenario
 from scenarios.scene import PlanarScene, Scene, inertias, masses
 from scenarios.truth import Truth
 from validation.records.trajectory import PlanarTrajectory, Trajectory
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 T = TypeVar("T")
 
 NEAR = 0.05  # of the smallest free body's diameter: a pair with a smaller gap is near

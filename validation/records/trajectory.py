@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from reference_engine.array_types import Array, Indices
+
 FORMAT = 1
 
 
@@ -30,9 +31,9 @@ class Contacts:
     during the step that ends at the sample, and is NaN where the engine does not say.
     """
 
-    sample: NDArray[np.int64]  # (C,) index into time
-    a: NDArray[np.int64]  # (C,)
-    b: NDArray[np.int64]  # (C,)
+    sample: Indices  # (C,) index into time
+    a: Indices  # (C,)
+    b: Indices  # (C,)
     point: Array  # (C, 2 or 3) m
     normal: Array  # (C, 2 or 3)
     gap: Array  # (C,) m, negative in penetration
@@ -47,15 +48,15 @@ class Impacts:
     """
 
     time: Array  # (E,) s
-    a: NDArray[np.int64]  # (E,)
-    b: NDArray[np.int64]  # (E,)
+    a: Indices  # (E,)
+    b: Indices  # (E,)
     point: Array  # (E, 2 or 3) m
     impulse: Array  # (E, 2 or 3) N s, on b; NaN where the engine does not say
     normal: Array | None = None  # (E, 2 or 3)
     gap: Array | None = None  # (E,) m
     approach: Array | None = None  # (E,) m/s, at which the two close
     restitution: Array | None = None  # (E,) the nominal coefficient that holds
-    parting: NDArray[np.int64] | None = None  # (E,) 1 where a contact that lasted ends; None: there is none such
+    parting: Indices | None = None  # (E,) 1 where a contact that lasted ends; None: there is none such
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

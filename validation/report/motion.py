@@ -13,14 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from reference_engine.geometry.proximities import Proximities
 from scenarios.mass import reach
 from scenarios.scene import PlanarScene, Scene, SpatialScene
 from validation.records.trajectory import PlanarTrajectory, Trajectory
-
-Array = NDArray[np.float64]
 
 FRAME_RATE = 30.0  # frames/s
 MAX_FRAMES = 1500

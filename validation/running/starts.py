@@ -8,9 +8,9 @@ from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reference_engine import elementary
+from reference_engine.array_types import Array
 from reference_engine.dense import mul, norm, pinv
 from scenarios import mass
 from scenarios.scene import PlanarBody, PlanarScene, Scene, masses
@@ -20,7 +20,6 @@ from validation.judging.policy import PERTURBATION, PREDICTABLE
 from validation.judging.verdict import FLOOR
 from validation.records.trajectory import Contacts, PlanarTrajectory, Trajectory
 
-Array = NDArray[np.float64]
 SPATIAL = ("position", "orientation", "velocity", "spin")
 TAUT = 1e-9  # of its length: a rope that is shorter by more holds nothing
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Flags
 from scenarios.catalogue.scene_file import scenario_from_scene
 from scenarios.scene import Scene, parse_scene
 from validation.engines import EngineChoice
@@ -24,7 +24,6 @@ from validation.running.processes.pool import Pool
 from validation.running.runner import Limits, Request, engine_remotes, simulate_unplanned
 from validation.tools.known_motions import DURATION, G, Known, known_motions
 
-Array = NDArray[np.float64]
 Status = Literal["ok", "fails", "note"]
 
 DT = 1.0 / 240.0  # s
@@ -191,7 +190,7 @@ def _sampled(about: str, motion: Trajectory) -> Check:
     return Check(about, "fails", f"{summary} (allowed {allowed:.3g}); keep 60 a second")
 
 
-def _lag(about: str, motion: Trajectory, pull: Array, free: NDArray[np.bool_]) -> Check:
+def _lag(about: str, motion: Trajectory, pull: Array, free: Flags) -> Check:
     """In flight v = x' + g lag, with x' that of the parabola through the poses."""
     up = int(np.argmax(np.abs(pull).max(axis=0)))
     found = []

@@ -26,9 +26,9 @@ from typing import Any, ClassVar
 
 import dartpy
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from reference_engine.array_types import Array
 from scenarios.scene import Scene
 from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
 from validation.engines.shared.embedding import rotation_matrix, state_in_space, turned_about_z, vector_in_space
@@ -37,8 +37,6 @@ from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorl
 from validation.engines.shared.pair_laws import PairLaws, no_values
 from validation.engines.shared.solid_pieces import Piece, solid_pieces, wall_of
 from validation.engines.takes import HINGES, JOINTS, PLANAR, SOLVER, SPATIAL
-
-Array = NDArray[np.float64]
 
 dynamics, collision = dartpy.dynamics, dartpy.collision
 DETECTORS = {

@@ -30,8 +30,8 @@ from typing import Any, ClassVar
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from scenarios.forces import has_applied_forces
 from scenarios.scene import PlanarScene, Scene, planar_start
 from validation.engines.engine import Ability, Able, NotFiniteError, Setting, Settings, SteppingEngine, Value
@@ -41,8 +41,6 @@ from validation.engines.shared.embedding import rotation_matrix, start_in_space,
 from validation.engines.shared.joint_tree import joint_forest, link_state, loop_fault, start_fault, start_turn
 from validation.engines.takes import COMPLIANT, HINGES, JOINTS, PLANAR, SOLIDS, SOLVER, SPATIAL, TIES, WALLS
 from validation.records.trajectory import Trajectory
-
-Array = NDArray[np.float64]
 
 TAKES = PLANAR | SPATIAL | SOLVER | COMPLIANT | SOLIDS | WALLS | JOINTS | HINGES | TIES
 TAKES |= {"concave-polygon", "rolling-resistance"}

@@ -14,8 +14,8 @@ from xml.etree import ElementTree
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Indices
 from scenarios.contact import contact_radius
 from scenarios.scene import PlanarScene, Rod, Rope, Scene, colliding_pairs, masses
 from validation.engines.engine import Settings
@@ -35,8 +35,6 @@ from validation.engines.shared.linear_contact import linear_contact
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.solid_pieces import solid_pieces
 
-Array = NDArray[np.float64]
-
 CONNECTS_SITES = hasattr(mujoco, "MjSpec") and hasattr(mujoco.MjSpec, "compiler")  # from 3.2.5 on
 MULTICCD_BY_DEFAULT = hasattr(mujoco.mjtDisableBit, "mjDSBL_MULTICCD")  # from version 4 on
 HAS_AUTORESET = hasattr(mujoco.mjtDisableBit, "mjDSBL_AUTORESET")  # before 3.2 a diverged state starts again, and warns
@@ -53,14 +51,14 @@ PLANE_SIZE = (0.0, 0.0, 1.0)  # no end in x and y
 class Layout:
     """Where the scene's bodies are in the model."""
 
-    roots: NDArray[np.int64]  # (R,) scene bodies that hang on nothing
-    root_q: NDArray[np.int64]  # (R, 3 planar or 7) into qpos
-    root_v: NDArray[np.int64]  # (R, 3 planar or 6) into qvel
+    roots: Indices  # (R,) scene bodies that hang on nothing
+    root_q: Indices  # (R, 3 planar or 7) into qpos
+    root_v: Indices  # (R, 3 planar or 6) into qvel
     links: tuple[Link, ...]  # those that hang on a joint, parents first
     link_q: tuple[int, ...]  # first coordinate of each link
     link_v: tuple[int, ...]  # first rate of each link
     body_id: dict[int, int]  # free scene body -> model body
-    member: NDArray[np.int64]  # (G,) the scene's body or boundary of each geom, bodies first
+    member: Indices  # (G,) the scene's body or boundary of each geom, bodies first
 
 
 def build_model(scene: Scene, dt: float, settings: Settings) -> tuple[Any, Layout]:

@@ -25,8 +25,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from scenarios.scene import Scene
 from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
 from validation.engines.shared.embedding import turned_about_z, vector_in_space
@@ -40,7 +40,6 @@ with warnings.catch_warnings():
     import sapien
     from sapien import physx
 
-Array = NDArray[np.float64]
 
 UPRIGHT, UNSCALED = np.array([1.0, 0.0, 0.0, 0.0]), [1.0, 1.0, 1.0]
 IN_PLANE = [False, False, True, True, True, False]  # the motions that are locked: x, y, z, and about them

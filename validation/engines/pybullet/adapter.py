@@ -34,8 +34,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pybullet as pb
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from scenarios.forces import has_applied_forces
 from scenarios.scene import PlanarScene, Scene, features, planar_start, spatial_start
 from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
@@ -47,8 +47,6 @@ from validation.engines.shared.linear_contact import body_values
 from validation.engines.shared.pair_laws import PairLaws, no_values
 from validation.engines.shared.solid_pieces import facet_settings
 from validation.engines.takes import COMPLIANT, HINGES, JOINTS, PLANAR, SOLIDS, SOLVER, SPATIAL, WALLS
-
-Array = NDArray[np.float64]
 
 TAKES = PLANAR | SPATIAL | SOLVER | COMPLIANT | SOLIDS | WALLS | JOINTS | HINGES | {"restitution"}
 BECAUSE = {

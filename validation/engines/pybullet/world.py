@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pybullet as pb
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from scenarios.scene import PlanarScene, Scene, masses, planar_start
 from validation.engines.engine import Settings
 from validation.engines.shared.embedding import (
@@ -24,8 +24,6 @@ from validation.engines.shared.joint_tree import Link, TreeJoint, joint_forest, 
 from validation.engines.shared.linear_contact import body_values
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.solid_pieces import solid_pieces, wall_of
-
-Array = NDArray[np.float64]
 
 SELF_COLLISION = pb.URDF_USE_SELF_COLLISION | pb.URDF_USE_SELF_COLLISION_INCLUDE_PARENT  # we say who meets whom
 X_Y_ANGLE = (1, 2, 3)  # the joints of a free planar body

@@ -20,14 +20,11 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scenarios.scene import Disc, PlanarScene, Scene
 from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
 from validation.engines.pymunk.world import World
 from validation.engines.takes import JOINTS, PLANAR, SOLVER, TIES
-
-Array = NDArray[np.float64]
 
 TAKES = PLANAR | SOLVER | JOINTS | TIES | {"restitution", "bowl", "revolute", "prismatic"}
 BECAUSE = {

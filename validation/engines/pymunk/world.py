@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pymunk
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from scenarios.forces import planar_wrenches
 from scenarios.scene import Bowl, Disc, HalfPlane, PlanarScene, Prismatic, Revolute, Rod, inertias
 from validation.engines.engine import Settings, Value
@@ -23,7 +23,6 @@ try:
 except ImportError:
     batch = None  # type: ignore[assignment]  # a module or none
 
-Array = NDArray[np.float64]
 
 SINCE_6_6 = batch is not None
 WIDTH = 6  # x, y, angle, vx, vy, spin

@@ -31,9 +31,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import rapier3d as rapier  # which looks for numpy when it is first used, and ends the process where it cannot
-from numpy.typing import NDArray
 from rapier3d import JointAxesMask as Axes
 
+from reference_engine.array_types import Array
 from scenarios.scene import PlanarScene, Scene
 from validation.engines.engine import Ability, Able, NotFiniteError, Setting, Settings, SteppingEngine, Value
 from validation.engines.shared.embedding import vector_in_space
@@ -42,8 +42,6 @@ from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorl
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.solid_pieces import Piece, facet_settings, solid_pieces, wall_of
 from validation.engines.takes import HINGES, JOINTS, PLANAR, SOLIDS, SOLVER, SPATIAL, WALLS
-
-Array = NDArray[np.float64]
 
 IN_PLANE = rapier.LockedAxes.ROTATION_LOCKED_X | rapier.LockedAxes.ROTATION_LOCKED_Y
 FRICTION_MODELS = {"simplified": rapier.FrictionModel.SIMPLIFIED, "coulomb": rapier.FrictionModel.COULOMB}

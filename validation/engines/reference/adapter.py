@@ -24,10 +24,10 @@ from dataclasses import fields
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 import reference_engine as library
 from reference_engine import ContactForceError, LocatedMotion, UnresolvedContact, WorldError
+from reference_engine.array_types import Array, Indices
 from reference_engine.planar.run import FINEST_TOLERANCE, IMPACT_LAWS, IMPACT_ORDERS
 from reference_engine.planar.simulate import penetration
 from scenarios.scene import PlanarScene, Revolute, Scene, SpatialScene, colliding_pairs
@@ -54,9 +54,6 @@ from validation.engines.takes import (
 )
 from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory, Trajectory
 from validation.version import __version__
-
-Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
 
 COLLIDING_PIN = "the reference engine lets bodies that a pin holds pass through one another, not so joint {!r}"
 
@@ -226,7 +223,7 @@ def trajectory_of(motion: LocatedMotion, scene: PlanarScene, dt: float) -> Plana
     )
 
 
-def of_bodies(scene: PlanarScene, pair: Ids) -> Ids:
+def of_bodies(scene: PlanarScene, pair: Indices) -> Indices:
     """Rows whose bodies may touch: both of the scene, and not tied by a rope that lets them pass."""
     index = {body.name: i for i, body in enumerate(scene.bodies)}
     apart = {frozenset((index[j.a], index[j.b])) for j in scene.joints if j.b is not None and not j.collide}

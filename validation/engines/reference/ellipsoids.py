@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 import reference_engine as library
 from reference_engine import EllipsoidWorld, SpatialWorldError, Stepper
+from reference_engine.array_types import Array
 from scenarios.forces import has_applied_forces, spatial_wrenches
 from scenarios.scene import (
     Ellipsoid,
@@ -23,8 +23,6 @@ from validation.engines.engine import Setting, Settings, Value
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.recorder import Rows, World, record
 from validation.records.trajectory import Trajectory
-
-Array = NDArray[np.float64]
 
 ANY = (1.0, 1.0, 1.0)  # m
 ONLY = "the reference engine's bodies in space are spheres and ellipsoids; this scene has {}"

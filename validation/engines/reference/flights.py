@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reference_engine import FlightMotion, Flyer, simulate_flights
+from reference_engine.array_types import Array
 from reference_engine.dense import norm
 from scenarios.forces import has_applied_forces
 from scenarios.scene import (
@@ -28,8 +28,6 @@ from scenarios.scene import (
 )
 from validation.engines.shared.recorder import one_call
 from validation.records.trajectory import Impacts, PlanarTrajectory, SpatialTrajectory, Trajectory
-
-Array = NDArray[np.float64]
 
 LAWS = {  # of a scene: of `simulate_flights`
     "newton": "at-once-newton",

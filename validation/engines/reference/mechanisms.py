@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reference_engine import Coupling, Link, Mechanism, MechanismError, simulate_mechanism
+from reference_engine.array_types import Array
 from scenarios.forces import has_applied_forces, spatial_wrenches
 from scenarios.scene import Hinge, Slider, SpatialScene, colliding_pairs, inertias, spatial_start
 from validation.engines.engine import Setting, Settings
 from validation.engines.shared.recorder import one_call
 from validation.records.trajectory import SpatialTrajectory
-
-Array = NDArray[np.float64]
 
 SETTINGS = {
     "joint_tolerance": Setting(

@@ -11,12 +11,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Indices
 from scenarios.forces import planar_wrenches, spatial_wrenches
 from scenarios.scene import PlanarScene, Scene, inertias, planar_start, spatial_start
-
-Array = NDArray[np.float64]
 
 DEPTH = 1.0  # m, of a prism
 
@@ -117,7 +115,7 @@ def prism(vertices: Sequence[Sequence[float]] | Array) -> Array:
     return np.concatenate([np.column_stack([v, np.full(len(v), z)]) for z in (-DEPTH / 2, DEPTH / 2)])
 
 
-def icosphere(subdivisions: int) -> tuple[Array, NDArray[np.int64]]:
+def icosphere(subdivisions: int) -> tuple[Array, Indices]:
     """Unit directions (10 * 4^n + 2, 3), evenly spread, and the triangles (20 * 4^n, 3) between them."""
     golden = (1.0 + math.sqrt(5.0)) / 2.0
     points = [(s, t * golden, 0.0) for s in (-1.0, 1.0) for t in (-1.0, 1.0)]

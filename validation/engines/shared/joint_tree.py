@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from scenarios import mass
 from scenarios.scene import Ball, Hinge, PlanarScene, Prismatic, Revolute, Rod, Rope, Scene, Slider
 from validation.engines.shared.embedding import (
@@ -24,7 +24,6 @@ from validation.engines.shared.embedding import (
     vector_in_space,
 )
 
-Array = NDArray[np.float64]
 TreeJoint = Revolute | Prismatic | Ball | Hinge | Slider
 Joint = TreeJoint | Rod | Rope
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from scenarios.forces import has_applied_forces
 from scenarios.scene import PlanarScene, Scene, masses, planar_start, spatial_start
 from validation.engines.shared.embedding import (
@@ -28,7 +28,6 @@ from validation.engines.shared.joint_tree import holds_something
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.recorder import World, filled
 
-Array = NDArray[np.float64]
 BodyState = tuple[Sequence[float], Sequence[float], Sequence[float], Sequence[float]]
 """Position, quaternion w-x-y-z, velocity and spin, world axes."""
 

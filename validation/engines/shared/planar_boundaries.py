@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from scenarios import mass
 from scenarios.forces import has_applied_forces, spring_energy
 from scenarios.scene import Bowl, HalfPlane, PlanarScene, inertias, masses, planar_start
@@ -26,7 +27,6 @@ from validation.engines.engine import Settings
 from validation.engines.shared.recorder import World
 from validation.records.trajectory import PlanarTrajectory, Trajectory
 
-Array = NDArray[np.float64]
 Point = tuple[float, float]
 
 SPARE = 10.0  # m

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Flags, Indices
 from scenarios import mass
 from scenarios.scene import PlanarScene, Scene
 from validation.records.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 
-Array = NDArray[np.float64]
 Decode = Callable[[bytes, int], Sequence[NDArray[Any]]]
 """Bytes of so many steps, one after the other, to (steps, B, w) parts as `Recorder.read` takes them."""
 
@@ -175,7 +175,7 @@ class Recorder:
         self._kept_bytes: list[bytes] = []  # of the last rows, not yet decoded
         self._step = -1
         self._keep_until = -1
-        self._kept_steps: list[NDArray[np.int64]] = []
+        self._kept_steps: list[Indices] = []
         self._kept_state: list[list[Array]] = [[] for _ in widths]
         self._digest = hashlib.sha256()
         self._raw_given = False
@@ -292,14 +292,14 @@ class Recorder:
                 array[:2] = array[filled - 2 : filled].copy()
             self._first, self._filled = self._first + filled - 2, 2
 
-    def _meets(self, state: list[Array]) -> NDArray[np.bool_]:
+    def _meets(self, state: list[Array]) -> Flags:
         """(rows - 1,): whether some free body changed its velocity by more than gravity can from row i to i + 1."""
         velocity, spin = (state[1][..., :2], state[1][..., 2:]) if self._planar else (state[2], state[3])
         jump = np.linalg.norm(np.diff(velocity, axis=0) - self._fall, axis=2)
         jump += self._reach * np.linalg.norm(np.diff(spin, axis=0), axis=2)
         return (jump[:, self._free] > self._jump).any(axis=1)
 
-    def _contact_arrays(self, steps: NDArray[np.int64]) -> Contacts | None:
+    def _contact_arrays(self, steps: Indices) -> Contacts | None:
         if not self._contacts:
             return None
         step, a, b, point, normal, gap, impulse = (np.concatenate(parts) for parts in zip(*self._contacts))

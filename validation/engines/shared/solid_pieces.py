@@ -12,13 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array, Indices
 from reference_engine.geometry.polygon import convex_pieces
 from validation.engines.engine import Setting, Settings
 from validation.engines.shared.embedding import DEPTH, icosphere, prism, rectangle, vector_in_space
-
-Array = NDArray[np.float64]
 
 
 def facet_settings(ellipsoid: int) -> dict[str, Setting]:
@@ -81,7 +79,7 @@ class Wall:
     origin: Array  # (3,) m
     normal: Array | None = None  # (3,) unit, of a half-space
     vertices: Array = field(default_factory=lambda: np.zeros((0, 3)))  # (K, 3) m
-    triangles: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 3), np.int64))
+    triangles: Indices = field(default_factory=lambda: np.zeros((0, 3), np.int64))
 
 
 def wall_of(boundary: Any, settings: Settings) -> Wall:
@@ -93,7 +91,7 @@ def wall_of(boundary: Any, settings: Settings) -> Wall:
     return Wall(origin=vector_in_space(boundary.center), vertices=vertices, triangles=triangles)
 
 
-def _mesh(boundary: Any, bowl_segments: int, sphere_subdivisions: int) -> tuple[Array, NDArray[np.int64]]:
+def _mesh(boundary: Any, bowl_segments: int, sphere_subdivisions: int) -> tuple[Array, Indices]:
     """Vertices (K, 3) in m about the centre of a bowl or hollow sphere, and triangles (T, 3) that face inwards.
 
     The vertices lie on the wall, so that the free space is that of the scene at them and narrower between.

@@ -25,14 +25,13 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reference_engine import elementary
+from reference_engine.array_types import Array, Indices
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import squared
 from validation.judging.policy import AFTER, BEFORE, CONSTANT, EVIDENCE, RELATIVE, WINDOW
 
-Array = NDArray[np.float64]
 STRIDE = 8  # runs from one look back at an older history to the next
 ENDS = 60  # values at either end of what is looked at for accumulated drift, at most
 SLOWEST_STEP = 20  # runs: what takes longer is a drift
@@ -295,5 +294,5 @@ def _quantiles(n: int) -> Array:
 
 
 @lru_cache(maxsize=2 * WINDOW + 2)
-def _lots(n: int) -> NDArray[np.int64]:
+def _lots(n: int) -> Indices:
     return np.random.default_rng(n).permutation(n)

@@ -13,13 +13,11 @@ from dataclasses import asdict, dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reference_engine import elementary
+from reference_engine.array_types import Array, Indices
 from validation.records.trajectory import Contacts, PlanarTrajectory, Trajectory
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 T = TypeVar("T")
 AXES = ("x", "y", "z")
 CONTACT_PARTS = (("impulse", "N s"), ("gap", "m"), ("normal", "1"), ("point", "m"))

@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from reference_engine.elementary import squared
 
-Array = NDArray[np.float64]
 EXACT = 100  # values of both sides together
 
 
