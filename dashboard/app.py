@@ -1,7 +1,5 @@
 """The dashboard: `upright dashboard`. Pages over the store's reading side; nothing is simulated or judged here."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dashboard import (

@@ -1,7 +1,5 @@
 """Baselines: the ledger of who accepted or marked which results, when, why, until when; and what took it back."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import streamlit as st

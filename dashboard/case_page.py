@@ -1,7 +1,5 @@
 """One case: its values, their history over runs, and its motion beside the other engines'."""
 
-from __future__ import annotations
-
 import json
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Compare: any two runs, and so branches, versions, machines: signed effects; what is the same only if asked for."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

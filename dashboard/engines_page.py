@@ -3,8 +3,6 @@
 Below, what each engine's error costs, and why what failed did so, with the command that repeats it.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

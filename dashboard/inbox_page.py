@@ -1,7 +1,5 @@
 """Inbox: what got worse, since which commit, by how much, and its state. The first row moves."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 

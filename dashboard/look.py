@@ -1,7 +1,5 @@
 """How the pages look. Every value from the database passes through `text`: it is shown as text, whatever it holds."""
 
-from __future__ import annotations
-
 import base64
 import math
 import re

@@ -1,7 +1,5 @@
 """What the pages read, cached: a page that is looked at again asks the database only if something was added."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any

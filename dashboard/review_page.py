@@ -1,7 +1,5 @@
 """Review: one group of verdicts: both motions, where they part, the series, why we are sure, and what to do."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dashboard import reading, series, writing

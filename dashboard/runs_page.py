@@ -1,7 +1,5 @@
 """Runs: when, of what, on which machine, how long they took, what is missing or crashed, and what is stored."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dashboard import reading

@@ -1,7 +1,5 @@
 """A metric of a case over the runs: commits, versions, what is accepted and by whom, steps."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

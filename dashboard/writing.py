@@ -1,7 +1,5 @@
 """Decisions on verdicts from a page: only in a session that was started with a name, `--accept-as NAME`."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Sequence

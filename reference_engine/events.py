@@ -8,8 +8,6 @@ those in Python give `Segment`s of smooth motion to `follow`. Ways to find an ev
 - `first_zero`: a gap whose rate falls no faster than a bound (conservative advancement: Mirtich 1996); to be repeated.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import fields

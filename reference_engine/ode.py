@@ -4,8 +4,6 @@ Hairer, Norsett & Wanner 1993, sec. II.4 (steps), II.5 (the method); coefficient
 scipy's. A class for `solve_ivp(method=Dop853)`, or to step by hand.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

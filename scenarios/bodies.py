@@ -4,8 +4,6 @@ The origin of the body frame is the centre of mass. A shape whose centroid is el
 offset centre of mass is never an accident.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Self
 

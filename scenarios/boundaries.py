@@ -1,7 +1,5 @@
 """Boundaries: immovable and without end. The ground, a wall, the inside of a bowl or of a sphere."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Literal, Self
 

@@ -7,8 +7,6 @@ rolling resistance fade to 0 below `v_small` and `w_small`; an approach no faste
 restitution 0.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import cached_property

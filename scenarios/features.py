@@ -5,8 +5,6 @@ field that is not at its default, with its value where the field is a choice of 
 `springs.tension_only`, `contact.impact_law=stronge`. A field that is new is a feature that no engine has listed yet.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from types import NoneType

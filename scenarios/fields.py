@@ -3,8 +3,6 @@
 SI. A number is strict: no text, no truth value, finite. The ranges keep squares and fourth powers inside the double's.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field

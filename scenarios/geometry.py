@@ -1,7 +1,5 @@
 """A body or boundary of a scene as our own geometry has it: for metrics, and for the reference engine."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Joints: anchors in the frame of each body; b = null is the world."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """Mass properties of the scene's shapes at uniform density: from the scene's words to the geometry's functions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

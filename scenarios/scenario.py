@@ -1,7 +1,5 @@
 """A scenario: a scene, what it probes, and its truth. Families make them from named, checked parameters."""
 
-from __future__ import annotations
-
 import difflib
 import inspect
 import json

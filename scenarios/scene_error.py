@@ -1,7 +1,5 @@
 """Turns what is wrong with a scene into one line: the path of the field, the value, what is allowed."""
 
-from __future__ import annotations
-
 import difflib
 from typing import Any
 

@@ -4,8 +4,6 @@ Derived from the model in `scene`, so the two cannot disagree about fields, type
 say is checked when a scene is read: unique names, references that exist, simple polygons, unit vectors.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from scenarios.scene import FORMAT, SCENE

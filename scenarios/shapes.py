@@ -4,8 +4,6 @@ Planar: polygon, disc, polygon with arcs for edges. Spatial: sphere, box, capsul
 SI; the origin is the centre of mass (`scene` checks it, for it depends on the inertia that a body is given).
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Annotated, Literal, Self
 

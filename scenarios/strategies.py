@@ -7,8 +7,6 @@ fewer bodies, upright unit boxes of 1 kg at rest and in contact, no friction, no
 This is the only module of the scenarios that imports hypothesis.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

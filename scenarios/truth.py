@@ -4,8 +4,6 @@ A truth of the *continuous* problem. Where it holds (the span), how exactly it i
 error, not an engine's), and where it comes from stand with it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol

@@ -21,8 +21,6 @@ Friction -mu f v_t / reg(|v_t|, v_small) on the second body; rolling torque -mu_
 relative to the first, spinning on the spot included.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import inlined, kernel

@@ -6,8 +6,6 @@ constant. That holds because the gap's rate is the normal velocity at the contac
 direction of the normal (geometry/mpr.py goes uphill until it is), so turning the normal does not change it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel

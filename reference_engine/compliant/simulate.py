@@ -1,7 +1,5 @@
 """The way in: the motion of a world of compliant bodies."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is simulated: solid bodies in space under gravity, what they are made of, what holds between two materials."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields

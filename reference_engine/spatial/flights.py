@@ -5,8 +5,6 @@ fast a gap's rate can fall, g(t) >= g + g' t - B t^2 / 2, and time goes on to th
 where the gap goes to zero this converges as Newton's method does.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ compile at first use, nor of `incline-throw`, boxes in space, which the referenc
 table is that of the report.
 """
 
-from __future__ import annotations
-
 import difflib
 from pathlib import Path
 

@@ -5,8 +5,6 @@ its seven angles at 0.03 s (Schiehlen 1990, "Multibody Systems Handbook"; Hairer
 Differential Equations" II, VII.7; Mazzia & Magherini 2008, "Test Set for Initial Value Problem Solvers").
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Literal

@@ -5,8 +5,6 @@ Air takes k |v| v a kilogram. With v_t = sqrt(g / k), the speed at which a fall 
     down from h:    v = v_t sqrt(1 - exp(-2 k h)),        time (v_t / g) acosh(exp(k h))
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated
 

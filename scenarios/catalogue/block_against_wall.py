@@ -10,8 +10,6 @@ Source: Newton and Euler for the box; Coulomb friction at sliding corners; Kapra
 (The College Mathematics Journal 39).
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from functools import lru_cache

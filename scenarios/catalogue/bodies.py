@@ -4,8 +4,6 @@ A planar scene's x and y are a spatial scene's x and z; a planar angle turns x t
 rotation about -y.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal
 

@@ -8,8 +8,6 @@ ground at once, and equal impulses at all of them return e of the speed at each.
 after the other makes the block turn.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Annotated

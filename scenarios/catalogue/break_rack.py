@@ -4,8 +4,6 @@ How the balls fly apart depends on the order of impacts and on the last digit of
 momentum, angular momentum and, without loss, energy stay whatever the order.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated
 

@@ -5,8 +5,6 @@ Over a window the solution is a Chebyshev series, found by Picard iteration on t
 them exactly. In numpy this is ten times faster than a Runge-Kutta method step by step, and needs no import of scipy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 

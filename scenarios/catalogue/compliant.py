@@ -18,8 +18,6 @@ Sources: Hertz 1882 (J. reine angew. Math. 92); Hunt & Crossley 1975 (J. Appl. M
 Contact Force Models, ch. 3; Nesterenko 1983 (J. Appl. Mech. Tech. Phys. 24).
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Annotated, Any, Literal

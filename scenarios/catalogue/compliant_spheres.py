@@ -6,8 +6,6 @@ of 1e-12 two runs, the other at 1e-11, agree to `ERROR` (tests/scenarios/test_co
 turned is not worked out: its spin is, and nothing depends on the rest.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -6,8 +6,6 @@ slip, until its upper edge meets the next one's face: sin(theta) = gap / height,
 Source: energy of a rotation about a fixed edge.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, NamedTuple
 

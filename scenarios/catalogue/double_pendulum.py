@@ -7,8 +7,6 @@ Angles theta_1, theta_2 from straight down, L = m = 1:
 Source: Lagrange's equations for slender rods (Goldstein, Classical Mechanics, ch. 1 and 2).
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Literal

@@ -7,8 +7,6 @@ long as the plane presses:  (I + h'^2) theta'' + h' h'' theta'^2 + g h' = 0,  y 
 Sources: Newton's law of restitution; Newton and Euler's laws.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Annotated, NamedTuple

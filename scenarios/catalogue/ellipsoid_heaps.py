@@ -12,8 +12,6 @@ centre, gravity is upright, and what they do to one another cancels: the moment 
 its value, whatever else happens.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping

@@ -9,8 +9,6 @@ hinges: 20 conditions on 18 numbers, of which 17 are independent. Source: Haug 1
 Dynamics of Mechanical Systems", ch. 3 (loop closure).
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Annotated
 

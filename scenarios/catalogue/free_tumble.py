@@ -14,8 +14,6 @@ All terms are products of two unknowns, so their Taylor coefficients follow from
 Sources: Euler's equations (Goldstein, Classical Mechanics, ch. 5); recurrences as in Moore 1966, Interval Analysis.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Annotated, Literal

@@ -8,8 +8,6 @@ A = A_cm + m l^2:
 Source: Lagrange's top (Goldstein, Classical Mechanics, ch. 5.7), by Euler's equations and those of the quaternion.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Annotated
 

@@ -5,8 +5,6 @@ The incline is a tilted ground under a tilted block, or, the same mechanics, gra
 an engine whose answers differ feels the axes of the world.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

@@ -11,8 +11,6 @@ along the axes of the plane, holds the box back by mu across however little it m
 Source: Coulomb's law against a velocity that turns, integrated by its hodograph.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated
 

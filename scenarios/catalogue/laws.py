@@ -3,8 +3,6 @@
 And metrics that say nothing of a scene, by what does not happen in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -9,8 +9,6 @@ and d'Alembert's principle along it the acceleration. Source: Haug 1989, "Comput
 Mechanical Systems", ch. 3 (loop closure).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Newton's cradle: equal balls in a row without gravity, struck at one end; apart, or in contact: whose law is it?"""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction

@@ -3,8 +3,6 @@
 Scenes that start in contact never use an engine's allowance for penetration, so nothing else shows it.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

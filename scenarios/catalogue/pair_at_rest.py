@@ -3,8 +3,6 @@
 The upper body rests on the level top of the lower one, which is fixed; or falls onto it, tilted.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping

@@ -5,8 +5,6 @@
 K(m) by the arithmetic-geometric mean. Source: Whittaker, Analytical Dynamics, ch. 4 (by elliptic functions).
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Annotated

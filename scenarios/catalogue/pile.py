@@ -4,8 +4,6 @@ Where they end is chaotic after about a second, so nothing is said about that; n
 what has piled up should not lie inside each other.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

@@ -4,8 +4,6 @@ Samples lie a few steps apart, so straight lines between them would add an error
 of 1 m at 50 samples a second): polynomials through the neighbouring samples do not.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

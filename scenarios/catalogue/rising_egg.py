@@ -9,8 +9,6 @@ round-off, and without any of Moffatt and Shimomura's approximations.
 Sources: Newton and Euler's laws, Coulomb's law.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Annotated
 

@@ -9,8 +9,6 @@ Source: G. W. Housner 1963, Bulletin of the Seismological Society of America 53;
 which is 0.5 % off at a tilt of 0.1 rad.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cached_property
 from typing import Annotated

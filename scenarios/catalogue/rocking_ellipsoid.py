@@ -9,8 +9,6 @@ so 1/2 M theta'^2 = g (h_0 - h) and the period is a quadrature. For small tilts,
 Sources: Newton and Euler's laws with the no-slip condition; the support function of the ellipse.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Annotated, Literal, NamedTuple

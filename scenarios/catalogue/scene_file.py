@@ -1,7 +1,5 @@
 """A scene of the user's own, judged by what holds for any scene: no truth but the invariants of mechanics."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -8,8 +8,6 @@ the floor by its own friction; the corner of a box, in space with a slip whose d
 pendulum (Kane & Levinson 1985), whose energy Newton's law raises.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache, partial

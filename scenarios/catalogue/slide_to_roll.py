@@ -4,8 +4,6 @@ With u0 = v0 + r w0 the velocity of its lowest point (spins counter-clockwise, s
 k = I / (m r^2), friction acts for t = k |u0| / ((1 + k) mu g) and leaves v = v0 - u0 k / (1 + k) for good.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, NamedTuple
 

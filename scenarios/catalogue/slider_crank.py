@@ -4,8 +4,6 @@ With the crank's angle t and the rod's u, both from the line, a sin t + b sin u 
 Source: as `linkage`; Shigley & Uicker, "Theory of Machines and Mechanisms", ch. 2 (the slider-crank).
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Annotated
 

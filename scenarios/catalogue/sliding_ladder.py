@@ -14,8 +14,6 @@ The rod is the long edge of a rectangle, which is there to be seen: the centre o
 Source: Scarborough & Pounder, "Mechanics" (the ladder); Lagrange's equations for a slender rod.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Annotated

@@ -8,8 +8,6 @@ Sources: the no-slip condition v + omega x (r e) = 0 and Newton and Euler's laws
 art. 224 on); K by the arithmetic-geometric mean.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Any, Literal

@@ -11,8 +11,6 @@ stacks this hides iterations. Of pymunk with 2 instead of 50 the mean penetratio
 does at mass ratio 100 and in the drift of the stack of five. docs/peers.md has the same stacks started 1e-6 m deep.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated
 

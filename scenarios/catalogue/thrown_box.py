@@ -4,8 +4,6 @@ Thrown from a height it lands flat and stays down (e = 0); the frictional impuls
 normal one, takes speed that the sliding formula alone leaves out.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, NamedTuple
 

@@ -6,8 +6,6 @@ vertical does nothing. Oltman & Hur 2017, section 6.1, could not simulate this t
 Source: Coulomb's law for a rolling ball (Coriolis 1835, Theorie mathematique des effets du jeu de billard).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated
 

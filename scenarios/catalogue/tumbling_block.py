@@ -7,8 +7,6 @@ no closed form: the time is that of a program of its own, by scipy's event locat
 (tests/reference_engine/planar/tumbling_oracle.py). Its runs at 1e-10 to 1e-13 agree to 1e-10 s.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

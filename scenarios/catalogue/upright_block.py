@@ -5,8 +5,6 @@ contact tolerance of 0.01 of which it keeps half as a gap. The other starts have
 All are frictionless: what moves sideways was invented by the engine.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The command `upright`. A command translates: arguments in, one library call, one rendering out."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

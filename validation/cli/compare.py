@@ -1,7 +1,5 @@
 """upright compare"""
 
-from __future__ import annotations
-
 import click
 
 from validation.cli.arguments import (

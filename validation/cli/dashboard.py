@@ -1,7 +1,5 @@
 """upright dashboard"""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sys

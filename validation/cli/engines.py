@@ -1,7 +1,5 @@
 """upright engines"""
 
-from __future__ import annotations
-
 import json
 
 import click

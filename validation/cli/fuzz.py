@@ -1,7 +1,5 @@
 """upright fuzz, upright finds"""
 
-from __future__ import annotations
-
 import random
 import sys
 

@@ -1,7 +1,5 @@
 """upright history"""
 
-from __future__ import annotations
-
 import shlex
 
 import click

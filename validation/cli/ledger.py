@@ -1,7 +1,5 @@
 """upright ledger, upright undo"""
 
-from __future__ import annotations
-
 import click
 
 from validation.cli.arguments import database_option, reason_option, who_option

@@ -1,7 +1,5 @@
 """upright mark"""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import click

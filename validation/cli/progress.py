@@ -1,7 +1,5 @@
 """Progress of long work: a live bar on a terminal, a plain line now and then elsewhere. On standard error."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """upright regressions"""
 
-from __future__ import annotations
-
 import click
 
 from validation.cli.arguments import database_arguments, database_option, run_asked_for, run_option

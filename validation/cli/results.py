@@ -1,7 +1,5 @@
 """upright results"""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """upright scenarios, upright schema"""
 
-from __future__ import annotations
-
 import json
 
 import click

@@ -12,8 +12,6 @@
 A case has the fields of `upright.Case`; "cells" says by its index which case is which scenario on which engine.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """What commands that run something print when they are done, or stopped."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

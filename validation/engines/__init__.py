@@ -5,8 +5,6 @@
 Nothing here imports an engine before `load_engine`: a word can be checked in a process that stays small.
 """
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import importlib.util

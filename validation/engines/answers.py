@@ -3,8 +3,6 @@
 A wrong answer ends its own case only, with what it should be.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

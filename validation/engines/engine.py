@@ -4,8 +4,6 @@ Thirty lines make one: a class with `name`, `version`, `declines(scene)` and `si
 `settings` (what can be set, with types and ranges) and `profiles` (named choices of them) are optional.
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 from collections.abc import Mapping

@@ -8,8 +8,6 @@
 nothing to set.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -3,8 +3,6 @@
 What is in none of an engine's sets is declined by name: so is what scenes come to have later, until it is listed.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from scenarios.features import scene_features

@@ -5,8 +5,6 @@ moved by more than its noise is signed by the law that it measures, better or wo
 Arithmetic and noise are the judge's.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Iterable

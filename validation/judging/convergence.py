@@ -4,8 +4,6 @@ With the exact solution known, e(dt) = C dt^p for small dt, so that the slope of
 J. Fluids Eng. 116, has it for grids). Three steps, dt, dt/2 and dt/4, tell p and how far it is to be trusted.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

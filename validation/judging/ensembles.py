@@ -5,8 +5,6 @@ up to the longest horizon that both have, metric by metric. How sure one may be 
 makes: `settled` takes all of them together. Pure.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace

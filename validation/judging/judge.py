@@ -4,8 +4,6 @@ Pure. First the outcome, then the motion (the same bits: nothing has changed), t
 class: by ensembles where there are two, else one run against another. The figures are those of `policy.py`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

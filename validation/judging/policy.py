@@ -1,7 +1,5 @@
 """Every figure that a verdict depends on, in one place; `docs/judging.md` and `docs/noise.md` say what they rest on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from scenarios.scenario import Noise

@@ -3,8 +3,6 @@
 Pure. A case's own runs are looked at: those with other settings or of other branches are other histories.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What the judge finds of a case: a word, and the numbers behind it. Sentences are made in `validation/report`."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Sequence

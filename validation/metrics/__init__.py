@@ -6,8 +6,6 @@ One file a noun, with its METRICS at the end: pure functions of an `Observation`
 measures and the template of its sentence. The order of the files below is that of reports.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Vectors and rotations: in the axes of the world and of a body, and their products."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine import elementary

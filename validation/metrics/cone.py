@@ -1,7 +1,5 @@
 """Whether reported impulses obey the law of friction, once they are known to be what moves the bodies."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ A steady couple in the plane, thrusters whose forces on a body sum to 0, has an 
 angle that the body has turned by.
 """
 
-from __future__ import annotations
-
 from typing import cast
 
 import numpy as np

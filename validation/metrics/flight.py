@@ -14,8 +14,6 @@ more or less has the same energy to first order; and only engines that carry ove
 have it behind the pose, not those that carry over the angular momentum, or leave that torque out.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

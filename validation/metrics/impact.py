@@ -17,8 +17,6 @@ point at a time; a corner that swings down beside one at rest is found by the sa
 round beside another without contact, a joint or a third body with more than 2 g, looks like an impact.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How far joints come apart."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a metric is: a documented pure function, its unit, which way is better, how it repeats, what it resolves."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass

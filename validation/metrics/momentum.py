@@ -11,8 +11,6 @@ angular momentum makes the spin of it at the pose. With the wrong one L seems to
 record does not say which it was, so the angular momentum is read both ways.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine.dense import mul

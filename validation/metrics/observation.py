@@ -1,7 +1,5 @@
 """A trajectory together with its scene and truth, and what several metrics need of it, computed once."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field

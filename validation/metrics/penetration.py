@@ -4,8 +4,6 @@ Where contact is compliant bodies sink in by what presses them: deeper is not wo
 says how deep is right, and a law how deep is too deep.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

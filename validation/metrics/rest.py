@@ -6,8 +6,6 @@ flight is held by nothing. Jitter and drift are taken over the last half of the 
 Speeds are as recorded: what rests has no acceleration that a lag between velocities and poses could multiply.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable

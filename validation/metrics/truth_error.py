@@ -1,7 +1,5 @@
 """How far the motion is from the scenario's truth, over the time in which the truth holds."""
 
-from __future__ import annotations
-
 import math
 from typing import cast
 

@@ -1,7 +1,5 @@
 """A number that we measured: name, value, unit, which way is better."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """What metrics and engines are called in front of people: one name each, the same in every report."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """A number with its unit, as people read it: 15 mm, 2.6e-05 m, 0.8 ± 4.2 ms, 2.31 s."""
 
-from __future__ import annotations
-
 import math
 
 MILLI = {"m": "mm", "s": "ms", "m/s": "mm/s"}

@@ -1,7 +1,5 @@
 """What became of one simulation: the trajectory or none, the outcome, and what it cost."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

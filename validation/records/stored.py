@@ -1,7 +1,5 @@
 """What comes out of the store: light, frozen, free of SQL. Trajectories are fetched apart, by their key."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -4,8 +4,6 @@ Format version 1, guarded by a golden file in the tests. `to_bytes` and `from_by
 or into the store.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import dataclass, fields

@@ -9,8 +9,6 @@ where there is none. `variant` is the setting that --options varied; `a` and `b`
 `divergence` is where their motions first differ, null where they do not.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 One home for the row of a summary, of a comment on a pull request and of a page.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 A case without measurements has one row, in which `metric` is empty; a value that did not happen is empty too.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Iterator

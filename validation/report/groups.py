@@ -1,7 +1,5 @@
 """Groups of verdicts as text, and one JSON object a group."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

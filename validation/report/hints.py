@@ -1,7 +1,5 @@
 """Commands to propose, as one types them: quoted for a shell, and reaching the very cases that they are about."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """What a CI job leaves: summary, comment, JUnit, JSON lines, motions of the worst, annotations of the commit."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

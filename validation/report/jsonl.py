@@ -10,8 +10,6 @@ the accepted one, {"first": {"sample", "time", "body", "coordinate", "size", "un
 "contact"}; null where it does not, or where one of the two is not stored.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import asdict

@@ -4,8 +4,6 @@ What makes the check fail is a failure (an error where the simulation broke), wh
 the full verdict stands in the case's output. So the file is red exactly when `upright check` exits with 1.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET

@@ -1,7 +1,5 @@
 """Lists for people: the catalogue and the engines."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """A summary for a pull request: the sentence first, three rows at most, the rest folded away, then what to do next."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ Bodies are drawn as outlines: polylines in the body frame, moved by the recorded
 where the engine reported them. Spatial scenes are drawn in a parallel projection that the player can turn.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

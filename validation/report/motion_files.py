@@ -1,7 +1,5 @@
 """The motion of a stored case beside the accepted one, as a page that plays it and a picture; with curves below it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 What is sent is thinned: at most 30 poses a second, curves of at most 1,500 points, contacts of the frames shown.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import json

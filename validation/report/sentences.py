@@ -4,8 +4,6 @@ And what that means for the bodies, by the templates that the metrics carry: the
 0.4 mm before; allowed up to 0.44 mm.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

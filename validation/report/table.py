@@ -1,7 +1,5 @@
 """Tables for a terminal: scenarios by engines, one case in full, verdicts, finds. They read as well without colours."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

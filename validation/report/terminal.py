@@ -3,8 +3,6 @@
 `db_option` names the database in a proposed command: ` --db other.db`, or nothing.
 """
 
-from __future__ import annotations
-
 import math
 import shlex
 from collections.abc import Collection, Iterable

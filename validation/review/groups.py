@@ -5,8 +5,6 @@ Groups and their members are stored when a run is judged (`validation/store/sinc
 from its members, and what became of a member from what was run and said since. Pure.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -3,8 +3,6 @@
 An entry is taken back by a later one that undoes it, which may be undone in its turn. Pure; the store keeps them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime

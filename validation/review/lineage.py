@@ -4,8 +4,6 @@ A pull request is compared with what was accepted at its merge base, or at the n
 its own earlier commits, which nobody has accepted, nor with what the main branch has become since.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Collection, Mapping

@@ -1,7 +1,5 @@
 """What `upright compare` does: both sides' environments, every scenario on both, side by side."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Runs ensembles: cases from perturbed starts, measured up to each horizon for which the starts agree."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 

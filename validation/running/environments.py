@@ -7,8 +7,6 @@ to where they lie, last on the environment's path. So both versions run under th
 for another, the same numpy: the engine is all that differs.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.metadata
 import importlib.util

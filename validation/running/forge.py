@@ -1,7 +1,5 @@
 """What a CI server states: the branch that is built, the branch that it is for, and where a summary goes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

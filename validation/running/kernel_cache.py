@@ -6,8 +6,6 @@ carries a digest of our sources, of numba's and Python's versions, and of what c
 issue 4807: many processes on a cold cache).
 """
 
-from __future__ import annotations
-
 import atexit
 import hashlib
 import importlib.metadata

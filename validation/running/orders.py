@@ -1,7 +1,5 @@
 """Which cases of a session are run with smaller time steps too, and the order of convergence that follows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What the words of a command mean where cases are stored: SCENARIO... and --engine WORD@PROFILE."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """One run: requests from words, kernels warm, cases run, stored and judged."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

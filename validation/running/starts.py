@@ -1,7 +1,5 @@
 """Starts of one scene that differ by less than anything that is measured in it, and up to when their motions agree."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace

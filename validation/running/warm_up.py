@@ -6,8 +6,6 @@ arguments, not by the scene's size. What both need, the geometry that certifies 
 finds it compiled.
 """
 
-from __future__ import annotations
-
 import gc
 import subprocess
 import sys

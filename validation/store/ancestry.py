@@ -4,8 +4,6 @@ Kept are the commits of runs and merge bases, each with the nearest kept ones be
 project's history is.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

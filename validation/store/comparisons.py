@@ -1,7 +1,5 @@
 """Comparisons of two versions or settings of an engine, as they were described."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime

@@ -5,8 +5,6 @@ planes with time running fastest; the planes that are noise are kept as they are
 Measured: a 10-stack in pymunk, 293 kB, 1.2 ms to 78 %; a single block, 34 kB, 0.2 ms to 6 %.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Iterator

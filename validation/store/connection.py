@@ -1,7 +1,5 @@
 """From a path or URL to an engine that is ready to use; what a database refuses, as one line."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3

@@ -1,7 +1,5 @@
 """Ensembles of perturbed starts, each beside its case."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What fuzzing found: engine, law and scene, never twice."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Groups of verdicts as seen from a run, and acceptances that are carried over from branch to branch."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """What was accepted, and what was judged."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """Entries of the ledger, each with the cases that it was said of."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Brings a database to the revision that the models describe: a new one is made, an older one is changed in place."""
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 from contextlib import closing

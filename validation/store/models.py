@@ -3,8 +3,6 @@
 A change here needs a migration in `migrations/versions` and a new `HEAD` in `migration`; a test compares the two.
 """
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """What pages look at of many runs at once: aggregated by the database, never fetched row by row."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass, field
 

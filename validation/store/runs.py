@@ -1,7 +1,5 @@
 """Runs and their cases: planned at once, finished one by one."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """To which group a verdict belongs: by the first bad commit of its case, as commits come where that is known."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The store: each method is one transaction. What it refuses is a StoreError of one line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError

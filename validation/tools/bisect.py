@@ -4,8 +4,6 @@ Every commit is checked out into a worktree of its own, so that nothing that one
 cannot be built, or runs to no result, is skipped, as git bisect does; git itself chooses what to look at next.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

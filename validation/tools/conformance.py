@@ -5,8 +5,6 @@ shows which way reported normals and impulses point. Then friction, restitution,
 abilities that the engine says it has. How good the physics is, is the scenarios' affair.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ hypothesis draws and shrinks, `oracles` judges, and each scene is simulated in a
 while nothing is found, one after the other while a find is shrunk.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

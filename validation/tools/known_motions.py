@@ -4,8 +4,6 @@ Contact: a box that slides to rest, one that lies, a ball that bounces, a stack.
 as a pendulum or slides down a line.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Energy is not gained; an isolated system keeps its momentum; a simulation ends, in time and with finite numbers.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine import elementary

@@ -12,8 +12,6 @@ What its user should know (manual at box2d.org, source at github.com/pybox2d/pyb
   set when a contact begins, and stays as long as it lasts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

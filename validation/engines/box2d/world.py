@@ -1,7 +1,5 @@
 """A planar scene as Box2D has it: bodies, slabs for half-planes, a loop of edges for a bowl, joints; its answers."""
 
-from __future__ import annotations
-
 import ctypes
 import math
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ Numbers are written with all their digits. MuJoCo takes a mesh for its convex hu
 concave shape: a bowl or hollow sphere is as many planes.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

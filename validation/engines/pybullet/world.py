@@ -1,7 +1,5 @@
 """A scene as a pybullet world: multibodies in reduced coordinates, contacts with the law of each pair."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -13,8 +13,6 @@ What its user should know (docs at pymunk.org):
 - Numbers that abort the process (iterations below 1, NaN) are refused by the settings' ranges and by the scene.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 from collections.abc import Mapping
 from typing import ClassVar

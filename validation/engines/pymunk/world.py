@@ -1,7 +1,5 @@
 """A planar scene as Chipmunk has it: bodies, slabs for half-planes, segments for a bowl, joints; its answers."""
 
-from __future__ import annotations
-
 import math
 import struct
 from collections.abc import Iterator, Sequence

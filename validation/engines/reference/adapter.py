@@ -16,8 +16,6 @@ What its user should know:
   orders other than these, and in space, bodies fly and strike and do not stay in contact, or the scene is declined.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """Solids in space of materials, for the reference engine: elastic, damped contact, every touch located."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

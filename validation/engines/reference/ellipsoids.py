@@ -1,7 +1,5 @@
 """Ellipsoids and spheres in space, for the reference engine: what it declines, the scene as its world, the motion."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import reference_engine as library

@@ -1,7 +1,5 @@
 """Scenes that name a law or order of impact which no other part of the reference engine has: flights and impacts."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

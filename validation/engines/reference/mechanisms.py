@@ -1,7 +1,5 @@
 """Bodies in space that nothing touches, free or held by joints, for the reference engine: joints by accelerations."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference_engine import Coupling, Link, Mechanism, MechanismError, simulate_mechanism

@@ -1,7 +1,5 @@
 """A planar scene as a world of the reference engine."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

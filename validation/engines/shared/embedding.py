@@ -5,8 +5,6 @@ lies in the plane to the last digit where a cylinder's would have to be found at
 become facets that touch them from outside.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ Every body hangs on the world (through a joint or freely) or on another body; a 
 left over. Fixed bodies are part of the world.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from itertools import combinations

@@ -4,8 +4,6 @@ The portable half of the promise is the end of the stream: a server that loses i
 started and leaves. The signal covers a server that cannot listen (it hangs in an import, or it was killed).
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

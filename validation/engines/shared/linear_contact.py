@@ -7,8 +7,6 @@ law where nothing else acts; it is critical where that is below 0.135, and for a
 never pulls (Schwager & Poeschel 2007, Granular Matter 9).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

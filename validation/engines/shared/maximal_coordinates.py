@@ -2,8 +2,6 @@
 of joints.
 """
 
-from __future__ import annotations
-
 import math
 from array import array
 from collections.abc import Iterator, Sequence

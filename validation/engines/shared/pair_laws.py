@@ -7,8 +7,6 @@ is exactly the law of every pair that can meet; where there are none the adapter
 from `PairLaws`.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 

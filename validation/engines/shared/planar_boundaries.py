@@ -9,8 +9,6 @@ A bowl becomes a closed polygon of facets that touch its circle from outside in 
 facet's middle rests where it should, and by (R - r)(1/cos(pi/N) - 1) too low in a corner.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A concave polygon is as many prisms as it has convex parts. An ellipsoid has no 
 points on its surface, and nothing lies beyond it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -14,8 +14,6 @@ are compared with the latest: what moves by less than a step may at a time has s
 What is smaller than the floor, absolute first and then relative, is neither.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Engines repeat to the last bit, so the first difference points at what a change 
 not steps: an engine that keeps 50 samples a second places it to within 20 ms, around an impact to the step.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Sequence

@@ -6,8 +6,6 @@ case, whatever it is distributed like; so the two sides are compared by ranks (M
 scipy.stats is imported where it is asked: that takes longer than all else that a command needs.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -14,8 +14,6 @@ what it costs in a process just forked. A simulation's reply has the trajectory'
 float64; the header says how many.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import gc

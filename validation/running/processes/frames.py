@@ -3,8 +3,6 @@
 8 bytes little-endian: length of the header; 8 bytes: length of the body; the header as JSON; the body.
 """
 
-from __future__ import annotations
-
 import json
 import socket
 import struct

@@ -6,8 +6,6 @@
 `scene` is given for a scene file only; a catalogue scenario is built from its parameters, truth and all.
 """
 
-from __future__ import annotations
-
 import gc
 import math
 import signal

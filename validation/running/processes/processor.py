@@ -3,8 +3,6 @@
 Provenance, never identity: where two results differ in it their bits are not compared, and all else is.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import os
