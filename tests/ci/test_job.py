@@ -252,6 +252,7 @@ def test_two_jobs_have_two_comments_and_each_push_replaces_its_own() -> None:
     assert hostile.count("-->") == 1 and "script" not in hostile and "\n" not in hostile
 
 
+@pytest.mark.slow
 def test_what_git_does_not_tell_is_one_line_and_status_2(
     project: Project, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -109,6 +109,7 @@ def test_without_an_engine_nothing_is_green(project: Project) -> None:
     assert "no engine to test: give --upright-engine NAME" in out
 
 
+@pytest.mark.slow
 def test_scenarios_come_from_the_marker_the_command_line_the_ini_file_or_the_suite(project: Project) -> None:
     tests = project.folder / "tests" / "test_engine.py"
     marked = tests.read_text()

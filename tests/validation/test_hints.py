@@ -91,6 +91,7 @@ def test_what_run_accept_and_check_propose_is_about_the_very_cases(folder: Path)
     assert list(verdicts(check, folder).values()) == ["pass"] * 3
 
 
+@pytest.mark.slow
 def test_the_worst_of_a_check_is_shown_accepted_and_run_again_as_proposed(folder: Path) -> None:
     place = f"--db '{DATABASE}'"
     for line in (f"run bouncing-ball 'new ones/my scene.json' -e pymunk {place}", f"accept {place} --reason x"):

@@ -79,6 +79,7 @@ def test_an_engine_that_is_gone_is_missing_until_that_is_accepted(
         assert absent(store, found.run, store.baselines_of(found.run), [found.verdicts[0].case]) == ([], [])
 
 
+@pytest.mark.slow
 def test_a_resumed_run_is_measured_and_compared_as_it_was_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

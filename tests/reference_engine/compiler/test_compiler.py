@@ -47,6 +47,7 @@ def test_no_machine_code_is_made_of_a_kernel():
         assert not compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
 
 
+@pytest.mark.slow
 def test_a_callee_edited_in_another_file_makes_what_is_kept_on_disk_stale(tmp_path):
     (tmp_path / "callee.py").write_text("G = 9.81\n")
     before = stamp_of(tmp_path)

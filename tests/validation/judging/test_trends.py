@@ -210,6 +210,7 @@ def test_a_change_of_time_is_called_only_where_a_rerun_has_it_too() -> None:
     assert confirmed_times([], lambda keys: pytest.fail("nothing is run again where nothing changed")) == ([], [])
 
 
+@pytest.mark.slow
 def test_check_times_a_case_again_before_it_says_that_it_is_slower(tmp_path: Path) -> None:
     """Eight runs that took 10 ns a step, by what the store says; the engine takes longer."""
     words = ("upright-block", "--engine", "pymunk", "--timing")

@@ -79,6 +79,7 @@ def test_an_interrupted_build_leaves_nothing_half_made(toy: Path, monkeypatch: p
     assert made(toy) == []
 
 
+@pytest.mark.slow
 def test_what_a_killed_build_left_is_made_anew(toy: Path) -> None:
     half = toy / "environments" / f"toy-engine-2.0-{sys.implementation.cache_tag}"
     (half / "bin").mkdir(parents=True)

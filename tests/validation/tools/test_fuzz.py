@@ -83,6 +83,7 @@ def search(word: str, *, seconds: float, seed: int = 1, enough: int = 1) -> Sear
 
 
 @pytest.mark.usefixtures("plugins")
+@pytest.mark.slow
 def test_energy_that_two_bodies_gain_where_they_touch_is_found_and_shrunk_to_those_two() -> None:
     (fault,) = search("broken:fault=gain", seconds=60.0).faults
     assert fault.oracle == "energy gained"
@@ -132,6 +133,7 @@ def test_a_hang_is_a_fault_but_the_end_of_the_time_is_not(monkeypatch: pytest.Mo
 
 
 @pytest.mark.usefixtures("plugins")
+@pytest.mark.slow
 def test_an_engine_that_breaks_no_law_is_tried_until_the_time_is_over() -> None:
     started = time.monotonic()
     found = search("ghost.Ghost", seconds=3.0)
