@@ -57,7 +57,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "no Python 3.11, 3.12 or 3.13 found; install one, or: make PYTHON=/path/to/python"; exit 2; }
 	@echo "  installing into $(VENV) with $(PYTHON) ..."
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) uv && $(call install,numba numpy pydantic scipy)
+	@$(PIP) uv; $(call install,numba numpy pydantic scipy)
 	@PYTHONPATH=. $(BIN)/python -c "$(WARM)" >/dev/null 2>&1 & $(UPRIGHT); status=$$?; wait; exit $$status
 	@touch $@
 
