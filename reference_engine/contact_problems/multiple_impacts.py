@@ -38,7 +38,7 @@ class MultipleImpact:
     velocity: Array  # (n, D) m/s, relative, after
     energy_change: float  # J
     impacts: tuple[tuple[int, ...], ...]  # the contacts that were struck together, impact by impact
-    uncertainty: float  # m/s, of the velocities: what the end of sequences without one is worth, none of it told
+    uncertainty: float  # m/s, of the velocities: how well the limits of endless sequences are known
 
 
 def multiple_impact(

@@ -24,7 +24,7 @@ class Groups(Database):
     def groups(self, run: int, *, closed: bool = False) -> list[Group]:
         """Of verdicts of one cause, as seen from a run on its branch, the gravest first.
 
-        Without `closed` only those of which something is open, or was told in this very run.
+        Without `closed` only those with an open member, or with a verdict of this very run.
         """
         with self._reading() as connection:
             return groups(connection, run, closed=closed)

@@ -78,13 +78,13 @@ class Grouping:
         self._expired = ledger.expired_baselines(connection)
 
     def save(self, verdicts: Mapping[int, Verdict]) -> None:
-        """Each, by the number of its case, into its group: the one of the first run that has it.
+        """Put each verdict, by the number of its case, into the group of the first run that had the same finding.
 
-        What is told of other metrics alone is another matter, and a crash says nothing of any. What was told before
-        the baseline was made is another matter too; of a baseline that is newer than that, the first run after it with
-        the very result of this one. A pass by a baseline that counts no more is not good where it was
-        this very result. What the base of a change had already, and in the same way, is the base's. A case with
-        overrides has a history of its own.
+        The same finding: the same word, of at least one metric in common. A crash names no metric, so it is passed over
+        when the first run of another finding is looked for. A finding from before the present baseline was accepted is
+        another one; the new one begins with the first run after that baseline that has this very result. A run that
+        passed only by a baseline that has expired, with this very result, does not count as good. What the base branch
+        had already in the same way belongs to the base's first run. A case with overrides has a history of its own.
         """
         self._connection.execute(delete(GroupMember).where(GroupMember.case_id.in_(verdicts)))
         for number, verdict in verdicts.items():
@@ -177,7 +177,7 @@ class Grouping:
         return (row.since_run, row.good_run) if same else None
 
     def _is_stale(self, row: Any, here: _Here) -> bool:
-        """Told before the baseline was made that counts now."""
+        """Whether the finding began before the present baseline was accepted."""
         return (
             here.accepted is not None
             and row.since_run is not None
@@ -209,7 +209,7 @@ class Grouping:
         return heapq.merge(in_place, ordered, key=lambda row: -self._place(row.run_id))
 
     def _move(self, verdict: Verdict, old: int, since: int, good: int | None) -> None:
-        """What was told of this case since a later commit is told since this one: what was said of it holds on."""
+        """Move this case from the group of a later run to that of an earlier one; decisions on it stay in effect."""
         case = Case.identity_key == verdict.case.identity.key, Case.engine_label == verdict.case.engine_label
         later = (
             select(Group.id, Group.branch)
