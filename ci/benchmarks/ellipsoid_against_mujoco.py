@@ -29,8 +29,8 @@ sys.path.append(str(Path(__file__).parent))
 from measuring import Table, lattice
 
 from reference_engine import EllipsoidWorld, HalfSpace, SpatialSettings, Stepper
-from reference_engine.geometry.ellipsoid_neighbours import EllipsoidNeighbours
-from reference_engine.geometry.ellipsoid_proximity import half_space_proximities
+from reference_engine.geometry.cells import overlapping_boxes
+from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities, half_space_proximities
 
 DT, FRICTION, SHAPE = 0.005, 0.4, (0.1, 0.08, 0.06)
 SIZE = 0.06  # m, shortest semi-axis, for our settings
@@ -98,15 +98,14 @@ def their_steps(pose_bodies: np.ndarray, turned: np.ndarray, settings: tuple[str
 def measured(step: Motion, steps: int, count: int) -> tuple[float, float, float]:
     """(ms a step over all, ms a step over the last third, deepest overlap in m)."""
     axes, spent, deepest = np.tile(SHAPE, (count, 1)), np.zeros(steps), 0.0
-    near = EllipsoidNeighbours(axes, cutoff=0.0)
     step()
     for k in range(steps):
         began = time.process_time()
         position, orientation = step()
         spent[k] = time.process_time() - began
         if k % 25 == 24:
-            near.update(position, orientation)
-            found = near.found[:, 0]
+            pairs = overlapping_boxes(position - max(SHAPE), position + max(SHAPE))
+            found = ellipsoid_proximities(axes, position, orientation, pairs, cutoff=0.0).gap
             ground = half_space_proximities(axes, position, orientation, point=(0, 0, 0), normal=(0, 0, 1)).gap
             deepest = max(deepest, -float(found.min(initial=0.0)), -float(ground.min()))
     return 1e3 * spent.mean(), 1e3 * spent[-steps // 3 :].mean(), deepest

@@ -26,8 +26,8 @@ from measuring import lattice
 
 from reference_engine import EllipsoidWorld, HalfSpace, SpatialSettings, SphereInterior, Stepper
 from reference_engine.errors import UnresolvedStepError
-from reference_engine.geometry.ellipsoid_neighbours import EllipsoidNeighbours
-from reference_engine.geometry.ellipsoid_proximity import sphere_interior_proximities
+from reference_engine.geometry.cells import overlapping_boxes
+from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities, sphere_interior_proximities
 from reference_engine.rotation import matrices_by_direction
 
 G, DT, SHAPE, AIR = 9.81, 0.005, np.array((0.1, 0.08, 0.06)), 4.0
@@ -116,11 +116,12 @@ def heap(count: int, seed: int) -> dict[str, float]:
         report = stepper.step()
         now = energy()
         gained, lowest, jitter = max(gained, now - lowest), min(lowest, now), max(jitter, fastest())
-    near = EllipsoidNeighbours(axes, cutoff=0.0)
-    near.update(stepper.position, stepper.orientation)
+    reach = axes.max(axis=1)[:, None]
+    pairs = overlapping_boxes(stepper.position - reach, stepper.position + reach)
+    overlaps = ellipsoid_proximities(axes, stepper.position, stepper.orientation, pairs, cutoff=0.0).gap
     wall = sphere_interior_proximities(axes, stepper.position, stepper.orientation, radius=radius).near.gap
     walls = stepper.broad_phase.warm_start[:, len(stepper.broad_phase.pairs) :].sum(axis=(0, 1))
-    deepest = -float(min(near.found[:, 0].min(initial=0.0), wall.min()))
+    deepest = -float(min(overlaps.min(initial=0.0), wall.min()))
     borne = walls + np.array((0.0, 0.0, count * G * DT))
     spent = time.process_time() - began
     print(f"  {report.contacts} contacts, {stepper.time:.2f} s simulated, {spent:.1f} s of the processor")

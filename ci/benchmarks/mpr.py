@@ -21,10 +21,10 @@ sys.path.append(str(Path(__file__).parent))
 from measuring import Table, least
 
 from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities
-from reference_engine.geometry.mpr_proximity import mpr_proximities
 from reference_engine.geometry.spatial_shapes import Ellipsoid, Sphere, spatial_shapes
 from tests.reference_engine.geometry.ellipsoid_oracle import distance, pair, slab
 from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies, twos
+from tests.reference_engine.geometry.mpr_pairs import mpr_proximities
 
 TARGET = 1e-10  # of the size, where they touch
 ASPECTS = (1.0, 2.0, 5.0, 10.0, 20.0)

@@ -28,8 +28,7 @@ from reference_engine.events import (  # noqa: F401  # columns and statuses that
     TIME,
 )
 from reference_engine.geometry.mpr import MprWork
-from reference_engine.geometry.mpr_proximity import inner_radius
-from reference_engine.geometry.spatial_shapes import HALF_SPACE, corners_and_rims, spatial_shapes
+from reference_engine.geometry.spatial_shapes import HALF_SPACE, corners_and_rims, inner_radius, spatial_shapes
 from reference_engine.geometry.support import FIELDS, PosedShapes, posed_shapes
 from reference_engine.rotation import matrices
 

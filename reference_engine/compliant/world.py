@@ -21,7 +21,6 @@ from reference_engine.geometry.mass_properties import (
     ellipsoid_mass,
     sphere_mass,
 )
-from reference_engine.geometry.mpr_proximity import check_thickness
 from reference_engine.geometry.spatial_shapes import (
     Box,
     Capsule,
@@ -31,6 +30,7 @@ from reference_engine.geometry.spatial_shapes import (
     Ellipsoid,
     HalfSpace,
     Sphere,
+    check_thickness,
     spatial_shapes,
 )
 

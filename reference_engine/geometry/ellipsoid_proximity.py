@@ -1,7 +1,6 @@
 """How near ellipsoids are to one another, to a plane, to the inside of a sphere; where; and how certain that is."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +17,7 @@ from reference_engine.geometry.ellipsoid_containers import (
     sphere_interior_gaps,
 )
 from reference_engine.geometry.ellipsoid_depth import STACK
-from reference_engine.geometry.ellipsoid_gap import ball_method_gaps, ellipsoid_gaps
+from reference_engine.geometry.ellipsoid_gap import ellipsoid_gaps
 from reference_engine.geometry.ellipsoid_support import COLUMNS, pose_ellipsoids
 from reference_engine.geometry.proximities import Proximities, proximities_of
 from reference_engine.geometry.support import FIELDS
@@ -26,7 +25,6 @@ from reference_engine.geometry.support import FIELDS
 CONTAINER = -1  # `b` of a gap to a plane or a hollow sphere
 LEAST_AXIS, MOST_AXIS = 1e-40, 1e40  # m; products of six of them are numbers
 SHORT, LONG = 1e-100, 1e100  # of a quaternion or normal: their squares are numbers
-MOST_ROUNDS = 100_000  # of the ball method
 
 __all__ = [
     "CIRCLE", "CONTAINER", "ONE_POINT", "SPHERE", "TWO_POINTS",
@@ -49,7 +47,6 @@ def ellipsoid_proximities(
     pairs: ArrayLike,
     *,
     cutoff: float = np.inf,
-    method: Literal["newton", "ball"] = "newton",
 ) -> Proximities:
     """Every pair of ellipsoids with gap < cutoff, in the order given.
 
@@ -59,10 +56,9 @@ def ellipsoid_proximities(
     gap: apart the distance, overlapping minus the least translation that parts the two, the least of all its local
     minima. It is off by no more than `uncertainty`: as a rule 1e-14 of the pair's size, 1e-10 of its thickness where
     an overlap had to be searched for (up to 1e-5 where two bodies of revolution overlap on one axis).
-    Method "ball" (Lin & Han 2002) is for pairs apart and slow for flat ones; if it ends early `uncertainty` says so.
 
     Raises ValueError, naming what is wrong: a shape, a number that is not finite, a semi-axis outside
-    1e-40 ... 1e40 m, a body that does not exist or is paired with itself; with the ball method, a pair that overlaps.
+    1e-40 ... 1e40 m, a body that does not exist or is paired with itself.
     """
     a, body = placed(semi_axes, position, orientation)
     given = np.asarray(pairs)
@@ -76,17 +72,7 @@ def ellipsoid_proximities(
     if np.isnan(number("cutoff", cutoff)):
         raise ValueError("cutoff: nan m; a length, or inf for all pairs")
     found = np.empty((len(chosen), FIELDS))
-    if method == "newton":
-        ellipsoid_gaps(body, chosen, float(cutoff), np.zeros((len(chosen), 3)), np.empty(STACK), found)
-    elif method == "ball":
-        rounds = np.empty(len(chosen), np.int64)
-        ball_method_gaps(body, chosen, np.int64(MOST_ROUNDS), rounds, found)
-        overlapping = np.flatnonzero(rounds < 0)
-        if overlapping.size:
-            k = overlapping[0]
-            raise ValueError(f"pairs[{k}]: {chosen[k].tolist()} overlap; only method newton takes that")
-    else:
-        raise ValueError(f"method: {method!r}; 'newton' or 'ball'")
+    ellipsoid_gaps(body, chosen, float(cutoff), np.zeros((len(chosen), 3)), np.empty(STACK), found)
     keep = found[:, 0] < cutoff
     return proximities_of(found[keep], chosen[keep, 0], chosen[keep, 1])
 

@@ -17,14 +17,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from reference_engine.array_types import Array
-from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.compiler.kernels import kernel
 from reference_engine.compiler.structure import Structure
 from reference_engine.geometry.ellipsoid_gap import conclude
 from reference_engine.geometry.ellipsoid_support import ascend
 from reference_engine.geometry.gjk import APART, separation
 from reference_engine.geometry.mpr_sharpening import aslant, climb
 from reference_engine.geometry.spatial_shapes import BOX, CONE, CYLINDER, ELLIPSOID, SPHERE
-from reference_engine.geometry.support import pose_bodies, support, to_body, to_world, write
+from reference_engine.geometry.support import support, to_body, to_world, write
 
 FOUND, COINCIDENT = range(2)
 ONE_CENTRE = 1e-12  # of the two bounding radii: centres nearer than this are one
@@ -367,16 +367,3 @@ def mpr_pair(posed, p, q, work, found):
         parted(posed, p, q, dx, dy, dz, work, found)
         sharpen(posed, p, q, dx, dy, dz, work, found)
     return FOUND
-
-
-@entry
-def mpr_gaps(posed, position, orientation, pairs, work, found):
-    """found (P, 11) of the pairs (P, 2), points from the world's origin. The number of a coincident pair, or -1."""
-    pose_bodies(posed, position, orientation)
-    for k in range(pairs.shape[0]):
-        p = pairs[k, 0]
-        if mpr_pair(posed, p, pairs[k, 1], work, found[k]) == COINCIDENT:
-            return k
-        for c in range(6):
-            found[k, 4 + c] += posed.body[p, c % 3]
-    return -1

@@ -46,15 +46,6 @@ def planar_contact_points(
     return proximities(shapes, poses, cutoff, ignore, points=2)
 
 
-def planar_minimum_gap(shapes: PlanarShapes, poses: ArrayLike, ignore: ArrayLike | None = None) -> Array:
-    """(S,) smallest gap of any pair at each sample; infinite where there is no pair."""
-    poses = pose_array(shapes, poses)
-    gap = np.full(len(poses), np.inf)
-    near = planar_proximities(shapes, poses, np.inf, ignore)
-    np.minimum.at(gap, near.sample, near.gap)
-    return gap
-
-
 def deepest_overlap(
     shapes: PlanarShapes, poses: ArrayLike, pairs: Sequence[tuple[int, int]]
 ) -> tuple[float, int, int, int] | None:

@@ -12,6 +12,7 @@ from reference_engine.array_types import Array, Flags, Indices
 from reference_engine.dense import mul, norm
 
 SPHERE, CAPSULE, BOX, CYLINDER, ELLIPSOID, MESH, CONE, HALF_SPACE, SPHERE_INTERIOR = range(9)
+THINNEST = 1e-6  # of the bounding radius; what is flatter has no inside from which a ray could start
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,3 +195,29 @@ def gaps_over_plane(
     margin = shape.radius if isinstance(shape, Sphere | Capsule) else 0.0
     above: Array = mul(local, rows[:, :3].T) - elementary.hypot(local[:, 0], local[:, 1])[:, None] * rows[:, 3]
     return above + (height - margin)[:, None]
+
+
+def check_thickness(shapes: SpatialShapes) -> None:
+    """Raises ValueError where a bounded shape is flat, or a mesh does not have its origin well inside."""
+    for i, kind in enumerate(shapes.kind):
+        depth, bounding_radius = inner_radius(shapes, i), shapes.bounding_radius[i]
+        if kind < HALF_SPACE and not depth > THINNEST * bounding_radius:
+            raise ValueError(
+                f"shapes[{i}]: {depth:g} m from its origin to its surface, of a reach of {bounding_radius:g} m; "
+                f"more than {THINNEST:g} of it: a flat body has no inside"
+            )
+
+
+def inner_radius(shapes: SpatialShapes, i: int) -> float:
+    """Of a ball about the origin of body i that is inside it; below 0 if the origin is not. [m]"""
+    kind, size = shapes.kind[i], shapes.size[i]
+    if kind in (SPHERE, CAPSULE):
+        return float(shapes.margin[i])
+    if kind == MESH:
+        from scipy.spatial import ConvexHull  # here: it takes long to import
+
+        corners = shapes.vertex[shapes.vertex_start[i] : shapes.vertex_start[i + 1]]
+        return -float(ConvexHull(corners).equations[:, 3].max())
+    if kind == CONE:
+        return float(size[:2].min()) / 4.0
+    return float((size[:2] if kind == CYLINDER else size).min())

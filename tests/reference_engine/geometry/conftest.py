@@ -10,7 +10,6 @@ from tests.warm import alone
 @pytest.fixture(scope="session", autouse=True)
 @alone("ellipsoids")
 def warm_ellipsoid_kernels() -> None:
-    from reference_engine.geometry.ellipsoid_neighbours import EllipsoidNeighbours
     from reference_engine.geometry.ellipsoid_proximity import (
         ellipsoid_proximities,
         half_space_proximities,
@@ -18,10 +17,6 @@ def warm_ellipsoid_kernels() -> None:
     )
 
     bodies = [(0.6, 0.5, 0.4)] * 2, [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0)], [(1.0, 0.0, 0.0, 0.0)] * 2
-    for method in ("newton", "ball"):
-        ellipsoid_proximities(*bodies, [(0, 1)], method=method)
+    ellipsoid_proximities(*bodies, [(0, 1)])
     half_space_proximities(*bodies, point=(0.0, 0.0, -1.0), normal=(0.0, 0.0, 1.0))
     sphere_interior_proximities(*bodies, radius=5.0)
-    neighbours = EllipsoidNeighbours(bodies[0], cutoff=0.1)
-    for _ in range(2):
-        neighbours.update(*bodies[1:])

@@ -10,7 +10,7 @@ EXAMPLES = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTA
 
 
 def test_every_example_says_what_it_prints():
-    assert len(EXAMPLES) == PAGE.count("```python") == 6
+    assert len(EXAMPLES) == PAGE.count("```python") == 5
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
