@@ -60,16 +60,8 @@ if TYPE_CHECKING:  # what a type checker sees of the table below
     from reference_engine.heaps.world import EllipsoidWorld, HalfSpace, SpatialSettings, SphereInterior
     from reference_engine.multibody.driven import Drive
     from reference_engine.multibody.joints import Coupling, Distance
-    from reference_engine.multibody.link_impact import LinkImpact, link_impact
     from reference_engine.multibody.links import Link
-    from reference_engine.multibody.mechanism import (
-        JointEvent,
-        LinkSpring,
-        LinkTorque,
-        Mechanism,
-        MechanismMotion,
-        mechanism_at,
-    )
+    from reference_engine.multibody.mechanism import JointEvent, LinkSpring, LinkTorque, Mechanism, MechanismMotion
     from reference_engine.multibody.rolling import Rolling
     from reference_engine.multibody.simulate import simulate_mechanism
     from reference_engine.multibody.winding import Winding
@@ -120,13 +112,12 @@ _HOME = {
         ("heaps.stepper", "Stepper"),
         ("heaps.mobility", "MobilityStepper"),
         ("multibody.links", "Link"),
-        ("multibody.mechanism", "Mechanism LinkSpring LinkTorque MechanismMotion JointEvent mechanism_at"),
+        ("multibody.mechanism", "Mechanism LinkSpring LinkTorque MechanismMotion JointEvent"),
         ("multibody.joints", "Coupling Distance"),
         ("multibody.simulate", "simulate_mechanism"),
         ("multibody.rolling", "Rolling"),
         ("multibody.driven", "Drive"),
         ("multibody.winding", "Winding"),
-        ("multibody.link_impact", "link_impact LinkImpact"),
         ("compliant.world", "CompliantWorld CompliantBody Material PairLaw Materials"),
         ("compliant.simulate", "simulate_compliant CompliantMotion ContactEvents CompliantSettings"),
         ("contact_problems.cone_problem", "ConeProblem"),

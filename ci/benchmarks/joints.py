@@ -42,8 +42,9 @@ from mechanism_inputs import Array, Recorded, split
 from recorded_cases import Case, CaseError, Compared, Part, compare, short, solve_folder
 from recorded_mechanisms import ANGLES, recorded
 
-from reference_engine.multibody.mechanism import Mechanism, MechanismMotion, mechanism_at
+from reference_engine.multibody.mechanism import Mechanism, MechanismMotion
 from reference_engine.multibody.simulate import simulate_mechanism
+from tests.reference_engine.multibody.classics import mechanism_at
 
 OWN = Path(__file__).parent / "data" / "joints"
 PERIOD, GAP, DRIFT = 1e-10, 1e-10, 1e-8

@@ -5,17 +5,16 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, gmres
 
 from reference_engine.array_types import Array
 from reference_engine.contact_problems.cone_newton import interior, newton
 from reference_engine.contact_problems.cone_problem import ConeProblem
 from reference_engine.contact_problems.cone_sweeps import sweep_blocks
 from reference_engine.contact_problems.lemke import SOLVED, lemke_pivots
-from reference_engine.dense import mul, norm
+from reference_engine.dense import mul
 from reference_engine.errors import ContactForceError
 
-Method = Literal["default", "gauss-seidel", "newton", "interior", "lemke", "minimum-map", "minimum-map-guarded"]
+Method = Literal["default", "gauss-seidel", "newton", "interior", "lemke"]
 
 SPELLS = (60, 1.0), (200, 1.0), (400, 0.7), (800, 0.5)  # sweeps and their share, each before Newton's method may finish
 BATCH = 400  # sweeps, after which they should have helped
@@ -25,7 +24,6 @@ FEW_ROUNDS, PATIENCE = 6, 1  # of it, where sweeps are cheaper
 HANDED_OVER = 1e-3, 1e-4, 1e-5, 1e-7, 1e-9  # residuals at which the interior point method asks Newton's to finish
 FINISHING = 5  # rounds of that
 PIVOTED = 60  # contacts, times (edges + 2) / 6: pyramids that Lemke's method is asked for
-REGULAR = 1e-4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,10 +59,6 @@ def solve_cones(
         "newton": (lambda p, x, t: ("newton", *newton(p, x, t, 4 * ROUNDS)),),
         "interior": (interior_then_newton,),
         "lemke": (lambda p, x, t: ("lemke", *by_lemke(p)),),
-        "minimum-map": (lambda p, x, t: ("minimum-map", *by_minimum_map(p, t)),),
-        "minimum-map-guarded": (
-            lambda p, x, t: ("minimum-map-guarded", *by_minimum_map(p, t, regular=REGULAR, guarded=True)),
-        ),
     }
     if method not in plan:
         raise ValueError(f"method: {method!r}; {', '.join(plan)}")
@@ -225,48 +219,3 @@ def by_lemke(problem: ConeProblem) -> tuple[Array, float, int]:
     x[basic] = table[:, 0]
     p = (mul(lcp.spread, np.maximum(0.0, x[n : 2 * n]))).reshape(-1, 3) * problem.scale * scale
     return p, problem.residual(p) if outcome == SOLVED else np.inf, int(pivots)
-
-
-def by_minimum_map(
-    problem: ConeProblem, tolerance: float, rounds: int = 40, *, regular: float = 0.0, guarded: bool = False
-) -> tuple[Array, float, int]:
-    """(impulses (m, 3), residual, rounds): Newton's method on H(x) = min(x, A x + b), GMRES inside (Oltman & Hur 2017).
-
-    regular: added to the diagonal of A in the steps, of its mean, and taken back round by round; guarded: a step that
-    makes |H| larger is halved, and after ten halvings taken in full all the same, so that it cannot stall.
-    """
-    lcp = pyramid_lcp(problem)
-    x, n = np.zeros(len(lcp.b)), len(lcp.b)
-    size, small = float(problem.own.mean()), tolerance * problem.scale
-    extra = regular * size
-
-    def missed(x: Array) -> tuple[Array, Array]:
-        y = mul(lcp.A, x) + lcp.b
-        return np.minimum(size * x, y), y
-
-    H, y = missed(x)
-    for done in range(rounds):
-        if np.abs(H).max(initial=0.0) <= small:
-            break
-        rows = y < size * x  # where A x + b is the smaller
-        kept = np.flatnonzero(rows)
-        step = np.where(rows, 0.0, -x)
-        right = -y[kept] - (mul(lcp.A, step))[kept]
-        inner = lcp.A[kept][:, kept]
-        product = LinearOperator((len(kept), len(kept)), matvec=lambda v, A=inner, e=extra: mul(A, v) + e * v)
-        if len(kept):
-            step[kept], _ = gmres(product, right, rtol=1e-12, atol=0.0, restart=min(60, n), maxiter=4)
-        fraction = 1.0
-        if guarded:
-            while fraction > 1e-3 and not norm(missed(x + fraction * step)[0]) < norm(H):
-                fraction *= 0.5
-            fraction = fraction if fraction > 1e-3 else 1.0
-            extra *= 0.5
-        x = x + fraction * step
-        H, y = missed(x)
-        if not np.isfinite(H).all():
-            return np.zeros((len(problem.b), 3)), np.inf, done + 1
-    else:
-        done = rounds
-    p = (mul(lcp.spread, np.maximum(0.0, x))).reshape(-1, 3)
-    return p, problem.residual(p), done

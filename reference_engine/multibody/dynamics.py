@@ -194,19 +194,6 @@ class System:
         rest = np.zeros((self.links + 1, 3))
         return self.freely(f, rotation, rest)[:, self.poses.columns]
 
-    def mass_matrix(self, rotation: Array) -> Array:
-        """M (F * twist, F * twist) in world axes; the spins of point masses, which nothing turns, count 1."""
-        width = self.poses.twist
-        M = np.zeros((self.links, width, self.links, width))
-        inertia = np.where(self.inertia > 0.0, self.inertia, 1.0)
-        for i in range(self.links):
-            if width == 3:
-                M[i, :, i, :] = np.diag([self.mass[i], self.mass[i], inertia[i, 0]])
-            else:
-                M[i, :3, i, :3] = self.mass[i] * np.eye(3)
-                M[i, 3:, i, 3:] = mul(rotation[i] * inertia[i], rotation[i].T)
-        return M.reshape(self.links * width, -1)
-
     def kicks(self, constraints: Constraints) -> Array:
         """M^(-1) J^T (F * twist, A): what a unit of impulse of each active row does to the twists."""
         S = mul(constraints.U * constraints.s, constraints.Vt)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -187,27 +187,3 @@ class MechanismMotion:
     steps: int
     gap_moved: float  # m, the widest gap that a projection had to close
     energy_moved: float  # J, sum over all projections of what each changed of the energy, without sign
-
-
-def mechanism_at(mechanism: Mechanism, motion: MechanismMotion, sample: int) -> Mechanism:
-    """The mechanism as it is at a sample of its motion, to go on from there; its time begins anew at 0."""
-    links = tuple(
-        replace(
-            link,
-            position=motion.position[sample, i],
-            orientation=motion.orientation[sample, i],
-            velocity=motion.velocity[sample, i],
-            spin=motion.spin[sample, i],
-        )
-        for i, link in enumerate(mechanism.links)
-    )
-    return replace(mechanism, links=links)
-
-
-def with_states(mechanism: Mechanism, moving: Indices, q: Array, v: Array) -> Mechanism:
-    """The mechanism with poses (F, 3 or 7) and twists (F, 3 or 6) of its moving links."""
-    links, D = list(mechanism.links), mechanism.dimension
-    for k, i in enumerate(moving):
-        turned, spin = (q[k, 2], v[k, 2]) if D == 2 else (q[k, 3:], v[k, 3:])
-        links[i] = replace(links[i], position=q[k, :D], orientation=turned, velocity=v[k, :D], spin=spin)
-    return replace(mechanism, links=tuple(links))

@@ -8,6 +8,7 @@ from reference_engine import ContactForceError
 from reference_engine.contact_problems.cone_problem import ConeProblem, corners
 from reference_engine.contact_problems.cone_solve import solve_cones
 from tests.reference_engine.contact_problems.clusters import cluster, thrown_sphere
+from tests.reference_engine.contact_problems.minimum_map import by_minimum_map
 
 
 def off_coulomb(problem, p):
@@ -131,8 +132,5 @@ def test_newtons_method_on_the_minimum_map_fails_on_one_thrown_sphere_and_the_de
         )
         p = solve_cones(problem).impulse[0]
         assert p[0] == pytest.approx(-problem.b[0, 0], rel=1e-12)  # it does not fall through
-        try:
-            solve_cones(problem, method="minimum-map")
-        except ContactForceError:
-            failed += 1
+        failed += by_minimum_map(problem)[1] > 1e-10
     assert failed > 0

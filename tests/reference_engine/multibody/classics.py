@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -18,9 +19,24 @@ from reference_engine.elementary import squared
 from reference_engine.errors import MechanismError
 from reference_engine.multibody.joints import Coupling, Distance, Joint, revolute, slider
 from reference_engine.multibody.links import GROUND, Link
-from reference_engine.multibody.mechanism import LinkSpring, LinkTorque, Mechanism
+from reference_engine.multibody.mechanism import LinkSpring, LinkTorque, Mechanism, MechanismMotion
 
 Array = NDArray[np.float64]
+
+
+def mechanism_at(mechanism: Mechanism, motion: MechanismMotion, sample: int) -> Mechanism:
+    """The mechanism as it is at a sample of its motion, to go on from there; its time begins anew at 0."""
+    links = tuple(
+        replace(
+            link,
+            position=motion.position[sample, i],
+            orientation=motion.orientation[sample, i],
+            velocity=motion.velocity[sample, i],
+            spin=motion.spin[sample, i],
+        )
+        for i, link in enumerate(mechanism.links)
+    )
+    return replace(mechanism, links=links)
 
 
 def pendulum_chain(
