@@ -21,10 +21,10 @@ DEPENDENT = 1e-11  # of a column's size: what is left of it below that is round-
 
 @kernel
 def eliminate(M, n, rows, skipped, size):
-    """Factors of the leading n x n of M in its place, L below and U above. Returns how many columns were skipped.
+    """Factors of the leading n x n of M, written over it, L below and U above. Returns how many columns were skipped.
 
     M (at least n, n) in C order; out: rows (n,) int64, the row that column k was pivoted on, or -1; skipped (n,)
-    int64, 1 where it was skipped. size (2, n or more): scratch. Rows keep their places.
+    int64, 1 where it was skipped. size (2, n or more): scratch. Rows are not moved.
     """
     for i in range(n):
         most = 0.0

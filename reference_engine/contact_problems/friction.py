@@ -17,20 +17,11 @@ from numpy.typing import ArrayLike
 
 from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.compiler.structure import zeros
 from reference_engine.contact_problems import friction_modes as modes
 from reference_engine.contact_problems.contact_forces import checked_system
 from reference_engine.contact_problems.friction_lemke import LemkeWork, modes_by_lemke
-from reference_engine.contact_problems.friction_modes import (
-    FrictionAnswer,
-    FrictionProblem,
-    FrictionWork,
-    change_modes,
-    fitting,
-    forces_of_modes,
-    inspect,
-    pressing,
-    save,
-)
+from reference_engine.contact_problems.friction_modes import FrictionAnswer, FrictionProblem, FrictionWork
 from reference_engine.contact_problems.lemke import SOLVED as MODES_FOUND
 
 SOLVED, NONE = 0, 1
@@ -42,7 +33,7 @@ TRY, ASK_LEMKE, ACCEPT, GIVE_UP = 0, 1, 2, 3  # what to do next
 TURNS_OF_ALL = 6  # of the walk: all violated contacts change their modes,
 TURNS_OF_WORST = 4, 40  # then the worst only, for as many turns more as there are contacts, but not above
 TURNS_OF_FIRST = 4  # then the first only
-ATTEMPTS = 8  # of Lemke's method: with mu_s, with mu, with certain slips, then each with another cover,
+ATTEMPTS = 8  # of Lemke's method: with mu_s, with mu, with certain slips, then by other paths,
 NUDGED = 6  # from here on with b_n raised
 NUDGE = 0.25  # of what is allowed, each time
 ALL_MODES = 5000  # so many are tried in turn: all those of six sticking contacts
@@ -50,23 +41,8 @@ ALL_MODES = 5000  # so many are tried in turn: all those of six sticking contact
 
 def new_friction_work(contacts: int) -> tuple[FrictionAnswer, FrictionWork, LemkeWork]:
     """Arrays for up to so many contacts: the answer (all OPEN, no forces) and scratch."""
-    R = contacts
-    mode, doubt, wanted, kinetic, guess, saved = (np.zeros(R, np.int64) for _ in range(6))
-    f, a, right, x, saved_f, saved_a, q = (np.zeros(2 * R) for _ in range(7))
-    columns, rows, skipped = (np.zeros(2 * R, np.int64) for _ in range(3))
-    p, slope, excess = (np.zeros(R) for _ in range(3))
-    contact, row, basic = (np.zeros(4 * R, np.int64) for _ in range(3))
-    return (
-        FrictionAnswer(mode, f, a, p, doubt),
-        FrictionWork(
-            np.zeros((2 * R, 2 * R)), np.zeros((2, 2 * R)), right, x, columns, rows, skipped, slope, excess, wanted,
-            kinetic, guess, saved, saved_f, saved_a, np.zeros(4, np.int64),
-        ),
-        LemkeWork(
-            np.zeros(R, np.int64), np.zeros((2 * R, 2 * R)), q, np.zeros((4 * R, 4 * R + 2)), contact, row,
-            np.zeros(4 * R), basic, np.zeros(4 * R + 1, np.int64), np.zeros(8 * R + 1, np.int64),
-        ),
-    )  # fmt: skip
+    sizes = modes.friction_sizes(contacts)
+    return zeros(FrictionAnswer, sizes), zeros(FrictionWork, sizes), zeros(LemkeWork, sizes)
 
 
 @kernel
@@ -107,7 +83,7 @@ def settle(problem, n, allowed, answer, work):
         may_stick = problem.kind[k] == modes.STICKING
         if mode == work.guess[k]:
             continue
-        if not pressing(mode) and answer.a[2 * k] <= allowed:
+        if not modes.pressing(mode) and answer.a[2 * k] <= allowed:
             mode = modes.CLOSED if mode == modes.OPEN else mode - modes.SEPARATING
             if may_stick and mode <= modes.STICKS and abs(a_t) > allowed:
                 mode = modes.SLIPS_PLUS if a_t > 0.0 else modes.SLIPS_MINUS
@@ -122,7 +98,7 @@ def settle(problem, n, allowed, answer, work):
 def next_choice(kind, differ, based, mode):
     """Of the modes that a contact can have, the next one after this; -1 if there is none."""
     for following in range(mode + 1, modes.SEPARATING + modes.FULL_MINUS + 1):
-        if fitting(kind, differ, based, following) == following:
+        if modes.fitting(kind, differ, based, following) == following:
             return following
     return -1
 
@@ -172,7 +148,7 @@ def next_doubt(n, answer, work):
     """A contact with p <= 0 the other way round, open or pressing."""
     for k in range(work.state[CONTACT] + 1, n):
         if answer.doubt[k] == PAINLEVE:
-            answer.mode[k] = modes.OPEN if pressing(answer.mode[k]) else modes.CLOSED
+            answer.mode[k] = modes.OPEN if modes.pressing(answer.mode[k]) else modes.CLOSED
             work.state[CONTACT] = k
             return True
     return False
@@ -191,7 +167,7 @@ def proceed(problem, n, allowed, solves, redundant, doubtful, answer, work):
                 return TRY
         until = TURNS_OF_ALL + min(TURNS_OF_WORST[0] + n, TURNS_OF_WORST[1])
         rule = modes.ALL if turn < TURNS_OF_ALL else modes.WORST if turn < until else modes.FIRST
-        if turn < until + TURNS_OF_FIRST and change_modes(n, rule, answer.mode, work.wanted, work.excess, work.kinetic):
+        if turn < until + TURNS_OF_FIRST and modes.change_modes(n, rule, answer, work):
             return TRY
         if next_attempt(problem, n, work):
             return ASK_LEMKE
@@ -201,9 +177,9 @@ def proceed(problem, n, allowed, solves, redundant, doubtful, answer, work):
     if state[STAGE] == DOUBT and solves:
         answer.doubt[state[CONTACT]] = INDETERMINATE
     if state[STAGE] == DOUBT or not solves:
-        save(n, work.saved, work.saved_f, work.saved_a, answer.mode, answer.f, answer.a)
+        modes.save(n, work.saved, work.saved_f, work.saved_a, answer.mode, answer.f, answer.a)
     else:
-        save(n, answer.mode, answer.f, answer.a, work.saved, work.saved_f, work.saved_a)
+        modes.save(n, answer.mode, answer.f, answer.a, work.saved, work.saved_f, work.saved_a)
     arrived, anew = state[STAGE] == WALK or state[STAGE] == IN_TURN, state[STAGE] == SETTLE and not solves
     if (arrived or anew) and settle(problem, n, allowed, answer, work):
         state[STAGE] = SETTLE if arrived else SETTLED
@@ -221,8 +197,8 @@ def solve_friction(problem, n, allowed, answer, work, lemke_work):
     """Forces at the first n contacts, from the guess in `answer`. Returns (outcome, violation, contact).
 
     The guess is the modes and forces of the last solution, where there was one; else CLOSED and 0. A mode that does not
-    fit the kind of its place is taken for the nearest that does. Forces of redundant contacts change no more than they
-    must while the guess of the modes is right.
+    fit the kind of its contact is taken for the nearest that does. Forces of redundant contacts change no more than
+    they must while the guess of the modes is right.
     allowed [m/s^2, or m/s]: by how much a condition may be broken; f_n >= 0 by allowed / A_nn, the friction cone by
     allowed / A_tt. violation: by how much one is. outcome SOLVED, or NONE with the sliding contact that is nearest to
     Painleve's case or past it (-1 if none slides); then mode, f and a mean nothing. Nothing is allocated.
@@ -243,14 +219,14 @@ def solve_friction(problem, n, allowed, answer, work, lemke_work):
         if action == TRY:
             for k in range(n):
                 differ = problem.static_friction[k] > problem.friction[k]
-                answer.mode[k] = fitting(problem.kind[k], differ, problem.base[k] > 0.0, answer.mode[k])
+                answer.mode[k] = modes.fitting(problem.kind[k], differ, problem.base[k] > 0.0, answer.mode[k])
                 if state[STAGE] == GUESS:
                     work.guess[k] = answer.mode[k]
             start = modes.GIVEN if state[STAGE] == GUESS or state[STAGE] == SETTLED else modes.NOTHING
             if state[STAGE] == SETTLE or (state[STAGE] == WALK and state[ATTEMPT] == 0):
                 start = modes.BALANCED
-            redundant = forces_of_modes(problem, n, start, answer, work)
-            worst = inspect(problem, n, allowed, answer, work)
+            redundant = modes.forces_of_modes(problem, n, start, answer, work)
+            worst = modes.inspect(problem, n, allowed, answer, work)
             if worst <= allowed and state[STAGE] != DOUBT:
                 violation = worst
         action = proceed(problem, n, allowed, worst <= allowed, redundant, doubtful, answer, work)

@@ -13,7 +13,8 @@ known f_t = -s mu (f_n + base), one row and a column n - s mu t, and no such pro
 Only the modes are taken from here; the forces come from them by elimination, with A and b as given.
 
 In round-off the promise is not kept where many contacts are redundant, or where slip is 1e9 times what approaches. Then
-another cover, and so another path, finds what one has missed; and slip that nothing here can stop is taken as known.
+another covering vector, and so another path, finds what one has missed; and slip that nothing here can stop is taken
+as known.
 """
 
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ import numpy as np
 from reference_engine import elementary
 from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import kernel
-from reference_engine.compiler.structure import Structure
+from reference_engine.compiler.structure import Structure, of_shape
 from reference_engine.contact_problems import friction_modes as modes
 from reference_engine.contact_problems.friction_modes import edge
 from reference_engine.contact_problems.lemke import SOLVED, lemke_pivots
@@ -32,7 +33,7 @@ STILL = 1e-11  # of rows scaled to 1: what is less does not move anything
 DEPENDENT = 1e-11  # of A_jj: a joint with less of its own left adds nothing to the others
 CANCELLED = 1e-13  # of sqrt(A_ii A_jj): what the joints leave of it below that is round-off
 CERTAIN = 1e3  # times the greatest b_n: a slip that is faster than that goes on
-UNEVEN = 0.1  # the least entry of a cover, where they differ
+UNEVEN = 0.1  # the least entry of a covering vector, where they differ
 LEVELS = 1024
 ENTRIES = elementary.power(UNEVEN, np.arange(LEVELS) / LEVELS)  # from 1 down to it, each by the same factor
 LAMBDA = -1
@@ -42,16 +43,16 @@ LAMBDA = -1
 class LemkeWork(Structure):
     """Scratch; untouched unless Lemke's method is wanted."""
 
-    kind: Indices  # (R,)
-    G: Array  # (2R, 2R)
-    q: Array  # (2R,)
-    table: Array  # (4R, 4R + 2)
-    contact: Indices  # (4R,) of each unknown: its place, row of A, and sign
-    row: Indices  # (4R,)
-    sign: Array  # (4R,)
-    basic: Indices  # (4R,)
-    nonbasic: Indices  # (4R + 1,)
-    where: Indices  # (8R + 1,)
+    kind: Indices = of_shape("R")
+    G: Array = of_shape("2 R", "2 R")
+    q: Array = of_shape("2 R")
+    table: Array = of_shape("4 R", "4 R + 2")
+    contact: Indices = of_shape("4 R")  # of each unknown: its contact, row of A, and sign
+    row: Indices = of_shape("4 R")
+    sign: Array = of_shape("4 R")
+    basic: Indices = of_shape("4 R")
+    nonbasic: Indices = of_shape("4 R + 1")
+    where: Indices = of_shape("8 R + 1")
 
 
 @kernel
@@ -100,9 +101,9 @@ def kinds(problem, n, certain, kind):
 
 
 @kernel
-def variables(kind, n, contact, row, sign):
+def variables(n, lemke_work):
     """Which unknowns there are: (contact, row of A or LAMBDA, sign of the force along it). Returns the count."""
-    count = 0
+    kind, contact, row, sign, count = lemke_work.kind, lemke_work.contact, lemke_work.row, lemke_work.sign, 0
     for k in range(n):
         if kind[k] == modes.BILATERAL:
             continue
@@ -115,10 +116,12 @@ def variables(kind, n, contact, row, sign):
 
 
 @kernel
-def fill(problem, kinds, n, count, nudge, uneven, G, q, work, contact, row, sign, table):
-    """The table (q, M, cover) of  w = M z + q + cover z0,  rows scaled so that a contact's own entry is about 1."""
+def fill(problem, n, count, nudge, uneven, work, lemke_work):
+    """The table (q, M, d) of  w = M z + q + d z0,  rows scaled so that a contact's own entry is about 1."""
+    G, q, contact, table = lemke_work.G, lemke_work.q, lemke_work.contact, lemke_work.table
+    row, sign = lemke_work.row, lemke_work.sign
     for k in range(n):
-        kind, A_nn = kinds[k], problem.A[2 * k, 2 * k]
+        kind, A_nn = lemke_work.kind[k], problem.A[2 * k, 2 * k]
         own = max(A_nn, problem.A[2 * k + 1, 2 * k + 1]) if kind >= modes.STICKING else A_nn
         work.excess[k] = 1.0 / np.sqrt(own) if own > 0.0 else 1.0
         work.slope[k] = 0.0
@@ -166,27 +169,14 @@ def modes_by_lemke(problem, n, nudge, uneven, certain, answer, work, lemke_work)
     """Modes of a solution, and in f which forces are at work in it. Returns Lemke's outcome.
 
     Friction of sticking contacts is mu where `kinetic`, mu_s elsewhere. nudge [of a]: b_n is raised by up to that, off
-    the edge between solvable and not. uneven: which of the covers, 0 that of ones. certain: fast slip goes on.
+    the edge between solvable and not. uneven: number of the covering vector, 0 that of ones. certain: fast slip goes
+    on.
     """
     kind, where = lemke_work.kind, lemke_work.where
     kinds(problem, n, certain, kind)
     without_joints(problem, n, lemke_work.G, lemke_work.q)
-    count = variables(kind, n, lemke_work.contact, lemke_work.row, lemke_work.sign)
-    fill(
-        problem,
-        kind,
-        n,
-        count,
-        nudge,
-        uneven,
-        lemke_work.G,
-        lemke_work.q,
-        work,
-        lemke_work.contact,
-        lemke_work.row,
-        lemke_work.sign,
-        lemke_work.table,
-    )
+    count = variables(n, lemke_work)
+    fill(problem, n, count, nudge, uneven, work, lemke_work)
     outcome, _, _ = lemke_pivots(lemke_work.table, lemke_work.basic, lemke_work.nonbasic, where, STILL, count)
     if outcome != SOLVED:
         return outcome

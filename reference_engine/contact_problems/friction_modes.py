@@ -20,7 +20,7 @@ import numpy as np
 
 from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import kernel
-from reference_engine.compiler.structure import Structure
+from reference_engine.compiler.structure import Structure, of_shape
 from reference_engine.contact_problems.elimination import eliminate, substitute
 
 BILATERAL, SMOOTH, STICKING, SLIDING_PLUS, SLIDING_MINUS = 0, 1, 2, 3, 4  # kinds
@@ -33,47 +33,53 @@ CORRECTIONS = 3
 SOFTNESS = 1e-8  # of a contact's own A_ii
 
 
+def friction_sizes(contacts: int) -> dict[str, int]:
+    """Of the arrays of a friction problem and of its solution, for up to so many contacts, as the fields name them."""
+    R = contacts
+    return {"R": R, "2 R": 2 * R, "4 R": 4 * R, "4 R + 1": 4 * R + 1, "4 R + 2": 4 * R + 2, "8 R + 1": 8 * R + 1}
+
+
 @dataclass(frozen=True, eq=False)
 class FrictionProblem(Structure):
     """Arrays for R contacts or more; only those in use are read. A force is in N and A in 1/kg, or impulses in N s."""
 
-    A: Array  # (2R, 2R) symmetric; tangents of smooth contacts and joints are not read
-    b: Array  # (2R,) without the forces at contacts
-    kind: Indices  # (R,)
-    friction: Array  # (R,) mu, of slip
-    static_friction: Array  # (R,) mu_s >= mu, of sticking
-    base: Array  # (R,) >= 0, a normal force that is there already and that friction counts too
+    A: Array = of_shape("2 R", "2 R")  # symmetric; tangents of smooth contacts and joints are not read
+    b: Array = of_shape("2 R")  # without the forces at contacts
+    kind: Indices = of_shape("R")
+    friction: Array = of_shape("R")  # mu, of slip
+    static_friction: Array = of_shape("R")  # mu_s >= mu, of sticking
+    base: Array = of_shape("R")  # >= 0, a normal force that is there already and that friction counts too
 
 
 @dataclass(frozen=True, eq=False)
 class FrictionAnswer(Structure):
-    mode: Indices  # (R,) a guess goes in
-    f: Array  # (2R,) those of the last solution go in, or 0: where redundant, they change least
-    a: Array  # (2R,) 0 at tangents of smooth contacts and joints
-    p: Array  # (R,) a_n per f_n of the contact alone: A_nn - s mu A_nt where it slides
-    doubt: Indices  # (R,) where it slides: STEADY, PAINLEVE (p <= 0), INDETERMINATE
+    mode: Indices = of_shape("R")  # a guess goes in
+    f: Array = of_shape("2 R")  # those of the last solution go in, or 0: where redundant, they change least
+    a: Array = of_shape("2 R")  # 0 at tangents of smooth contacts and joints
+    p: Array = of_shape("R")  # a_n per f_n of the contact alone: A_nn - s mu A_nt where it slides
+    doubt: Indices = of_shape("R")  # where it slides: STEADY, PAINLEVE (p <= 0), INDETERMINATE
 
 
 @dataclass(frozen=True, eq=False)
 class FrictionWork(Structure):
     """Scratch."""
 
-    matrix: Array  # (2R, 2R)
-    size: Array  # (2, 2R)
-    right: Array  # (2R,)
-    x: Array  # (2R,)
-    columns: Indices  # (2R,) row of A that an unknown belongs to
-    rows: Indices  # (2R,)
-    skipped: Indices  # (2R,)
-    slope: Array  # (R,) f_t = slope (f_n + base)
-    excess: Array  # (R,) violation in units of a
-    wanted: Indices  # (R,) mode that the violation asks for
-    kinetic: Indices  # (R,) 1 where slip has begun in this solution: its friction is mu, not mu_s
-    guess: Indices  # (R,)
-    saved: Indices  # (R,) modes to come back to,
-    saved_f: Array  # (2R,) and what belongs to them
-    saved_a: Array  # (2R,)
-    state: Indices  # (4,) how far the search has come
+    matrix: Array = of_shape("2 R", "2 R")
+    size: Array = of_shape(2, "2 R")
+    right: Array = of_shape("2 R")
+    x: Array = of_shape("2 R")
+    columns: Indices = of_shape("2 R")  # row of A that an unknown belongs to
+    rows: Indices = of_shape("2 R")
+    skipped: Indices = of_shape("2 R")
+    slope: Array = of_shape("R")  # f_t = slope (f_n + base)
+    excess: Array = of_shape("R")  # violation in units of a
+    wanted: Indices = of_shape("R")  # mode that the violation asks for
+    kinetic: Indices = of_shape("R")  # 1 where slip has begun in this solution: its friction is mu, not mu_s
+    guess: Indices = of_shape("R")
+    saved: Indices = of_shape("R")  # modes to come back to,
+    saved_f: Array = of_shape("2 R")  # and what belongs to them
+    saved_a: Array = of_shape("2 R")
+    state: Indices = of_shape(4)  # how far the search has come
 
 
 @kernel
@@ -266,9 +272,9 @@ def begins_to_slip(mode, wanted):
 
 
 @kernel
-def change_modes(n, rule, mode, wanted, excess, kinetic):
+def change_modes(n, rule, answer, work):
     """Give violated contacts the mode that they ask for; sticking is given up only where nothing else is violated."""
-    chosen, changes, slips = -1, 0, 0
+    mode, wanted, chosen, changes, slips = answer.mode, work.wanted, -1, 0, 0
     for k in range(n):
         if wanted[k] != mode[k]:
             changes += 1
@@ -277,10 +283,10 @@ def change_modes(n, rule, mode, wanted, excess, kinetic):
         if wanted[k] == mode[k] or (slips < changes and begins_to_slip(mode[k], wanted[k])):
             continue
         if slips == changes:
-            kinetic[k] = 1
+            work.kinetic[k] = 1
         if rule == ALL or slips == changes:
             mode[k] = wanted[k]
-        elif chosen < 0 or (rule == WORST and excess[k] > excess[chosen]):
+        elif chosen < 0 or (rule == WORST and work.excess[k] > work.excess[chosen]):
             chosen = k
     if chosen >= 0:
         mode[chosen] = wanted[chosen]

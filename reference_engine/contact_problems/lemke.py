@@ -1,8 +1,8 @@
 """Lemke's method: 0 <= z  perp  w = M z + q >= 0 for any square M, with lexicographic anti-cycling.
 
-Lemke 1965 (Management Science 11), in the form of Cottle, Pang & Stone 1992, sec. 4.4 and 4.9. A cover z0 >= 0 is
-added to every row, w = M z + q + cover z0; the first pivot makes all w >= 0, and from then on the variable whose
-complement has just left enters, until z0 leaves (solved) or nothing limits the entering one (a ray). For the M of
+Lemke 1965 (Management Science 11), in the form of Cottle, Pang & Stone 1992, sec. 4.4 and 4.9. An unknown z0 >= 0 is
+added by a covering vector d > 0, w = M z + q + d z0; the first pivot makes all w >= 0, and from then on the variable
+whose complement has just left enters, until z0 leaves (solved) or nothing limits the entering one (a ray). For the M of
 frictionless contacts (positive semi-definite) a ray proves that there is no solution; for others it proves nothing.
 
 Ties in the ratio test, which redundant contacts bring, are broken as if q_i were larger by epsilon^i: no basis
@@ -69,7 +69,7 @@ def lemke_pivots(table, basic, nonbasic, position, still, n):
     """Pivot from the table (1, z_1 .. z_n, z0) of w on. Returns (outcome, pivots, column of a ray or -1).
 
     Entries of the table below `still`, of rows scaled to 1, do not move anything.
-    basic (n,), nonbasic (n + 1,): numbers of variables; place (2 n + 1,): column less 1 if not basic, else -1.
+    basic (n,), nonbasic (n + 1,): numbers of variables; position (2 n + 1,): column less 1 if not basic, else -1.
     """
     for i in range(n):
         basic[i], nonbasic[i], position[i], position[n + i] = i, n + i, -1, i
@@ -111,7 +111,7 @@ def unit_rows(A: Array) -> Array:
 def lemke(
     A: Array, b: Array, joint: Flags, covering_vector: Array, still: float, independent: float
 ) -> tuple[int, Array, Array | None, int]:
-    """One run with this cover (N,) > 0: (outcome, force (N,), direction of a ray (N,), pivots).
+    """One run with this covering vector (N,) > 0: (outcome, force (N,), direction of a ray (N,), pivots).
 
     Where M is positive semi-definite, the ray y proves infeasibility: y >= 0, M y = 0, y . q < 0.
     Joints are eliminated beforehand: f_J = -A_JJ^+ (A_JC f_C + b_J). What redundant joints ask for beyond that is

@@ -198,8 +198,8 @@ def planar(K: Array, u: Array, mu: Array, base: Array, scale: float) -> Array:
 def spatial(K: Array, u: Array, mu: Array, base: Array, scale: float) -> Array:
     """base (n,) N s: normal impulses that are there already, which friction counts too.
 
-    For the solver these are places of their own with the same tangents, pressed by exactly that: their normal direction
-    moves nothing but itself, and b = -K_nn base there.
+    For the solver these are contacts of their own with the same tangents, pressed by exactly that: their normal
+    direction moves nothing but itself, and b = -K_nn base there.
     """
     n, based = len(u), np.flatnonzero((base > 0.0) & (mu > 0.0))
     normal_first = np.roll(np.arange(len(K)).reshape(-1, 3), 1, axis=1)

@@ -77,7 +77,7 @@ def parting(found, i, a, b, position, twist):
 
 @kernel
 def approach(found, i, a, b, position, twist):
-    """Normal speed of a place's two points, negative where they approach."""
+    """Normal speed of a candidate's two points, negative where they approach."""
     u, v, w = parting(found, i, a, b, position, twist)
     return found[i, 1] * u + found[i, 2] * v + found[i, 3] * w
 
@@ -118,9 +118,9 @@ def choose_contacts(rules, candidates, now, ahead, flow, contacts, bodies, progr
     """Contacts of the candidates that may touch within a step; or of those alone that were missed, `added` to the
     others.
 
-    A place counts if its gap is below the margin and what its approach covers in a step and a half. contacts.aim: the
-    gap that it is to keep: what it has, if that is between floor and barrier, so that to stand still is always allowed,
-    or if it was held there when the last step ended: else it would creep on, at rest by its speed.
+    A candidate counts if its gap is below the margin and what its approach covers in a step and a half. contacts.aim:
+    the gap that it is to keep: what it has, if that is between floor and barrier, so that to stand still is always
+    allowed, or if it was held there when the last step ended: else it would creep on, at rest by its speed.
     What is below the floor, and to open again, has no usual impulse: jammed, it presses no more than it gives way to.
     A hollow sphere's second point that there is `ahead` alone is made from there.
     False: there are more than there is space for.

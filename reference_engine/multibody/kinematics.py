@@ -15,7 +15,7 @@ FIRST, SECOND = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 class PlanarPoses:
-    """Three numbers a link for pose and twist, of each two of the place."""
+    """Three numbers a link for pose and twist, two of them of the position."""
 
     pose, twist, linear = 3, 3, 2
     columns = (0, 1, 5)  # of the six of space

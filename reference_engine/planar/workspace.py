@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from reference_engine.array_types import Array
 from reference_engine.compiler.structure import PackedStruct, Structure, in_one_block, zeros
 from reference_engine.contact_problems.friction import new_friction_work
-from reference_engine.contact_problems.friction_modes import FrictionProblem
+from reference_engine.contact_problems.friction_modes import FrictionProblem, friction_sizes
 from reference_engine.planar import layout as col
 from reference_engine.planar.layout import Contacts, EventWork, Log, LoopState, Model, Rule, Work
 from reference_engine.planar_model.external import Forces
@@ -126,10 +124,7 @@ def new_workspace(size: Size, capacity: int, block: int) -> tuple[dict[str, Any]
     sizes = sizes_of(size.bodies + 1, size.pairs, size.connectors, capacity, block)
     own = block // 2
     answer, scratch, lemke_work = new_friction_work(own)
-    problem = FrictionProblem(
-        A=np.zeros((2 * own, 2 * own)), b=np.zeros(2 * own), kind=np.zeros(own, np.int64), friction=np.zeros(own),
-        static_friction=np.zeros(own), base=np.zeros(own),
-    )  # fmt: skip
+    problem = zeros(FrictionProblem, friction_sizes(own))
     event = zeros(EventWork, sizes, problem=problem, answer=answer, workspace=scratch, lemke_work=lemke_work)
     active, found, following = (zeros(Contacts, sizes) for _ in range(3))
     loop, work = zeros(LoopState, sizes), zeros(Work, sizes)

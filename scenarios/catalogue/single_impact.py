@@ -1,4 +1,4 @@
-"""One impact at one place: whose law is it?
+"""One impact at one contact: whose law is it?
 
 A body flies without gravity, strikes the floor at STRIKES with one point, and flies on. With K the inverse effective
 mass there and u its velocity, the impulse is that of the law which the scene names (`reference_engine.impact`), and an
@@ -121,7 +121,7 @@ def at_once(K: Array, u: Array, friction: float, restitution: float) -> Array:
 
 
 def given_back(K: Array, u: Array, friction: float, normal: float) -> Array:
-    """This normal impulse at a place that has stopped approaching, or as much as keeps it so, with Coulomb's law."""
+    """This normal impulse at a contact that has stopped approaching, or as much as keeps it so, with Coulomb's law."""
     tangential = float(np.clip(-(u[0] + K[0, 1] * normal) / K[0, 0], -friction * normal, friction * normal))
     impulse = np.array([tangential, normal])
     return impulse if float(u[1] + mul(K[1], impulse)) >= 0.0 else at_once(K, u, friction, 0.0)

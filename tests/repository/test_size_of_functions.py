@@ -24,7 +24,6 @@ EXCEPTIONS: dict[str, dict[str, list[str]]] = {
             "reference_engine/contact_problems/dantzig.py:drive",
             "reference_engine/contact_problems/dantzig.py:rebuild",
             "reference_engine/contact_problems/dantzig.py:settle",
-            "reference_engine/contact_problems/friction_lemke.py:fill",
         ],
         "the arrays that the original holds as fields of objects, for one pair or one step": [
             "reference_engine/contactsim/collision.py:add_connectors",
