@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from reference_engine.array_types import Array, Indices
-from reference_engine.compiler.structure import Structure
+from reference_engine.compiler.structure import Structure, of_shape, zeros
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,40 +62,33 @@ class Rules(Structure):
 class Work(Structure):
     """Arrays for up to N contacts; nothing in it outlives a call."""
 
-    A: Array  # (N, N) of a subset
-    A_all: Array  # (N, N) of an impact
-    M: Array  # (N, N + 1) for elimination
-    v: Array  # (12, N) rows W_B to W_J
-    k: Indices  # (14, N) rows W_BILATERAL to W_FROM
-    factor: Array  # (2, N, N) two factors of parts of A
-    f_ids: Indices  # (2, 6, N + 1) rows F_CLAMPED to F_SIZE
-    f_values: Array  # (2, 2, N) F_SCALE and F_BEST
-    history: Indices  # (256, N + 1) states that have been
-    moved: Indices  # (B + 1,) bodies of a subset
-
-
-# v: right-hand side, forces, accelerations; of the elimination and its direction; speeds, restitution, impulses
-W_B, W_F, W_A, W_SCALE, W_X, W_DF, W_DA, W_COLUMN, W_RIGHT, W_U, W_E, W_J = range(12)
-# k: of the pivoting; rows of a subset, and which rows are in one; held contacts, and how many come up to each; where
-# the rows of A begin and end; where columns come from
-W_BILATERAL, W_ROWS, W_COLUMNS, W_STATUS, W_AGAIN, W_ORDER, W_STOOD, W_MEMBER, W_TAKEN = range(9)
-W_CLAMPED, W_UP_TO, W_LOW, W_HIGH, W_FROM = range(9, 14)
-# f_ids: contacts; the rows in the order of their steps, and the step of each; where rows begin and end; how many
-# contacts, -1 for none, and 1 if there is a pivot for each
-F_CLAMPED, F_ROWS, F_STEP, F_START, F_END, F_SIZE = range(6)
-F_SCALE, F_BEST = range(2)  # f_values: the largest entry of each row of A; the pivot of a step over that
+    A_all: Array = of_shape("N", "N")  # of an impact
+    u: Array = of_shape("N")  # m/s, speeds of an impact; restitution; N s
+    e: Array = of_shape("N")
+    impulse: Array = of_shape("N")
+    taken: Indices = of_shape("N")  # 1 for rows that are in a subset
+    moved: Indices = of_shape("B + 1")  # 1 for the bodies of a subset
+    member: Indices = of_shape("N")  # rows of a subset; what is asked of its forces: A, b, and which are joints
+    A: Array = of_shape("N", "N")
+    b: Array = of_shape("N")
+    bilateral: Indices = of_shape("N")
+    f: Array = of_shape("N")  # forces and accelerations, and what they change by for a unit of the driven force
+    a: Array = of_shape("N")
+    df: Array = of_shape("N")
+    da: Array = of_shape("N")
+    status: Indices = of_shape("N")  # of each contact; was it taken up again; did it stop a step of no length
+    again: Indices = of_shape("N")
+    stood: Indices = of_shape("N")
+    order: Indices = of_shape("N")  # a permutation
+    history: Indices = of_shape(256, "N + 1")  # states that have been, and which contact was next
+    clamped: Indices = of_shape("N")  # contacts of M, [A b] of those that are held; b of all
+    M: Array = of_shape("N", "N + 1")
+    right: Array = of_shape("N")
+    x: Array = of_shape("N")
+    rows: Indices = of_shape("N")  # of M, in the order of their pivots; columns; the largest entry of each row
+    columns: Indices = of_shape("N")
+    scale: Array = of_shape("N")
 
 
 def new_work(n: int, bodies: int) -> Work:
-    return Work(
-        np.zeros((n, n)),
-        np.zeros((n, n)),
-        np.zeros((n, n + 1)),
-        np.zeros((12, n)),
-        np.zeros((14, n), np.int64),
-        np.zeros((2, n, n)),
-        np.zeros((2, 6, n + 1), np.int64),
-        np.zeros((2, 2, n)),
-        np.zeros((256, n + 1), np.int64),
-        np.zeros(bodies + 1, np.int64),
-    )
+    return zeros(Work, {"N": n, "N + 1": n + 1, "B + 1": bodies + 1})

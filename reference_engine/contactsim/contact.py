@@ -8,7 +8,7 @@ from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contactsim import arrays as col
 from reference_engine.contactsim import collision as row
 from reference_engine.contactsim.collision import copy_row, is_contact, target_gap
-from reference_engine.contactsim.pivoting import SOLVED, solve, worst_violation
+from reference_engine.contactsim.pivoting import SOLVED, solve
 
 ACCEPTED = 1e-4  # m/s^2, or m/s: a solution that misses by more is an error
 
@@ -127,24 +127,22 @@ def next_subset(o, ids, count, work):
     for body in range(work.moved.shape[0]):
         work.moved[body] = 0
     for k in range(count):
-        if work.k[col.W_TAKEN, k] == 0:
-            work.k[col.W_MEMBER, 0] = k
-            work.k[col.W_TAKEN, k] = 1
+        if work.taken[k] == 0:
+            work.member[0] = k
+            work.taken[k] = 1
             size = 1
             break
     if size == 0:
         return 0
-    note_moved(o, ids, work.k[col.W_MEMBER, 0], work)
+    note_moved(o, ids, work.member[0], work)
     grows = True
     while grows:
         grows = False
         for k in range(count):
-            if work.k[col.W_TAKEN, k] == 1 or (
-                work.moved[ids[k, row.PRIMARY]] == 0 and work.moved[ids[k, row.NORMAL]] == 0
-            ):
+            if work.taken[k] == 1 or (work.moved[ids[k, row.PRIMARY]] == 0 and work.moved[ids[k, row.NORMAL]] == 0):
                 continue
-            work.k[col.W_MEMBER, size] = k
-            work.k[col.W_TAKEN, k] = 1
+            work.member[size] = k
+            work.taken[k] = 1
             size += 1
             grows = True
             note_moved(o, ids, k, work)
@@ -187,23 +185,20 @@ def apply_contact_forces(o, rules, pose, twist, ids, values, count, seed, work, 
     """
     count = keep_contacts(rules, ids, values, count)
     for k in range(count):
-        work.k[col.W_TAKEN, k] = 0
+        work.taken[k] = 0
     worst = 0.0
     while True:
         n = next_subset(o, ids, count, work)
         if n == 0:
             return count, worst
         for i in range(n):
-            k = work.k[col.W_MEMBER, i]
-            work.k[col.W_BILATERAL, i] = ids[k, row.BILATERAL]
-            work.v[col.W_B, i] = gap_acceleration(rules, ids, values, k, twist, acceleration)
+            k = work.member[i]
+            work.bilateral[i] = ids[k, row.BILATERAL]
+            work.b[i] = gap_acceleration(rules, ids, values, k, twist, acceleration)
             for j in range(n):
-                work.A[i, j] = entry_of_matrix(o, pose, ids, values, k, work.k[col.W_MEMBER, j], False)
-        outcome = solve(
-            work.A, work.v[col.W_B], n, work.k[col.W_BILATERAL], seed, work.v[col.W_F], work.v[col.W_A], work
-        )
-        violation = worst_violation(work.A, work.v[col.W_B], n, work.k[col.W_BILATERAL], work.v[col.W_F])
+                work.A[i, j] = entry_of_matrix(o, pose, ids, values, k, work.member[j], False)
+        outcome, violation = solve(n, seed, work)
         worst = max(worst, violation if violation > ACCEPTED or outcome != SOLVED else 0.0)
         for i in range(n):
-            values[work.k[col.W_MEMBER, i], row.AMOUNT] = work.v[col.W_F, i]
-            apply_contact(o, pose, ids, values, work.k[col.W_MEMBER, i], work.v[col.W_F, i], False, acceleration)
+            values[work.member[i], row.AMOUNT] = work.f[i]
+            apply_contact(o, pose, ids, values, work.member[i], work.f[i], False, acceleration)

@@ -12,7 +12,7 @@ from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contactsim import arrays as col
 from reference_engine.contactsim.collision import AMOUNT, BILATERAL, NORMAL, PRIMARY, SPEED, is_contact
 from reference_engine.contactsim.contact import apply_contact, entry_of_matrix, note_moved
-from reference_engine.contactsim.pivoting import permutation, solve, worst_violation
+from reference_engine.contactsim.pivoting import permutation, solve
 
 NO_IMPULSE = 1e-12  # N s
 SLOW_ENOUGH = 1e-5  # m/s, an approach that is left; doubled every 20 n impulses
@@ -35,23 +35,23 @@ def share_body(ids, k, m):
 def gather(o, ids, count, focus, hybrid, slow, work):
     """taken = 1 for the focus, with `hybrid` its approaching neighbours, and the joints that hang on them."""
     for k in range(count):
-        work.k[col.W_TAKEN, k] = 0
+        work.taken[k] = 0
     for body in range(work.moved.shape[0]):
         work.moved[body] = 0
-    work.k[col.W_TAKEN, focus] = 1
+    work.taken[focus] = 1
     note_moved(o, ids, focus, work)
     if hybrid:
         for k in range(count):
-            if k != focus and ids[k, BILATERAL] == 0 and work.v[col.W_U, k] < -slow and share_body(ids, k, focus):
-                work.k[col.W_TAKEN, k] = 1
+            if k != focus and ids[k, BILATERAL] == 0 and work.u[k] < -slow and share_body(ids, k, focus):
+                work.taken[k] = 1
                 work.moved[ids[k, PRIMARY]] = work.moved[ids[k, NORMAL]] = 1  # fixed bodies too, as in the original
     grows = True
     while grows:
         grows = False
         for k in range(count):
             near = work.moved[ids[k, PRIMARY]] == 1 or work.moved[ids[k, NORMAL]] == 1
-            if work.k[col.W_TAKEN, k] == 0 and ids[k, BILATERAL] == 1 and near:
-                work.k[col.W_TAKEN, k] = 1
+            if work.taken[k] == 0 and ids[k, BILATERAL] == 1 and near:
+                work.taken[k] = 1
                 grows = True
                 note_moved(o, ids, k, work)
 
@@ -61,22 +61,22 @@ def solve_taken(ids, count, plastic, seed, work):
     """Impulses at the rows that are taken, added to j, and what they do to every speed; the worst violation."""
     n = 0
     for k in range(count):
-        if work.k[col.W_TAKEN, k] == 1:
-            work.k[col.W_MEMBER, n] = k
+        if work.taken[k] == 1:
+            work.member[n] = k
             n += 1
     for i in range(n):
-        k = work.k[col.W_MEMBER, i]
-        work.k[col.W_BILATERAL, i] = ids[k, BILATERAL]
-        work.v[col.W_B, i] = work.v[col.W_U, k] * (1.0 if plastic else 1.0 + work.v[col.W_E, k])
+        k = work.member[i]
+        work.bilateral[i] = ids[k, BILATERAL]
+        work.b[i] = work.u[k] * (1.0 if plastic else 1.0 + work.e[k])
         for m in range(n):
-            work.A[i, m] = work.A_all[k, work.k[col.W_MEMBER, m]]
-    solve(work.A, work.v[col.W_B], n, work.k[col.W_BILATERAL], seed, work.v[col.W_F], work.v[col.W_A], work)
+            work.A[i, m] = work.A_all[k, work.member[m]]
+    _, worst = solve(n, seed, work)
     for i in range(n):
-        work.v[col.W_J, work.k[col.W_MEMBER, i]] += work.v[col.W_F, i]
+        work.impulse[work.member[i]] += work.f[i]
     for k in range(count):
         for i in range(n):
-            work.v[col.W_U, k] += work.A_all[k, work.k[col.W_MEMBER, i]] * work.v[col.W_F, i]
-    return worst_violation(work.A, work.v[col.W_B], n, work.k[col.W_BILATERAL], work.v[col.W_F])
+            work.u[k] += work.A_all[k, work.member[i]] * work.f[i]
+    return worst
 
 
 @kernel
@@ -89,11 +89,11 @@ def one_after_the_other(o, ids, count, handling, seed, work):
         if loop > limit:
             slow *= 2.0
             limit += 20 * count
-        permutation(seed, count, work.k[col.W_ORDER])
+        permutation(seed, count, work.order)
         focus = col.NONE
         for k in range(count):
-            if approaches(ids, work.v[col.W_U], work.k[col.W_ORDER, k], slow):
-                focus = work.k[col.W_ORDER, k]
+            if approaches(ids, work.u, work.order[k], slow):
+                focus = work.order[k]
                 break
         if focus < 0 and not last_pass:
             return loop - 1, worst
@@ -101,7 +101,7 @@ def one_after_the_other(o, ids, count, handling, seed, work):
             gather(o, ids, count, focus, handling == HYBRID, slow, work)
         else:
             for k in range(count):
-                work.k[col.W_TAKEN, k] = 1 if focus < 0 or k == focus else 0
+                work.taken[k] = 1 if focus < 0 or k == focus else 0
         worst = max(worst, solve_taken(ids, count, focus < 0, seed, work))
         if focus < 0:
             return loop, worst
@@ -121,7 +121,7 @@ def apply_impacts(o, rules, pose, twist, ids, values, count, handling, seed, wor
             e = 0.0 if is_contact(rules, ids, values, k) else e
         elif grouped and ids[k, BILATERAL] == 1:
             e = 0.0
-        work.v[col.W_E, k], work.v[col.W_U, k], work.v[col.W_J, k], work.k[col.W_TAKEN, k] = e, values[k, SPEED], 0.0, 1
+        work.e[k], work.u[k], work.impulse[k], work.taken[k] = e, values[k, SPEED], 0.0, 1
         for m in range(count):
             work.A_all[k, m] = entry_of_matrix(o, pose, ids, values, k, m, True)
     if handling == SIMULTANEOUS:
@@ -130,7 +130,7 @@ def apply_impacts(o, rules, pose, twist, ids, values, count, handling, seed, wor
         done, worst = one_after_the_other(o, ids, count, handling, seed, work)
     greatest, least = 0.0, 0.0
     for k in range(count):
-        amount = work.v[col.W_J, k]
+        amount = work.impulse[k]
         greatest = max(greatest, amount)
         if ids[k, BILATERAL] == 0 and amount < 0.0:
             least = min(least, amount)

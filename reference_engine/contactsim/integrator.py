@@ -9,7 +9,7 @@ import numpy as np
 
 from reference_engine.array_types import Array
 from reference_engine.compiler.kernels import entry
-from reference_engine.compiler.structure import Structure
+from reference_engine.compiler.structure import Structure, of_shape, zeros
 from reference_engine.contactsim.collision import is_close, is_colliding, is_imminent
 from reference_engine.contactsim.contact import ACCEPTED, apply_contact_forces
 from reference_engine.contactsim.detection import find, least_gap
@@ -23,20 +23,17 @@ WENT, PENETRATES, FULL, NO_FORCES = range(4)
 class Stages(Structure):
     """Arrays for the stages of one step; (B + 1, 3) is (x, y, angle) or its rates."""
 
-    motion: Array  # (2, 4, B + 1, 3) twist and acceleration of each stage
-    pose: Array  # (2, B + 1, 3) of the stage, and at the start of the step
-    trig: Array  # (2, B + 1, 4) of both poses cosine and sine of the angle; centre of mass in the frame of the body
-    crossings: Array  # (2, 2)
     forces: Forces
-    state: Array  # (2, 6 B + 6) as `accelerate` takes it, and its rate
+    motion: Array = of_shape(2, 4, "B + 1", 3)  # twist and acceleration of each stage
+    pose: Array = of_shape(2, "B + 1", 3)  # of the stage, and at the start of the step
+    trig: Array = of_shape(2, "B + 1", 4)  # of both cosine and sine of the angle; centre of mass in the body's frame
+    crossings: Array = of_shape(2, 2)
+    state: Array = of_shape(2, "6 B + 6")  # as `accelerate` takes it, and its rate
 
 
 def new_stages(forces: Forces, frames: Array) -> Stages:
     n = len(forces.mass)
-    return Stages(
-        np.zeros((2, 4, n, 3)), np.zeros((2, n, 3)), np.stack([frames, frames]), np.zeros((2, 2)), forces,
-        np.zeros((2, 6 * n)),
-    )  # fmt: skip
+    return zeros(Stages, {"B + 1": n, "6 B + 6": 6 * n}, forces=forces, trig=np.stack([frames, frames]))
 
 
 @entry

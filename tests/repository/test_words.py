@@ -52,7 +52,6 @@ STAYS: dict[str, dict[str, str]] = {
         "keep_best": "which rows a filter keeps",
         "keep_contacts": "which rows a filter keeps",
         "kept": "how many rows a filter has kept",
-        "steps_kept": "how many steps of an elimination stay as they are",
         "PARTS": "parts that a table divides its range into",
         "PARTS_PER_UNIT": "parts that a table divides its range into",
         "PART_1": "parts that a table divides its range into",

@@ -20,7 +20,6 @@ from reference_engine.contactsim import (
     contact,
     detection,
     edges,
-    factors,
     impulse,
     integrator,
     paths,
@@ -45,7 +44,7 @@ def test_every_kernel_has_been_compiled_for_one_signature_at_most():
     for integrator_name in INTEGRATORS:
         faithful_simulate(heap(), 0.2, 0.025, FaithfulSettings(integrator=integrator_name))
     faithful_simulate(heap(forces=(Attraction(strength=1.0),)), 0.2, 0.025)
-    for module in (collision, contact, detection, edges, factors, impulse, integrator, paths, pivoting):
+    for module in (collision, contact, detection, edges, impulse, integrator, paths, pivoting):
         for name, kernel in vars(module).items():
             if hasattr(kernel, "signatures"):
                 assert len(kernel.signatures) <= 1, f"{module.__name__}.{name}: {kernel.signatures}"

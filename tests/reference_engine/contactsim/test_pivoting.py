@@ -8,13 +8,12 @@ from reference_engine.contactsim import pivoting
 from reference_engine.contactsim.arrays import new_work
 
 
-def solved(A, b, joint=None, seed=0):
-    A, b = np.array(A, np.float64), np.array(b, np.float64)
-    n, work = len(b), new_work(len(b), 1)
-    joint = np.array(joint if joint is not None else np.zeros(n), np.int64)
-    f, a = np.zeros(n), np.zeros(n)
-    outcome = pivoting.solve(A, b, n, joint, np.array([seed], np.int64), f, a, work)
-    return outcome, f, pivoting.worst_violation(A, b, n, joint, f)
+def solved(A, b, joint=0, seed=0):
+    n = len(b)
+    work = new_work(n, 1)
+    work.A[:], work.b[:], work.bilateral[:] = A, b, joint
+    outcome, violation = pivoting.solve(n, np.array([seed], np.int64), work)
+    return outcome, work.f, violation
 
 
 def test_a_permutation_takes_one_draw_a_place():
