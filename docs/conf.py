@@ -6,7 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import ArrayLike
+from sphinx.util.typing import stringify_annotation
+
 import reference_engine
+from reference_engine import array_types
 
 project = "Upright"
 html_title = "Upright"
@@ -17,17 +21,33 @@ myst_linkify_fuzzy_links = False
 suppress_warnings = ["myst.header"]  # a page of the repository may begin its parts where it likes
 exclude_patterns = ["conf.py"]
 html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 COPIED = {"index": "README.md", "contributing": "CONTRIBUTING.md", "changes": "CHANGELOG.md"}
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 python_maximum_signature_line_length = 100
+add_module_names = False
+TYPES = {"ArrayLike": ArrayLike, "Array": array_types.Array, "Indices": array_types.Indices, "Flags": array_types.Flags}
 
 
 def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", plain_text_to_rst)
+    app.connect("autodoc-process-signature", named_types)
     app.connect("source-read", generated_text)
+
+
+def named_types(
+    app: Any, what: str, name: str, obj: Any, options: Any, given: str | None, returned: str | None
+) -> tuple[str | None, str | None]:
+    """The types of arrays by their names in the code, which autodoc writes out in full."""
+    for alias, value in TYPES.items():
+        for mode in ("smart", "fully-qualified-except-typing"):
+            full = stringify_annotation(value, mode)
+            given, returned = (text and text.replace(full, alias) for text in (given, returned))
+    return given, returned
 
 
 def plain_text_to_rst(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
