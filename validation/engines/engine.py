@@ -64,6 +64,12 @@ class Able:
     note: str
 
 
+def able(*, set_state: str, apply_force: str, options: str) -> Mapping[Ability, Able]:
+    """For an engine that has them all: how well."""
+    notes: dict[Ability, str] = {"set_state": set_state, "apply_force": apply_force, "options": options}
+    return {ability: Able(works=True, note=note) for ability, note in notes.items()}
+
+
 class Engine(Protocol):
     name: str
     version: str

@@ -10,84 +10,49 @@ from scenarios.scene import Scene
 
 FORMAT = 1  # of scenes that an engine without an allow-list is given
 
-MOTION = frozenset(
-    [
-        "gravity",
-        "bodies.fixed",
-        "bodies.mass",
-        "bodies.inertia",
-        "bodies.position",
-        "bodies.velocity",
-        "bodies.spin",
-        "boundaries",
-        "boundaries.point",
-        "boundaries.normal",
-        "boundaries.center",
-    ]
-)
-PLANAR = MOTION | {"planar", "bodies.angle", "half-plane", "disc", "polygon"}
-SPATIAL = MOTION | {"spatial", "bodies.orientation", "half-space", "sphere", "box"}
-GROUPS = frozenset({"groups", "bodies.group"})
-FORCES = frozenset(
-    [
-        "damping",
-        "damping.linear",
-        "damping.angular",
-        "damping.quadratic",
-        "springs",
-        "springs.b",
-        "springs.rest_length",
-        "springs.damping",
-        "springs.tension_only",
-        "thrusters",
-        "thrusters.profile",
-    ]
-)
-JOINTS = frozenset({"joints", "joints.b", "joints.collide"})
-HINGES = frozenset({"revolute", "prismatic", "ball", "hinge", "slider"})
-TIES = frozenset({"rod", "rope"})
-SOLIDS = frozenset({"capsule", "cylinder", "ellipsoid", "convex-mesh"})
-WALLS = frozenset({"bowl", "hollow-sphere"})
+
+def _named(features: str) -> frozenset[str]:
+    return frozenset(features.split())
+
+
+MOTION = _named("""
+    gravity boundaries boundaries.point boundaries.normal boundaries.center
+    bodies.fixed bodies.mass bodies.inertia bodies.position bodies.velocity bodies.spin
+""")
+PLANAR = MOTION | _named("planar bodies.angle half-plane disc polygon")
+SPATIAL = MOTION | _named("spatial bodies.orientation half-space sphere box")
+GROUPS = _named("groups bodies.group")
+FORCES = _named("""
+    damping damping.linear damping.angular damping.quadratic
+    springs springs.b springs.rest_length springs.damping springs.tension_only
+    thrusters thrusters.profile
+""")
+JOINTS = _named("joints joints.b joints.collide")
+HINGES = _named("revolute prismatic ball hinge slider")
+TIES = _named("rod rope")
+SOLIDS = _named("capsule cylinder ellipsoid convex-mesh")
+WALLS = _named("bowl hollow-sphere")
 RULES = frozenset(  # for engines that ask the scene for the law of each pair
     f"contact.{quantity}_rule={rule}"
     for quantity in ("friction", "restitution")
     for rule in ("geometric-mean", "product", "mean", "min", "max")
 )
-FRICTION = RULES | frozenset(
-    [
-        "friction",
-        "bodies.friction",
-        "boundaries.friction",
-        "bodies.restitution",
-        "boundaries.restitution",
-        "contact.pairs",
-        "contact.pairs.friction",
-        "contact.pairs.restitution",
-    ]
-)
+FRICTION = RULES | _named("""
+    friction bodies.friction boundaries.friction bodies.restitution boundaries.restitution
+    contact.pairs contact.pairs.friction contact.pairs.restitution
+""")
 """Restitution as a field; that a pair has some is the feature `restitution`."""
-NEWTON = frozenset(
-    {"contact.impact_law=newton", "contact.impact_order=simultaneous", "contact.impact_order=sequential"}
-)
+NEWTON = _named("contact.impact_law=newton contact.impact_order=simultaneous contact.impact_order=sequential")
 """Restitution of speeds. How several contacts at once share an impulse is the engine's own affair, which the cradle in
 touch measures in either order (docs/impacts.md)."""
 SOLVER = GROUPS | FORCES | FRICTION | NEWTON
 """What a solver of rigid bodies with friction takes."""
-COMPLIANT = frozenset(
-    [
-        "compliant",
-        "contact.compliant",
-        "contact.compliant.most_damping",
-        "contact.compliant.materials.poisson_ratio",
-        "contact.compliant.pairs.sliding_friction",
-        "contact.compliant.pairs.rolling_resistance",
-        "contact.compliant.pairs.v_small",
-        "contact.compliant.pairs.w_small",
-        "bodies.material",
-        "bodies.contact_radius",
-        "boundaries.material",
-    ]
-)
+COMPLIANT = _named("""
+    compliant contact.compliant contact.compliant.most_damping contact.compliant.materials.poisson_ratio
+    contact.compliant.pairs.sliding_friction contact.compliant.pairs.rolling_resistance
+    contact.compliant.pairs.v_small contact.compliant.pairs.w_small
+    bodies.material bodies.contact_radius boundaries.material
+""")
 
 
 def not_taken(engine: Any, scene: Scene) -> str | None:

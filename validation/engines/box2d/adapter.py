@@ -12,15 +12,12 @@ What its user should know (manual at box2d.org, source at github.com/pybox2d/pyb
   set when a contact begins, and stays as long as it lasts.
 """
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 import numpy as np
 from Box2D import __version__, b2_maxPolygonVertices, b2_polygonRadius, b2PolygonShape
 
 from scenarios.scene import Bowl, PlanarScene, Polygon, Scene
 from validation.engines.box2d.world import World, most_facets, record_is_known
-from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
+from validation.engines.engine import Setting, Settings, SteppingEngine, Value, able
 from validation.engines.takes import JOINTS, PLANAR, SOLVER, TIES
 
 TAKES = PLANAR | SOLVER | JOINTS | TIES | {"restitution", "bowl", "revolute", "prismatic"}
@@ -54,15 +51,14 @@ SHAPE_ERROR = 1e-6  # of the shape's size: single precision
 class Box2D(SteppingEngine):
     name = "box2d"
     version = __version__
-    settings = SETTINGS
-    fair = FAIR
+    settings, fair = SETTINGS, FAIR
     profiles = ("default", "fair")
     takes, because = TAKES, BECAUSE
-    abilities: ClassVar[Mapping[Ability, Able]] = {
-        "set_state": Able(works=True, note="bit for bit in flight; impulses of contacts and joints start from zero"),
-        "apply_force": Able(works=True, note="in single precision"),
-        "options": Able(works=True, note="those of the world and of its step"),
-    }
+    abilities = able(
+        set_state="bit for bit in flight; impulses of contacts and joints start from zero",
+        apply_force="in single precision",
+        options="those of the world and of its step",
+    )
 
     def cannot(self, scene: Scene) -> str | None:
         assert isinstance(scene, PlanarScene)

@@ -11,7 +11,7 @@ from Box2D import b2_linearSlop, b2ContactListener, b2MassData, b2World
 from numpy.typing import NDArray
 
 from scenarios.forces import planar_wrenches
-from scenarios.scene import Bowl, Disc, HalfPlane, PlanarScene, Prismatic, Revolute, Rod, inertias, planar_start
+from scenarios.scene import Bowl, Disc, HalfPlane, PlanarScene, Prismatic, Revolute, Rod, inertias
 from validation.engines.engine import DeclinedError, Settings, Value
 from validation.engines.shared import recorder
 from validation.engines.shared.pair_laws import PairLaws
@@ -62,13 +62,10 @@ class World(SlabWorld):
         named = {given.name: body for given, body in zip(scene.bodies, self.bodies)}
         for joint in scene.joints:
             self._joint(joint, named)
-        pose, twist = planar_start(scene)
-        self._start = [part.astype(np.float32) for part in (pose, twist)]
+        self._start = [part.astype(np.float32) for part in self.start]
         self._before = np.concatenate(self._start, axis=1)
-        self._free = np.array([i for i, body in enumerate(scene.bodies) if not body.fixed])
-        self._moving = [self.bodies[i] for i in self._free]
+        self._moving = [self.bodies[i] for i in self.free]
         self._records = body_records(self._moving)
-        self._is_free = set(self._free.tolist())
         self._silent = Listener(by_contact) if by_contact else None
         self._reporter = Reporter(by_contact, self._radius)
         self.world.contactListener = self._silent
@@ -147,9 +144,9 @@ class World(SlabWorld):
 
     def step(self, *, watched: bool = False) -> None:
         """With a listener Box2D reports its contacts as it solves them, which only slows the step."""
-        if self._pushed:
+        if self.has_forces:
             self._push()
-        self._steps += 1
+        self.steps += 1
         if watched or self._listens:
             self.world.contactListener = self._reporter if watched else self._silent
             self._listens = watched
@@ -164,8 +161,8 @@ class World(SlabWorld):
     def _push(self) -> None:
         """Springs, thrusters and damping of the step to come, as of the bodies' present state."""
         given = self.state().astype(np.float64)
-        wrenches = planar_wrenches(self.scene, self._steps * self.dt, given[:, :3], given[:, 3:]).tolist()
-        for i, body in zip(self._free, self._moving):
+        wrenches = planar_wrenches(self.scene, self.steps * self.dt, given[:, :3], given[:, 3:]).tolist()
+        for i, body in zip(self.free, self._moving):
             fx, fy, torque = wrenches[i]
             body.ApplyForceToCenter((fx, fy), True)
             body.ApplyTorque(torque, True)
@@ -173,14 +170,14 @@ class World(SlabWorld):
     # --- abilities ---
 
     def set_state(self, *state: Any, time: float = 0.0) -> None:
-        self._steps = round(time / self.dt)
-        for i, body in zip(self._free, self._moving):
+        self.steps = round(time / self.dt)
+        for i, body in zip(self.free, self._moving):
             (x, y, angle), (vx, vy, spin) = (part[i].tolist() for part in state)
             body.transform = ((x, y), angle)
             body.linearVelocity, body.angularVelocity = (vx, vy), spin
 
     def apply_force(self, body: int, force: Sequence[float], point: Sequence[float] | None = None) -> None:
-        if body in self._is_free:
+        if body in self.free:
             at = self.bodies[body].worldCenter if point is None else point
             self.bodies[body].ApplyForce((force[0], force[1]), (at[0], at[1]), True)
 
@@ -208,7 +205,7 @@ class World(SlabWorld):
 
     def decode(self, raw: bytes, steps: int) -> list[NDArray[np.float32]]:
         """Pose and twist, (steps, B, 3), of so many `raw`, one after the other; what is fixed is where it was."""
-        return recorder.filled(self._start, np.frombuffer(raw, np.float32).reshape(steps, -1, 6), self._free)
+        return recorder.filled(self._start, np.frombuffer(raw, np.float32).reshape(steps, -1, 6), self.free)
 
     def contacts(self) -> recorder.Rows | None:
         """Every contact point that Box2D solved in the step just made; gaps are those of the skins.
@@ -219,7 +216,7 @@ class World(SlabWorld):
         rows: list[tuple[Any, ...]] = []
         moves = (self.state() - self._before)[:, :2].tolist()
         for a, b, (x, y), (nx, ny), gap, (px, py) in self._reporter.solved:
-            free = [moves[i] for i in (a, b) if i in self._is_free]
+            free = [moves[i] for i in (a, b) if i in self.free]
             x += sum(dx for dx, _ in free) / len(free)
             y += sum(dy for _, dy in free) / len(free)
             rows.append(in_order(a, b, (x, y), (nx, ny), gap, (px, py)))

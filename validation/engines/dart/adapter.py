@@ -22,7 +22,7 @@ from __future__ import annotations
 import importlib.metadata
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import dartpy
 import numpy as np
@@ -30,7 +30,7 @@ from scipy.spatial.transform import Rotation
 
 from reference_engine.array_types import Array
 from scenarios.scene import Scene
-from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
+from validation.engines.engine import Setting, Settings, SteppingEngine, Value, able
 from validation.engines.shared.embedding import rotation_matrix, state_in_space, turned_about_z, vector_in_space
 from validation.engines.shared.joint_tree import Link, joint_forest, kept_apart, link_state, loop_fault, start_fault
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld
@@ -72,15 +72,14 @@ FAIR: Mapping[str, Value] = {"collision_detector": "ode", "deactivation": False,
 class Dart(SteppingEngine):
     name = "dart"
     version = importlib.metadata.version("dartpy")
-    settings = SETTINGS
-    fair = FAIR
+    settings, fair = SETTINGS, FAIR
     profiles = ("default", "fair")
     takes, because = TAKES, BECAUSE
-    abilities: ClassVar[Mapping[Ability, Able]] = {
-        "set_state": Able(works=True, note="to round-off; of what hangs on joints as far as these let it"),
-        "apply_force": Able(works=True, note="constant over the step"),
-        "options": Able(works=True, note="of its world and solver"),
-    }
+    abilities = able(
+        set_state="to round-off; of what hangs on joints as far as these let it",
+        apply_force="constant over the step",
+        options="of its world and solver",
+    )
 
     def cannot(self, scene: Scene) -> str | None:
         if any(piece.kind == "hull" for body in scene.bodies for piece in solid_pieces(body.shape, 0)):
@@ -120,13 +119,13 @@ class DartWorld(MaximalWorld):
         for joint in loops:
             self._close_loop(joint)
         for i in self.free:
-            self.place(i, *(part[i] for part in self.start))
-        self._set_coordinates(*self._start)
+            self.place(i, *(part[i] for part in self.in_space))
+        self._set_coordinates(*self.start)
 
     # --- bodies and boundaries ------------------------------------------------------------------------
 
     def _add_bodies(self) -> None:
-        position, orientation, _, _ = self.start
+        position, orientation, _, _ = self.in_space
         skeletons: dict[int, Any] = {}
         for i, body in enumerate(self.scene.bodies):
             if body.fixed:
@@ -195,7 +194,7 @@ class DartWorld(MaximalWorld):
 
     def _close_loop(self, joint: Any) -> None:
         index = {body.name: i for i, body in enumerate(self.scene.bodies)}
-        position, orientation, _, _ = self.start
+        position, orientation, _, _ = self.in_space
         a = index[joint.a]
         point = position[a] + rotation_matrix(orientation[a]) @ vector_in_space(joint.anchor_a)
         ends = [self._nodes[a]] if joint.b is None else [self._nodes[a], self._nodes[index[joint.b]]]

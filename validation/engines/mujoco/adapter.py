@@ -26,18 +26,17 @@ What makes a comparison unfair, and what is done about it (MuJoCo documentation,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import mujoco
 import numpy as np
 
 from reference_engine.array_types import Array
-from scenarios.forces import has_applied_forces
-from scenarios.scene import PlanarScene, Scene, planar_start
-from validation.engines.engine import Ability, Able, NotFiniteError, Setting, Settings, SteppingEngine, Value
+from scenarios.scene import Scene
+from validation.engines.engine import NotFiniteError, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.mujoco.model import CONNECTS_SITES, MULTICCD_BY_DEFAULT, build_model
 from validation.engines.shared import recorder
-from validation.engines.shared.embedding import rotation_matrix, start_in_space, wrenches_in_space
+from validation.engines.shared.embedding import rotation_matrix, vector_in_space, wrenches_in_space
 from validation.engines.shared.joint_tree import joint_forest, link_state, loop_fault, start_fault, start_turn
 from validation.engines.takes import COMPLIANT, HINGES, JOINTS, PLANAR, SOLIDS, SOLVER, SPATIAL, TIES, WALLS
 from validation.records.trajectory import Trajectory
@@ -95,11 +94,11 @@ class MuJoCo(SteppingEngine):
     settings = SETTINGS
     profiles = ("default", "fair")
     takes, because = TAKES, BECAUSE
-    abilities: ClassVar[Mapping[Ability, Able]] = {
-        "set_state": Able(works=True, note="to round-off; the solver starts from zero, and stops at its tolerance"),
-        "apply_force": Able(works=True, note="constant over the step"),
-        "options": Able(works=True, note="mjOption"),
-    }
+    abilities = able(
+        set_state="to round-off; the solver starts from zero, and stops at its tolerance",
+        apply_force="constant over the step",
+        options="mjOption",
+    )
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         if name != "fair":
@@ -126,34 +125,31 @@ class MuJoCo(SteppingEngine):
         return World(scene, dt, settings)
 
 
-class World(recorder.World):
+class World(recorder.SceneWorld):
     """A scene that MuJoCo has. Raises NotFiniteError where MuJoCo warns of its state, MemoryError where it had to drop
     contacts.
     """
 
     def __init__(self, scene: Scene, dt: float, settings: Settings) -> None:
-        self.scene, self.dt = scene, dt
+        super().__init__(scene, dt)
         self.model, self.layout = build_model(scene, dt, settings)
         self.data = mujoco.MjData(self.model)
         self.velocity_lag = LAG_IN_STEPS[str(settings["integrator"])] * dt
         self._knows_forces = settings["integrator"] != "rk4"  # the forces it keeps are those of its last stage
-        self._planar = isinstance(scene, PlanarScene)
-        self._start = planar_start(scene) if isinstance(scene, PlanarScene) else start_in_space(scene)
-        self._pushed = has_applied_forces(scene)
         self._applied = False  # whether forces that are not the scene's act in the next step
         self._extra = np.zeros_like(self.data.xfrc_applied)
         self._qpos, self._qvel = self.data.qpos, self.data.qvel
-        self.set_state(*self._start)
+        self.set_state(*self.start)
 
     def step(self, *, watched: bool) -> None:
-        if self._pushed:
+        if self.has_forces:
             self._push()
         if self._applied:
             self.data.xfrc_applied += self._extra
         mujoco.mj_step(self.model, self.data)
         if self._applied:
             self._applied, self._extra[:], self.data.xfrc_applied[:] = False, 0.0, 0.0
-        self._steps += 1
+        self.steps += 1
 
     def _push(self) -> None:
         """Springs, thrusters and damping of the scene, at the state that the step starts from."""
@@ -175,7 +171,7 @@ class World(recorder.World):
         return self._bytes() if self.layout.links else None
 
     def read(self) -> recorder.State:
-        if self._steps % CHECK_EVERY == 0:
+        if self.steps % CHECK_EVERY == 0:
             _check_warnings(self.data)
         return self._links() if self.layout.links else self._bytes()
 
@@ -184,9 +180,9 @@ class World(recorder.World):
         coordinates, layout = self._qpos.size, self.layout
         both = np.frombuffer(raw, np.float64).reshape(steps, coordinates + self._qvel.size)
         q, v = both[:, :coordinates][:, layout.root_q], both[:, coordinates:][:, layout.root_v]
-        if not self._planar:  # MuJoCo's spin is in body axes
+        if not self.planar:  # MuJoCo's spin is in body axes
             v = np.concatenate([v[..., :3], rotated(q[..., 3:], v[..., 3:])], axis=2)
-        return recorder.filled(self._start, np.concatenate([q, v], axis=2), layout.roots)
+        return recorder.filled(self.start, np.concatenate([q, v], axis=2), layout.roots)
 
     def _links(self) -> list[Array]:
         """One state, with bodies that hang on joints, whose poses MuJoCo derives."""
@@ -198,7 +194,7 @@ class World(recorder.World):
         for link, q in zip(layout.links, layout.link_q):
             number, i = layout.body_id[link.body], link.body
             mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_BODY, number, six, 0)
-            if self._planar:
+            if self.planar:
                 pose, twist = state
                 pose[i, :2] = data.xpos[number, :2]
                 turned = start_turn(self.scene, link) if link.slides else data.qpos[q]
@@ -213,9 +209,9 @@ class World(recorder.World):
 
     def set_state(self, *state: Any, time: float = 0.0) -> None:
         data, layout = self.data, self.layout
-        data.time, self._steps, data.qacc_warmstart[:] = time, round(time / self.dt), 0.0
+        data.time, self.steps, data.qacc_warmstart[:] = time, round(time / self.dt), 0.0
         for i, q, v in zip(layout.roots, layout.root_q, layout.root_v):
-            if self._planar:
+            if self.planar:
                 data.qpos[q], data.qvel[v] = state[0][i], state[1][i]
             else:  # MuJoCo's spin is in body axes
                 position, orientation, velocity, spin = (part[i] for part in state)
@@ -228,11 +224,11 @@ class World(recorder.World):
     def apply_force(self, body: int, force: Sequence[float], point: Sequence[float] | None = None) -> None:
         if (number := self.layout.body_id.get(body)) is not None:
             self._applied = True
-            given = np.array((*force, 0.0)[:3])
+            given = vector_in_space(force)
             self._extra[number, :3] += given
             if point is not None:
                 mujoco.mj_kinematics(self.model, self.data)
-                self._extra[number, 3:] += np.cross(np.array((*point, 0.0)[:3]) - self.data.xpos[number], given)
+                self._extra[number, 3:] += np.cross(vector_in_space(point) - self.data.xpos[number], given)
 
     def options(self) -> dict[str, Value]:
         """mjOption, its vectors as text, its kinds as MuJoCo numbers them."""
@@ -253,7 +249,6 @@ class World(recorder.World):
 
         Of those MuJoCo leaves out because they are out of reach it reports no force, and neither do we.
         """
-        width = 2 if self._planar else 3
         model, data, layout = self.model, self.data, self.layout
         contact = data.contact
         solved = np.flatnonzero(contact.exclude == 0)
@@ -265,8 +260,8 @@ class World(recorder.World):
             for row, k in zip(force, solved.tolist()):
                 mujoco.mj_contactForce(model, data, k, row)
             impulses = np.einsum("ki,kij->kj", force[:, :3], frames) * self.dt
-        points, normals = contact.pos[solved, :width], frames[:, 0, :width]
-        return pairs[:, 0], pairs[:, 1], points, normals, contact.dist[solved], impulses[:, :width]
+        a, b = pairs.T
+        return self.in_dimension(a, b, contact.pos[solved], frames[:, 0], contact.dist[solved], impulses)
 
 
 def rotated(orientation: Array, vector: Array) -> Array:

@@ -17,18 +17,8 @@ from reference_engine.array_types import Array, Indices
 from scenarios.contact import contact_radius
 from scenarios.scene import PlanarScene, Rod, Rope, Scene, colliding_pairs, masses
 from validation.engines.engine import Settings
-from validation.engines.shared.embedding import (
-    conjugate,
-    from_z_to,
-    icosphere,
-    inertias_in_space,
-    quaternion_product,
-    rotation_matrix,
-    start_in_space,
-    turned_about_z,
-    vector_in_space,
-)
-from validation.engines.shared.joint_tree import Joint, Link, holds_something, joint_forest, kept_apart
+from validation.engines.shared import embedding
+from validation.engines.shared.joint_tree import Joint, Link, frame_at_zero, holds_something, joint_forest, kept_apart
 from validation.engines.shared.linear_contact import linear_contact
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.solid_pieces import solid_pieces
@@ -111,7 +101,7 @@ def _add_options(root: Any, scene: Scene, dt: float, settings: Settings) -> None
         root,
         "option",
         timestep=dt,
-        gravity=vector_in_space(scene.gravity),
+        gravity=embedding.vector_in_space(scene.gravity),
         **{name: AS_WRITTEN.get(str(settings[name]), settings[name]) for name in ("integrator", "solver")},
         **{name: settings[name] for name in OPTIONS if name in settings},
     )
@@ -134,8 +124,8 @@ def _softness(settings: Settings) -> tuple[list[float], list[float]]:
 
 def _add_bodies(world: Any, scene: Scene, links: tuple[Link, ...]) -> list[Any]:
     """Model bodies in the order of the scene's; fixed ones hang on the world without a joint."""
-    position, orientation, _, _ = start_in_space(scene)
-    inertia, mass = inertias_in_space(scene, out_of_plane=1.0), masses(scene)
+    position, orientation, _, _ = embedding.start_in_space(scene)
+    inertia, mass = embedding.inertias_in_space(scene, out_of_plane=1.0), masses(scene)
     planar = isinstance(scene, PlanarScene)
     nodes: list[Any] = [None] * len(scene.bodies)
     for i, body in enumerate(scene.bodies):
@@ -153,14 +143,9 @@ def _add_bodies(world: Any, scene: Scene, links: tuple[Link, ...]) -> list[Any]:
             else:
                 _add(node, "joint", type="free")
         else:
-            # The link's frame at angle zero: turned as the parent's if planar and it may turn, else as at the start.
-            turned = np.array([1.0, 0.0, 0.0, 0.0])
-            if not planar or link.slides:
-                turned = orientation[i]
-                if link.parent is not None:
-                    turned = quaternion_product(conjugate(orientation[link.parent]), turned)
+            turned = frame_at_zero(scene, link, orientation)
             assert link.anchor is not None and link.parent_anchor is not None
-            pos = link.parent_anchor - rotation_matrix(turned) @ link.anchor
+            pos = link.parent_anchor - embedding.rotation_matrix(turned) @ link.anchor
             node = _add(parent, "body", name=f"b{i}", pos=pos, quat=turned)
             if link.axis is None:
                 _add(node, "joint", type="ball", pos=link.anchor)
@@ -181,7 +166,7 @@ def _body_geoms(asset: Any, shape: Any, name: str) -> Iterator[dict[str, Any]]:
             yield {"type": "mesh", "mesh": f"{name}m{k}"}
         else:
             size = (*piece.size, 0.0, 0.0)[:3]
-            yield {"type": piece.kind, "size": size, "pos": piece.center, "quat": turned_about_z(piece.angle)}
+            yield {"type": piece.kind, "size": size, "pos": piece.center, "quat": embedding.turned_about_z(piece.angle)}
 
 
 def _boundary_geoms(boundary: Any, settings: Settings) -> Iterator[dict[str, Any]]:
@@ -191,26 +176,26 @@ def _boundary_geoms(boundary: Any, settings: Settings) -> Iterator[dict[str, Any
     """
 
     def plane(point: Array, normal: Array) -> dict[str, Any]:
-        return {"type": "plane", "size": PLANE_SIZE, "pos": point, "quat": from_z_to(normal)}
+        return {"type": "plane", "size": PLANE_SIZE, "pos": point, "quat": embedding.from_z_to(normal)}
 
     match boundary.kind:
         case "half-plane" | "half-space":
-            yield plane(vector_in_space(boundary.point), vector_in_space(boundary.normal))
+            yield plane(embedding.vector_in_space(boundary.point), embedding.vector_in_space(boundary.normal))
         case "bowl":
             count = int(settings["bowl_segments"])
-            center, near = vector_in_space(boundary.center), boundary.radius * math.cos(math.pi / count)
+            center, near = embedding.vector_in_space(boundary.center), boundary.radius * math.cos(math.pi / count)
             for angle in 2 * np.pi * np.arange(count) / count:
                 outward = np.array([math.cos(angle), math.sin(angle), 0.0])
                 yield plane(center + near * outward, -outward)
         case "hollow-sphere":
-            directions, triangles = icosphere(int(settings["sphere_subdivisions"]))
+            directions, triangles = embedding.icosphere(int(settings["sphere_subdivisions"]))
             # Three planes meet in a corner above the middle of a triangle of their directions.
             a, b, c = (directions[triangles[:, k]] for k in range(3))
             middle = np.cross(b - a, c - a)
             cosine = np.abs((middle * a).sum(axis=1)) / np.linalg.norm(middle, axis=1)
             near = boundary.radius * cosine.min()
             for outward in directions:
-                yield plane(vector_in_space(boundary.center) + near * outward, -outward)
+                yield plane(embedding.vector_in_space(boundary.center) + near * outward, -outward)
         case _:
             raise TypeError(boundary)
 
@@ -309,7 +294,7 @@ def _add_ties(
         sites = []
         for end, name, anchor in (("a", joint.a, joint.anchor_a), ("b", joint.b, joint.anchor_b)):
             sites.append(f"s{number}{end}")
-            _add(nodes[index[name]], "site", name=sites[-1], pos=vector_in_space(anchor))
+            _add(nodes[index[name]], "site", name=sites[-1], pos=embedding.vector_in_space(anchor))
         if not isinstance(joint, (Rod, Rope)):
             _add(equality, "connect", site1=sites[0], site2=sites[1], solref=solref, solimp=solimp)
             continue

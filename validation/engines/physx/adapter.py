@@ -22,13 +22,13 @@ import importlib.metadata
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from reference_engine.array_types import Array
 from scenarios.scene import Scene
-from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
+from validation.engines.engine import Setting, Settings, SteppingEngine, Value, able
 from validation.engines.shared.embedding import turned_about_z, vector_in_space
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, from_x_to, joint_frames
 from validation.engines.shared.pair_laws import PairLaws, no_values
@@ -107,15 +107,14 @@ FAIR: Mapping[str, Value] = {
 class PhysX(SteppingEngine):
     name = "physx"
     version = importlib.metadata.version("sapien")
-    settings = SETTINGS
-    fair = FAIR
+    settings, fair = SETTINGS, FAIR
     profiles = ("default", "fair")
     takes, because = TAKES, BECAUSE
-    abilities: ClassVar[Mapping[Ability, Able]] = {
-        "set_state": Able(works=True, note="to single precision"),
-        "apply_force": Able(works=True, note="constant over the step"),
-        "options": Able(works=True, note="of its scene"),
-    }
+    abilities = able(
+        set_state="to single precision",
+        apply_force="constant over the step",
+        options="of its scene",
+    )
 
     def cannot(self, scene: Scene) -> str | None:
         if reason := no_values("PhysX", PairLaws(scene), friction="mean", restitution="mean"):
@@ -154,7 +153,7 @@ class PhysXWorld(MaximalWorld):
     # --- bodies and boundaries ------------------------------------------------------------------------
 
     def _add_bodies(self) -> None:
-        position, orientation, velocity, spin = self.start
+        position, orientation, velocity, spin = self.in_space
         group = {number: k for k, number in enumerate(sorted({body.group for body in self.scene.bodies}))}
         bodies: Sequence[Any] = self.scene.bodies
         for i, body in enumerate(bodies):

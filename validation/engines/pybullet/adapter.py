@@ -30,18 +30,17 @@ import importlib.metadata
 import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pybullet as pb
 
 from reference_engine.array_types import Array
-from scenarios.forces import has_applied_forces
-from scenarios.scene import PlanarScene, Scene, features, planar_start, spatial_start
-from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
+from scenarios.scene import Scene, features
+from validation.engines.engine import Setting, Settings, SteppingEngine, Value, able
 from validation.engines.pybullet.world import BASE, X_Y_ANGLE, Built
 from validation.engines.shared import recorder
-from validation.engines.shared.embedding import wrenches_in_space
+from validation.engines.shared.embedding import vector_in_space, wrenches_in_space
 from validation.engines.shared.joint_tree import loop_fault, start_fault
 from validation.engines.shared.linear_contact import body_values
 from validation.engines.shared.pair_laws import PairLaws, no_values
@@ -97,11 +96,11 @@ class PyBullet(SteppingEngine):
     settings = SETTINGS
     profiles = ("default", "fair")
     takes, because = TAKES, BECAUSE
-    abilities: ClassVar[Mapping[Ability, Able]] = {
-        "set_state": Able(works=True, note="to round-off in flight; impulses of contacts start from zero"),
-        "apply_force": Able(works=True, note="at the position that the step starts from"),
-        "options": Able(works=True, note="those that getPhysicsEngineParameters gives back, which are not all"),
-    }
+    abilities = able(
+        set_state="to round-off in flight; impulses of contacts start from zero",
+        apply_force="at the position that the step starts from",
+        options="those that getPhysicsEngineParameters gives back, which are not all",
+    )
 
     def __init__(self) -> None:
         self._spare: int | None = None  # a client that nothing has used
@@ -140,34 +139,49 @@ class PyBullet(SteppingEngine):
         return World(Built(client, scene, dt, settings), scene, dt)
 
 
-class World(recorder.World):
-    """A scene that pybullet has, and what is read of it and done to it."""
+class World(recorder.SceneWorld):
+    """A scene that pybullet has, and what is read of it and done to it.
+
+    Of each free body some numbers are read a step, and turned into poses a block of steps at once. A body that stands
+    alone has its numbers in the joints that hold it in the plane, or in its base. Those of a body that hangs on another
+    are its link's, brought up to date for it: a step leaves them behind.
+    """
 
     def __init__(self, built: Built, scene: Scene, dt: float) -> None:
-        self.scene, self.dt = scene, dt
+        super().__init__(scene, dt)
         self.velocity_lag = -dt / 2
         self._built, self._client = built, built.client
-        self._reader = StateReader(built, scene)
-        self._planar = isinstance(scene, PlanarScene)
-        self._pushed = has_applied_forces(scene)
-        self._steps = 0  # made so far
-        self._free = {i for i, body in enumerate(scene.bodies) if not body.fixed}
+        self._trees: dict[int, list[tuple[int, int]]] = {}  # multibody -> (body, link), of those that are links
+        free = [(i, *built.addresses[i]) for i in self.free]
+        for i, number, link in free:
+            if link != BASE:
+                self._trees.setdefault(number, []).append((i, link))
+        # (body, multibody) of those that stand alone
+        if self.planar:
+            self._alone = [
+                (i, number)
+                for i, number, link in free
+                if built.hinges[i] == [X_Y_ANGLE[-1]] and len(self._trees[number]) == 1
+            ]
+            for _, number in self._alone:
+                del self._trees[number]
+            self._joints = {n: range(pb.getNumJoints(n, physicsClientId=self._client)) for n in self._trees}
+        else:
+            self._alone = [(i, number) for i, number, link in free if link == BASE]
+        hung = [i for links in self._trees.values() for i, _ in links]
+        self._order = np.array([*(i for i, _ in self._alone), *hung], np.int64)
+        self._last = self.start[1][self._order]  # spatial: orientations, for the sign of the next
 
     def step(self, *, watched: bool) -> None:
-        if self._pushed:
+        if self.has_forces:
             self._push()
-        self._steps += 1
+        self.steps += 1
         pb.stepSimulation(physicsClientId=self._client)
-
-    def read(self) -> bytes:
-        return self._reader.raw()
-
-    def decode(self, raw: bytes, steps: int) -> list[Array]:
-        return self._reader.decode(raw, steps)
 
     def _push(self) -> None:
         """Springs, thrusters and damping of the scene, for the next step; pybullet forgets them after it."""
-        force, torque = wrenches_in_space(self.scene, self._steps * self.dt, *self._reader.state())
+        state = [part[0] for part in self._parts(self.read(), 1)]  # the sign of a quaternion is by chance
+        force, torque = wrenches_in_space(self.scene, self.steps * self.dt, *state)
         for i in np.flatnonzero(force.any(axis=1) | torque.any(axis=1)):
             number, link = self._built.addresses[i]
             at, world = self._center(int(i)), pb.WORLD_FRAME
@@ -183,21 +197,70 @@ class World(recorder.World):
             center = pb.getLinkState(number, link, computeForwardKinematics=1, physicsClientId=self._client)[0]
         return center
 
+    # --- reading ---
+
+    def read(self) -> bytes:
+        """Planar: x, y, angle, vx, vy, spin of each body; spatial: position, quaternion x-y-z-w, velocity, spin."""
+        numbers = array("d")
+        client, turn, hinges = self._client, self._built.turn, self._built.hinges
+        if self.planar:
+            for _, number in self._alone:
+                x, y, angle = pb.getJointStates(number, X_Y_ANGLE, physicsClientId=client)
+                numbers.extend((x[0], y[0], angle[0], x[1], y[1], angle[1]))
+            for number, links in self._trees.items():
+                turned = [row[0] for row in pb.getJointStates(number, self._joints[number], physicsClientId=client)]
+                for i, row in self._links_of(number, links):
+                    (x, y, _), (vx, vy, _), (_, _, spin) = row[0], row[6], row[7]
+                    angle = turn[i] + sum(turned[k] for k in hinges[i])
+                    numbers.extend((x, y, angle, vx, vy, spin))
+        else:
+            for _, number in self._alone:
+                position, orientation = pb.getBasePositionAndOrientation(number, physicsClientId=client)
+                velocity, spin = pb.getBaseVelocity(number, physicsClientId=client)
+                numbers.extend((*position, *orientation, *velocity, *spin))
+            for number, links in self._trees.items():
+                for _, row in self._links_of(number, links):
+                    numbers.extend((*row[0], *row[1], *row[6], *row[7]))
+        return numbers.tobytes()
+
+    def _links_of(self, number: int, links: list[tuple[int, int]]) -> Iterator[tuple[int, Any]]:
+        """(body, pybullet's state of the link) with its frame and velocity brought up to date."""
+        states = pb.getLinkStates(number, [k for _, k in links], 1, 1, physicsClientId=self._client)
+        return zip((i for i, _ in links), states)
+
+    def decode(self, raw: bytes, steps: int) -> list[Array]:
+        """The parts of so many `read` that follow those of the last call; a quaternion goes on with its sign."""
+        parts = self._parts(raw, steps)
+        if not self.planar:
+            given = parts[1][:, self._order]
+            before = np.concatenate([self._last[None], given])
+            turned = np.einsum("sbi,sbi->sb", before[1:], before[:-1]) < 0.0
+            given *= np.cumprod(np.where(turned, -1.0, 1.0), axis=0)[..., None]
+            parts[1][:, self._order] = given
+            self._last = given[-1]
+        return parts
+
+    def _parts(self, raw: bytes, steps: int) -> list[Array]:
+        numbers = np.frombuffer(raw, np.float64).reshape(steps, self._order.size, -1)
+        if not self.planar:
+            numbers = numbers[..., [0, 1, 2, 6, 3, 4, 5, 7, 8, 9, 10, 11, 12]]  # w first
+        return recorder.filled(self.start, numbers, self._order)
+
     # --- abilities ---
 
     def set_state(self, *state: Any, time: float = 0.0) -> None:
-        self._steps = round(time / self.dt)
+        self.steps = round(time / self.dt)
         for link in self._built.links:
             self._built.place(link, *state)
-        if not self._planar:
-            self._reader.turned_by(state[1])
+        if not self.planar:  # the signs of the next quaternions go on from these
+            self._last = state[1][self._order]
 
     def apply_force(self, body: int, force: Sequence[float], point: Sequence[float] | None = None) -> None:
-        if body in self._free:
+        if body in self.free:
             center = self._center(body)  # also where a point is given: the arm is taken from it
-            at = center if point is None else (*point, 0.0)[:3]
+            at = center if point is None else vector_in_space(point).tolist()
             number, link = self._built.addresses[body]
-            given = (*force, 0.0)[:3]
+            given = vector_in_space(force).tolist()
             pb.applyExternalForce(number, link, given, at, pb.WORLD_FRAME, physicsClientId=self._client)
 
     def options(self) -> dict[str, Value]:
@@ -216,7 +279,6 @@ class World(recorder.World):
         if not rows:
             return None
         _, a, b, link_a, link_b, on_a, on_b, normal, gap, pressing, rubbing, along, rubbing_2, along_2 = zip(*rows)
-        width = 2 if self._planar else 3
         normals = -np.array(normal)
         pushes = -self.dt * (
             -normals * np.array(pressing)[:, None]
@@ -225,94 +287,4 @@ class World(recorder.World):
         )
         points = (np.array(on_a) + np.array(on_b)) / 2
         first, second = ([self._built.member[address] for address in zip(*side)] for side in ((a, link_a), (b, link_b)))
-        return first, second, points[:, :width], normals[:, :width], gap, pushes[:, :width]
-
-
-class StateReader:
-    """Reads some numbers of each free body a step, turned into poses a block of steps at once; others stay where they
-    started.
-
-    A body that stands alone has its numbers in the joints that hold it in the plane, or in its base. Those of a body
-    that hangs on another are its link's, brought up to date for it: a step leaves them behind.
-    """
-
-    def __init__(self, world: Built, scene: Scene) -> None:
-        self._client = world.client
-        self._planar = isinstance(scene, PlanarScene)
-        self._start: list[Array] = list(planar_start(scene) if isinstance(scene, PlanarScene) else spatial_start(scene))
-        free = [(i, *address) for i, address in enumerate(world.addresses) if not scene.bodies[i].fixed]
-        self._trees: dict[int, list[tuple[int, int]]] = {}  # multibody -> (body, link), of those that are links
-        for i, number, link in free:
-            if link != BASE:
-                self._trees.setdefault(number, []).append((i, link))
-        # (body, multibody) of those that stand alone
-        if self._planar:
-            self._alone = [
-                (i, number)
-                for i, number, link in free
-                if world.hinges[i] == [X_Y_ANGLE[-1]] and len(self._trees[number]) == 1
-            ]
-            for _, number in self._alone:
-                del self._trees[number]
-            self._hinges, self._turn = world.hinges, world.turn
-            self._joints = {n: range(pb.getNumJoints(n, physicsClientId=self._client)) for n in self._trees}
-        else:
-            self._alone = [(i, number) for i, number, link in free if link == BASE]
-        hung = [i for links in self._trees.values() for i, _ in links]
-        self._order = np.array([*(i for i, _ in self._alone), *hung], np.int64)
-        self._last = self._start[1][self._order]  # spatial: orientations, for the sign of the next
-
-    def raw(self) -> bytes:
-        """Planar: x, y, angle, vx, vy, spin of each body; spatial: position, quaternion x-y-z-w, velocity, spin."""
-        numbers = array("d")
-        client = self._client
-        if self._planar:
-            for _, number in self._alone:
-                x, y, angle = pb.getJointStates(number, X_Y_ANGLE, physicsClientId=client)
-                numbers.extend((x[0], y[0], angle[0], x[1], y[1], angle[1]))
-            for number, links in self._trees.items():
-                turned = [row[0] for row in pb.getJointStates(number, self._joints[number], physicsClientId=client)]
-                for i, row in self._links_of(number, links):
-                    (x, y, _), (vx, vy, _), (_, _, spin) = row[0], row[6], row[7]
-                    angle = self._turn[i] + sum(turned[k] for k in self._hinges[i])
-                    numbers.extend((x, y, angle, vx, vy, spin))
-        else:
-            for _, number in self._alone:
-                position, orientation = pb.getBasePositionAndOrientation(number, physicsClientId=client)
-                velocity, spin = pb.getBaseVelocity(number, physicsClientId=client)
-                numbers.extend((*position, *orientation, *velocity, *spin))
-            for number, links in self._trees.items():
-                for _, row in self._links_of(number, links):
-                    numbers.extend((*row[0], *row[1], *row[6], *row[7]))
-        return numbers.tobytes()
-
-    def turned_by(self, orientation: Array) -> None:
-        """The signs of the next quaternions go on from these, (B, 4)."""
-        self._last = orientation[self._order]
-
-    def _links_of(self, number: int, links: list[tuple[int, int]]) -> Iterator[tuple[int, Any]]:
-        """(body, pybullet's state of the link) with its frame and velocity brought up to date."""
-        states = pb.getLinkStates(number, [k for _, k in links], 1, 1, physicsClientId=self._client)
-        return zip((i for i, _ in links), states)
-
-    def state(self) -> list[Array]:
-        """(pose, twist) or (position, orientation, velocity, spin) now; the sign of a quaternion is by chance."""
-        return [part[0] for part in self._parts(self.raw(), 1)]
-
-    def decode(self, raw: bytes, steps: int) -> list[Array]:
-        """The parts of so many `raw` that follow those of the last call; a quaternion goes on with its sign."""
-        parts = self._parts(raw, steps)
-        if not self._planar:
-            given = parts[1][:, self._order]
-            before = np.concatenate([self._last[None], given])
-            turned = np.einsum("sbi,sbi->sb", before[1:], before[:-1]) < 0.0
-            given *= np.cumprod(np.where(turned, -1.0, 1.0), axis=0)[..., None]
-            parts[1][:, self._order] = given
-            self._last = given[-1]
-        return parts
-
-    def _parts(self, raw: bytes, steps: int) -> list[Array]:
-        numbers = np.frombuffer(raw, np.float64).reshape(steps, self._order.size, -1)
-        if not self._planar:
-            numbers = numbers[..., [0, 1, 2, 6, 3, 4, 5, 7, 8, 9, 10, 11, 12]]  # w first
-        return recorder.filled(self._start, numbers, self._order)
+        return self.in_dimension(first, second, points, normals, gap, pushes)

@@ -9,16 +9,8 @@ import pybullet as pb
 from reference_engine.array_types import Array
 from scenarios.scene import PlanarScene, Scene, masses, planar_start
 from validation.engines.engine import Settings
-from validation.engines.shared.embedding import (
-    conjugate,
-    icosphere,
-    inertias_in_space,
-    quaternion_product,
-    start_in_space,
-    turned_about_z,
-    vector_in_space,
-)
-from validation.engines.shared.joint_tree import Link, TreeJoint, joint_forest, kept_apart, link_state, start_turn
+from validation.engines.shared import embedding, joint_tree
+from validation.engines.shared.joint_tree import Link, frame_at_zero, joint_forest, kept_apart, link_state, start_turn
 from validation.engines.shared.linear_contact import body_values
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.solid_pieces import solid_pieces, wall_of
@@ -65,10 +57,10 @@ class Built:
         self.hinges: dict[int, list[int]] = {}  # planar: the hinges of its multibody whose angles sum to a body's,
         self.turn: dict[int, float] = {}  # rad: but for what links that slide are turned
         self._scene, self._settings = scene, settings
-        self._position, self._orientation, _, _ = in_space = start_in_space(scene)
+        self._position, self._orientation, _, _ = in_space = embedding.start_in_space(scene)
         self._start = planar_start(scene) if isinstance(scene, PlanarScene) else in_space
         self._mass = masses(scene)
-        self._inertia = inertias_in_space(scene, out_of_plane=1.0)
+        self._inertia = embedding.inertias_in_space(scene, out_of_plane=1.0)
         self._planar = isinstance(scene, PlanarScene)
         self._meshes: set[int] = set()  # bodies that Bullet knows by their vertices alone
         self._damping = {
@@ -111,7 +103,7 @@ class Built:
         """Everything is set, also what stands at its default: the breaking threshold outlives its client."""
         s = self._settings
         self._call(pb.setTimeStep, dt)
-        self._call(pb.setGravity, *vector_in_space(self._scene.gravity))
+        self._call(pb.setGravity, *embedding.vector_in_space(self._scene.gravity))
         self._call(
             pb.setPhysicsEngineParameter,
             numSolverIterations=s["iterations"],
@@ -207,11 +199,6 @@ class Built:
     def _segment(self, link: Link, parent: int, position: Array) -> _Segment:
         center = np.zeros(3) if link.anchor is None else -link.anchor
         ball = link.axis is None and not self._planar
-        orientation = UPRIGHT  # of the link at joint angle 0: as its parent if planar and turning, else as it starts
-        if not self._planar or link.slides:
-            orientation = self._orientation[link.body]
-            if link.parent is not None:
-                orientation = quaternion_product(conjugate(self._orientation[link.parent]), orientation)
         return _Segment(
             mass=float(self._mass[link.body]),
             shape=self._shape(link.body, center),
@@ -219,7 +206,7 @@ class Built:
             axis=_Z if link.axis is None else link.axis,
             parent=parent,
             position=position,
-            orientation=orientation,
+            orientation=frame_at_zero(self._scene, link, self._orientation),
             center=center,
         )
 
@@ -258,7 +245,10 @@ class Built:
             case "sphere":
                 given["radius"] = piece.size[0]
             case "box":
-                given |= {"halfExtents": piece.size, "collisionFrameOrientation": xyzw(turned_about_z(piece.angle))}
+                given |= {
+                    "halfExtents": piece.size,
+                    "collisionFrameOrientation": xyzw(embedding.turned_about_z(piece.angle)),
+                }
             case "capsule" | "cylinder":
                 given |= {"radius": piece.size[0], "height": 2.0 * piece.size[1]}
             case "hull":
@@ -270,10 +260,12 @@ class Built:
         """Where it is, and its shape; a mesh may be concave where it is fixed."""
         wall = wall_of(boundary, self._settings)
         if wall.normal is not None:
-            return wall.origin, self._made(pb.GEOM_PLANE, planeNormal=vector_in_space(boundary.normal).tolist())
+            return wall.origin, self._made(
+                pb.GEOM_PLANE, planeNormal=embedding.vector_in_space(boundary.normal).tolist()
+            )
         triangles = wall.triangles[:, [0, 2, 1]]  # either side is solid to Bullet; its bits hang on the order
         if boundary.kind == "hollow-sphere":
-            _, triangles = icosphere(int(self._settings["sphere_subdivisions"]))
+            _, triangles = embedding.icosphere(int(self._settings["sphere_subdivisions"]))
         # Given as arrays, not as a file: pybullet keeps meshes by the name of their file.
         mesh = {"vertices": wall.vertices.tolist(), "indices": triangles.ravel().tolist()}
         return wall.origin, self._made(pb.GEOM_MESH, flags=pb.GEOM_FORCE_CONCAVE_TRIMESH, **mesh)
@@ -308,7 +300,7 @@ class Built:
                 self._call(pb.changeDynamics, *address, restitution=0.0)
                 self._call(pb.changeDynamics, *address, contactStiffness=stiffness, contactDamping=damping)
 
-    def _close_loop(self, joint: TreeJoint) -> None:
+    def _close_loop(self, joint: joint_tree.TreeJoint) -> None:
         """A soft constraint between two links of the forest, or one of them and a point of the world."""
         index = {body.name: i for i, body in enumerate(self._scene.bodies)}
         a, link_a = self.addresses[index[joint.a]]
@@ -321,8 +313,8 @@ class Built:
             link_b,
             pb.JOINT_POINT2POINT,
             [0.0, 0.0, 0.0],
-            vector_in_space(joint.anchor_a).tolist(),
-            vector_in_space(joint.anchor_b).tolist(),
+            embedding.vector_in_space(joint.anchor_a).tolist(),
+            embedding.vector_in_space(joint.anchor_b).tolist(),
         )
         self._call(pb.changeConstraint, tie, maxForce=UNLIMITED)  # it gives way at 500 N
 

@@ -14,13 +14,11 @@ What its user should know (docs at pymunk.org):
 """
 
 import importlib.metadata
-from collections.abc import Mapping
-from typing import ClassVar
 
 import numpy as np
 
 from scenarios.scene import Disc, PlanarScene, Scene
-from validation.engines.engine import Ability, Able, Setting, Settings, SteppingEngine, Value
+from validation.engines.engine import Setting, Settings, SteppingEngine, Value, able
 from validation.engines.pymunk.world import World
 from validation.engines.takes import JOINTS, PLANAR, SOLVER, TIES
 
@@ -54,11 +52,11 @@ class Pymunk(SteppingEngine):
     settings = SETTINGS
     profiles = ("default", "fair")
     takes, because = TAKES, BECAUSE
-    abilities: ClassVar[Mapping[Ability, Able]] = {
-        "set_state": Able(works=True, note="bit for bit in flight; impulses of contacts and joints start from zero"),
-        "apply_force": Able(works=True, note="at the position that the step starts from"),
-        "options": Able(works=True, note="those of the space"),
-    }
+    abilities = able(
+        set_state="bit for bit in flight; impulses of contacts and joints start from zero",
+        apply_force="at the position that the step starts from",
+        options="those of the space",
+    )
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         if name == "default" or not isinstance(scene, PlanarScene):

@@ -56,8 +56,7 @@ class World(SlabWorld):
             self._joint(joint, named, float(settings["joint_bias"]))
         self._set_laws()
         self._member_at = {shape._shape: member for shape, member in self._member.items()}
-        self._free = {i for i, body in enumerate(scene.bodies) if not body.fixed}
-        self._reader = StateReader(space, self.bodies)
+        self._list_bodies()
         self._applied: list[tuple[pymunk.Body, tuple[float, float], tuple[float, float]]] = []  # forces of the next
 
     # --- build ---
@@ -150,8 +149,8 @@ class World(SlabWorld):
     # --- step ---
 
     def step(self, *, watched: bool = False) -> None:
-        self._steps += 1
-        if self._pushed:
+        self.steps += 1
+        if self.has_forces:
             self._push()
         for body, force, point in self._applied:
             body.apply_force_at_world_point(force, point)
@@ -168,7 +167,7 @@ class World(SlabWorld):
         """
         state = self.state()
         pose = state[:, :3] + self.dt * state[:, 3:]
-        wrenches = planar_wrenches(self.scene, self._steps * self.dt, pose, state[:, 3:]).tolist()
+        wrenches = planar_wrenches(self.scene, self.steps * self.dt, pose, state[:, 3:]).tolist()
         for body, (fx, fy, torque) in zip(self.bodies, wrenches):
             if body.body_type == pymunk.Body.DYNAMIC:
                 body.force, body.torque = (fx, fy), torque
@@ -176,16 +175,15 @@ class World(SlabWorld):
     # --- abilities ---
 
     def set_state(self, *state: Any, time: float = 0.0) -> None:
-        self._steps = round(time / self.dt)
-        for i, (pose, twist) in enumerate(zip(*(part.tolist() for part in state))):
-            if i in self._free:
-                body = self.bodies[i]
-                body.position, body.angle = (pose[0], pose[1]), pose[2]
-                body.velocity, body.angular_velocity = (twist[0], twist[1]), twist[2]
-                self.space.reindex_shapes_for_body(body)
+        self.steps = round(time / self.dt)
+        for i in self.free:
+            body, (pose, twist) = self.bodies[i], (part[i].tolist() for part in state)
+            body.position, body.angle = (pose[0], pose[1]), pose[2]
+            body.velocity, body.angular_velocity = (twist[0], twist[1]), twist[2]
+            self.space.reindex_shapes_for_body(body)
 
     def apply_force(self, body: int, force: Sequence[float], point: Sequence[float] | None = None) -> None:
-        if body in self._free:
+        if body in self.free:
             at = self.bodies[body].position if point is None else point
             self._applied.append((self.bodies[body], (force[0], force[1]), (at[0], at[1])))
 
@@ -198,11 +196,39 @@ class World(SlabWorld):
 
     # --- read ---
 
+    def _list_bodies(self) -> None:
+        """In which order Chipmunk lists them: a state is one call where pymunk has it (6.6 and later)."""
+        self._rows = np.arange(len(self.bodies))
+        if batch is None:
+            return
+        names = batch.BodyFields
+        self._fields = names.BODY_ID | names.POSITION | names.ANGLE | names.VELOCITY | names.ANGULAR_VELOCITY
+        self._buffer = batch.Buffer()
+        batch.get_space_bodies(self.space, self._fields, self._buffer)
+        self._listed = bytes(self._buffer.int_buf())
+        row = _rows(self._listed)
+        self._rows = np.array([row[body.id] for body in self.bodies], np.intp)
+
     def read(self) -> bytes:
-        return self._reader.raw()
+        """Every body's numbers as Chipmunk holds them, in the order in which it listed them first."""
+        if batch is None:
+            return b"".join(
+                struct.pack("6d", *body.position, body.angle, *body.velocity, body.angular_velocity)
+                for body in self.bodies
+            )
+        self._buffer.clear()
+        batch.get_space_bodies(self.space, self._fields, self._buffer)
+        listed = bytes(self._buffer.int_buf())
+        if listed == self._listed:
+            return bytes(self._buffer.float_buf())
+        row = _rows(listed)  # bodies fell asleep or woke: they are listed elsewhere then
+        order = [row[number] for number in np.frombuffer(self._listed, np.uintp).tolist()]
+        return bytes(np.frombuffer(self._buffer.float_buf(), np.float64).reshape(-1, WIDTH)[order].tobytes())
 
     def decode(self, raw: bytes, steps: int) -> tuple[Array, Array]:
-        return self._reader.decode(raw, steps)
+        """Pose and twist, (steps, B, 3), of so many `read`, one after the other."""
+        state = np.frombuffer(raw, np.float64).reshape(steps, -1, WIDTH)[:, self._rows]
+        return state[..., :3], state[..., 3:]
 
     def contacts(self) -> recorder.Rows | None:
         """Every contact point of every touching pair, as of the step just made.
@@ -222,7 +248,7 @@ class World(SlabWorld):
             for arbiter in found:
                 record = arbiter._arbiter
                 a, b = self._member_at[record.a], self._member_at[record.b]
-                if i == min(a, b) or min(a, b) not in self._free:  # two free bodies both report it
+                if i == min(a, b) or min(a, b) not in self.free:  # two free bodies both report it
                     rows += contact_points(record, a, b, position[a], position[b])
         return list(zip(*rows)) if rows else None
 
@@ -241,47 +267,6 @@ def contact_points(
         px, py = along * nx - across * ny, along * ny + across * nx
         middle = (0.5 * (ax + bx), 0.5 * (ay + by))
         yield in_order(a, b, middle, (nx, ny), gap, (px, py))
-
-
-class StateReader:
-    """Reads every body's state: in one call where pymunk has it (6.6 and later), else body by body.
-
-    `raw` is what Chipmunk holds after a step, `decode` makes poses and twists of so many of them.
-    """
-
-    def __init__(self, space: pymunk.Space, bodies: Sequence[pymunk.Body]) -> None:
-        self._space, self._bodies = space, bodies
-        self._rows = np.arange(len(bodies))
-        if batch is None:
-            return
-        names = batch.BodyFields
-        self._fields = names.BODY_ID | names.POSITION | names.ANGLE | names.VELOCITY | names.ANGULAR_VELOCITY
-        self._buffer = batch.Buffer()
-        batch.get_space_bodies(space, self._fields, self._buffer)
-        self._listed = bytes(self._buffer.int_buf())
-        row = _rows(self._listed)
-        self._rows = np.array([row[body.id] for body in bodies], np.intp)
-
-    def raw(self) -> bytes:
-        """Every body's numbers as Chipmunk holds them, in the order in which it listed them first."""
-        if batch is None:
-            return b"".join(
-                struct.pack("6d", *body.position, body.angle, *body.velocity, body.angular_velocity)
-                for body in self._bodies
-            )
-        self._buffer.clear()
-        batch.get_space_bodies(self._space, self._fields, self._buffer)
-        listed = bytes(self._buffer.int_buf())
-        if listed == self._listed:
-            return bytes(self._buffer.float_buf())
-        row = _rows(listed)  # bodies fell asleep or woke: they are listed elsewhere then
-        order = [row[number] for number in np.frombuffer(self._listed, np.uintp).tolist()]
-        return bytes(np.frombuffer(self._buffer.float_buf(), np.float64).reshape(-1, WIDTH)[order].tobytes())
-
-    def decode(self, raw: bytes, steps: int) -> tuple[Array, Array]:
-        """Pose and twist, (steps, B, 3), of so many `raw`, one after the other."""
-        state = np.frombuffer(raw, np.float64).reshape(steps, -1, WIDTH)[:, self._rows]
-        return state[..., :3], state[..., 3:]
 
 
 def _rows(listed: bytes) -> dict[int, int]:

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import rapier3d as rapier  # which looks for numpy when it is first used, and ends the process where it cannot
@@ -35,7 +35,7 @@ from rapier3d import JointAxesMask as Axes
 
 from reference_engine.array_types import Array
 from scenarios.scene import PlanarScene, Scene
-from validation.engines.engine import Ability, Able, NotFiniteError, Setting, Settings, SteppingEngine, Value
+from validation.engines.engine import NotFiniteError, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.shared.embedding import vector_in_space
 from validation.engines.shared.joint_tree import kept_apart
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, joint_frames
@@ -107,11 +107,11 @@ class Rapier(SteppingEngine):
     settings = SETTINGS
     profiles = ("default", "fair")
     takes, because = TAKES, BECAUSE
-    abilities: ClassVar[Mapping[Ability, Able]] = {
-        "set_state": Able(works=True, note="to single precision; contacts start anew"),
-        "apply_force": Able(works=True, note="constant over the step"),
-        "options": Able(works=True, note="its integration parameters"),
-    }
+    abilities = able(
+        set_state="to single precision; contacts start anew",
+        apply_force="constant over the step",
+        options="its integration parameters",
+    )
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         if name != "fair":
@@ -175,7 +175,7 @@ class RapierWorld(MaximalWorld):
     # --- bodies and boundaries ------------------------------------------------------------------------
 
     def _add_bodies(self) -> None:
-        position, orientation, velocity, spin = self.start
+        position, orientation, velocity, spin = self.in_space
         self._handles: list[Any] = []
         self._bodies: list[Any] = []
         self._moving: list[Any] = []  # the free ones

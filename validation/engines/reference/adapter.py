@@ -16,10 +16,9 @@ What its user should know:
   orders other than these, and in space, bodies fly and strike and do not stay in contact, or the scene is declined.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -35,21 +34,8 @@ from validation.engines.reference import ellipsoids as reference_ellipsoids
 from validation.engines.reference import flights as reference_flights
 from validation.engines.reference import mechanisms as reference_mechanisms
 from validation.engines.reference.world import world_of
-from validation.engines.shared.recorder import BASE_RATE, PAIR_EVERY, one_call
-from validation.engines.takes import (
-    COMPLIANT,
-    FORCES,
-    FRICTION,
-    GROUPS,
-    HINGES,
-    JOINTS,
-    PLANAR,
-    SOLIDS,
-    SPATIAL,
-    TIES,
-    WALLS,
-    not_taken,
-)
+from validation.engines.shared.recorder import one_call, times_kept
+from validation.engines.takes import COMPLIANT, HINGES, JOINTS, PLANAR, SOLIDS, SOLVER, SPATIAL, TIES, WALLS, not_taken
 from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory, Trajectory
 from validation.version import __version__
 
@@ -74,7 +60,7 @@ SETTINGS = {
     **reference_mechanisms.SETTINGS,
     **reference_compliant.SETTINGS,
 }
-TAKES = PLANAR | SPATIAL | GROUPS | FORCES | JOINTS | HINGES | TIES | FRICTION | COMPLIANT | SOLIDS | WALLS
+TAKES = PLANAR | SPATIAL | SOLVER | JOINTS | HINGES | TIES | COMPLIANT | SOLIDS | WALLS
 TAKES |= {"restitution", "rolling-resistance", "concave-polygon", "arc-polygon"}
 TAKES |= {f"contact.impact_law={law}" for law in reference_flights.LAWS}
 TAKES |= {f"contact.impact_order={order}" for order in ("simultaneous", "sequential", "grouped")}
@@ -110,12 +96,9 @@ class Reference:
     def declines(self, scene: Scene) -> str | None:
         if reason := not_taken(self, scene):
             return reason
-        if flies(scene):
-            return reference_flights.declines(scene)
-        if isinstance(scene, SpatialScene):
-            if scene.contact.compliant:
-                return reference_compliant.declines(scene)
-            return (reference_mechanisms if takes_joints(scene) else reference_ellipsoids).declines(scene)
+        if (part := part_for(scene)) is not None:
+            return part.declines(scene)
+        assert isinstance(scene, PlanarScene)
         if (count := len(scene.bodies) + len(scene.boundaries)) > MOST_BODIES:
             return TOO_MANY.format(MOST_BODIES, count)
         for joint in scene.joints:
@@ -135,19 +118,14 @@ class Reference:
 
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
         """Raises UnresolvedContact, UnresolvedStepError, JointError, CompliantError or ContactForceError, with why."""
-        if flies(scene):
-            return reference_flights.simulate(scene, times_read(scene, dt), dt)
-        if isinstance(scene, SpatialScene):
-            if scene.contact.compliant:
-                return reference_compliant.simulate(scene, dt, settings)
-            if takes_joints(scene):
-                return reference_mechanisms.simulate(scene, times_read(scene, dt), dt, settings)
-            return reference_ellipsoids.simulate(scene, dt, settings)
+        if (part := part_for(scene)) is not None:
+            return part.simulate(scene, dt, settings)
+        assert isinstance(scene, PlanarScene)
         given = {field.name: settings[field.name] for field in fields(library.Settings)}
         # The settings' values are checked against `SETTINGS`; mypy sees a union of their types.
         own = library.Settings(**given)  # type: ignore[arg-type]
         with one_call(scene, dt):
-            motion = library.simulate_at(world_of(scene), times_read(scene, dt), own)
+            motion = library.simulate_at(world_of(scene), times_kept(scene, dt), own)
         return trajectory_of(motion, scene, dt)
 
 
@@ -159,9 +137,16 @@ def flies(scene: Scene) -> bool:
     return stated.impact_law not in (None, *IMPACT_LAWS) or stated.impact_order not in (None, *IMPACT_ORDERS)
 
 
-def takes_joints(scene: SpatialScene) -> bool:
-    """Whether it goes to the engine for joints: it has some, or nothing that could touch, which needs no steps."""
-    return bool(scene.joints) or not colliding_pairs(scene)
+def part_for(scene: Scene) -> Any:
+    """The module that declines and simulates the scene; None: it is for the planar engine."""
+    if flies(scene):
+        return reference_flights
+    if isinstance(scene, PlanarScene):
+        return None
+    if scene.contact.compliant:
+        return reference_compliant
+    # What has nothing that could touch needs no steps.
+    return reference_mechanisms if scene.joints or not colliding_pairs(scene) else reference_ellipsoids
 
 
 def warm_up_plane() -> None:
@@ -175,16 +160,6 @@ def warm_up_plane() -> None:
     world = library.World(bodies=bodies, connectors=(slack,))
     library.simulate(world, 0.5, 1.0 / 60.0)
     penetration(world, np.array([[(0.0, 0.0, 0.0), (0.0, 0.5 - ROUND_OFF, 0.0), (0.0, 1.2, 0.0)]]))
-
-
-def times_read(scene: Scene, dt: float) -> Array:
-    """As the recorder chooses where nothing happens: the base rate, pairs of adjoining steps now and then. [s]"""
-    stride = max(1, math.ceil(1.0 / (BASE_RATE * dt) - 1e-9))
-    step = np.arange(max(1, round(scene.duration / dt)) + 1)
-    strides, beyond = np.divmod(step, stride)
-    keep = (beyond == 0) | ((beyond == 1) & (strides % PAIR_EVERY == 0))
-    keep[-1] = True
-    return step[keep] * dt
 
 
 # --- motion to trajectory -------------------------------------------------------------------------

@@ -5,19 +5,11 @@ import numpy as np
 import reference_engine as library
 from reference_engine import EllipsoidWorld, SpatialWorldError, Stepper
 from reference_engine.array_types import Array
-from scenarios.forces import has_applied_forces, spatial_wrenches
-from scenarios.scene import (
-    Ellipsoid,
-    HollowSphere,
-    Scene,
-    SpatialScene,
-    Sphere,
-    colliding_pairs,
-    features,
-    inertias,
-    spatial_start,
-)
+from scenarios.boundaries import HollowSphere
+from scenarios.scene import Scene, SpatialScene, colliding_pairs, features, inertias, spatial_start
+from scenarios.shapes import Ellipsoid, Sphere
 from validation.engines.engine import Setting, Settings, Value
+from validation.engines.reference.mechanisms import load_of
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.recorder import Rows, World, record
 from validation.records.trajectory import Trajectory
@@ -68,9 +60,6 @@ def world_of(scene: SpatialScene) -> EllipsoidWorld:
     pairs = PairLaws(scene)
     law = np.array(pairs.laws)
 
-    def force(time: float, place: Array, turned: Array, twist: Array) -> Array:
-        return np.hstack(spatial_wrenches(scene, time, place, turned, twist[:, :3], twist[:, 3:]))
-
     return EllipsoidWorld(
         [semi_axes(body.shape) for body in scene.bodies],
         position,
@@ -90,7 +79,7 @@ def world_of(scene: SpatialScene) -> EllipsoidWorld:
         friction=law[..., 0],
         restitution=law[..., 1],
         material=np.array(pairs.kind, np.int64),
-        force=force if has_applied_forces(scene) else None,
+        force=load_of(scene),
     )
 
 

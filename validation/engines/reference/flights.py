@@ -7,24 +7,12 @@ import numpy as np
 from reference_engine import FlightMotion, Flyer, simulate_flights
 from reference_engine.array_types import Array
 from reference_engine.dense import norm
+from scenarios import shapes
+from scenarios.boundaries import HalfPlane, HalfSpace
 from scenarios.forces import has_applied_forces
-from scenarios.scene import (
-    Box,
-    Capsule,
-    ConvexMesh,
-    Disc,
-    HalfPlane,
-    HalfSpace,
-    PlanarScene,
-    PlanarShape,
-    Polygon,
-    Scene,
-    SpatialShape,
-    Sphere,
-    colliding_pairs,
-    inertias,
-)
-from validation.engines.shared.recorder import one_call
+from scenarios.scene import PlanarScene, Scene, colliding_pairs, inertias
+from validation.engines.engine import Settings
+from validation.engines.shared.recorder import one_call, times_kept
 from validation.records.trajectory import Impacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 
 LAWS = {  # of a scene: of `simulate_flights`
@@ -47,7 +35,7 @@ def declines(scene: Scene) -> str | None:
         return f"the law of impact {law!r} is for one contact; contacts in {order!r} order have {' or '.join(SEVERAL)}"
     if scene.joints or has_applied_forces(scene):
         return ONLY.format(law, "joints" if scene.joints else "springs, thrusters or damping")
-    round_ones = {body.name for body in scene.bodies if isinstance(body.shape, (Disc, Sphere))}
+    round_ones = {body.name for body in scene.bodies if isinstance(body.shape, (shapes.Disc, shapes.Sphere))}
     for body in scene.bodies:
         if not body.fixed and touching_points(body.shape) is None:
             return ONLY.format(law, f"a {body.shape.kind}")
@@ -60,27 +48,27 @@ def declines(scene: Scene) -> str | None:
     return None
 
 
-def touching_points(shape: PlanarShape | SpatialShape) -> tuple[Array, float] | None:
+def touching_points(shape: shapes.PlanarShape | shapes.SpatialShape) -> tuple[Array, float] | None:
     """Points (P, D) and the radius of the balls about them, whose hull the shape is; None for other shapes."""
     match shape:
-        case Disc():
+        case shapes.Disc():
             return np.zeros((1, 2)), shape.radius
-        case Sphere():
+        case shapes.Sphere():
             return np.zeros((1, 3)), shape.radius
-        case Polygon():
+        case shapes.Polygon():
             return np.array(shape.vertices), 0.0
-        case ConvexMesh():
+        case shapes.ConvexMesh():
             return np.array(shape.points), 0.0
-        case Box():
+        case shapes.Box():
             signs = np.array(np.meshgrid((-0.5, 0.5), (-0.5, 0.5), (-0.5, 0.5))).reshape(3, -1).T
             return signs * np.array(shape.size), 0.0
-        case Capsule():
+        case shapes.Capsule():
             return np.array([(0.0, 0.0, -0.5 * shape.length), (0.0, 0.0, 0.5 * shape.length)]), shape.radius
     return None
 
 
-def simulate(scene: Scene, times: Array, dt: float) -> Trajectory:
-    """States at `times`, and before and after each impact. Raises FlightError or ImpactError, with the figures."""
+def simulate(scene: Scene, dt: float, settings: Settings) -> Trajectory:
+    """Regular samples, and before and after each impact. Raises FlightError or ImpactError, with the figures."""
     members = (*scene.bodies, *scene.boundaries)
     index = {member.name: i for i, member in enumerate(members)}
     count = len(scene.bodies)
@@ -97,7 +85,7 @@ def simulate(scene: Scene, times: Array, dt: float) -> Trajectory:
         motion = simulate_flights(
             tuple(flyer(scene, i) for i in range(count)),
             tuple((np.array(b.point), np.array(b.normal) / norm(np.array(b.normal))) for b in planes),
-            times,
+            times_kept(scene, dt),
             gravity=np.array(scene.gravity),
             law=LAWS[scene.contact.impact_law or OWN_LAW],
             order=scene.contact.impact_order,

@@ -1,5 +1,7 @@
 """Bodies in space that nothing touches, free or held by joints, for the reference engine: joints by accelerations."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from reference_engine import Coupling, Link, Mechanism, MechanismError, simulate_mechanism
@@ -7,7 +9,7 @@ from reference_engine.array_types import Array
 from scenarios.forces import has_applied_forces, spatial_wrenches
 from scenarios.scene import Hinge, Slider, SpatialScene, colliding_pairs, inertias, spatial_start
 from validation.engines.engine import Setting, Settings
-from validation.engines.shared.recorder import one_call
+from validation.engines.shared.recorder import one_call, times_kept
 from validation.records.trajectory import SpatialTrajectory
 
 SETTINGS = {
@@ -60,18 +62,22 @@ def mechanism_of(scene: SpatialScene) -> Mechanism:
         for joint in scene.joints
         if any(i >= 0 and not scene.bodies[i].fixed for i in (index[joint.a], index[joint.b]))
     )
-
-    def load(now: float, place: Array, turned: Array, twist: Array) -> Array:
-        return np.hstack(spatial_wrenches(scene, now, place, turned, twist[:, :3], twist[:, 3:]))
-
-    return Mechanism(
-        links=links, joints=joints, gravity=scene.gravity, load=load if has_applied_forces(scene) else None
-    )
+    return Mechanism(links=links, joints=joints, gravity=scene.gravity, load=load_of(scene))
 
 
-def simulate(scene: SpatialScene, times: Array, dt: float, settings: Settings) -> SpatialTrajectory:
-    """States at `times`. Raises JointError, with the figures, rather than go on wrongly."""
+def load_of(scene: SpatialScene) -> Callable[[float, Array, Array, Array], Array] | None:
+    """Time, positions, orientations and twists (B, 6) to what springs, thrusters and damping make, (B, 6)."""
+
+    def load(now: float, position: Array, orientation: Array, twist: Array) -> Array:
+        return np.hstack(spatial_wrenches(scene, now, position, orientation, twist[:, :3], twist[:, 3:]))
+
+    return load if has_applied_forces(scene) else None
+
+
+def simulate(scene: SpatialScene, dt: float, settings: Settings) -> SpatialTrajectory:
+    """Raises JointError, with the figures, rather than go on wrongly."""
     with one_call(scene, dt):
-        motion = simulate_mechanism(mechanism_of(scene), times, tolerance=float(settings["joint_tolerance"]))
+        tolerance = float(settings["joint_tolerance"])
+        motion = simulate_mechanism(mechanism_of(scene), times_kept(scene, dt), tolerance=tolerance)
     parts = {name: getattr(motion, name) for name in ("time", "position", "orientation", "velocity", "spin")}
     return SpatialTrajectory(dt=dt, velocity_lag=0.0, **parts)

@@ -8,18 +8,10 @@ import reference_engine as library
 from reference_engine import WorldError, elementary
 from reference_engine.elementary import squared
 from scenarios import mass
-from scenarios.scene import (
-    Bowl,
-    Disc,
-    PlanarBoundary,
-    PlanarScene,
-    PlanarShape,
-    Polygon,
-    Prismatic,
-    Revolute,
-    Rod,
-    inertias,
-)
+from scenarios.boundaries import Bowl, PlanarBoundary
+from scenarios.joints import Prismatic, Revolute, Rod
+from scenarios.scene import PlanarScene, inertias
+from scenarios.shapes import Disc, PlanarShape, Polygon
 
 Point = tuple[float, float]
 

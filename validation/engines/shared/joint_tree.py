@@ -106,6 +106,16 @@ def joint_forest(scene: Scene) -> tuple[tuple[Link, ...], tuple[TreeJoint, ...]]
     return tuple(hung.values()), tuple(left)
 
 
+def frame_at_zero(scene: Scene, link: Link, orientation: Array) -> Array:
+    """The unit quaternion of a link's frame against its parent's at coordinate 0, for the bodies' orientations at the
+    start, (B, 4): as at the start, but in the plane, where a hinge is at the difference of the bodies' angles.
+    """
+    if isinstance(scene, PlanarScene) and not link.slides:
+        return np.array([1.0, 0.0, 0.0, 0.0])
+    own = orientation[link.body]
+    return own if link.parent is None else quaternion_product(conjugate(orientation[link.parent]), own)
+
+
 def start_turn(scene: Scene, link: Link) -> float:
     """rad, of a planar scene's link against its parent at the start."""
     assert isinstance(scene, PlanarScene)

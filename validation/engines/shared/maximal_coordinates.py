@@ -10,27 +10,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reference_engine.array_types import Array
-from scenarios.forces import has_applied_forces
-from scenarios.scene import PlanarScene, Scene, masses, planar_start, spatial_start
-from validation.engines.shared.embedding import (
-    conjugate,
-    inertias_in_space,
-    quaternion_product,
-    start_in_space,
-    state_in_space,
-    turned_about_z,
-    vector_in_space,
-    wrenches_in_space,
-)
+from scenarios.scene import Scene, masses
+from validation.engines.shared import embedding
 from validation.engines.shared.joint_tree import holds_something
 from validation.engines.shared.pair_laws import PairLaws
-from validation.engines.shared.recorder import World, filled
+from validation.engines.shared.recorder import SceneWorld, filled
 
 BodyState = tuple[Sequence[float], Sequence[float], Sequence[float], Sequence[float]]
 """Position, quaternion w-x-y-z, velocity and spin, world axes."""
 
 
-class MaximalWorld(World):
+class MaximalWorld(SceneWorld):
     """A world that is read body by body, in double precision.
 
     Angles are counted on over full turns by the spin, quaternions keep their sign from step to step. An engine says
@@ -38,19 +28,17 @@ class MaximalWorld(World):
     """
 
     def __init__(self, scene: Scene, dt: float) -> None:
-        self.scene, self.dt = scene, dt
-        self.planar = isinstance(scene, PlanarScene)
-        self.free = [i for i, body in enumerate(scene.bodies) if not body.fixed]
-        self.start = start_in_space(scene)  # position, orientation, velocity, spin
-        self.mass, self.inertia = masses(scene), inertias_in_space(scene, out_of_plane=1.0)
+        super().__init__(scene, dt)
+        self.in_space = embedding.start_in_space(scene)  # position, orientation, velocity, spin
+        self.mass, self.inertia = masses(scene), embedding.inertias_in_space(scene, out_of_plane=1.0)
         self.laws = PairLaws(scene)
-        start = planar_start(scene) if isinstance(scene, PlanarScene) else spatial_start(scene)
-        self._start = [np.array(part) for part in start]
-        self._turned = self._start[0][self.free, 2].tolist() if self.planar else self._start[1][self.free].tolist()
-        self._moved = False  # since `read`
-        self._steps = 0
-        self._has_forces = has_applied_forces(scene)
+        self._begin_turns(self.start)
         self._extra: dict[int, tuple[Array, Array]] = {}  # force and torque of `apply_force`
+
+    def _begin_turns(self, state: Sequence[Array]) -> None:
+        """Angles, or quaternions, of the free bodies, from which the next ones are counted on."""
+        self._turned = state[0][self.free, 2].tolist() if self.planar else state[1][self.free].tolist()
+        self._moved = False  # since `read`
 
     # --- what an engine says -------------------------------------------------------------------------------
 
@@ -75,9 +63,9 @@ class MaximalWorld(World):
     def step(self, *, watched: bool) -> None:
         if self._moved:  # a state that nobody read: turns are counted from step to step
             self.read()
-        if self._has_forces:
+        if self.has_forces:
             state = [part[0] for part in self.decode(self._last_read, 1)]
-            force, torque = wrenches_in_space(self.scene, self._steps * self.dt, *state)
+            force, torque = embedding.wrenches_in_space(self.scene, self.steps * self.dt, *state)
             for i in self.free:
                 more, turn = self._extra.get(i, (0.0, 0.0))
                 self.push(i, force[i] + more, torque[i] + turn)
@@ -86,7 +74,7 @@ class MaximalWorld(World):
                 self.push(i, more, turn)
         self._extra.clear()
         self.advance()
-        self._steps += 1
+        self.steps += 1
         self._moved = True
 
     def read(self) -> bytes:
@@ -108,22 +96,22 @@ class MaximalWorld(World):
         return self._last_read
 
     def decode(self, raw: bytes, steps: int) -> list[Array]:
-        return filled(self._start, np.frombuffer(raw, np.float64).reshape(steps, len(self.free), -1), self.free)
+        return filled(self.start, np.frombuffer(raw, np.float64).reshape(steps, len(self.free), -1), self.free)
 
     def set_state(self, *state: Any, time: float = 0.0) -> None:
         parts = [np.asarray(part, np.float64) for part in state]
-        self._turned = parts[0][self.free, 2].tolist() if self.planar else parts[1][self.free].tolist()
-        self._moved, self._steps = False, round(time / self.dt)
+        self._begin_turns(parts)
+        self.steps = round(time / self.dt)
         for i in self.free:
-            self.place(i, *(part[i] for part in (state_in_space(*parts) if self.planar else parts)))
+            self.place(i, *(part[i] for part in (embedding.state_in_space(*parts) if self.planar else parts)))
         self.read()
 
     def apply_force(self, body: int, force: Sequence[float], point: Sequence[float] | None = None) -> None:
         pushed, torque = self._extra.get(body, (np.zeros(3), np.zeros(3)))
-        more = vector_in_space(force)
+        more = embedding.vector_in_space(force)
         if point is not None:
             center = self.decode(self._last_read, 1)[0][0, body, : 2 if self.planar else 3]
-            arm = vector_in_space(point) - vector_in_space(center.tolist())
+            arm = embedding.vector_in_space(point) - embedding.vector_in_space(center.tolist())
             torque = torque + np.cross(arm, more)
         self._extra[body] = (pushed + more, torque)
 
@@ -137,9 +125,7 @@ class MaximalWorld(World):
         """Rows of first and second member, point, normal, gap and impulse, all in space, as the record loop wants."""
         if not rows:
             return None
-        a, b, points, normals, gaps, impulses = (np.array(part, np.float64) for part in zip(*rows))
-        width = 2 if self.planar else 3
-        return a, b, points[:, :width], normals[:, :width], gaps, impulses[:, :width]
+        return self.in_dimension(*(np.array(part, np.float64) for part in zip(*rows)))
 
 
 class JointFrames(NamedTuple):
@@ -158,20 +144,20 @@ class JointFrames(NamedTuple):
 def joint_frames(scene: Scene, joint: Any) -> JointFrames:
     """A planar hinge has the z axis; a planar slider has z for the z axis of its frames."""
     index = {body.name: i for i, body in enumerate(scene.bodies)}
-    _, orientation, _, _ = start_in_space(scene)
+    _, orientation, _, _ = embedding.start_in_space(scene)
     a, b = index[joint.a], None if joint.b is None else index[joint.b]
     identity = np.array([1.0, 0.0, 0.0, 0.0])
     own = identity
     if joint.kind == "revolute":
         own = from_x_to(np.array([0.0, 0.0, 1.0]))
     elif joint.kind == "prismatic":
-        own = np.array(turned_about_z(math.atan2(joint.axis[1], joint.axis[0])))
+        own = np.array(embedding.turned_about_z(math.atan2(joint.axis[1], joint.axis[0])))
     elif hasattr(joint, "axis"):
         own = from_x_to(np.array(joint.axis) / np.linalg.norm(joint.axis))
-    world = quaternion_product(orientation[a], own)
+    world = embedding.quaternion_product(orientation[a], own)
     other = identity if b is None else orientation[b]
-    anchors = vector_in_space(joint.anchor_a), vector_in_space(joint.anchor_b)
-    return JointFrames(a, b, *anchors, own, quaternion_product(conjugate(other), world))
+    anchors = embedding.vector_in_space(joint.anchor_a), embedding.vector_in_space(joint.anchor_b)
+    return JointFrames(a, b, *anchors, own, embedding.quaternion_product(embedding.conjugate(other), world))
 
 
 def from_x_to(axis: Array) -> Array:

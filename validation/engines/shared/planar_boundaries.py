@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from reference_engine.array_types import Array
 from scenarios import mass
-from scenarios.forces import has_applied_forces, spring_energy
+from scenarios.forces import spring_energy
 from scenarios.scene import Bowl, HalfPlane, PlanarScene, inertias, masses, planar_start
 from validation.engines.engine import Settings
-from validation.engines.shared.recorder import World
+from validation.engines.shared.recorder import SceneWorld
 from validation.records.trajectory import PlanarTrajectory, Trajectory
 
 Point = tuple[float, float]
@@ -70,15 +70,16 @@ class Slab:
         return True
 
 
-class SlabWorld(World):
+class SlabWorld(SceneWorld):
     """A planar scene on slabs. A subclass is built by scene, step, settings and how many times longer slabs are."""
 
+    scene: PlanarScene
+
     def __init__(self, scene: PlanarScene, dt: float, settings: Settings, lengthening: float) -> None:
-        self.scene, self.dt, self.settings = scene, dt, settings
+        super().__init__(scene, dt)
+        self.settings = settings
         self.slabs: list[Slab] = []
         self._lengthening = lengthening
-        self._pushed = has_applied_forces(scene)
-        self._steps = 0  # made so far
 
     def slab_of(self, plane: HalfPlane) -> Slab:
         self.slabs.append(slab(self.scene, plane, self._lengthening))
@@ -90,7 +91,7 @@ class SlabWorld(World):
         assert isinstance(raw, bytes)
         return np.concatenate(self.decode(raw, 1), axis=2)[0]
 
-    def finish(self, motion: Trajectory) -> World | None:
+    def finish(self, motion: Trajectory) -> "SlabWorld | None":
         """Longer slabs where a body left one: so results do not depend on how long the longest would be.
 
         Raises OffTheSlabError where a body gets further along a half-plane than its energy could carry it.

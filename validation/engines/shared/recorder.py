@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from reference_engine.array_types import Array, Flags, Indices
 from scenarios import mass
-from scenarios.scene import PlanarScene, Scene
+from scenarios.forces import has_applied_forces
+from scenarios.scene import PlanarScene, Scene, planar_start, spatial_start
 from validation.records.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 
 Decode = Callable[[bytes, int], Sequence[NDArray[Any]]]
@@ -55,10 +56,34 @@ def report_step_times(times: Sequence[float]) -> None:
         clock.extend(times)
 
 
+def step_count(scene: Scene, dt: float) -> int:
+    return max(1, round(scene.duration / dt))
+
+
+def stride_of(dt: float) -> int:
+    """Steps from one sample to the next where nothing happens."""
+    return max(1, math.ceil(1.0 / (BASE_RATE * dt) - 1e-9))
+
+
+def kept_anyway(step: Indices, dt: float) -> Flags:
+    """Which steps are samples where nothing happens: those of the base rate, and now and then the one after."""
+    strides, beyond = np.divmod(step, stride_of(dt))
+    kept: Flags = (beyond == 0) | ((beyond == 1) & (strides % PAIR_EVERY == 0))
+    return kept
+
+
+def times_kept(scene: Scene, dt: float) -> Array:
+    """s: of the samples of a motion in which nothing happens."""
+    step = np.arange(step_count(scene, dt) + 1)
+    keep = kept_anyway(step, dt)
+    keep[-1] = True
+    return np.asarray(step[keep] * dt, np.float64)
+
+
 @contextmanager
 def one_call(scene: Scene, dt: float) -> Iterator[None]:
     """For an engine that makes the whole motion in here: the time of a step is the same share of it for each."""
-    steps, started = max(1, round(scene.duration / dt)), time.perf_counter()
+    steps, started = step_count(scene, dt), time.perf_counter()
     yield
     report_step_times([(time.perf_counter() - started) / steps] * steps)
 
@@ -119,6 +144,23 @@ class World:
         raise NotImplementedError
 
 
+class SceneWorld(World):
+    """What worlds of scenes keep beside the engine's own."""
+
+    def __init__(self, scene: Scene, dt: float) -> None:
+        self.scene, self.dt = scene, dt
+        self.planar = isinstance(scene, PlanarScene)
+        self.free = [i for i, body in enumerate(scene.bodies) if not body.fixed]
+        self.start: Sequence[Array] = planar_start(scene) if isinstance(scene, PlanarScene) else spatial_start(scene)
+        self.has_forces = has_applied_forces(scene)
+        self.steps = 0  # made so far
+
+    def in_dimension(self, a: Any, b: Any, points: Array, normals: Array, gaps: Any, impulses: Array) -> Rows:
+        """Contacts of vectors in space, (K, 3), as those of the scene."""
+        width = len(self.scene.gravity)
+        return a, b, points[:, :width], normals[:, :width], gaps, impulses[:, :width]
+
+
 def record(
     world: World, scene: Scene, dt: float, *, before_step: Callable[[World, int], None] | None = None
 ) -> Trajectory:
@@ -158,10 +200,10 @@ class Recorder:
     def __init__(self, scene: Scene, dt: float, *, velocity_lag: float, decode: Decode | None = None) -> None:
         self.dt, self.velocity_lag = dt, velocity_lag
         self._decode = decode
-        self.step_count = max(1, round(scene.duration / dt))
+        self.step_count = step_count(scene, dt)
         self._planar = isinstance(scene, PlanarScene)
         self._free = np.array([not body.fixed for body in scene.bodies])
-        self._stride = max(1, math.ceil(1.0 / (BASE_RATE * dt) - 1e-9))
+        self._stride = stride_of(dt)
         gravity = np.array(scene.gravity)
         self._fall = gravity * dt
         self._jump = IMPACT_JUMP * float(np.linalg.norm(gravity)) * dt + QUIET_JUMP
@@ -269,8 +311,7 @@ class Recorder:
             for array in new:
                 self._digest.update(array[fresh].tobytes())
         step = self._first + np.arange(filled)
-        strides, beyond = np.divmod(step, self._stride)
-        keep = (beyond == 0) | ((beyond == 1) & (strides % PAIR_EVERY == 0)) | (step <= self._keep_until)
+        keep = kept_anyway(step, self.dt) | (step <= self._keep_until)
         if last:
             keep[-1] = True
         met = 1 + np.flatnonzero(self._meets(new))  # rows whose step met something
