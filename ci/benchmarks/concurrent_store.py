@@ -24,10 +24,11 @@ from typing import Any
 import numpy as np
 
 from validation.judging.judge import judge
-from validation.records.case import Case, Identity, Result, describe_run
+from validation.records.case import Case, Identity, Result
 from validation.records.measurement import Measurement
 from validation.records.simulation import Simulation
 from validation.records.trajectory import PlanarTrajectory
+from validation.running.provenance import describe_run
 from validation.store import Store, open_store
 
 CASES, METRICS, AT_ONCE = 12, 20, 4  # of a run; results of a transaction

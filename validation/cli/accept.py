@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from validation.cli.arguments import (
-    database_arguments,
-    database_option,
-    run_asked_for,
-    run_option,
-    selection_options,
-    until_option,
-    who_option,
-)
+from validation.cli import arguments
 
 if TYPE_CHECKING:
     from validation.records.case import Case, Result
@@ -24,13 +16,13 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@selection_options
+@arguments.selection_options
 @click.option("--reason", required=True, help="Why these measurements are right, for whoever asks later.")
-@run_option
-@who_option
+@arguments.run_option
+@arguments.who_option
 @click.option("--group", default="", metavar="KEY", help="Only the cases of this group (upright regressions).")
-@until_option
-@database_option
+@arguments.until_option
+@arguments.database_option
 def command(
     scenarios: tuple[str, ...],
     engines: tuple[str, ...],
@@ -64,7 +56,7 @@ def command(
     if until and expires and expires <= datetime.now(UTC):
         raise click.UsageError(f"--until: {until:%Y-%m-%d} has begun; allowed: a later day")
     with open_store(database) as store:
-        number = run_asked_for(store, run, database, first="upright run")
+        number = arguments.run_asked_for(store, run, database, first="upright run")
         selection = selection_of(store, scenarios, engines)
         require_all(selection, number, store.cases(number))
         chosen = [result for result in store.results(number) if result.case in selection]
@@ -93,7 +85,8 @@ def command(
         others += f"; {without_effect} of them change nothing: a later commit's baseline stays in effect (upright undo)"
     if edited:
         others += "; it had uncommitted edits and stands for no commit, so no pull request is compared with it"
-    check = " ".join(filter(None, ("upright check", rerun_arguments(accepted)))) + database_arguments(database)
+    check = " ".join(filter(None, ("upright check", rerun_arguments(accepted))))
+    check += arguments.database_arguments(database)
     click.echo(f"accepted {counted(len(accepted), 'case')} of run {number}: {reason}   ({who}){others}   Next: {check}")
 
 

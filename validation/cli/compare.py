@@ -2,45 +2,34 @@
 
 import click
 
-from validation.cli.arguments import (
-    StartCount,
-    command_line,
-    complete_engine,
-    complete_scenario,
-    database_option,
-    dt_option,
-    make_limits,
-    time_limit_option,
-    without_password,
-    workers_option,
-)
+from validation.cli import arguments
 from validation.cli.progress import Shown
 from validation.judging.policy import STARTS
 
 
 @click.command()
-@click.argument("old", metavar="A", shell_complete=complete_engine)
-@click.argument("new", metavar="B", shell_complete=complete_engine)
-@click.argument("scenarios", nargs=-1, metavar="[SCENARIO]...", shell_complete=complete_scenario)
+@click.argument("old", metavar="A", shell_complete=arguments.complete_engine)
+@click.argument("new", metavar="B", shell_complete=arguments.complete_engine)
+@click.argument("scenarios", nargs=-1, metavar="[SCENARIO]...", shell_complete=arguments.complete_scenario)
 @click.option("--scene", "scenes", multiple=True, metavar="FILE", help="A scene file of your own; as often as wanted.")
 @click.option("--profile", default=None, metavar="NAME", help="default or fair.  [default: both]")
 @click.option(
     "--options", is_flag=True, help="Also with each other choice of each setting: integrators, cones, solvers."
 )
-@dt_option
+@arguments.dt_option
 @click.option(
     "--ensemble",
-    type=StartCount(),
+    type=arguments.StartCount(),
     default=STARTS,
     show_default=True,
     metavar="N",
     help="Perturbed starts on both sides, of cases that moved by a chaotic metric; 0 for none.",
 )
-@workers_option
-@time_limit_option
+@arguments.workers_option
+@arguments.time_limit_option
 @click.option("--all", "everything", is_flag=True, help="List every change, and what is the same.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per scenario on standard output, nothing else.")
-@database_option
+@arguments.database_option
 def command(
     old: str,
     new: str,
@@ -69,7 +58,8 @@ def command(
     upright compare mujoco==3.3.7 mujoco==4.0.0 stack:n=10 --scene my_cell.json
     upright compare pymunk@default pymunk@fair
     """
-    from validation.report.comparison import render_comparison, store_comparison
+    from validation.cli.views import store_comparison
+    from validation.report.comparison import render_comparison
     from validation.running.comparing import compare_engines
     from validation.store import open_store
 
@@ -79,15 +69,15 @@ def command(
             (*scenarios, *scenes),
             profile=profile,
             dt=dt,
-            limits=make_limits(workers, time_limit),
+            limits=arguments.make_limits(workers, time_limit),
             options=options,
             starts=ensemble,
             progress=Shown(quiet=as_json),
         )
-        number, lines = store_comparison(store, done, command_line())
+        number, lines = store_comparison(store, done, arguments.command_line())
     for line in lines if as_json else ():
         click.echo(line)
     if not as_json:
         click.echo(render_comparison(done.comparisons, done.names, done.packages, everything=everything))
-        click.echo(f"Stored as comparison {number} in {without_password(database)}.")
+        click.echo(f"Stored as comparison {number} in {arguments.without_password(database)}.")
     raise SystemExit(any(comparison.sign == "worse" for comparison in done.comparisons))

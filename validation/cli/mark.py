@@ -4,15 +4,7 @@ from datetime import UTC, datetime
 
 import click
 
-from validation.cli.arguments import (
-    database_arguments,
-    database_option,
-    reason_option,
-    run_asked_for,
-    run_option,
-    until_option,
-    who_option,
-)
+from validation.cli import arguments
 from validation.review.ledger import MARKS
 
 MARKS_TYPED = {mark.replace(" ", "-"): mark for mark in MARKS}
@@ -21,16 +13,16 @@ MARKS_TYPED = {mark.replace(" ", "-"): mark for mark in MARKS}
 @click.command()
 @click.argument("mark", type=click.Choice(list(MARKS_TYPED)))
 @click.argument("group")
-@reason_option
-@who_option
+@arguments.reason_option
+@arguments.who_option
 @click.option("--link", default="", help="Address or number of the issue, of what is known.")
 @click.option("--owner", default="", help="Who fixes it, of a quarantine.  [default: who decides]")
-@until_option
+@arguments.until_option
 @click.option(
     "--scenario", "scenarios", multiple=True, metavar="LABEL", help="Only these of the group.  [default: all]"
 )
-@run_option
-@database_option
+@arguments.run_option
+@arguments.database_option
 def command(
     mark: str,
     group: str,
@@ -63,7 +55,7 @@ def command(
     from validation.store import open_store
 
     with open_store(database) as store:
-        number = run_asked_for(store, run, database)
+        number = arguments.run_asked_for(store, run, database)
         found = store.group(number, group)
         labels = list(dict.fromkeys(member.verdict.case.label for member in found.members))
         other = next((label for label in scenarios if label not in labels), None)
@@ -85,5 +77,5 @@ def command(
         )
         state = store.group(number, found.key).state
     cases = counted(len(chosen), "case")
-    undo = f'upright undo {entry} --reason "..."{database_arguments(database)}'
+    undo = f'upright undo {entry} --reason "..."{arguments.database_arguments(database)}'
     click.echo(f"entry {entry}: {mark}, {cases} of group {found.key}, which is {state} now   ({who})   Undo: {undo}")

@@ -26,12 +26,12 @@ import numpy as np
 from validation.cli import one_line
 from validation.cli.arguments import database_arguments, time_step, user_name
 from validation.cli.progress import Shown
-from validation.cli.views import resumable
+from validation.cli.views import resumable, store_comparison
 from validation.judging.policy import STARTS
 from validation.judging.verdict import Verdict, fails
 from validation.records.case import Result
 from validation.records.names import engine_token
-from validation.report.comparison import render_comparison, store_comparison
+from validation.report.comparison import render_comparison
 from validation.report.hints import rerun_arguments
 from validation.report.jsonl import finite
 from validation.report.motion_files import motion_files, tracks_of

@@ -1,4 +1,4 @@
-"""What commands that run something print when they are done, or stopped."""
+"""What commands that run something print and store when they are done, or stopped."""
 
 import sys
 from collections.abc import Iterator
@@ -7,8 +7,10 @@ from contextlib import contextmanager
 import click
 
 from validation.cli.arguments import database_arguments, without_password
+from validation.running.comparing import Compared
 from validation.running.options import Options, Stopped
 from validation.running.session import Session
+from validation.store import Store
 
 
 @contextmanager
@@ -22,6 +24,18 @@ def resumable(database: str) -> Iterator[None]:
         go_on = f"upright run --resume{database_arguments(database)}"
         click.echo(stored if run.finished else f"{stored}   Go on: {go_on}", err=True)
         sys.exit(130)
+
+
+def store_comparison(store: Store, done: Compared, command: str) -> tuple[int, list[str]]:
+    """Its number, and the lines that are stored."""
+    from validation.report.comparison import comparison_line
+    from validation.running.provenance import machine
+
+    lines = [comparison_line(comparison) for comparison in done.comparisons]
+    number = store.add_comparison(
+        command=command, machine=machine(), names=done.names, packages=done.packages, lines=lines
+    )
+    return number, lines
 
 
 def show_session(session: Session, options: Options, *, judged: bool = False) -> None:

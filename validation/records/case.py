@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import json
 import platform
-import subprocess
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
-from pathlib import Path
 
 from validation.records.measurement import Measurement
 from validation.records.simulation import Outcome, Simulation
@@ -20,7 +17,6 @@ from validation.records.trajectory import Trajectory
 Value = str | int | float | bool
 
 KEY_VERSION = 2  # 1: of all parameters, those at their defaults too
-PACKAGES = ("numpy", "numba", "scipy", "pymunk", "Box2D", "pybullet", "mujoco", "upright")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +80,7 @@ class Result:
     number: int = 0  # of the case in the database; 0: not stored
     trajectory: Trajectory | None = field(default=None, repr=False, compare=False)
     """Of a run that goes on; what comes from the store is fetched by its key."""
+    encoded: bytes = field(default=b"", repr=False, compare=False)  # the trajectory as it came, in place of `to_bytes`
 
     @property
     def key(self) -> str:
@@ -106,6 +103,7 @@ class Result:
             step_count=0 if times is None else len(times),
             stepping_time=0.0 if times is None else float(times.sum()),
             trajectory=trajectory,
+            encoded=simulation.encoded,
         )
 
 
@@ -130,44 +128,3 @@ class RunInfo:
 @cache
 def platform_class() -> str:
     return f"{platform.system().lower()}-{platform.machine().lower()}"
-
-
-def describe_run(
-    command: str,
-    *,
-    timing: bool = False,
-    folder: Path | None = None,
-    branch: str = "",
-    labels: Mapping[str, str] | None = None,
-) -> RunInfo:
-    """The commit checked out in `folder` (the current one), this machine and the packages that decide results.
-
-    `branch` is what a CI server knows and a checkout of a bare commit does not.
-    """
-
-    def git(*arguments: str) -> str:
-        try:
-            done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, timeout=10)
-        except (OSError, subprocess.TimeoutExpired):
-            return ""
-        return done.stdout.strip() if done.returncode == 0 else ""
-
-    versions = {}
-    for name in PACKAGES:
-        try:
-            versions[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return RunInfo(
-        started=datetime.now(UTC),
-        commit=git("rev-parse", "HEAD"),
-        branch=branch or git("rev-parse", "--abbrev-ref", "HEAD"),
-        dirty=bool(git("status", "--porcelain", "--untracked-files=no")),
-        machine=f"{platform.node()} ({platform.processor() or platform.machine()})",
-        platform=platform_class(),
-        python=platform.python_version(),
-        packages=versions,
-        command=command,
-        timing=timing,
-        labels=labels or {},
-    )

@@ -6,8 +6,9 @@ or into the store.
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,9 @@ class Impacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Trajectory:
+    STATE: ClassVar[Mapping[str, int]]
+    """What is sampled of each body, and how many numbers that is."""
+
     time: Array  # (S,) s, of the poses; not decreasing; a repeated time stands before and after an impact
     dt: float  # s, the engine's step
     velocity_lag: float  # s, time of the velocities minus time of the poses, as the integrator has it
@@ -89,12 +93,14 @@ class _Trajectory:
         raise NotImplementedError
 
     def _shapes(self, samples: int, bodies: int) -> dict[str, tuple[int, ...]]:
-        raise NotImplementedError
+        return {"time": (samples,)} | {name: (samples, bodies, width) for name, width in self.STATE.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanarTrajectory(_Trajectory):
     """S samples of B bodies, in the order of the scene's bodies."""
+
+    STATE: ClassVar[Mapping[str, int]] = {"pose": 3, "twist": 3}
 
     pose: Array  # (S, B, 3) x, y of the centre of mass in m; angle in rad, unwrapped
     twist: Array  # (S, B, 3) vx, vy in m/s; spin in rad/s
@@ -119,28 +125,17 @@ class PlanarTrajectory(_Trajectory):
         """(S, B) rad/s"""
         return self.twist[..., 2]
 
-    def _shapes(self, samples: int, bodies: int) -> dict[str, tuple[int, ...]]:
-        return {"time": (samples,), "pose": (samples, bodies, 3), "twist": (samples, bodies, 3)}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpatialTrajectory(_Trajectory):
     """S samples of B bodies, in the order of the scene's bodies."""
 
+    STATE: ClassVar[Mapping[str, int]] = {"position": 3, "orientation": 4, "velocity": 3, "spin": 3}
+
     position: Array  # (S, B, 3) m, centre of mass
     orientation: Array  # (S, B, 4) unit quaternion (w, x, y, z), body to world
     velocity: Array  # (S, B, 3) m/s, of the centre of mass
     spin: Array  # (S, B, 3) rad/s, world axes
-
-    def _shapes(self, samples: int, bodies: int) -> dict[str, tuple[int, ...]]:
-        vector = (samples, bodies, 3)
-        return {
-            "time": (samples,),
-            "position": vector,
-            "orientation": (samples, bodies, 4),
-            "velocity": vector,
-            "spin": vector,
-        }
 
 
 Trajectory = PlanarTrajectory | SpatialTrajectory
@@ -148,11 +143,9 @@ Trajectory = PlanarTrajectory | SpatialTrajectory
 
 def first_not_finite(trajectory: Trajectory) -> tuple[float, int] | None:
     """Time and body of the first sample that is NaN or infinite; None where all are finite."""
-    planar = isinstance(trajectory, PlanarTrajectory)
-    names = ("pose", "twist") if planar else ("position", "orientation", "velocity", "spin")
     samples, bodies = trajectory.velocity.shape[:2]
     bad = np.zeros((samples, bodies), bool)
-    for name in names:
+    for name in trajectory.STATE:
         bad |= ~np.isfinite(getattr(trajectory, name)).all(axis=2)
     if not bad.any():
         return None

@@ -20,14 +20,12 @@ from rich.padding import Padding
 from rich.text import Text
 
 from validation.judging.comparison import Comparison, Sign, Signed, cost_ratio, settings_apart
-from validation.records.case import Result, describe_run
+from validation.records.case import Result
 from validation.records.names import metric_name, parameters_of
 from validation.records.quantities import contrast, time_step
 from validation.report.jsonl import FORMAT, finite
 from validation.report.sentences import NOT_MEASURED, describe_comparison, describe_divergence
 from validation.report.table import one_line, text_of
-from validation.running.comparing import Compared
-from validation.store import Store
 
 SHOWN = 3  # changes of a scenario, unless all are asked for
 STYLES: dict[Sign, str] = {"worse": "bold red", "better": "green", "different": "magenta"}
@@ -169,16 +167,6 @@ def comparison_line(comparison: Comparison) -> str:
         "divergence": asdict(comparison.divergence) if comparison.divergence else None,
     }
     return json.dumps(finite(line), allow_nan=False)
-
-
-def store_comparison(store: Store, done: Compared, command: str) -> tuple[int, list[str]]:
-    """Its number, and the lines that are stored."""
-    lines = [comparison_line(comparison) for comparison in done.comparisons]
-    machine = describe_run("").machine
-    number = store.add_comparison(
-        command=command, machine=machine, names=done.names, packages=done.packages, lines=lines
-    )
-    return number, lines
 
 
 def _side(result: Result) -> dict[str, Any]:

@@ -9,16 +9,10 @@ from validation.records.case import Case, Result
 from validation.records.names import metric_name
 from validation.records.quantities import quantity
 from validation.records.stored import Baseline
+from validation.report import sentences
 from validation.report.effect import effect_of
 from validation.report.hints import rerun_arguments, stored_arguments
-from validation.report.sentences import (
-    describe_allowed,
-    describe_defect,
-    describe_difference,
-    describe_evidence,
-    reason_of,
-    summary,
-)
+from validation.report.sentences import describe_defect, reason_of, summary
 from validation.review.groups import Group
 from validation.review.lineage import SHORT
 
@@ -113,12 +107,12 @@ def _row(result: Result, verdict: Verdict, baseline: Baseline | None, since: Map
             accepted = f"kept the law: {accepted}"
         else:
             change = verdict.changes[0]
-            sure = f"; {describe_evidence(change)}" if change.evidence else ""
-            evidence = [*evidence, escape(f"allowed {describe_allowed(change)}{sure}")]
+            sure = f"; {sentences.describe_evidence(change)}" if change.evidence else ""
+            evidence = [*evidence, escape(f"allowed {sentences.describe_allowed(change)}{sure}")]
         others = [_short(other, verdict.case) for other in verdict.changes[1:] if other.move == "regressed"]
         evidence += [f"also {', '.join(others[:2])}"] if others else []
         if verdict.divergence and verdict.divergence.first:
-            evidence += [f"first differs at {escape(describe_difference(verdict.divergence.first))}"]
+            evidence += [f"first differs at {escape(sentences.describe_difference(verdict.divergence.first))}"]
     return f"| {what} | {now} | {accepted} | {'; '.join(evidence)} | {since.get(verdict.case_key, '')} |"
 
 
@@ -138,9 +132,8 @@ def _standing(verdicts: Sequence[Verdict], accepted: Mapping[int, Baseline]) -> 
     for verdict in found[:MOST_STANDING]:
         baseline = accepted.get(verdict.baseline or 0)
         by = f"; accepted so by {baseline.who} on {baseline.when:%d %b %Y}" if baseline else "; nothing is accepted yet"
-        lines.append(
-            f"- {_name(verdict)}: {escape('; '.join(describe_defect(d, verdict.case) for d in verdict.standing) + by)}"
-        )
+        broken = "; ".join(describe_defect(defect, verdict.case) for defect in verdict.standing)
+        lines.append(f"- {_name(verdict)}: {escape(broken + by)}")
     lines += [f"- and {len(found) - MOST_STANDING} more"] if len(found) > MOST_STANDING else []
     return [*lines, "", "</details>"]
 

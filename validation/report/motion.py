@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from reference_engine import rotation
 from reference_engine.array_types import Array
 from reference_engine.geometry.proximities import Proximities
 from scenarios.mass import reach
@@ -279,15 +280,7 @@ def _moved(line: Array, pose: Array) -> Array:
     if len(pose) == 3:
         c, s = math.cos(pose[2]), math.sin(pose[2])
         return pose[:2] + line @ np.array([[c, s], [-s, c]])
-    w, x, y, z = pose[3:]
-    R_wb = np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-    return pose[:3] + line @ R_wb.T
+    return pose[:3] + line @ rotation.matrices(pose[3:]).T
 
 
 def _camera(scene: Scene) -> Array:

@@ -12,21 +12,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from reference_engine.array_types import Array
 from scenarios.mass import reach
 from scenarios.scene import PlanarScene, Scene
-from validation.report.motion import (
-    CAMERA,
-    Array,
-    Track,
-    boundary_outlines,
-    extent,
-    force_scale,
-    forces_at,
-    frame_times,
-    outlines,
-    poses_at,
-    thin,
-)
+from validation.report import motion
+from validation.report.motion import Track
 
 MOST_POINTS = 1500  # of a curve
 MOST_IMPACTS = 400  # of a motion, as marks below the curves
@@ -50,19 +40,19 @@ def motion_html(
     `ghost` begins with all tracks over each other; `bare` leaves title, curves and bar out. Without a theme the page is
     light or dark as the reader's system is.
     """
-    times = frame_times(tracks)
-    centre, half = extent(scene, tracks)
+    times = motion.frame_times(tracks)
+    centre, half = motion.extent(scene, tracks)
     size = 2.0 * min(reach(body.shape) for body in scene.bodies if not body.fixed)
     data = {
         "planar": isinstance(scene, PlanarScene),
         "times": _float32(times),
-        "outlines": [[np.round(line, 6).tolist() for line in lines] for lines in outlines(scene)],
+        "outlines": [[np.round(line, 6).tolist() for line in lines] for lines in motion.outlines(scene)],
         "fixed": [body.fixed for body in scene.bodies],
-        "boundaries": [np.round(line, 6).tolist() for line in boundary_outlines(scene, 4 * half)],
+        "boundaries": [np.round(line, 6).tolist() for line in motion.boundary_outlines(scene, 4 * half)],
         "centre": centre.tolist(),
         "half": half,
-        "camera": CAMERA,
-        "forceScale": force_scale(scene, half),
+        "camera": motion.CAMERA,
+        "forceScale": motion.force_scale(scene, half),
         "deep": DEEP * size,
         "ghost": ghost,
         "bare": bare,
@@ -81,14 +71,14 @@ def _track(scene: Scene, track: Track, times: Array, size: float) -> dict[str, A
     return {
         "label": track.label,
         "note": track.note,
-        "poses": _float32(poses_at(track.trajectory, times)),
-        "forces": [np.round(frame, 5).tolist() for frame in forces_at(scene, track.trajectory, times)],
+        "poses": _float32(motion.poses_at(track.trajectory, times)),
+        "forces": [np.round(frame, 5).tolist() for frame in motion.forces_at(scene, track.trajectory, times)],
         "contacts": contacts_at(track, times, TOUCH * size),
         "impacts": _float32(impact_times(track)),
         "series": {
             name: {"t": _float32(t[few]), "y": _float32(y[few])}
             for name, (t, y) in track.series.items()
-            for few in [thin(len(t), MOST_POINTS)]
+            for few in [motion.thin(len(t), MOST_POINTS)]
         },
     }
 
@@ -121,7 +111,7 @@ def impact_times(track: Track) -> Array:
         found = np.unique(time[1:][np.diff(time) == 0.0])
     else:
         found = np.unique(impacts.time if impacts.parting is None else impacts.time[impacts.parting == 0])
-    return np.asarray(found[thin(len(found), MOST_IMPACTS)], dtype=np.float64)
+    return np.asarray(found[motion.thin(len(found), MOST_IMPACTS)], dtype=np.float64)
 
 
 def _float32(values: Array) -> str:

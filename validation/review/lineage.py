@@ -54,7 +54,7 @@ class History:
         return {commit: found[commit] for commit in known if commit in found}
 
 
-def _git(folder: Path | None, *words: str) -> str:
+def git(folder: Path | None, *words: str) -> str:
     """What git prints in `folder` (the current one); "" where it fails, or is not there."""
     try:
         done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True)
@@ -64,12 +64,12 @@ def _git(folder: Path | None, *words: str) -> str:
 
 
 def in_repository(folder: Path | None = None) -> bool:
-    return bool(_git(folder, "rev-parse", "--git-dir"))
+    return bool(git(folder, "rev-parse", "--git-dir"))
 
 
 def current_branch(folder: Path | None = None) -> str:
     """ "" outside a repository, HEAD for a bare commit."""
-    return _git(folder, "rev-parse", "--abbrev-ref", "HEAD")
+    return git(folder, "rev-parse", "--abbrev-ref", "HEAD")
 
 
 def main_branches(default: str) -> tuple[str, ...]:
@@ -93,10 +93,10 @@ def default_branch(
     Raises LineageError where it is not known and something is accepted on another branch: a check that compares with
     nothing would pass whatever got worse.
     """
-    known = environment.get(SETTING) or of_server or _git(folder, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")
+    known = environment.get(SETTING) or of_server or git(folder, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")
     if known:
         return known.removeprefix("origin/")
-    references = _git(folder, "for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes/origin").splitlines()
+    references = git(folder, "for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes/origin").splitlines()
     names = {name.removeprefix("refs/heads/").removeprefix("refs/remotes/origin/") for name in references}
     likely = [*names] if len(names) == 1 else [name for name in MAIN if name in (names or MAIN)]
     for name in likely:
@@ -115,9 +115,9 @@ def history_of(folder: Path | None = None) -> History | None:
     """Of what is checked out in `folder` (the current one); None outside a repository, before its first commit, and
     where the clone lacks a part of the history."""
 
-    if _git(folder, "rev-parse", "--is-shallow-repository") != "false":
+    if git(folder, "rev-parse", "--is-shallow-repository") != "false":
         return None
-    lines = [line.split() for line in _git(folder, "rev-list", "--topo-order", "--parents", "HEAD").splitlines()]
+    lines = [line.split() for line in git(folder, "rev-list", "--topo-order", "--parents", "HEAD").splitlines()]
     return History(head=lines[0][0], parents={one: tuple(before) for one, *before in lines}) if lines else None
 
 
@@ -126,7 +126,7 @@ def lineage_of(base: str, folder: Path | None = None) -> Lineage:
 
     if base.startswith("-"):
         raise LineageError(f"--base: {base!r} is no branch; allowed: a branch or a commit, such as main")
-    shallow = _git(folder, "rev-parse", "--is-shallow-repository")
+    shallow = git(folder, "rev-parse", "--is-shallow-repository")
     if not shallow:
         raise LineageError(f"--base {base}: the current folder is in no git repository")
     if shallow == "true":
@@ -136,14 +136,14 @@ def lineage_of(base: str, folder: Path | None = None) -> Lineage:
         )
     # A CI server's own copy of a branch may be old; the remote's is what the change is for.
     names = (f"refs/remotes/origin/{base}", base)
-    tips = (_git(folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") for name in names)
+    tips = (git(folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") for name in names)
     tip = next(filter(None, tips), None)
     if not tip:
         raise LineageError(f"--base: no branch or commit {base!r} here, nor on origin; git fetch origin {base}")
-    merge_base = _git(folder, "merge-base", "HEAD", tip)
+    merge_base = git(folder, "merge-base", "HEAD", tip)
     if not merge_base:
         raise LineageError(f"--base {base}: it has no commit in common with what is checked out")
-    listed = _git(folder, "rev-list", merge_base)
+    listed = git(folder, "rev-list", merge_base)
     if not listed:
         raise LineageError(f"--base {base}: git rev-list {merge_base} fails; the repository is damaged")
     return Lineage(base=base.removeprefix("origin/"), merge_base=merge_base, commits=frozenset(listed.split()))

@@ -16,7 +16,7 @@ from validation.running.ensembles import Starts, run_ensembles
 from validation.running.environments import packages_apart
 from validation.running.options import Progress, RunError
 from validation.running.processes.pool import Pool
-from validation.running.runner import STEP, Limits, Plan, Request, engine_remotes, plan_cases, results_of
+from validation.running.runner import STEP, Limits, Plan, Request, hello_of, plan_cases, results_of
 from validation.running.session import running_engines
 
 BOTH = ("fair", "default")
@@ -106,8 +106,7 @@ def _by_starts(
 
 def _variants(pool: Pool, sides: Sequence[EngineChoice]) -> list[dict[str, str]]:
     """Each choice of a setting that both sides have and neither word sets, but the one that is the default of both."""
-    hellos = [engine_remotes(pool, {side.word})[side.word].hello or {} for side in sides]
-    old, new = (hello.get("choices", {}) for hello in hellos)
+    old, new = (hello_of(pool, side).get("choices", {}) for side in sides)
     typed = {name for side in sides for name in side.overrides}
     shared = [(name, value) for name in old if name in new and name not in typed for value in old[name]]
     return [{name: value} for name, value in shared if value in new[name] and not value == old[name][0] == new[name][0]]

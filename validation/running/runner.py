@@ -140,6 +140,11 @@ def engine_remotes(pool: Pool, words: set[str]) -> dict[str, Remote]:
     return remotes
 
 
+def hello_of(pool: Pool, choice: EngineChoice) -> dict[str, Any]:
+    """What an engine's server says of it; "error": why it cannot be used."""
+    return engine_remotes(pool, {choice.word})[choice.word].hello or {}
+
+
 def _profile(request: Request, hello: dict[str, Any]) -> str:
     known = hello.get("profiles", ["fair"])
     return request.profile or ("fair" if "fair" in known else known[0])
@@ -240,9 +245,8 @@ def execute(pool: Pool, plans: Sequence[Plan], limits: Limits, on_result: Callab
                     elif limits.timing and len(job.simulations) < TIMING_REPEATS:
                         simulating[_ask_simulation(pool, remotes, job.plan, limits, core)] = job
                     else:
-                        body = reply.body[: reply.header["trajectory_bytes"]]
                         heard = heard if measured else time.perf_counter()
-                        measured[_ask_measuring(pool, measurers, job.plan, body)] = job
+                        measured[_ask_measuring(pool, measurers, job.plan, job.simulations[-1].encoded)] = job
                     _count(totals, job.plan, job.simulations[-1])
                 else:
                     job, heard = measured.pop(reply.id), time.perf_counter()
@@ -354,12 +358,13 @@ def simulation_of(reply: Reply) -> Simulation:
     if header["outcome"] != "completed":
         return simulation
     size = header["trajectory_bytes"]
+    encoded, times = reply.body[:size], np.frombuffer(reply.body[size:], "<f8")
     try:
-        trajectory = from_bytes(reply.body[:size])
+        trajectory = from_bytes(encoded)
     except TrajectoryError as error:
         return replace(simulation, outcome="crashed", reason=f"gave no trajectory: {error}")
-    times = np.frombuffer(reply.body[size:], "<f8")
-    return replace(simulation, trajectory=trajectory, step_times=times, cpu_share=header["cpu_share"])
+    share = header["cpu_share"]
+    return replace(simulation, trajectory=trajectory, encoded=encoded, step_times=times, cpu_share=share)
 
 
 def _result(plan: Plan, simulation: Simulation, measurements: tuple[Measurement, ...] = ()) -> Result:

@@ -13,26 +13,17 @@ from validation.judging.ensembles import Ensemble, EnsembleEvidence
 from validation.judging.evidence.divergence import Divergence, first_divergence
 from validation.judging.judge import Verdict, bits_are_compared, judge
 from validation.judging.trends import Turn, confirmed
-from validation.records.case import Case, Result, case_key, describe_run
+from validation.records.case import Case, Result, case_key
 from validation.review.groups import waived
 from validation.review.lineage import current_branch, default_branch, history_of
-from validation.running import kernel_cache
+from validation.running import kernel_cache, runner
 from validation.running.ensembles import ensembles_of
 from validation.running.environments import Environment, commands_of, environments_of
 from validation.running.options import Options, Progress, RunError, Stopped
 from validation.running.orders import with_orders
 from validation.running.processes.pool import Pool
-from validation.running.runner import (
-    STEP,
-    Plan,
-    Request,
-    Totals,
-    execute,
-    measuring_remotes,
-    name_of,
-    plan_cases,
-    results_of,
-)
+from validation.running.provenance import describe_run
+from validation.running.runner import Plan, Request, Totals
 from validation.running.selection import absent, arguments_of, scenario_in
 from validation.store import Baseline, Store
 from validation.store.stored_scenarios import stored_scenario
@@ -66,7 +57,7 @@ def make_requests(store: Store, options: Options) -> tuple[str, list[Request], d
     title = "canonical suite" if not options.scenarios else ", ".join(s.label for s in scenarios[:3])
     title += f" and {len(scenarios) - 3} more" if options.scenarios and len(scenarios) > 3 else ""
     choices = [engine_of(word) for word in options.engines or present_engines()]
-    given: dict[str, Any] = {"dt": options.dt or STEP, "alias": options.alias}
+    given: dict[str, Any] = {"dt": options.dt or runner.STEP, "alias": options.alias}
     requests = [
         Request(scenario=scenario, engine=choice, profile=choice.profile or options.profile, **given)
         for scenario in scenarios
@@ -83,7 +74,7 @@ def run_session(store: Store, options: Options, command: str) -> Session:
     default = default_branch_of(store, options)
     title, requests, typed = make_requests(store, options)
     with running_engines((request.engine for request in requests), options.progress) as (pool, _):
-        plans = without_doubles(plan_cases(pool, requests))
+        plans = without_doubles(runner.plan_cases(pool, requests))
         if all(plan.unavailable for plan in plans):
             raise RunError(f"nothing could be run: {plans[0].unavailable}")
         scenes = {plan.case.scene_hash: plan.scenario.scene for plan in plans}
@@ -138,7 +129,7 @@ def resume_session(store: Store, options: Options) -> Session:
         cases = pending
     requests = [Request.again(scenarios[case_key(case)], case) for case in cases]
     with running_engines((request.engine for request in requests), options.progress) as (pool, _):
-        plans = plan_cases(pool, requests)
+        plans = runner.plan_cases(pool, requests)
         for plan, case in zip(plans, cases):
             if plan.unavailable is None and plan.case.engine_version != case.engine_version:
                 began, now = case.engine_version, plan.case.engine_version
@@ -207,7 +198,7 @@ def running_engines(
     environments = environments_of(engines, progress)
     warm_kernels(progress)
     with Pool(commands_of(environments)) as pool:
-        measuring_remotes(pool)
+        runner.measuring_remotes(pool)
         yield pool, environments
 
 
@@ -237,14 +228,14 @@ def _execute(
     with options.progress.bar(title, len(plans)) as bar:
 
         def on_result(result: Result) -> None:
-            results[index[id(result.case)]] = result
+            results[index[id(result.case)]] = replace(result, encoded=b"")  # the store has it
             unsaved.append(result)
             if len(unsaved) >= SAVE_EVERY or time.monotonic() - saved[-1] > SAVE_WITHIN:
                 save()
-            bar.advance(name_of(result.case))
+            bar.advance(runner.name_of(result.case))
 
         try:
-            totals = execute(pool, plans, options.limits, on_result)
+            totals = runner.execute(pool, plans, options.limits, on_result)
         finally:
             save()
     return [results[i] for i in range(len(plans))], totals
@@ -359,7 +350,7 @@ def _timed_again(pool: Pool, plans: Sequence[Plan], options: Options) -> Callabl
 
     def again(keys: Sequence[str]) -> dict[str, float]:
         wanted = [plan for plan in plans if case_key(plan.case) in set(keys)]
-        results = results_of(pool, wanted, options.limits, options.progress, "timed again")
+        results = runner.results_of(pool, wanted, options.limits, options.progress, "timed again")
         return {result.key: m.value for result in results for m in result.measurements if m.noise == "timing"}
 
     return again

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reference_engine import elementary
+from reference_engine import elementary, rotation
 from reference_engine.array_types import Array
 from reference_engine.dense import mul, norm, pinv
 from scenarios import mass
@@ -18,7 +18,6 @@ from validation.judging.policy import PERTURBATION, PREDICTABLE
 from validation.judging.verdict import FLOOR
 from validation.records.trajectory import Contacts, PlanarTrajectory, Trajectory
 
-SPATIAL = ("position", "orientation", "velocity", "spin")
 TAUT = 1e-9  # of its length: a rope that is shorter by more holds nothing
 
 
@@ -191,16 +190,9 @@ def _points(motion: Trajectory, time: Array, free: Sequence[int], reach: Array) 
         angle = motion.angle[at][:, free]
         ends = [centre + reach[:, None] * np.stack([elementary.cos(angle), elementary.sin(angle)], axis=-1)]
     else:
-        ends = [centre + reach[:, None] * axis for axis in _axes(motion.orientation[at][:, free])]
+        turned = rotation.matrices(motion.orientation[at][:, free])
+        ends = [centre + reach[:, None] * turned[..., axis] for axis in (0, 1)]  # along the body's x and y
     return np.concatenate([centre, *ends], axis=1)
-
-
-def _axes(q: Array) -> list[Array]:
-    """The body's x and y axes in the world, (T, B, 3) each, of (T, B, 4) unit quaternions."""
-    w, x, y, z = np.moveaxis(q, -1, 0)
-    first = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)], axis=-1)
-    second = np.stack([2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)], axis=-1)
-    return [first, second]
 
 
 def until(motion: Trajectory, end: float) -> Trajectory:
@@ -210,6 +202,5 @@ def until(motion: Trajectory, end: float) -> Trajectory:
     if contacts is not None:
         seen = contacts.sample < count
         contacts = Contacts(**{f.name: getattr(contacts, f.name)[seen] for f in fields(contacts)})
-    names = ("pose", "twist") if isinstance(motion, PlanarTrajectory) else SPATIAL
-    parts: dict[str, Any] = {name: getattr(motion, name)[:count] for name in ("time", *names)}
+    parts: dict[str, Any] = {name: getattr(motion, name)[:count] for name in ("time", *motion.STATE)}
     return replace(motion, **parts, contacts=contacts, impacts=None, state_hash="")

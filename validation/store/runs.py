@@ -82,7 +82,7 @@ class Runs(Database):
         """The cases' numbers. All in one transaction; a case that is done already stays as it is: a baseline may rest
         on it."""
         # Packed before the transaction, so that this stays short.
-        packed = [None if result.trajectory is None else _packed(result.trajectory) for result in results]
+        packed = [_packed(result) for result in results]
         with self._writing() as connection:
             return [_save(connection, run, result, part) for result, part in zip(results, packed)]
 
@@ -222,8 +222,10 @@ def _case_row(run: int, key: str, case: Case) -> dict[str, Any]:
     return known | asdict(case.identity) | provenance | NOT_DONE
 
 
-def _packed(trajectory: Trajectory) -> dict[str, Any]:
-    plain = to_bytes(trajectory)
+def _packed(result: Result) -> dict[str, Any] | None:
+    if result.trajectory is None:
+        return None
+    plain = result.encoded or to_bytes(result.trajectory)
     # Over the bytes, not the state: two cases may move alike and report different contacts.
     return {"key": hashlib.sha256(plain).hexdigest(), "data": pack(plain)}
 

@@ -19,7 +19,7 @@ from validation.engines import EngineChoice
 from validation.records.simulation import Simulation
 from validation.records.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 from validation.running.processes.pool import Pool
-from validation.running.runner import Limits, Request, engine_remotes, simulate_unplanned
+from validation.running.runner import Limits, Request, hello_of, simulate_unplanned
 from validation.tools.known_motions import DURATION, G, Known, known_motions
 
 Status = Literal["ok", "fails", "note"]
@@ -83,7 +83,7 @@ class Check:
 def conformance(choice: EngineChoice, commands: Mapping[str, list[str]] | None = None) -> list[Check]:
     """Every check of one engine, in the order in which they were made; `commands` are those of a pool."""
     with Pool(commands) as pool:
-        hello = engine_remotes(pool, {choice.word})[choice.word].hello or {}
+        hello = hello_of(pool, choice)
         if "error" in hello:
             return [Check("start", "fails", hello["error"])]
         settings = len(hello["settings"])

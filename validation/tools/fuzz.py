@@ -18,18 +18,10 @@ from scenarios.scene import PlanarScene, content_hash
 from scenarios.strategies import planar_scenes, time_steps
 from validation.engines import EngineChoice, engine_of
 from validation.records.simulation import Simulation
-from validation.running import kernel_cache
+from validation.running import kernel_cache, runner
 from validation.running.options import RunError
 from validation.running.processes.pool import Pool
-from validation.running.runner import (
-    Limits,
-    Request,
-    ask_unplanned,
-    engine_remotes,
-    plan_cases,
-    simulate_unplanned,
-    simulation_of,
-)
+from validation.running.runner import Limits, Request
 from validation.store import Store, StoredFind
 from validation.tools.oracles import ORACLES, judge_scene
 
@@ -176,13 +168,13 @@ class Fuzzer:
             return
         left = self.deadline - time.monotonic()
         limits = replace(self.limits, time_limit=min(SCENE_LIMIT, max(0.1, left)))
-        number = ask_unplanned(self.pool, self._request(scene, dt), self.profile or "", limits)
+        number = runner.ask_unplanned(self.pool, self._request(scene, dt), self.profile or "", limits)
         self._open[number] = key, scene
 
     def _hear(self) -> None:
         for reply in self.pool.wait():
             key, scene = self._open.pop(reply.id)
-            self._take(key, scene, simulation_of(reply))
+            self._take(key, scene, runner.simulation_of(reply))
 
     def _take(self, key: Key, scene: PlanarScene, simulation: Simulation) -> None:
         if simulation.outcome == "timed_out" and self.is_over:
@@ -201,7 +193,7 @@ class Fuzzer:
         ball = {"name": "ball", "shape": {"kind": "disc", "radius": 0.5}, "mass": 1.0, "position": (0.0, 1.0)}
         ground = {"kind": "half-plane", "name": "ground"}
         scene = PlanarScene.model_validate({"duration": 1.0, "bodies": [ball | law], "boundaries": [ground | law]})
-        plan = plan_cases(self.pool, [self._request(scene, 1.0 / 240.0)])[0]
+        plan = runner.plan_cases(self.pool, [self._request(scene, 1.0 / 240.0)])[0]
         self.profile = plan.case.identity.profile
         return plan.declined is None and plan.unavailable is None
 
@@ -245,9 +237,7 @@ def fuzz_engine(
     `options` follow the commands that are proposed: ` --db results.db`. Raises RunError, and what `Fuzzer` does.
     """
     with Pool() as pool:
-        hello = engine_remotes(pool, {choice.word})[choice.word].hello or {}
-        if "error" in hello:
-            raise RunError(f"{choice.label}: {hello['error']}")
+        version = _started(pool, choice)
         fuzzer = Fuzzer(pool, choice, profile, seconds)
         described = 0.0
 
@@ -261,7 +251,7 @@ def fuzz_engine(
     for fault in search.faults:
         number = store.add_find(
             engine=choice.label,
-            engine_version=hello.get("version", "unknown"),
+            engine_version=version,
             profile=fuzzer.profile or "",
             seed=fault.seed,
             dt=fault.dt,
@@ -278,6 +268,14 @@ def fuzz_engine(
     return len(search.faults)
 
 
+def _started(pool: Pool, choice: EngineChoice) -> str:
+    """The engine's version. Raises RunError where it cannot be used."""
+    hello = runner.hello_of(pool, choice)
+    if "error" in hello:
+        raise RunError(f"{choice.label}: {hello['error']}")
+    return str(hello.get("version", "unknown"))
+
+
 def find_line(number: int, choice: EngineChoice, fault: Fault) -> str:
     bodies = len(fault.scene.bodies)
     return (
@@ -292,12 +290,10 @@ def replay_find(find: StoredFind) -> tuple[bool, str]:
     choice = engine_of(find.engine)
     kernel_cache.use_kernel_cache()
     with Pool() as pool:
-        hello = engine_remotes(pool, {choice.word})[choice.word].hello or {}
-        if "error" in hello:
-            raise RunError(f"{choice.label}: {hello['error']}")
+        _started(pool, choice)
         scenario = scenario_from_scene("fuzzed", find.scene)
         request = Request(scenario=scenario, engine=choice, profile=find.profile, dt=find.dt)
-        simulation = simulate_unplanned(pool, request, find.profile, Limits(time_limit=SCENE_LIMIT))
+        simulation = runner.simulate_unplanned(pool, request, find.profile, Limits(time_limit=SCENE_LIMIT))
     if simulation.outcome == "declined":
         return False, f"find {find.number}: {choice.label} does not run it any more: {simulation.reason}"
     broken = judge_scene(find.scene, simulation)

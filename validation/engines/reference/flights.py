@@ -130,5 +130,5 @@ def trajectory_of(motion: FlightMotion, planar: bool, count: int, dt: float) -> 
             twist=np.concatenate([motion.velocity, motion.spin[..., None]], axis=2),
             impacts=impacts,
         )
-    parts = {name: getattr(motion, name) for name in ("time", "position", "orientation", "velocity", "spin")}
+    parts = {name: getattr(motion, name) for name in ("time", *SpatialTrajectory.STATE)}
     return SpatialTrajectory(dt=dt, velocity_lag=0.0, impacts=impacts, **parts)

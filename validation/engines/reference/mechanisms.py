@@ -79,5 +79,5 @@ def simulate(scene: SpatialScene, dt: float, settings: Settings) -> SpatialTraje
     with one_call(scene, dt):
         tolerance = float(settings["joint_tolerance"])
         motion = simulate_mechanism(mechanism_of(scene), times_kept(scene, dt), tolerance=tolerance)
-    parts = {name: getattr(motion, name) for name in ("time", "position", "orientation", "velocity", "spin")}
+    parts = {name: getattr(motion, name) for name in ("time", *SpatialTrajectory.STATE)}
     return SpatialTrajectory(dt=dt, velocity_lag=0.0, **parts)

@@ -208,7 +208,8 @@ class Recorder:
         self._fall = gravity * dt
         self._jump = IMPACT_JUMP * float(np.linalg.norm(gravity)) * dt + QUIET_JUMP
         self._reach = np.array([mass.reach(body.shape) for body in scene.bodies])
-        widths = (3, 3) if self._planar else (3, 4, 3, 3)
+        self._kind = PlanarTrajectory if self._planar else SpatialTrajectory
+        widths = self._kind.STATE.values()
         bodies = len(scene.bodies)
         self._block = max(8, min(self.step_count + 1, BLOCK_BYTES // (8 * bodies * sum(widths))))
         self._state = [np.zeros((self._block, bodies, width)) for width in widths]
@@ -280,17 +281,15 @@ class Recorder:
     def trajectory(self) -> Trajectory:
         self._flush(last=True)
         steps = np.concatenate(self._kept_steps)
-        parts = [np.concatenate(kept) for kept in self._kept_state]
-        common: dict[str, Any] = {
-            "time": steps * self.dt,
-            "dt": self.dt,
-            "velocity_lag": self.velocity_lag,
-            "state_hash": self._digest.hexdigest(),
-            "contacts": self._contact_arrays(steps),
-        }
-        if self._planar:
-            return PlanarTrajectory(pose=parts[0], twist=parts[1], **common)
-        return SpatialTrajectory(position=parts[0], orientation=parts[1], velocity=parts[2], spin=parts[3], **common)
+        parts: dict[str, Any] = dict(zip(self._kind.STATE, map(np.concatenate, self._kept_state)))
+        return self._kind(
+            **parts,
+            time=np.asarray(steps * self.dt, np.float64),
+            dt=self.dt,
+            velocity_lag=self.velocity_lag,
+            state_hash=self._digest.hexdigest(),
+            contacts=self._contact_arrays(steps),
+        )
 
     # --- inside ---
 

@@ -17,7 +17,6 @@ float64; the header says how many.
 import contextlib
 import fcntl
 import gc
-import importlib
 import json
 import os
 import selectors
@@ -36,7 +35,12 @@ import numpy as np
 import psutil
 
 from scenarios.scene import Scene, parse_scene
+from validation import engines
+from validation.engines.answers import declined, exercised, plain, simulated
+from validation.engines.engine import DeclinedError, NotFiniteError, SettingError, resolve_settings
 from validation.engines.shared.lifeline import die_with_parent, outlive_parent
+from validation.engines.shared.recorder import step_clock
+from validation.records.trajectory import first_not_finite, time_not_covered, to_bytes
 from validation.running.processes.frames import ClosedError, Reader, pack, receive, send
 from validation.running.processes.processor import processor
 
@@ -253,9 +257,6 @@ def scene_of(text: str) -> Scene:
 
 def answer(engine: Any, request: dict[str, Any], scene: Scene) -> bytes:
     """The framed reply to a simulation asked for; engine errors are outcomes."""
-    from validation.engines.answers import declined, plain
-    from validation.engines.engine import resolve_settings
-
     dt = request["dt"]
     if "settings" in request:
         return simulate(engine, scene, dt, request["settings"])
@@ -270,9 +271,6 @@ def answer(engine: Any, request: dict[str, Any], scene: Scene) -> bytes:
 
 def plan(engine: Any, item: dict[str, Any], scene: Scene) -> dict[str, Any]:
     """Settings as resolved, or why the engine declines, or what is wrong with the settings given or the engine."""
-    from validation.engines.answers import declined, plain
-    from validation.engines.engine import SettingError, resolve_settings
-
     try:
         settings = plain(engine, resolve_settings(engine, item["profile"], item["overrides"], scene, item["dt"]))
         return {"settings": settings, "declined": declined(engine, scene)}
@@ -286,11 +284,6 @@ def simulate(
     engine: Any, scene: Any, dt: float, settings: dict[str, Any], exercise: dict[str, Any] | None = None
 ) -> bytes:
     """`exercise`: of an ability, as `validation.engines.answers` has them, in place of the plain motion."""
-    from validation.engines.answers import exercised, simulated
-    from validation.engines.engine import DeclinedError, NotFiniteError
-    from validation.engines.shared.recorder import step_clock
-    from validation.records.trajectory import first_not_finite, time_not_covered, to_bytes
-
     started, started_cpu = time.perf_counter(), time.process_time()
     try:
         with step_clock() as clock:
@@ -339,7 +332,6 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     connection = socket.socket(fileno=descriptor)
     try:
-        engines = importlib.import_module("validation.engines")
         engine = engines.load_engine(engines.engine_of(word))
         if hasattr(engine, "warm_up"):
             engine.warm_up()
