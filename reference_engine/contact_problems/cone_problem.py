@@ -13,7 +13,7 @@ from reference_engine import elementary
 from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import entry
 from reference_engine.contact_problems.cone_law import off_law
-from reference_engine.contact_problems.cone_sweeps import ARM, BIAS, FRAME, FRICTION, GIVE, OWN, Bodies, Contacts
+from reference_engine.contact_problems.cone_sweeps import ARM, BIAS, FRAME, FRICTION, GIVE, NN, Bodies, Contacts
 from reference_engine.dense import mul
 
 
@@ -70,7 +70,7 @@ class ConeProblem:
 
     @cached_property
     def rows(self) -> tuple[Indices, Indices, Array, Array]:
-        """W in rows of 3 by 3 blocks: where each begins (m + 1,), columns, blocks; and `own` of cone_sweeps (m, 6)."""
+        """W in rows of 3 by 3 blocks: where each begins (m + 1,), columns, blocks; and NN to S22 of cone_sweeps."""
         W = self.W.tobsr((3, 3))
         W.sum_duplicates()
         first, column, block = W.indptr.astype(np.int64), W.indices.astype(np.int64), np.ascontiguousarray(W.data)
@@ -126,24 +126,25 @@ def contact_jacobian(
     return made.tocsr()
 
 
-def rigid_mobility(bodies: Bodies) -> sparse.csr_array:
-    """(6 B, 6 B) 1/m and I^-1 of each body, world axes."""
-    count = len(bodies.inverse_mass) - 1
+def rigid_mobility(inverse_mass: Array, inverse_inertia: Array) -> sparse.csr_array:
+    """(6 B, 6 B) 1/m (B,) and I^-1 (B, 3, 3) of each body, world axes."""
+    count = len(inverse_mass)
     blocks = np.zeros((count, 6, 6))
-    blocks[:, (0, 1, 2), (0, 1, 2)] = bodies.inverse_mass[:-1, None]
-    xx, yy, zz, xy, xz, yz = bodies.inverse_inertia[:-1].T
-    blocks[:, 3:, 3:] = np.moveaxis(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), 2, 0)
+    blocks[:, (0, 1, 2), (0, 1, 2)] = inverse_mass[:, None]
+    blocks[:, 3:, 3:] = inverse_inertia
     return sparse.bsr_array((blocks, np.arange(count), np.arange(count + 1)), shape=(6 * count, 6 * count)).tocsr()
 
 
 def cone_problem(contacts: Contacts, bodies: Bodies, free: Array, count: int, edges: int = 0) -> ConeProblem:
     """The problem of the first `count` contacts; free (B + 1, 6) twists without impulses."""
     row = contacts.row[:count]
-    frame, arm = row[:, FRAME:ARM].reshape(-1, 3, 3), row[:, ARM:OWN].reshape(-1, 2, 3)
+    frame, arm = row[:, FRAME:ARM].reshape(-1, 3, 3), row[:, ARM:NN].reshape(-1, 2, 3)
     J = contact_jacobian(frame, arm, contacts.body[:count], len(bodies.inverse_mass) - 1)
     b = (mul(J, free[:-1].ravel())).reshape(-1, 3)
     b += row[:, BIAS:GIVE]
     give = np.zeros((count, 3))
     give[:, 0] = row[:, GIVE]
-    W = mul(mul(J, rigid_mobility(bodies)), J.T) + sparse.diags_array(give.ravel())
+    xx, yy, zz, xy, xz, yz = bodies.inverse_inertia[:-1].T
+    inverse_inertia = np.moveaxis(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), 2, 0)
+    W = mul(mul(J, rigid_mobility(bodies.inverse_mass[:-1], inverse_inertia)), J.T) + sparse.diags_array(give.ravel())
     return ConeProblem(W.tocsr(), b, row[:, FRICTION].copy(), edges)

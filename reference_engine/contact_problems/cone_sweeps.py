@@ -10,7 +10,7 @@ import numpy as np
 
 from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import entry, kernel
-from reference_engine.compiler.structure import Structure
+from reference_engine.compiler.structure import Structure, of_shape
 from reference_engine.contact_problems.cone_law import in_polygon, off_law, solve_contact
 from reference_engine.rotation import times
 
@@ -22,18 +22,18 @@ FINE = 0.02  # of the tolerance, to which a slipping contact is solved
 class Bodies(Structure):
     """B bodies, and a last one that nothing moves."""
 
-    twist: Array  # (B + 1, 6) velocity of the centre of mass, spin; world axes
-    inverse_mass: Array  # (B + 1,)
-    inverse_inertia: Array  # (B + 1, 6) world axes: xx, yy, zz, xy, xz, yz
-    ease: Array  # (B + 1,) at most so much speed do points of the body get by a unit impulse [1/kg]
-    moved: Array  # (B + 1,) bound on the way that their speeds have gone while impulses were sought [m/s]
+    twist: Array = of_shape("B + 1", 6)  # velocity of the centre of mass, spin; world axes
+    inverse_mass: Array = of_shape("B + 1")
+    inverse_inertia: Array = of_shape("B + 1", 6)  # world axes: xx, yy, zz, xy, xz, yz
+    ease: Array = of_shape("B + 1")  # at most so much speed do points of the body get by a unit impulse [1/kg]
+    moved: Array = of_shape("B + 1")  # bound on the way that their speeds have gone while impulses were sought [m/s]
 
 
 # Columns of a contact's row: all that is read together lies together
 FRAME = 0  # normal from a to b, two tangents
 ARM = 9  # from the centre of a to its point, from that of b to its point [m]
-OWN = 15  # of W at the contact: nn with the give, n1, n2, and S = 11, 12, 22 without the normal [1/kg]
-STICK = 21  # inverse of W at the contact: nn, n1, n2, 11, 12, 22 [kg]
+NN, N1, N2, S11, S12, S22 = range(15, 21)  # of W at the contact, with the give; S: without the normal [1/kg]
+K_NN, K_N1, K_N2, K_11, K_12, K_22 = range(21, 27)  # inverse of W at the contact, what sticks [kg]
 BIAS = 27  # three, added to the speeds along the frame [m/s]
 GIVE = 30  # normal speed that a normal impulse adds to the law, as a stiff spring does [1/kg]
 FRICTION = 31
@@ -46,19 +46,12 @@ COLUMNS = 36
 class Contacts(Structure):
     """Arrays for C contacts between bodies a and b."""
 
-    body: Indices  # (C, 2) a, b; B for what nothing moves
-    row: Array  # (C, 36)
-    seen: Array  # (C,) `moved` of both bodies when the contact was last looked at; -inf: look again
-    candidate: Indices  # (C,) for who makes the contacts: what each stands for
-    aim: Array  # (C,) for the same: the gap that it is to keep [m]
-    usual: Array  # (C,) for the same: the normal impulse under which it does not give way [N s]
-
-
-def new_contacts(count: int) -> Contacts:
-    return Contacts(
-        body=np.zeros((count, 2), np.int64), row=np.zeros((count, COLUMNS)), seen=np.zeros(count),
-        candidate=np.zeros(count, np.int64), aim=np.zeros(count), usual=np.zeros(count),
-    )  # fmt: skip
+    body: Indices = of_shape("C", 2)  # a, b; B for what nothing moves
+    row: Array = of_shape("C", COLUMNS)
+    seen: Array = of_shape("C")  # `moved` of both bodies when the contact was last looked at; -inf: look again
+    candidate: Indices = of_shape("C")  # for who makes the contacts: what each stands for
+    aim: Array = of_shape("C")  # for the same: the gap that it is to keep [m]
+    usual: Array = of_shape("C")  # for the same: the normal impulse under which it does not give way [N s]
 
 
 @kernel
@@ -117,7 +110,7 @@ def apply_pair_impulse(contacts, k, bodies, n, s, t):
 
 @kernel
 def prepare_contact(contacts, k, bodies):
-    """`own` of a contact: W there, its tangential part with the normal one eliminated; and `stick`."""
+    """W at a contact, its tangential part with the normal one eliminated; and the inverse of W."""
     c, inertia, a, b = contacts.row[k], bodies.inverse_inertia, contacts.body[k, 0], contacts.body[k, 1]
     mass = bodies.inverse_mass[a] + bodies.inverse_mass[b]
     nn, n1, n2, t11, t12, t22 = mass + c[GIVE], 0.0, 0.0, mass, 0.0, mass
@@ -141,12 +134,12 @@ def prepare_contact(contacts, k, bodies):
         t22 += tx * x + ty * y + tz * z
     over = 1.0 / nn
     s11, s12, s22 = t11 - n1 * n1 * over, t12 - n1 * n2 * over, t22 - n2 * n2 * over
-    c[OWN], c[OWN + 1], c[OWN + 2], c[OWN + 3], c[OWN + 4], c[OWN + 5] = nn, n1, n2, s11, s12, s22
+    c[NN], c[N1], c[N2], c[S11], c[S12], c[S22] = nn, n1, n2, s11, s12, s22
     inner = 1.0 / (s11 * s22 - s12 * s12)
     i11, i12, i22 = s22 * inner, -s12 * inner, s11 * inner
     x, y = (i11 * n1 + i12 * n2) * over, (i12 * n1 + i22 * n2) * over
-    c[STICK] = over + (n1 * x + n2 * y) * over
-    c[STICK + 1], c[STICK + 2], c[STICK + 3], c[STICK + 4], c[STICK + 5] = -x, -y, i11, i12, i22
+    c[K_NN] = over + (n1 * x + n2 * y) * over
+    c[K_N1], c[K_N2], c[K_11], c[K_12], c[K_22] = -x, -y, i11, i12, i22
 
 
 @kernel
@@ -171,7 +164,7 @@ def residual_of(contacts, bodies, count, edges):
         u_n, u_1, u_2 = speed_along(contacts, k, bodies.twist)
         p_n, p_1, p_2 = c[IMPULSE], c[IMPULSE + 1], c[IMPULSE + 2]
         u_n, u_1, u_2 = u_n + c[BIAS] + c[GIVE] * p_n, u_1 + c[BIAS + 1], u_2 + c[BIAS + 2]
-        missed = off_law(p_n, p_1, p_2, u_n, u_1, u_2, c[OWN], c[FRICTION], edges)
+        missed = off_law(p_n, p_1, p_2, u_n, u_1, u_2, c[NN], c[FRICTION], edges)
         worst = max(worst, missed) if missed == missed else np.inf
     return worst
 
@@ -186,21 +179,21 @@ def visit(contacts, k, bodies, edges, fine):
     if p_n == 0.0 and u_n >= 0.0:
         return
     u_1, u_2 = u_1 + c[BIAS + 1], u_2 + c[BIAS + 2]
-    nn, n1, n2, mu = c[OWN], c[OWN + 1], c[OWN + 2], c[FRICTION]
+    nn, n1, n2, mu = c[NN], c[N1], c[N2], c[FRICTION]
     f_n = u_n - nn * p_n - n1 * p_1 - n2 * p_2  # without this contact's impulse
     if f_n >= 0.0:
         d_n, d_1, d_2 = -p_n, -p_1, -p_2
     else:
-        d_n = -(c[STICK] * u_n + c[STICK + 1] * u_1 + c[STICK + 2] * u_2)
-        d_1 = -(c[STICK + 1] * u_n + c[STICK + 3] * u_1 + c[STICK + 4] * u_2)
-        d_2 = -(c[STICK + 2] * u_n + c[STICK + 4] * u_1 + c[STICK + 5] * u_2)
+        d_n = -(c[K_NN] * u_n + c[K_N1] * u_1 + c[K_N2] * u_2)
+        d_1 = -(c[K_N1] * u_n + c[K_11] * u_1 + c[K_12] * u_2)
+        d_2 = -(c[K_N2] * u_n + c[K_12] * u_1 + c[K_22] * u_2)
         x_n, x_1, x_2 = p_n + d_n, p_1 + d_1, p_2 + d_2
         sticks = mu > 0.0 and x_n >= 0.0 and x_1 * x_1 + x_2 * x_2 <= (mu * x_n) ** 2
         if sticks and edges.shape[0] > 0:
             in_1, in_2 = in_polygon(x_1, x_2, mu * x_n, edges)
             sticks = in_1 == x_1 and in_2 == x_2
         if not sticks:
-            over, s11, s12, s22 = 1.0 / nn, c[OWN + 3], c[OWN + 4], c[OWN + 5]
+            over, s11, s12, s22 = 1.0 / nn, c[S11], c[S12], c[S22]
             f_1 = u_1 - n1 * p_n - (s11 + n1 * n1 * over) * p_1 - (s12 + n1 * n2 * over) * p_2
             f_2 = u_2 - n2 * p_n - (s12 + n1 * n2 * over) * p_1 - (s22 + n2 * n2 * over) * p_2
             x_n, x_1, x_2, c[SLIP] = solve_contact(nn, n1, n2, s11, s12, s22, f_n, f_1, f_2, mu, c[SLIP], edges, fine)

@@ -5,10 +5,9 @@ import numpy as np
 from reference_engine.array_types import Array, Indices
 from reference_engine.dense import mul
 from reference_engine.geometry.cells import overlapping_boxes
-from reference_engine.geometry.ellipsoid_containers import MOST_POINTS
 from reference_engine.geometry.support import FIELDS
 from reference_engine.heaps.layout import Candidates, Poses
-from reference_engine.heaps.world import EllipsoidWorld, HalfSpace
+from reference_engine.heaps.world import EllipsoidWorld
 
 STEPS_AHEAD = 8  # that a list of pairs should last
 
@@ -22,7 +21,7 @@ class BroadPhase:
         self.world, self.skin, self.rebuilds = world, skin, 0
         bodies = len(world.position)
         self._low = self._high = np.zeros((bodies, 3))
-        per = [1 if isinstance(c, HalfSpace) else MOST_POINTS for c in world.containers]
+        per = [container.rows for container in world.containers]
         which = [np.repeat(np.arange(bodies), k) for k in per]
         self._with = np.concatenate([np.zeros(0, np.int64), *which])
         coefficients = [np.repeat(world.coefficients_with(i), k, axis=0) for i, k in enumerate(per)]

@@ -3,20 +3,7 @@
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel
-from reference_engine.contact_problems.cone_sweeps import (
-    ARM,
-    BIAS,
-    FRAME,
-    FRICTION,
-    GIVE,
-    IMPULSE,
-    OWN,
-    SLIP,
-    along_frame,
-    in_world_axes,
-    prepare_contact,
-    speed_along,
-)
+from reference_engine.contact_problems import cone_sweeps as cone
 from reference_engine.geometry.ellipsoid_support import tangents
 from reference_engine.heaps import layout as col
 from reference_engine.heaps.gaps import NEAR
@@ -30,7 +17,7 @@ LIFTED = 0.3  # of the barrier: by which a contact rises at most whose usual imp
 @kernel
 def world_impulse(contacts, k):
     c = contacts.row[k]
-    return in_world_axes(c, c[IMPULSE], c[IMPULSE + 1], c[IMPULSE + 2])
+    return cone.in_world_axes(c, c[cone.IMPULSE], c[cone.IMPULSE + 1], c[cone.IMPULSE + 2])
 
 
 @kernel
@@ -48,15 +35,15 @@ def put_frame(found, i, position, contacts, k):
     c, a, b = contacts.row[k], contacts.body[k, 0], contacts.body[k, 1]
     for j in range(3):
         at = touched(found, i, b, position.shape[0], j)
-        c[ARM + j] = at - position[a, j]
-        c[ARM + 3 + j] = at - position[b, j] if b < position.shape[0] else 0.0
+        c[cone.ARM + j] = at - position[a, j]
+        c[cone.ARM + 3 + j] = at - position[b, j] if b < position.shape[0] else 0.0
     x, y, z = world_impulse(contacts, k)
-    c[FRAME], c[FRAME + 1], c[FRAME + 2] = found[i, 1], found[i, 2], found[i, 3]
+    c[cone.FRAME], c[cone.FRAME + 1], c[cone.FRAME + 2] = found[i, 1], found[i, 2], found[i, 3]
     t = tangents(found[i, 1], found[i, 2], found[i, 3])
     for j in range(6):
-        c[FRAME + 3 + j] = t[j]
-    c[IMPULSE], c[IMPULSE + 1], c[IMPULSE + 2] = along_frame(c, x, y, z)
-    c[IMPULSE] = max(0.0, c[IMPULSE])
+        c[cone.FRAME + 3 + j] = t[j]
+    c[cone.IMPULSE], c[cone.IMPULSE + 1], c[cone.IMPULSE + 2] = cone.along_frame(c, x, y, z)
+    c[cone.IMPULSE] = max(0.0, c[cone.IMPULSE])
 
 
 @kernel
@@ -87,13 +74,13 @@ def make_contact(found, i, candidates, position, which, bias, contacts, k):
     """Contact k of candidate i, with the impulse that `which` of the two solves of the last step found there."""
     contacts.body[k, 0], contacts.body[k, 1] = candidates.body[i, 0], candidates.body[i, 1]
     c = contacts.row[k]
-    c[FRICTION], c[SLIP], c[GIVE] = candidates.coefficients[i, 0], 0.0, 0.0
+    c[cone.FRICTION], c[cone.SLIP], c[cone.GIVE] = candidates.coefficients[i, 0], 0.0, 0.0
     for j in range(9):
-        c[FRAME + j] = 1.0 if j % 4 == 0 else 0.0
+        c[cone.FRAME + j] = 1.0 if j % 4 == 0 else 0.0
     for j in range(3):
-        c[IMPULSE + j] = candidates.warm_start[which, i, j]
+        c[cone.IMPULSE + j] = candidates.warm_start[which, i, j]
     put_frame(found, i, position, contacts, k)
-    c[BIAS], c[BIAS + 1], c[BIAS + 2] = bias, 0.0, 0.0
+    c[cone.BIAS], c[cone.BIAS + 1], c[cone.BIAS + 2] = bias, 0.0, 0.0
     contacts.seen[k] = -np.inf
     contacts.candidate[k] = i
 
@@ -102,9 +89,9 @@ def make_contact(found, i, candidates, position, which, bias, contacts, k):
 def let_give(contacts, k, usual, give, rules):
     """Contact k gives way by give (p_n - usual), less where the loss of `usual` alone would lift it by much."""
     c, most = contacts.row[k], LIFTED * rules.barrier / rules.h
-    c[GIVE] = min(give, most / usual) if usual > 0.0 else give
+    c[cone.GIVE] = min(give, most / usual) if usual > 0.0 else give
     contacts.usual[k] = usual
-    c[BIAS] -= c[GIVE] * usual
+    c[cone.BIAS] -= c[cone.GIVE] * usual
 
 
 @kernel
@@ -146,11 +133,11 @@ def choose_contacts(rules, candidates, now, ahead, flow, contacts, bodies, progr
             make_contact(found, i, candidates, now.position, np.int64(0), (gap - aim) / h, contacts, k)
         else:
             make_contact(ahead.found, i, candidates, ahead.position, np.int64(0), 0.0, contacts, k)
-            contacts.row[k, BIAS] = (ahead.found[i, 0] - aim) / h - speed_along(contacts, k, bodies.twist)[0]
-        usual = contacts.row[k, IMPULSE] if rules.floor <= gap < np.inf else 0.0
+            contacts.row[k, cone.BIAS] = (ahead.found[i, 0] - aim) / h - cone.speed_along(contacts, k, bodies.twist)[0]
+        usual = contacts.row[k, cone.IMPULSE] if rules.floor <= gap < np.inf else 0.0
         let_give(contacts, k, usual, progress.measure[col.SOFT], rules)
         contacts.aim[k] = aim
-        prepare_contact(contacts, k, bodies)
+        cone.prepare_contact(contacts, k, bodies)
         candidates.chosen[i] = 1
         k += 1
     progress.count[col.COUNT] = k
@@ -172,13 +159,13 @@ def correct_biases(rules, candidates, now, ahead, contacts, bodies, progress, fr
     found = ahead.found
     for k in range(progress.count[col.COUNT]):
         i, c = contacts.candidate[k], contacts.row[k]
-        gap, p_n = found[i, 0] - contacts.aim[k], c[IMPULSE]
-        given = h * c[GIVE] * (p_n - contacts.usual[k])
-        miss = abs(min(gap + given, h * c[OWN] * p_n))
+        gap, p_n = found[i, 0] - contacts.aim[k], c[cone.IMPULSE]
+        given = h * c[cone.GIVE] * (p_n - contacts.usual[k])
+        miss = abs(min(gap + given, h * c[cone.NN] * p_n))
         worst = max(worst, miss) if miss == miss else np.inf
-        off = max(off, abs(min(gap, h * c[OWN] * p_n)))
+        off = max(off, abs(min(gap, h * c[cone.NN] * p_n)))
         if found[i, 0] == np.inf:  # a hollow sphere's second point that is there no more: nothing is to press there
-            c[BIAS] = rules.margin / h + abs(speed_along(contacts, k, twist)[0])
+            c[cone.BIAS] = rules.margin / h + abs(cone.speed_along(contacts, k, twist)[0])
             contacts.seen[k] = -np.inf
             continue
         began = now.found[i, 0]
@@ -187,24 +174,24 @@ def correct_biases(rules, candidates, now, ahead, contacts, bodies, progress, fr
             worst = max(worst, rules.miss + least - found[i, 0])
             spent = SPENT * (contacts.aim[k] - least)
             if given > spent:
-                c[GIVE] *= spent / given
-                prepare_contact(contacts, k, bodies)
-        before, anew = c[BIAS], fresh and contacts.body[k, 1] == now.position.shape[0]
+                c[cone.GIVE] *= spent / given
+                cone.prepare_contact(contacts, k, bodies)
+        before, anew = c[cone.BIAS], fresh and contacts.body[k, 1] == now.position.shape[0]
         if anew:
             put_frame(found, i, ahead.position, contacts, k)
-            c[BIAS + 1], c[BIAS + 2] = 0.0, 0.0
-            prepare_contact(contacts, k, bodies)
-        u_n, u_1, u_2 = speed_along(contacts, k, twist)
-        c[BIAS] = gap / h - u_n - c[GIVE] * contacts.usual[k]
-        if anew or abs(c[BIAS] - before) > 0.1 * rules.tolerance:
+            c[cone.BIAS + 1], c[cone.BIAS + 2] = 0.0, 0.0
+            cone.prepare_contact(contacts, k, bodies)
+        u_n, u_1, u_2 = cone.speed_along(contacts, k, twist)
+        c[cone.BIAS] = gap / h - u_n - c[cone.GIVE] * contacts.usual[k]
+        if anew or abs(c[cone.BIAS] - before) > 0.1 * rules.tolerance:
             contacts.seen[k] = -np.inf
-        if rules.middle and not anew and p_n > 0.0 and c[FRICTION] > 0.0:
+        if rules.middle and not anew and p_n > 0.0 and c[cone.FRICTION] > 0.0:
             u, v, w = parting(found, i, contacts.body[k, 0], contacts.body[k, 1], ahead.position, twist)
+            further = cone.along_frame(c, u, v, w)
             for j in range(1, 3):
-                further = c[FRAME + 3 * j] * u + c[FRAME + 3 * j + 1] * v + c[FRAME + 3 * j + 2] * w
-                shift = 0.5 * (further - (u_1 if j == 1 else u_2))
-                worst = max(worst, h * abs(shift - c[BIAS + j]))
-                c[BIAS + j] = shift
+                shift = 0.5 * (further[j] - (u_1 if j == 1 else u_2))
+                worst = max(worst, h * abs(shift - c[cone.BIAS + j]))
+                c[cone.BIAS + j] = shift
                 contacts.seen[k] = -np.inf
     for i in range(found.shape[0]):
         if candidates.chosen[i] == 0 and found[i, 0] < rules.floor:
@@ -254,7 +241,7 @@ def closed_contacts(rules, candidates, now, contacts, bodies, progress):
             if k == contacts.candidate.shape[0]:
                 return False
             make_contact(now.found, i, candidates, now.position, np.int64(0), 0.0, contacts, k)
-            prepare_contact(contacts, k, bodies)
+            cone.prepare_contact(contacts, k, bodies)
             k += 1
     progress.count[col.COUNT] = k
     return True
@@ -267,11 +254,11 @@ def ask_for_bounces(rules, candidates, flow, contacts, progress):
     Times progress.measure[RESTITUTION_SCALE], 0 to 1.
     """
     for k in range(progress.count[col.COUNT]):
-        speed, _, _ = speed_along(contacts, k, flow.before)
+        speed, _, _ = cone.speed_along(contacts, k, flow.before)
         bounce = 0.0
         if abs(speed) > rules.bounce_speed:
             bounce = progress.measure[col.RESTITUTION_SCALE] * candidates.coefficients[contacts.candidate[k], 1] * speed
-        contacts.row[k, BIAS] = bounce
+        contacts.row[k, cone.BIAS] = bounce
         contacts.seen[k] = -np.inf
 
 
@@ -281,10 +268,10 @@ def gained(rules, flow, contacts, bodies, progress):
     work, size = 0.0, 0.0
     for k in range(progress.count[col.COUNT]):
         c = contacts.row[k]
-        first, last = speed_along(contacts, k, flow.before), speed_along(contacts, k, bodies.twist)
+        first, last = cone.speed_along(contacts, k, flow.before), cone.speed_along(contacts, k, bodies.twist)
         for j in range(3):
-            work += 0.5 * c[IMPULSE + j] * (first[j] + last[j])
-            size += abs(c[IMPULSE + j])
+            work += 0.5 * c[cone.IMPULSE + j] * (first[j] + last[j])
+            size += abs(c[cone.IMPULSE + j])
     return work > rules.last_tolerance * size
 
 
@@ -299,19 +286,18 @@ def undo_turn(count, start, now, flow, contacts, bodies):
     """
     for k in range(count):
         c, i = contacts.row[k], contacts.candidate[k]
-        if c[FRICTION] == 0.0 or start.sharp[i] == 0 or start.found[i, 0] == np.inf:
+        if c[cone.FRICTION] == 0.0 or start.sharp[i] == 0 or start.found[i, 0] == np.inf:
             continue
         a, b = contacts.body[k, 0], contacts.body[k, 1]
         u, v, w = parting(start.found, i, a, b, start.position, bodies.twist)
         x, y, z = parting(now.found, i, a, b, now.position, bodies.twist)
         u, v, w = 0.5 * (u + x), 0.5 * (v + y), 0.5 * (w + z)
         x, y, z = parting(start.found, i, a, b, start.position, flow.start)
-        s = c[FRAME + 3] * u + c[FRAME + 4] * v + c[FRAME + 5] * w
-        t = c[FRAME + 6] * u + c[FRAME + 7] * v + c[FRAME + 8] * w
-        p = s - c[FRAME + 3] * x - c[FRAME + 4] * y - c[FRAME + 5] * z
-        q = t - c[FRAME + 6] * x - c[FRAME + 7] * y - c[FRAME + 8] * z
+        _, s, t = cone.along_frame(c, u, v, w)
+        p = s - c[cone.FRAME + 3] * x - c[cone.FRAME + 4] * y - c[cone.FRAME + 5] * z
+        q = t - c[cone.FRAME + 6] * x - c[cone.FRAME + 7] * y - c[cone.FRAME + 8] * z
         square = s * s + t * t
         if square > 0.0:
             turn = (s * q - t * p) / square
             if abs(turn) < TURNS:
-                c[BIAS + 1], c[BIAS + 2] = turn * t, -turn * s
+                c[cone.BIAS + 1], c[cone.BIAS + 2] = turn * t, -turn * s

@@ -7,10 +7,12 @@ container the bodies in turn, one candidate a body with a half-space, four with 
 from dataclasses import dataclass
 
 from reference_engine.array_types import Array, Indices
-from reference_engine.compiler.structure import Structure
+from reference_engine.compiler.structure import Structure, of_shape
 from reference_engine.contact_problems.cone_sweeps import Bodies, Contacts
 
 HALF_SPACE, SPHERE_INTERIOR = range(2)
+COUNT, REPEATS, CHORD, SWEEPS, VISITS, BOUNCING, COUNTS = range(7)  # Progress.count
+SOFT, WORST, OFF, BEFORE, RESIDUAL, RESTITUTION_SCALE, MEASURES = range(7)  # Progress.measure
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +59,7 @@ class Poses(Structure):
     position: Array  # (B, 3) m
     orientation: Array  # (B, 4) unit
     table: Array  # (B, 19), see ellipsoid_support
-    found: (
-        Array  # (N, 11) gaps, normals, points, see support.write; of what is not sharp a lower bound of the gap alone
-    )
+    found: Array  # (N, 11) see support.write; of what is not sharp a lower bound of the gap alone
     sharp: Indices  # (N,) 1 where `found` is all there
 
 
@@ -67,15 +67,15 @@ class Poses(Structure):
 class Flow(Structure):
     """Speeds and the like within a step."""
 
-    start: Array  # (B + 1, 6) twists at its start
-    before: Array  # (B + 1, 6) those before its impacts, with the spins that they would be at its end
-    free: Array  # (B + 1, 6) twists without impulses
-    momentum: Array  # (B, 3) angular, world axes
-    middle: Array  # (B, 4) orientation half-way
-    point_speed: Array  # (B + 1,) m/s, the largest speed of a body's points
-    travel: Array  # (B + 1,) m, the furthest that a point of a body has got in this step
-    linear: Array  # (B, 3) m/s^2
-    torque: Array  # (B, 3) N m
+    start: Array = of_shape("B + 1", 6)  # twists at its start
+    before: Array = of_shape("B + 1", 6)  # those before its impacts, with the spins that they would be at its end
+    free: Array = of_shape("B + 1", 6)  # twists without impulses
+    momentum: Array = of_shape("B", 3)  # angular, world axes
+    middle: Array = of_shape("B", 4)  # orientation half-way
+    point_speed: Array = of_shape("B + 1")  # m/s, the largest speed of a body's points
+    travel: Array = of_shape("B + 1")  # m, the furthest that a point of a body has got in this step
+    linear: Array = of_shape("B", 3)  # m/s^2
+    torque: Array = of_shape("B", 3)  # N m
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +95,8 @@ class Candidates(Structure):
 class Progress(Structure):
     """Of a step, where it stands; read and written by its parts."""
 
-    count: Indices  # see below
-    measure: Array  # see below
+    count: Indices = of_shape(COUNTS)
+    measure: Array = of_shape(MEASURES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +114,6 @@ class Step(Structure):
     edges: Array  # (2 l, 2) corners of the friction polygon, or none
     progress: Progress
 
-
-COUNT, REPEATS, CHORD, SWEEPS, VISITS, BOUNCING = range(6)  # of Progress.count
-SOFT, WORST, OFF, BEFORE, RESIDUAL, RESTITUTION_SCALE = range(6)  # of Progress.measure
 
 # What a part of the step was to do next, or how it ended
 QUERY, BEGIN, AGAIN, SOLVED = range(4)

@@ -51,7 +51,7 @@ def advance_located(stepper: Stepper, h: float) -> None:
     for _ in range(MOST_IMPACTS):
         before = moment_of(stepper)
         apart = keys(stepper)[gaps(stepper) > APART * stepper.gap_tolerance]
-        stepper._advance(left, 0)
+        stepper._advance(left)
         if not collides(stepper, apart):
             return
         passed = approach_impact(stepper, before, apart, left)
@@ -63,7 +63,7 @@ def advance_located(stepper: Stepper, h: float) -> None:
         if left <= LEAST * h:
             return
     stepper.report.unlocated += 1
-    stepper._advance(left, 0)
+    stepper._advance(left)
 
 
 def approach_impact(stepper: Stepper, before: Moment, apart: Indices, left: float) -> float:
@@ -82,7 +82,7 @@ def approach_impact(stepper: Stepper, before: Moment, apart: Indices, left: floa
         if high - low <= LEAST * left:
             break
         restore(stepper, before)
-        stepper._advance(guess, 0)
+        stepper._advance(guess)
         if collides(stepper, apart):
             high, guess = guess, np.nan
             continue
@@ -94,7 +94,7 @@ def approach_impact(stepper: Stepper, before: Moment, apart: Indices, left: floa
         guess = low + until(gap, speed, (speed - first[1]) / low, AIM * barrier)
     restore(stepper, before)
     if low > 0.0:
-        stepper._advance(low, 0)
+        stepper._advance(low)
     return low
 
 

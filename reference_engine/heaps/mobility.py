@@ -22,18 +22,13 @@ import numpy as np
 from scipy import sparse
 
 from reference_engine.array_types import Array, Flags, Indices
-from reference_engine.contact_problems.cone_problem import ConeProblem, contact_jacobian
+from reference_engine.contact_problems.cone_problem import ConeProblem, contact_jacobian, rigid_mobility
 from reference_engine.contact_problems.cone_solve import solve_cones
 from reference_engine.dense import mul
-from reference_engine.errors import ContactForceError, SpatialWorldError, UnresolvedStepError, overlap_at_start
+from reference_engine.errors import ContactForceError, SpatialWorldError, UnresolvedStepError
 from reference_engine.geometry.cells import overlapping_boxes
-from reference_engine.geometry.ellipsoid_proximity import (
-    ellipsoid_proximities,
-    half_space_proximities,
-    sphere_interior_proximities,
-)
-from reference_engine.geometry.proximities import Proximities
-from reference_engine.heaps.world import EllipsoidWorld, HalfSpace, SpatialSettings, scalar
+from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities
+from reference_engine.heaps.world import FLOOR, MISS, MOST_HALVINGS, EllipsoidWorld, HalvedSteps, SpatialSettings
 from reference_engine.rotation import exponential, matrices, product, tangents
 
 Apply = Callable[[Array], Any]
@@ -41,11 +36,8 @@ Mobility = Any
 """A (6 B, 6 B) matrix, dense or sparse, of loads (force, torque of each body in turn) to speeds (velocity, spin), world
 axes; or a function of position (B, 3) and orientation (B, 4) that gives such a matrix or a function that applies it."""
 
-MISS = 0.2  # of the gap tolerance, by which a gap may end a step off its aim
-FLOOR = 0.4  # of the gap tolerance: gaps below it are opened again
 NEAR = 0.2  # of the shortest semi-axis: gaps below it are contacts, whatever approaches
 MOST_REPEATS = 30
-MOST_HALVINGS = 6  # of a step
 SYMMETRIC = 1e-6  # of the largest entry: a fluid solver's own tolerance
 SOLVED = 1e-12  # of the law, over the largest speed: the finest that is asked for
 
@@ -67,7 +59,7 @@ class Near:
         return Near(*(np.concatenate(two) for two in zip(vars(self).values(), vars(other).values())))
 
 
-class MobilityStepper:
+class MobilityStepper(HalvedSteps):
     """A world in motion: time, position (B, 3), orientation (B, 4), twist (B, 6).
 
     Of the last step, or of its last part where it was taken in parts: repeats, of the linearisation; body (C, 2), its
@@ -92,8 +84,6 @@ class MobilityStepper:
 
         Raises SpatialWorldError for what is wrong, here and, where a function gives it, in steps.
         """
-        if not 0.0 < scalar("dt", dt) < np.inf:
-            raise SpatialWorldError(f"dt: {dt} s; positive and finite")
         if of not in ("forces", "impulses"):
             raise SpatialWorldError(f"of: {of!r}; 'forces' or 'impulses'")
         if mobility is None and of == "forces":
@@ -101,9 +91,8 @@ class MobilityStepper:
         if world.restitution.any():
             raise SpatialWorldError(f"restitution: {world.restitution.max()}; 0, speeds here come with the poses")
         settings = SpatialSettings(order=1, edges=edges, gap_tolerance=gap_tolerance)  # looks at them
-        self.world, self.dt, self.time = world, float(dt), 0.0
+        super().__init__(world, dt, gap_tolerance)
         self.edges, self.once, self.friction_torque = settings.edges, once, friction_torque
-        self.gap_tolerance = 1e-4 * float(world.semi_axes.min()) if gap_tolerance is None else float(gap_tolerance)
         self.position, self.orientation = world.position.copy(), world.orientation.copy()
         self.twist = np.hstack([world.velocity, world.spin])
         self.of = of
@@ -112,10 +101,7 @@ class MobilityStepper:
         self._immobile = np.append(world.fixed, [True] * len(world.containers))
         self.body, self.impulse, self.repeats = np.zeros((0, 2), np.int64), np.zeros((0, 3)), 0
         overlaps = self._near(self.position, self.orientation, -self.gap_tolerance)
-        if len(overlaps.gap):
-            deep = int(np.argmin(overlaps.gap))
-            a, b = overlaps.body[deep]
-            raise overlap_at_start(a, b, len(world.position), -overlaps.gap[deep], self.gap_tolerance)
+        self._check_start(overlaps.body, overlaps.gap)
         self._apply()  # raises for a wrong shape at once
 
     def step(self) -> None:
@@ -123,19 +109,9 @@ class MobilityStepper:
 
         Raises UnresolvedStepError, if those do not help; the world is at the last time that was reached.
         """
-        self._advance(self.dt, 0)
-
-    def _advance(self, h: float, halvings: int) -> None:
-        try:
-            self._take(h)
-        except UnresolvedStepError:
-            if halvings == MOST_HALVINGS or self.once:
-                raise
-            self._advance(0.5 * h, halvings + 1)
-            self._advance(0.5 * h, halvings + 1)
+        self._advance(self.dt, 0 if self.once else MOST_HALVINGS)
 
     def _take(self, h: float) -> None:
-        """On by h, or nothing happens but an UnresolvedStepError."""
         apply, barrier = self._apply(), self.gap_tolerance
         free = apply(self._loads()[:, None])[:, 0]
         if self.of == "impulses":
@@ -199,18 +175,16 @@ class MobilityStepper:
         """(6 B,) N, N m: gravity and the world's own force."""
         world = self.world
         loads = np.hstack([world.mass[:, None] * world.gravity, np.zeros((len(world.mass), 3))])
-        if world.force is not None:
-            own = np.asarray(world.force(self.time, self.position, self.orientation, self.twist), np.float64)
-            if own.shape != loads.shape or not np.isfinite(own).all():
-                raise SpatialWorldError(f"force: shape {own.shape} at t = {self.time:.6g} s; ({len(loads)}, 6), finite")
-            loads = loads + own
-        return loads.ravel()
+        own = world.applied_loads(self.time, self.position, self.orientation, self.twist)
+        return (loads if own is None else loads + own).ravel()
 
     def _apply(self) -> Apply:
         """Loads (6 B, K) to speeds, of the bodies that move, at the present poses."""
         size, given = len(self._moving), self._given
         if given is None:
-            given = rigid_mobility(self.world, self.orientation)
+            R, world = matrices(self.orientation), self.world
+            inverse_inertia = np.einsum("bik,bk,bjk->bij", R, 1.0 / world.inertia, R)
+            given = rigid_mobility(1.0 / world.mass, inverse_inertia)
         elif callable(given) and not hasattr(given, "shape"):
             given = given(self.position.copy(), self.orientation.copy())
         moving = self._moving[:, None]
@@ -252,8 +226,8 @@ class MobilityStepper:
         arrays = [
             (ellipsoid_proximities(world.semi_axes, position, orientation, pairs), pairs, world.coefficients_of(pairs))
         ]
-        for i in range(len(world.containers)):
-            rows = self._in_container(i, position, orientation)
+        for i, container in enumerate(world.containers):
+            rows = container.proximities(world.semi_axes, position, orientation)
             arrays.append(
                 (rows, np.stack([rows.a, np.full(len(rows.a), count + i)], axis=1), world.coefficients_with(i)[rows.a])
             )
@@ -267,14 +241,6 @@ class MobilityStepper:
         found = Near(body.astype(np.int64), gap, frames(normal), arm, np.ascontiguousarray(coefficients[:, 0]))
         return found.of((gap < cutoff) & ~self._immobile[body].all(axis=1))
 
-    def _in_container(self, i: int, position: Array, orientation: Array) -> Proximities:
-        container, axes = self.world.containers[i], self.world.semi_axes
-        if isinstance(container, HalfSpace):
-            return half_space_proximities(axes, position, orientation, point=container.point, normal=container.normal)
-        return sphere_interior_proximities(
-            axes, position, orientation, radius=container.radius, centre=container.centre
-        ).near
-
     def _query(self, near: Near, position: Array, orientation: Array) -> tuple[Array, Near]:
         """(C,) m, gaps of contacts at other poses; and what else is below the floor there.
 
@@ -285,8 +251,8 @@ class MobilityStepper:
         gap[of_pair] = ellipsoid_proximities(self.world.semi_axes, position, orientation, body[of_pair]).gap
         low = self._near(position, orientation, (FLOOR - MISS) * self.gap_tolerance)
         new = ~(low.body[:, None] == body[of_pair]).all(axis=2).any(axis=1)
-        for i in range(len(self.world.containers)):
-            rows = self._in_container(i, position, orientation)
+        for i, container in enumerate(self.world.containers):
+            rows = container.proximities(self.world.semi_axes, position, orientation)
             for k in np.flatnonzero(body[:, 1] == count + i):
                 own = np.flatnonzero(rows.a == body[k, 0])
                 at = own[np.argmax(mul(rows.normal[own], near.frame[k, 0]))]
@@ -298,15 +264,6 @@ class MobilityStepper:
 def frames(normal: Array) -> Array:
     """(C, 3, 3) normal and two tangents as rows."""
     return np.stack([normal, *tangents(normal)], axis=1)
-
-
-def rigid_mobility(world: EllipsoidWorld, orientation: Array) -> sparse.csr_array:
-    """(6 B, 6 B): 1/m and R I^-1 R^T of each body."""
-    R = matrices(orientation)
-    blocks = np.zeros((len(world.mass), 6, 6))
-    blocks[:, (0, 1, 2), (0, 1, 2)] = 1.0 / world.mass[:, None]
-    blocks[:, 3:, 3:] = np.einsum("bik,bk,bjk->bij", R, 1.0 / world.inertia, R)
-    return sparse.block_diag(list(blocks), format="csr")
 
 
 def moved(position: Array, orientation: Array, twist: Array, h: float) -> tuple[Array, Array]:

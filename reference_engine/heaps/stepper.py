@@ -18,12 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reference_engine.array_types import Array, Indices
+from reference_engine.compiler.structure import zeros
 from reference_engine.contact_problems.cone_problem import cone_problem, corners
 from reference_engine.contact_problems.cone_solve import solve_cones
-from reference_engine.contact_problems.cone_sweeps import IMPULSE, SLIP, Bodies, new_contacts, sweep_contacts
+from reference_engine.contact_problems.cone_sweeps import IMPULSE, SLIP, Bodies, Contacts, sweep_contacts
 from reference_engine.dense import norm
 from reference_engine.elementary import squared
-from reference_engine.errors import ContactForceError, SpatialWorldError, UnresolvedStepError, overlap_at_start
+from reference_engine.errors import ContactForceError, SpatialWorldError, UnresolvedStepError
 from reference_engine.geometry.ellipsoid_containers import MOST_POINTS
 from reference_engine.geometry.ellipsoid_depth import STACK
 from reference_engine.geometry.ellipsoid_support import COLUMNS
@@ -32,14 +33,11 @@ from reference_engine.heaps.broad_phase import BroadPhase
 from reference_engine.heaps.layout import Flow, Progress, Rules, Scene, Step
 from reference_engine.heaps.located import advance_located
 from reference_engine.heaps.loop import seek_poses, seek_speeds
-from reference_engine.heaps.world import EllipsoidWorld, HalfSpace, SpatialSettings, scalar
+from reference_engine.heaps.world import FLOOR, MISS, EllipsoidWorld, HalfSpace, HalvedSteps, SpatialSettings
 from reference_engine.rotation import matrices
 
-FLOOR = 0.4  # of the barrier: gaps below it are opened again
-MISS = 0.2  # of the gap tolerance, by which a gap may end a step off its aim: so that none is below 0
 THICK = 0.25  # of the shortest semi-axis: what a gap tolerance may be
 AROUND = 0.1  # of the mean shortest semi-axis: how much further gaps are looked at than asked for
-MOST_HALVINGS = 6  # of a step
 
 
 @dataclass(slots=True)
@@ -73,19 +71,16 @@ class StepContacts(NamedTuple):
     impulse: Array  # (K, 3) N s on b
 
 
-class Stepper:
+class Stepper(HalvedSteps):
     """A world in motion. Arrays of the present: position (B, 3), orientation (B, 4), twist (B, 6); and a report."""
 
     def __init__(self, world: EllipsoidWorld, dt: float, settings: SpatialSettings | None = None) -> None:
         """dt s. Raises SpatialWorldError where bodies overlap at the start by more than the gap tolerance."""
-        if not 0.0 < scalar("dt", dt) < np.inf:
-            raise SpatialWorldError(f"dt: {dt} s; positive and finite")
         if settings is not None and not isinstance(settings, SpatialSettings):
             raise SpatialWorldError(f"settings: {settings!r:.60}; SpatialSettings or None")
-        self.world, self.dt, self.time = world, float(dt), 0.0
         self.settings = given = settings or SpatialSettings()
+        super().__init__(world, dt, given.gap_tolerance)
         thin = world.semi_axes.min(axis=1)
-        self.gap_tolerance = 1e-4 * thin.min() if given.gap_tolerance is None else given.gap_tolerance
         if self.gap_tolerance > THICK * thin.min():
             raise SpatialWorldError(
                 f"gap_tolerance: {self.gap_tolerance} m; at most a quarter of the shortest semi-axis, {thin.min():g} m"
@@ -99,7 +94,7 @@ class Stepper:
         self.edges = corners(given.edges)
         count, moving = len(world.position), ~world.fixed
         self._inverse_mass = moving / world.mass
-        rows = [1 if isinstance(container, HalfSpace) else MOST_POINTS for container in world.containers]
+        rows = [container.rows for container in world.containers]
         self._container_ends = count * np.cumsum(rows, dtype=np.int64)
         inverse_inertia = moving[:, None] / world.inertia
         longest = world.semi_axes.max(axis=1)
@@ -108,9 +103,9 @@ class Stepper:
             inverse_inertia=inverse_inertia, stack=np.empty(STACK), scratch=np.empty((MOST_POINTS, 3)),
             **containers(world),
         )  # fmt: skip
-        self.bodies = Bodies(
-            twist=np.zeros((count + 1, 6)), inverse_mass=np.append(self._inverse_mass, 0.0),
-            inverse_inertia=np.zeros((count + 1, 6)), moved=np.zeros(count + 1),
+        sizes = {"B": count, "B + 1": count + 1}
+        self.bodies: Bodies = zeros(
+            Bodies, sizes, inverse_mass=np.append(self._inverse_mass, 0.0),
             ease=np.append(self._inverse_mass + squared(longest) * inverse_inertia.max(axis=1), 0.0),
         )  # fmt: skip
         self.bodies.twist[:-1, :3], self.bodies.twist[:-1, 3:] = world.velocity, world.spin
@@ -118,13 +113,11 @@ class Stepper:
         R = matrices(world.orientation)
         own = world.inertia * moving[:, None] * np.einsum("bji,bj->bi", R, world.spin)
         momentum = np.einsum("bij,bj->bi", R, own)
-        self._flow = Flow(
-            start=np.zeros((count + 1, 6)), before=np.zeros((count + 1, 6)),
-            free=np.zeros((count + 1, 6)), momentum=np.ascontiguousarray(momentum),
-            middle=world.orientation.copy(), point_speed=np.zeros(count + 1), travel=np.zeros(count + 1),
-            linear=np.ascontiguousarray(world.gravity * moving[:, None]), torque=np.zeros((count, 3)),
+        self._flow: Flow = zeros(
+            Flow, sizes, momentum=np.ascontiguousarray(momentum), middle=world.orientation.copy(),
+            linear=np.ascontiguousarray(world.gravity * moving[:, None]),
         )  # fmt: skip
-        self._progress = Progress(count=np.zeros(6, np.int64), measure=np.zeros(6))
+        self._progress: Progress = zeros(Progress, {})
         self._rules: dict[float, Rules] = {}
         self._steps: dict[tuple[float, int], Step] = {}
         self.broad_phase = BroadPhase(
@@ -138,11 +131,7 @@ class Stepper:
         self._run(col.QUERY, dt)
         self._ahead = self.broad_phase.poses(world.position.copy(), world.orientation.copy(), table.copy())
         self._steps = {}
-        found = self._now.found[:, 0]
-        deep = int(np.argmin(found)) if len(found) else -1
-        if deep >= 0 and found[deep] < -self.gap_tolerance:
-            a, b = self.broad_phase.body[deep]
-            raise overlap_at_start(a, b, count, -found[deep], self.gap_tolerance)
+        self._check_start(self.broad_phase.body, self._now.found[:, 0])
 
     @property
     def position(self) -> Array:
@@ -164,7 +153,7 @@ class Stepper:
         return self._now.found[:, 0]
 
     def _reserve(self, count: int) -> None:
-        self.contacts = new_contacts(count)
+        self.contacts: Contacts = zeros(Contacts, {"C": count})
         self._steps = {}
 
     def _step(self, rules: Rules) -> Step:
@@ -199,13 +188,9 @@ class Stepper:
 
     def _forces(self, twist: Array) -> None:
         """Accelerations and torques, now, of bodies so fast."""
-        if self.world.force is None:
+        own = self.world.applied_loads(self.time, self.position, self.orientation, twist)
+        if own is None:
             return
-        own = np.asarray(self.world.force(self.time, self.position, self.orientation, twist), np.float64)
-        if own.shape != (len(self.position), 6) or not np.isfinite(own).all():
-            raise SpatialWorldError(
-                f"force: shape {own.shape} at t = {self.time:.6g} s; ({len(self.position)}, 6), finite"
-            )
         moving = (self._inverse_mass > 0.0)[:, None]
         self._flow.linear[:] = self.world.gravity * moving + own[:, :3] * self._inverse_mass[:, None]
         self._flow.torque[:] = own[:, 3:] * moving
@@ -228,11 +213,11 @@ class Stepper:
             advance_located(self, self.dt)
             self.forget()
         else:
-            self._advance(self.dt, 0)
+            self._advance(self.dt)
         self.report.rebuilds = self.broad_phase.rebuilds
         return self.report
 
-    def _advance(self, h: float, halvings: int) -> None:
+    def _take(self, h: float) -> None:
         flow = self._flow
         flow.start[:] = self.bodies.twist
         momentum, seen = flow.momentum.copy(), False
@@ -250,11 +235,8 @@ class Stepper:
             if seen:
                 self._exchange(-h)
             self.bodies.twist[:], flow.momentum[:] = flow.start, momentum
-            if halvings == MOST_HALVINGS:
-                raise
             self.report.halvings += 1
-            self._advance(0.5 * h, halvings + 1)
-            self._advance(0.5 * h, halvings + 1)
+            raise
 
     def _exchange(self, h: float) -> None:
         """The poses that the step led to become the present, and what was the present is kept; or back, with -h."""

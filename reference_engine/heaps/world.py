@@ -2,14 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from reference_engine.array_types import Array, Indices
 from reference_engine.elementary import squared
-from reference_engine.errors import SpatialWorldError
-from reference_engine.geometry.ellipsoid_proximity import MOST_AXIS, direction, number, numbers, placed
+from reference_engine.errors import SpatialWorldError, UnresolvedStepError
+from reference_engine.geometry import ellipsoid_proximity as ellipsoids
+from reference_engine.geometry.ellipsoid_containers import MOST_POINTS
+from reference_engine.geometry.proximities import Proximities
+
+MISS = 0.2  # of the gap tolerance, by which a gap may end a step off its aim: so that none is below 0
+FLOOR = 0.4  # of the gap tolerance: gaps below it are opened again
+MOST_HALVINGS = 6  # of a step
 
 Force = Callable[[float, Array, Array, Array], ArrayLike]
 
@@ -20,13 +27,17 @@ class HalfSpace:
 
     point: ArrayLike = (0.0, 0.0, 0.0)
     normal: ArrayLike = (0.0, 0.0, 1.0)
+    rows: ClassVar[int] = 1  # points at most at which a body touches it
 
     def __post_init__(self) -> None:
         try:
-            object.__setattr__(self, "normal", direction("HalfSpace.normal", self.normal))
+            object.__setattr__(self, "normal", ellipsoids.direction("HalfSpace.normal", self.normal))
         except ValueError as error:
             raise SpatialWorldError(str(error)) from None
         object.__setattr__(self, "point", vector("HalfSpace.point", self.point))
+
+    def proximities(self, semi_axes: Array, position: Array, orientation: Array) -> Proximities:
+        return ellipsoids.half_space_proximities(semi_axes, position, orientation, point=self.point, normal=self.normal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +46,18 @@ class SphereInterior:
 
     radius: float
     centre: ArrayLike = (0.0, 0.0, 0.0)
+    rows: ClassVar[int] = MOST_POINTS
 
     def __post_init__(self) -> None:
-        if not 0.0 < scalar("SphereInterior.radius", self.radius) <= MOST_AXIS:
-            raise SpatialWorldError(f"SphereInterior.radius: {self.radius} m; positive, at most {MOST_AXIS}")
+        if not 0.0 < scalar("SphereInterior.radius", self.radius) <= ellipsoids.MOST_AXIS:
+            raise SpatialWorldError(f"SphereInterior.radius: {self.radius} m; positive, at most {ellipsoids.MOST_AXIS}")
         object.__setattr__(self, "radius", float(self.radius))
         object.__setattr__(self, "centre", vector("SphereInterior.centre", self.centre))
+
+    def proximities(self, semi_axes: Array, position: Array, orientation: Array) -> Proximities:
+        return ellipsoids.sphere_interior_proximities(
+            semi_axes, position, orientation, radius=self.radius, centre=self.centre
+        ).near
 
 
 class EllipsoidWorld:
@@ -74,13 +91,13 @@ class EllipsoidWorld:
         Raises SpatialWorldError, naming what is wrong.
         """
         try:
-            given_position = numbers("position", position)
+            given_position = ellipsoids.numbers("position", position)
             count = len(np.atleast_1d(given_position))
             if count == 0:
                 raise SpatialWorldError("position: no bodies; at least one")
             upright = np.tile((1.0, 0.0, 0.0, 0.0), (count, 1))
-            given = upright if orientation is None else numbers("orientation", orientation)
-            axes, _ = placed(semi_axes, given_position, given)
+            given = upright if orientation is None else ellipsoids.numbers("orientation", orientation)
+            axes, _ = ellipsoids.placed(semi_axes, given_position, given)
         except ValueError as error:
             raise SpatialWorldError(str(error)) from None
         self.semi_axes, self.position = axes.copy(), given_position.copy()
@@ -135,6 +152,15 @@ class EllipsoidWorld:
             raise SpatialWorldError(f"force: {force!r:.60}; a function or None")
         self.force = force
 
+    def applied_loads(self, time: float, position: Array, orientation: Array, twist: Array) -> Array | None:
+        """(B, 6) N, N m of `force`, if there is one."""
+        if self.force is None:
+            return None
+        loads = np.asarray(self.force(time, position, orientation, twist), np.float64)
+        if loads.shape != twist.shape or not np.isfinite(loads).all():
+            raise SpatialWorldError(f"force: shape {loads.shape} at t = {time:.6g} s; ({len(twist)}, 6), finite")
+        return loads
+
     def coefficients_of(self, pairs: Indices) -> Array:
         """(P, 2) friction and restitution of pairs of bodies."""
         a, b = self.material[pairs[:, 0]], self.material[pairs[:, 1]]
@@ -145,6 +171,41 @@ class EllipsoidWorld:
         bodies = len(self.position)
         a, b = self.material[:bodies], self.material[bodies + container]
         return np.stack([self.friction[a, b], self.restitution[a, b]], axis=1)
+
+
+class HalvedSteps:
+    """A world in motion, by steps of dt or of halves of it: what its two steppers share."""
+
+    def __init__(self, world: EllipsoidWorld, dt: float, gap_tolerance: float | None) -> None:
+        if not 0.0 < scalar("dt", dt) < np.inf:
+            raise SpatialWorldError(f"dt: {dt} s; positive and finite")
+        self.world, self.dt, self.time = world, float(dt), 0.0
+        self.gap_tolerance = 1e-4 * float(world.semi_axes.min()) if gap_tolerance is None else float(gap_tolerance)
+
+    def _check_start(self, body: Indices, gap: Array) -> None:
+        """Raises SpatialWorldError where bodies (N, 2) overlap by more than the gap tolerance."""
+        if len(gap) and gap.min() < -self.gap_tolerance:
+            deep = int(np.argmin(gap))
+            a, b = body[deep]
+            other = "a container" if b >= len(self.world.position) else f"body {b}"
+            raise SpatialWorldError(
+                f"position: body {a} and {other} overlap by {-gap[deep]:.3g} m at the start; "
+                f"at most {self.gap_tolerance:.3g} m"
+            )
+
+    def _take(self, h: float) -> None:
+        """On by h, or nothing happens but an UnresolvedStepError."""
+        raise NotImplementedError
+
+    def _advance(self, h: float, halvings: int = MOST_HALVINGS) -> None:
+        """On by h, in halves, halved so often at most, where a step does not come to within its tolerances."""
+        try:
+            self._take(h)
+        except UnresolvedStepError:
+            if not halvings:
+                raise
+            self._advance(0.5 * h, halvings - 1)
+            self._advance(0.5 * h, halvings - 1)
 
 
 def vector(name: str, given: ArrayLike) -> Array:
@@ -171,7 +232,7 @@ def array(name: str, given: ArrayLike) -> Array:
 
 def scalar(name: str, given: float) -> float:
     try:
-        return number(name, given)
+        return ellipsoids.number(name, given)
     except ValueError as error:
         raise SpatialWorldError(str(error)) from None
 

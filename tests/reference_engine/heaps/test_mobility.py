@@ -102,7 +102,7 @@ def test_linearised_once_a_gap_ends_below_its_aim_and_again_it_does_not():
         stepper, lowest[once] = MobilityStepper(world, 0.01, once=once, gap_tolerance=1e-8), np.inf
         for _ in range(30):
             stepper.step()
-            gap = stepper._in_container(0, stepper.position, stepper.orientation).gap[0]
+            gap = world.containers[0].proximities(world.semi_axes, stepper.position, stepper.orientation).gap[0]
             lowest[once] = min(lowest[once], gap)
     assert lowest[True] < -1e-5 and lowest[False] >= 0.0
 
