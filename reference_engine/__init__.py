@@ -1,4 +1,4 @@
-# ruff: noqa: F401  the names of the table, for type checkers
+# ruff: noqa: F401  names for others
 """Upright's own physics engine: planar rigid bodies that collide, rest on one another, slide, stick, roll and lean.
 
 A block dropped on the ground, in five lines:
@@ -23,115 +23,73 @@ Bodies in contact are at gap 0.
 and arcs; there bodies hover at 5 mm.
 """
 
+import ast
+import pathlib
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # what a type checker sees of the table below
-    from reference_engine.compliant.simulate import (
-        CompliantMotion,
-        CompliantSettings,
-        ContactEvents,
-        simulate_compliant,
-    )
-    from reference_engine.compliant.world import CompliantBody, CompliantWorld, Material, Materials, PairLaw
-    from reference_engine.contact_problems.cone_problem import ConeProblem
-    from reference_engine.contact_problems.cone_solve import ConeSolution, solve_cones
-    from reference_engine.contact_problems.contact_forces import Solution, contact_forces
-    from reference_engine.contact_problems.friction import FrictionSolution, friction_forces
-    from reference_engine.contact_problems.impact_laws import Impact, impact, inverse_mass, inverse_mass_through_joints
-    from reference_engine.contact_problems.impact_process import ImpactError
-    from reference_engine.contact_problems.multiple_impacts import MultipleImpact, multiple_impact
-    from reference_engine.contactsim.settings import FaithfulSettings
-    from reference_engine.contactsim.simulate import faithful_samples, faithful_simulate
-    from reference_engine.errors import (
-        CompliantError,
-        ContactForceError,
-        JointError,
-        MechanismError,
-        PainleveError,
-        SpatialWorldError,
-        UnresolvedContact,
-        UnresolvedStepError,
-        WorldError,
-    )
-    from reference_engine.heaps.mobility import MobilityStepper
-    from reference_engine.heaps.simulate import EllipsoidMotion, ellipsoid_energy, simulate_ellipsoids
-    from reference_engine.heaps.stepper import Stepper
-    from reference_engine.heaps.world import EllipsoidWorld, HalfSpace, SpatialSettings, SphereInterior
-    from reference_engine.multibody.driven import Drive
-    from reference_engine.multibody.joints import Coupling, Distance
-    from reference_engine.multibody.links import Link
-    from reference_engine.multibody.mechanism import JointEvent, LinkSpring, LinkTorque, Mechanism, MechanismMotion
-    from reference_engine.multibody.rolling import Rolling
-    from reference_engine.multibody.simulate import simulate_mechanism
-    from reference_engine.multibody.winding import Winding
-    from reference_engine.planar.run import Settings
-    from reference_engine.planar.simulate import LocatedMotion, simulate, simulate_at
-    from reference_engine.planar_model.connectors import Joint, Path, PathEnd, PathJoint, Rope, curve
-    from reference_engine.planar_model.forces import Attraction, ConstantForce, Spring, Thruster
-    from reference_engine.planar_model.motion import Motion, energy
-    from reference_engine.planar_model.shape import (
-        Bowl,
-        Disc,
-        Edge,
-        HalfPlane,
-        Outline,
-        Polygon,
-        box,
-        polygon_outline,
-        wall,
-    )
+# In the order in which one would teach them. A name is loaded when it is first asked for, from where these lines say:
+# `reference_engine.geometry` alone does not need the kernels.
+# isort: off
+if TYPE_CHECKING:
     from reference_engine.planar_model.world import Body, World
-    from reference_engine.spatial.flights import FlightError, FlightMotion, Flyer, simulate_flights
-
-# In the order in which one would teach them. Loaded when first asked for: `reference_engine.geometry` alone
-# does not need the kernels.
-_HOME = {
-    name: module
-    for module, names in (
-        ("planar_model.world", "Body World"),
-        ("planar_model.shape", "box Disc Polygon HalfPlane Bowl"),
-        ("planar.simulate", "simulate simulate_at LocatedMotion"),
-        ("planar_model.motion", "Motion energy"),
-        ("planar.run", "Settings"),
-        ("contactsim.simulate", "faithful_simulate faithful_samples"),
-        ("contactsim.settings", "FaithfulSettings"),
-        ("planar_model.shape", "Outline Edge polygon_outline wall"),
-        ("planar_model.connectors", "Joint Rope PathJoint PathEnd Path curve"),
-        ("planar_model.forces", "Spring Thruster ConstantForce Attraction"),
-        ("contact_problems.contact_forces", "contact_forces Solution"),
-        ("contact_problems.friction", "friction_forces FrictionSolution"),
-        ("contact_problems.impact_laws", "impact Impact inverse_mass inverse_mass_through_joints"),
-        ("contact_problems.multiple_impacts", "multiple_impact MultipleImpact"),
-        ("contact_problems.impact_process", "ImpactError"),
-        ("spatial.flights", "simulate_flights Flyer FlightMotion FlightError"),
-        ("errors", "WorldError UnresolvedContact PainleveError ContactForceError SpatialWorldError"),
-        ("errors", "UnresolvedStepError MechanismError JointError CompliantError"),
-        ("heaps.world", "EllipsoidWorld HalfSpace SphereInterior SpatialSettings"),
-        ("heaps.simulate", "simulate_ellipsoids EllipsoidMotion ellipsoid_energy"),
-        ("heaps.stepper", "Stepper"),
-        ("heaps.mobility", "MobilityStepper"),
-        ("multibody.links", "Link"),
-        ("multibody.mechanism", "Mechanism LinkSpring LinkTorque MechanismMotion JointEvent"),
-        ("multibody.joints", "Coupling Distance"),
-        ("multibody.simulate", "simulate_mechanism"),
-        ("multibody.rolling", "Rolling"),
-        ("multibody.driven", "Drive"),
-        ("multibody.winding", "Winding"),
-        ("compliant.world", "CompliantWorld CompliantBody Material PairLaw Materials"),
-        ("compliant.simulate", "simulate_compliant CompliantMotion ContactEvents CompliantSettings"),
-        ("contact_problems.cone_problem", "ConeProblem"),
-        ("contact_problems.cone_solve", "solve_cones ConeSolution"),
+    from reference_engine.planar_model.shape import box, Disc, Polygon, HalfPlane, Bowl
+    from reference_engine.planar.simulate import simulate, simulate_at, LocatedMotion
+    from reference_engine.planar_model.motion import Motion, energy
+    from reference_engine.planar.run import Settings
+    from reference_engine.contactsim.simulate import faithful_simulate, faithful_samples
+    from reference_engine.contactsim.settings import FaithfulSettings
+    from reference_engine.planar_model.shape import Outline, Edge, polygon_outline, wall
+    from reference_engine.planar_model.connectors import Joint, Rope, PathJoint, PathEnd, Path, curve
+    from reference_engine.planar_model.forces import Spring, Thruster, ConstantForce, Attraction
+    from reference_engine.contact_problems.contact_forces import contact_forces, Solution
+    from reference_engine.contact_problems.friction import friction_forces, FrictionSolution
+    from reference_engine.contact_problems.impact_laws import impact, Impact, inverse_mass, inverse_mass_through_joints
+    from reference_engine.contact_problems.multiple_impacts import multiple_impact, MultipleImpact
+    from reference_engine.contact_problems.impact_process import ImpactError
+    from reference_engine.spatial.flights import simulate_flights, Flyer, FlightMotion, FlightError
+    from reference_engine.errors import (
+        WorldError,
+        UnresolvedContact,
+        PainleveError,
+        ContactForceError,
+        SpatialWorldError,
     )
-    for name in names.split()
-}
+    from reference_engine.errors import UnresolvedStepError, MechanismError, JointError, CompliantError
+    from reference_engine.heaps.world import EllipsoidWorld, HalfSpace, SphereInterior, SpatialSettings
+    from reference_engine.heaps.simulate import simulate_ellipsoids, EllipsoidMotion, ellipsoid_energy
+    from reference_engine.heaps.stepper import Stepper
+    from reference_engine.heaps.mobility import MobilityStepper
+    from reference_engine.multibody.links import Link
+    from reference_engine.multibody.mechanism import Mechanism, LinkSpring, LinkTorque, MechanismMotion, JointEvent
+    from reference_engine.multibody.joints import Coupling, Distance
+    from reference_engine.multibody.simulate import simulate_mechanism
+    from reference_engine.multibody.rolling import Rolling
+    from reference_engine.multibody.driven import Drive
+    from reference_engine.multibody.winding import Winding
+    from reference_engine.compliant.world import CompliantWorld, CompliantBody, Material, PairLaw, Materials
+    from reference_engine.compliant.simulate import simulate_compliant, CompliantMotion
+    from reference_engine.compliant.simulate import ContactEvents, CompliantSettings
+    from reference_engine.contact_problems.cone_problem import ConeProblem
+    from reference_engine.contact_problems.cone_solve import solve_cones, ConeSolution
+# isort: on
 
+
+def _homes() -> dict[str, str]:
+    """Each name above and its module."""
+    source = ast.parse(pathlib.Path(__file__).read_text(encoding="utf-8"))
+    block = next(node for node in source.body if isinstance(node, ast.If))
+    lines = (node for node in block.body if isinstance(node, ast.ImportFrom))
+    return {alias.name: str(line.module) for line in lines for alias in line.names}
+
+
+_HOME = _homes()
 __all__ = [*_HOME]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"reference_engine.{_HOME[name]}"), name)
+    value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value

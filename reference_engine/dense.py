@@ -7,7 +7,6 @@ more digits than a reduction to two diagonals does.
 """
 
 import math
-import sys
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,12 @@ SWEEPS = 60  # of Jacobi's method; six to ten are needed
 ROUND_OFF = 2.0**-52
 
 
-def _fastest(loop: Any) -> Any:
-    """Compiled where a compiler is loaded already; scenes are looked into without one. The bits are the same."""
-    if "numba" not in sys.modules:
-        return loop
-    from reference_engine import elementary_kernels
+COMPILED: dict[Any, Any] = {}
+"""The loops below, compiled, where `elementary_kernels` is loaded: scenes are read without. The bits are the same."""
 
-    return getattr(elementary_kernels, loop.__name__)
+
+def _fastest(loop: Any) -> Any:
+    return COMPILED.get(loop, loop)
 
 
 def mul(a: Any, b: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.integrate._ivp import dop853_coefficients as dop853
 
 from reference_engine.compiler.kernels import kernel
+from reference_engine.ode import LEAST_FACTOR, MOST_FACTOR, SAFETY
 
 STAGES = np.int64(12)  # a plain literal would be a signature of its own
 C = np.ascontiguousarray(dop853.C)  # (16,)
@@ -32,8 +33,6 @@ def compressed_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
 A_FIRST, A_COLUMN, A = compressed_rows(dop853.A)  # row 12 is the step itself, 13 to 15 serve the dense output
 E_FIRST, E_COLUMN, E = compressed_rows(np.stack([dop853.E5, dop853.E3]))
 D_FIRST, D_COLUMN, D = compressed_rows(dop853.D)  # of the last four rows of the dense output
-
-SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
 
 
 def bernstein_of_dense() -> np.ndarray:

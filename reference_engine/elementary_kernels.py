@@ -10,9 +10,7 @@ MANY_TURNS = elementary.MANY_TURNS
 sine_cosine_of = kernel(elementary.sine_cosine_of)
 whole_turns_off = kernel(elementary.whole_turns_off)
 angle_of = entry(elementary.angle_of)
-eliminate = entry(dense.eliminate)
-diagonalise = entry(dense.diagonalise)
-orthogonalise = entry(dense.orthogonalise)
+dense.COMPILED |= {loop: entry(loop) for loop in (dense.eliminate, dense.diagonalise, dense.orthogonalise)}
 
 
 @entry

@@ -30,6 +30,9 @@ TIME, STEP, REACHED, LENGTH = range(4)
 PHASE, SHOWN, ASKED, EVENT, STEPS = range(5)
 RESOLVES, STEPS_ON, SHOWS = range(3)  # PHASE
 GOES_ON, DONE, FULL = (np.int64(k) for k in range(3))  # what a client's functions return; above: a client's own
+__all__ = [  # what a client's layout names with its own columns
+    "ASKED", "DONE", "EVENT", "FULL", "GOES_ON", "LENGTH", "PHASE", "REACHED", "SHOWN", "STEP", "STEPS", "TIME",
+]  # fmt: skip
 
 DEEPEST = 20  # halvings of a step that is looked through
 NODES, FINE = np.linspace(0.0, 1.0, 5), np.linspace(0.0, 1.0, 33)  # of a step: where guards are asked, and interpolated

@@ -137,12 +137,14 @@ class OptimisedOnce(Unprepared):
         passes.run(self._final_module, builder)
 
 
-@register_pass(mutates_CFG=False, analysis_only=False)
-class ToOptimisedCode(LoweringPass):
-    _name = "to_optimised_code"
-
-    def __init__(self) -> None:
+class Lowering(LoweringPass):
+    def __init__(self) -> None:  # which numba's own leaves abstract
         LoweringPass.__init__(self)
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class ToOptimisedCode(Lowering):
+    _name = "to_optimised_code"
 
     def run_pass(self, state: Any) -> bool:
         state.library = OptimisedOnce(state.targetctx.codegen(), state.func_id.func_qualname)
@@ -151,11 +153,8 @@ class ToOptimisedCode(LoweringPass):
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class ToIntermediateCode(LoweringPass):
+class ToIntermediateCode(Lowering):
     _name = "to_intermediate_code"
-
-    def __init__(self) -> None:
-        LoweringPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
         state.library = IntermediateCode(state.targetctx.codegen(), state.func_id.func_qualname)
@@ -164,11 +163,8 @@ class ToIntermediateCode(LoweringPass):
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class MakeKnownToCallers(LoweringPass):
+class MakeKnownToCallers(Lowering):
     _name = "make_known_to_callers"
-
-    def __init__(self) -> None:
-        LoweringPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
         lowered = state["cr"]

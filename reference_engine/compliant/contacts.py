@@ -4,8 +4,9 @@ Members of the contact set are frozen between events. Two functions tell that it
 
     leaving   of members:  gap - 2 h        entering   of others:  h - gap
 
-h, the hysteresis, is what gaps are known to: a place enters at gap <= h and leaves at gap > 2 h, so that right after an
-event neither function is at 0. The speed of approach at which it entered stays with it as long as it is a member.
+h, the hysteresis, is what gaps are known to: a candidate enters at gap <= h and leaves at gap > 2 h, so that right
+after an event neither function is at 0. The speed of approach at which it entered stays with it as long as it is a
+member.
 
 Normal: f = c delta^1.5 (1 - d s'), delta the depth, s' the speed of separation (Hertz's spring with a damping that
 grows with the force; Hunt & Crossley 1975, J. Appl. Mech. 42), c from moduli and radii. d belongs to the approach:
@@ -161,7 +162,7 @@ def boxes(model, work):
 
 @kernel
 def measure(model, contact_set, work, y):
-    """work.gap of all candidates: where boxes are apart, and the place is no member, the distance of the boxes.
+    """work.gap of all candidates: where boxes are apart, and the candidate is no member, the distance of the boxes.
 
     Returns the greatest of the two functions above. NaN: a pair has one centre.
     """

@@ -33,7 +33,7 @@ WINDOW = 2000  # steps tried: where more than half of them are refused the equat
 
 @kernel
 def bound_speeds(model, work, y):
-    """work.speed: of every body, over the step; of its centre, and of its spin times its reach."""
+    """work.speed: of every body, over the step; of its centre, and of its spin times its bounding radius."""
     enclose(y, work.dense, work.components, work.bernstein)
     for i in range(model.posed.kind.shape[0]):
         centre = turning = 0.0

@@ -2,7 +2,7 @@
 
 State y of B bodies, 13 B + 1 numbers: of each body position (3), quaternion (4, w x y z, body to world), velocity (3)
 and angular momentum over the greatest moment of inertia (3, rad/s), in world axes; last, the energy that contacts have
-taken out [J]. A rate has the same candidates.
+taken out [J]. A rate has the same numbers.
 """
 
 import math
@@ -15,18 +15,7 @@ from reference_engine.compiler.structure import Structure, of_shape
 from reference_engine.compliant.world import CompliantWorld
 from reference_engine.dense import mul, norm
 from reference_engine.errors import CompliantError
-from reference_engine.events import (  # noqa: F401  # columns and statuses that all loops have, to be named with the others
-    ASKED,
-    DONE,
-    EVENT,
-    FULL,
-    GOES_ON,
-    LENGTH,
-    REACHED,
-    STEP,
-    STEPS,
-    TIME,
-)
+from reference_engine.events import *  # noqa: F403  # columns and statuses that all loops have, named with the others
 from reference_engine.geometry.mpr import MprWork
 from reference_engine.geometry.spatial_shapes import HALF_SPACE, corners_and_rims, inner_radius, spatial_shapes
 from reference_engine.geometry.support import FIELDS, PosedShapes, posed_shapes
@@ -55,7 +44,7 @@ CLOSING, NOMINAL, DAMPED, ENERGY, AT, EVENT_COLUMNS = 7, 8, 9, 10, 11, 12
 
 @dataclass(frozen=True, eq=False)
 class Model(Structure):
-    """B bodies, P contact points; what does not change but where the bodies are.
+    """B bodies, P candidates; what does not change but where the bodies are.
 
     A candidate is a pair of bodies, which touch where they are nearest; or, over a half-space, a corner or rim of a
     body: so many hold one that lies flat, and each is smooth by itself.
@@ -76,7 +65,7 @@ class Model(Structure):
 
 @dataclass(frozen=True, eq=False)
 class ContactSet(Structure):
-    """Of every place: whether it is in contact, frozen between events, and what was stored when it came to be."""
+    """Of every candidate: whether it is in contact, frozen between events, and what was stored when it came to be."""
 
     member: Indices = of_shape("P")  # 0 or 1
     onset: Array = of_shape("P", 3)  # approach velocity [m/s], damping coefficient [s/m], coefficient of restitution
@@ -112,9 +101,9 @@ class Log(Structure):
     grid: Array = of_shape("S")  # s
     state: Array = of_shape("S", "n")
     energies: Array = of_shape("S", 2)  # J: elastic energy, and what jumps have brought
-    event_ids: Indices = of_shape("E", 2)  # kind, place
+    event_ids: Indices = of_shape("E", 2)  # kind, candidate
     event: Array = of_shape("E", EVENT_COLUMNS)
-    contact_ids: Indices = of_shape("N", 2)  # sample, place
+    contact_ids: Indices = of_shape("N", 2)  # sample, candidate
     contact: Array = of_shape("N", CONTACT_COLUMNS)
 
 

@@ -3,9 +3,9 @@
 settings      its parameters, by the original's names in our words, with its defaults
 layout        outlines, connectors and forces as arrays
 edges         distances to edges, points on them, where a path crosses them
-collision     one row for each place where bodies meet or are held together, and what is asked of it
+collision     one row for each contact or connector, and what is asked of it
 paths         where on a curve a point is that is held on it
-detection     who meets whom: corners, arcs, connectors; of several names for one place one is kept
+detection     who meets whom: corners, arcs, connectors; of several names for one contact one is kept
 contact       the accelerations of gaps: A and b, independent subsets
 pivoting      forces or impulses from A and b, joints first, redundant contacts put off
 impulse       simultaneous, serial and hybrid impacts

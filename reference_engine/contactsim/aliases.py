@@ -16,7 +16,7 @@ ALIKE = 0.9  # |n . n'| of two names for one contact
 
 @kernel
 def nearness(r1, r2, tolerance):
-    """How far apart two names for one place can lie: 2 r sqrt(2 tolerance / r), of the radius that counts. [m]"""
+    """How far apart two names for one contact can lie: 2 r sqrt(2 tolerance / r), of the radius that counts. [m]"""
     if r1 == np.inf:
         r = r2 if r2 > 0.0 else r1
     elif r2 == np.inf:

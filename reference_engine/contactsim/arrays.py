@@ -10,7 +10,7 @@ from reference_engine.compiler.structure import Structure, of_shape, zeros
 class Outlines(Structure):
     """B bodies and the fixed background last, E edges, V corners and points on arcs, K connectors, P pairs."""
 
-    body: Array  # (B + 1, 12)
+    body: Array  # (B + 1, 11)
     owns: Indices  # (B + 2, 3)
     restitution: Array  # (B + 1, B + 1)
     pairs: Indices  # (P, 2) that may meet
@@ -26,11 +26,9 @@ class Outlines(Structure):
 
 NONE = -1  # no contact, no body
 
-# body: 1/kg and 1/(kg m^2), 0 if fixed; m, how low the centre of mass can lie; a circle about the body; its box;
+# body: 1/kg, 0 if fixed; m, how low the centre of mass can lie; a circle about the body; its box;
 # kg and kg m^2, infinite if fixed
-INV_MASS, INV_INERTIA, LEAST_HEIGHT, MIDDLE_X, MIDDLE_Y, BOUNDING_RADIUS, LEFT, BOTTOM, RIGHT, TOP, MASS, INERTIA = (
-    range(12)
-)
+INV_MASS, LEAST_HEIGHT, MIDDLE_X, MIDDLE_Y, BOUNDING_RADIUS, LEFT, BOTTOM, RIGHT, TOP, MASS, INERTIA = range(11)
 # owns: the live edge of a wall, else -1; body i has edges FIRST_EDGE of i up to that of i + 1, and so its corners
 LIVE_EDGE, FIRST_EDGE, FIRST_CORNER = range(3)
 # edge: its ends; outward normal if straight; of an arc centre, radius, +1 convex or -1 concave, directions from the

@@ -1,4 +1,4 @@
-"""One row for each place where two bodies meet or are held together.
+"""One row for each contact: where two bodies meet or are held together.
 
 `ids` and `values` are the columns; rows keep the order in which they were found, connectors in front.
 The normal points out of the normal body, to the primary one. Where an edge meets a corner, both arms go to the point
@@ -125,7 +125,7 @@ def set_connector(o, pose, trig, ids, values, k):
     """Gap, normal and points of the connector of row k.
 
     Joint   gap = n . (A - B)
-    rope    gap = length - |B - A|, n = (B - A) / |B - A|: a hollow circle of that radius about A
+    rope    gap = length - |B - A|, n = (B - A) / |B - A|: a concave circle of that radius about A
     """
     c = ids[k, FIRST]
     i, j = o.connector_ids[c, col.END_1], o.connector_ids[c, col.END_2]

@@ -116,7 +116,7 @@ def corner_at(o, e, end):
 
 @kernel
 def is_near(o, e, x, y, distance):
-    """Within reach of the line of edge e, and if it is straight of the box about it?  What touches e is, if so far."""
+    """Within this distance of the line of edge e, and if it is straight of its box?  What touches e is, if so far."""
     if abs(distance_to_line(o, e, x, y)) > distance:
         return False
     if o.edge_ids[e, col.SHAPE] == col.ARC:
@@ -235,7 +235,7 @@ def arc_against_line(o, rules, pose, trig, twist, old_pose, old_trig, has_old, e
 
 @kernel
 def arc_against_arc(o, rules, pose, trig, twist, e, f, ids, values, k):
-    """Row k: arc e near or in arc f, f defining the normal, and being the hollow one if one is. Is it one?"""
+    """Row k: arc e near or in arc f, f defining the normal, and being the concave one if one is. Is it one?"""
     if o.edge[e, col.SIGN] < 0.0 and o.edge[f, col.SIGN] < 0.0:
         return False
     if o.edge[e, col.SIGN] < 0.0:
@@ -315,7 +315,7 @@ def may_meet(o, rules, pose, trig, twist, i, j, step):
 
 @entry
 def find(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, step, ids, values, count, at):
-    """Adds to the `count` rows that there are every place where bodies meet now; returns how many, or -1: no space."""
+    """Adds to the `count` rows that there are every contact there is now; returns how many, or -1: no space."""
     fill_trig(pose, trig)
     if has_old:
         fill_trig(old_pose, old_trig)
@@ -343,7 +343,7 @@ def find(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, step, i
 
 @entry
 def least_gap(ids, values, count):
-    """Of places that are not joints; negative if bodies penetrate. [m]"""
+    """Of contacts that are not joints; negative if bodies penetrate. [m]"""
     least = np.inf
     for k in range(count):
         if ids[k, row.BILATERAL] == 0:

@@ -309,7 +309,7 @@ class ContactSim:
         )  # fmt: skip
         if done < 0 or violation > ACCEPTED or least < -NO_IMPULSE:
             raise ContactForceError(
-                f"t = {self.time:.9g} s: no impulses found at {rows.count} places: violation {violation:.3g} m/s, "
+                f"t = {self.time:.9g} s: no impulses found at {rows.count} contacts: violation {violation:.3g} m/s, "
                 f"least impulse {least:.3g} N s",
                 residual=violation,
             )

@@ -1,9 +1,9 @@
 """Impacts: u+ = -e u- where bodies meet, all at once or one after the other in the seeded order.
 
 simultaneous  one problem 0 <= j  perp  A j + (1 + e) u >= 0; e = 0 where two bodies are at rest on one another
-serial        one approaching place at a time until none approaches; `grouped` takes the joints along that it can be
+serial        one approaching contact at a time until none approaches; `grouped` takes the joints along that it can be
               reached by, and stops them (e = 0); `separate` lets joints bounce like the rest
-hybrid        grouped, and with every other approaching place of either body
+hybrid        grouped, and with every other approaching contact of either body
 lastpass      a plastic pass (e = 0) over everything at the end
 In serial order contacts keep their e.
 """

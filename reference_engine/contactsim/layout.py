@@ -199,8 +199,8 @@ def pack_outlines(world: World) -> Outlines:
         bounding_radius += max(sagitta(edge) for edge in outline.edges)
         mass = (math.inf, math.inf) if body.fixed else (body.mass, float(body.inertia or math.inf))
         bounding_radius = bounding_radius if outline.live_edge is None else outline.depth
-        rows.append((1.0 / mass[0], 1.0 / mass[1], least_height(outline, box), *middle, bounding_radius, *box, *mass))
-    rows.append((0.0, 0.0, math.inf, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, math.inf, math.inf))
+        rows.append((1.0 / mass[0], least_height(outline, box), *middle, bounding_radius, *box, *mass))
+    rows.append((0.0, math.inf, *(0.0,) * 7, math.inf, math.inf))
     owns += 2 * [(-1, len(packer.edges), len(packer.corners))]
     restitution = np.ones((count + 1, count + 1))
     restitution[:count, :count] = world.pair_restitution

@@ -103,7 +103,7 @@ def find_on_path(o, c, at, along, x, y):
 
 @kernel
 def on_path(o, c, x, y):
-    """What belongs to the place found last for (x, y): (point, normal, derivative of the normal by the length)."""
+    """What belongs to where (x, y) was found last: (point, normal, derivative of the normal by the length)."""
     path, first, rows = o.path, o.connector_ids[c, col.TABLE], o.connector_ids[c, col.ROWS]
     closed, length = o.connector_ids[c, col.CLOSED], path[first + rows - 1, P]
     p = wrapped(o.connector[c, col.ALONG], length, closed)

@@ -93,7 +93,7 @@ def is_end(model, feature, active):
 def safe_over_line(run, n, i, j, mx, my, offset, feature, kind, owner):
     """Seconds for which piece i keeps off the line m . p = offset in axes of j, beyond which nothing of j is.
 
-    What a place of this kind holds at this feature of j is left out, and with an arc its ends. owner: of the pair, j.
+    What a contact of this kind holds at this feature of j is left out, and with an arc its ends. owner: of the pair, j.
     """
     model, contacts, pair, allowance = run.model, run.active, run.work.pair, run.loop.now[col.ALLOWANCE]
     state_i, state_j, bounds = pair[1 - owner], pair[owner], pair[col.BOUNDS]

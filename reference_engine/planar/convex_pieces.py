@@ -1,7 +1,7 @@
 """What the located mode makes of a shape: convex pieces with straight edges and arcs, and concave arcs, which are arcs
 alone.
 
-A concave arc, a concave arc, has its part of the body behind it as convex polygons, which nothing reaches but through
+A concave arc has its part of the body behind it as convex polygons, which nothing reaches but through
 it.
 """
 

@@ -1,6 +1,6 @@
 """Features of pieces: corners, straight edges and arcs; how far contacts on them are from their ends.
 
-Rows of Solids: a corner or the edge that starts there, and after all corners the arcs, each as its centre.
+Rows of Model.vertices: a corner or the edge that starts there, and after all corners the arcs, each as its centre.
 """
 
 import numpy as np

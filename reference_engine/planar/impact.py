@@ -217,7 +217,7 @@ def bounce_island(run, s, still):
 
 @kernel
 def fastest(run, s, speed):
-    """The place of island s that approaches fastest (of joints: moves), or -1."""
+    """The contact of island s that approaches fastest (of joints: moves), or -1."""
     found, work, at, most = run.found, run.work, np.int64(-1), 0.0
     for p in range(work.first_contact[s], work.first_contact[s + 1]):
         k = work.order[p]

@@ -13,20 +13,7 @@ from reference_engine.compiler.kernels import kernel
 from reference_engine.compiler.structure import Structure, of_shape
 from reference_engine.contact_problems.friction_lemke import LemkeWork
 from reference_engine.contact_problems.friction_modes import FrictionAnswer, FrictionProblem, FrictionWork
-from reference_engine.events import (  # noqa: F401  # columns and statuses that all loops have, to be named with the others
-    ASKED,
-    DONE,
-    EVENT,
-    FULL,
-    GOES_ON,
-    LENGTH,
-    PHASE,
-    REACHED,
-    SHOWN,
-    STEP,
-    STEPS,
-    TIME,
-)
+from reference_engine.events import *  # noqa: F403  # columns and statuses that all loops have, named with the others
 
 CENTRE = np.int64(-1)  # a feature: the centre of the body
 LINE, ROUND, STILL_NORMAL = np.int64(0), np.int64(1), np.int64(2)  # Contacts.id, KIND
@@ -203,7 +190,7 @@ class Work(Structure):
     """
 
     geometry: Array = of_shape("N", GEOMETRY)  # of the contacts
-    A: Array = of_shape("L", "L")  # all normals and tangents of an island, 2 k and 2 k + 1 those of its place k
+    A: Array = of_shape("L", "L")  # all normals and tangents of an island, 2 k and 2 k + 1 those of its contact k
     b: Array = of_shape("2 N")  # of all contacts
     M: Array = of_shape("L", "L")  # of the contacts of an island that are held; its factors
     island: Indices = of_shape("N")  # of a contact
@@ -215,7 +202,7 @@ class Work(Structure):
     column: Indices = of_shape("R")  # which of its island a body is
     root: Indices = of_shape("R")
     label: Indices = of_shape("R")
-    of: Indices = of_shape("2 N")  # place of a row
+    of: Indices = of_shape("2 N")  # contact of a row
     tangent: Indices = of_shape("2 N")  # 1 if it is that of the tangent
     across: Array = of_shape("2 N", 4)  # rows of J
     along: Array = of_shape("2 N", 4)  # columns: that along which the force acts

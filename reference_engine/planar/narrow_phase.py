@@ -41,7 +41,7 @@ from reference_engine.planar.rows import measure
 PENETRATING = np.int64(-1)
 BEHIND = 1e-9  # m, by which a feature is not the nearest
 RADIUS_TOLERANCE = 1e-9  # of a radius: a smaller difference of radii is none
-AT_EVENTS = 1e-9  # m, with no wider reach contacts are looked for at events; with a wider one to close their gaps
+AT_EVENTS = 1e-9  # m, with no wider cutoff contacts are looked for at events; with a wider one to close their gaps
 TIE = 1e-14  # m, times 1 + the size of i: an edge carries the contact rather than an arc that it goes over into
 
 
@@ -142,7 +142,7 @@ def margin_of(model, feature, x, y, span):
 
 @kernel
 def convex_rounded(model, y, i, j, cutoff, contacts, n):
-    """Places of convex pieces, j perhaps a half-plane; PENETRATING if they overlap by more than reach."""
+    """Contacts of convex pieces, j perhaps a half-plane; PENETRATING if they overlap by more than the cutoff."""
     a, b = 3 * model.row[i], 3 * model.row[j]
     tx, ty, c, s = relative_pose(y[a], y[a + 1], y[a + 2], y[b], y[b + 1], y[b + 2])
     tie, slack = TIE * (1.0 + model.radius[i]), slack_of(cutoff)
@@ -225,7 +225,7 @@ def on_straight(model, y, i, j, edge, cutoff, slack, contacts, n):
         _, along = height(model, y, j, end, i, flush)
         if not 0.0 < along < model.lengths[flush]:
             continue
-        beside = False  # the same place as a corner that is already on the edge
+        beside = False  # the same contact as a corner that is already on the edge
         for k in range(start, min(n, contacts.id.shape[0])):
             _, other = height(model, y, i, contacts.id[k, col.P], j, edge)
             beside = beside or abs(other - (0.0 if turn == 0 else model.lengths[edge])) <= 1e-9

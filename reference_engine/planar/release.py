@@ -23,7 +23,7 @@ def along(contacts, k, G):
 
 @kernel
 def margin(run, time, y):
-    """(least margin, contact, condition): negative once a contact pulls or its grip fails (by more than PULL),
+    """(least margin, contact, condition): negative once a contact pulls or slips though it sticks (by more than PULL),
 
     slides the other way (by more than work.spare, m/s), or is past its edge.
     """

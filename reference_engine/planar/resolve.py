@@ -37,7 +37,7 @@ def count_event(run):
 
 @kernel
 def begin(run):
-    """Once at the start of an event: what has just been released, and what that place is likely to do next."""
+    """Once at the start of an event: what has just been released, and what that contact is likely to do next."""
     loop, active, work, count = run.loop, run.active, run.work, run.loop.counters
     count[col.FADED], loop.now[col.SLACK] = 0, 0.0
     count[col.IMPULSES_APPLIED], count[col.EDGE_PIECE_I], count[col.EDGE_PIECE_J] = 0, NO_PIECE, NO_PIECE

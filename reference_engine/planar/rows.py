@@ -153,7 +153,7 @@ def take_row(contacts, k, tangent, which, m, work):
 
 @inlined
 def interaction(model, contacts, a, ra, row, b, cb, column):
-    """What a unit along a column of contact b does along a row of place a, by the bodies that they share."""
+    """What a unit along a column of contact b does along a row of contact a, by the bodies that they share."""
     ia, ja = contacts.id[a, col.BODY_I], contacts.id[a, col.BODY_J]
     ib, jb = contacts.id[b, col.BODY_I], contacts.id[b, col.BODY_J]
     total = 0.0

@@ -24,7 +24,7 @@ from reference_engine.planar_model.external import first_turn, stretch_of, weigh
 
 SHORTEST = 1e-14  # s, a step
 AT_LENGTH = 1e-10  # m, times 1 + the band's length: a band that is neither slack nor taut
-REACHED = 1e-12  # likewise, where the search for the place ends
+REACHED = 1e-12  # likewise, where the search for the touch ends
 MOST_ITERATIONS = 500
 FEW = 0.1  # of a radian of the swing on a band
 

@@ -18,8 +18,8 @@ Lists = Sequence[Sequence[float]]  # one for each field of a structure
 
 FIRST_BLOCK = 64  # rows of the largest island that there is space for at first
 INV_MASS, PAIRS, CONNECTORS = (list(Model.__dataclass_fields__).index(k) for k in ("inv_mass", "pairs", "connectors"))
-CACHED_SIZES = 8  # sizes of which a room is kept
-MOST_CACHED = 1_000_000  # numbers in a room, or in its log: one that has more is not kept
+CACHED_SIZES = 8  # sizes of which a workspace is kept
+MOST_CACHED = 1_000_000  # numbers in a workspace, or in its log: one that has more is not kept
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """What acts on bodies besides contacts and connectors, as kernels.
 
-The state y of B bodies is flat: poses (x, y, angle), 3 B of them, then as many of their rates. A rate has the same
-places. The fixed background is body -1, at rest at the origin; it needs no row of its own.
+The state y of B bodies is flat: poses (x, y, angle), 3 B of them, then as many of their rates. A rate has the
+same order. The fixed background is body -1, at rest at the origin; it needs no row of its own.
 """
 
 import math
@@ -264,12 +264,6 @@ def stretch_of(forces, k, time, y):
     _, _, x1, y1 = spring_end(forces, k, HEAD, time, y)
     _, _, x2, y2 = spring_end(forces, k, TAIL, time, y)
     return np.sqrt((x2 - x1) ** 2 + (y2 - y1) ** 2) - forces.row[k, LENGTH]
-
-
-@entry
-def slack(forces, k, time, y):
-    """Stretch of rubber band k of `bands` [m]: negative while it is slack; its force has a kink at 0."""
-    return stretch_of(forces, forces.bands[k], time, y)
 
 
 @entry

@@ -18,10 +18,17 @@ from reference_engine import (
     World,
     polygon_outline,
 )
+from reference_engine.compiler.kernels import entry
 from reference_engine.planar_model import external
-from reference_engine.planar_model.external import accelerate, next_knot, pack_forces, potential_energy, slack
+from reference_engine.planar_model.external import accelerate, next_knot, pack_forces, potential_energy, stretch_of
 
 PROFILE = ((1.0, 0.0), (2.0, 4.0), (2.0, -1.0), (4.0, 3.0))
+
+
+@entry
+def slack(forces, k, time, y):
+    """Stretch of rubber band k [m]: negative while it is slack."""
+    return stretch_of(forces, forces.bands[k], time, y)
 
 
 def disc(x=0.0, y=0.0, angle=0.0, *, mass=2.0, inertia=0.5, fixed=False, velocity=(0.0, 0.0), spin=0.0):
