@@ -11,23 +11,8 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from scenarios.fields import Data
-from scenarios.scene import PlanarScene, Scene, SpatialScene, features
+from scenarios.scene import Scene, features
 
-DERIVED = frozenset(
-    [
-        "planar",
-        "spatial",
-        "concave-polygon",
-        "friction",
-        "restitution",
-        "damping",
-        "springs",
-        "thrusters",
-        "groups",
-        "compliant",
-        "rolling-resistance",
-    ]
-)
 SILENT = frozenset({"format", "title", "dimension"})  # say nothing of the motion that no other feature says
 
 
@@ -37,17 +22,8 @@ def scene_features(scene: Scene) -> frozenset[str]:
     return frozenset(found)
 
 
-@cache
-def all_features() -> frozenset[str]:
-    """Every feature that a scene can have today."""
-    found = set(DERIVED)
-    for model in (PlanarScene, SpatialScene):
-        found.update(_of_type(model, ""))
-    return frozenset(found)
-
-
 def _walk(data: Data, path: str, found: set[str]) -> None:
-    for name, required, default, choices in _fields(type(data)):
+    for name, required, default, choices in model_fields(type(data)):
         value = getattr(data, name)
         if name == "kind":
             found.add(value)
@@ -62,36 +38,21 @@ def _walk(data: Data, path: str, found: set[str]) -> None:
                 _walk(part, f"{here}.", found)
 
 
-def _of_type(model: type[Data], path: str) -> Iterator[str]:
-    for name, required, default, choices in _fields(model):
-        here = path + name
-        if name == "kind":
-            yield from choices
-        elif here not in SILENT:
-            if choices:
-                yield from (f"{here}={value}" for value in choices if value != default)
-            elif not required and not isinstance(default, Data):
-                yield here
-            for part in _leaves(model.model_fields[name].annotation):
-                if isinstance(part, type) and issubclass(part, Data):
-                    yield from _of_type(part, f"{here}.")
-
-
 @cache
-def _fields(model: type[Data]) -> tuple[tuple[str, bool, Any, tuple[str, ...]], ...]:
+def model_fields(model: type[Data]) -> tuple[tuple[str, bool, Any, tuple[str, ...]], ...]:
     """(name, whether required, default, choices) of each."""
     return tuple(
-        (name, field.is_required(), field.default, tuple(x for x in _leaves(field.annotation) if isinstance(x, str)))
+        (name, field.is_required(), field.default, tuple(x for x in leaves(field.annotation) if isinstance(x, str)))
         for name, field in model.model_fields.items()
     )
 
 
-def _leaves(annotation: Any) -> Iterator[Any]:
+def leaves(annotation: Any) -> Iterator[Any]:
     """The types and the literal values of which an annotation is made."""
     if get_origin(annotation) is Literal:
         yield from get_args(annotation)
     elif inner := get_args(annotation):
         for part in inner:
-            yield from _leaves(part)
+            yield from leaves(part)
     elif annotation is not NoneType:
         yield annotation

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 sys.path.append(str(Path(__file__).parent))
-from measuring import Array, pyplot, save
+from measuring import Array, Table, pyplot, save
 
 from reference_engine import EllipsoidWorld, MobilityStepper, SpatialSettings, Stepper
 from scenarios.catalogue import scenario_of
@@ -114,8 +114,8 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     found: dict[str, dict[str, dict[str, list[Array]]]] = {}
     missed, asked = [], 0
-    print(f"{'scene':18}{'scheme':18}" + "".join(f"  dt/{2**k} to dt/{2 ** (k + 1)}" for k in range(HALVINGS)), end="")
-    print("   order: " + ", ".join(QUANTITIES))
+    halvings = (f"dt/{2**k} to dt/{2 ** (k + 1)}:>12.1e" for k in range(HALVINGS))
+    table = Table("scene:16", "scheme:16", *halvings, *(f"order of {name}:>20.2f" for name in QUANTITIES))
     for name in options.scene:
         study = STUDIES[name]
         world = world_of(scenario_of(study.scenario).scene)
@@ -125,8 +125,7 @@ def main(arguments: list[str]) -> int:
             found[name][scheme] = by = differences(runs)
             size = [float(np.sqrt((d**2).mean())) for d in by["position"]]
             orders = [order(by[quantity]) for quantity in QUANTITIES]
-            print(f"{name:18}{scheme:18}" + "".join(f"{d:13.1e}" for d in size) + "   ", end="")
-            print(", ".join(f"{p:.2f}" for p in orders), flush=True)
+            table.row(name, scheme, *size, *orders)
             if scheme in study.target:
                 asked += 1
                 low, high = study.target[scheme]

@@ -36,7 +36,7 @@ from measuring import Array, least
 from reference_engine import Body, Disc, HalfPlane, LocatedMotion, Settings, World, box, simulate_at
 from scenarios.catalogue import scenario_of
 from scenarios.catalogue.ball_with_drag import Flights
-from scenarios.catalogue.bodies import block, lay_ground, scene_of
+from scenarios.catalogue.shared.bodies import block, lay_ground, scene_of
 from scenarios.scene import Scene
 from tests.reference_engine.planar.tumbling_oracle import BACK, FALL, HIGH, TILT, WIDE, rest_times
 from validation.engines import engine_of, load_engine

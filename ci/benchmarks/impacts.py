@@ -1,4 +1,4 @@
-"""Solved impacts at one place, solved again by every law that they name.
+"""Solved impacts at one contact, solved again by every law that they name.
 
     python -P ci/benchmarks/impacts.py [DIR]
 
@@ -55,7 +55,7 @@ def law_of(name: str, inputs: Case) -> tuple[str, float]:
     raise CaseError(f"law {name!r}: known are {', '.join(LAWS)}, algebraic_kappa_et…")
 
 
-class Place:
+class Contact:
     """The inputs of a file."""
 
     def __init__(self, inputs: Case) -> None:
@@ -132,21 +132,21 @@ def words(phases: Any, e: float) -> tuple[str, ...]:
     )
 
 
-def mismatch_of(figure: str, described: Any, place: Place, law: tuple[str, float], found: Impact) -> str | None:
+def mismatch_of(figure: str, described: Any, contact: Contact, law: tuple[str, float], found: Impact) -> str | None:
     """Why what a file says of phases or mode is not so: "" if it is; None where it says it in words of its own."""
 
     def decisions(impact_: Impact) -> tuple[str, ...]:
         if figure == "phases":
-            return words(impact_.phases, place.e)
+            return words(impact_.phases, contact.e)
         return (impact_.phases[-1][0].rstrip("+-1") if impact_.phases else "slip",)
 
-    wanted = words(described, place.e)
+    wanted = words(described, contact.e)
     if not set(wanted) <= KNOWN:
         return None
     if figure == "phases" and not np.any(found.impulse):  # none of them has a length
         return ""
     for friction, velocity in (0.0, 0.0), (BOUNDARY, 0.0), (-BOUNDARY, 0.0), (0.0, BOUNDARY), (0.0, -BOUNDARY):
-        if decisions(place.solve(*law, more_friction=friction, faster=velocity)) == wanted:
+        if decisions(contact.solve(*law, more_friction=friction, faster=velocity)) == wanted:
             return ""
     return f"{', '.join(wanted)}; here {', '.join(decisions(found))}"
 
@@ -156,17 +156,17 @@ def solve(data: Case, inputs: Case, name: str, expected: Any) -> Iterator[Compar
     law = law_of(name, inputs)
     if not isinstance(expected, dict):
         raise CaseError(f"expected.{name}: no object with figures")
-    place = Place(inputs)
-    found = place.solve(*law)
-    have, limit = place.figures(found), place.limit(data)
-    if law[0] == "chatterjee-ruina" and place.kappa_is_arbitrary():
+    contact = Contact(inputs)
+    found = contact.solve(*law)
+    have, limit = contact.figures(found), contact.limit(data)
+    if law[0] == "chatterjee-ruina" and contact.kappa_is_arbitrary():
         have.pop("kappa")
     compared, passed = [], []
     for figure, value in expected.items():
         if figure in have:
             compared.append(compare(figure, value, *have[figure], limit))
         elif figure in ("phases", "mode"):
-            if (reason := mismatch_of(figure, value, place, law, found)) is None:
+            if (reason := mismatch_of(figure, value, contact, law, found)) is None:
                 passed.append(figure)
             elif reason:
                 compared.append(Compared(figure, float("nan"), limit, reason))

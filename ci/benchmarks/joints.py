@@ -39,7 +39,7 @@ from scipy.optimize import brentq
 
 sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[2])]
 from mechanism_inputs import Array, Recorded, split
-from recorded_cases import Case, CaseError, Compared, Part, compare, short, solve_folder
+from recorded_cases import Case, CaseError, Compared, Part, compare, finite, short, solve_folder
 from recorded_mechanisms import ANGLES, recorded
 
 from reference_engine.multibody.mechanism import Mechanism, MechanismMotion
@@ -134,12 +134,9 @@ def transposed(data: Case, columns: tuple[str, ...], count: int) -> list[Any]:
 
 
 def seconds(key: str, given: Any) -> Array:
-    try:
-        times = np.array(given, np.float64)
-    except (TypeError, ValueError):
-        raise CaseError(f"{key}: {short(given)} is not made of times") from None
-    if times.ndim != 1 or not np.isfinite(times).all() or (times < 0.0).any():
-        raise CaseError(f"{key}: {short(given)}; allowed: finite times from 0 s on")
+    times = finite(key, given)
+    if times.ndim != 1 or (times < 0.0).any():
+        raise CaseError(f"{key}: {short(given)}; allowed: times from 0 s on")
     return times
 
 

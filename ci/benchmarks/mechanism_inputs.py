@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from recorded_cases import Case, CaseError, short
+from recorded_cases import Case, CaseError, finite, short
 
 from reference_engine.array_types import Array
 from reference_engine.multibody.mechanism import Mechanism, MechanismMotion
@@ -65,7 +65,7 @@ class Inputs:
     def numbers(self, *names: str) -> Array | None:
         """What is given by one of the names, or by all of name1, name2, ...: (n,), or None."""
         if name := self.any(*names):
-            return finite(name, self.given[name])
+            return row_of(name, self.given[name])
         for name in names:
             if (each := self.numbered(name)) is not None:
                 return each
@@ -77,7 +77,7 @@ class Inputs:
             each = []
             while (key := form.format(name, len(each) + 1, suffix)) in self.given:
                 self.asked.add(key)
-                each.append(finite(key, self.given[key])[0])
+                each.append(row_of(key, self.given[key])[0])
             if each:
                 return np.array(each)
         return None
@@ -136,13 +136,10 @@ class Inputs:
         return (f"inputs not used: {', '.join(rest)}",) if rest else ()
 
 
-def finite(name: str, value: Any) -> Array:
-    try:
-        found = np.atleast_1d(np.array(value, np.float64))
-    except (TypeError, ValueError):
-        raise CaseError(f"inputs.{name}: {short(value)} is not made of numbers") from None
-    if found.ndim != 1 or not len(found) or not np.isfinite(found).all():
-        raise CaseError(f"inputs.{name}: {short(value)}; allowed: a finite number, or a row of them")
+def row_of(name: str, value: Any) -> Array:
+    found = np.atleast_1d(finite(f"inputs.{name}", value))
+    if found.ndim != 1 or not len(found):
+        raise CaseError(f"inputs.{name}: {short(value)}; allowed: a number, or a row of them")
     return found
 
 

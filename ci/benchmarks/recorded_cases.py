@@ -68,14 +68,20 @@ def numbers(inputs: Case, key: str, shape: tuple[int, ...] | None = None, within
     """A field that must be there, finite, and of this shape if one is given. Raises CaseError."""
     if key not in inputs:
         raise CaseError(f"{within}{key}: it is not there; given: {', '.join(inputs) or 'nothing'}")
-    try:
-        value = np.array(inputs[key], np.float64)
-    except (TypeError, ValueError):
-        raise CaseError(f"{within}{key}: {short(inputs[key])} is not made of numbers") from None
-    if not np.isfinite(value).all():
-        raise CaseError(f"{within}{key}: {short(inputs[key])} is not finite")
+    value = finite(f"{within}{key}", inputs[key])
     if shape is not None and value.shape != shape:
         raise CaseError(f"{within}{key}: its shape is {value.shape}; allowed: {shape or 'one number'}")
+    return value
+
+
+def finite(where: str, given: Any) -> Array:
+    """Raises CaseError for what is not made of finite numbers."""
+    try:
+        value = np.array(given, np.float64)
+    except (TypeError, ValueError):
+        raise CaseError(f"{where}: {short(given)} is not made of numbers") from None
+    if not np.isfinite(value).all():
+        raise CaseError(f"{where}: {short(given)} is not finite")
     return value
 
 

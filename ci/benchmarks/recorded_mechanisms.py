@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from mechanism_inputs import NUMBER, WAYS, Array, Inputs, Recorded, finite, known_column, order_of, split, start_of
+from mechanism_inputs import NUMBER, WAYS, Array, Inputs, Recorded, known_column, order_of, row_of, split, start_of
 from recorded_cases import Case, CaseError
 
 from reference_engine.multibody.joints import Distance, Rolling, ball, revolute
@@ -162,7 +162,7 @@ def linkage_start(inputs: Inputs, columns: tuple[str, ...]) -> tuple[float, floa
 def slider(inputs: Inputs) -> Recorded:
     names = inputs.any("r", "crank", "a", "L1", "l1"), inputs.any("l", "rod", "b", "L2", "l2")
     if names[0] and names[1]:
-        crank, rod = (float(finite(name, inputs.given[name])[0]) for name in names if name)
+        crank, rod = (float(row_of(name, inputs.given[name])[0]) for name in names if name)
     else:
         crank, rod = inputs.exactly("slider-crank", 2, "L", "l", "lengths")
     masses = inputs.named("m", ("crank", "rod|coupler|connecting_rod", "slider|piston"))

@@ -46,7 +46,7 @@ from scenarios.catalogue import (
     tumbling_block,
     upright_block,
 )
-from scenarios.catalogue.scene_file import scenario_from_file
+from scenarios.catalogue.shared.scene_file import scenario_from_file
 from scenarios.scenario import Family, ParameterError, Scenario, Value, token_of
 
 __all__ = ["FAMILIES", "canonical_suite", "cite", "comparison_suite", "scenario_of"]
@@ -54,48 +54,17 @@ __all__ = ["FAMILIES", "canonical_suite", "cite", "comparison_suite", "scenario_
 FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
-        upright_block.FAMILY,
-        stack.FAMILY,
-        bouncing.BALL,
-        ball_with_drag.FAMILY,
-        bouncing.BLOCK,
-        tumbling_block.FAMILY,
-        free_tumble.FAMILY,
-        incline_slide.FAMILY,
-        incline_throw.FAMILY,
-        thrown_box.FAMILY,
-        slide_to_roll.FAMILY,
-        sliding_ladder.FAMILY,
-        newtons_cradle.APART,
-        newtons_cradle.IN_TOUCH,
-        single_impact.FAMILY,
-        rocking_block.FAMILY,
-        overlapped_start.FAMILY,
-        pair_at_rest.FAMILY,
-        block_against_wall.FAMILY,
-        pendulum.FAMILY,
-        double_pendulum.FAMILY,
-        four_bar.FAMILY,
-        slider_crank.FAMILY,
-        andrews.FAMILY,
-        heavy_top.FAMILY,
-        sphere_in_sphere.FAMILY,
-        break_rack.FAMILY,
-        dominoes.FAMILY,
-        pile.FAMILY,
-        thrown_sphere.FAMILY,
-        ellipsoid_drop.FAMILY,
-        rocking_ellipsoid.FAMILY,
-        rising_egg.FAMILY,
-        ellipsoid_heaps.THREE,
-        ellipsoid_heaps.IN_SPHERE,
-        ellipsoid_heaps.LATTICE,
-        compliant.BOUNCE,
-        compliant.REST,
-        compliant.CRADLE,
-        compliant.ROLLING,
+        upright_block.FAMILY, stack.FAMILY, bouncing.BALL, ball_with_drag.FAMILY, bouncing.BLOCK,
+        tumbling_block.FAMILY, free_tumble.FAMILY, incline_slide.FAMILY, incline_throw.FAMILY, thrown_box.FAMILY,
+        slide_to_roll.FAMILY, sliding_ladder.FAMILY, newtons_cradle.APART, newtons_cradle.IN_TOUCH,
+        single_impact.FAMILY, rocking_block.FAMILY, overlapped_start.FAMILY, pair_at_rest.FAMILY,
+        block_against_wall.FAMILY, pendulum.FAMILY, double_pendulum.FAMILY, four_bar.FAMILY, slider_crank.FAMILY,
+        andrews.FAMILY, heavy_top.FAMILY, sphere_in_sphere.FAMILY, break_rack.FAMILY, dominoes.FAMILY, pile.FAMILY,
+        thrown_sphere.FAMILY, ellipsoid_drop.FAMILY, rocking_ellipsoid.FAMILY, rising_egg.FAMILY,
+        ellipsoid_heaps.THREE, ellipsoid_heaps.IN_SPHERE, ellipsoid_heaps.LATTICE, compliant.BOUNCE, compliant.REST,
+        compliant.CRADLE, compliant.ROLLING,
     )
-}
+}  # fmt: skip
 
 FORMS = "NAME, NAME:k=v,k=v or a scene file, for instance upright-block, stack:n=5,mass_ratio=100, my_scene.json"
 

@@ -12,10 +12,10 @@ from typing import Literal
 import numpy as np
 
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array
-from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import OF_REST, OF_TOUCH, make_scenario
-from scenarios.catalogue.linkage import Complex, Linkage
+from scenarios.catalogue.shared.bodies import Array
+from scenarios.catalogue.shared.chebyshev import DenseSolution
+from scenarios.catalogue.shared.laws import joint_scenario
+from scenarios.catalogue.shared.linkage import Complex, Linkage
 from scenarios.scenario import Family, Scenario
 from scenarios.scene import PlanarBody, PlanarScene, Polygon, Revolute, Spring, Thruster
 from scenarios.truth import Goal, Motion
@@ -153,16 +153,16 @@ def andrews(*, scale: Scale = "bench") -> Scenario:
             return math.nan
         return end + float(seen.angle[-1, 0] - poses(seen.time[-1:])[0, 0, 2])
 
-    return make_scenario(
+    return joint_scenario(
         scene,
+        arm=RR * length,
+        invariants=frozenset(),
         probes="many joints that close three loops, a stiff spring, a crank that turns faster and faster",
-        regime="joints",
         kind="exact ODE",
         source="one equation along the crank, by loop closure, in Chebyshev series",
         error=1e-11,
         pose=poses,
         goal=Goal(name="angle of the crank at the end", unit="rad", exact=end, measure=crank),
-        meaningless=OF_REST | OF_TOUCH | {"momentum_drift", "angular_momentum_drift"},
         laws={"joint_gap": 0.5 * RR * length},
     )
 

@@ -19,9 +19,9 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G, block, lay_ground, scene_of
-from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import MOVING_SHARE, contact_laws
+from scenarios.catalogue.shared.bodies import Array, G, block, lay_ground, scene_of
+from scenarios.catalogue.shared.chebyshev import DenseSolution
+from scenarios.catalogue.shared.laws import MOVING_SHARE, contact_laws
 from scenarios.scenario import Family, Noise, Scenario, Within
 from scenarios.scene import ContactLaw, HalfPlane, PairLaw
 from scenarios.truth import Goal, Motion, Truth

@@ -16,7 +16,7 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import power, squared
-from scenarios.catalogue.bodies import (
+from scenarios.catalogue.shared.bodies import (
     Array,
     Body,
     G,
@@ -29,7 +29,7 @@ from scenarios.catalogue.bodies import (
     poses_in_plane,
     scene_of,
 )
-from scenarios.catalogue.laws import AT_THE_END, OF_REST, make_scenario
+from scenarios.catalogue.shared.laws import AT_THE_END, OF_REST, make_scenario
 from scenarios.scenario import Family, Noise, Scenario, Value, Within
 from scenarios.truth import Event, Goal, Invariant, Motion
 

@@ -7,8 +7,8 @@ momentum, angular momentum and, without loss, energy stay whatever the order.
 import math
 from typing import Annotated
 
-from scenarios.catalogue.bodies import Space, ball, scene_of
-from scenarios.catalogue.laws import (
+from scenarios.catalogue.shared.bodies import Space, ball, scene_of
+from scenarios.catalogue.shared.laws import (
     MOMENTUM_SHARE,
     MOVING_SHARE,
     contact_laws,

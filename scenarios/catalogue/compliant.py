@@ -25,9 +25,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from reference_engine.elementary import power, squared
-from scenarios.catalogue.bodies import Array, G, start_pose
-from scenarios.catalogue.compliant_spheres import ERROR, CompliantSpheres, check_depth, rubber
-from scenarios.catalogue.laws import (
+from scenarios.catalogue.shared.bodies import Array, G, start_pose
+from scenarios.catalogue.shared.compliant_spheres import ERROR, CompliantSpheres, check_depth, rubber
+from scenarios.catalogue.shared.laws import (
     MOMENTUM_SHARE,
     MOVING_SHARE,
     OF_REST,

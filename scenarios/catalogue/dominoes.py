@@ -6,7 +6,6 @@ slip, until its upper edge meets the next one's face: sin(theta) = gap / height,
 Source: energy of a rotation about a fixed edge.
 """
 
-import math
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -14,8 +13,8 @@ import numpy as np
 from reference_engine import elementary
 from reference_engine.dense import gauss_legendre
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import G, GroundKind, Space, block, lay_ground, scene_of
-from scenarios.catalogue.laws import make_scenario
+from scenarios.catalogue.shared.bodies import G, GroundKind, Space, block, lay_ground, scene_of
+from scenarios.catalogue.shared.laws import make_scenario
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.truth import Event
 
@@ -39,7 +38,7 @@ class Contact(NamedTuple):
 
 
 def first_contact(height: float, thickness: float, gap: float, spin: float, g: float = G) -> Contact:
-    """By quadrature of the energy; `spin` must carry it over the edge, see `least_spin`."""
+    """By quadrature of the energy; `spin` must carry it over the edge."""
     tilt = elementary.asin(gap / height)
     node, weight = gauss_legendre(NODES)
     theta = 0.5 * tilt * (node + 1.0)
@@ -49,11 +48,6 @@ def first_contact(height: float, thickness: float, gap: float, spin: float, g: f
         return np.sqrt(squared(spin) + 3.0 * gained / (squared(height) + squared(thickness)))
 
     return Contact(tilt, float(0.5 * tilt * np.sum(weight / speed(theta))), float(speed(np.array(tilt))))
-
-
-def least_spin(height: float, thickness: float, g: float = G) -> float:
-    """rad/s, that lifts the centre over the edge: h/2 to the half diagonal."""
-    return math.sqrt(3.0 * g * (math.hypot(height, thickness) - height) / (squared(height) + squared(thickness)))
 
 
 def dominoes(

@@ -15,10 +15,10 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G, rectangle
-from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law, make_scenario
-from scenarios.catalogue.readings import coordinate_at
+from scenarios.catalogue.shared.bodies import Array, G, rectangle
+from scenarios.catalogue.shared.chebyshev import DenseSolution
+from scenarios.catalogue.shared.laws import OF_REST, OF_TOUCH, joint_scenario
+from scenarios.catalogue.shared.readings import coordinate_at
 from scenarios.scenario import Family, Scenario
 from scenarios.scene import PlanarBody, PlanarScene, Revolute
 from scenarios.truth import Goal
@@ -30,8 +30,6 @@ STARTS: dict[str, tuple[float, float]] = {"mild": (1.0, 0.5), "level": (math.pi 
 SPANS = {"mild": DURATION, "level": 3.0}
 """s, of the truth. Started level it is chaotic: an error grows a million times in 10 s, ten times in the first 3."""
 ERROR = 1e-12  # relative, over the span
-GAIN_SHARE = 0.2
-"""of the energy scale: the semi-implicit Euler method lends 10 % of it to a swing and takes it back."""
 
 Start = Literal["mild", "level"]
 
@@ -51,14 +49,6 @@ def rate(time: Array, state: Array, g: float = G) -> Array:
     alpha_1 = (torque_1 / 3.0 - 0.5 * c * torque_2) / determinant
     alpha_2 = (4.0 / 3.0 * torque_2 - 0.5 * c * torque_1) / determinant
     return np.array([omega_1, omega_2, alpha_1, alpha_2])
-
-
-def energy(state: Array) -> Array:
-    """J, of states (4, N)."""
-    theta_1, theta_2, omega_1, omega_2 = state
-    c = elementary.cos(theta_1 - theta_2)
-    kinetic = (4.0 * squared(omega_1) + squared(omega_2) + 3.0 * c * omega_1 * omega_2) / 6.0
-    return kinetic - 0.5 * G * (3.0 * elementary.cos(theta_1) + elementary.cos(theta_2))
 
 
 def poses(angles: Array) -> Array:
@@ -97,21 +87,19 @@ def double_pendulum(*, start: Start = "mild") -> Scenario:
         ),
     )
     goal_x = float(poses(exact(np.array([GOAL_TIME]))[:2])[0, 1, 0])
-    return make_scenario(
+    return joint_scenario(
         scene,
+        arm=LENGTH,
         probes="joints: gap, energy of the integrator",
-        regime="joints",
         kind="converged",
         source="Lagrange's equations for two slender rods, in Chebyshev series; two orders agree to the error",
         span=(0.0, SPANS[start]),
         error=ERROR,
         pose=lambda time: poses(exact(time)[:2]),
         goal=Goal(name="x of the lower rod at 2 s", unit="m", exact=goal_x, measure=coordinate_at(GOAL_TIME, 1, 0)),
-        invariants=frozenset({"energy"}),
         headline="energy_drift",
         noise={"energy_drift": "chaotic", "energy_gain": "chaotic", "joint_gap": "chaotic"} if start == "level" else {},
         meaningless=OF_REST | OF_TOUCH | {"momentum_drift"},
-        laws=gain_law(scene, GAIN_SHARE) | {"joint_gap": 0.05 * LENGTH},
     )
 
 

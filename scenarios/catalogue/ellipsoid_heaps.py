@@ -22,8 +22,8 @@ import numpy as np
 from reference_engine import elementary
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import power, squared
-from scenarios.catalogue.bodies import Array, G, lay_ground, scene_of
-from scenarios.catalogue.laws import OF_REST, make_scenario
+from scenarios.catalogue.shared.bodies import Array, G, lay_ground, scene_of
+from scenarios.catalogue.shared.laws import OF_REST, make_scenario
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ellipsoid, HollowSphere, Scene, SpatialBody, inertias, masses
 from scenarios.truth import Event, Goal, Motion

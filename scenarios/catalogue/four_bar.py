@@ -16,10 +16,10 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import cubed, squared
-from scenarios.catalogue.bodies import Array, G, Space, block, pin, poses_in_plane, scene_of
-from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law, make_scenario
-from scenarios.catalogue.readings import coordinate_at
+from scenarios.catalogue.shared.bodies import Array, G, Space, block, pin, poses_in_plane, scene_of
+from scenarios.catalogue.shared.chebyshev import DenseSolution
+from scenarios.catalogue.shared.laws import joint_scenario
+from scenarios.catalogue.shared.readings import coordinate_at
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.truth import Goal
 
@@ -28,7 +28,6 @@ THICKNESS = 0.04  # m, for the eye: the inertia is that of slender rods
 ANGLE = 1.0  # rad, of the crank at the start
 DURATION = 2.0  # s
 GOAL_TIME = 1.5  # s
-GAIN_SHARE = 0.2  # as of the double pendulum
 RODS = (("crank", CRANK), ("coupler", COUPLER), ("rocker", ROCKER))
 
 
@@ -135,19 +134,16 @@ def four_bar(*, spin: Annotated[float, Within(-20.0, 20.0)] = 6.0, space: Space 
     scene = scene_of(space, tuple(bodies), title=title, duration=DURATION, joints=joints)
     height = float(poses(exact(np.array([GOAL_TIME]))[:3])[0, 1, 1])
     read = coordinate_at(GOAL_TIME, 1, -1)
-    return make_scenario(
+    return joint_scenario(
         scene,
+        arm=CRANK,
         probes="joints that close a loop: gap, energy; in space conditions that are redundant",
-        regime="joints",
         kind="exact ODE",
         source="the linkage's one equation, by loop closure and d'Alembert's principle, in Chebyshev series",
         error=1e-11,
         pose=poses_in_plane(scene, lambda time: poses(exact(time)[:3])),
         goal=Goal(name="height of the coupler at 1.5 s", unit="m", exact=height, measure=read),
-        invariants=frozenset({"energy"}),
         headline="energy_drift",
-        meaningless=OF_REST | OF_TOUCH | {"momentum_drift", "angular_momentum_drift"},
-        laws=gain_law(scene, GAIN_SHARE) | {"joint_gap": 0.05 * CRANK},
     )
 
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G
-from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law, make_scenario
-from scenarios.catalogue.readings import coordinate_at
+from scenarios.catalogue.shared.bodies import Array, G
+from scenarios.catalogue.shared.chebyshev import DenseSolution
+from scenarios.catalogue.shared.laws import joint_scenario
+from scenarios.catalogue.shared.readings import coordinate_at
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ball, Cylinder, SpatialBody, SpatialScene
 from scenarios.truth import Goal
@@ -29,7 +29,6 @@ ALONG = 0.5 * MASS * squared(RADIUS)  # C, kg m^2
 ACROSS = MASS * (squared(RADIUS) / 4.0 + squared(THICKNESS) / 12.0)
 DURATION = 2.0  # s
 GOAL_TIME = 1.0  # s
-GAIN_SHARE = 0.2  # as of the double pendulum
 
 
 @lru_cache(maxsize=4)
@@ -88,18 +87,15 @@ def heavy_top(
         joints=(Ball(name="tip", a="top", anchor_a=(0.0, 0.0, -ARM), anchor_b=(0.0, 0.0, 0.0)),),
     )
     goal = float(poses(exact(np.array([GOAL_TIME])))[0, 0, 0])
-    return make_scenario(
+    return joint_scenario(
         scene,
+        arm=ARM,
         probes="joints in space: gyroscopic torque through a ball joint, nutation and precession",
-        regime="joints",
         kind="exact ODE",
         source="Euler's equations about the tip, in Chebyshev series (Lagrange's top)",
         error=1e-11,
         pose=lambda time: poses(exact(time)),
         goal=Goal(name="x of the centre at 1 s", unit="m", exact=goal, measure=coordinate_at(GOAL_TIME, 0, 0)),
-        invariants=frozenset({"energy"}),
-        meaningless=OF_REST | OF_TOUCH | {"momentum_drift", "angular_momentum_drift"},
-        laws=gain_law(scene, GAIN_SHARE) | {"joint_gap": 0.05 * ARM},
     )
 
 

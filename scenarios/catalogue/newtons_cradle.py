@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from scenarios.catalogue.bodies import Array, Space, ball, poses_in_plane, scene_of
-from scenarios.catalogue.laws import (
+from scenarios.catalogue.shared.bodies import Array, Space, ball, poses_in_plane, scene_of
+from scenarios.catalogue.shared.laws import (
     MOMENTUM_SHARE,
     MOVING_SHARE,
     contact_laws,
@@ -203,7 +203,7 @@ def cradle_in_touch(
     return _scenario(
         scene,
         probes="the law of simultaneous impacts, restitution, momentum of a closed system",
-        source="Newton's law of restitution at all places at once (Moreau 1988), or pair by pair; exact rationals",
+        source="Newton's law of restitution at all contacts at once (Moreau 1988), or pair by pair; exact rationals",
         pose=lambda time: _row_in_touch(after, speed, struck, time),
         events=(Event(a="ball 1", b="ball 2", number=1, time=struck),),
         last_speed=after[-1],

@@ -10,8 +10,8 @@ from functools import cache
 from typing import Literal, NamedTuple, get_args
 
 from reference_engine import elementary
-from scenarios.catalogue.bodies import G, at_rest
-from scenarios.catalogue.laws import MOVING_SHARE, RESTING_SHARE, contact_laws, make_scenario
+from scenarios.catalogue.shared.bodies import G, at_rest
+from scenarios.catalogue.shared.laws import MOVING_SHARE, RESTING_SHARE, contact_laws, make_scenario
 from scenarios.scenario import Family, Noise, Scenario, Value
 from scenarios.scene import (
     Box,

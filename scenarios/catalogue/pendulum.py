@@ -13,16 +13,15 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G, Space, block, pin, poses_in_plane, scene_of
-from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law, make_scenario
-from scenarios.catalogue.readings import crossings, mean_interval
+from scenarios.catalogue.shared.bodies import Array, G, Space, block, pin, poses_in_plane, scene_of
+from scenarios.catalogue.shared.chebyshev import DenseSolution
+from scenarios.catalogue.shared.laws import joint_scenario
+from scenarios.catalogue.shared.readings import crossings, mean_interval
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.truth import Goal, Motion
 
 LENGTH, THICKNESS = 1.0, 0.05  # m; the thickness is for the eye: the inertia is that of a slender rod
 SHORTEST = 4.0  # s; large swings take longer for the two swings to one side that a period is read from
-GAIN_SHARE = 0.2  # as of the double pendulum
 
 
 @lru_cache(maxsize=4)
@@ -68,18 +67,15 @@ def pendulum(*, amplitude: Annotated[float, Within(0.01, 3.0)] = 1.2, space: Spa
     lasts = duration(amplitude)
     scene = scene_of(space, (rod,), title=f"Pendulum from {amplitude:g} rad", duration=lasts, joints=(joint,))
     exact = motion(amplitude)
-    return make_scenario(
+    return joint_scenario(
         scene,
+        arm=LENGTH,
         probes="joints: a period, gap, energy of the integrator",
-        regime="joints",
         kind="exact ODE",
         source="the pendulum's equation in Chebyshev series; its period by the complete elliptic integral",
         error=1e-13,
         pose=poses_in_plane(scene, lambda time: poses(exact(time)[0])),
         goal=Goal(name="period", unit="s", exact=period(amplitude), measure=_period),
-        invariants=frozenset({"energy"}),
-        meaningless=OF_REST | OF_TOUCH | {"momentum_drift", "angular_momentum_drift"},
-        laws=gain_law(scene, GAIN_SHARE) | {"joint_gap": 0.05 * LENGTH},
     )
 
 

@@ -9,8 +9,8 @@ from typing import Annotated
 import numpy as np
 
 from reference_engine.elementary import cubed, squared
-from scenarios.catalogue.bodies import Body, GroundKind, Space, ball, block, lay_ground, scene_of
-from scenarios.catalogue.laws import MOVING_SHARE, OF_REST, contact_laws, make_scenario
+from scenarios.catalogue.shared.bodies import Body, GroundKind, Space, ball, block, lay_ground, scene_of
+from scenarios.catalogue.shared.laws import MOVING_SHARE, OF_REST, contact_laws, make_scenario
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import HalfPlane, HalfSpace, PlanarBoundary, SpatialBoundary
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G, lay_ground, scene_of
-from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import OF_REST, make_scenario
+from scenarios.catalogue.shared.bodies import Array, G, lay_ground, scene_of
+from scenarios.catalogue.shared.chebyshev import DenseSolution
+from scenarios.catalogue.shared.laws import OF_REST, make_scenario
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ellipsoid, SpatialBody
 

@@ -17,10 +17,10 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G, in_plane, lay_ground, poses_in_plane, scene_of
-from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import OF_REST, make_scenario
-from scenarios.catalogue.readings import crossings, mean_interval
+from scenarios.catalogue.shared.bodies import Array, G, in_plane, lay_ground, poses_in_plane, scene_of
+from scenarios.catalogue.shared.chebyshev import DenseSolution
+from scenarios.catalogue.shared.laws import OF_REST, make_scenario
+from scenarios.catalogue.shared.readings import crossings, mean_interval
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ellipsoid
 from scenarios.truth import Goal, Motion
@@ -80,11 +80,6 @@ class Ellipse(NamedTuple):
         mass = self.inertia + squared(slope) + (squared(h) if self.rolling else 0.0)
         steps = amplitude * elementary.cos(u) * np.sqrt(mass / (2.0 * G * fall))
         return float(4.0 * 0.5 * math.pi / NODES * np.sum(steps))
-
-    def small_period(self) -> float:
-        """s, of tilts that are small."""
-        inertia = self.inertia + (squared(self.c) if self.rolling else 0.0)
-        return 2.0 * math.pi / math.sqrt(G * (squared(self.a) / self.c - self.c) / inertia)
 
 
 @lru_cache(maxsize=8)

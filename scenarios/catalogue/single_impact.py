@@ -20,9 +20,9 @@ from reference_engine import elementary
 from reference_engine.dense import mul, norm, solve
 from reference_engine.elementary import squared
 from scenarios.catalogue import double_pendulum
-from scenarios.catalogue.bodies import Array, Body, Space, ball, block, lay_ground, poses_in_plane, scene_of
-from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import AT_THE_END, OF_REST, PENETRATION_SHARE, make_scenario, smallest_size
+from scenarios.catalogue.shared.bodies import Array, Body, Space, ball, block, lay_ground, poses_in_plane, scene_of
+from scenarios.catalogue.shared.chebyshev import DenseSolution
+from scenarios.catalogue.shared.laws import AT_THE_END, OF_REST, PENETRATION_SHARE, make_scenario, smallest_size
 from scenarios.scenario import Family, ParameterError, Scenario
 from scenarios.scene import (
     Box,

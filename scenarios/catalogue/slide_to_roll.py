@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import (
+from scenarios.catalogue.shared.bodies import (
     WIDTH,
     Array,
     G,
@@ -22,7 +22,7 @@ from scenarios.catalogue.bodies import (
     poses_in_plane,
     scene_of,
 )
-from scenarios.catalogue.laws import OF_REST, make_scenario
+from scenarios.catalogue.shared.laws import OF_REST, make_scenario
 from scenarios.scenario import Family, ParameterError, Scenario, Within
 from scenarios.truth import Goal, Motion
 

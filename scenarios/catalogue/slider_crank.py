@@ -11,11 +11,11 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G, Space, block, pin, poses_in_plane, scene_of
-from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import OF_REST, OF_TOUCH, gain_law, make_scenario
-from scenarios.catalogue.linkage import NO_ANGLE, Linkage
-from scenarios.catalogue.readings import coordinate_at
+from scenarios.catalogue.shared.bodies import Array, G, Space, block, pin, poses_in_plane, scene_of
+from scenarios.catalogue.shared.chebyshev import DenseSolution
+from scenarios.catalogue.shared.laws import joint_scenario
+from scenarios.catalogue.shared.linkage import NO_ANGLE, Linkage
+from scenarios.catalogue.shared.readings import coordinate_at
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ball, Hinge, Prismatic, Revolute, Slider
 from scenarios.truth import Goal
@@ -27,7 +27,6 @@ THICKNESS = 0.04  # m, for the eye: the inertia is that of slender rods
 ANGLE = 1.0  # rad, of the crank at the start
 DURATION = 2.0  # s
 GOAL_TIME = 1.5  # s
-GAIN_SHARE = 0.2  # as of the double pendulum
 
 SLIDER_CRANK = Linkage(
     loops=np.array([[-1j * CRANK, -1j * ROD]]),  # the block's height
@@ -84,19 +83,16 @@ def slider_crank(*, spin: Annotated[float, Within(-20.0, 20.0)] = 8.0, space: Sp
     title = f"Slider-crank, crank at {spin:g} rad/s"
     scene = scene_of(space, tuple(bodies), title=title, duration=DURATION, joints=tuple(joints))
     goal = float(SLIDER_CRANK.centres(exact(np.array([GOAL_TIME]))[:2])[0, 2, 0])
-    return make_scenario(
+    return joint_scenario(
         scene,
+        arm=CRANK,
         probes="a sliding joint in a loop: gap, energy; in space conditions that are redundant",
-        regime="joints",
         kind="exact ODE",
         source="the linkage's one equation, by loop closure and d'Alembert's principle, in Chebyshev series",
         error=1e-11,
         pose=poses_in_plane(scene, lambda time: SLIDER_CRANK.centres(exact(time)[:2])),
         goal=Goal(name="place of the block at 1.5 s", unit="m", exact=goal, measure=coordinate_at(GOAL_TIME, 2, 0)),
-        invariants=frozenset({"energy"}),
         headline="energy_drift",
-        meaningless=OF_REST | OF_TOUCH | {"momentum_drift", "angular_momentum_drift"},
-        laws=gain_law(scene, GAIN_SHARE) | {"joint_gap": 0.05 * CRANK},
     )
 
 

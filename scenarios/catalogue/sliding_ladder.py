@@ -22,10 +22,10 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G
-from scenarios.catalogue.chebyshev import DenseSolution, falling_root
-from scenarios.catalogue.laws import AT_THE_END, OF_REST, make_scenario
-from scenarios.catalogue.readings import crossings, value_at
+from scenarios.catalogue.shared.bodies import Array, G
+from scenarios.catalogue.shared.chebyshev import DenseSolution, falling_root
+from scenarios.catalogue.shared.laws import AT_THE_END, OF_REST, make_scenario
+from scenarios.catalogue.shared.readings import crossings, value_at
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Polygon
 from scenarios.truth import Goal, Motion

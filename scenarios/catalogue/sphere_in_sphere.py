@@ -17,10 +17,10 @@ import numpy as np
 from reference_engine import elementary
 from reference_engine.dense import mul
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G, Space
-from scenarios.catalogue.chebyshev import DenseSolution
-from scenarios.catalogue.laws import OF_REST, make_scenario
-from scenarios.catalogue.readings import crossings, mean_interval
+from scenarios.catalogue.shared.bodies import Array, G, Space
+from scenarios.catalogue.shared.chebyshev import DenseSolution
+from scenarios.catalogue.shared.laws import OF_REST, make_scenario
+from scenarios.catalogue.shared.readings import crossings, mean_interval
 from scenarios.scenario import Family, Scenario
 from scenarios.scene import Bowl, Disc, HollowSphere, PlanarBody, PlanarScene, Scene, SpatialBody, SpatialScene, Sphere
 from scenarios.truth import Goal, Motion

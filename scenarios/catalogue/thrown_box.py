@@ -11,7 +11,7 @@ import numpy as np
 
 from reference_engine.dense import norm
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import (
+from scenarios.catalogue.shared.bodies import (
     WIDTH,
     Array,
     G,
@@ -23,7 +23,7 @@ from scenarios.catalogue.bodies import (
     poses_in_plane,
     scene_of,
 )
-from scenarios.catalogue.laws import make_scenario
+from scenarios.catalogue.shared.laws import make_scenario
 from scenarios.scenario import Family, Noise, Scenario, Within
 from scenarios.truth import Event, Goal, Motion
 

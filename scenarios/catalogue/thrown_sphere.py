@@ -12,8 +12,8 @@ from typing import Annotated
 import numpy as np
 
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array, G, lay_ground, scene_of
-from scenarios.catalogue.laws import OF_REST, make_scenario
+from scenarios.catalogue.shared.bodies import Array, G, lay_ground, scene_of
+from scenarios.catalogue.shared.laws import OF_REST, make_scenario
 from scenarios.scenario import Family, ParameterError, Scenario, Within
 from scenarios.scene import SpatialBody, Sphere
 from scenarios.truth import Goal, Motion

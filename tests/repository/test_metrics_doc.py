@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scenarios.catalogue import scenario_of
-from scenarios.catalogue.scene_file import may_touch, scenario_from_scene
+from scenarios.catalogue.shared.scene_file import may_touch, scenario_from_scene
 from scenarios.truth import Invariant
 from tests.suite import SUITE
 from validation.metrics import METRICS

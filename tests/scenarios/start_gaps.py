@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from scenarios.catalogue.scene_file import scenario_from_scene
+from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.scene import PlanarScene, Scene, planar_start, spatial_start
 from validation.metrics.observation import Observation
 from validation.metrics.proximity import proximities

@@ -6,7 +6,7 @@ from pytest import approx
 from scipy.integrate import solve_ivp
 from scipy.special import ellipk
 
-from scenarios.catalogue.chebyshev import DenseSolution, NotSmoothError
+from scenarios.catalogue.shared.chebyshev import DenseSolution, NotSmoothError
 
 
 def test_a_harmonic_oscillator_is_cosine_and_sine_to_round_off():

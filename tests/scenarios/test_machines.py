@@ -8,8 +8,24 @@ import pytest
 from pytest import approx
 
 from scenarios.catalogue import andrews, scenario_of, slider_crank, sliding_ladder
+from scenarios.catalogue.shared.linkage import NO_ANGLE, Linkage
 from scenarios.catalogue.slider_crank import CRANK, DURATION, ROD, SLIDER_CRANK
 from scenarios.scene import planar_start
+
+
+def energy_of(linkage: Linkage, angles, speed):
+    """J, (N,); what the torque has given is in it with its sign turned."""
+    K, _ = linkage.along(angles)
+    e = np.exp(1j * angles)
+    v = np.abs(linkage.arrows @ (1j * K * e)) ** 2
+    k = np.array([K[k] if k != NO_ANGLE else 0.0 * speed for k in linkage.turning])
+    m, about = linkage.masses[:, None], linkage.inertias[:, None]
+    height = (linkage.offsets[:, None] + linkage.arrows @ e).imag
+    total = (0.5 * (m * v + about * k**2) * speed**2 + m * linkage.gravity * height).sum(axis=0)
+    if linkage.spring is not None:
+        stretch = np.abs(linkage.spring[:-1] @ e + linkage.spring[-1]) - linkage.rest_length
+        total += 0.5 * linkage.stiffness * stretch**2
+    return total - linkage.torque * angles[0]
 
 
 def test_the_block_is_where_the_crank_s_angle_has_it_and_the_energy_stays():
@@ -18,7 +34,7 @@ def test_the_block_is_where_the_crank_s_angle_has_it_and_the_energy_stays():
     block = SLIDER_CRANK.centres(angles)[:, 2]
     closed = CRANK * np.cos(angles[0]) + np.sqrt(ROD**2 - (CRANK * np.sin(angles[0])) ** 2)
     assert block == approx(np.stack([closed, 0.0 * closed, 0.0 * closed], axis=1), abs=1e-13)
-    assert np.ptp(SLIDER_CRANK.energy(angles, speed)) < 2e-12
+    assert np.ptp(energy_of(SLIDER_CRANK, angles, speed)) < 2e-12
     assert np.ptp(angles[0]) > 2.0 * math.pi  # it goes all the way round
 
 
@@ -27,8 +43,8 @@ def test_without_gravity_the_crank_s_speed_is_that_which_its_energy_leaves_it():
     free = replace(SLIDER_CRANK, gravity=0.0)
     start = slider_crank.start()
     state = free.motion(start, 8.0, 1.0, window=0.1)(np.linspace(0.0, 1.0, 30))
-    inertia = free.energy(state[:2], np.ones(30))  # twice the half of it
-    at_start = free.energy(start[:, None], np.ones(1))[0]
+    inertia = energy_of(free, state[:2], np.ones(30))  # twice the half of it
+    at_start = energy_of(free, start[:, None], np.ones(1))[0]
     assert state[2] == approx(8.0 * np.sqrt(at_start / inertia), rel=1e-13)
 
 
@@ -47,7 +63,7 @@ def test_andrews_mechanism_ends_where_the_published_angles_are():
 def test_andrews_mechanism_keeps_energy_less_the_work_of_its_torque_and_its_loops():
     state = andrews.motion()(np.linspace(0.0, andrews.DURATION, 200))
     work = andrews.TORQUE * np.ptp(state[0])
-    assert np.ptp(andrews.ANDREWS.energy(state[:7], state[7])) < 1e-12 * work
+    assert np.ptp(energy_of(andrews.ANDREWS, state[:7], state[7])) < 1e-12 * work
     loops = (andrews.ANDREWS.loops @ np.exp(1j * state[:7])).real
     assert np.ptp(loops, axis=1).max() < 1e-15
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from scenarios.catalogue.readings import BEFORE, crossings, value_at
+from scenarios.catalogue.shared.readings import BEFORE, crossings, value_at
 
 TIME = np.arange(0.0, 5.0, 1.0 / 48.0)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import pytest
 
-from scenarios.catalogue.bodies import ball, scene_of
+from scenarios.catalogue.shared.bodies import ball, scene_of
 from scenarios.scenario import Family, ParameterError, Scenario, Within, token_of
 from scenarios.truth import Truth
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from scenarios.catalogue import FAMILIES, cite, scenario_of
-from scenarios.catalogue.scene_file import LABEL, invariants_of
+from scenarios.catalogue.shared.scene_file import LABEL, invariants_of
 from scenarios.scenario import ParameterError
 from scenarios.scene import Disc, PlanarBody, PlanarScene, Spring, Thruster, content_hash, write_scene
 from scenarios.scene_error import SceneError

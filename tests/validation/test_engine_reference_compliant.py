@@ -10,7 +10,7 @@ from pytest import approx
 
 from reference_engine import simulate_compliant
 from scenarios.catalogue import scenario_of
-from scenarios.catalogue.scene_file import scenario_from_scene
+from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.contact import stiffness
 from scenarios.scene import Box, Capsule, Cylinder, Damping, Ellipsoid, HollowSphere, SpatialBody, SpatialScene, Sphere
 from tests.validation.engines.spatial_scenes import in_space

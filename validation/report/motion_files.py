@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from reference_engine.geometry.proximities import Proximities
-from scenarios.catalogue.scene_file import scenario_from_scene
+from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.scene import Scene
 from validation.metrics.energy import energy
 from validation.metrics.observation import Array, MismatchError, Observation

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scenarios.catalogue import scenario_of
-from scenarios.catalogue.scene_file import LABEL, scenario_from_scene
+from scenarios.catalogue.shared.scene_file import LABEL, scenario_from_scene
 from scenarios.scenario import Scenario
 from validation.engines import EngineChoice, engine_of, unavailable_engines
 from validation.records.case import Case, Result, platform_class

@@ -54,7 +54,7 @@ def stored_scenario(store: Store, case: Case) -> Scenario:
     """Of the catalogue by its label; of a scene file from the stored scene, for the file may be gone. Raises
     ParameterError where the catalogue has it no more."""
     from scenarios.catalogue import scenario_of
-    from scenarios.catalogue.scene_file import scenario_from_scene
+    from scenarios.catalogue.shared.scene_file import scenario_from_scene
 
     if "content" in json.loads(case.identity.given):
         return scenario_from_scene(case.identity.scenario, store.scene(case.scene_hash))

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from reference_engine.array_types import Array, Flags
-from scenarios.catalogue.scene_file import scenario_from_scene
+from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.scene import Scene, parse_scene
 from validation.engines import EngineChoice
 from validation.records.simulation import Simulation

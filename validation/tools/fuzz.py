@@ -13,7 +13,7 @@ from typing import Any
 import hypothesis
 from hypothesis import HealthCheck, Phase
 
-from scenarios.catalogue.scene_file import scenario_from_scene
+from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.scene import PlanarScene, content_hash
 from scenarios.strategies import planar_scenes, time_steps
 from validation.engines import EngineChoice, engine_of

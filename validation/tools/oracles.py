@@ -8,7 +8,7 @@ import numpy as np
 from reference_engine import elementary
 from reference_engine.elementary import squared
 from scenarios import mass
-from scenarios.catalogue.scene_file import scenario_from_scene
+from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.scene import HalfPlane, PlanarScene, colliding_pairs, masses
 from validation.metrics import METRICS
 from validation.metrics.observation import MismatchError, Observation

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal, get_args
 
 import pytest
 
-from scenarios.features import all_features, scene_features
+from scenarios.features import SILENT, leaves, model_fields, scene_features
+from scenarios.fields import Data
 from scenarios.joints import AnyJoint
-from scenarios.scene import CombinationRule, ImpactLaw, ImpactOrder, PlanarScene, Scene, parse_scene
+from scenarios.scene import CombinationRule, ImpactLaw, ImpactOrder, PlanarScene, Scene, SpatialScene, parse_scene
 from tests.validation.engines.planar_scenes import ball, box, ground, scene
 from validation.engines import engine_of, load_engine, present_engines
 from validation.engines.takes import not_taken
@@ -79,6 +81,35 @@ def scenes() -> list[Scene]:
         }),
     ]  # fmt: skip
     return found
+
+
+DERIVED = [
+    *("planar", "spatial", "concave-polygon", "friction", "restitution", "damping", "springs", "thrusters", "groups"),
+    *("compliant", "rolling-resistance"),
+]
+
+
+def all_features() -> frozenset[str]:
+    """Every feature that a scene can have today."""
+    found = set(DERIVED)
+    for model in (PlanarScene, SpatialScene):
+        found.update(_of_type(model, ""))
+    return frozenset(found)
+
+
+def _of_type(model: type[Data], path: str) -> Iterator[str]:
+    for name, required, default, choices in model_fields(model):
+        here = path + name
+        if name == "kind":
+            yield from choices
+        elif here not in SILENT:
+            if choices:
+                yield from (f"{here}={value}" for value in choices if value != default)
+            elif not required and not isinstance(default, Data):
+                yield here
+            for part in leaves(model.model_fields[name].annotation):
+                if isinstance(part, type) and issubclass(part, Data):
+                    yield from _of_type(part, f"{here}.")
 
 
 SCENES = [(given, scene_features(given)) for given in scenes()]

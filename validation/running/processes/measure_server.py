@@ -28,7 +28,7 @@ def catalogue_scenario(name: str, parameters: tuple[tuple[str, Any], ...]) -> An
 
 
 def measure(request: dict[str, Any], body: bytes) -> list[dict[str, Any]]:
-    from scenarios.catalogue.scene_file import scenario_from_scene
+    from scenarios.catalogue.shared.scene_file import scenario_from_scene
     from scenarios.scene import parse_scene
     from validation.metrics import measure as measure_all
     from validation.records.trajectory import from_bytes

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from reference_engine import elementary
 from reference_engine.dense import mul, solve
 from reference_engine.elementary import squared
-from scenarios.catalogue.bodies import Array
-from scenarios.catalogue.chebyshev import DenseSolution
+from scenarios.catalogue.shared.bodies import Array
+from scenarios.catalogue.shared.chebyshev import DenseSolution
 
 Complex = NDArray[np.complex128]
 NO_ANGLE = -1
@@ -82,21 +82,6 @@ class Linkage:
             force = force - self.stiffness * (length - self.rest_length) * stretching
         acceleration: Array = (force - bent * squared(speed)) / inertia
         return acceleration
-
-    def energy(self, angles: Array, speed: Array) -> Array:
-        """J, (N,); what the torque has given is in it with its sign turned."""
-        K, _ = self.along(angles)
-        e = elementary.cos(angles) + 1j * elementary.sin(angles)
-        v = size(mul(self.arrows, 1j * K * e))
-        k = np.array([K[k] if k != NO_ANGLE else 0.0 * speed for k in self.turning])
-        m, about = self.masses[:, None], self.inertias[:, None]
-        height = (self.offsets[:, None] + mul(self.arrows, e)).imag
-        total: Array = (0.5 * (m * v + about * squared(k)) * squared(speed) + m * self.gravity * height).sum(axis=0)
-        total = total - self.torque * angles[0]
-        if self.spring is not None:
-            stretch = np.sqrt(size(mul(self.spring[:-1], e) + self.spring[-1])) - self.rest_length
-            total = total + 0.5 * self.stiffness * squared(stretch)
-        return total
 
     def motion(self, angles: Array, speed: float, duration: float, *, window: float) -> DenseSolution:
         """(angles, speed of the first) from these, which close the loops."""

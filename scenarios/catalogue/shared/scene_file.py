@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from scenarios.catalogue.laws import MOVING_SHARE, contact_laws, flight_laws
+from scenarios.catalogue.shared.laws import MOVING_SHARE, contact_laws, flight_laws
 from scenarios.scenario import Scenario
 from scenarios.scene import Damping, Scene, colliding_pairs, content_hash, read_scene
 from scenarios.truth import Invariant, Truth

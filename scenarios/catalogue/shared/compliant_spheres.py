@@ -102,18 +102,6 @@ class CompliantSpheres:
         """(S,) J, that contacts have taken out."""
         return self._at(time)[:, -1]
 
-    def energy(self, time: Array) -> Array:
-        """(S, 4) J: kinetic, of gravity, elastic, dissipated; their sum is constant."""
-        state, found = self.state(time), np.zeros((len(time), 4))
-        found[:, 0] = mul(0.5 * (squared(state[:, :, 1])).sum(axis=2), self._mass)
-        found[:, 0] += mul(0.5 * (squared(state[:, :, 2])).sum(axis=2), self._moment)
-        found[:, 1] = mul(-(mul(state[:, :, 0], self._gravity)), self._mass)
-        for row, now in zip(found, state):
-            depths = [max(0.0, -self._touch(now, k).gap) for k in range(len(self._pairs))]
-            row[2] = sum(0.4 * c * depth**2.5 for c, depth in zip(self._c, depths))
-        found[:, 3] = self.dissipated(time)
-        return found
-
     def pose(self, time: Array) -> Array:
         """(S, B, 7) as a truth has it; the orientation of what has a spin is NaN, that of the others stays."""
         state = self.state(np.asarray(time, np.float64))
