@@ -147,7 +147,7 @@ def test_both_ends_of_a_long_body_are_held_by_a_hollow_sphere_as_soon_as_they_ge
     stepper, ends = MobilityStepper(world, 0.01), 0
     for _ in range(150):
         stepper.step()
-        rows = stepper._in_container(0, stepper.position, stepper.orientation)
+        rows = world.containers[0].proximities(world.semi_axes, stepper.position, stepper.orientation)
         assert rows.gap.min() >= 0.0
         ends = max(ends, int((stepper.impulse[:, 2] != 0.0).sum()))
     assert ends == 2
