@@ -4,11 +4,14 @@ A pull request is compared with what was accepted at its merge base, or at the n
 its own earlier commits, which nobody has accepted, nor with what the main branch has become since.
 """
 
+import json
 import os
 import subprocess
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 SHORT = 8  # digits of a commit that people read
 SETTING = "UPRIGHT_DEFAULT_BRANCH"
@@ -52,6 +55,83 @@ class History:
                 )
             )
         return {commit: found[commit] for commit in known if commit in found}
+
+
+class Commits:
+    """Those that are kept: of runs and merge bases, each with the nearest before it."""
+
+    def __init__(self, rows: Collection[Any]) -> None:
+        """Of rows with hash, generation and parents (JSON)."""
+        self.generations: dict[str, int] = {row.hash: row.generation for row in rows}
+        self._parents: dict[str, Sequence[str]] = {row.hash: json.loads(row.parents) for row in rows}
+
+    def up_to(self, commit: str) -> frozenset[str]:
+        """The commit and those before it; none where nothing is known of it."""
+        found: set[str] = set()
+        waiting = [commit]
+        while waiting:
+            one = waiting.pop()
+            if one in self._parents and one not in found:
+                found.add(one)
+                waiting += self._parents[one]
+        return frozenset(found)
+
+    def after(self, commit: str) -> set[str]:
+        """Those that come after it."""
+        found: set[str] = set()
+        waiting = [commit]
+        while waiting:
+            more = [child for child in self._children.get(waiting.pop(), ()) if child not in found]
+            found.update(more)
+            waiting += more
+        return found
+
+    @cached_property
+    def _children(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for one, parents in self._parents.items():
+            for parent in parents:
+                found.setdefault(parent, []).append(one)
+        return found
+
+    def generation(self, commit: str, base: Collection[str]) -> frozenset[str] | None:
+        """Those before it, and the merges that a CI server made of one of them with the base, to try it: no commit
+        comes after these. None where nothing is known of it."""
+        before = self.up_to(commit)
+        merges = {
+            one
+            for one, parents in self._parents.items()
+            if len(parents) > 1 and parents[-1] in before and parents[-1] not in base
+        }
+        return before | merges if before else None
+
+    def in_order(self, runs: Sequence[Any]) -> list[Any]:
+        """Rows of runs (commit, branch, base, default_branch) by their commits, given as they were made.
+
+        One of a commit that comes before that of an earlier run, done again or ended late, stands before that run. On
+        main and on what changes are made for, which have one life, the generation tells; where nothing is known of a
+        commit, the order in which they were made.
+        """
+        bases = {run.base for run in runs if run.base}
+        line: list[tuple[Any, int]] = []  # with the generations of their commits
+        deepest: dict[str, int] = {}  # of each branch
+        for run in runs:
+            depth = self.generations.get(run.commit, deepest.get(run.branch, 0))
+            at = len(line)
+            if depth < max(deepest.values(), default=0):
+                main = {*bases, *main_branches(run.default_branch)}
+                later = self.after(run.commit)
+                at = next(
+                    (
+                        i
+                        for i, (other, deep) in enumerate(line)
+                        if other.commit in later or (other.branch == run.branch in main and deep > depth)
+                    ),
+                    at,
+                )
+            line.insert(at, (run, depth))
+            deepest[run.branch] = max(deepest.get(run.branch, 0), depth)
+        return [run for run, _ in line]
 
 
 def git(folder: Path | None, *words: str) -> str:

@@ -5,13 +5,13 @@ project's history is.
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
-from validation.review.lineage import History, main_branches
+from validation.review.lineage import Commits, History, main_branches
 from validation.store import models
 from validation.store.connection import insert_new
 
@@ -69,7 +69,7 @@ def base_revision(connection: Connection, run: int) -> BaseRevision:
     row = connection.execute(
         select(Run.branch, Run.commit, Run.base, Run.merge_base, Run.default_branch).where(Run.id == run)
     ).one()
-    kept = _Kept(connection)
+    kept = _commits(connection)
     before = None
     if row.base:
         before = kept.up_to(row.merge_base) or frozenset((row.merge_base,))
@@ -90,7 +90,7 @@ def base_revision(connection: Connection, run: int) -> BaseRevision:
 
 def generations(connection: Connection) -> dict[str, int]:
     """Of the commits that are kept."""
-    return _Kept(connection).generations
+    return _commits(connection).generations
 
 
 def others(connection: Connection, run: int, seen_from: BaseRevision) -> list[int]:
@@ -110,89 +110,33 @@ def comes_after(connection: Connection, run: int, other: int) -> bool:
 
 def comes_before(connection: Connection, commit: str, other: str) -> bool:
     """Whether it is that commit or one before it; False where nothing is known of it."""
-    return commit in _Kept(connection).up_to(other)
+    return commit in _commits(connection).up_to(other)
 
 
-def late(connection: Connection, seen_from: BaseRevision) -> dict[int, float]:
-    """Runs of a commit that comes before that of an earlier run: done again, or ended late. With the place of each
-    among the numbers of the others, which are in order. On main and the base, which have one life, the generation
-    tells; where nothing is known of a commit, numbers do."""
-    branches = [seen_from.branch] if seen_from.before is None else seen_from.branches
-    query = select(Run.id, Run.commit, Run.branch).where(Run.branch.in_(branches)).order_by(Run.id)
-    kept, deepest = None, 0
-    line: list[tuple[Any, int]] = []  # runs, with the generations of their commits
-    found: set[int] = set()
-    for run in connection.execute(query).all():
-        depth = seen_from.generations.get(run.commit, deepest)
-        at = len(line)
-        if depth < deepest:
-            kept = kept or _Kept(connection)
-            after = kept.after(run.commit)
-            one_generation = seen_from.own is None or run.branch != seen_from.branch
-            at = next(
-                (
-                    i
-                    for i, (other, deep) in enumerate(line)
-                    if other.commit in after or (one_generation and other.branch == run.branch and deep > depth)
-                ),
-                at,
-            )
-        if at < len(line):
-            found.add(run.id)
-        line.insert(at, (run, depth))
-        deepest = max(deepest, depth)
-    places: dict[int, float] = {}
-    anchor, behind = 0, 0
-    for run, _ in reversed(line):
-        if run.id in found:
-            behind += 1
-            places[run.id] = anchor - behind / (len(found) + 1)
-        else:
-            anchor, behind = run.id, 0
-    return places
+def ranks(connection: Connection) -> dict[int, int]:
+    """Of every run, its place in the order of commits."""
+    return {row.id: row.rank for row in connection.execute(select(Run.id, Run.rank))}
 
 
-class _Kept:
-    def __init__(self, connection: Connection) -> None:
-        rows = connection.execute(select(Commit.hash, Commit.generation, Commit.parents)).all()
-        self.generations: dict[str, int] = {row.hash: row.generation for row in rows}
-        self._parents: dict[str, Sequence[str]] = {row.hash: json.loads(row.parents) for row in rows}
+def latest_first(ranks: Mapping[int, int], case: Any) -> list[Any]:
+    """What cases are ordered by, joined with their runs. Where no run came late the cases' numbers tell: the index has
+    them so, and no more are read than looked at."""
+    late = any(run != rank for run, rank in ranks.items())
+    return [Run.rank.desc(), case.id.desc()] if late else [case.id.desc()]
 
-    def up_to(self, commit: str) -> frozenset[str]:
-        """The commit and those before it; none where nothing is known of it."""
-        found: set[str] = set()
-        waiting = [commit]
-        while waiting:
-            one = waiting.pop()
-            if one in self._parents and one not in found:
-                found.add(one)
-                waiting += self._parents[one]
-        return frozenset(found)
 
-    def after(self, commit: str) -> set[str]:
-        """Those that come after it."""
-        children: dict[str, list[str]] = {}
-        for one, parents in self._parents.items():
-            for parent in parents:
-                children.setdefault(parent, []).append(one)
-        found: set[str] = set()
-        waiting = [commit]
-        while waiting:
-            more = [child for child in children.get(waiting.pop(), ()) if child not in found]
-            found.update(more)
-            waiting += more
-        return found
+def put_in_order(connection: Connection) -> None:
+    """Store the order of commits with the runs. A new run changes it: it may be of an older commit, and its history
+    may tell more of the others."""
+    query = select(Run.id, Run.rank, Run.commit, Run.branch, Run.base, Run.default_branch).order_by(Run.id)
+    ordered = _commits(connection).in_order(connection.execute(query).all())
+    moved = [{"run": row.id, "to": rank} for rank, row in enumerate(ordered, 1) if row.rank != rank]
+    if moved:
+        connection.execute(update(Run).where(Run.id == bindparam("run")).values(rank=bindparam("to")), moved)
 
-    def generation(self, commit: str, base: Collection[str]) -> frozenset[str] | None:
-        """Those before it, and the merges that a CI server made of one of them with the base, to try it: no commit
-        comes after these. None where nothing is known of it."""
-        before = self.up_to(commit)
-        merges = {
-            one
-            for one, parents in self._parents.items()
-            if len(parents) > 1 and parents[-1] in before and parents[-1] not in base
-        }
-        return before | merges if before else None
+
+def _commits(connection: Connection) -> Commits:
+    return Commits(connection.execute(select(Commit.hash, Commit.generation, Commit.parents)).all())
 
 
 def keep(connection: Connection, history: History, more: Collection[str] = ()) -> None:

@@ -11,7 +11,7 @@ from validation.judging.verdict import changes_from_json, defects_from_json
 from validation.review.groups import GONE, Decision, Group, Occurrence, Place, gravest_first, gravity, group_key, member
 from validation.review.ledger import Act, Entry, Mark
 from validation.store import judgements, ledger, models, runs
-from validation.store.ancestry import BaseRevision, base_revision, late, others
+from validation.store.ancestry import BaseRevision, base_revision, latest_first, others, ranks
 from validation.store.connection import Database
 from validation.store.errors import StoreError
 from validation.store.since import PRINTS, fingerprint_of, places
@@ -77,9 +77,9 @@ def groups(connection: Connection, run: int, *, closed: bool = False) -> list[Gr
     seen_from = base_revision(connection, run)
     foreign_commits = others(connection, run, seen_from)
     of_branch = (Run.branch == seen_from.branch, Run.id <= run, Run.id.not_in(foreign_commits))
-    backfilled_runs = late(connection, seen_from)
     histories = _histories(connection, of_branch, seen_from.branch)
-    latest = _latest(connection, of_branch, [row.last for row in histories], backfilled_runs)
+    rank = ranks(connection)
+    latest = _latest(connection, of_branch, [row.last for row in histories], rank)
     # Where a case has become something else, the group tells of it of which that is.
     histories = [
         row for row in histories if latest[row.last].group_id in (row.group_id, None) or latest[row.last].word in GONE
@@ -94,7 +94,7 @@ def groups(connection: Connection, run: int, *, closed: bool = False) -> list[Gr
     rows = _groups(connection, {row.group_id for row in histories})
     at = places(connection, {number for row in rows for number in (row.since_run, row.good_run)})
     since = {row.id: at[row.since_run] for row in rows}
-    occurrences = _occurrences(connection, histories, since, latest, seen_from, backfilled_runs)
+    occurrences = _occurrences(connection, histories, since, latest, seen_from, rank)
     decisions = _decisions(connection, rows, since, seen_from, foreign_commits)
     now = datetime.now(UTC)
     found = []
@@ -222,29 +222,22 @@ def _histories(connection: Connection, of_branch: Sequence[Any], branch: str) ->
 
 
 def _latest(
-    connection: Connection, of_branch: Sequence[Any], cases: Sequence[int], backfilled_runs: Mapping[int, float]
+    connection: Connection, of_branch: Sequence[Any], cases: Sequence[int], rank: Mapping[int, int]
 ) -> dict[int, Any]:
     """By the numbers of cases: the latest judged case of the same history, by the order of commits, up to this run and
     on this branch."""
     later, judged, accepted = aliased(Case), aliased(Verdict), aliased(Case)
-    same = (
+    newest = (
         select(later.id)
         .join(judged, judged.case_id == later.id)
         .join(Run, Run.id == later.run_id)
         .where(later.identity_key == Case.identity_key, later.engine_label == Case.engine_label, *of_branch)
+        .order_by(*latest_first(rank, later))
+        .limit(1)
         .correlate(Case)
+        .scalar_subquery()
     )
-    newest = same.where(Run.id.not_in(backfilled_runs)).order_by(later.id.desc()).limit(1).scalar_subquery()
-    candidates: Any = select(Case.id.label("case"), newest.label("later")).where(Case.id.in_(cases))
-    if backfilled_runs:
-        candidates = candidates.union(
-            select(Case.id, later.id)
-            .join(later, (later.identity_key == Case.identity_key) & (later.engine_label == Case.engine_label))
-            .join(judged, judged.case_id == later.id)
-            .join(Run, Run.id == later.run_id)
-            .where(Case.id.in_(cases), Run.id.in_(backfilled_runs), *of_branch)
-        )
-    pair = candidates.subquery()
+    pair = select(Case.id.label("case"), newest.label("later")).where(Case.id.in_(cases)).subquery()
     query = (
         select(pair.c.case, Case.id, Case.run_id, Verdict.word, GroupMember.group_id)
         .add_columns(accepted.run_id.label("accepted_run"))
@@ -254,8 +247,7 @@ def _latest(
         .outerjoin(EntryCase, EntryCase.id == Verdict.baseline_id)
         .outerjoin(accepted, accepted.id == EntryCase.case_id)
     )
-    in_order = sorted(connection.execute(query), key=lambda row: (backfilled_runs.get(row.run_id, row.run_id), row.id))
-    return {row.case: row for row in in_order}
+    return {row.case: row for row in connection.execute(query)}
 
 
 def _occurrences(
@@ -264,7 +256,7 @@ def _occurrences(
     since: Mapping[int, Place],
     latest: Mapping[int, Any],
     seen_from: BaseRevision,
-    backfilled_runs: Mapping[int, float],
+    rank: Mapping[int, int],
 ) -> dict[int, list[Occurrence]]:
     """By the number of their group."""
     query = (
@@ -285,9 +277,6 @@ def _occurrences(
     now = datetime.now(UTC)
     found: dict[int, list[Occurrence]] = {}
 
-    def place(one: int | None) -> float:
-        return backfilled_runs.get(one, one) if one else 0
-
     for row in rows:
         baseline, newest = baselines.get(row.identity_key), latest[row.id]
         judged_by = entries.get(row.entry_id)
@@ -302,7 +291,7 @@ def _occurrences(
                 place=at[row.run_id],
                 fingerprint=fingerprint_of(row),
                 latest=newest.word,
-                rebased=place(newest.accepted_run) >= place(since[row.group_id].run),
+                rebased=rank.get(newest.accepted_run, 0) >= rank[since[row.group_id].run],
                 accepted=fingerprint_of(baseline) if baseline else "",
                 accepted_by=entries.get(baseline.entry_id) if baseline else None,
                 judged_by=judged_by,

@@ -85,6 +85,7 @@ class Run(Base):
     merge_base: Mapped[str] = mapped_column(server_default="")
     default_branch: Mapped[str] = mapped_column(server_default="")
     asked: Mapped[str] = mapped_column(server_default="{}")  # JSON: what a resumed run has to know of how it was begun
+    rank: Mapped[int] = mapped_column(server_default="0")  # in the order of commits, from 1
 
 
 class Commit(Base):

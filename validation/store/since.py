@@ -1,6 +1,5 @@
 """To which group a verdict belongs: by the first bad commit of its case, as commits come where that is known."""
 
-import heapq
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -12,7 +11,7 @@ from sqlalchemy.orm import aliased
 from validation.judging.verdict import Change, Defect, Verdict, Word, changes_from_json, defects_from_json
 from validation.review.groups import NOTABLE, Place, fingerprint, group_key, shares_finding
 from validation.store import ledger, models
-from validation.store.ancestry import BaseRevision, comes_after, late, others
+from validation.store.ancestry import BaseRevision, comes_after, latest_first, others, ranks
 from validation.store.connection import insert_new
 
 Case, Run, VerdictRow, Group, GroupMember = models.Case, models.Run, models.Verdict, models.Group, models.GroupMember
@@ -71,7 +70,7 @@ class Grouping:
 
     def __init__(self, connection: Connection, run: int, seen_from: BaseRevision) -> None:
         self._connection, self._run, self._seen_from = connection, run, seen_from
-        self._backfilled = late(connection, seen_from)
+        self._ranks = ranks(connection)
         self._comes_after = cache(partial(comes_after, connection))
         self._branch = seen_from.branch
         self._own = (Run.branch == seen_from.branch, Run.id.not_in(others(connection, run, seen_from)))
@@ -134,7 +133,7 @@ class Grouping:
         """With the next run of the branch, by commit, where that is taken to be the first by mistake."""
         first, good, following, stale = self._run, here.accepted, None, False
         for row in self._judged(here.verdict, *self._own):
-            if self._place(row.run_id) > self._place(self._run):
+            if self._rank(row.run_id) > self._rank(self._run):
                 following = row
                 continue
             if row.word in SILENT and here.verdict.word not in SILENT:
@@ -144,7 +143,7 @@ class Grouping:
                 first, good = row.since_run, row.good_run
                 break
             stale = stale or described
-            if stale and self._place(row.run_id) <= self._place(here.accepted):
+            if stale and self._rank(row.run_id) <= self._rank(here.accepted):
                 break
             if not same or not (stale or (row.word == "pass" and row.baseline_id in self._expired)):
                 good = here.accepted if described else row.run_id
@@ -153,7 +152,7 @@ class Grouping:
         if following is not None and (
             following.word != here.verdict.word
             or following.baseline_id != here.verdict.baseline
-            or self._place(following.since_run) <= self._place(self._run)
+            or self._rank(following.since_run) <= self._rank(self._run)
         ):
             following = None
         return first, good, following
@@ -167,7 +166,7 @@ class Grouping:
         row = next(self._judged(here.verdict, *theirs), None)
         if row is None or not is_same_finding(row, here.verdict) or row.since_run is None or self._is_stale(row, here):
             return None
-        if self._place(row.since_run) >= self._place(since):
+        if self._rank(row.since_run) >= self._rank(since):
             return None
         if good is not None and good != row.good_run and self._comes_after(good, row.run_id):
             return None
@@ -182,11 +181,11 @@ class Grouping:
             here.accepted is not None
             and row.since_run is not None
             and row.baseline_id != here.verdict.baseline
-            and self._place(here.accepted) >= self._place(row.since_run)
+            and self._rank(here.accepted) >= self._rank(row.since_run)
         )
 
     def _judged(self, verdict: Verdict, *where: Any) -> Iterator[Any]:
-        """Of the same case on these runs, but for this one; newest first."""
+        """Of the same case on these runs, but for this one; the latest commit first."""
         query = (
             select(Case.run_id, *PRINTS, *COLUMNS)
             .join(VerdictRow, VerdictRow.case_id == Case.id)
@@ -199,14 +198,9 @@ class Grouping:
                 Case.run_id != self._run,
                 *where,
             )
-            .order_by(Case.id.desc())  # as the index has them: no more are read than looked at
+            .order_by(*latest_first(self._ranks, Case))
         )
-        in_place = self._connection.execute(query.where(Case.run_id.not_in(self._backfilled)))
-        if not self._backfilled:
-            return iter(in_place)
-        put_back = self._connection.execute(query.where(Case.run_id.in_(self._backfilled))).all()
-        ordered = sorted(put_back, key=lambda row: -self._place(row.run_id))
-        return heapq.merge(in_place, ordered, key=lambda row: -self._place(row.run_id))
+        return iter(self._connection.execute(query))
 
     def _move(self, verdict: Verdict, old: int, since: int, good: int | None) -> None:
         """Move this case from the group of a later run to that of an earlier one; decisions on it stay in effect."""
@@ -224,5 +218,5 @@ class Grouping:
             )
             self._connection.execute(moved.values(group_id=self._group(row.branch, verdict, since, good)))
 
-    def _place(self, run: int | None) -> float:
-        return 0.0 if run is None else self._backfilled.get(run, float(run))
+    def _rank(self, run: int | None) -> int:
+        return 0 if run is None else self._ranks[run]

@@ -297,6 +297,22 @@ def test_a_group_that_moves_to_an_older_commit_rewrites_no_verdict_and_leaves_no
     assert rows_of(store, "verdicts")[: len(before)] == before
 
 
+@pytest.mark.parametrize("where", ["sqlite"], indirect=True)
+def test_the_order_of_commits_is_stored_with_the_runs(store: Store) -> None:
+    """Also where those of older ones, of main or of a change, come late."""
+
+    def order() -> str:
+        with create_engine(f"sqlite:///{store.name}").connect() as connection:
+            return " ".join(connection.execute(text('SELECT "commit" FROM runs ORDER BY rank')).scalars())
+
+    for branch, commit, known in (("main", "a", LINE), ("main", "d", LINE), ("main", "b", LINE), ("main", "b", LINE)):
+        checked(store, branch, commit, GOOD, known=history(commit, known))
+    assert order() == "a b b d"
+    for commit in ("f2", "f1", "f2"):
+        on_change(store, commit, GOOD)
+    assert order() == "a b b d f1 f2 f2"
+
+
 def test_an_older_bad_commit_that_is_run_after_the_mend_fails_and_is_told_as_mended(store: Store) -> None:
     accepted(store, "main", "a", GOOD, known=history("a"))
     checked(store, "main", "c", GOOD, known=history("c"))

@@ -17,6 +17,7 @@ from alembic.script import ScriptDirectory
 from tests.validation.store.made import case, measurement, result
 from validation.report.sentences import reason_of
 from validation.store import models, open_store
+from validation.store.ancestry import ranks
 from validation.store.connection import connect, reading, writing
 from validation.store.errors import StoreError
 from validation.store.migration import HEAD, SCRIPTS, migrate, revision_of, upgrade
@@ -82,6 +83,28 @@ def test_a_verdict_of_before_the_first_divergence_is_read_without_one(where: str
     with open_store(where) as store:
         (verdict,) = store.verdicts(7)
     assert (reason_of(verdict), verdict.divergence) == ("as it was", None)
+
+
+def test_runs_of_before_stand_in_the_order_of_their_commits(where: str) -> None:
+    """Run as a, c, b, and once more where nothing is known of the commit."""
+    engine, name = connect(where)
+    with writing(engine, name) as connection:
+        upgrade(connection, "0013")
+        for run, commit in ((7, "a"), (8, "c"), (9, "b"), (10, "x")):
+            connection.execute(
+                sa.text(
+                    "INSERT INTO runs VALUES (:run, '2026-11-03 12:30:15', NULL, :commit, 'main', false, 'm', 'p',"
+                    " '3.11', :none, '', false, :none, '', '', :none, '')"
+                ),
+                {"run": run, "commit": commit, "none": "{}"},
+            )
+        for generation, (commit, parents) in enumerate([("a", "[]"), ("b", '["a"]'), ("c", '["a"]')], 1):
+            row = {"hash": commit, "generation": generation, "parents": parents}
+            connection.execute(sa.text("INSERT INTO commits VALUES (:hash, :generation, :parents)"), row)
+    migrate(engine, name)
+    with reading(engine, name) as connection:
+        assert ranks(connection) == {7: 1, 8: 3, 9: 2, 10: 4}
+    engine.dispose()
 
 
 @pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004"])
