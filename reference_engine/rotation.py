@@ -89,13 +89,21 @@ def turned(w, x, y, z, ox, oy, oz):
 
 
 @kernel
+def matrix(w, x, y, z, scale):
+    """Rows of R of a unit quaternion with scale 2, of any other with 2 / |q|^2."""
+    return (
+        (1.0 - scale * (y * y + z * z), scale * (x * y - w * z), scale * (x * z + w * y)),
+        (scale * (x * y + w * z), 1.0 - scale * (x * x + z * z), scale * (y * z - w * x)),
+        (scale * (x * z - w * y), scale * (y * z + w * x), 1.0 - scale * (x * x + y * y)),
+    )
+
+
+@kernel
 def in_world(w, x, y, z, a, b, c):
     """R diag(a, b, c) R^T as xx, yy, zz, xy, xz, yz, of a unit quaternion."""
     if a == b and b == c:
         return a, a, a, 0.0, 0.0, 0.0
-    r00, r01, r02 = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)
-    r10, r11, r12 = 2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)
-    r20, r21, r22 = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)
+    (r00, r01, r02), (r10, r11, r12), (r20, r21, r22) = matrix(w, x, y, z, 2.0)
     return (
         a * r00 * r00 + b * r01 * r01 + c * r02 * r02,
         a * r10 * r10 + b * r11 * r11 + c * r12 * r12,
@@ -164,13 +172,11 @@ def free_spin(orientation, momentum, inverse_inertia, i, h, middle, inverse_worl
     m = in_world(w, x, y, z, a, b, c)
     o = times(m, u, v, t)
     if (a != b or b != c) and (u != 0.0 or v != 0.0 or t != 0.0):
-        r = (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z), 2.0 * (x * z - w * y))
-        s = (2.0 * (x * y - w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + w * x))
-        d = (2.0 * (x * z + w * y), 2.0 * (y * z - w * x), 1.0 - 2.0 * (x * x + y * y))
+        r, s, d = matrix(w, x, y, z, 2.0)
         p, q, n = middle_spin(
-            r[0] * u + r[1] * v + r[2] * t, s[0] * u + s[1] * v + s[2] * t, d[0] * u + d[1] * v + d[2] * t, a, b, c, h
+            r[0] * u + s[0] * v + d[0] * t, r[1] * u + s[1] * v + d[1] * t, r[2] * u + s[2] * v + d[2] * t, a, b, c, h
         )
-        o = (r[0] * p + s[0] * q + d[0] * n, r[1] * p + s[1] * q + d[1] * n, r[2] * p + s[2] * q + d[2] * n)
+        o = (r[0] * p + r[1] * q + r[2] * n, s[0] * p + s[1] * q + s[2] * n, d[0] * p + d[1] * q + d[2] * n)
     mid = turned(w, x, y, z, 0.5 * h * o[0], 0.5 * h * o[1], 0.5 * h * o[2])
     if a != b or b != c:
         m = in_world(mid[0], mid[1], mid[2], mid[3], a, b, c)

@@ -25,8 +25,8 @@ from measuring import Table, least
 
 from reference_engine.geometry.ellipsoid_depth import STACK
 from reference_engine.geometry.ellipsoid_gap import ellipsoid_gaps
-from reference_engine.geometry.ellipsoid_support import COLUMNS, pose_ellipsoids
-from reference_engine.geometry.support import FIELDS
+from reference_engine.geometry.ellipsoid_support import pose_ellipsoids
+from reference_engine.geometry.layout import ELLIPSOID_COLUMNS, FIELDS
 from tests.reference_engine.geometry.ellipsoid_oracle import IS_SHARPER, distance, pair, rotation, widest
 from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies
 
@@ -69,7 +69,7 @@ class Timed:
     """Ours, on arrays that stay: a thousand pairs at a time, as many as an engine has at hand."""
 
     def __init__(self, count: int) -> None:
-        self.body, self.found = np.empty((2 * BLOCK, COLUMNS)), np.empty((count, FIELDS))
+        self.body, self.found = np.empty((2 * BLOCK, ELLIPSOID_COLUMNS)), np.empty((count, FIELDS))
         self.normal, self.stack = np.zeros((BLOCK, 3)), np.empty(STACK)
         self.pairs = np.arange(2 * BLOCK).reshape(-1, 2)
 

@@ -26,10 +26,12 @@ import numpy as np
 
 from reference_engine.compiler.kernels import inlined, kernel
 from reference_engine.compliant import layout as col
+from reference_engine.geometry import layout as found_col
 from reference_engine.geometry.core_gap import half_space
 from reference_engine.geometry.mpr import FOUND, mpr_pair
 from reference_engine.geometry.spatial_shapes import HALF_SPACE
-from reference_engine.geometry.support import pose_bodies, support, to_body, to_world, write
+from reference_engine.geometry.support import pose_bodies, support, to_body, to_world, write_from_p
+from reference_engine.vectors import along, dot, minus, opposite, plus, row, set_row, set_three, three
 
 JUMPS = 1e-6  # of a normal: by more than this, and than motion explains, it has not turned
 SMOOTH = 1e-2  # of the bounding radius: no rounding is sharper, so a normal turns no faster than over one such
@@ -71,8 +73,7 @@ def elastic_energy(depth, stiffness):
 
 @kernel
 def update_bodies(model, work, y):
-    """The body table of geometry.support, and the spins."""
-    body = model.posed.body
+    """Where bodies are, and their spins."""
     for i in range(model.posed.kind.shape[0]):
         at = col.STATE_SIZE * i
         for c in range(3):
@@ -82,61 +83,55 @@ def update_bodies(model, work, y):
     pose_bodies(model.posed, work.position, work.orientation)
     for i in range(model.posed.kind.shape[0]):
         at = col.STATE_SIZE * i + col.SPIN
-        a, b, c = to_body(body, i, y[at], y[at + 1], y[at + 2])
-        a, b, c = a / model.inertia[i, 0], b / model.inertia[i, 1], c / model.inertia[i, 2]
-        work.spin[i, 0], work.spin[i, 1], work.spin[i, 2] = to_world(body, i, a, b, c)
+        a, b, c = to_body(model.posed.R, i, three(y, at))
+        own = a / model.inertia[i, 0], b / model.inertia[i, 1], c / model.inertia[i, 2]
+        set_row(work.spin, i, to_world(model.posed.R, i, own))
 
 
 @kernel
 def corner_gap(model, work, k):
     """work.found of candidate k, a corner or rim of its first body over its second, a half-space."""
-    p, q, row = model.pair[k, 0], model.pair[k, 1], model.corner[k]
-    body, corners = model.posed.body, model.corners
-    nx, ny, nz = body[q, 20], body[q, 21], body[q, 22]
-    x, y, z, radius = corners[row, 0], corners[row, 1], corners[row, 2], corners[row, 3]
+    posed, p, q, corner = model.posed, model.pair[k, 0], model.pair[k, 1], model.corner[k]
+    n, radius = row(posed.plane_normal, q), model.corners[corner, 3]
+    x, y, z = row(model.corners, corner)
     if radius > 0.0:  # the lowest point of a rim
-        u, v, _ = to_body(body, p, nx, ny, nz)
+        u, v, _ = to_body(posed.R, p, n)
         scale = -radius / np.sqrt(u * u + v * v)
         x, y = (x + scale * u, y + scale * v) if scale > -np.inf else (radius, 0.0)
-    x, y, z = to_world(body, p, x, y, z)
-    gap = nx * (body[p, 0] + x - body[q, 0] - body[q, 17])
-    gap += ny * (body[p, 1] + y - body[q, 1] - body[q, 18]) + nz * (body[p, 2] + z - body[q, 2] - body[q, 19])
-    margin = model.posed.margin[p]
-    x, y, z, gap = x - margin * nx, y - margin * ny, z - margin * nz, gap - margin
-    write(work.found, gap, -nx, -ny, -nz, x, y, z, x - gap * nx, y - gap * ny, z - gap * nz, 0.0)
+    point = to_world(posed.R, p, (x, y, z))
+    over_plane = minus(minus(plus(row(posed.centre, p), point), row(posed.centre, q)), row(posed.plane_point, q))
+    gap = n[0] * over_plane[0] + (n[1] * over_plane[1] + n[2] * over_plane[2]) - posed.margin[p]
+    write_from_p(work.found, gap, opposite(n), along(point, -posed.margin[p], n), 0.0)
 
 
 @kernel
 def pair_gap(model, work, k):
     """work.found of candidate k, its points from the centre of the first body. False: the two have one centre."""
     p, q = model.pair[k, 0], model.pair[k, 1]
-    body, found = model.posed.body, work.found
+    posed = model.posed
     if model.corner[k] != col.WHOLE:
         corner_gap(model, work, k)
         return True
-    if model.posed.kind[q] == HALF_SPACE:
-        dx, dy, dz = body[q, 0] - body[p, 0], body[q, 1] - body[p, 1], body[q, 2] - body[p, 2]
-        half_space(model.posed, p, q, dx, dy, dz, found)
+    if posed.kind[q] == HALF_SPACE:
+        half_space(posed, p, q, minus(row(posed.centre, q), row(posed.centre, p)), work.found)
         return True
-    return mpr_pair(model.posed, p, q, work.mpr, found) == FOUND
+    return mpr_pair(posed, p, q, work.mpr, work.found) == FOUND
 
 
 @kernel
 def contact_arms(model, work, p, q):
     """The contact point, between the two surfaces: from the centre of p and from that of q."""
-    body, found = model.posed.body, work.found
-    x = 0.5 * found[0]
-    px, py, pz = found[4] + x * found[1], found[5] + x * found[2], found[6] + x * found[3]
-    return px, py, pz, px + body[p, 0] - body[q, 0], py + body[p, 1] - body[q, 1], pz + body[p, 2] - body[q, 2]
+    found, centre = work.found, model.posed.centre
+    arm = along(three(found, found_col.ON_P), 0.5 * found[found_col.GAP], three(found, found_col.NORMAL))
+    return arm, minus(plus(arm, row(centre, p)), row(centre, q))
 
 
 @kernel
 def relative_velocity(work, y, p, q, arms):
     """Of q's point at the contact less that of p. [m/s]"""
-    px, py, pz, qx, qy, qz = arms
+    (px, py, pz), (qx, qy, qz) = arms
     i, j = col.STATE_SIZE * p + col.V, col.STATE_SIZE * q + col.V
-    ax, ay, az = work.spin[p, 0], work.spin[p, 1], work.spin[p, 2]
-    bx, by, bz = work.spin[q, 0], work.spin[q, 1], work.spin[q, 2]
+    (ax, ay, az), (bx, by, bz) = row(work.spin, p), row(work.spin, q)
     return (
         y[j] - y[i] + by * qz - bz * qy - ay * pz + az * py,
         y[j + 1] - y[i + 1] + bz * qx - bx * qz - az * px + ax * pz,
@@ -147,15 +142,14 @@ def relative_velocity(work, y, p, q, arms):
 @kernel
 def boxes(model, work):
     """Around every bounded body, in world axes."""
-    body = model.posed.body
     for i in range(model.posed.kind.shape[0]):
         if model.posed.kind[i] == HALF_SPACE:
             continue
         for c in range(3):
             x, y, z = 1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0
-            most = support(model.posed, i, x, y, z)
-            least = support(model.posed, i, -x, -y, -z)
-            centre, margin = body[i, c], model.posed.margin[i]
+            most = support(model.posed, i, (x, y, z))
+            least = support(model.posed, i, (-x, -y, -z))
+            centre, margin = model.posed.centre[i, c], model.posed.margin[i]
             work.box[i, c] = centre + x * least[0] + y * least[1] + z * least[2] - margin
             work.box[i, 3 + c] = centre + x * most[0] + y * most[1] + z * most[2] + margin
 
@@ -192,12 +186,10 @@ def measure(model, contact_set, work, y):
 @kernel
 def write_contact(model, work, k, row_out):
     """Point, normal and gap of candidate k, whose gap is in work.found."""
-    p, body = model.pair[k, 0], model.posed.body
-    px, py, pz, _, _, _ = contact_arms(model, work, p, model.pair[k, 1])
-    row_out[col.POINT] = px + body[p, 0]
-    row_out[col.POINT + 1], row_out[col.POINT + 2] = py + body[p, 1], pz + body[p, 2]
-    for c in range(3):
-        row_out[col.NORMAL + c] = work.found[col.DIRECTION + c]
+    p = model.pair[k, 0]
+    arm, _ = contact_arms(model, work, p, model.pair[k, 1])
+    set_three(row_out, col.POINT, plus(arm, row(model.posed.centre, p)))
+    set_three(row_out, col.NORMAL, three(work.found, col.DIRECTION))
     row_out[col.GAP] = work.found[col.DISTANCE]
 
 
@@ -205,11 +197,11 @@ def write_contact(model, work, k, row_out):
 def note_event(run, k, kind, closing, energy):
     """A row of the log, of candidate k, whose gap is in work.found."""
     log, onset, at = run.log, run.contact_set.onset, run.loop.counters[col.EVENTS]
-    row = log.event[at]
-    write_contact(run.model, run.work, k, row)
+    event = log.event[at]
+    write_contact(run.model, run.work, k, event)
     log.event_ids[at, 0], log.event_ids[at, 1] = kind, k
-    row[col.NOMINAL], row[col.DAMPED] = onset[k, col.COEFFICIENT], onset[k, col.DAMPING]
-    row[col.CLOSING], row[col.ENERGY], row[col.AT] = closing, energy, run.loop.now[col.TIME]
+    event[col.NOMINAL], event[col.DAMPED] = onset[k, col.COEFFICIENT], onset[k, col.DAMPING]
+    event[col.CLOSING], event[col.ENERGY], event[col.AT] = closing, energy, run.loop.now[col.TIME]
     run.loop.counters[col.EVENTS] = at + 1
 
 
@@ -217,8 +209,8 @@ def note_event(run, k, kind, closing, energy):
 def closing_speed(model, work, y, k):
     """m/s, of candidate k, whose gap is in work.found."""
     p, q = model.pair[k, 0], model.pair[k, 1]
-    u, v, w = relative_velocity(work, y, p, q, contact_arms(model, work, p, q))
-    return -(u * work.found[1] + v * work.found[2] + w * work.found[3])
+    velocity = relative_velocity(work, y, p, q, contact_arms(model, work, p, q))
+    return -dot(velocity, three(work.found, col.DIRECTION))
 
 
 @kernel
@@ -227,7 +219,7 @@ def is_level(model, work, k):
     radius = model.corners[model.corner[k], 3] if model.corner[k] != col.WHOLE else 0.0
     if radius == 0.0:
         return False
-    u, v, _ = to_body(model.posed.body, model.pair[k, 0], work.found[1], work.found[2], work.found[3])
+    u, v, _ = to_body(model.posed.R, model.pair[k, 0], three(work.found, col.DIRECTION))
     return 2.0 * radius * np.sqrt(u * u + v * v) <= model.hysteresis
 
 

@@ -16,9 +16,10 @@ from reference_engine.compliant.world import CompliantWorld
 from reference_engine.dense import mul, norm
 from reference_engine.errors import CompliantError
 from reference_engine.events import *  # noqa: F403  # columns and statuses that all loops have, named with the others
+from reference_engine.geometry.layout import FIELDS
 from reference_engine.geometry.mpr import MprWork
 from reference_engine.geometry.spatial_shapes import HALF_SPACE, corners_and_rims, inner_radius, spatial_shapes
-from reference_engine.geometry.support import FIELDS, PosedShapes, posed_shapes
+from reference_engine.geometry.support import PosedShapes, posed_shapes
 from reference_engine.rotation import matrices
 
 STATE_SIZE = 13  # of a body in the state
@@ -80,7 +81,7 @@ class Work(Structure):
     position: Array = of_shape("B", 3)
     orientation: Array = of_shape("B", 4)
     spin: Array = of_shape("B", 3)  # rad/s
-    found: Array = of_shape(FIELDS)  # see geometry.support.write
+    found: Array = of_shape(FIELDS)  # see geometry.layout
     gap: Array = of_shape("P")  # m, or less: of boxes around the bodies
     normal: Array = of_shape("P", 3)  # of candidates in contact
     box: Array = of_shape("B", 6)  # m, least and greatest x, y, z

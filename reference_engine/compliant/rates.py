@@ -79,7 +79,7 @@ def add_contact(model, contact_set, work, y, k, out):
     out[y.shape[0] - 1] += lost
     for side in range(2):
         i, sign = (p, -1.0) if side == 0 else (q, 1.0)
-        rx, ry, rz = arms[3 * side], arms[3 * side + 1], arms[3 * side + 2]
+        rx, ry, rz = arms[side]
         at, m, moment = col.STATE_SIZE * i, sign / model.mass[i], sign / model.greatest[i]
         out[at + col.V] += fx * m
         out[at + col.V + 1] += fy * m

@@ -6,8 +6,10 @@ The furthest point is by the secular equation; and where there are several.
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
-from reference_engine.geometry.ellipsoid_support import furthest_along
-from reference_engine.geometry.support import to_body, to_world, write
+from reference_engine.geometry import layout as col
+from reference_engine.geometry.ellipsoid_support import centre, furthest_along, gathered, stretched
+from reference_engine.geometry.support import write_from_p
+from reference_engine.vectors import dot, length, minus, opposite, over, plus, three
 
 ONE_POINT, TWO_POINTS, CIRCLE, SPHERE = range(4)
 MOST_POINTS = 4
@@ -179,51 +181,47 @@ ROUND = 2e-15  # of the distances that a gap is the difference of
 
 @kernel
 def half_space_gap(body, i, point, normal, found):
-    """found (11,), see support.write: ellipsoid i above the plane through `point` with the unit `normal`.
+    """found: ellipsoid i above the plane through `point` with the unit `normal`, points from the world's origin.
 
     Closed form: the height of the centre less h(n) = |A^T n|, at the point that is furthest down.
     """
-    nx, ny, nz = normal[0], normal[1], normal[2]
-    x, y, z, h = furthest_along(body, i, -nx, -ny, -nz)
-    dx, dy, dz = body[i, 0] - point[0], body[i, 1] - point[1], body[i, 2] - point[2]
-    gap = nx * dx + ny * dy + nz * dz - h
-    x, y, z = body[i, 0] + x, body[i, 1] + y, body[i, 2] + z
-    round_off = ROUND * (abs(dx) + abs(dy) + abs(dz) + body[i, 18])
-    write(found, gap, -nx, -ny, -nz, x, y, z, x - gap * nx, y - gap * ny, z - gap * nz, round_off)
+    n = three(normal, 0)
+    lowest, h = furthest_along(body, i, opposite(n))
+    d = minus(centre(body, i), three(point, 0))
+    gap = dot(n, d) - h
+    round_off = ROUND * (abs(d[0]) + abs(d[1]) + abs(d[2]) + body[i, col.LONGEST])
+    write_from_p(found, gap, opposite(n), plus(centre(body, i), lowest), round_off)
 
 
 @entry
 def half_space_gaps(body, point, normal, found):
-    """Of all ellipsoids: found (B, 11)."""
+    """Of all ellipsoids: found (B, FIELDS)."""
     for i in range(body.shape[0]):
         half_space_gap(body, i, point, normal, found[i])
 
 
 @kernel
-def sphere_interior_gap(semi_axes, body, i, centre, radius, tie, point, found):
-    """Ellipsoid i inside the sphere: rows of found (4, 11); ONE_POINT ... SPHERE, and how many rows.
+def sphere_interior_gap(semi_axes, body, i, middle, radius, tie, point, found):
+    """Ellipsoid i inside the sphere: rows of found (4, FIELDS); ONE_POINT ... SPHERE, and how many rows.
 
     Normals point outward, into the sphere's solid. At the very centre of the sphere: +z. point (4, 3) is scratch.
     """
-    a, b, c = semi_axes[i, 0], semi_axes[i, 1], semi_axes[i, 2]
-    dx, dy, dz = centre[0] - body[i, 0], centre[1] - body[i, 1], centre[2] - body[i, 2]
-    x, y, z = to_body(body, i, dx, dy, dz)
+    a, b, c = three(semi_axes[i], 0)
+    d = minus(three(middle, 0), centre(body, i))
+    x, y, z = gathered(body, i, d)
     kind, rows = furthest_points((a, b, c), x / a, y / b, z / c, tie, point)
-    round_off = ROUND * (abs(dx) + abs(dy) + abs(dz) + body[i, 18] + radius)
+    round_off = ROUND * (abs(d[0]) + abs(d[1]) + abs(d[2]) + body[i, col.LONGEST] + radius)
     for k in range(rows):
-        u, v, w = point[k, 0] / a, point[k, 1] / b, point[k, 2] / c
-        x, y, z = to_world(body, i, u, v, w)
-        nx, ny, nz = x - dx, y - dy, z - dz
-        distance = np.sqrt(nx * nx + ny * ny + nz * nz)
-        nx, ny, nz = (nx / distance, ny / distance, nz / distance) if distance > 0.0 else (0.0, 0.0, 1.0)
-        gap = radius - distance
-        x, y, z = x + body[i, 0], y + body[i, 1], z + body[i, 2]
-        write(found[k], gap, nx, ny, nz, x, y, z, x + gap * nx, y + gap * ny, z + gap * nz, round_off)
+        on_body = stretched(body, i, (point[k, 0] / a, point[k, 1] / b, point[k, 2] / c))
+        out = minus(on_body, d)
+        distance = length(out)
+        n = over(out, distance) if distance > 0.0 else (0.0, 0.0, 1.0)
+        write_from_p(found[k], radius - distance, n, plus(on_body, centre(body, i)), round_off)
     return kind, rows
 
 
 @entry
-def sphere_interior_gaps(semi_axes, body, centre, radius, tie, kind, point, found):
-    """Of all ellipsoids: kind (B, 2), found (B, 4, 11)."""
+def sphere_interior_gaps(semi_axes, body, middle, radius, tie, kind, point, found):
+    """Of all ellipsoids: kind (B, 2), found (B, 4, FIELDS)."""
     for i in range(body.shape[0]):
-        kind[i, 0], kind[i, 1] = sphere_interior_gap(semi_axes, body, i, centre, radius, tie, point, found[i])
+        kind[i, 0], kind[i, 1] = sphere_interior_gap(semi_axes, body, i, middle, radius, tie, point, found[i])

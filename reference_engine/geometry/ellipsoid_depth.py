@@ -22,10 +22,13 @@ import numpy as np
 
 from reference_engine.compiler.kernels import kernel
 from reference_engine.elementary_kernels import angle_of, cosine_and_sine
-from reference_engine.geometry.ellipsoid_support import across, ascend, support_point, tangents
+from reference_engine.geometry import layout as col
+from reference_engine.geometry.ellipsoid_support import across, ascend, slab, square, support_point, tangents
+from reference_engine.vectors import dot, length, over, plus
 
 UNSURE = 4e-15  # of the two M: the round-off of N
 MOST_CELLS = 20_000  # until the search settles for a bound that is ten times wider
+FACE, SIGN, U, V, HALF = range(5)  # columns of a cell: of the cube's six faces which, its middle there, half its edge
 STACK = (160, 5)  # cells that wait: 24 and three for each halving
 
 
@@ -50,24 +53,24 @@ def share_within(h, t, e, r):
 
 @kernel
 def is_sphere(body, i):
-    is_round = body[i, 12] == body[i, 13] and body[i, 13] == body[i, 14]
-    return is_round and body[i, 15] == 0.0 and body[i, 16] == 0.0 and body[i, 17] == 0.0
+    (xx, yy, zz), (xy, xz, yz) = square(body, i)
+    return xx == yy and yy == zz and xy == 0.0 and xz == 0.0 and yz == 0.0
 
 
 @kernel
-def proven_radius(body, p, q, x, y, z, depth):
+def proven_radius(body, p, q, n, depth):
     """Nothing better than the maximum n, of this depth > 0, lies among the n + v with |v| <= this; infinite: nowhere.
 
     Where the comparison above fails: near n it need not hold in full, as depth (f + |t| r + depth r^2 / 4) <= least
     eigenvalue of N is enough for |v| <= r. Or, from h_i(n + v) >= q_i + v.E_i v / 2 q_i (1 - v.E_i v / 4 q_i^2) with
     q_i = h_i + t_i . v, it is enough that the sum of the weighted E_i is at least the depth.
     """
-    basis = tangents(x, y, z)
-    px, py, pz, over_h = support_point(body, p, x, y, z)
-    qx, qy, qz, over_k = support_point(body, q, x, y, z)
+    basis = tangents(n)
+    on_p, over_h = support_point(body, p, n)
+    on_q, over_k = support_point(body, q, n)
     h, k = 1.0 / over_h, 1.0 / over_k
-    ea, em, eb = across(body, p, px, py, pz, basis)
-    ka, km, kb = across(body, q, qx, qy, qz, basis)
+    ea, em, eb = across(body, p, on_p, basis)
+    ka, km, kb = across(body, q, on_q, basis)
     # A sphere only adds its radius to every depth: what is left is one ellipsoid, and the comparison is exact.
     if is_sphere(body, p):
         ea, em, eb, depth, h = 0.0, 0.0, 0.0, depth - h, 0.0
@@ -80,10 +83,10 @@ def proven_radius(body, p, q, x, y, z, depth):
     ma, mm, mb = d_2 * ea + d_1 * ka, d_2 * em + d_1 * km, d_2 * eb + d_1 * kb
     inner = ma * mb - mm * mm
     mean = 2.0 * np.sqrt(d_1 * d_2 / inner) if inner > 0.0 else 0.0
-    unsure = UNSURE * (body[p, 18] ** 2 + body[q, 18] ** 2)
+    unsure = UNSURE * (body[p, col.LONGEST] ** 2 + body[q, col.LONGEST] ** 2)
     na, nm, nb = ea + ka + mean * ma - unsure, em + km + mean * mm, eb + kb + mean * mb - unsure
-    ax, ay, az, bx, by, bz = basis
-    ta, tb = (px + qx) * ax + (py + qy) * ay + (pz + qz) * az, (px + qx) * bx + (py + qy) * by + (pz + qz) * bz
+    first, second = basis
+    ta, tb = dot(plus(on_p, on_q), first), dot(plus(on_p, on_q), second)
     f = h + k
     # f - depth = n . d: below zero -n is the shorter way; zero only for common centres, and then t = d = 0 too
     ahead = f - depth
@@ -93,17 +96,17 @@ def proven_radius(body, p, q, x, y, z, depth):
         return np.inf
     t = np.sqrt(ta * ta + tb * tb)
     slack = (0.5 * (na + nb) - np.sqrt(0.25 * (na - nb) ** 2 + nm * nm)) / depth - f
-    first = 2.0 * slack / (t + np.sqrt(t * t + depth * slack)) if slack > 0.0 else 0.0
-    t_1 = np.sqrt((px * ax + py * ay + pz * az) ** 2 + (px * bx + py * by + pz * bz) ** 2)
-    t_2 = np.sqrt((qx * ax + qy * ay + qz * az) ** 2 + (qx * bx + qy * by + qz * bz) ** 2)
+    least = 2.0 * slack / (t + np.sqrt(t * t + depth * slack)) if slack > 0.0 else 0.0
+    t_1 = np.sqrt(dot(on_p, first) ** 2 + dot(on_p, second) ** 2)
+    t_2 = np.sqrt(dot(on_q, first) ** 2 + dot(on_q, second) ** 2)
     e_1, e_2 = greatest(ea, em, eb), greatest(ka, km, kb)
     r = 1.0
-    while r > max(first, 1e-9):
+    while r > max(least, 1e-9):
         u, v = share_within(h, t_1, e_1, r), share_within(k, t_2, e_2, r)
         if u >= 0.0 and v >= 0.0 and is_positive(u * ea + v * ka - depth, u * em + v * km, u * eb + v * kb - depth):
             return r
         r *= 0.5
-    return first
+    return least
 
 
 @kernel
@@ -113,35 +116,34 @@ def least_along(w, k, r):
 
 
 @kernel
-def is_nowhere_above(body, p, q, wx, wy, wz, px, py, pz, qx, qy, qz, x, y, z, r, g):
+def is_nowhere_above(body, p, q, w, on_p, on_q, n, r, g):
     """Whether g(n + v) <= g |n + v|, g < 0, for all v across the unit vector n with |v| <= r; false: not known.
 
     By second derivatives: h_1 + h_2 is no less than f + t . v + v . (sum of shares of E_i) v / 2, and |n + v| no more
-    than 1 + v . v / 2. What is left is one quadratic in v, bounded along its two axes. p, q: the points furthest
-    along n, w = d - p - q.
+    than 1 + v . v / 2. What is left is one quadratic in v, bounded along its two axes. See `slab` for w and the points.
     """
-    basis = tangents(x, y, z)
-    ax, ay, az, bx, by, bz = basis
-    h, pa, pb = px * x + py * y + pz * z, px * ax + py * ay + pz * az, px * bx + py * by + pz * bz
-    k, qa, qb = qx * x + qy * y + qz * z, qx * ax + qy * ay + qz * az, qx * bx + qy * by + qz * bz
+    basis = tangents(n)
+    first, second = basis
+    h, pa, pb = dot(on_p, n), dot(on_p, first), dot(on_p, second)
+    k, qa, qb = dot(on_q, n), dot(on_q, first), dot(on_q, second)
     t_1, t_2 = np.sqrt(pa * pa + pb * pb), np.sqrt(qa * qa + qb * qb)
     if h <= t_1 * r or k <= t_2 * r:
         return False
-    ea, em, eb = across(body, p, px, py, pz, basis)
-    ka, km, kb = across(body, q, qx, qy, qz, basis)
+    ea, em, eb = across(body, p, on_p, basis)
+    ka, km, kb = across(body, q, on_q, basis)
     u, v = share_within(h, t_1, greatest(ea, em, eb), r), share_within(k, t_2, greatest(ka, km, kb), r)
     if u < 0.0 or v < 0.0:
         return False
     a, m, b = u * ea + v * ka + g, u * em + v * km, u * eb + v * kb + g
-    wa, wb = wx * ax + wy * ay + wz * az, wx * bx + wy * by + wz * bz
+    wa, wb = dot(w, first), dot(w, second)
     half, spread, angle = 0.5 * (a + b), np.sqrt(0.25 * (a - b) ** 2 + m * m), 0.5 * angle_of(2.0 * m, a - b)
     c, d = cosine_and_sine(angle)
     least = least_along(c * wa + d * wb, half + spread, r) + least_along(c * wb - d * wa, half - spread, r)
-    return g - wx * x - wy * y - wz * z + least >= 0.0
+    return g - w[0] * n[0] - w[1] * n[1] - w[2] * n[2] + least >= 0.0
 
 
 @kernel
-def nearly_proven(body, p, q, x, y, z, g, tolerance):
+def nearly_proven(body, p, q, n, g, tolerance):
     """proven_radius, and by how much g can be greater elsewhere if that is infinite.
 
     Ties, as of the points of a circle, hold to round-off only: the comparison is repeated for a depth that is less by
@@ -149,33 +151,40 @@ def nearly_proven(body, p, q, x, y, z, g, tolerance):
     """
     if g >= 0.0:
         return np.inf, 0.0
-    radius = proven_radius(body, p, q, x, y, z, -g)
+    radius = proven_radius(body, p, q, n, -g)
     if radius == np.inf:
         return radius, 0.0
-    less = 0.5 * tolerance - 4.0 * UNSURE * (body[p, 18] ** 2 + body[q, 18] ** 2) / g
-    if proven_radius(body, p, q, x, y, z, max(-g - less, 0.0)) == np.inf:
+    less = 0.5 * tolerance - 4.0 * UNSURE * (body[p, col.LONGEST] ** 2 + body[q, col.LONGEST] ** 2) / g
+    if proven_radius(body, p, q, n, max(-g - less, 0.0)) == np.inf:
         return np.inf, 2.0 * less
     return radius, 0.0
 
 
 @kernel
-def search(body, p, q, dx, dy, dz, x, y, z, size, tolerance, stack):
+def on_cube(face, sign, u, v):
+    """The point (u, v) of a face of the cube of half-edge 1."""
+    return (sign, u, v) if face == 0.0 else ((v, sign, u) if face == 1.0 else (u, v, sign))
+
+
+@kernel
+def search(body, p, q, d, n, size, tolerance, stack):
     """n of the greatest g of all, from that of a local one; g; by how much g can be greater elsewhere, at the most.
 
     Cells are squares on the faces of a cube about the origin. g is concave, so in all of space g(m) <= m . w with w
     its gradient in the middle of the cell, and m . w - (g(n) + tolerance) |m| is convex while the bodies overlap:
     it is nowhere positive in the cell if it is not at the four corners. Of m and -m only that along d can win.
     """
-    x, y, z, g = ascend(body, p, q, dx, dy, dz, x, y, z, size, np.inf)
+    n, g = ascend(body, p, q, d, n, size, np.inf)
     if g != g:
-        return x, y, z, g, np.inf
-    radius, proven = nearly_proven(body, p, q, x, y, z, g, tolerance)
+        return n, g, np.inf
+    radius, proven = nearly_proven(body, p, q, n, g, tolerance)
     top = 0
     if radius < np.inf:
         for face in range(3):
             for octant in range(8):
-                stack[top, 0], stack[top, 1] = face, 1.0 - 2.0 * (octant & 1)
-                stack[top, 2], stack[top, 3], stack[top, 4] = 0.5 - ((octant >> 1) & 1), 0.5 - (octant >> 2), 0.5
+                cell = stack[top]
+                cell[FACE], cell[SIGN], cell[HALF] = face, 1.0 - 2.0 * (octant & 1), 0.5
+                cell[U], cell[V] = 0.5 - ((octant >> 1) & 1), 0.5 - (octant >> 2)
                 top += 1
     cells = 0
     while top > 0:
@@ -183,43 +192,40 @@ def search(body, p, q, dx, dy, dz, x, y, z, size, tolerance, stack):
         cells += 1
         if cells % MOST_CELLS == 0:
             tolerance *= 10.0
-        face, sign, u, v, half = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3], stack[top, 4]
-        cx, cy, cz = (sign, u, v) if face == 0.0 else ((v, sign, u) if face == 1.0 else (u, v, sign))
-        px, py, pz, _ = support_point(body, p, cx, cy, cz)
-        qx, qy, qz, _ = support_point(body, q, cx, cy, cz)
-        wx, wy, wz = dx - px - qx, dy - py - qy, dz - pz - qz
-        here, length = wx * cx + wy * cy + wz * cz, np.sqrt(cx * cx + cy * cy + cz * cz)
-        mx, my, mz = cx / length, cy / length, cz / length
-        if here > (g + 1e-12 * size) * length:
-            cx, cy, cz, found = ascend(body, p, q, dx, dy, dz, mx, my, mz, size, np.inf)
+        cell = stack[top]
+        face, sign, u, v, half = cell[FACE], cell[SIGN], cell[U], cell[V], cell[HALF]
+        middle = on_cube(face, sign, u, v)
+        w, here, on_p, _, on_q, _ = slab(body, p, q, d, middle)
+        far = length(middle)
+        m = over(middle, far)
+        if here > (g + 1e-12 * size) * far:
+            other, found = ascend(body, p, q, d, m, size, np.inf)
             if found > g:
-                x, y, z, g = cx, cy, cz, found
-                radius, proven = nearly_proven(body, p, q, x, y, z, g, tolerance)
+                n, g = other, found
+                radius, proven = nearly_proven(body, p, q, n, g, tolerance)
                 if radius == np.inf:
-                    return x, y, z, g, proven
+                    return n, g, proven
         best = g + tolerance
         is_done, is_near, is_ahead, least = True, True, False, 1.0
         for corner in range(4):
             cu, cv = u + half * (1.0 - 2.0 * (corner & 1)), v + half * (1.0 - (corner & 2))
-            cx, cy, cz = (sign, cu, cv) if face == 0.0 else ((cv, sign, cu) if face == 1.0 else (cu, cv, sign))
-            length2 = 1.0 + cu * cu + cv * cv
-            bound, along = cx * wx + cy * wy + cz * wz, cx * x + cy * y + cz * z
-            if bound * abs(bound) > best * abs(best) * length2:
+            c, far2 = on_cube(face, sign, cu, cv), 1.0 + cu * cu + cv * cv
+            bound, along = dot(c, w), dot(c, n)
+            if bound * abs(bound) > best * abs(best) * far2:
                 is_done = False
-            if along <= 0.0 or length2 > (1.0 + radius * radius) * along * along:
+            if along <= 0.0 or far2 > (1.0 + radius * radius) * along * along:
                 is_near = False
-            if cx * dx + cy * dy + cz * dz >= 0.0:
+            if dot(c, d) >= 0.0:
                 is_ahead = True
-            least = min(least, (cx * mx + cy * my + cz * mz) / np.sqrt(length2))
+            least = min(least, dot(c, m) / np.sqrt(far2))
         if is_done or is_near or not is_ahead or half <= 1e-9:
             continue
         r = np.sqrt(1.0 / (least * least) - 1.0)
-        if best >= 0.0 or not is_nowhere_above(
-            body, p, q, wx, wy, wz, px, py, pz, qx, qy, qz, mx, my, mz, r, best
-        ):  # fmt: skip
+        if best >= 0.0 or not is_nowhere_above(body, p, q, w, on_p, on_q, m, r, best):
             for corner in range(4):
-                stack[top, 0], stack[top, 1], stack[top, 4] = face, sign, 0.5 * half
-                stack[top, 2] = u + 0.5 * half * (1.0 - 2.0 * (corner & 1))
-                stack[top, 3] = v + 0.5 * half * (1.0 - (corner & 2))
+                cell = stack[top]
+                cell[FACE], cell[SIGN], cell[HALF] = face, sign, 0.5 * half
+                cell[U] = u + 0.5 * half * (1.0 - 2.0 * (corner & 1))
+                cell[V] = v + 0.5 * half * (1.0 - (corner & 2))
                 top += 1
-    return x, y, z, g, tolerance if cells > 0 else proven
+    return n, g, tolerance if cells > 0 else proven

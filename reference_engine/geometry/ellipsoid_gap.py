@@ -14,66 +14,73 @@ Overlapping: with w = d - p_1 - p_2 = g n + r, the same n is exactly stationary 
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.geometry import layout as col
 from reference_engine.geometry.ellipsoid_depth import proven_radius, search
-from reference_engine.geometry.ellipsoid_support import ascend, first_contact_normal, furthest_along, support_point
-from reference_engine.geometry.support import write
+from reference_engine.geometry.ellipsoid_support import (
+    ascend,
+    centre,
+    first_contact_normal,
+    furthest_along,
+    support_point,
+)
+from reference_engine.geometry.support import from_origin, write
+from reference_engine.vectors import along, dot, length, minus, over, set_three, three
 
 ROUND = 2e-15  # of the pair's size: some fifteen roundings of numbers of that size
 GLOBAL = 1e-10  # of h_1 + h_2: what the search in cells leaves open
 
 
 @kernel
-def start_normal(body, p, q, dx, dy, dz, distance):
+def start_normal(body, p, q, d, distance):
     """The line of centres if it parts them, else the normal of first touch."""
     if not distance > 0.0:
         return 0.0, 0.0, 1.0
-    x, y, z = dx / distance, dy / distance, dz / distance
-    _, _, _, over_h = support_point(body, p, x, y, z)
-    _, _, _, over_k = support_point(body, q, x, y, z)
+    n = over(d, distance)
+    _, over_h = support_point(body, p, n)
+    _, over_k = support_point(body, q, n)
     if 1.0 / over_h + 1.0 / over_k < distance:
-        return x, y, z
-    u, v, w = first_contact_normal(body, p, q, dx, dy, dz, over_k / (over_h + over_k))
-    return (u, v, w) if abs(u) <= 1.0 else (x, y, z)  # NaN: too flat for its matrix
+        return n
+    first = first_contact_normal(body, p, q, d, over_k / (over_h + over_k))
+    return first if abs(first[0]) <= 1.0 else n  # NaN: too flat for its matrix
 
 
 @kernel
-def conclude(body, p, q, dx, dy, dz, x, y, z, size, unproven, found):
-    px, py, pz, h = furthest_along(body, p, x, y, z)
-    qx, qy, qz, k = furthest_along(body, q, x, y, z)
-    wx, wy, wz = dx - px - qx, dy - py - qy, dz - pz - qz
-    gap = dx * x + dy * y + dz * z - h - k
-    along = wx * x + wy * y + wz * z
-    rx, ry, rz = wx - along * x, wy - along * y, wz - along * z
-    r = np.sqrt(rx * rx + ry * ry + rz * rz)
+def conclude(body, p, q, d, n, size, unproven, found):
+    """`found` of the normal n, and how certain the gap is."""
+    on_p, h = furthest_along(body, p, n)
+    on_q, k = furthest_along(body, q, n)
+    w = minus(minus(d, on_p), on_q)
+    gap = dot(d, n) - h - k
+    r = length(along(w, -dot(w, n), n))
     if gap > 0.0:
         r *= r / (gap + np.sqrt(gap * gap + r * r))  # |w| - gap
-    write(found, gap, x, y, z, px, py, pz, dx - qx, dy - qy, dz - qz, r + unproven + ROUND * size)
+    write(found, gap, n, on_p, minus(d, on_q), r + unproven + ROUND * size)
 
 
 @kernel
 def ellipsoid_pair(body, p, q, normal, cutoff, stack, found):
-    """`found` (support.write), the points from the centre of p. False, and a lower bound of the gap: it is above.
+    """`found` (see layout), the points from the centre of p. False, and a lower bound of the gap: it is above.
 
     normal (3,): where to start, 0: anywhere; the last one on return.
     """
-    dx, dy, dz = body[q, 0] - body[p, 0], body[q, 1] - body[p, 1], body[q, 2] - body[p, 2]
-    distance = np.sqrt(dx * dx + dy * dy + dz * dz)
-    size = distance + body[p, 18] + body[q, 18]
-    x, y, z = normal[0], normal[1], normal[2]
-    if x == 0.0 and y == 0.0 and z == 0.0:
-        x, y, z = start_normal(body, p, q, dx, dy, dz, distance)
-    x, y, z, g = ascend(body, p, q, dx, dy, dz, x, y, z, size, cutoff)
+    d = minus(centre(body, q), centre(body, p))
+    distance = length(d)
+    size = distance + body[p, col.LONGEST] + body[q, col.LONGEST]
+    n = three(normal, 0)
+    if n[0] == 0.0 and n[1] == 0.0 and n[2] == 0.0:
+        n = start_normal(body, p, q, d, distance)
+    n, g = ascend(body, p, q, d, n, size, cutoff)
     unproven = 0.0
-    if g < 0.0 and proven_radius(body, p, q, x, y, z, -g) < np.inf:
-        _, _, _, over_h = support_point(body, p, x, y, z)
-        _, _, _, over_k = support_point(body, q, x, y, z)
+    if g < 0.0 and proven_radius(body, p, q, n, -g) < np.inf:
+        _, over_h = support_point(body, p, n)
+        _, over_k = support_point(body, q, n)
         tolerance = GLOBAL * (1.0 / over_h + 1.0 / over_k)
-        x, y, z, g, unproven = search(body, p, q, dx, dy, dz, x, y, z, size, tolerance, stack)
-    normal[0], normal[1], normal[2] = x, y, z
-    found[0] = g
+        n, g, unproven = search(body, p, q, d, n, size, tolerance, stack)
+    set_three(normal, 0, n)
+    found[col.GAP] = g
     if g > cutoff:
         return False
-    conclude(body, p, q, dx, dy, dz, x, y, z, size, unproven, found)
+    conclude(body, p, q, d, n, size, unproven, found)
     return True
 
 
@@ -85,10 +92,8 @@ def ellipsoid_gaps(body, pairs, cutoff, normal, stack, found):
     """
     near = 0
     for k in range(pairs.shape[0]):
-        p, q = pairs[k, 0], pairs[k, 1]
-        if ellipsoid_pair(body, p, q, normal[k], cutoff, stack, found[k]):
+        p = pairs[k, 0]
+        if ellipsoid_pair(body, p, pairs[k, 1], normal[k], cutoff, stack, found[k]):
             near += 1
-            for i in range(3):
-                found[k, 4 + i] += body[p, i]
-                found[k, 7 + i] += body[p, i]
+            from_origin(found[k], centre(body, p))
     return near

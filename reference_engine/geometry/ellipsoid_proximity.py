@@ -18,9 +18,9 @@ from reference_engine.geometry.ellipsoid_containers import (
 )
 from reference_engine.geometry.ellipsoid_depth import STACK
 from reference_engine.geometry.ellipsoid_gap import ellipsoid_gaps
-from reference_engine.geometry.ellipsoid_support import COLUMNS, pose_ellipsoids
+from reference_engine.geometry.ellipsoid_support import pose_ellipsoids
+from reference_engine.geometry.layout import ELLIPSOID_COLUMNS, FIELDS
 from reference_engine.geometry.proximities import Proximities, proximities_of
-from reference_engine.geometry.support import FIELDS
 
 CONTAINER = -1  # `b` of a gap to a plane or a hollow sphere
 LEAST_AXIS, MOST_AXIS = 1e-40, 1e40  # m; products of six of them are numbers
@@ -144,7 +144,7 @@ def placed(semi_axes: ArrayLike, position: ArrayLike, orientation: ArrayLike) ->
     still = np.flatnonzero(~(np.abs(o) >= SHORT).any(axis=1))
     if still.size:
         raise ValueError(f"orientation[{still[0]}]: {o[still[0]].tolist()}; a quaternion of length {SHORT} or more")
-    body = np.empty((len(r), COLUMNS))
+    body = np.empty((len(r), ELLIPSOID_COLUMNS))
     pose_ellipsoids(a, r, o, body)
     return a, body
 

@@ -8,7 +8,9 @@ the support plane across any direction gives a lower one: the two are the certif
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel
+from reference_engine.geometry import layout as col
 from reference_engine.geometry.support import support_difference, write
+from reference_engine.vectors import along, cross, dot, length, minus, opposite, over, row, set_row
 
 FAR, APART, OVERLAPPING = range(3)
 MOST_STEPS = 200
@@ -17,37 +19,54 @@ CONTACT_TOLERANCE = 1e-14  # of the two bounding radii: closer than this is left
 
 
 @kernel
+def difference(points, k):
+    return row(points[k], col.DIFFERENCE)
+
+
+@kernel
+def triangle(points, i, j, k):
+    """The corner i of P - Q, the two sides from there, and their product: across the triangle."""
+    a = difference(points, i)
+    b, c = minus(difference(points, j), a), minus(difference(points, k), a)
+    return a, b, c, cross(b, c)
+
+
+@kernel
+def foot(a, b, c, n):
+    """The foot of the perpendicular from the origin on the plane of `triangle` is a + s b + t c: s, t."""
+    nn = dot(n, n)
+    return -dot(n, cross(a, c)) / nn, -dot(n, cross(b, a)) / nn
+
+
+@kernel
 def nearest_on_segment(points, i, j, weight):
-    """Nearest to the origin on rows i, j; weights; squared distance."""
-    ex, ey, ez = points[j, 0] - points[i, 0], points[j, 1] - points[i, 1], points[j, 2] - points[i, 2]
-    length = ex * ex + ey * ey + ez * ez
-    t = 0.0
-    if length > 0.0:
-        t = -(ex * points[i, 0] + ey * points[i, 1] + ez * points[i, 2]) / length
+    """Nearest to the origin between two points; weights; squared distance."""
+    a = difference(points, i)
+    side = minus(difference(points, j), a)
+    square, t = dot(side, side), 0.0
+    if square > 0.0:
+        t = -dot(side, a) / square
     t = min(1.0, max(0.0, t))
     for k in range(4):
         weight[k] = 0.0
     weight[i] = 1.0 - t
     weight[j] = t
-    return (points[i, 0] + t * ex) ** 2 + (points[i, 1] + t * ey) ** 2 + (points[i, 2] + t * ez) ** 2
+    nearest = along(a, t, side)
+    return dot(nearest, nearest)
 
 
 @kernel
 def nearest_on_triangle(points, i, j, k, weight):
     """The foot of the perpendicular if it lies inside, else the best of the three sides."""
-    ax, ay, az = points[i, 0], points[i, 1], points[i, 2]
-    bx, by, bz = points[j, 0] - ax, points[j, 1] - ay, points[j, 2] - az
-    cx, cy, cz = points[k, 0] - ax, points[k, 1] - ay, points[k, 2] - az
-    nx, ny, nz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
-    nn = nx * nx + ny * ny + nz * nz
-    if nn > 0.0:
-        s = -(nx * (ay * cz - az * cy) + ny * (az * cx - ax * cz) + nz * (ax * cy - ay * cx)) / nn
-        t = -(nx * (by * az - bz * ay) + ny * (bz * ax - bx * az) + nz * (bx * ay - by * ax)) / nn
+    a, b, c, n = triangle(points, i, j, k)
+    if dot(n, n) > 0.0:
+        s, t = foot(a, b, c, n)
         if s >= 0.0 and t >= 0.0 and s + t <= 1.0:
             for r in range(4):
                 weight[r] = 0.0
             weight[i], weight[j], weight[k] = 1.0 - s - t, s, t
-            return (ax + s * bx + t * cx) ** 2 + (ay + s * by + t * cy) ** 2 + (az + s * bz + t * cz) ** 2
+            nearest = along(along(a, s, b), t, c)
+            return dot(nearest, nearest)
     best, side = np.inf, 0
     for r in range(3):
         first, second = (i, j) if r == 0 else ((j, k) if r == 1 else (k, i))
@@ -59,14 +78,10 @@ def nearest_on_triangle(points, i, j, k, weight):
 
 
 @kernel
-def is_beyond(points, i, j, k, opposite):
+def is_beyond(points, i, j, k, opposite_corner):
     """Is the origin not strictly on the side of the face i, j, k on which the opposite corner is?"""
-    ax, ay, az = points[i, 0], points[i, 1], points[i, 2]
-    bx, by, bz = points[j, 0] - ax, points[j, 1] - ay, points[j, 2] - az
-    cx, cy, cz = points[k, 0] - ax, points[k, 1] - ay, points[k, 2] - az
-    nx, ny, nz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
-    inner = nx * (points[opposite, 0] - ax) + ny * (points[opposite, 1] - ay) + nz * (points[opposite, 2] - az)
-    return -(nx * ax + ny * ay + nz * az) * inner <= 0.0
+    a, _, _, n = triangle(points, i, j, k)
+    return -dot(n, a) * dot(n, minus(difference(points, opposite_corner), a)) <= 0.0
 
 
 @kernel
@@ -99,23 +114,22 @@ def nearest_on_simplex(points, n, weight, is_apart):
 
 
 @kernel
-def separation(posed, p, q, dx, dy, dz, cutoff, points, weight, found):
+def separation(posed, p, q, d, cutoff, points, weight, found):
     """FAR if the distance is not below the cutoff, OVERLAPPING if it is zero, else APART and `found`.
 
-    Rows of `points` with a weight above 0 are the simplex of the nearest points.
+    Points with a weight above 0 are the simplex of the nearest points.
     """
-    body = posed.body
-    extent = body[p, 16] + body[q, 16]
-    vx, vy, vz = -dx, -dy, -dz
-    length = np.sqrt(vx * vx + vy * vy + vz * vz)
-    if length == 0.0:
-        vx, length = 1.0, 1.0
+    extent = posed.bounding_radius[p] + posed.bounding_radius[q]
+    v = opposite(d)
+    distance = length(v)
+    if distance == 0.0:
+        v, distance = (1.0, v[1], v[2]), 1.0
     lower, upper, n = -np.inf, np.inf, 0
     for _ in range(MOST_STEPS):
-        nx, ny, nz = -vx / length, -vy / length, -vz / length
-        support_difference(posed, p, q, dx, dy, dz, nx, ny, nz, n, points)
-        wx, wy, wz = points[n, 0], points[n, 1], points[n, 2]
-        across = -(nx * wx + ny * wy + nz * wz)
+        normal = over(opposite(v), distance)
+        support_difference(posed, p, q, d, normal, n, points)
+        newest = difference(points, n)
+        across = -dot(normal, newest)
         lower = max(lower, across)
         if lower >= cutoff:
             return FAR
@@ -123,7 +137,7 @@ def separation(posed, p, q, dx, dy, dz, cutoff, points, weight, found):
             break
         repeated = False
         for k in range(n):
-            repeated = repeated or (points[k, 0] == wx and points[k, 1] == wy and points[k, 2] == wz)
+            repeated = repeated or difference(points, k) == newest
         if repeated:
             break
         if nearest_on_simplex(points, n + 1, weight, lower > CONTACT_TOLERANCE * extent):
@@ -132,22 +146,22 @@ def separation(posed, p, q, dx, dy, dz, cutoff, points, weight, found):
         for k in range(n + 1):
             if weight[k] > 0.0:
                 weight[kept] = weight[k]
-                for column in range(9):
-                    points[kept, column] = points[k, column]
+                for of in range(3):
+                    set_row(points[kept], of, row(points[k], of))
                 kept += 1
         for k in range(kept, 4):
             weight[k] = 0.0
         n = kept
-        vx, vy, vz, px, py, pz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        v, on_p = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         for k in range(n):
-            vx, vy, vz = (vx + weight[k] * points[k, 0], vy + weight[k] * points[k, 1], vz + weight[k] * points[k, 2])
-            px, py, pz = (px + weight[k] * points[k, 3], py + weight[k] * points[k, 4], pz + weight[k] * points[k, 5])
-        length = np.sqrt(vx * vx + vy * vy + vz * vz)
-        if length <= CONTACT_TOLERANCE * extent or n == 4:
+            v = along(v, weight[k], difference(points, k))
+            on_p = along(on_p, weight[k], row(points[k], col.OF_P))
+        distance = length(v)
+        if distance <= CONTACT_TOLERANCE * extent or n == 4:
             return OVERLAPPING
-        if length >= upper:  # round-off: no nearer than before
+        if distance >= upper:  # round-off: no nearer than before
             break
-        upper = length
-        write(found, length, -vx / length, -vy / length, -vz / length, px, py, pz, px - vx, py - vy, pz - vz, 0.0)
-    found[10] = max(0.0, upper - lower)
+        upper = distance
+        write(found, distance, over(opposite(v), distance), on_p, minus(on_p, v), 0.0)
+    found[col.UNCERTAINTY] = max(0.0, upper - lower)
     return APART

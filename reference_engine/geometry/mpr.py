@@ -19,12 +19,14 @@ import numpy as np
 from reference_engine.array_types import Array
 from reference_engine.compiler.kernels import kernel
 from reference_engine.compiler.structure import Structure
+from reference_engine.geometry import layout as col
 from reference_engine.geometry.ellipsoid_gap import conclude
-from reference_engine.geometry.ellipsoid_support import ascend
-from reference_engine.geometry.gjk import APART, separation
+from reference_engine.geometry.ellipsoid_support import ascend, set_square
+from reference_engine.geometry.gjk import APART, difference, separation
 from reference_engine.geometry.mpr_sharpening import aslant, climb
 from reference_engine.geometry.spatial_shapes import BOX, CONE, CYLINDER, ELLIPSOID, SPHERE
-from reference_engine.geometry.support import support, to_body, to_world, write
+from reference_engine.geometry.support import support, to_body, to_world, write, write_from_p
+from reference_engine.vectors import along, cross, dot, length, minus, opposite, over, plus, row, set_row, three, times
 
 FOUND, COINCIDENT = range(2)
 ONE_CENTRE = 1e-12  # of the two bounding radii: centres nearer than this are one
@@ -49,71 +51,70 @@ MOST_TURNS, MOST_ROUNDS, MOST_PARTINGS = 1000, 400, 4
 
 @dataclass(frozen=True, eq=False)
 class MprWork(Structure):
-    """Scratch."""
+    """Scratch. Points are those of support.support_difference."""
 
-    portal: Array  # (4, 6) corners in rows 0 to 2, the newest point in row 3
-    points: Array  # (4, 9)
+    portal: Array  # (4, 2, 3) m: of P - Q both about 0, of P; corners in rows 0 to 2, the newest point in row 3
+    points: Array  # (4, 3, 3) m
     weight: Array  # (4,)
-    pair: Array  # (2, 19)
+    pair: Array  # (2, ELLIPSOID_COLUMNS)
 
 
 def mpr_work() -> MprWork:
-    return MprWork(np.empty((4, 6)), np.empty((4, 9)), np.empty(4), np.zeros((2, 19)))
+    return MprWork(np.empty((4, 2, 3)), np.empty((4, 3, 3)), np.empty(4), np.zeros((2, col.ELLIPSOID_COLUMNS)))
 
 
 @kernel
-def corner(posed, p, q, nx, ny, nz, row, portal):
-    """portal[row]: the support point of P - Q along the unit vector n, both about 0, and that of P. Returns h(n)."""
-    body = posed.body
-    ax, ay, az = support(posed, p, nx, ny, nz)
-    bx, by, bz = support(posed, q, -nx, -ny, -nz)
-    a, b = body[p, 15], body[q, 15]
-    ax, ay, az = ax + a * nx, ay + a * ny, az + a * nz
-    wx, wy, wz = ax - bx + b * nx, ay - by + b * ny, az - bz + b * nz
-    portal[row, 0], portal[row, 1], portal[row, 2] = wx, wy, wz
-    portal[row, 3], portal[row, 4], portal[row, 5] = ax, ay, az
-    return nx * wx + ny * wy + nz * wz
+def corner(posed, p, q, n, k, portal):
+    """portal[k]: the support point of P - Q along the unit vector n, both about 0, and that of P. Returns h(n)."""
+    on_p = along(support(posed, p, n), posed.margin[p], n)
+    on_q = support(posed, q, opposite(n))
+    w = along(minus(on_p, on_q), posed.margin[q], n)
+    set_row(portal[k], col.DIFFERENCE, w)
+    set_row(portal[k], col.OF_P, on_p)
+    return dot(n, w)
 
 
 @kernel
-def turn(portal, i, j, x, y, z):
-    """(x, y, z) . (row i x row j): above 0 where rows i, j turn left as seen against the ray."""
-    ax, ay, az, bx, by, bz = portal[i, 0], portal[i, 1], portal[i, 2], portal[j, 0], portal[j, 1], portal[j, 2]
-    return x * (ay * bz - az * by) + y * (az * bx - ax * bz) + z * (ax * by - ay * bx)
+def slab(posed, p, q, d, n, portal):
+    """g(n), the newest point in row 3."""
+    return dot(n, d) - corner(posed, p, q, n, 3, portal)
 
 
 @kernel
-def across_pair(portal, i, j):
-    """row i x row j, of unit length."""
-    ax, ay, az, bx, by, bz = portal[i, 0], portal[i, 1], portal[i, 2], portal[j, 0], portal[j, 1], portal[j, 2]
-    x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-    scale = 1.0 / np.sqrt(x * x + y * y + z * z)
-    return x * scale, y * scale, z * scale
+def turn(portal, i, j, a):
+    """a . (row i x row j): above 0 where rows i, j turn left as seen against the ray."""
+    return dot(a, cross(difference(portal, i), difference(portal, j)))
+
+
+@kernel
+def shares(portal, a):
+    """Of the three corners in the point where the ray along a goes through the portal."""
+    u, v, w = turn(portal, 1, 2, a), turn(portal, 2, 0, a), turn(portal, 0, 1, a)
+    return u / (u + v + w), v / (u + v + w), w / (u + v + w)
 
 
 @kernel
 def replace(portal, i, j):
-    for c in range(6):
-        portal[i, c] = portal[j, c]
+    set_row(portal[i], col.DIFFERENCE, difference(portal, j))
+    set_row(portal[i], col.OF_P, row(portal[j], col.OF_P))
 
 
 @kernel
-def first_portal(posed, p, q, rx, ry, rz, extent, portal):
-    """Rows 0 to 2: three support points, turning left, with the ray r between them. False: row 0 is on the ray."""
-    h = corner(posed, p, q, rx, ry, rz, 1, portal)
-    ox, oy, oz = portal[1, 0] - h * rx, portal[1, 1] - h * ry, portal[1, 2] - h * rz  # off the ray
-    off = np.sqrt(ox * ox + oy * oy + oz * oz)
+def first_portal(posed, p, q, ray, extent, portal):
+    """Rows 0 to 2: three support points, turning left, with the ray between them. False: row 0 is on the ray."""
+    h = corner(posed, p, q, ray, 1, portal)
+    aside = along(difference(portal, 1), -h, ray)
+    off = length(aside)
     if off <= ON_RAY * extent:
         replace(portal, 0, 1)
         return False
-    ox, oy, oz = ox / off, oy / off, oz / off
-    corner(posed, p, q, oy * rz - oz * ry, oz * rx - ox * rz, ox * ry - oy * rx, 0, portal)
+    corner(posed, p, q, cross(over(aside, off), ray), 0, portal)
     for _ in range(MOST_TURNS):
-        nx, ny, nz = across_pair(portal, 0, 1)
-        corner(posed, p, q, nx, ny, nz, 2, portal)
-        if turn(portal, 1, 2, rx, ry, rz) < 0.0:
+        n = cross(difference(portal, 0), difference(portal, 1))
+        corner(posed, p, q, times(1.0 / length(n), n), 2, portal)
+        if turn(portal, 1, 2, ray) < 0.0:
             replace(portal, 0, 2)
-        elif turn(portal, 2, 0, rx, ry, rz) < 0.0:
+        elif turn(portal, 2, 0, ray) < 0.0:
             replace(portal, 1, 2)
         else:
             break
@@ -121,180 +122,152 @@ def first_portal(posed, p, q, rx, ry, rz, extent, portal):
 
 
 @kernel
-def refine(posed, p, q, dx, dy, dz, enough, portal, found):
-    """found: the best g(n) and its n, where the ray leaves P; column 10: how far P - Q reaches beyond the portal."""
-    body = posed.body
-    distance = np.sqrt(dx * dx + dy * dy + dz * dz)
-    rx, ry, rz = dx / distance, dy / distance, dz / distance
-    extent = body[p, 16] + body[q, 16]
-    if not first_portal(posed, p, q, rx, ry, rz, extent, portal):
-        gap = distance - (rx * portal[0, 0] + ry * portal[0, 1] + rz * portal[0, 2])
-        write(found, gap, rx, ry, rz, portal[0, 3], portal[0, 4], portal[0, 5], 0.0, 0.0, 0.0, 0.0)
+def refine(posed, p, q, d, enough, portal, found):
+    """found: the best g(n) and its n, where the ray leaves P; UNCERTAINTY: how far P - Q reaches beyond the portal."""
+    nowhere, distance = (0.0, 0.0, 0.0), length(d)
+    ray = over(d, distance)
+    extent = posed.bounding_radius[p] + posed.bounding_radius[q]
+    if not first_portal(posed, p, q, ray, extent, portal):
+        write(found, distance - dot(ray, difference(portal, 0)), ray, row(portal[0], col.OF_P), nowhere, 0.0)
         return
-    found[0] = -np.inf
+    found[col.GAP] = -np.inf
     for _ in range(MOST_ROUNDS):
-        ux, uy, uz = portal[1, 0] - portal[0, 0], portal[1, 1] - portal[0, 1], portal[1, 2] - portal[0, 2]
-        vx, vy, vz = portal[2, 0] - portal[0, 0], portal[2, 1] - portal[0, 1], portal[2, 2] - portal[0, 2]
-        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-        area = np.sqrt(nx * nx + ny * ny + nz * nz)
-        if not area > THIN * (ux * ux + uy * uy + uz * uz + vx * vx + vy * vy + vz * vz):
+        u, v = minus(difference(portal, 1), difference(portal, 0)), minus(difference(portal, 2), difference(portal, 0))
+        n = cross(u, v)
+        area = length(n)
+        if not area > THIN * (dot(u, u) + dot(v, v)):
             break
-        nx, ny, nz = nx / area, ny / area, nz / area
-        h = corner(posed, p, q, nx, ny, nz, 3, portal)
-        gap = nx * dx + ny * dy + nz * dz - h
-        beyond = h - (nx * portal[0, 0] + ny * portal[0, 1] + nz * portal[0, 2])
-        if gap > found[0]:
-            a, b, c = turn(portal, 1, 2, rx, ry, rz), turn(portal, 2, 0, rx, ry, rz), turn(portal, 0, 1, rx, ry, rz)
-            a, b, c = a / (a + b + c), b / (a + b + c), c / (a + b + c)
-            write(
-                found, gap, nx, ny, nz,
-                a * portal[0, 3] + b * portal[1, 3] + c * portal[2, 3],
-                a * portal[0, 4] + b * portal[1, 4] + c * portal[2, 4],
-                a * portal[0, 5] + b * portal[1, 5] + c * portal[2, 5],
-                0.0, 0.0, 0.0, beyond,
-            )  # fmt: skip
+        n = over(n, area)
+        h = corner(posed, p, q, n, 3, portal)
+        gap, beyond = dot(n, d) - h, h - dot(n, difference(portal, 0))
+        if gap > found[col.GAP]:
+            a, b, c = shares(portal, ray)
+            on_p = along(times(a, row(portal[0], col.OF_P)), b, row(portal[1], col.OF_P))
+            write(found, gap, n, along(on_p, c, row(portal[2], col.OF_P)), nowhere, beyond)
         if beyond <= enough * extent:
             break
-        a, b, c = turn(portal, 0, 3, rx, ry, rz), turn(portal, 1, 3, rx, ry, rz), turn(portal, 2, 3, rx, ry, rz)
+        a, b, c = turn(portal, 0, 3, ray), turn(portal, 1, 3, ray), turn(portal, 2, 3, ray)
         replace(portal, 2 if b >= 0.0 >= a else (0 if c >= 0.0 >= b else 1), 3)
 
 
 @kernel
-def as_ellipsoid(posed, i, row, pair):
-    """A sphere or ellipsoid about 0 as a row of ellipsoid_support's table."""
-    kind, body = posed.kind, posed.body
+def as_ellipsoid(posed, i, own):
+    """A sphere or ellipsoid about 0 as a row of the table of ellipsoids."""
     for k in range(3):
         for c in range(3):
-            if kind[i] == ELLIPSOID:
-                pair[row, 3 + 3 * k + c] = body[i, 3 + 3 * k + c] * body[i, 12 + c]
+            if posed.kind[i] == ELLIPSOID:
+                own[col.A + 3 * k + c] = posed.R[i, k, c] * posed.size[i, c]
             else:
-                pair[row, 3 + 3 * k + c] = body[i, 15] if k == c else 0.0
-    for k in range(3):
-        a, b = 3 + 3 * k, 3 + 3 * ((k + 1) % 3)
-        pair[row, 12 + k] = pair[row, a] ** 2 + pair[row, a + 1] ** 2 + pair[row, a + 2] ** 2
-        column = 15 if k == 0 else (17 if k == 1 else 16)
-        pair[row, column] = 0.0
-        for c in range(3):
-            pair[row, column] += pair[row, a + c] * pair[row, b + c]
-    pair[row, 18] = body[i, 16]
+                own[col.A + 3 * k + c] = posed.margin[i] if k == c else 0.0
+    set_square(own)
+    own[col.LONGEST] = posed.bounding_radius[i]
 
 
 @kernel
-def uphill(posed, p, q, dx, dy, dz, work, found):
+def uphill(posed, p, q, d, work, found):
     """Two smooth bodies: from the portal's normal to the nearest maximum of g, which apart is the distance.
 
     The way there ends where a step would be of 1e-13; one more leaves round-off, and no trace of where it began.
     """
-    body = posed.body
-    points, weight, pair = work.points, work.weight, work.pair
-    as_ellipsoid(posed, p, 0, pair)
-    as_ellipsoid(posed, q, 1, pair)
-    size = np.sqrt(dx * dx + dy * dy + dz * dz) + body[p, 16] + body[q, 16]
-    x, y, z, _ = ascend(pair, 0, 1, dx, dy, dz, found[1], found[2], found[3], size, np.inf)
-    conclude(pair, 0, 1, dx, dy, dz, x, y, z, size, 0.0, found)
+    weight, pair = work.weight, work.pair
+    as_ellipsoid(posed, p, pair[0])
+    as_ellipsoid(posed, q, pair[1])
+    size = length(d) + posed.bounding_radius[p] + posed.bounding_radius[q]
+    n, _ = ascend(pair, 0, 1, d, three(found, col.NORMAL), size, np.inf)
+    conclude(pair, 0, 1, d, n, size, 0.0, found)
     weight[0], weight[1], weight[2], weight[3] = 1.0, 0.0, 0.0, 0.0  # a point of each
-    is_found, x, y, z, _px, _py, _pz = climb(posed, p, q, dx, dy, dz, x, y, z, points, weight, found)
+    is_found, n, _ = climb(posed, p, q, d, n, work.points, weight, found)
     if is_found:
-        conclude(pair, 0, 1, dx, dy, dz, x, y, z, size, 0.0, found)
+        conclude(pair, 0, 1, d, n, size, 0.0, found)
 
 
 @kernel
-def facing_side(posed, i, x, y, z):
+def facing_side(posed, i, n):
     """Of body i's flat sides the one that faces along n most nearly: its outward normal; or 0.
 
     Normals of meshes are not asked: their portals are in their faces, exactly.
     """
-    kind, body = posed.kind, posed.body
-    u, v, w = to_body(body, i, x, y, z)
-    if kind[i] == BOX:
+    kind = posed.kind[i]
+    u, v, w = to_body(posed.R, i, n)
+    if kind == BOX:
         if abs(u) >= abs(v) and abs(u) >= abs(w):
             u, v, w = (1.0 if u > 0.0 else -1.0), 0.0, 0.0
         elif abs(v) >= abs(w):
             u, v, w = 0.0, (1.0 if v > 0.0 else -1.0), 0.0
         else:
             u, v, w = 0.0, 0.0, (1.0 if w > 0.0 else -1.0)
-    elif kind[i] == CYLINDER:
+    elif kind == CYLINDER:
         u, v, w = 0.0, 0.0, (1.0 if w > 0.0 else -1.0)
-    elif kind[i] == CONE:
+    elif kind == CONE:
         u, v, w = 0.0, 0.0, -1.0
     else:
         return 0.0, 0.0, 0.0
-    return to_world(body, i, u, v, w)
+    return to_world(posed.R, i, (u, v, w))
 
 
 @kernel
-def is_over_side(posed, i, x, y, z, nx, ny, nz):
-    """Is the point (x, y, z) from the centre of body i over its flat side with the normal n?"""
-    kind, body = posed.kind, posed.body
-    u, v, w = to_body(body, i, x, y, z)
-    if kind[i] == BOX:
-        a, b, c = to_body(body, i, nx, ny, nz)
-        on_a, on_b, on_c = abs(u) <= body[i, 12], abs(v) <= body[i, 13], abs(w) <= body[i, 14]
+def is_over_side(posed, i, point, n):
+    """Is the point, from the centre of body i, over its flat side with the normal n?"""
+    u, v, w = to_body(posed.R, i, point)
+    if posed.kind[i] == BOX:
+        a, b, c = to_body(posed.R, i, n)
+        on_a, on_b, on_c = abs(u) <= posed.size[i, 0], abs(v) <= posed.size[i, 1], abs(w) <= posed.size[i, 2]
         return (on_a or abs(a) > 0.5) and (on_b or abs(b) > 0.5) and (on_c or abs(c) > 0.5)
-    return u * u + v * v <= body[i, 12] ** 2
+    return u * u + v * v <= posed.size[i, 0] ** 2
 
 
 @kernel
-def against_side(posed, p, q, dx, dy, dz, portal, found):
+def against_side(posed, p, q, d, portal, found):
     """The flat side that n is nearly across, if the other body's point is over it: then its normal is n, exactly."""
-    body = posed.body
-    extent = body[p, 16] + body[q, 16]
-    for turned in range(2):
-        i = q if turned == 1 else p
-        sign = -1.0 if turned == 1 else 1.0
-        x, y, z = facing_side(posed, i, sign * found[1], sign * found[2], sign * found[3])
-        x, y, z = sign * x, sign * y, sign * z
-        if x * found[1] + y * found[2] + z * found[3] < ACROSS:
+    extent = posed.bounding_radius[p] + posed.bounding_radius[q]
+    for of_q in range(2):
+        i, sign = (q, -1.0) if of_q == 1 else (p, 1.0)
+        n = times(sign, facing_side(posed, i, times(sign, three(found, col.NORMAL))))
+        if dot(n, three(found, col.NORMAL)) < ACROSS:
             continue
-        gap = x * dx + y * dy + z * dz - corner(posed, p, q, x, y, z, 3, portal)
-        if gap < found[0] - ACROSS_SLACK * extent:
+        gap = slab(posed, p, q, d, n, portal)
+        if gap < found[col.GAP] - ACROSS_SLACK * extent:
             continue
-        px, py, pz = portal[3, 3], portal[3, 4], portal[3, 5]
-        qx, qy, qz = px - portal[3, 0], py - portal[3, 1], pz - portal[3, 2]  # from the centre of q
-        if turned == 1:
-            over = is_over_side(posed, q, px - dx, py - dy, pz - dz, x, y, z)
+        on_p = row(portal[3], col.OF_P)
+        on_q = plus(minus(on_p, difference(portal, 3)), d)
+        if of_q == 1:
+            over_side = is_over_side(posed, q, minus(on_p, d), n)
         else:
-            over = is_over_side(posed, p, qx + dx, qy + dy, qz + dz, x, y, z)
-        if over:
-            if turned == 0:
-                px, py, pz = qx + dx - gap * x, qy + dy - gap * y, qz + dz - gap * z
-            write(found, gap, x, y, z, px, py, pz, px + gap * x, py + gap * y, pz + gap * z, 0.0)
+            over_side = is_over_side(posed, p, on_q, n)
+        if over_side:
+            write_from_p(found, gap, n, on_p if of_q == 1 else along(on_q, -gap, n), 0.0)
             return True
     return False
 
 
 @kernel
-def parted(posed, p, q, dx, dy, dz, work, found):
+def parted(posed, p, q, d, work, found):
     """Bodies with edges, corners or flat sides: the nearest points of the two moved apart along n, while g grows.
 
     Where cores are apart the last word is theirs as they stand: between corners another n is best for them.
     """
-    body = posed.body
-    portal, points, weight = work.portal, work.points, work.weight
-    extent, margin, a = body[p, 16] + body[q, 16], body[p, 15] + body[q, 15], body[p, 15]
-    gap, nx, ny, nz, open_ = found[0], found[1], found[2], found[3], found[10]
-    px, py, pz = found[4], found[5], found[6]
+    extent, margin = posed.bounding_radius[p] + posed.bounding_radius[q], posed.margin[p] + posed.margin[q]
+    gap, n, on_p, open_ = found[col.GAP], three(found, col.NORMAL), three(found, col.ON_P), found[col.UNCERTAINTY]
     is_best = False
-    for turn in range(MOST_PARTINGS + 1):
-        is_last = is_best or turn == MOST_PARTINGS
+    for parting in range(MOST_PARTINGS + 1):
+        is_last = is_best or parting == MOST_PARTINGS
         if is_last and gap + margin <= UNPARTED * extent:
             break
         shift = 0.0 if is_last else max(0.0, PARTED * extent - gap - margin)
-        sx, sy, sz = dx + shift * nx, dy + shift * ny, dz + shift * nz
-        if separation(posed, p, q, sx, sy, sz, np.inf, points, weight, found) != APART:
+        if separation(posed, p, q, along(d, shift, n), np.inf, work.points, work.weight, found) != APART:
             break
-        x, y, z = found[1], found[2], found[3]
-        wider = x * dx + y * dy + z * dz - corner(posed, p, q, x, y, z, 3, portal)
+        new = three(found, col.NORMAL)
+        nearest = along(three(found, col.ON_P), posed.margin[p], new)
+        wider = slab(posed, p, q, d, new, work.portal)
         if wider < gap - (0.0 if is_last else UNSURE * extent):
-            if open_ > found[10] and x * nx + y * ny + z * nz > ACROSS:  # a search that ended early: its point is none
-                px, py, pz, open_ = found[4] + a * x, found[5] + a * y, found[6] + a * z, found[10]
+            if open_ > found[col.UNCERTAINTY] and dot(new, n) > ACROSS:  # a search that ended early: its point is none
+                on_p, open_ = nearest, found[col.UNCERTAINTY]
             break
         is_best = wider <= gap + ROUND * extent
-        gap, nx, ny, nz, open_ = wider, x, y, z, found[10]  # all of one search: a point belongs to its normal
-        px, py, pz = found[4] + a * x, found[5] + a * y, found[6] + a * z
+        gap, n, on_p, open_ = wider, new, nearest, found[col.UNCERTAINTY]  # all of one search: they belong together
         if shift == 0.0:
             break
-    write(found, gap, nx, ny, nz, px, py, pz, px + gap * nx, py + gap * ny, pz + gap * nz, open_)
+    write_from_p(found, gap, n, on_p, open_)
 
 
 @kernel
@@ -313,57 +286,55 @@ def without_least(weight):
 
 
 @kernel
-def sharpen(posed, p, q, dx, dy, dz, work, found):
+def sharpen(posed, p, q, d, work, found):
     """`found` with the normal to round-off, if g there is not less.
 
     The simplex of a search that ended early may lack a corner of the side in contact, or have one too many: one of
     slight weight is left out, once. Where nothing comes of that, or g still rises from there, it goes on from where g
     rises most, and asks in turn what is nearest for normals a little aslant: far, and then near again, for the point.
     """
-    body = posed.body
-    portal, points, weight = work.portal, work.points, work.weight
-    extent, a, is_sharp = body[p, 16] + body[q, 16], body[p, 15], False
-    nx, ny, nz = found[1], found[2], found[3]
-    x = y = z = px = py = pz = 0.0
-    for turn in range(8):
-        is_new = turn != 1 or without_least(weight)
-        if turn > 1:
-            tilt = WIDE if turn == 3 else (WIDEST if turn == 5 else NARROW)
-            _rise, nx, ny, nz = aslant(posed, p, q, dx, dy, dz, found, tilt, turn == 2 or turn == 7, points, weight)
+    points, weight = work.points, work.weight
+    extent, is_sharp = posed.bounding_radius[p] + posed.bounding_radius[q], False
+    start = three(found, col.NORMAL)
+    n, on_p = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for attempt in range(8):
+        is_new = attempt != 1 or without_least(weight)
+        if attempt > 1:
+            tilt = WIDE if attempt == 3 else (WIDEST if attempt == 5 else NARROW)
+            is_steepest = attempt == 2 or attempt == 7
+            _, start = aslant(posed, p, q, d, found, tilt, is_steepest, points, weight)
         is_found = False
         if is_new:
-            is_found, x, y, z, px, py, pz = climb(posed, p, q, dx, dy, dz, nx, ny, nz, points, weight, found)
+            is_found, n, on_p = climb(posed, p, q, d, start, points, weight, found)
         if is_found:
-            gap = x * dx + y * dy + z * dz - corner(posed, p, q, x, y, z, 3, portal)
-            is_again = not is_sharp or turn == 4 or turn == 6
-            if gap > found[0] or (is_again and gap >= found[0] - SAME * extent):
-                px, py, pz = px + a * x, py + a * y, pz + a * z
-                write(found, gap, x, y, z, px, py, pz, px + gap * x, py + gap * y, pz + gap * z, 0.0)
+            gap = slab(posed, p, q, d, n, work.portal)
+            is_again = not is_sharp or attempt == 4 or attempt == 6
+            if gap > found[col.GAP] or (is_again and gap >= found[col.GAP] - SAME * extent):
+                write_from_p(found, gap, n, along(on_p, posed.margin[p], n), 0.0)
                 is_sharp = True
-        if is_sharp and turn != 0 and turn != 3 and turn != 5:
-            rise, _x, _y, _z = aslant(posed, p, q, dx, dy, dz, found, NARROW, True, points, weight)
+        if is_sharp and attempt != 0 and attempt != 3 and attempt != 5:
+            rise, _ = aslant(posed, p, q, d, found, NARROW, True, points, weight)
             if rise <= LEVEL * extent:
                 return
 
 
 @kernel
 def mpr_pair(posed, p, q, work, found):
-    """`found` (support.write) of two bounded bodies, points from the centre of p; or COINCIDENT, and nothing."""
-    kind, body = posed.kind, posed.body
-    dx, dy, dz = body[q, 0] - body[p, 0], body[q, 1] - body[p, 1], body[q, 2] - body[p, 2]
-    distance = np.sqrt(dx * dx + dy * dy + dz * dz)
-    if not distance > ONE_CENTRE * (body[p, 16] + body[q, 16]):
+    """`found` (see layout) of two bounded bodies, points from the centre of p; or COINCIDENT, and nothing."""
+    of_p, of_q = posed.kind[p], posed.kind[q]
+    d = minus(row(posed.centre, q), row(posed.centre, p))
+    distance = length(d)
+    if not distance > ONE_CENTRE * (posed.bounding_radius[p] + posed.bounding_radius[q]):
         return COINCIDENT
-    if kind[p] == SPHERE and kind[q] == SPHERE:
-        x, y, z, a, b = dx / distance, dy / distance, dz / distance, body[p, 15], body[q, 15]
-        write(found, distance - a - b, x, y, z, a * x, a * y, a * z, dx - b * x, dy - b * y, dz - b * z, 0.0)
+    if of_p == SPHERE and of_q == SPHERE:
+        n, a, b = over(d, distance), posed.margin[p], posed.margin[q]
+        write(found, distance - a - b, n, times(a, n), along(d, -b, n), 0.0)
         return FOUND
-    smooth = (kind[p] == SPHERE or kind[p] == ELLIPSOID) and (kind[q] == SPHERE or kind[q] == ELLIPSOID)
-    enough = NEAR_ENOUGH if smooth else FLAT
-    refine(posed, p, q, dx, dy, dz, enough, work.portal, found)
+    smooth = of_p in (SPHERE, ELLIPSOID) and of_q in (SPHERE, ELLIPSOID)
+    refine(posed, p, q, d, NEAR_ENOUGH if smooth else FLAT, work.portal, found)
     if smooth:
-        uphill(posed, p, q, dx, dy, dz, work, found)
-    elif not against_side(posed, p, q, dx, dy, dz, work.portal, found):
-        parted(posed, p, q, dx, dy, dz, work, found)
-        sharpen(posed, p, q, dx, dy, dz, work, found)
+        uphill(posed, p, q, d, work, found)
+    elif not against_side(posed, p, q, d, work.portal, found):
+        parted(posed, p, q, d, work, found)
+        sharpen(posed, p, q, d, work, found)
     return FOUND

@@ -5,7 +5,7 @@ import numpy as np
 from reference_engine.array_types import Array, Indices
 from reference_engine.dense import mul
 from reference_engine.geometry.cells import overlapping_boxes
-from reference_engine.geometry.support import FIELDS
+from reference_engine.geometry.layout import FIELDS
 from reference_engine.heaps.layout import Candidates, Poses
 from reference_engine.heaps.world import EllipsoidWorld
 

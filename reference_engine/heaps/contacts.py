@@ -5,8 +5,10 @@ import numpy as np
 from reference_engine.compiler.kernels import kernel
 from reference_engine.contact_problems import cone_sweeps as cone
 from reference_engine.geometry.ellipsoid_support import tangents
+from reference_engine.geometry.layout import NORMAL
 from reference_engine.heaps import layout as col
 from reference_engine.heaps.gaps import NEAR
+from reference_engine.vectors import set_three, three
 
 LEAST = 0.25  # of a gap, or of the floor where that is less: so much a step has to leave of it
 SPENT = 0.5  # of the way from the aim down to that: by which a contact may give way that has gone too far
@@ -38,10 +40,11 @@ def put_frame(found, i, position, contacts, k):
         c[cone.ARM + j] = at - position[a, j]
         c[cone.ARM + 3 + j] = at - position[b, j] if b < position.shape[0] else 0.0
     x, y, z = world_impulse(contacts, k)
-    c[cone.FRAME], c[cone.FRAME + 1], c[cone.FRAME + 2] = found[i, 1], found[i, 2], found[i, 3]
-    t = tangents(found[i, 1], found[i, 2], found[i, 3])
-    for j in range(6):
-        c[cone.FRAME + 3 + j] = t[j]
+    n = three(found[i], NORMAL)
+    first, second = tangents(n)
+    set_three(c, cone.FRAME, n)
+    set_three(c, cone.FRAME + 3, first)
+    set_three(c, cone.FRAME + 6, second)
     c[cone.IMPULSE], c[cone.IMPULSE + 1], c[cone.IMPULSE + 2] = cone.along_frame(c, x, y, z)
     c[cone.IMPULSE] = max(0.0, c[cone.IMPULSE])
 

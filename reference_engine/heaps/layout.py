@@ -58,8 +58,8 @@ class Poses(Structure):
 
     position: Array  # (B, 3) m
     orientation: Array  # (B, 4) unit
-    table: Array  # (B, 19), see ellipsoid_support
-    found: Array  # (N, 11) see support.write; of what is not sharp a lower bound of the gap alone
+    table: Array  # (B, 19), see geometry.layout
+    found: Array  # (N, 11) see geometry.layout; of what is not sharp a lower bound of the gap alone
     sharp: Indices  # (N,) 1 where `found` is all there
 
 

@@ -27,7 +27,7 @@ from reference_engine.elementary import squared
 from reference_engine.errors import ContactForceError, SpatialWorldError, UnresolvedStepError
 from reference_engine.geometry.ellipsoid_containers import MOST_POINTS
 from reference_engine.geometry.ellipsoid_depth import STACK
-from reference_engine.geometry.ellipsoid_support import COLUMNS
+from reference_engine.geometry.layout import ELLIPSOID_COLUMNS
 from reference_engine.heaps import layout as col
 from reference_engine.heaps.broad_phase import BroadPhase
 from reference_engine.heaps.layout import Flow, Progress, Rules, Scene, Step
@@ -123,7 +123,7 @@ class Stepper(HalvedSteps):
         self.broad_phase = BroadPhase(
             world, 0.4 * float(thin.mean()) if given.skin is None else max(given.skin, self.margin)
         )
-        table = np.empty((count, COLUMNS))
+        table = np.empty((count, ELLIPSOID_COLUMNS))
         self._now = self.broad_phase.poses(world.position.copy(), world.orientation.copy(), table)
         self._ahead = self.broad_phase.poses(world.position.copy(), world.orientation.copy(), table)
         self._reserve(64)

@@ -47,6 +47,7 @@ ORDER = {
         "dense",
         "elementary_kernels",
         "ode",
+        "vectors",
         "rotation",
         "dop853",
         "trigonometry",

@@ -3,10 +3,12 @@
 import numpy as np
 
 from reference_engine.compiler.kernels import entry
+from reference_engine.geometry.layout import FIELDS
 from reference_engine.geometry.mpr import COINCIDENT, mpr_pair, mpr_work
 from reference_engine.geometry.proximities import proximities_of
 from reference_engine.geometry.spatial_shapes import check_thickness
-from reference_engine.geometry.support import FIELDS, pose_bodies, posed_shapes
+from reference_engine.geometry.support import from_origin, pose_bodies, posed_shapes
+from reference_engine.vectors import row
 
 
 @entry
@@ -17,8 +19,7 @@ def mpr_gaps(posed, position, orientation, pairs, work, found):
         p = pairs[k, 0]
         if mpr_pair(posed, p, pairs[k, 1], work, found[k]) == COINCIDENT:
             return k
-        for c in range(6):
-            found[k, 4 + c] += posed.body[p, c % 3]
+        from_origin(found[k], row(posed.centre, p))
     return -1
 
 

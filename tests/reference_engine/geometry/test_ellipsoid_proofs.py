@@ -6,7 +6,9 @@ import pytest
 from reference_engine.compiler.kernels import entry
 from reference_engine.geometry.ellipsoid_depth import is_nowhere_above, proven_radius
 from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities, placed
-from reference_engine.geometry.ellipsoid_support import support_point
+from reference_engine.geometry.ellipsoid_support import centre
+from reference_engine.geometry.ellipsoid_support import slab as widths
+from reference_engine.vectors import minus, row
 from tests.reference_engine.geometry.ellipsoid_oracle import across, climb, pair, slab, sphere_points, unit
 from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies, twos
 
@@ -14,23 +16,15 @@ from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodi
 @entry
 def radii(body, n, depth, radius):
     for k in range(n.shape[0]):
-        radius[k] = proven_radius(body, 2 * k, 2 * k + 1, n[k, 0], n[k, 1], n[k, 2], depth[k])
+        radius[k] = proven_radius(body, 2 * k, 2 * k + 1, row(n, k), depth[k])
 
 
 @entry
 def claims(body, n, r, level, claimed):
     for k in range(n.shape[0]):
-        p, q, x, y, z = 2 * k, 2 * k + 1, n[k, 0], n[k, 1], n[k, 2]
-        px, py, pz, _ = support_point(body, p, x, y, z)
-        qx, qy, qz, _ = support_point(body, q, x, y, z)
-        wx, wy, wz = (
-            body[q, 0] - body[p, 0] - px - qx,
-            body[q, 1] - body[p, 1] - py - qy,
-            body[q, 2] - body[p, 2] - pz - qz,
-        )
-        claimed[k] = is_nowhere_above(
-            body, p, q, wx, wy, wz, px, py, pz, qx, qy, qz, x, y, z, r[k], level[k]
-        )  # fmt: skip
+        p, q = 2 * k, 2 * k + 1
+        w, _, on_p, _, on_q, _ = widths(body, p, q, minus(centre(body, q), centre(body, p)), row(n, k))
+        claimed[k] = is_nowhere_above(body, p, q, w, on_p, on_q, row(n, k), r[k], level[k])
 
 
 def deep_pairs(rng, count, aspect):
