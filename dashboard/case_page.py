@@ -96,8 +96,13 @@ def numbers(result: Result, verdict: Verdict | None) -> None:
     rows = []
     for m in result.measurements:
         change = changes.get(m.metric)
-        moved = f"<small>{text(f'{change.move}, was {quantity(change.old, m.unit)}')}</small>" if change else ""
-        value = text(quantity(m.value, m.unit, resolution=m.resolution))
+        beside = (m.value, change.old) if change else ()
+        moved = (
+            f"<small>{text(f'{change.move}, was {quantity(change.old, m.unit, beside=beside)}')}</small>"
+            if change
+            else ""
+        )
+        value = text(quantity(m.value, m.unit, resolution=m.resolution, beside=beside))
         rows.append((text(metric_name(m.metric, result.case)), f"{value}{moved}", text(f"{m.better}, {m.noise}")))
     grid(("metric", "value", "better, noise"), rows, testid="figures")
     paragraph("± is what a value cannot resolve; noise says how it repeats when round-off differs.", "soft")

@@ -102,7 +102,7 @@ def chart(
         {
             "run": [p.run for p in points],
             "value": [p.value for p in points],
-            "figure": [quantity(p.value, p.unit) for p in points],
+            "figure": [quantity(p.value, p.unit, beside=[p.value for p in points]) for p in points],
             "version": [f"{p.engine_label} {p.engine_version}"[:100] for p in points],
             "commit": [p.commit[:8] for p in points],
         }

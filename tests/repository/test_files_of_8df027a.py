@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import importlib.util
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,10 @@ def test_groups_are_what_they_were(
     for group in (*then, *now):
         for case in group["cases"]:
             del case["case"]  # holds the key, see KEYS
+    # "2 mm on average, 0 m before" then: what is compared has one unit now. The numbers are fields of their own.
+    units = {"0 m": "0 mm", "1.1e-15 m/s": "1.1e-12 mm/s"}
+    for case in (case for group in then for case in group["cases"]):
+        case["meaning"] = re.sub(r", (0 m|1\.1e-15 m/s) before", lambda m: f", {units[m[1]]} before", case["meaning"])
     assert now == then
 
 

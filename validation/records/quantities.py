@@ -1,6 +1,7 @@
 """A number with its unit, as people read it: 15 mm, 2.6e-05 m, 0.8 ± 4.2 ms, 2.31 s."""
 
 import math
+from collections.abc import Iterable
 
 MILLI = {"m": "mm", "s": "ms", "m/s": "mm/s"}
 SMALLEST_MILLI = 1e-4  # 0.1 mm; less is a power of ten
@@ -10,9 +11,12 @@ ALL_DIGITS = 18  # a power of ten shows one less, and 17 tell any two doubles ap
 NEVER = "never"  # a NaN: what the number is about has not happened
 
 
-def quantity(value: float, unit: str, *, digits: int = DIGITS, resolution: float | None = None) -> str:
+def quantity(
+    value: float, unit: str, *, digits: int = DIGITS, resolution: float | None = None, beside: Iterable[float] = ()
+) -> str:
     """Three significant digits, or as many as asked for; thousandths of m and s where they read better. Unit "1" is
-    none. The resolution follows, 0.8 ± 4.2 ms, where it reaches the digits shown.
+    none. The resolution follows, 0.8 ± 4.2 ms, where it reaches the digits shown. What is compared has one unit, that
+    of the largest: `beside` are the values that stand beside this one.
     """
     unit = "" if unit == "1" else unit
     if math.isnan(value):
@@ -24,7 +28,8 @@ def quantity(value: float, unit: str, *, digits: int = DIGITS, resolution: float
         if resolution and math.isfinite(resolution) and 2.0 * resolution >= _last_digit(value, digits)
         else 0.0
     )
-    if unit in MILLI and SMALLEST_MILLI <= max(abs(value), spread) < 1.0:
+    size = max(abs(value), spread, *(abs(other) for other in beside if math.isfinite(other)))
+    if unit in MILLI and SMALLEST_MILLI <= size < 1.0:
         value, spread, unit = 1e3 * value, 1e3 * spread, MILLI[unit]
     number = _number(value, digits) + (f" ± {_number(spread, RESOLUTION_DIGITS)}" if spread else "")
     return f"{number} {unit}".strip()
@@ -34,13 +39,13 @@ Resolutions = tuple[float | None, float | None]
 
 
 def contrast(new: float, old: float, unit: str, resolutions: Resolutions = (None, None)) -> tuple[str, str]:
-    """Both, with as many digits as it takes to tell them apart, and with their resolutions."""
-    digits = DIGITS
-    while digits < ALL_DIGITS and quantity(new, unit, digits=digits) == quantity(old, unit, digits=digits):
+    """Both in one unit, with as many digits as it takes to tell them apart, and with their resolutions."""
+    digits, both = DIGITS, (new, old)
+    while digits < ALL_DIGITS and len({quantity(value, unit, digits=digits, beside=both) for value in both}) == 1:
         digits += 1
     first, second = (
-        quantity(value, unit, digits=digits, resolution=resolution)
-        for value, resolution in zip((new, old), resolutions)
+        quantity(value, unit, digits=digits, resolution=resolution, beside=(*both, *filter(None, resolutions)))
+        for value, resolution in zip(both, resolutions)
     )
     return first, second
 

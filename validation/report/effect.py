@@ -49,7 +49,8 @@ def _of_law(defect: Defect, verdict: Verdict, result: Result | None, baseline: B
     was = _measured(baseline.result if baseline else None, defect.metric)
     accepted = f"at most {limit}"
     if was is not None and math.isfinite(was.value):
-        accepted = f"{quantity(was.value, was.unit, resolution=was.resolution)}, {accepted}"
+        beside = (defect.value, defect.limit)
+        accepted = f"{quantity(was.value, was.unit, resolution=was.resolution, beside=beside)}, {accepted}"
     return Effect(
         name=defect.metric,
         metric=metric_name(defect.metric, verdict.case),
@@ -105,7 +106,7 @@ def _most(change: Change, was: Measurement, band: Band) -> str:
     if change.move == "improved":
         return ""
     up = change.new > change.old
-    edge = quantity(band[1] if up else band[0], was.unit)
+    edge = quantity(band[1] if up else band[0], was.unit, beside=(change.new, change.old))
     return f"up to {edge}" if up else f"down to {edge}"
 
 

@@ -61,9 +61,13 @@ def render_table(results: Sequence[Result], verdicts: Iterable[Verdict] = (), *,
     notes: dict[str, int] = {}
     rows: dict[str, dict[str, Text]] = {}
     versions: dict[str, str] = {}
+    beside: dict[str, list[float]] = {result.case.label: [] for result in results}
+    for result in results:
+        beside[result.case.label] += [m.value for m in result.measurements if m.metric == result.headline]
     for result in results:
         engine = engine_name(result.case, profile=len(profiles) > 1)
-        rows.setdefault(result.case.label, {})[engine] = _cell(result, words, notes)
+        row = result.case.label
+        rows.setdefault(row, {})[engine] = _cell(result, words, notes, beside[row])
         versions[engine] = result.case.engine_version  # of several runs the last one's
     columns = [
         Column(name, _heading(name, version, wide), wide)
@@ -179,7 +183,8 @@ def _line(label: Text, margin: int, columns: Sequence[Column], cells: Sequence[T
     return line
 
 
-def _cell(result: Result, verdicts: Mapping[str, Verdict], notes: dict[str, int]) -> Text:
+def _cell(result: Result, verdicts: Mapping[str, Verdict], notes: dict[str, int], beside: Sequence[float]) -> Text:
+    """`beside` has the headlines of the row, this one too."""
     verdict = verdicts.get(case_key(result.case))
     word = verdict.word if verdict else None
     if result.outcome == "declined":
@@ -188,7 +193,7 @@ def _cell(result: Result, verdicts: Mapping[str, Verdict], notes: dict[str, int]
         text, style = result.outcome.replace("_", " "), "bold red"
     else:
         number = next((m for m in result.measurements if m.metric == result.headline), None)
-        text, style = _number(number) if number else ("not measured" if result.reason else "-"), ""
+        text, style = _number(number, beside) if number else ("not measured" if result.reason else "-"), ""
     if result.reason:
         text += _superscript(notes.setdefault(_note(result), len(notes) + 1))
     if word in MARKS and not (word == "broken" and verdict and not verdict.worse):
@@ -198,9 +203,9 @@ def _cell(result: Result, verdicts: Mapping[str, Verdict], notes: dict[str, int]
     return Text(text, style=style)
 
 
-def _number(number: Measurement) -> str:
+def _number(number: Measurement, beside: Sequence[float]) -> str:
     """Two digits: the table is for the size of things; `show` has more. One of what is round-off."""
-    return quantity(number.value, number.unit, digits=1 if abs(number.value) < FLOOR else 2)
+    return quantity(number.value, number.unit, digits=1 if abs(number.value) < FLOOR else 2, beside=beside)
 
 
 def _note(result: Result) -> str:
@@ -231,12 +236,15 @@ def render_case(results: Sequence[Result], verdicts: Iterable[Verdict] = (), *, 
     against a baseline."""
     several = len({result.case.identity.profile for result in results}) > 1
     metrics = dict.fromkeys(m.metric for result in results for m in result.measurements)
+    beside = {
+        name: [m.value for result in results for m in result.measurements if m.metric == name] for name in metrics
+    }
     rows: dict[str, dict[str, Text]] = {name: {} for name in (*metrics, "outcome")}
     columns = []
     for i, result in enumerate(results):
         column = str(i)  # of the same engine there may be two
         for m in result.measurements:
-            rows[m.metric][column] = Text(quantity(m.value, m.unit, resolution=m.resolution))
+            rows[m.metric][column] = Text(quantity(m.value, m.unit, resolution=m.resolution, beside=beside[m.metric]))
         outcome = result.outcome.replace("_", " ")
         rows["outcome"][column] = Text(outcome, style="bold red" if result.outcome in BROKEN else "")
         wide = max(NARROWEST, *(row[column].cell_len for row in rows.values() if column in row))

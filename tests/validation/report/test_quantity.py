@@ -60,6 +60,14 @@ def test_a_resolution_follows_its_value_in_the_same_unit(
     assert quantity(value, unit, resolution=resolution) == text
 
 
+def test_what_is_compared_has_one_unit_that_of_the_largest() -> None:
+    assert contrast(0.012, 3.1e-5, "m") == ("12 mm", "0.031 mm")
+    assert contrast(1.2, 0.015, "m") == ("1.2 m", "0.015 m")
+    assert contrast(math.nan, 0.4e-3, "s") == ("never", "0.4 ms")
+    assert [quantity(x, "m", digits=2, beside=(0.0, -1.04e-5, 0.0146)) for x in (0.0, -1.04e-5)] == ["0 mm", "-0.01 mm"]
+    assert quantity(2e-5, "m", beside=(math.inf, 3e-5)) == "2.0e-05 m"
+
+
 def test_two_values_have_a_resolution_each() -> None:
     assert contrast(3.2e-3, 0.4e-3, "m", (7e-4, None)) == ("3.2 ± 0.7 mm", "0.4 mm")
     assert contrast(3.2e-3, 3.20001e-3, "m", (7e-4, 7e-4)) == ("3.2 ± 0.7 mm", "3.20001 ± 0.7 mm")
