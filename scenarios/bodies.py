@@ -12,39 +12,23 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from reference_engine.dense import norm
-from scenarios import mass
-from scenarios.fields import (
-    Data,
-    Friction,
-    Name,
-    Number,
-    Point2,
-    Point3,
-    Positive,
-    Quaternion,
-    Rate,
-    Rate2,
-    Rate3,
-    Restitution,
-    Size,
-    not_stated,
-)
+from scenarios import fields, mass
 from scenarios.shapes import PlanarShape, SpatialShape
 
 CENTROID_TOLERANCE = 1e-9  # of the shape's size
 
 
-class AnyBody(Data):
-    name: Name
+class AnyBody(fields.Data):
+    name: fields.Name
     fixed: bool = False
-    mass: Positive | None = None
-    friction: Friction = 0.0
-    restitution: Restitution = 0.0
+    mass: fields.Positive | None = None
+    friction: fields.Friction = 0.0
+    restitution: fields.Restitution = 0.0
     group: Annotated[int, Field(strict=True, ge=0, le=2**31 - 1)] = 0
     """Bodies of the same group, other than 0, pass through one another."""
-    material: Annotated[Name | None, Field(exclude_if=not_stated)] = None
+    material: Annotated[fields.Name | None, Field(exclude_if=fields.not_stated)] = None
     """Of `contact.compliant`, where contact is compliant; friction and restitution are then the material's."""
-    contact_radius: Annotated[Size | None, Field(exclude_if=not_stated)] = None
+    contact_radius: Annotated[fields.Size | None, Field(exclude_if=fields.not_stated)] = None
     """m, that its contact stiffness is worked out with, in place of the shape's own; two flat bodies need one."""
 
     @model_validator(mode="after")
@@ -72,12 +56,12 @@ def _check_centroid(centroid: NDArray[np.float64], size: float) -> None:
 
 class PlanarBody(AnyBody):
     shape: PlanarShape
-    inertia: Positive | None = None
+    inertia: fields.Positive | None = None
     """kg m^2 about the centre of mass; of uniform density where it is left out."""
-    position: Point2 = (0.0, 0.0)
-    angle: Number = 0.0
-    velocity: Rate2 = (0.0, 0.0)
-    spin: Rate = 0.0
+    position: fields.Point2 = (0.0, 0.0)
+    angle: fields.Number = 0.0
+    velocity: fields.Rate2 = (0.0, 0.0)
+    spin: fields.Rate = 0.0
 
     @model_validator(mode="after")
     def _has_inertia(self) -> Self:
@@ -88,12 +72,12 @@ class PlanarBody(AnyBody):
 
 class SpatialBody(AnyBody):
     shape: SpatialShape
-    inertia: tuple[Positive, Positive, Positive] | None = None
+    inertia: tuple[fields.Positive, fields.Positive, fields.Positive] | None = None
     """Principal moments, kg m^2, about the body axes; of uniform density where left out."""
-    position: Point3 = (0.0, 0.0, 0.0)
-    orientation: Quaternion = (1.0, 0.0, 0.0, 0.0)
-    velocity: Rate3 = (0.0, 0.0, 0.0)
-    spin: Rate3 = (0.0, 0.0, 0.0)
+    position: fields.Point3 = (0.0, 0.0, 0.0)
+    orientation: fields.Quaternion = (1.0, 0.0, 0.0, 0.0)
+    velocity: fields.Rate3 = (0.0, 0.0, 0.0)
+    spin: fields.Rate3 = (0.0, 0.0, 0.0)
     """Angular velocity in world axes, rad/s."""
 
     @model_validator(mode="after")

@@ -18,16 +18,8 @@ from reference_engine.multibody.joints import Distance, Rolling, ball, revolute
 from reference_engine.multibody.links import Link
 from reference_engine.multibody.mechanism import Mechanism, MechanismMotion
 from reference_engine.rotation import matrices_by_direction as matrices
-from tests.reference_engine.multibody.classics import (
-    ANDREWS,
-    ANGLES,
-    andrews_angles,
-    andrews_mechanism,
-    four_bar,
-    n_four_bar,
-    pendulum_chain,
-    slider_crank,
-)
+from tests.reference_engine.multibody import classics
+from tests.reference_engine.multibody.classics import ANGLES
 from tests.reference_engine.multibody.space_linkages import GOVERNOR, bricard, flyball_governor
 
 ANDREWS_ANGLES = 1e-8
@@ -73,7 +65,7 @@ def chain(inputs: Inputs) -> Recorded:
     columns = order_of(inputs, n)
     angles, spins, decisions = start_of(inputs, columns, n)
     offset = 0.5 * math.pi if "horizontal" in inputs.order else 0.0
-    mechanism = pendulum_chain(
+    mechanism = classics.pendulum_chain(
         m.tolist(), L.tolist(), [angle + offset for angle in angles], spins, rods=rods, gravity=inputs.gravity()
     )
 
@@ -138,7 +130,7 @@ def falling(inputs: Inputs) -> Recorded:
     L, g = inputs.number("L", "l", "length", "H", "h"), inputs.gravity()
     inputs.any("m", "mass")
     (angle,), (spin,), _ = start_of(inputs, ("th1", "w1"), 1)
-    mechanism = pendulum_chain((1.0,), (L,), (math.pi - angle,), (-spin,), gravity=g)
+    mechanism = classics.pendulum_chain((1.0,), (L,), (math.pi - angle,), (-spin,), gravity=g)
 
     def read(motion: MechanismMotion, column: str) -> Array:
         angle, spin = math.pi - motion.orientation[:, 0], -motion.spin[:, 0]
@@ -169,7 +161,7 @@ def slider(inputs: Inputs) -> Recorded:
     masses = masses or inputs.exactly("slider-crank", 3, "m", "masses")
     columns = order_of(inputs, 1)
     angle, spin = linkage_start(inputs, columns)
-    mechanism = slider_crank(crank, rod, masses=masses, angle=angle, spin=spin, gravity=inputs.gravity())
+    mechanism = classics.slider_crank(crank, rod, masses=masses, angle=angle, spin=spin, gravity=inputs.gravity())
 
     def read(motion: MechanismMotion, column: str) -> Array:
         if found := re.fullmatch(r"(th|theta|w|omega)_?(crank|rod|1|2)", column.lower()):
@@ -198,7 +190,9 @@ def bars(inputs: Inputs) -> Recorded:
     angle, spin = linkage_start(inputs, columns)
     crossed = bool(inputs.given.get("crossed", False))
     inputs.any("crossed")
-    mechanism = four_bar(lengths, masses=masses, angle=angle, spin=spin, gravity=inputs.gravity(), crossed=crossed)
+    mechanism = classics.four_bar(
+        lengths, masses=masses, angle=angle, spin=spin, gravity=inputs.gravity(), crossed=crossed
+    )
     return Recorded(mechanism=mechanism, read=of_links, columns=columns, turning=True)
 
 
@@ -208,7 +202,7 @@ def windows(inputs: Inputs) -> Recorded:
     L, m = (inputs.number(*names, otherwise=1.0) for names in (("L", "l", "length"), ("m", "mass")))
     decisions = re.search(rf"({NUMBER})\s*m/s", inputs.start)
     speed = inputs.number("v", "v0", "vx", "speed", otherwise=float(decisions[1]) if decisions else 1.0)
-    mechanism = n_four_bar(n, length=L, mass=m, speed=speed, gravity=inputs.gravity())
+    mechanism = classics.n_four_bar(n, length=L, mass=m, speed=speed, gravity=inputs.gravity())
 
     def read(motion: MechanismMotion, column: str) -> Array:
         angle, spin = motion.orientation[:, 0], motion.spin[:, 0]
@@ -220,7 +214,7 @@ def windows(inputs: Inputs) -> Recorded:
 
 
 def andrews(inputs: Inputs) -> Recorded:
-    names = {key.lower(): key for key in ANDREWS}
+    names = {key.lower(): key for key in classics.ANDREWS}
     given = {}
     for key in [key for key in inputs.given if key.lower() in names]:
         given[names[key.lower()]] = inputs.number(key)
@@ -231,7 +225,7 @@ def andrews(inputs: Inputs) -> Recorded:
         if not name:
             raise CaseError(f"column {column!r}: known are {', '.join(ANGLES)}, each with dot for its rate")
         rate = name.endswith("dot")
-        table = andrews_angles(motion.spin if rate else motion.orientation)
+        table = classics.andrews_angles(motion.spin if rate else motion.orientation)
         return table[:, ANGLES.index(name.removesuffix("dot"))]
 
     columns = (*ANGLES, *(f"{name}dot" for name in ANGLES))
@@ -239,7 +233,7 @@ def andrews(inputs: Inputs) -> Recorded:
         first = tuple(every.get(name.lower(), name) for name in order_of(inputs, 7))
         columns = first if len(first) != 7 else (*first, *(f"{name}dot" for name in first))
     return Recorded(
-        mechanism=andrews_mechanism(**given), read=read, columns=columns, turning=True, limit=ANDREWS_ANGLES,
+        mechanism=classics.andrews_mechanism(**given), read=read, columns=columns, turning=True, limit=ANDREWS_ANGLES,
     )  # fmt: skip
 
 

@@ -13,8 +13,9 @@ import numpy as np
 from reference_engine import elementary
 from reference_engine.elementary import squared
 from scenarios.catalogue.bouncing import MOST_EVENTS, SHORTEST_FLIGHT, apex_after_first_impact
-from scenarios.catalogue.shared.bodies import Array, G, Space, ball, lay_ground, path, poses_in_plane, scene_of
+from scenarios.catalogue.shared.bodies import G, Space, ball, lay_ground, scene_of
 from scenarios.catalogue.shared.laws import AT_THE_END, OF_REST, make_scenario
+from scenarios.catalogue.shared.poses import Array, path, poses_in_plane
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Damping
 from scenarios.truth import Event, Goal, Motion

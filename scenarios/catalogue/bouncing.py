@@ -16,20 +16,9 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import power, squared
-from scenarios.catalogue.shared.bodies import (
-    Array,
-    Body,
-    G,
-    GroundKind,
-    Space,
-    ball,
-    block,
-    lay_ground,
-    path,
-    poses_in_plane,
-    scene_of,
-)
+from scenarios.catalogue.shared.bodies import Body, G, GroundKind, Space, ball, block, lay_ground, scene_of
 from scenarios.catalogue.shared.laws import AT_THE_END, OF_REST, make_scenario
+from scenarios.catalogue.shared.poses import Array, path, poses_in_plane
 from scenarios.scenario import Family, Noise, Scenario, Value, Within
 from scenarios.truth import Event, Goal, Invariant, Motion
 

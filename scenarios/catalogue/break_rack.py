@@ -7,15 +7,8 @@ momentum, angular momentum and, without loss, energy stay whatever the order.
 import math
 from typing import Annotated
 
+from scenarios.catalogue.shared import laws
 from scenarios.catalogue.shared.bodies import Space, ball, scene_of
-from scenarios.catalogue.shared.laws import (
-    MOMENTUM_SHARE,
-    MOVING_SHARE,
-    contact_laws,
-    kept_by_impacts,
-    make_scenario,
-    not_of_impacts,
-)
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.truth import Event
 
@@ -49,7 +42,7 @@ def break_rack(
     )
     duration = DURATION * max(1.0, 5.0 / speed)  # slow balls are given as far to go
     scene = scene_of(space, bodies, title="Break", duration=duration, g=0.0)
-    return make_scenario(
+    return laws.make_scenario(
         scene,
         probes="many impacts at once: momentum and energy of a closed system",
         regime="many bodies",
@@ -57,12 +50,12 @@ def break_rack(
         source="conservation of momentum, angular momentum and, with restitution 1, energy; uniform motion up to "
         "the first impact",
         events=(Event(a="cue", b="ball 1", number=1, time=RUN_UP / speed),),
-        invariants=kept_by_impacts(restitution),
+        invariants=laws.kept_by_impacts(restitution),
         headline="energy_drift" if restitution == 1.0 else "energy_gain",
         noise={"penetration_max": "chaotic", "penetration_mean": "chaotic", "impact_count": "chaotic"},
-        meaningless=not_of_impacts(restitution),
-        laws=contact_laws(scene, share=MOVING_SHARE)
-        | {"momentum_drift": MOMENTUM_SHARE * speed, "penetration_max": DEEPEST * speed},
+        meaningless=laws.not_of_impacts(restitution),
+        laws=laws.contact_laws(scene, share=laws.MOVING_SHARE)
+        | {"momentum_drift": laws.MOMENTUM_SHARE * speed, "penetration_max": DEEPEST * speed},
     )
 
 

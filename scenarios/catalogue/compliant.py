@@ -25,19 +25,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from reference_engine.elementary import power, squared
-from scenarios.catalogue.shared.bodies import Array, G, start_pose
+from scenarios.catalogue.shared import laws
+from scenarios.catalogue.shared.bodies import G
 from scenarios.catalogue.shared.compliant_spheres import ERROR, CompliantSpheres, check_depth, rubber
-from scenarios.catalogue.shared.laws import (
-    MOMENTUM_SHARE,
-    MOVING_SHARE,
-    OF_REST,
-    RESTING_SHARE,
-    contact_laws,
-    kept_by_impacts,
-    make_scenario,
-    not_of_impacts,
-)
-from scenarios.contact import damping, rebound_ratio, stiffness
+from scenarios.catalogue.shared.poses import Array, start_pose
+from scenarios.contact import CompliantContact, damping, rebound_ratio, stiffness
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import ContactLaw, HalfSpace, SpatialBody, SpatialScene, Sphere
 from scenarios.truth import Event, Goal, Motion
@@ -54,6 +46,10 @@ FLOOR = HalfSpace(name="floor", material="rubber")
 
 def rubber_ball(name: str = "ball", **more: Any) -> SpatialBody:
     return SpatialBody(name=name, shape=Sphere(radius=RADIUS), mass=MASS, material="rubber", **more)
+
+
+def soft_scene(title: str, duration: float, law: CompliantContact, *bodies: SpatialBody, **more: Any) -> SpatialScene:
+    return SpatialScene(title=title, duration=duration, bodies=bodies, contact=ContactLaw(compliant=law), **more)
 
 
 def exact_pose(scene: SpatialScene) -> Any:
@@ -77,17 +73,15 @@ def compliant_bounce(
     ball = rubber_ball(position=(0.0, 0.0, RADIUS + BOUNCE_RUN_UP * speed), velocity=(0.0, 0.0, -speed))
     # Undamped it lasts 2.94 depths over the speed (Johnson 1985, Contact Mechanics, 11.4); damping keeps it longer.
     lasts = 2.94 * power(1.25 * MASS * squared(speed) / stiffness(law, ball, FLOOR), 0.4) / speed
-    scene = SpatialScene(
-        title="Compliant bounce", gravity=(0.0, 0.0, 0.0), bodies=(ball,), boundaries=(FLOOR,),
-        contact=ContactLaw(compliant=law), duration=round(BOUNCE_RUN_UP + 3.0 * lasts + BOUNCE_AFTER, 3),
-    )  # fmt: skip
+    duration = round(BOUNCE_RUN_UP + 3.0 * lasts + BOUNCE_AFTER, 3)
+    scene = soft_scene("Compliant bounce", duration, law, ball, gravity=(0.0, 0.0, 0.0), boundaries=(FLOOR,))
     ratio = rebound_ratio(damping(law, law.pairs[0], speed) * speed)
 
     def final_ratio(found: Motion) -> float:
         up = float(found.velocity[-1, 0, 2])
         return up / speed if up > 0.0 else math.nan
 
-    return make_scenario(
+    return laws.make_scenario(
         scene,
         probes="elastic contact with damping: the rebound, and the motion within",
         regime="impact",
@@ -98,7 +92,7 @@ def compliant_bounce(
         events=(Event(a="ball", b="floor", number=1, time=BOUNCE_RUN_UP),),
         goal=Goal(name="rebound ratio", unit="1", exact=ratio, measure=final_ratio),
         invariants=frozenset({"energy-not-gained", "elastic-depth"}),
-        meaningless=not_of_impacts(restitution),
+        meaningless=laws.not_of_impacts(restitution),
     )
 
 
@@ -108,10 +102,7 @@ def compliant_rest(*, young_modulus: Annotated[float, Within(1e4, 1e10)] = 1e5) 
     ball = rubber_ball(position=(0.0, 0.0, RADIUS))
     depth = power(MASS * G / stiffness(law, ball, FLOOR), 2.0 / 3.0)
     law = law.model_copy(update={"most_damping": math.sqrt(6.0 / (G * depth))})
-    scene = SpatialScene(
-        title="Compliant rest", duration=REST_DURATION, bodies=(ball,), boundaries=(FLOOR,),
-        contact=ContactLaw(compliant=law),
-    )  # fmt: skip
+    scene = soft_scene("Compliant rest", REST_DURATION, law, ball, boundaries=(FLOOR,))
 
     def pose(time: Array) -> Array:
         still = np.tile(np.hstack(start_pose(scene)), (len(time), 1, 1))
@@ -121,7 +112,7 @@ def compliant_rest(*, young_modulus: Annotated[float, Within(1e4, 1e10)] = 1e5) 
     def final_depth(found: Motion) -> float:
         return float(RADIUS - found.position[-1, 0, 2])
 
-    return make_scenario(
+    return laws.make_scenario(
         scene,
         probes="elastic contact at rest: the depth that carries the weight",
         regime="rest",
@@ -133,7 +124,7 @@ def compliant_rest(*, young_modulus: Annotated[float, Within(1e4, 1e10)] = 1e5) 
         goal=Goal(name="depth at rest", unit="m", exact=depth, measure=final_depth),
         invariants=frozenset({"energy-not-gained", "elastic-depth", "rest"}),
         meaningless=frozenset({"energy_drift"}),
-        laws=contact_laws(scene, share=RESTING_SHARE),
+        laws=laws.contact_laws(scene, share=laws.RESTING_SHARE),
     )
 
 
@@ -146,22 +137,15 @@ def compliant_cradle(
     young_modulus: Annotated[float, Within(1e4, 1e10)] = 1e5,
 ) -> Scenario:
     """Compliant cradle: n elastic balls in a row, `gap` m apart, the first thrown at the others"""
-    scene = SpatialScene(
-        title="Compliant cradle",
-        duration=DURATION,
-        gravity=(0.0, 0.0, 0.0),
-        bodies=tuple(
-            rubber_ball(
-                f"ball {i + 1}", position=((2.0 * RADIUS + gap) * i, 0.0, 0.0), velocity=(0.0 if i else speed, 0.0, 0.0)
-            )
-            for i in range(n)
-        ),
-        contact=ContactLaw(compliant=rubber(young_modulus, restitution)),
-    )
-
+    pitch, law = 2.0 * RADIUS + gap, rubber(young_modulus, restitution)
+    balls = [
+        rubber_ball(f"ball {i + 1}", position=(pitch * i, 0.0, 0.0), velocity=(0.0 if i else speed, 0.0, 0.0))
+        for i in range(n)
+    ]
+    scene = soft_scene("Compliant cradle", DURATION, law, *balls, gravity=(0.0, 0.0, 0.0))
     check_depth("compliant-cradle", scene, speed)
 
-    return make_scenario(
+    return laws.make_scenario(
         scene,
         probes="a wave through elastic contacts, momentum and energy of a closed system",
         regime="impact",
@@ -169,10 +153,10 @@ def compliant_cradle(
         source="Hertz's force between balls, damping of Hunt & Crossley 1975; DOP853 at two tolerances",
         error=ERROR,
         pose=exact_pose(scene),
-        invariants=kept_by_impacts(restitution) | {"elastic-depth"},
+        invariants=laws.kept_by_impacts(restitution) | {"elastic-depth"},
         headline="truth_error_position",
-        laws=contact_laws(scene, share=MOVING_SHARE) | {"momentum_drift": MOMENTUM_SHARE * MASS * speed},
-        meaningless=not_of_impacts(restitution),
+        laws=laws.contact_laws(scene, share=laws.MOVING_SHARE) | {"momentum_drift": laws.MOMENTUM_SHARE * MASS * speed},
+        meaningless=laws.not_of_impacts(restitution),
     )
 
 
@@ -192,17 +176,11 @@ def rolling_balls(
     height = RADIUS - power(MASS * G / stiffness(law, still, FLOOR), 2.0 / 3.0)
     start = (-2.0 * RADIUS - ROLLING_RUN_UP, offset, height)
     thrown = rubber_ball("thrown", position=start, velocity=(speed, 0.0, 0.0))
-    scene = SpatialScene(
-        title="Rolling balls",
-        duration=DURATION,
-        bodies=(thrown, still.model_copy(update={"position": (0.0, 0.0, height)})),
-        boundaries=(FLOOR,),
-        contact=ContactLaw(compliant=law),
-    )
-
+    struck = still.model_copy(update={"position": (0.0, 0.0, height)})
+    scene = soft_scene("Rolling balls", DURATION, law, thrown, struck, boundaries=(FLOOR,))
     check_depth("rolling-balls", scene, speed)
 
-    return make_scenario(
+    return laws.make_scenario(
         scene,
         probes="friction and rolling of elastic bodies, at the floor and between them",
         regime="rolling",
@@ -212,7 +190,7 @@ def rolling_balls(
         pose=exact_pose(scene),
         invariants=frozenset({"energy-not-gained", "elastic-depth"}),
         headline="truth_error_position",
-        meaningless=OF_REST | {"energy_drift"},
+        meaningless=laws.OF_REST | {"energy_drift"},
     )
 
 

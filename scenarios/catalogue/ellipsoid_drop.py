@@ -16,9 +16,10 @@ import numpy as np
 from reference_engine import elementary
 from reference_engine.elementary import squared
 from scenarios.catalogue.rocking_ellipsoid import SEMI_AXES, Ellipse
-from scenarios.catalogue.shared.bodies import Array, G, lay_ground, poses_in_plane, scene_of
+from scenarios.catalogue.shared.bodies import G, lay_ground, scene_of
 from scenarios.catalogue.shared.chebyshev import DenseSolution, falling_root
 from scenarios.catalogue.shared.laws import OF_REST, make_scenario
+from scenarios.catalogue.shared.poses import Array, poses_in_plane
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ellipsoid, SpatialBody
 from scenarios.truth import Event

@@ -188,15 +188,10 @@ def ellipsoids_in_sphere(
 
 def upright_moment(scene: Scene, motion: Motion) -> float:
     """kg m^2/s at the end: sum of m (x v_y - y v_x) and of what the spins have, R I R^T omega, along z."""
+    from reference_engine.rotation import matrices  # numba's, which looking into the catalogue does without
+
     x, v, q, spin = motion.position[-1], motion.velocity[-1], motion.orientation[-1], motion.spin[-1]
-    w, a, b, c = q.T
-    R = np.array(
-        [
-            [1.0 - 2.0 * (b * b + c * c), 2.0 * (a * b - w * c), 2.0 * (a * c + w * b)],
-            [2.0 * (a * b + w * c), 1.0 - 2.0 * (a * a + c * c), 2.0 * (b * c - w * a)],
-            [2.0 * (a * c - w * b), 2.0 * (b * c + w * a), 1.0 - 2.0 * (a * a + b * b)],
-        ]
-    )  # (3, 3, B)
+    R = np.moveaxis(matrices(q), 0, -1).copy()  # (3, 3, B)
     own = np.einsum("kb,bk,ikb,bi->b", R[2], inertias(scene), R, spin)
     return float(np.sum(masses(scene) * (x[:, 0] * v[:, 1] - x[:, 1] * v[:, 0]) + own))
 

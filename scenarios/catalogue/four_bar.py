@@ -15,10 +15,11 @@ from typing import Annotated
 import numpy as np
 
 from reference_engine import elementary
-from reference_engine.elementary import cubed, squared
-from scenarios.catalogue.shared.bodies import Array, G, Space, block, pin, poses_in_plane, scene_of
+from reference_engine.elementary import squared
+from scenarios.catalogue.shared.bodies import G, Space, pin, rod, scene_of
 from scenarios.catalogue.shared.chebyshev import DenseSolution
 from scenarios.catalogue.shared.laws import joint_scenario
+from scenarios.catalogue.shared.poses import Array, poses_in_plane
 from scenarios.catalogue.shared.readings import coordinate_at
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.truth import Goal
@@ -115,13 +116,8 @@ def four_bar(*, spin: Annotated[float, Within(-20.0, 20.0)] = 6.0, space: Space 
         speed = 0.5 * length * rate * np.array([-elementary.sin(angle), elementary.cos(angle)]) + (
             pin_speed if i == 1 else 0.0
         )
-        slender = cubed(length) / 12.0
-        inertia = slender if space == "planar" else (length * squared(THICKNESS) / 6.0, slender, slender)
-        rod = block(
-            space, name, size=(length, THICKNESS), depth=THICKNESS, x=float(x), y=float(y), angle=float(angle),
-            velocity=(float(speed[0]), float(speed[1])), spin=rate, mass=length, inertia=inertia, group=1,
-        )  # fmt: skip
-        bodies.append(rod)
+        at = {"x": float(x), "y": float(y), "angle": float(angle), "velocity": tuple(speed.tolist()), "spin": rate}
+        bodies.append(rod(space, name, length=length, thickness=THICKNESS, mass=length, group=1, **at))
     ends = {name: length / 2.0 for name, length in RODS}
     pairs = (
         ("crank pin", "crank", None, -ends["crank"], 0.0),

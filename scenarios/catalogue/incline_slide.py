@@ -11,18 +11,9 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.shared.bodies import (
-    Array,
-    G,
-    GroundKind,
-    Space,
-    block,
-    lay_ground,
-    path,
-    poses_in_plane,
-    scene_of,
-)
+from scenarios.catalogue.shared.bodies import G, GroundKind, Space, block, lay_ground, scene_of
 from scenarios.catalogue.shared.laws import MOVING_SHARE, RESTING_SHARE, contact_laws, make_scenario
+from scenarios.catalogue.shared.poses import Array, path, poses_in_plane
 from scenarios.scenario import Family, Noise, Scenario, Within
 from scenarios.truth import Goal, Invariant, Motion
 

@@ -18,8 +18,9 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.shared.bodies import Array, G, GroundKind, lay_ground, scene_of, start_pose
+from scenarios.catalogue.shared.bodies import G, GroundKind, lay_ground, scene_of
 from scenarios.catalogue.shared.laws import OF_REST, make_scenario
+from scenarios.catalogue.shared.poses import Array, start_pose
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Box, SpatialBody
 from scenarios.truth import Goal, Motion

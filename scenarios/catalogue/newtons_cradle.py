@@ -7,15 +7,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from scenarios.catalogue.shared.bodies import Array, Space, ball, poses_in_plane, scene_of
-from scenarios.catalogue.shared.laws import (
-    MOMENTUM_SHARE,
-    MOVING_SHARE,
-    contact_laws,
-    kept_by_impacts,
-    make_scenario,
-    not_of_impacts,
-)
+from scenarios.catalogue.shared import laws
+from scenarios.catalogue.shared.bodies import Space, ball, scene_of
+from scenarios.catalogue.shared.poses import Array, poses_in_plane
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import ContactLaw, ImpactOrder, Scene
 from scenarios.truth import Event, Goal, Motion
@@ -102,7 +96,7 @@ def _scenario(
     last_speed: Fraction,
 ) -> Scenario:
     first = scene.bodies[0]
-    return make_scenario(
+    return laws.make_scenario(
         scene,
         probes=probes,
         regime="impact",
@@ -111,9 +105,10 @@ def _scenario(
         pose=poses_in_plane(scene, pose),
         events=events,
         goal=Goal(name="speed of the last ball", unit="m/s", exact=float(last_speed), measure=_last_speed),
-        invariants=kept_by_impacts(first.restitution),
-        laws=contact_laws(scene, share=MOVING_SHARE) | {"momentum_drift": MOMENTUM_SHARE * first.velocity[0]},
-        meaningless=not_of_impacts(first.restitution),
+        invariants=laws.kept_by_impacts(first.restitution),
+        laws=laws.contact_laws(scene, share=laws.MOVING_SHARE)
+        | {"momentum_drift": laws.MOMENTUM_SHARE * first.velocity[0]},
+        meaningless=laws.not_of_impacts(first.restitution),
     )
 
 

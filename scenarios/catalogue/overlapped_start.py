@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from scenarios.catalogue.shared.bodies import Array, G, GroundKind, Space, block, lay_ground, poses_in_plane, scene_of
+from scenarios.catalogue.shared.bodies import G, GroundKind, Space, block, lay_ground, scene_of
 from scenarios.catalogue.shared.laws import contact_laws, make_scenario
+from scenarios.catalogue.shared.poses import Array, poses_in_plane
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.truth import Goal, Motion
 

@@ -10,21 +10,12 @@ from functools import cache
 from typing import Literal, NamedTuple, get_args
 
 from reference_engine import elementary
-from scenarios.catalogue.shared.bodies import G, at_rest
+from scenarios import shapes
+from scenarios.catalogue.shared.bodies import G
 from scenarios.catalogue.shared.laws import MOVING_SHARE, RESTING_SHARE, contact_laws, make_scenario
+from scenarios.catalogue.shared.poses import at_rest
 from scenarios.scenario import Family, Noise, Scenario, Value
-from scenarios.scene import (
-    Box,
-    Capsule,
-    ConvexMesh,
-    Cylinder,
-    Ellipsoid,
-    HalfSpace,
-    SpatialBody,
-    SpatialScene,
-    SpatialShape,
-    Sphere,
-)
+from scenarios.scene import HalfSpace, SpatialBody, SpatialScene
 
 Upper = Literal["sphere", "box", "capsule", "cylinder", "ellipsoid", "mesh"]
 Lower = Literal["plane", "box", "cylinder", "mesh"]
@@ -37,12 +28,12 @@ TILT = 0.2  # rad, about an axis between x and y: no edge lands flat
 HALF_THICKNESS = 1.0  # m, of what lies below; it is 4 m wide
 
 
-def cube(half: float, up: float) -> ConvexMesh:
-    return ConvexMesh(points=tuple(itertools.product((-half, half), (-half, half), (-up, up))))
+def cube(half: float, up: float) -> shapes.ConvexMesh:
+    return shapes.ConvexMesh(points=tuple(itertools.product((-half, half), (-half, half), (-up, up))))
 
 
 class Stance(NamedTuple):
-    shape: SpatialShape
+    shape: shapes.SpatialShape
     height: float  # m, of the centre when it stands
     lying: bool = False  # its axis is level
 
@@ -51,21 +42,21 @@ class Stance(NamedTuple):
 def uppers() -> dict[Upper, Stance]:
     """Made when asked for: a mesh takes compiled algebra, and every command looks into the catalogue."""
     return {
-        "sphere": Stance(Sphere(radius=0.5), 0.5),
-        "box": Stance(Box(size=(1.0, 1.0, 1.0)), 0.5),
-        "capsule": Stance(Capsule(radius=0.3, length=1.0), 0.3, lying=True),
-        "cylinder": Stance(Cylinder(radius=0.5, length=1.0), 0.5),
-        "ellipsoid": Stance(Ellipsoid(semi_axes=(0.6, 0.5, 0.4)), 0.4),
+        "sphere": Stance(shapes.Sphere(radius=0.5), 0.5),
+        "box": Stance(shapes.Box(size=(1.0, 1.0, 1.0)), 0.5),
+        "capsule": Stance(shapes.Capsule(radius=0.3, length=1.0), 0.3, lying=True),
+        "cylinder": Stance(shapes.Cylinder(radius=0.5, length=1.0), 0.5),
+        "ellipsoid": Stance(shapes.Ellipsoid(semi_axes=(0.6, 0.5, 0.4)), 0.4),
         "mesh": Stance(cube(0.5, 0.5), 0.5),
     }
 
 
 @cache
-def lowers() -> dict[Lower, SpatialShape | None]:
+def lowers() -> dict[Lower, shapes.SpatialShape | None]:
     return {
         "plane": None,
-        "box": Box(size=(4.0, 4.0, 2.0 * HALF_THICKNESS)),
-        "cylinder": Cylinder(radius=2.0, length=2.0 * HALF_THICKNESS),
+        "box": shapes.Box(size=(4.0, 4.0, 2.0 * HALF_THICKNESS)),
+        "cylinder": shapes.Cylinder(radius=2.0, length=2.0 * HALF_THICKNESS),
         "mesh": cube(2.0, HALF_THICKNESS),
     }
 

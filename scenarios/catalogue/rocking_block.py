@@ -18,9 +18,10 @@ import numpy as np
 from reference_engine import elementary
 from reference_engine.dense import gauss_legendre, mul
 from reference_engine.elementary import power, squared
-from scenarios.catalogue.shared.bodies import Array, G, GroundKind, Space, block, lay_ground, poses_in_plane, scene_of
+from scenarios.catalogue.shared.bodies import G, GroundKind, Space, block, lay_ground, scene_of
 from scenarios.catalogue.shared.chebyshev import DenseSolution
 from scenarios.catalogue.shared.laws import OF_REST, RESTING_SHARE, contact_laws, make_scenario
+from scenarios.catalogue.shared.poses import Array, poses_in_plane
 from scenarios.catalogue.shared.readings import BEFORE, crossings
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.truth import Goal, Motion

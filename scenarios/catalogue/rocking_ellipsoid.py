@@ -17,9 +17,10 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.shared.bodies import Array, G, in_plane, lay_ground, poses_in_plane, scene_of
+from scenarios.catalogue.shared.bodies import G, in_plane, lay_ground, scene_of
 from scenarios.catalogue.shared.chebyshev import DenseSolution
 from scenarios.catalogue.shared.laws import OF_REST, make_scenario
+from scenarios.catalogue.shared.poses import Array, poses_in_plane
 from scenarios.catalogue.shared.readings import crossings, mean_interval
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ellipsoid

@@ -20,23 +20,13 @@ from reference_engine import elementary
 from reference_engine.dense import mul, norm, solve
 from reference_engine.elementary import squared
 from scenarios.catalogue import double_pendulum
-from scenarios.catalogue.shared.bodies import Array, Body, Space, ball, block, lay_ground, poses_in_plane, scene_of
+from scenarios.catalogue.shared.bodies import Body, Space, ball, block, lay_ground, scene_of
 from scenarios.catalogue.shared.chebyshev import DenseSolution
 from scenarios.catalogue.shared.laws import AT_THE_END, OF_REST, PENETRATION_SHARE, make_scenario, smallest_size
+from scenarios.catalogue.shared.poses import Array, poses_in_plane
 from scenarios.scenario import Family, ParameterError, Scenario
-from scenarios.scene import (
-    Box,
-    ContactLaw,
-    ConvexMesh,
-    HalfPlane,
-    ImpactLaw,
-    PlanarBody,
-    PlanarScene,
-    Polygon,
-    Revolute,
-    SpatialBody,
-    inertias,
-)
+from scenarios.scene import ContactLaw, HalfPlane, ImpactLaw, PlanarBody, PlanarScene, Revolute, SpatialBody, inertias
+from scenarios.shapes import Box, ConvexMesh, Polygon
 from scenarios.truth import Event, Goal, Motion
 
 STRIKES = 0.1013  # s; at no sample, where a velocity would be two
@@ -155,11 +145,18 @@ def striking(case: Case, space: Space) -> tuple[Body, Array]:
     return needle.model_copy(update={"shape": shape, "inertia": inertia}), -a * np.array([c, s])
 
 
+def rotation() -> Array:
+    """(3, 3) of the box when it strikes."""
+    from reference_engine.rotation import matrices  # numba's, which looking into the catalogue does without
+
+    return matrices(np.array(TURNED))
+
+
 def box_in_space() -> tuple[SpatialBody, Array]:
     """As `striking`, a box that no plane is the same for on both sides."""
     body = SpatialBody(name="body", shape=Box(size=BOX), mass=1.0, orientation=TURNED, velocity=PUSHED)
     corners = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]) * BOX
-    arms = mul(corners, rotation(np.array(TURNED)).T)
+    arms = mul(corners, rotation().T)
     return body, arms[np.argmin(arms[:, 2])]
 
 
@@ -198,7 +195,7 @@ def single_impact(*, case: Case = "rod-turns-back", law: ImpactLaw = "newton", s
     )  # fmt: skip
     moments = inertias(scene)[0]
     if in_space:
-        R = rotation(np.array(TURNED))
+        R = rotation()
         about: Array = mul(R * moments, R.T)
     else:
         about = np.array(moments if space == "planar" else moments[1])
@@ -256,12 +253,6 @@ def _along(seen: Motion) -> float:
     before, after = seen.velocity[0, 0], seen.velocity[-1, 0]
     has_struck = norm(after - before) > 0.1 * norm(before)
     return float(after[0]) if has_struck else math.nan
-
-
-def rotation(q: Array) -> Array:
-    """(3, 3): columns are the images of the axes."""
-    e = np.eye(3)
-    return (e + 2.0 * np.cross(q[1:], np.cross(q[1:], e) + q[0] * e)).T
 
 
 # --- the double pendulum ----------------------------------------------------------------------------------

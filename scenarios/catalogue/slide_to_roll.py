@@ -10,19 +10,9 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from reference_engine.elementary import squared
-from scenarios.catalogue.shared.bodies import (
-    WIDTH,
-    Array,
-    G,
-    GroundKind,
-    Space,
-    ball,
-    lay_ground,
-    path,
-    poses_in_plane,
-    scene_of,
-)
+from scenarios.catalogue.shared.bodies import WIDTH, G, GroundKind, Space, ball, lay_ground, scene_of
 from scenarios.catalogue.shared.laws import OF_REST, make_scenario
+from scenarios.catalogue.shared.poses import Array, path, poses_in_plane
 from scenarios.scenario import Family, ParameterError, Scenario, Within
 from scenarios.truth import Goal, Motion
 

@@ -11,10 +11,11 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.shared.bodies import Array, G, Space, block, pin, poses_in_plane, scene_of
+from scenarios.catalogue.shared.bodies import G, Space, block, pin, rod, scene_of
 from scenarios.catalogue.shared.chebyshev import DenseSolution
 from scenarios.catalogue.shared.laws import joint_scenario
 from scenarios.catalogue.shared.linkage import NO_ANGLE, Linkage
+from scenarios.catalogue.shared.poses import Array, poses_in_plane
 from scenarios.catalogue.shared.readings import coordinate_at
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ball, Hinge, Prismatic, Revolute, Slider
@@ -54,16 +55,15 @@ def slider_crank(*, spin: Annotated[float, Within(-20.0, 20.0)] = 8.0, space: Sp
     exact = motion(spin)
     (pose,) = SLIDER_CRANK.centres(start()[:, None])
     twists = SLIDER_CRANK.rates(start(), spin)
-    sizes = (("crank", (CRANK, THICKNESS)), ("rod", (ROD, THICKNESS)), ("block", BLOCK))
-    bodies = []
-    for (name, size), (x, y, angle), (vx, vy, rate), mass in zip(sizes, pose.tolist(), twists.tolist(), MASSES):
-        slender = mass * squared(size[0]) / 12.0
-        inertia = slender if space == "planar" else (mass * squared(THICKNESS) / 6.0, slender, slender)
-        body = block(
-            space, name, size=size, depth=THICKNESS, x=x, y=y, angle=angle, velocity=(vx, vy), spin=rate, mass=mass,
-            inertia=None if name == "block" else inertia, group=1,
-        )  # fmt: skip
-        bodies.append(body)
+    starts = [
+        {"x": x, "y": y, "angle": angle, "velocity": (vx, vy), "spin": rate, "mass": mass, "group": 1}
+        for (x, y, angle), (vx, vy, rate), mass in zip(pose.tolist(), twists.tolist(), MASSES)
+    ]
+    bodies = (
+        rod(space, "crank", length=CRANK, thickness=THICKNESS, **starts[0]),
+        rod(space, "rod", length=ROD, thickness=THICKNESS, **starts[1]),
+        block(space, "block", size=BLOCK, depth=THICKNESS, **starts[2]),
+    )
     half_crank, half_rod = 0.5 * CRANK, 0.5 * ROD
     joints: list[Revolute | Hinge | Ball | Prismatic | Slider] = [
         pin(space, "pin", "crank", None, (-half_crank, 0.0), (0.0, 0.0)),
@@ -81,7 +81,7 @@ def slider_crank(*, spin: Annotated[float, Within(-20.0, 20.0)] = 8.0, space: Sp
             Slider(name="guide", a="block", anchor_a=none, anchor_b=none, axis=(1.0, 0.0, 0.0)),
         ]
     title = f"Slider-crank, crank at {spin:g} rad/s"
-    scene = scene_of(space, tuple(bodies), title=title, duration=DURATION, joints=tuple(joints))
+    scene = scene_of(space, bodies, title=title, duration=DURATION, joints=tuple(joints))
     goal = float(SLIDER_CRANK.centres(exact(np.array([GOAL_TIME]))[:2])[0, 2, 0])
     return joint_scenario(
         scene,

@@ -17,8 +17,9 @@ from typing import Annotated
 import numpy as np
 
 from reference_engine.elementary import power
-from scenarios.catalogue.shared.bodies import GroundKind, Space, at_rest, block, lay_ground, scene_of
+from scenarios.catalogue.shared.bodies import GroundKind, Space, block, lay_ground, scene_of
 from scenarios.catalogue.shared.laws import RESTING_SHARE, contact_laws, make_scenario
+from scenarios.catalogue.shared.poses import at_rest
 from scenarios.scenario import Family, Noise, Scenario, Value, Within
 from scenarios.truth import Goal, Invariant, Motion
 

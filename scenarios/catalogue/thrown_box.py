@@ -11,19 +11,9 @@ import numpy as np
 
 from reference_engine.dense import norm
 from reference_engine.elementary import squared
-from scenarios.catalogue.shared.bodies import (
-    WIDTH,
-    Array,
-    G,
-    GroundKind,
-    Space,
-    block,
-    lay_ground,
-    path,
-    poses_in_plane,
-    scene_of,
-)
+from scenarios.catalogue.shared.bodies import WIDTH, G, GroundKind, Space, block, lay_ground, scene_of
 from scenarios.catalogue.shared.laws import make_scenario
+from scenarios.catalogue.shared.poses import Array, path, poses_in_plane
 from scenarios.scenario import Family, Noise, Scenario, Within
 from scenarios.truth import Event, Goal, Motion
 

@@ -12,8 +12,9 @@ import math
 import numpy as np
 
 from reference_engine import elementary
-from scenarios.catalogue.shared.bodies import G, block, lay_ground, path, poses_in_plane, scene_of
+from scenarios.catalogue.shared.bodies import G, block, lay_ground, scene_of
 from scenarios.catalogue.shared.laws import make_scenario
+from scenarios.catalogue.shared.poses import path, poses_in_plane
 from scenarios.scenario import Family, Scenario
 from scenarios.truth import Goal, Motion
 

@@ -12,18 +12,9 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.shared.bodies import (
-    Array,
-    G,
-    GroundKind,
-    Space,
-    block,
-    lay_ground,
-    path,
-    poses_in_plane,
-    scene_of,
-)
+from scenarios.catalogue.shared.bodies import G, GroundKind, Space, block, lay_ground, scene_of
 from scenarios.catalogue.shared.laws import RESTING_SHARE, contact_laws, make_scenario
+from scenarios.catalogue.shared.poses import Array, path, poses_in_plane
 from scenarios.scenario import Family, Noise, Scenario
 from scenarios.truth import Event, Invariant
 

@@ -1,33 +1,18 @@
-"""Blocks, balls and the ground of the catalogue, in the plane or in space, and exact poses of motions in the plane.
+"""Blocks, balls and the ground of the catalogue, in the plane or in space.
 
 A planar scene's x and y are a spatial scene's x and z; a planar angle turns x towards up, which in space is a
 rotation about -y.
 """
 
-from collections.abc import Callable
 from typing import Any, Literal
 
-import numpy as np
-
 from reference_engine import elementary
-from reference_engine.array_types import Array
-from scenarios.scene import (
-    Box,
-    Disc,
-    HalfPlane,
-    HalfSpace,
-    Hinge,
-    PlanarBody,
-    PlanarScene,
-    Polygon,
-    Revolute,
-    Scene,
-    SpatialBody,
-    SpatialScene,
-    Sphere,
-    planar_start,
-    spatial_start,
-)
+from reference_engine.array_types import Array as Array  # subjects have it from here
+from reference_engine.elementary import squared
+from scenarios.boundaries import HalfPlane, HalfSpace
+from scenarios.joints import Hinge, Revolute
+from scenarios.scene import PlanarBody, PlanarScene, Scene, SpatialBody, SpatialScene
+from scenarios.shapes import Box, Disc, Polygon, Sphere
 
 Body = PlanarBody | SpatialBody
 Space = Literal["planar", "spatial"]
@@ -76,6 +61,13 @@ def block(space: Space, name: str, *, size: tuple[float, float] = UNIT, depth: f
     """A rectangle of width x height, in space a box, `depth` deep; of 1 kg, placed and moving as `in_plane` says."""
     shape = rectangle(*size) if space == "planar" else Box(size=(size[0], depth, size[1]))
     return in_plane(space, name, shape, **{"mass": 1.0} | more)
+
+
+def rod(space: Space, name: str, *, length: float, thickness: float, mass: float, **more: Any) -> Body:
+    """A slender rod along its x axis; `thickness` (m) is for the eye: its inertia is that of a line."""
+    slender = mass * squared(length) / 12.0
+    inertia = slender if space == "planar" else (mass * squared(thickness) / 6.0, slender, slender)
+    return block(space, name, size=(length, thickness), depth=thickness, mass=mass, inertia=inertia, **more)
 
 
 def ball(space: Space, name: str, *, radius: float, inertia: float | None = None, **more: Any) -> Body:
@@ -155,42 +147,3 @@ def scene_of(
     if space == "planar":
         return PlanarScene(gravity=(along, down), **common)
     return SpatialScene(gravity=(along, 0.0, down), **common)
-
-
-def path(time: Array, x: Array | float = 0.0, y: Array | float = 0.0, angle: Array | float = 0.0) -> Array:
-    """(S, 1, 3) poses of one body; each of the three (S,), or constant."""
-    return np.stack(np.broadcast_arrays(x, y, angle, time)[:3], axis=-1)[:, None]
-
-
-def poses_in_plane(scene: Scene, motion: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """A truth's `pose` from a planar motion (S,) -> (S, M, 3) of the scene's first M bodies; the others stay put.
-
-    In space the plane is that of x and z, each body in its own: y stays, and the orientation is the planar angle's.
-    """
-
-    def pose(time: Array) -> Array:
-        planar = motion(np.asarray(time, dtype=np.float64))
-        S, M = planar.shape[:2]
-        poses = np.tile(np.hstack(start_pose(scene)), (S, 1, 1))
-        if isinstance(scene, PlanarScene):
-            poses[:, :M] = planar
-            return poses
-        x, up, half = planar[..., 0], planar[..., 1], planar[..., 2] / 2.0
-        poses[:, :M, 0], poses[:, :M, 2] = x, up
-        turn = np.zeros((S, M, 4))
-        turn[..., 0], turn[..., 2] = elementary.cos(half), 0.0 - elementary.sin(half)
-        turn[np.isnan(half)] = np.nan
-        poses[:, :M, 3:] = turn
-        return poses
-
-    return pose
-
-
-def start_pose(scene: Scene) -> tuple[Array, ...]:
-    """((B, 3),) planar, or position (B, 3) and orientation (B, 4), at time 0."""
-    return planar_start(scene)[:1] if isinstance(scene, PlanarScene) else spatial_start(scene)[:2]
-
-
-def at_rest(scene: Scene) -> Callable[[Array], Array]:
-    """A truth's `pose` of a scene in which nothing moves."""
-    return poses_in_plane(scene, lambda time: np.zeros((len(time), 0, 3)))

@@ -53,12 +53,6 @@ class DenseSolution:
             self._integrate(self._end)
         return self._end
 
-    @property
-    def stopped(self) -> bool:
-        """Whether `stop` fell to 0 inside the span."""
-        self._integrate(self._end)
-        return self._stopped
-
     def __call__(self, time: Array) -> Array:
         time = np.atleast_1d(np.asarray(time, dtype=np.float64))
         self._integrate(float(np.max(time[time <= self._end], initial=self.start)))

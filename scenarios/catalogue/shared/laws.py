@@ -10,7 +10,7 @@ import numpy as np
 
 from reference_engine.dense import eigh, mul, norm
 from scenarios import mass
-from scenarios.catalogue.shared.bodies import start_pose
+from scenarios.catalogue.shared.poses import start_pose
 from scenarios.contact import curvature, deepest, stiffness
 from scenarios.forces import spring_energy
 from scenarios.scenario import Noise, Scenario
