@@ -9,16 +9,8 @@ contact set has changed, the change before it is bracketed, and the step is made
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.compliant import contacts
 from reference_engine.compliant import layout as col
-from reference_engine.compliant.contacts import (
-    elastic_energy,
-    measure,
-    note_jumps,
-    pair_gap,
-    rebuild,
-    update_bodies,
-    write_contact,
-)
 from reference_engine.compliant.rates import attempt, contact_force
 from reference_engine.dop853 import dense_state, enclose, next_factor
 from reference_engine.events import event_loop
@@ -73,12 +65,12 @@ def find_change(run, h):
     if model.pair.shape[0] == 0:
         return 0
     bound_speeds(model, work, y)
-    measure(model, contact_set, work, y)
+    contacts.measure(model, contact_set, work, y)
     at = 0.0
     for _ in range(MOST_QUERIES):
         to = min(1.0, at + next_query(model, contact_set, work, h, in_contact))
         dense_state(y, work.dense, to, work.components, work.state)
-        if measure(model, contact_set, work, work.state) >= 0.0:
+        if contacts.measure(model, contact_set, work, work.state) >= 0.0:
             bracket[col.BEFORE], bracket[col.AFTER] = at, to
             return 1
         if to == 1.0:
@@ -94,9 +86,9 @@ def narrow(run):
     model, contact_set, work, y, bracket = run.model, run.contact_set, run.work, run.loop.y, run.work.bracket
     low, high = bracket[col.BEFORE], bracket[col.AFTER]
     dense_state(y, work.dense, high, work.components, work.state)
-    f_high = measure(model, contact_set, work, work.state)
+    f_high = contacts.measure(model, contact_set, work, work.state)
     dense_state(y, work.dense, low, work.components, work.state)
-    f_low = measure(model, contact_set, work, work.state)
+    f_low = contacts.measure(model, contact_set, work, work.state)
     for k in range(HALVINGS):
         if high - low <= 4e-16 * high or f_high == 0.0 or not f_low < 0.0:
             break
@@ -104,7 +96,7 @@ def narrow(run):
         if k % 3 == 2 or not low < middle < high:
             middle = 0.5 * (low + high)
         dense_state(y, work.dense, middle, work.components, work.state)
-        f = measure(model, contact_set, work, work.state)
+        f = contacts.measure(model, contact_set, work, work.state)
         if f >= 0.0:
             high, f_high = middle, f
         else:
@@ -120,7 +112,7 @@ def end_at_change(run, h):
     nudge, error = 4e-16 * length, np.inf
     for _ in range(TRIES):
         error = attempt(run, length)
-        if not error <= 1.0 or measure(run.model, run.contact_set, run.work, run.work.end) >= 0.0:
+        if not error <= 1.0 or contacts.measure(run.model, run.contact_set, run.work, run.work.end) >= 0.0:
             break
         length += nudge
         nudge *= 4.0
@@ -134,7 +126,7 @@ def longest_step(model, contact_set, work, y):
     A step that they pass within finds them apart at all of its stages, and no error: from the last before they touched
     it has the length of a flight.
     """
-    update_bodies(model, work, y)
+    contacts.update_bodies(model, work, y)
     longest, g, radius = np.inf, 0.0, model.posed.bounding_radius
     for c in range(3):
         g += model.gravity[c] ** 2
@@ -167,7 +159,7 @@ def note_contact(run, y, k):
     """What the contact at candidate k, whose gap is in work.found, does in the sample that is being taken."""
     log, at = run.log, run.loop.counters[col.CONTACTS]
     row = log.contact[at]
-    write_contact(run.model, run.work, k, row)
+    contacts.write_contact(run.model, run.work, k, row)
     log.contact_ids[at, 0], log.contact_ids[at, 1] = run.loop.counters[col.SAMPLES], k
     fx, fy, fz, mx, my, mz, _ = contact_force(run.model, run.contact_set, run.work, y, k)
     row[col.FORCE], row[col.FORCE + 1], row[col.FORCE + 2] = fx, fy, fz
@@ -197,11 +189,11 @@ def sample(run, time):
     for c in range(y.shape[0]):
         log.state[row, c] = y[c]
     normalise(log.state[row], model.posed.kind.shape[0])
-    update_bodies(model, work, y)
+    contacts.update_bodies(model, work, y)
     log.energies[row, 0], log.energies[row, 1] = 0.0, loop.now[col.JUMPED]
     for k in range(model.pair.shape[0]):
-        if run.contact_set.member[k] == 1 and pair_gap(model, work, k):
-            log.energies[row, 0] += elastic_energy(-work.found[col.DISTANCE], model.law[k, col.STIFFNESS])
+        if run.contact_set.member[k] == 1 and contacts.pair_gap(model, work, k):
+            log.energies[row, 0] += contacts.elastic_energy(-work.found[col.DISTANCE], model.law[k, col.STIFFNESS])
             note_contact(run, y, k)
     loop.counters[col.SAMPLES] = row + 1
 
@@ -237,7 +229,7 @@ def step(run):
             if change == 2:
                 h *= run.work.bracket[col.BEFORE]
                 error = attempt(run, h)
-                measure(run.model, run.contact_set, run.work, run.work.end)
+                contacts.measure(run.model, run.contact_set, run.work, run.work.end)
             elif change == 1:
                 h, error = end_at_change(run, h)
         if error <= 1.0:
@@ -257,11 +249,11 @@ def accept(run):
         for c in range(y.shape[0]):
             y[c] = run.work.end[c]
         normalise(y, run.model.posed.kind.shape[0])
-        note_jumps(run, run.loop.now[col.LENGTH])
+        contacts.note_jumps(run, run.loop.now[col.LENGTH])
     return col.GOES_ON
 
 
-go_on = kernel(event_loop(step, accept, rebuild, sample, has_space, samples_first=False))
+go_on = kernel(event_loop(step, accept, contacts.rebuild, sample, has_space, samples_first=False))
 
 
 @entry

@@ -9,15 +9,8 @@ direction of the normal (geometry/mpr.py goes uphill until it is), so turning th
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel
+from reference_engine.compliant import contacts
 from reference_engine.compliant import layout as col
-from reference_engine.compliant.contacts import (
-    contact_arms,
-    normal_force,
-    pair_gap,
-    regularised,
-    relative_velocity,
-    update_bodies,
-)
 from reference_engine.dop853 import steps_of
 
 
@@ -25,7 +18,7 @@ from reference_engine.dop853 import steps_of
 def rate(run, time, y, out):
     model, contact_set, work = run.model, run.contact_set, run.work
     bodies, last = model.posed.kind.shape[0], y.shape[0] - 1
-    update_bodies(model, work, y)
+    contacts.update_bodies(model, work, y)
     for i in range(bodies):
         at = col.STATE_SIZE * i
         moves = model.mass[i] < np.inf
@@ -42,7 +35,7 @@ def rate(run, time, y, out):
     out[last] = 0.0
     for k in range(model.pair.shape[0]):
         if contact_set.member[k] == 1:
-            if not pair_gap(model, work, k):
+            if not contacts.pair_gap(model, work, k):
                 out[last] = np.nan
                 return
             add_contact(model, contact_set, work, y, k, out)
@@ -53,19 +46,19 @@ def contact_force(model, contact_set, work, y, k):
     """Of candidate k (its gap in work.found) on its second body: force [N], torque of rolling [N m]; power lost [W]."""
     p, q, law = model.pair[k, 0], model.pair[k, 1], model.law
     nx, ny, nz = work.found[1], work.found[2], work.found[3]
-    u, v, w = relative_velocity(work, y, p, q, contact_arms(model, work, p, q))
+    u, v, w = contacts.relative_velocity(work, y, p, q, contacts.contact_arms(model, work, p, q))
     apart = u * nx + v * ny + w * nz
     depth, damping = -work.found[col.DISTANCE], contact_set.onset[k, col.DAMPING]
-    force, lost = normal_force(depth, apart, law[k, col.STIFFNESS], damping)
+    force, lost = contacts.normal_force(depth, apart, law[k, col.STIFFNESS], damping)
     u, v, w = u - apart * nx, v - apart * ny, w - apart * nz
     slip = np.sqrt(u * u + v * v + w * w)
-    drag = -law[k, col.FRICTION] * force / regularised(slip, law[k, col.V_SMALL])
+    drag = -law[k, col.FRICTION] * force / contacts.regularised(slip, law[k, col.V_SMALL])
     fx, fy, fz = force * nx + drag * u, force * ny + drag * v, force * nz + drag * w
     ox = work.spin[q, 0] - work.spin[p, 0]
     oy = work.spin[q, 1] - work.spin[p, 1]
     oz = work.spin[q, 2] - work.spin[p, 2]
     turning = np.sqrt(ox * ox + oy * oy + oz * oz)
-    resist = -law[k, col.ROLLING] * force / regularised(turning, law[k, col.W_SMALL])
+    resist = -law[k, col.ROLLING] * force / contacts.regularised(turning, law[k, col.W_SMALL])
     lost -= drag * slip * slip + resist * turning * turning
     return fx, fy, fz, resist * ox, resist * oy, resist * oz, lost
 
@@ -74,7 +67,7 @@ def contact_force(model, contact_set, work, y, k):
 def add_contact(model, contact_set, work, y, k, out):
     """Adds what the contact at candidate k, whose gap is in work.found, does to both bodies."""
     p, q = model.pair[k, 0], model.pair[k, 1]
-    arms = contact_arms(model, work, p, q)
+    arms = contacts.contact_arms(model, work, p, q)
     fx, fy, fz, mx, my, mz, lost = contact_force(model, contact_set, work, y, k)
     out[y.shape[0] - 1] += lost
     for side in range(2):

@@ -8,7 +8,6 @@ import numpy as np
 from reference_engine.compiler.kernels import kernel
 from reference_engine.contactsim import arrays as col
 from reference_engine.contactsim import collision as row
-from reference_engine.contactsim.collision import copy_row
 
 SAME_TIME = 1e-14  # s
 ALIKE = 0.9  # |n . n'| of two names for one contact
@@ -96,9 +95,9 @@ def keep_best(o, rules, ids, values, first, count):
                 wanted = False
         if not drop:
             if kept < k:
-                copy_row(ids, values, k, kept)
+                row.copy_row(ids, values, k, kept)
             kept += 1
     if wanted:
-        copy_row(ids, values, count, kept)
+        row.copy_row(ids, values, count, kept)
         kept += 1
     return kept

@@ -46,6 +46,22 @@ JOINT_TURNING, JOINT_STILL, ROPE, ROD, ON_PATH, UPPER_END, LOWER_END = range(7) 
 
 
 @dataclass(frozen=True, eq=False)
+class Bodies(Structure):
+    """Where the B bodies and the background are, and how they move; and where they were before the step."""
+
+    frame: Array = of_shape("B + 1", 7)
+    old_frame: Array = of_shape("B + 1", 7)
+    has_old: Indices = of_shape(1)  # 1: they are known
+    twist: Array = of_shape("B + 1", 3)  # m/s, m/s, rad/s
+    now: Array = of_shape(2)
+    crossing: Array = of_shape(2, 2)  # m, where a path crosses an edge
+
+
+X, Y, ANGLE, COSINE, SINE, CX, CY = range(7)  # frame: pose; of its angle; centre of mass in the frame of the body
+TIME, STEP = range(2)  # now: s; s, how far the bodies have gone
+
+
+@dataclass(frozen=True, eq=False)
 class Rules(Structure):
     """Tolerances and options, as scalars."""
 

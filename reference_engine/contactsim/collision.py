@@ -9,7 +9,7 @@ import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contactsim import arrays as col
-from reference_engine.contactsim.edges import distance_to_line, nearest_on_line, normal_at, to_other, to_world, turned
+from reference_engine.contactsim import edges
 from reference_engine.contactsim.paths import find_on_path, on_path
 
 # ids
@@ -43,34 +43,35 @@ def clear_row(ids, values, k):
 
 
 @kernel
-def set_row(pose, trig, ids, values, k, x, y, nx, ny):
+def set_row(frame, ids, values, k, x, y, nx, ny):
     """Point and normal, given in the frame of the normal body."""
     j = ids[k, NORMAL]
-    values[k, AX], values[k, AY] = to_world(pose, trig, j, x, y)
+    values[k, AX], values[k, AY] = edges.to_world(frame, j, x, y)
     values[k, BX], values[k, BY] = values[k, AX], values[k, AY]
-    values[k, NX], values[k, NY] = turned(trig, j, nx, ny)
+    values[k, NX], values[k, NY] = edges.turned(frame, j, nx, ny)
 
 
 @kernel
-def set_arms(o, pose, trig, ids, values, k):
+def set_arms(o, frame, ids, values, k):
     """u arms: from the centres of mass to the points A and B, or to the centre of the circle of a round edge."""
     i, j = ids[k, PRIMARY], ids[k, NORMAL]
     x, y = values[k, AX], values[k, AY]
     if ids[k, KIND] == EDGE_EDGE and ids[k, ROUND_PRIMARY] == 1:
         e = ids[k, FIRST]
-        x, y = to_world(pose, trig, i, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
-    values[k, U1X], values[k, U1Y] = x - pose[i, 0], y - pose[i, 1]
+        x, y = edges.to_world(frame, i, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
+    values[k, U1X], values[k, U1Y] = x - frame[i, col.X], y - frame[i, col.Y]
     x, y = values[k, BX], values[k, BY]
     if (ids[k, KIND] == EDGE_EDGE or ids[k, KIND] == CORNER_EDGE) and ids[k, ROUND_NORMAL] == 1:
         e = ids[k, SECOND]
-        x, y = to_world(pose, trig, j, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
-    values[k, U2X], values[k, U2Y] = x - pose[j, 0], y - pose[j, 1]
+        x, y = edges.to_world(frame, j, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
+    values[k, U2X], values[k, U2Y] = x - frame[j, col.X], y - frame[j, col.Y]
 
 
 @kernel
-def set_speed(o, pose, trig, twist, ids, values, k):
+def set_speed(o, bodies, ids, values, k):
     """d gap / dt = n . (v1 + w1 x u1 - v2 - w2 x u2)."""
-    set_arms(o, pose, trig, ids, values, k)
+    twist = bodies.twist
+    set_arms(o, bodies.frame, ids, values, k)
     i, j = ids[k, PRIMARY], ids[k, NORMAL]
     vx = twist[i, 0] - twist[i, 2] * values[k, U1Y] - (twist[j, 0] - twist[j, 2] * values[k, U2Y])
     vy = twist[i, 1] + twist[i, 2] * values[k, U1X] - (twist[j, 1] + twist[j, 2] * values[k, U2X])
@@ -83,8 +84,9 @@ def target_gap(rules, ids, k):
 
 
 @kernel
-def note_detection(rules, ids, values, k, time):
+def note_detection(rules, bodies, ids, values, k):
     """When it was seen, how fast, and the first estimate of when the gap is the target: linear."""
+    time = bodies.now[col.TIME]
     values[k, SEEN], values[k, SEEN_SPEED], values[k, ESTIMATE] = time, values[k, SPEED], np.nan
     if ids[k, BILATERAL] == 0 and values[k, SPEED] < -SLOWEST:
         values[k, ESTIMATE] = time + (target_gap(rules, ids, k) - values[k, GAP]) / values[k, SPEED]
@@ -121,7 +123,7 @@ def is_imminent(rules, ids, values, k):
 
 
 @kernel
-def set_connector(o, pose, trig, ids, values, k):
+def set_connector(o, frame, ids, values, k):
     """Gap, normal and points of the connector of row k.
 
     Joint   gap = n . (A - B)
@@ -129,14 +131,14 @@ def set_connector(o, pose, trig, ids, values, k):
     """
     c = ids[k, FIRST]
     i, j = o.connector_ids[c, col.END_1], o.connector_ids[c, col.END_2]
-    ax, ay = to_world(pose, trig, i, o.connector[c, col.P1X], o.connector[c, col.P1Y])
+    ax, ay = edges.to_world(frame, i, o.connector[c, col.P1X], o.connector[c, col.P1Y])
     if o.connector_ids[c, col.CONNECTOR] >= col.ON_PATH:
         set_on_path(o, ids, values, k, ax, ay)
         return
-    bx, by = to_world(pose, trig, j, o.connector[c, col.P2X], o.connector[c, col.P2Y])
+    bx, by = edges.to_world(frame, j, o.connector[c, col.P2X], o.connector[c, col.P2Y])
     nx, ny = o.connector[c, col.JX], o.connector[c, col.JY]
     if o.connector_ids[c, col.CONNECTOR] == col.JOINT_TURNING:
-        nx, ny = turned(trig, j, nx, ny)
+        nx, ny = edges.turned(frame, j, nx, ny)
     if o.connector_ids[c, col.CONNECTOR] == col.JOINT_TURNING or o.connector_ids[c, col.CONNECTOR] == col.JOINT_STILL:
         gap = nx * (ax - bx) + ny * (ay - by)
     else:
@@ -171,7 +173,7 @@ def set_on_path(o, ids, values, k, x, y):
 
 
 @kernel
-def is_absent(o, rules, pose, trig, has_old, ids, values, k):
+def is_absent(o, rules, bodies, ids, values, k):
     """A rope that is slack, or an end of a path that is not reached, or was passed before this step."""
     c = ids[k, FIRST]
     kind, gap = o.connector_ids[c, col.CONNECTOR], values[k, GAP]
@@ -180,9 +182,9 @@ def is_absent(o, rules, pose, trig, has_old, ids, values, k):
     if kind != col.UPPER_END and kind != col.LOWER_END:
         return False
     if gap < 0.0:
-        if not has_old:
+        if bodies.has_old[0] == 0:
             return True
-        x, y = to_world(pose, trig, ids[k, PRIMARY], o.connector[c, col.P1X], o.connector[c, col.P1Y])
+        x, y = edges.to_world(bodies.old_frame, ids[k, PRIMARY], o.connector[c, col.P1X], o.connector[c, col.P1Y])
         find_on_path(o, c, col.OLD_AT, col.OLD_ALONG, x, y)
         was = o.connector[c, col.LENGTH] - o.connector[c, col.OLD_ALONG]
         return (was if kind == col.UPPER_END else -was) < 0.0
@@ -190,7 +192,7 @@ def is_absent(o, rules, pose, trig, has_old, ids, values, k):
 
 
 @kernel
-def add_connectors(o, rules, pose, trig, twist, old_pose, old_trig, has_old, time, ids, values, count):
+def add_connectors(o, rules, bodies, ids, values, count):
     """Each in front of what there is."""
     at = 0
     for c in range(o.connector_ids.shape[0]):
@@ -202,11 +204,11 @@ def add_connectors(o, rules, pose, trig, twist, old_pose, old_trig, has_old, tim
         kind = o.connector_ids[c, col.CONNECTOR]
         ids[at, BILATERAL] = 0 if kind in (col.ROPE, col.UPPER_END, col.LOWER_END) else 1
         ids[at, STILL_NORMAL] = 1 if o.connector_ids[c, col.CONNECTOR] == col.JOINT_STILL else 0
-        set_connector(o, pose, trig, ids, values, at)
-        set_speed(o, pose, trig, twist, ids, values, at)
-        note_detection(rules, ids, values, at, time)
+        set_connector(o, bodies.frame, ids, values, at)
+        set_speed(o, bodies, ids, values, at)
+        note_detection(rules, bodies, ids, values, at)
         count += 1
-        if is_absent(o, rules, old_pose, old_trig, has_old, ids, values, at):
+        if is_absent(o, rules, bodies, ids, values, at):
             count -= 1
             for k in range(count):
                 copy_row(ids, values, k + 1, k)
@@ -214,18 +216,18 @@ def add_connectors(o, rules, pose, trig, twist, old_pose, old_trig, has_old, tim
 
 
 @kernel
-def put_round(o, pose, trig, ids, values, k, rules):
+def put_round(o, frame, ids, values, k, rules):
     """Gap, normal and point of two edges, one at least round, as the bodies stand now."""
     e, f = ids[k, FIRST], ids[k, SECOND]
     i, j = ids[k, PRIMARY], ids[k, NORMAL]
-    cx, cy = to_other(pose, trig, i, j, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
+    cx, cy = edges.to_other(frame, i, j, o.edge[e, col.CENTRE_X], o.edge[e, col.CENTRE_Y])
     if ids[k, ROUND_NORMAL] == 0:
-        nx, ny = normal_at(o, f, cx, cy)
+        nx, ny = edges.normal_at(o, f, cx, cy)
         px, py = cx - o.edge[e, col.RADIUS] * nx, cy - o.edge[e, col.RADIUS] * ny
         rests = is_contact(rules, ids, values, k)
-        values[k, GAP] = distance_to_line(o, f, px, py)
+        values[k, GAP] = edges.distance_to_line(o, f, px, py)
         if rests:  # a contact is placed on the straight edge, an impact on the round one
-            px, py = nearest_on_line(o, f, cx, cy)
+            px, py = edges.nearest_on_line(o, f, cx, cy)
     else:
         if o.edge[e, col.SIGN] < 0.0 and o.edge[f, col.SIGN] < 0.0:
             return
@@ -241,24 +243,24 @@ def put_round(o, pose, trig, ids, values, k, rules):
         else:
             values[k, GAP] = o.edge[e, col.RADIUS] - o.edge[f, col.RADIUS] - apart
         nx, ny = nx * o.edge[f, col.SIGN], ny * o.edge[f, col.SIGN]
-    set_row(pose, trig, ids, values, k, px, py, nx, ny)
+    set_row(frame, ids, values, k, px, py, nx, ny)
 
 
 @kernel
-def put_corner(o, pose, trig, ids, values, k):
+def put_corner(o, frame, ids, values, k):
     """The same of a corner and an edge, or of two corners."""
     i, j, v = ids[k, PRIMARY], ids[k, NORMAL], ids[k, FIRST]
-    x, y = to_other(pose, trig, i, j, o.corner[v, col.PX], o.corner[v, col.PY])
+    x, y = edges.to_other(frame, i, j, o.corner[v, col.PX], o.corner[v, col.PY])
     if ids[k, KIND] == CORNER_EDGE:
         e = ids[k, SECOND]
-        px, py = nearest_on_line(o, e, x, y)
-        nx, ny = normal_at(o, e, x, y)
-        values[k, GAP] = distance_to_line(o, e, x, y)
+        px, py = edges.nearest_on_line(o, e, x, y)
+        nx, ny = edges.normal_at(o, e, x, y)
+        values[k, GAP] = edges.distance_to_line(o, e, x, y)
     else:
         px, py = o.corner[ids[k, SECOND], col.PX], o.corner[ids[k, SECOND], col.PY]
         values[k, GAP] = np.sqrt((x - px) ** 2 + (y - py) ** 2)
         nx, ny = (x - px) / values[k, GAP], (y - py) / values[k, GAP]
-    set_row(pose, trig, ids, values, k, px, py, nx, ny)
+    set_row(frame, ids, values, k, px, py, nx, ny)
 
 
 @kernel
@@ -286,18 +288,20 @@ def improve_estimate(rules, ids, values, k, time):
 
 
 @entry
-def update(o, rules, pose, trig, twist, time, ids, values, count):
+def update(o, rules, bodies, ids, values, count):
     """Rows 0..count-1 as the bodies stand and move now."""
+    frame = bodies.frame
+    edges.turn_frames(frame)
     for k in range(count):
         if ids[k, KIND] == CONNECTOR:
-            set_connector(o, pose, trig, ids, values, k)
+            set_connector(o, frame, ids, values, k)
         elif ids[k, KIND] == EDGE_EDGE:
-            put_round(o, pose, trig, ids, values, k, rules)
+            put_round(o, frame, ids, values, k, rules)
         else:
-            put_corner(o, pose, trig, ids, values, k)
-        set_speed(o, pose, trig, twist, ids, values, k)
+            put_corner(o, frame, ids, values, k)
+        set_speed(o, bodies, ids, values, k)
         if is_imminent(rules, ids, values, k):
-            improve_estimate(rules, ids, values, k, time)
+            improve_estimate(rules, ids, values, k, bodies.now[col.TIME])
         else:
             values[k, ESTIMATE] = np.nan
 

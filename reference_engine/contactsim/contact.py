@@ -7,7 +7,6 @@ turning of bodies and of normals, and the extra acceleration that takes contacts
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contactsim import arrays as col
 from reference_engine.contactsim import collision as row
-from reference_engine.contactsim.collision import copy_row, is_contact, target_gap
 from reference_engine.contactsim.pivoting import SOLVED, solve
 
 ACCEPTED = 1e-4  # m/s^2, or m/s: a solution that misses by more is an error
@@ -68,7 +67,7 @@ def extra_acceleration(rules, ids, values, k):
         return 0.0
     if rules.extra <= 2:
         return values[k, row.SPEED] / h
-    return (2.0 * values[k, row.SPEED] * h + (values[k, row.GAP] - target_gap(rules, ids, k))) / (h * h)
+    return (2.0 * values[k, row.SPEED] * h + (values[k, row.GAP] - row.target_gap(rules, ids, k))) / (h * h)
 
 
 @kernel
@@ -170,9 +169,9 @@ def apply_contact(o, pose, ids, values, k, amount, impulse, change):
 def keep_contacts(rules, ids, values, count):
     kept = 0
     for k in range(count):
-        if is_contact(rules, ids, values, k):
+        if row.is_contact(rules, ids, values, k):
             if kept < k:
-                copy_row(ids, values, k, kept)
+                row.copy_row(ids, values, k, kept)
             kept += 1
     return kept
 

@@ -6,7 +6,7 @@ n(p) = s (p - c) / |p - c|.
 
 import numpy as np
 
-from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.compiler.kernels import kernel
 from reference_engine.contactsim import arrays as col
 from reference_engine.elementary_kernels import angle_of
 from reference_engine.trigonometry import sine_and_cosine
@@ -17,36 +17,38 @@ UPRIGHT_PATH = 1e-10  # m of width
 
 
 @kernel
-def to_world(pose, trig, i, x, y):
+def to_world(frame, i, x, y):
     """x_i + R_i (p - c_i), c_i the centre of mass in the frame of the body."""
-    x, y = x - trig[i, 2], y - trig[i, 3]
-    return pose[i, 0] + (x * trig[i, 0] - y * trig[i, 1]), pose[i, 1] + (x * trig[i, 1] + y * trig[i, 0])
+    x, y = turned(frame, i, x - frame[i, col.CX], y - frame[i, col.CY])
+    return frame[i, col.X] + x, frame[i, col.Y] + y
 
 
 @kernel
-def to_body(pose, trig, i, x, y):
+def to_body(frame, i, x, y):
     """c_i + R_i^T (p - x_i)."""
-    dx, dy = x - pose[i, 0], y - pose[i, 1]
-    return trig[i, 2] + (dx * trig[i, 0] + dy * trig[i, 1]), trig[i, 3] + (dy * trig[i, 0] - dx * trig[i, 1])
+    dx, dy, c, s = x - frame[i, col.X], y - frame[i, col.Y], frame[i, col.COSINE], frame[i, col.SINE]
+    return frame[i, col.CX] + (dx * c + dy * s), frame[i, col.CY] + (dy * c - dx * s)
 
 
 @kernel
-def to_other(pose, trig, i, j, x, y):
+def to_other(frame, i, j, x, y):
     """A point of body i in the frame of body j."""
-    x, y = to_world(pose, trig, i, x, y)
-    return to_body(pose, trig, j, x, y)
+    x, y = to_world(frame, i, x, y)
+    return to_body(frame, j, x, y)
 
 
 @kernel
-def turned(trig, i, x, y):
+def turned(frame, i, x, y):
     """R_i v."""
-    return x * trig[i, 0] - y * trig[i, 1], x * trig[i, 1] + y * trig[i, 0]
+    c, s = frame[i, col.COSINE], frame[i, col.SINE]
+    return x * c - y * s, x * s + y * c
 
 
-@entry
-def fill_trig(pose, trig):
-    for i in range(pose.shape[0]):
-        trig[i, 1], trig[i, 0] = sine_and_cosine(pose[i, 2])
+@kernel
+def turn_frames(frame):
+    """Cosines and sines of the angles."""
+    for i in range(frame.shape[0]):
+        frame[i, col.SINE], frame[i, col.COSINE] = sine_and_cosine(frame[i, col.ANGLE])
 
 
 @kernel
@@ -147,21 +149,12 @@ def within(a, b, value):
 
 
 @kernel
-def box_is_met(o, e, x, y, old_x, old_y):
-    """Does the box about the path from old to now meet that about straight edge e? True of arcs."""
-    if o.edge_ids[e, col.SHAPE] == col.ARC:
-        return True
-    x1, y1, x2, y2 = o.edge[e, col.X1], o.edge[e, col.Y1], o.edge[e, col.X2], o.edge[e, col.Y2]
-    if max(x, old_x) < min(x1, x2) or min(x, old_x) > max(x1, x2):
-        return False
-    return max(y, old_y) >= min(y1, y2) and min(y, old_y) <= max(y1, y2)
-
-
-@kernel
 def crossing_of_line(o, e, x, y, old_x, old_y, at):
     """Where the path from old to now crosses straight edge e, into at[0]; returns how many, 0 or 1."""
     x1, y1, x2, y2 = o.edge[e, col.X1], o.edge[e, col.Y1], o.edge[e, col.X2], o.edge[e, col.Y2]
-    if not box_is_met(o, e, x, y, old_x, old_y):
+    if max(x, old_x) < min(x1, x2) or min(x, old_x) > max(x1, x2):
+        return 0
+    if max(y, old_y) < min(y1, y2) or min(y, old_y) > max(y1, y2):
         return 0
     upright, path_upright = abs(x2 - x1) < PARALLEL, abs(old_x - x) < PARALLEL
     if upright and path_upright:

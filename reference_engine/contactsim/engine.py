@@ -11,11 +11,10 @@ import numpy as np
 from reference_engine.array_types import Array, Flags, Indices
 from reference_engine.contactsim import arrays as col
 from reference_engine.contactsim import collision as row
-from reference_engine.contactsim.arrays import new_work
+from reference_engine.contactsim.arrays import Bodies, new_work
 from reference_engine.contactsim.collision import classify, update
 from reference_engine.contactsim.contact import ACCEPTED
 from reference_engine.contactsim.detection import find
-from reference_engine.contactsim.edges import fill_trig
 from reference_engine.contactsim.impulse import NO_IMPULSE, apply_impacts
 from reference_engine.contactsim.integrator import FULL, NO_FORCES, WENT, attempt, evaluate, new_stages
 from reference_engine.contactsim.layout import frames_of, pack_outlines, pack_rules
@@ -83,8 +82,6 @@ class ContactSim:
         self.pose = np.array([*((*b.position, b.angle) for b in world.bodies), *still], np.float64)
         self.twist = np.array([*((*b.velocity, b.spin) for b in world.bodies), *still], np.float64)
         self.old_pose, self.has_old = self.pose.copy(), False
-        self.trig, self.old_trig = frames_of(world), frames_of(world)
-        self.crossings = np.zeros((2, 2))
         corners = np.diff(self.outlines.owns[:, col.FIRST_CORNER])
         pair = max((int(corners[i] + corners[j]) for i, j in self.outlines.pairs), default=0)
         self.capacity = 64 + 3 * pair + len(world.connectors)
@@ -95,14 +92,18 @@ class ContactSim:
     def new_rows(self) -> Rows:
         return Rows(np.zeros((self.capacity, row.IDS), np.int64), np.zeros((self.capacity, row.VALUES)))
 
+    def bodies(self, step: float = 0.0) -> Bodies:
+        """As the kernels see them."""
+        bodies = self.stages.bodies
+        bodies.frame[:, :3], bodies.old_frame[:, :3], bodies.has_old[0] = self.pose, self.old_pose, self.has_old
+        bodies.twist[:], bodies.now[:] = self.twist, (self.time, step)
+        return bodies
+
     def find(self, rows: Rows, step: float) -> None:
         """Add to the rows what meets now."""
-        before = rows.copy()
+        before, bodies = rows.copy(), self.bodies(step)
         while True:
-            count = find(
-                self.outlines, self.rules, self.pose, self.trig, self.twist, self.old_pose, self.old_trig,
-                self.has_old, self.time, step, rows.ids, rows.values, rows.count, self.crossings,
-            )  # fmt: skip
+            count = find(self.outlines, self.rules, bodies, rows.ids, rows.values, rows.count)
             if count >= 0:
                 rows.count = count
                 return
@@ -278,9 +279,7 @@ class ContactSim:
         self.find(rows, substep)
 
     def update(self, rows: Rows) -> None:
-        trig = self.trig
-        fill_trig(self.pose, trig)
-        update(self.outlines, self.rules, self.pose, trig, self.twist, self.time, rows.ids, rows.values, rows.count)
+        update(self.outlines, self.rules, self.bodies(), rows.ids, rows.values, rows.count)
 
     def flags(self, rows: Rows, allow_tiny: bool) -> Flags:
         """(n, 4): colliding, contact, imminent, to be handled here and now."""
@@ -352,11 +351,11 @@ class ContactSim:
     def contact_forces(self) -> ContactForces:
         """As they are now; it draws no random numbers that a later step would miss."""
         seed, connector, rate = self.seed.copy(), self.outlines.connector.copy(), np.empty_like(self.pose)
-        self.stages.pose[0] = self.pose
+        self.bodies().has_old[0] = 0
         self.with_space(
             lambda: evaluate(
-                self.outlines, self.rules, self.stages, self.twist, False, self.time, 0.0,
-                self.settings.contact_forces, self.rows.ids, self.rows.values, self.seed, self.work, rate,
+                self.outlines, self.rules, self.stages, self.settings.contact_forces, self.rows.ids, self.rows.values,
+                self.seed, self.work, rate,
             )
         )  # fmt: skip
         self.seed[:], self.outlines.connector[:] = seed, connector

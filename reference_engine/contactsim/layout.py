@@ -11,7 +11,7 @@ from reference_engine.contactsim.settings import EXTRA_ACCELERATIONS, FaithfulSe
 from reference_engine.errors import WorldError
 from reference_engine.planar_model.connectors import BACKGROUND, Joint, PathEnd, PathJoint
 from reference_engine.planar_model.shape import Bowl, Disc, Edge, Outline, Polygon, centre_of_mass, polygon_outline
-from reference_engine.planar_model.world import Body, World
+from reference_engine.planar_model.world import Body, World, passing_pairs
 from reference_engine.trigonometry import sine_and_cosine
 
 UPRIGHT = 1e-10  # m; an edge with less width is vertical, with less height horizontal
@@ -176,9 +176,9 @@ def bounds(outline: Outline) -> tuple[float, float, float, float]:
 
 
 def frames_of(world: World) -> Array:
-    """(B + 1, 4) for `edges.fill_trig`: space for cosine and sine; centre of mass in the frame of the body [m]."""
-    frames = np.zeros((len(world.bodies) + 1, 4))
-    frames[:-1, 2:] = [centre_of_mass(body.shape) for body in world.bodies]
+    """(B + 1, 7) as `Bodies.frame` has them: the centres of mass, and space for the rest."""
+    frames = np.zeros((len(world.bodies) + 1, 7))
+    frames[:-1, col.CX :] = [centre_of_mass(body.shape) for body in world.bodies]
     return frames
 
 
@@ -228,17 +228,9 @@ def pack_outlines(world: World) -> Outlines:
 
 
 def meeting_pairs(world: World) -> list[tuple[int, int]]:
-    apart = {frozenset(pair) for pair in world.passing}
-    apart |= {frozenset((c.first, c.second)) for c in world.connectors if isinstance(c, Joint)}
-    bodies = world.bodies
-    return [
-        (i, j)
-        for i in range(len(bodies))
-        for j in range(i + 1, len(bodies))
-        if not (bodies[i].fixed and bodies[j].fixed)
-        and not (bodies[i].group and bodies[i].group == bodies[j].group)
-        and frozenset((i, j)) not in apart
-    ]
+    fixed, passing = [body.fixed for body in world.bodies], passing_pairs(world)
+    pairs = ((i, j) for i in range(len(fixed)) for j in range(i + 1, len(fixed)))
+    return [(i, j) for i, j in pairs if not (fixed[i] and fixed[j]) and (i, j) not in passing]
 
 
 def pack_connectors(world: World) -> tuple[Array, Indices, Array]:
@@ -252,7 +244,7 @@ def pack_connectors(world: World) -> tuple[Array, Indices, Array]:
         if isinstance(c, PathJoint | PathEnd):
             kind = col.ON_PATH if isinstance(c, PathJoint) else (col.LOWER_END if c.lower else col.UPPER_END)
             ids.append((*ends, kind, sum(map(len, tables)), len(c.path.table), int(c.path.closed)))
-            at = c.path.nearest(world_point(world.bodies[c.body], c.point))
+            at = c.path.nearest(world_point(world, c.body, c.point))
             found, limit = (at, c.path.table[at, 0]), 0.0 if isinstance(c, PathJoint) else c.limit
             rows.append((*c.point, 0.0, 0.0, 0.0, 0.0, limit, *found, *found))
             tables.append(c.path.table)
@@ -270,8 +262,8 @@ def pack_connectors(world: World) -> tuple[Array, Indices, Array]:
     )  # fmt: skip
 
 
-def world_point(body: Body, point: tuple[float, float]) -> tuple[float, float]:
+def world_point(world: World, body: int, point: tuple[float, float]) -> tuple[float, float]:
     """Where a point of the body's frame is at the start [m]."""
-    (cx, cy), (sine, cosine) = centre_of_mass(body.shape), sine_and_cosine(float(body.angle))
-    x, y = point[0] - cx, point[1] - cy
-    return body.position[0] + (x * cosine - y * sine), body.position[1] + (x * sine + y * cosine)
+    (x, y), (sine, cosine) = world.arm(body, point), sine_and_cosine(float(world.bodies[body].angle))
+    px, py = world.bodies[body].position
+    return px + (x * cosine - y * sine), py + (x * sine + y * cosine)

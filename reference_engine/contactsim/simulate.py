@@ -3,15 +3,11 @@
 import math
 from collections.abc import Iterator
 
-import numpy as np
-
 from reference_engine.contactsim.engine import ContactSim
 from reference_engine.contactsim.settings import FaithfulSettings
 from reference_engine.errors import WorldError
-from reference_engine.planar_model.motion import NO_IMPACTS, Impacts, Motion, Sample, collect
+from reference_engine.planar_model.motion import NO_IMPACTS, Motion, Sample, collect, joined
 from reference_engine.planar_model.world import World
-
-FIELDS = tuple(Impacts.__slots__)
 
 
 def faithful_samples(
@@ -25,7 +21,7 @@ def faithful_samples(
     for k in range(math.ceil(duration / dt - 1e-9) + 1):
         if k:
             sim.advance(min(dt, duration - (k - 1) * dt))
-        impacts = Impacts(**{f: np.concatenate([getattr(e, f) for e in (NO_IMPACTS, *sim.events)]) for f in FIELDS})
+        impacts = joined([NO_IMPACTS, *sim.events])
         sim.events.clear()
         yield Sample(
             time=sim.time, pose=sim.pose[:-1].copy(), twist=sim.twist[:-1].copy(), contacts=sim.contact_forces(),

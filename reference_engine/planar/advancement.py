@@ -17,17 +17,8 @@ import numpy as np
 from reference_engine.compiler.kernels import kernel
 from reference_engine.dop853 import dense_value, enclose
 from reference_engine.elementary_kernels import cosine_and_sine
+from reference_engine.planar import approach
 from reference_engine.planar import layout as col
-from reference_engine.planar.approach import (
-    STALLED,
-    approach_of_centres,
-    lead_bound,
-    root,
-    safe_in_concave_arc,
-    safe_inside,
-    safe_over_line,
-    safe_rounded,
-)
 from reference_engine.planar.convex_pieces import BOWL, CONCAVE_ARC, DISC, HALF_PLANE, ROUNDED
 from reference_engine.planar.features import over_polygon
 from reference_engine.planar.islands import is_loose
@@ -108,7 +99,7 @@ def safe_over_edge(run, n, i, j, edge, owner):
     """Seconds for which i stays on the outer side of the line of this edge of j; owner: of the pair, j."""
     model, nx, ny, offset = run.model, run.model.normals[edge, 0], run.model.normals[edge, 1], run.model.offsets[edge]
     if model.kind[i] != DISC:
-        return safe_over_line(run, n, i, j, nx, ny, offset, edge, col.LINE, owner)
+        return approach.safe_over_line(run, n, i, j, nx, ny, offset, edge, col.LINE, owner)
     state_i, state_j = run.work.pair[1 - owner], run.work.pair[owner]
     cj, sj = cosine_and_sine(state_j[col.ANGLE])
     nx, ny = cj * nx - sj * ny, sj * nx + cj * ny
@@ -116,7 +107,7 @@ def safe_over_edge(run, n, i, j, edge, owner):
     vx, vy = state_i[col.VX] - state_j[col.VX], state_i[col.VY] - state_j[col.VY]
     g = nx * dx + ny * dy - offset - model.radius[i] + run.loop.now[col.ALLOWANCE]
     rate = nx * vx + ny * vy + state_j[col.SPIN] * (-ny * dx + nx * dy)
-    return root(g, rate, lead_bound(run, i, j, nx, ny, owner)) if g > 0.0 else 0.0
+    return approach.root(g, rate, approach.lead_bound(run, i, j, nx, ny, owner)) if g > 0.0 else 0.0
 
 
 @kernel
@@ -124,9 +115,9 @@ def safe_time(run, n, i, j):
     """Seconds for which the pair is certain to stay apart, by the best line; i is a disc wherever one is."""
     model, longest = run.model, 0.0
     if model.kind[j] in (BOWL, CONCAVE_ARC):
-        return safe_in_concave_arc(run, n, i, j)
+        return approach.safe_in_concave_arc(run, n, i, j)
     if model.kind[i] == ROUNDED or model.kind[j] == ROUNDED:
-        return safe_rounded(run, n, i, j)
+        return approach.safe_rounded(run, n, i, j)
     if model.kind[i] == DISC and model.kind[j] != HALF_PLANE:
         return safe_time_of_disc(run, i, j)
     for edge in range(model.first[j], model.first[j + 1]):
@@ -148,8 +139,8 @@ def safe_time_of_disc(run, i, j):
         distance = np.sqrt(dx * dx + dy * dy)
         nx, ny = dx / distance, dy / distance
         g = distance - model.radius[i] - model.radius[j] + allowance
-        lead = max(1e-9, approach_of_centres(run, i, j, nx, ny))
-        return root(g, nx * vx + ny * vy, lead) if g > 0.0 else 0.0
+        lead = max(1e-9, approach.approach_of_centres(run, i, j, nx, ny))
+        return approach.root(g, nx * vx + ny * vy, lead) if g > 0.0 else 0.0
     cj, sj = cosine_and_sine(state_j[col.ANGLE])
     bx, by = cj * dx + sj * dy, -sj * dx + cj * dy  # the disc's centre in body axes of j
     g, edge, corner = over_polygon(model, j, bx, by, 0.0)
@@ -163,7 +154,7 @@ def safe_time_of_disc(run, i, j):
     if g <= 0.0:
         return 0.0
     rate = nx * vx + ny * vy + wj * (-ny * dx + nx * dy)
-    return root(g, rate, lead_bound(run, i, j, nx, ny, col.OF_J))
+    return approach.root(g, rate, approach.lead_bound(run, i, j, nx, ny, col.OF_J))
 
 
 @kernel
@@ -187,7 +178,7 @@ def safe_on_rope(run, c):
     )
     length = -model.connector_values[c, col.R2] + allowance
     cx, cy = state_i[col.X] + ux - state_j[col.X] - wx, state_i[col.Y] + uy - state_j[col.Y] - wy
-    return safe_inside(length, cx, cy, vx, vy, fastest, most)
+    return approach.safe_inside(length, cx, cy, vx, vy, fastest, most)
 
 
 @kernel
@@ -282,7 +273,7 @@ def first_closing(run):
             if active_count > 0:
                 continue
         bounds_of_pair(model, bernstein, h, a, b, work.pair[col.BOUNDS])
-        x, end, queries = (STALLED / h if loop.passed[p] == now[col.TIME] else 0.0), min(1.0, first), 0
+        x, end, queries = (approach.STALLED / h if loop.passed[p] == now[col.TIME] else 0.0), min(1.0, first), 0
         while x < end:
             queries += 1
             write_state(model, y, work.dense, x, a, work.pair[col.OF_I])
@@ -293,7 +284,7 @@ def first_closing(run):
                 s = safe_time(run, few, i, j)
             else:
                 s = safe_on_rope(run, p - pairs)
-            if s <= STALLED or x + s / h == x or queries > MOST_QUERIES:
+            if s <= approach.STALLED or x + s / h == x or queries > MOST_QUERIES:
                 first, at = x, np.int64(p)
                 break
             x += s / h

@@ -9,19 +9,9 @@ import numpy as np
 
 from reference_engine.compiler.kernels import kernel
 from reference_engine.elementary_kernels import cosine_and_sine
+from reference_engine.planar import features
 from reference_engine.planar import layout as col
 from reference_engine.planar.convex_pieces import BOWL
-from reference_engine.planar.features import (
-    EDGE_OF_I,
-    EDGE_OF_J,
-    NO_LINE,
-    arc_margin,
-    is_arc,
-    line,
-    lines,
-    lowest,
-    relative_pose,
-)
 from reference_engine.planar.layout import arm_of
 from reference_engine.planar.narrow_phase import RADIUS_TOLERANCE
 
@@ -118,7 +108,7 @@ def safe_over_line(run, n, i, j, mx, my, offset, feature, kind, owner):
         outside = 0.0
         if k >= corners:
             g -= model.lengths[p]
-            outside = -arc_margin(model, p, -(ci * nx + si * ny), si * nx - ci * ny) / model.lengths[p]
+            outside = -features.arc_margin(model, p, -(ci * nx + si * ny), si * nx - ci * ny) / model.lengths[p]
         s = 0.0
         if g > 0.0:
             rate = nx * (vx - wi * ry) + ny * (vy + wi * rx) + wj * (-ny * (dx + rx) + nx * (dy + ry))
@@ -135,21 +125,21 @@ def safe_over_line(run, n, i, j, mx, my, offset, feature, kind, owner):
 def safe_rounded(run, n, i, j):
     """Seconds for which two convex pieces, one with arcs, are certain to stay apart, by the best line."""
     model, state_i, state_j, longest = run.model, run.work.pair[col.OF_I], run.work.pair[col.OF_J], 0.0
-    x, y, c, s = relative_pose(
+    x, y, c, s = features.relative_pose(
         state_i[col.X], state_i[col.Y], state_i[col.ANGLE], state_j[col.X], state_j[col.Y], state_j[col.ANGLE]
     )
-    for k in range(lines(model, i, j)):
-        which, p, q, mx, my = line(model, i, j, x, y, c, s, k)
-        if which == NO_LINE:
+    for k in range(features.lines(model, i, j)):
+        which, p, q, mx, my = features.line(model, i, j, x, y, c, s, k)
+        if which == features.NO_LINE:
             continue
-        if which == EDGE_OF_I:
+        if which == features.EDGE_OF_I:
             nx, ny = model.normals[p, 0], model.normals[p, 1]
-            seconds = safe_over_line(run, n, j, i, nx, ny, -lowest(model, i, -nx, -ny), p, col.LINE, col.OF_I)
+            seconds = safe_over_line(run, n, j, i, nx, ny, -features.lowest(model, i, -nx, -ny), p, col.LINE, col.OF_I)
         else:
-            kind, few = col.LINE if which == EDGE_OF_J else col.ROUND, n
+            kind, few = col.LINE if which == features.EDGE_OF_J else col.ROUND, n
             if kind == col.ROUND and not active_with(model, run.active, n, p, q, col.ROUND):
                 few = 0  # other lines hold nothing off
-            seconds = safe_over_line(run, few, i, j, mx, my, -lowest(model, j, -mx, -my), q, kind, col.OF_J)
+            seconds = safe_over_line(run, few, i, j, mx, my, -features.lowest(model, j, -mx, -my), q, kind, col.OF_J)
         longest = max(longest, seconds)
     return longest
 
@@ -221,10 +211,10 @@ def seconds_to_ends(run, arc, p, own, distance, bx, by, ux, uy, fastest):
     """
     model, radius, allowance = run.model, run.model.lengths[arc], run.loop.now[col.ALLOWANCE]
     beyond = (distance - own - radius - allowance) / max(1e-300, fastest) - 4.0 * STALLED
-    outside = -arc_margin(model, arc, bx, by) / radius
+    outside = -features.arc_margin(model, arc, bx, by) / radius
     seconds = 0.5 * distance / max(1e-300, fastest) * min(1.0, max(0.0, outside))
-    if is_arc(model, p):
-        outside = -arc_margin(model, p, ux, uy) / own
+    if features.is_arc(model, p):
+        outside = -features.arc_margin(model, p, ux, uy) / own
         spread = run.work.pair[col.BOUNDS, col.RELATIVE_SPIN] + fastest / max(1e-300, 0.5 * distance)
         seconds = max(seconds, min(0.5 * distance / max(1e-300, fastest), max(0.0, outside) / spread))
     return max(seconds, beyond)

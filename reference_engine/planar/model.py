@@ -31,7 +31,7 @@ from reference_engine.planar.convex_pieces import (
 from reference_engine.planar.layout import number_of
 from reference_engine.planar_model.connectors import Joint, PathEnd, PathJoint
 from reference_engine.planar_model.shape import Bowl, Disc, HalfPlane, Polygon
-from reference_engine.planar_model.world import World
+from reference_engine.planar_model.world import World, passing_pairs
 
 ORIGIN = np.zeros((1, 2))
 UP = (0.0, 1.0)  # outward normal of a half-plane
@@ -167,16 +167,6 @@ def candidate_pairs(world: World, kind: list[np.int64], row: list[int]) -> list[
             swap = kind[i] >= CONCAVE_ARC or (kind[j] == DISC and kind[i] != DISC)
             pairs.append((j, i) if swap else (i, j))
     return pairs
-
-
-def passing_pairs(world: World) -> set[tuple[int, int]]:
-    """Bodies i < j that pass through one another: as the world says, of one group, or joined."""
-    groups = [body.group for body in world.bodies]
-    pairs = set()
-    if any(groups):
-        pairs = {(i, j) for j in range(len(groups)) for i in range(j) if groups[i] and groups[i] == groups[j]}
-    named = [*world.passing, *((c.first, c.second) for c in world.connectors if isinstance(c, Joint))]
-    return pairs | {(min(pair), max(pair)) for pair in named if min(pair) >= 0}
 
 
 def pack_connectors(world: World, start: int) -> tuple[Indices, Array, Array, Array, Array]:

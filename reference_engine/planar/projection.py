@@ -10,17 +10,8 @@ import numpy as np
 from reference_engine.compiler.kernels import kernel
 from reference_engine.contact_problems.elimination import eliminate, substitute
 from reference_engine.planar import layout as col
+from reference_engine.planar import rows
 from reference_engine.planar.islands import divide
-from reference_engine.planar.rows import (
-    AS_FORCES,
-    NORMALS,
-    TANGENT,
-    WITH_STICKING,
-    apply_forces,
-    build,
-    gather,
-    measure,
-)
 
 RATE_ROUND_OFF = 1e-12  # m/s, times 1 + the greatest speed: round-off of a rate
 GAP_ROUND_OFF = 2e-13  # m, times 1 + the extent of the scene: round-off of a gap
@@ -135,14 +126,14 @@ def close_gaps(model, y, contacts, n, work, apart):
     """Gaps of the first n contacts to zero; if `apart`, only negative ones and those of joints. Was any not?"""
     off = False
     for k in range(n):
-        measure(model, y, contacts, k, work.geometry)
+        rows.measure(model, y, contacts, k, work.geometry)
         gap = work.geometry[k, col.GAP]
         off = off or gap < 0.0 or (gap > 0.0 and not (apart and contacts.id[k, col.ROLE] != col.JOINT))
     if not off:
         return False
     unit = GAP_ROUND_OFF * (1.0 + extent(model, y))
     for s in range(divide(model, contacts, n, work)):
-        m = gather(contacts, s, NORMALS, work)
+        m = rows.gather(contacts, s, rows.NORMALS, work)
         for r in range(m):
             k = work.of[r]
             work.right[r] = -work.geometry[k, col.GAP]
@@ -156,17 +147,17 @@ def close_gaps(model, y, contacts, n, work, apart):
 def aim_at_rest(work, m):
     """The right sides that stop the rates and slips of the gathered rows."""
     for r in range(m):
-        work.right[r] = -work.geometry[work.of[r], col.SLIP if work.tangent[r] == TANGENT else col.RATE]
+        work.right[r] = -work.geometry[work.of[r], col.SLIP if work.tangent[r] == rows.TANGENT else col.RATE]
 
 
 @kernel
 def stop_rates(model, y, contacts, n, work):
     """Rates of the first n contacts, and slips of those that stick, to zero."""
     for k in range(n):
-        measure(model, y, contacts, k, work.geometry)
+        rows.measure(model, y, contacts, k, work.geometry)
     unit = still_of(y)
     for s in range(divide(model, contacts, n, work)):
-        m = gather(contacts, s, WITH_STICKING, work)
+        m = rows.gather(contacts, s, rows.WITH_STICKING, work)
         aim_at_rest(work, m)
         least_change(model, contacts, s, m, unit, False, work, 3 * model.inv_mass.shape[0], y)
 
@@ -175,13 +166,13 @@ def stop_rates(model, y, contacts, n, work):
 def stop_by_impulses(model, y, contacts, n, work):
     """The same by impulses that bring their friction with them."""
     for k in range(n):
-        measure(model, y, contacts, k, work.geometry)
+        rows.measure(model, y, contacts, k, work.geometry)
     for s in range(divide(model, contacts, n, work)):
-        m = build(model, contacts, s, AS_FORCES, work)
+        m = rows.build(model, contacts, s, rows.AS_FORCES, work)
         aim_at_rest(work, m)
         eliminate(work.M, m, work.pivot, work.skipped, work.size)
         substitute(work.M, m, work.pivot, work.skipped, work.right, work.x)
-        apply_forces(model, contacts, m, work.of, work.along, work.x, 3 * model.inv_mass.shape[0], y)
+        rows.apply_forces(model, contacts, m, work.of, work.along, work.x, 3 * model.inv_mass.shape[0], y)
 
 
 @kernel

@@ -15,11 +15,10 @@ from reference_engine.geometry import planar_shapes as measured
 from reference_engine.geometry.outline_gap import Boundary, deepest
 from reference_engine.geometry.planar_proximity import deepest_overlap
 from reference_engine.planar import layout as col
-from reference_engine.planar.model import passing_pairs
 from reference_engine.planar.run import Run, Settings
 from reference_engine.planar_model.motion import ContactForces, Impacts, Motion
 from reference_engine.planar_model.shape import Edge, Outline, Polygon, polygon_outline
-from reference_engine.planar_model.world import Body, World
+from reference_engine.planar_model.world import Body, World, passing_pairs
 
 PENETRATION_LIMIT = 1e-10  # m, times 1 + the extent of the scene: deeper is a touch that was missed
 EVENTS = ("impact", "accumulation", "made", "broken", "stick", "slip", "indeterminate", "jam", "inexact")

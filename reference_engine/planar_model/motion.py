@@ -1,13 +1,16 @@
 """What comes out: samples, contact forces and impacts. SI; arrays over S samples, B bodies, N contacts, M impacts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from reference_engine.array_types import Array, Indices
 from reference_engine.elementary import squared
 from reference_engine.planar_model.world import World
+
+Rows = TypeVar("Rows", "ContactForces", "Impacts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -68,11 +71,14 @@ class Motion:
     impacts: Impacts
 
     def contacts_at(self, sample: int) -> ContactForces:
-        rows = slice(self.first_contact[sample], self.first_contact[sample + 1]) if sample >= 0 else slice(
-            self.first_contact[sample - 1], self.first_contact[len(self.time) + 1 + sample]
-        )  # fmt: skip
-        c = self.contacts
-        return ContactForces(**{name: getattr(c, name)[rows] for name in ContactForces.__slots__})
+        rows = slice(self.first_contact[:-1][sample], self.first_contact[1:][sample])
+        return ContactForces(**{name: getattr(self.contacts, name)[rows] for name in ContactForces.__slots__})
+
+
+def joined(rows: Sequence[Rows]) -> Rows:
+    """Contacts or impacts, one after the other, as one."""
+    kind = type(rows[0])
+    return kind(**{name: np.concatenate([getattr(each, name) for each in rows]) for name in kind.__slots__})
 
 
 def collect(samples: Iterable[Sample]) -> Motion:
@@ -85,11 +91,9 @@ def collect(samples: Iterable[Sample]) -> Motion:
         time=np.array([s.time for s in rows]),
         pose=np.array([s.pose for s in rows]),
         twist=np.array([s.twist for s in rows]),
-        contacts=ContactForces(
-            **{k: np.concatenate([getattr(c, k) for c in contacts]) for k in ContactForces.__slots__}
-        ),
+        contacts=joined(contacts),
         first_contact=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
-        impacts=Impacts(**{k: np.concatenate([getattr(i, k) for i in impacts]) for k in Impacts.__slots__}),
+        impacts=joined(impacts),
     )
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from reference_engine.array_types import Array
 from reference_engine.errors import WorldError
-from reference_engine.planar_model.connectors import Connector
+from reference_engine.planar_model.connectors import Connector, Joint
 from reference_engine.planar_model.forces import Force
 from reference_engine.planar_model.shape import (
     Bowl,
@@ -148,6 +148,16 @@ def pair_values(name: str, given: ArrayLike, count: int, most: float) -> Array:
         raise WorldError(f"{name}: the matrix must be symmetric: a pair has one value")
     values.setflags(write=False)
     return values
+
+
+def passing_pairs(world: World) -> set[tuple[int, int]]:
+    """Bodies i < j that pass through one another: as the world says, of one group, or joined."""
+    groups = [body.group for body in world.bodies]
+    pairs = set()
+    if any(groups):
+        pairs = {(i, j) for j in range(len(groups)) for i in range(j) if groups[i] and groups[i] == groups[j]}
+    named = [*world.passing, *((c.first, c.second) for c in world.connectors if isinstance(c, Joint))]
+    return pairs | {(min(pair), max(pair)) for pair in named if min(pair) >= 0}
 
 
 def named_bodies(world: World) -> Iterator[tuple[str, int]]:

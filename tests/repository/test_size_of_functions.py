@@ -26,15 +26,7 @@ EXCEPTIONS: dict[str, dict[str, list[str]]] = {
             "reference_engine/contact_problems/dantzig.py:settle",
         ],
         "the arrays that the original holds as fields of objects, for one pair or one step": [
-            "reference_engine/contactsim/collision.py:add_connectors",
-            "reference_engine/contactsim/detection.py:arc_against_line",
-            "reference_engine/contactsim/detection.py:arcs_against",
-            "reference_engine/contactsim/detection.py:corner_contact",
-            "reference_engine/contactsim/detection.py:corners_against",
-            "reference_engine/contactsim/detection.py:find",
-            "reference_engine/contactsim/detection.py:finish",
             "reference_engine/contactsim/integrator.py:attempt",
-            "reference_engine/contactsim/integrator.py:evaluate",
         ],
         "a query of two bodies: the shape and pose of each, and what it fills; made for each pair at each time": [
             "reference_engine/geometry/planar_gap.py:body_pair",
