@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import functools
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -18,18 +19,36 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 
 
-def imports(folder: str) -> Iterator[tuple[str, str]]:
-    """(file and line, module imported), of every absolute import anywhere in the folder's files."""
+def is_module(name: str) -> bool:
+    path = ROOT.joinpath(*name.split("."))
+    return path.is_dir() or path.with_suffix(".py").exists()
+
+
+@functools.cache
+def imports(folder: str, *, types: bool = True) -> list[tuple[str, str]]:
+    """(file and line, module imported), of every absolute import anywhere in the folder's files.
+
+    `from package import module` counts as one of the module; without `types` not what stands under TYPE_CHECKING.
+    """
+    found = []
     for path in sorted((ROOT / folder).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        ifs = [
+            node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        ]
+        for_types = {part for node in ifs for part in ast.walk(node)} if not types else set()
+        for node in ast.walk(tree):
+            if node in for_types:
+                continue
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-                names = [node.module]
+                whole = [(f"{node.module}.{alias.name}", node.module) for alias in node.names]
+                names = [name if is_module(name) else module for name, module in whole]
             else:
                 continue
-            for name in names:
-                yield f"{path.relative_to(ROOT)}:{node.lineno}", name
+            found += [(f"{path.relative_to(ROOT)}:{node.lineno}", name) for name in names]
+    return found
 
 
 @pytest.mark.parametrize("room", MAY_IMPORT)
@@ -96,6 +115,17 @@ def test_packages_import_only_what_stands_before_them(room: str) -> None:
         if backwards or sideways or {here, there} == {"engines", "store"}:
             against.add((path, name))
     assert against == set()
+
+
+def test_no_file_imports_itself_by_way_of_others() -> None:
+    """Imports inside functions counted, names that only types need left out."""
+    needs: dict[str, set[str]] = {}
+    for room in MAY_IMPORT:
+        for where, name in imports(room, types=False):
+            file = Path(where.split(":")[0])
+            itself = ".".join((file.parent if file.name == "__init__.py" else file.with_suffix("")).parts)
+            needs.setdefault(itself, set()).update({name} - {itself})
+    TopologicalSorter(needs).prepare()  # raises CycleError, with the circle
 
 
 def within(folder: str, *modules: str) -> list[tuple[str, str]]:
