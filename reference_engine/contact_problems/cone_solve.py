@@ -1,16 +1,17 @@
 """Contact impulses with friction in space: which solver, and the check of what it returns."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from reference_engine.array_types import Array
+from reference_engine.contact_problems import lemke
 from reference_engine.contact_problems.cone_newton import interior, newton
 from reference_engine.contact_problems.cone_problem import ConeProblem
 from reference_engine.contact_problems.cone_sweeps import sweep_blocks
-from reference_engine.contact_problems.lemke import SOLVED, lemke_pivots
 from reference_engine.dense import mul
 from reference_engine.errors import ContactForceError
 
@@ -137,8 +138,7 @@ def interior_then_newton(problem: ConeProblem, start: Array, tolerance: float, c
     return least
 
 
-def calmly(problem: ConeProblem, start: Array, tolerance: float) -> Attempt:
-    return interior_then_newton(problem, start, tolerance, 0.3)
+calmly = partial(interior_then_newton, calm=0.3)
 
 
 def pivoted(problem: ConeProblem, start: Array, tolerance: float) -> Attempt:
@@ -165,9 +165,6 @@ def patiently(problem: ConeProblem, start: Array, tolerance: float) -> Attempt:
             return "gauss-seidel + newton", impulse, residual, rounds
         best = min(best, swept, key=lambda attempt: attempt[2])
     return best
-
-
-STILL = 1e-11  # of rows scaled to 1: what is less does not move anything
 
 
 class PyramidLCP(NamedTuple):
@@ -212,10 +209,9 @@ def by_lemke(problem: ConeProblem) -> tuple[Array, float, int]:
     lcp = pyramid_lcp(problem)
     n = len(lcp.b)
     scale = 1.0 / problem.own.mean()
-    table = np.ascontiguousarray(np.column_stack([lcp.b / problem.scale, lcp.A.toarray() * scale, np.ones(n)]))
-    basic, nonbasic, position = np.zeros(n, np.int64), np.zeros(n + 1, np.int64), np.zeros(2 * n + 1, np.int64)
-    outcome, pivots, _ = lemke_pivots(table, basic, nonbasic, position, STILL, n)
+    b, A = lcp.b / problem.scale, lcp.A.toarray() * scale
+    outcome, pivots, _, table, basic, _ = lemke.pivoted(b, A, np.ones(n), lemke.STILL)
     x = np.zeros(2 * n + 1)
     x[basic] = table[:, 0]
     p = (mul(lcp.spread, np.maximum(0.0, x[n : 2 * n]))).reshape(-1, 3) * problem.scale * scale
-    return p, problem.residual(p) if outcome == SOLVED else np.inf, int(pivots)
+    return p, problem.residual(p) if outcome == lemke.SOLVED else np.inf, int(pivots)

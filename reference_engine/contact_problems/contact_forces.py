@@ -46,27 +46,20 @@ def scale_of(b: Array) -> float:
     return max(1.0, float(np.abs(b).max(initial=0.0)))
 
 
-def violation(A: Array, b: Array, joint: Flags, f: Array) -> float:
-    """The worst of -a, -f (joints: |a|) and |a f|, in the units of the problem."""
-    a = mul(A, f) + b
-    worst = max(float(-a[~joint].min(initial=0.0)), float(-f[~joint].min(initial=0.0)))
-    return max(worst, float(np.abs(a[joint]).max(initial=0.0)), float(np.abs(a * f).max(initial=0.0)))
+def violation(A: Array, b: Array, joint: Flags, f: Array, *, strictly: bool = True) -> float:
+    """The worst of -a, -f (joints: |a|) and |a f|, in the units of the problem.
 
-
-def satisfies(A: Array, b: Array, joint: Flags, f: Array, allowed: float, *, strictly: bool = True) -> bool:
-    """Whether f solves the problem to `allowed`; not strictly: a f may be more where a is no more than round-off."""
+    Not strictly: without |a f| where a is no more than round-off.
+    """
+    if not np.isfinite(f).all():
+        return np.inf
     a = mul(A, f) + b
     product = np.abs(a * f)
     if not strictly:
         terms = mul(np.abs(A), np.abs(f)) + np.abs(b)
         product[np.abs(a) <= 4.0 * np.finfo(float).eps * terms] = 0.0
-    return bool(
-        np.isfinite(f).all()
-        and (a[~joint] >= -allowed).all()
-        and (f[~joint] >= -allowed).all()
-        and (np.abs(a[joint]) <= allowed).all()
-        and (product <= allowed).all()
-    )
+    worst = max(float(-a[~joint].min(initial=0.0)), float(-f[~joint].min(initial=0.0)))
+    return max(worst, float(np.abs(a[joint]).max(initial=0.0)), float(product.max(initial=0.0)))
 
 
 def polished(A: Array, b: Array, joint: Flags, f: Array, allowed: float) -> Array:
@@ -137,7 +130,7 @@ def attempt_at(A: Array, b: Array, joint: Flags, method: str, attempt: int, tole
         outcome, f, y, pivots = lemke(
             A, nudged, joint, np.ones(len(b)) if attempt == 0 else 0.1 + chance, *ROUND_OFF[attempt % len(ROUND_OFF)]
         )
-    if outcome != INFEASIBLE and not satisfies(A, b, joint, f, allowed):
+    if outcome != INFEASIBLE and not violation(A, b, joint, f) <= allowed:
         f = polished(A, b, joint, f, allowed)
     return f, y, pivots
 
@@ -163,6 +156,20 @@ def checked_system(A: ArrayLike, b: ArrayLike, *, symmetric: bool, otherwise: st
         i, j = np.unravel_index(np.abs(A - A.T).argmax(), A.shape)
         raise ValueError(f"A: not symmetric, A[{i}, {j}] = {A[i, j]:.9g} and A[{j}, {i}] = {A[j, i]:.9g}{otherwise}")
     return A, b
+
+
+def one_per_contact(name: str, given: ArrayLike, n: int, *, least: ArrayLike = 0.0, most: float = np.inf) -> Array:
+    """(n,) of a number, or of n of them, finite and within these limits. Raises ValueError."""
+    array = np.array(given, np.float64)
+    array = np.full(n, array) if array.ndim == 0 else array
+    if array.shape != (n,):
+        raise ValueError(f"{name}: shape {array.shape} is not that of one number or ({n},)")
+    least = np.broadcast_to(least, n)
+    if len(wrong := np.flatnonzero(~((least <= array) & (array <= most) & (array < np.inf)))):
+        k = wrong[0]
+        above = f"to {most:g}" if most < np.inf else "up"
+        raise ValueError(f"{name}[{k}]: {array[k]:g} is not a finite number from {least[k]:g} {above}")
+    return array
 
 
 def checked(A: ArrayLike, b: ArrayLike, joint: ArrayLike | None, method: str) -> tuple[Array, Array, Flags]:
@@ -209,11 +216,11 @@ def contact_forces(
     for used, attempt in attempts(A, method):
         f, y, pivots = attempt_at(A, b, flags, used, attempt, tolerance)
         total += pivots
-        if satisfies(A, b, flags, f, allowed):
+        if (missing := violation(A, b, flags, f)) <= allowed:
             return solved(A, b, flags, f, limit, total, used)
-        if heavy is None and satisfies(A, b, flags, f, allowed, strictly=False):
+        if heavy is None and violation(A, b, flags, f, strictly=False) <= allowed:
             heavy = f, used
-        missed = min(missed, violation(A, b, flags, f))
+        missed = min(missed, missing)
         if proven < 0.0 and heavy is None and (y is not None or attempt == NUDGES[used].index(1) - 1):
             f, least, from_programme = least_violation(A, b, flags, limit)
             certificate, proven = None, 0.0

@@ -19,7 +19,7 @@ from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.compiler.structure import zeros
 from reference_engine.contact_problems import friction_modes as modes
-from reference_engine.contact_problems.contact_forces import checked_system
+from reference_engine.contact_problems.contact_forces import checked_system, one_per_contact
 from reference_engine.contact_problems.friction_lemke import LemkeWork, modes_by_lemke
 from reference_engine.contact_problems.friction_modes import FrictionAnswer, FrictionProblem, FrictionWork
 from reference_engine.contact_problems.lemke import SOLVED as MODES_FOUND
@@ -269,16 +269,6 @@ def checked_matrix(A: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
     return A, b
 
 
-def checked_numbers(name: str, given: ArrayLike, n: int, least: Array) -> Array:
-    array = np.array(given, np.float64)
-    array = np.full(n, array) if array.ndim == 0 else array
-    if array.shape != (n,):
-        raise ValueError(f"{name}: shape {array.shape} is not that of one number or ({n},)")
-    if wrong := [k for k in range(n) if not least[k] <= array[k] < np.inf]:
-        raise ValueError(f"{name}[{wrong[0]}]: {array[wrong[0]]:g} is not a finite number from {least[wrong[0]]:g} up")
-    return array
-
-
 def codes(name: str, labels: ArrayLike, table: dict[str, int], n: int) -> Indices:
     given = [str(label) for label in np.atleast_1d(np.asarray(labels))]
     given = given * n if np.ndim(labels) == 0 else given
@@ -324,9 +314,9 @@ def friction_forces(
     A, b = checked_matrix(A, b)
     n = len(b) // 2
     kinds = codes("kind", kind, KINDS, n)
-    mu = checked_numbers("friction", friction, n, np.zeros(n))
-    mu_s = mu if static_friction is None else checked_numbers("static_friction", static_friction, n, mu)
-    problem = FrictionProblem(A, b, kinds, mu, mu_s, checked_numbers("base", base, n, np.zeros(n)))
+    mu = one_per_contact("friction", friction, n)
+    mu_s = mu if static_friction is None else one_per_contact("static_friction", static_friction, n, least=mu)
+    problem = FrictionProblem(A, b, kinds, mu, mu_s, one_per_contact("base", base, n))
     if not 0.0 < tolerance < 1.0:
         raise ValueError(f"tolerance: {tolerance:g} is not between 0 and 1")
     if scale is not None and not 0.0 < scale < np.inf:

@@ -27,9 +27,8 @@ from reference_engine.compiler.kernels import kernel
 from reference_engine.compiler.structure import Structure, of_shape
 from reference_engine.contact_problems import friction_modes as modes
 from reference_engine.contact_problems.friction_modes import edge
-from reference_engine.contact_problems.lemke import SOLVED, lemke_pivots
+from reference_engine.contact_problems.lemke import SOLVED, STILL, lemke_pivots
 
-STILL = 1e-11  # of rows scaled to 1: what is less does not move anything
 DEPENDENT = 1e-11  # of A_jj: a joint with less of its own left adds nothing to the others
 CANCELLED = 1e-13  # of sqrt(A_ii A_jj): what the joints leave of it below that is round-off
 CERTAIN = 1e3  # times the greatest b_n: a slip that is faster than that goes on

@@ -65,15 +65,12 @@ def impact(
 
     Raises ValueError naming the argument that is not what it must be, ImpactError where the law has no answer.
     """
-    K, u0 = np.array(inverse_mass, np.float64), np.array(velocity, np.float64)
+    u0 = np.array(velocity, np.float64)
     if u0.shape not in ((2,), (3,)) or not np.isfinite(u0).all():
         raise ValueError(f"velocity: {velocity!r} is not two or three finite numbers")
     D = len(u0)
-    if K.shape != (D, D) or not np.isfinite(K).all():
-        raise ValueError(f"inverse_mass: shape {K.shape}, or not finite; with this velocity it is ({D}, {D})")
+    K = checked_inverse_mass(inverse_mass, D, SINGULAR)
     size = float(np.abs(K).max())
-    if not np.allclose(K, K.T, rtol=1e-9, atol=1e-12 * size) or not eigh(K)[0][0] >= -SINGULAR * size:
-        raise ValueError("inverse_mass: it is not symmetric, or has a negative eigenvalue")
     for name, value, most in (("friction", friction, math.inf), ("restitution", restitution, 1.0)):
         if not (0.0 <= value <= most and math.isfinite(value)):
             raise ValueError(f"{name}: {value!r} is not a number from 0 " + ("up" if most > 1.0 else "to 1"))
@@ -82,7 +79,7 @@ def impact(
     if law not in LAWS:
         raise ValueError(f"law: {law!r} is not one of {', '.join(LAWS)}")
     Q = frame(np.eye(D)[-1] if normal is None else np.array(normal, np.float64), D)
-    K, u0 = mul(mul(Q, 0.5 * (K + K.T)), Q.T), mul(Q, u0)
+    K, u0 = mul(mul(Q, K), Q.T), mul(Q, u0)
     if not K[-1, -1] > SINGULAR * size:
         raise ValueError(f"inverse_mass: {K[-1, -1]:g} 1/kg along the normal: the contact cannot move that way")
     if abs(u0[-1]) <= ROUND_OFF * norm(u0):
@@ -98,6 +95,17 @@ def impact(
         return result(Q, K, u0, impulse, factor=factor)
     impulse, mode = stick_or_slip(K, u0, friction, restitution)
     return result(Q, K, u0, impulse, phases=((mode, "end"),))
+
+
+def checked_inverse_mass(given: ArrayLike, rows: int, round_off: float) -> Array:
+    """K (rows, rows), symmetric; no eigenvalue is below -round_off of the greatest entry. Raises ValueError."""
+    K = np.array(given, np.float64)
+    if K.shape != (rows, rows) or not np.isfinite(K).all():
+        raise ValueError(f"inverse_mass: shape {K.shape}, or not finite; with this velocity it is ({rows}, {rows})")
+    size = float(np.abs(K).max())
+    if not np.allclose(K, K.T, rtol=1e-9, atol=1e-12 * size) or not eigh(K)[0][0] >= -round_off * size:
+        raise ValueError("inverse_mass: it is not symmetric, or has a negative eigenvalue; J M^-1 J^T has none")
+    return 0.5 * (K + K.T)
 
 
 def impulse_of(law: str, K: Array, u0: Array, mu: float, e: float) -> Array:

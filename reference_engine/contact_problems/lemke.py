@@ -19,6 +19,7 @@ from reference_engine.dense import mul, pinv
 SOLVED, RAY, NOT_CONVERGED = 0, 1, 2  # as in dantzig.py, where a ray is INFEASIBLE
 TIE = 1e-12  # times the largest ratio's terms: ratios nearer than this are tied
 NEGLIGIBLE = 1e-20  # of the largest entry: a diagonal entry below it does not scale its row
+STILL = 1e-11  # of rows scaled to 1: what is less does not move anything
 CANCELLED = 1e-14  # of its terms: a difference that is less is nothing
 
 
@@ -101,6 +102,14 @@ def lemke_pivots(table, basic, nonbasic, position, still, n):
     return NOT_CONVERGED, 100 + 10 * n, np.int64(-1)
 
 
+def pivoted(q: Array, M: Array, covering_vector: Array, still: float) -> tuple[int, int, int, Array, Array, Array]:
+    """`lemke_pivots` of w = M z + q: what it returns, and the table, basic and nonbasic that it leaves."""
+    n = len(q)
+    table = np.ascontiguousarray(np.column_stack([q, M, covering_vector]))
+    basic, nonbasic, position = np.zeros(n, np.int64), np.zeros(n + 1, np.int64), np.zeros(2 * n + 1, np.int64)
+    return *lemke_pivots(table, basic, nonbasic, position, still, n), table, basic, nonbasic
+
+
 def unit_rows(A: Array) -> Array:
     """(N,) factors with which the diagonal of A becomes 1, but for rows that are 0 or as good as 0."""
     own = np.abs(A.diagonal())
@@ -127,9 +136,7 @@ def lemke(
     M[np.abs(M) < CANCELLED * (mul(np.abs(couple), np.abs(carry)))] = 0.0
     q[np.abs(q) < CANCELLED * (mul(np.abs(couple), np.abs(given)))] = 0.0
     n = len(C)
-    table = np.ascontiguousarray(np.column_stack([q, M, covering_vector[C]]))
-    basic, nonbasic, position = np.zeros(n, np.int64), np.zeros(n + 1, np.int64), np.zeros(2 * n + 1, np.int64)
-    outcome, pivots, column = lemke_pivots(table, basic, nonbasic, position, still, n)
+    outcome, pivots, column, table, basic, nonbasic = pivoted(q, M, covering_vector[C], still)
 
     def all_rows(z_of_basic: Array, z_of_nonbasic: float, at_joints: Array) -> Array:
         z = np.zeros(2 * n + 1)

@@ -1,6 +1,5 @@
 """Impacts at several contacts at once. Which impulses follow is a law of its own: all at once, or one by one."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,10 +11,11 @@ from scipy import sparse
 from reference_engine.array_types import Array, Indices
 from reference_engine.contact_problems.cone_problem import ConeProblem
 from reference_engine.contact_problems.cone_solve import solve_cones
+from reference_engine.contact_problems.contact_forces import one_per_contact
 from reference_engine.contact_problems.friction import friction_forces
-from reference_engine.contact_problems.impact_laws import LAWS, impulse_of
+from reference_engine.contact_problems.impact_laws import LAWS, checked_inverse_mass, impulse_of
 from reference_engine.contact_problems.impact_process import ImpactError
-from reference_engine.dense import eigh, lstsq, mul
+from reference_engine.dense import lstsq, mul
 from reference_engine.errors import ContactForceError
 
 ORDERS = ("simultaneous", "sequential", "grouped")
@@ -73,24 +73,17 @@ def multiple_impact(
     Impacts without end that become weaker are summed up (`uncertainty`). Raises ValueError naming the argument that is
     not what it must be, ImpactError where there is no answer, or impacts come again as strong as before, or too many.
     """
-    K, u = np.array(inverse_mass, np.float64), np.array(velocity, np.float64)
+    u = np.array(velocity, np.float64)
     if u.ndim != 2 or u.shape[1] not in (2, 3) or not len(u) or not np.isfinite(u).all():
         raise ValueError(f"velocity: shape {u.shape}, or not finite; it is (n, 2) or (n, 3)")
     n, D = u.shape
-    if K.shape != (n * D, n * D) or not np.isfinite(K).all():
-        raise ValueError(
-            f"inverse_mass: shape {K.shape}, or not finite; with these velocities it is ({n * D}, {n * D})"
-        )
-    size = float(np.abs(K).max())
-    if not np.allclose(K, K.T, rtol=1e-9, atol=1e-12 * size) or not eigh(K)[0][0] >= -1e-9 * size:
-        raise ValueError("inverse_mass: it is not symmetric, or has a negative eigenvalue; J M^-1 J^T has none")
-    mu, e = numbers("friction", friction, n, math.inf), numbers("restitution", restitution, n, 1.0)
+    K = checked_inverse_mass(inverse_mass, n * D, 1e-9)
+    mu, e = one_per_contact("friction", friction, n), one_per_contact("restitution", restitution, n, most=1.0)
     if order not in ORDERS:
         raise ValueError(f"order: {order!r} is not one of {', '.join(ORDERS)}")
     allowed = (*LAWS, *AT_ONCE) if order == "sequential" else TOGETHER
     if law not in allowed:
         raise ValueError(f"law: {law!r} is not one of {', '.join(allowed)}, those of {order} contacts")
-    K = 0.5 * (K + K.T)
     after, impulse = u.copy(), np.zeros((n, D))
     impacts: list[tuple[int, ...]] = []
     speed, uncertainty = float(np.abs(u).max()), 0.0
@@ -134,14 +127,6 @@ def multiple_impact(
     return MultipleImpact(
         impulse=impulse, velocity=after, energy_change=energy, impacts=tuple(impacts), uncertainty=uncertainty
     )
-
-
-def numbers(name: str, given: ArrayLike, n: int, most: float) -> Array:
-    array = np.array(given, np.float64)
-    array = np.full(n, array) if array.ndim == 0 else array
-    if array.shape != (n,) or not (np.isfinite(array) & (array >= 0.0) & (array <= most)).all():
-        raise ValueError(f"{name}: {given!r} is not a number from 0 {'up' if most > 1.0 else 'to 1'}, or {n} of them")
-    return array
 
 
 def fastest_approach(normal: Array, slow: float) -> int | None:

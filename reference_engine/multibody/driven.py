@@ -19,14 +19,14 @@ from reference_engine import elementary
 from reference_engine.array_types import Array
 from reference_engine.dense import mul, norm
 from reference_engine.errors import MechanismError
-from reference_engine.multibody.links import check_ends, vector
+from reference_engine.multibody.links import Connection
 from reference_engine.rotation import tangents
 
 Course = Callable[[float], tuple[float, float, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drive:
+class Drive(Connection):
     """Moves the second link's point along `axis` of the first, or turns the second about it, by a function of time.
 
     `course(time)` gives displacement, rate and acceleration: m from the first's point to the second's along the axis,
@@ -35,25 +35,16 @@ class Drive:
     hinge. In the plane `turns` takes no axis. The mechanism's energy changes by the motor's work.
     """
 
-    first: int
-    second: int
     course: Course
     axis: ArrayLike | None = None  # in the first's frame, of any length
     turns: bool = False
-    first_point: ArrayLike | None = None  # m [the centre of mass]
-    second_point: ArrayLike | None = None  # m [the centre of mass]
-    name: str = ""
 
     def __post_init__(self) -> None:
-        what = f"drive {self.name!r}" if self.name else "drive"
-        check_ends(what, self.first, self.second)
+        what = self._checked("drive", "axis")
         if not callable(self.course):
             raise MechanismError(
                 f"{what}: course {self.course!r}; a function of time: displacement, rate, acceleration"
             )
-        for field in ("first_point", "second_point", "axis"):
-            if (value := getattr(self, field)) is not None:
-                object.__setattr__(self, field, vector(what, field, value, (2, 3)))
         if self.axis is None:
             if not self.turns:
                 raise MechanismError(f"{what}: axis None; along which it moves")

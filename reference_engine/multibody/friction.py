@@ -1,4 +1,4 @@
-"""Coulomb's friction where bodies roll: what it does to those that slide, when they grip, and for how long.
+"""Coulomb's friction where bodies roll: what it does to those that slide, when they stick, and for how long.
 
 A contact that slides holds its first row alone, with the multiplier N, and is pushed by -mu N u/|u|. In the terms of
 dynamics.py, with P that push for N = 1 and E the first row,
@@ -117,7 +117,7 @@ class Contacts:
         return int(self.system.rows.joint[self.first(contact)])
 
     def settled(self, time: float, y: Array, active: Flags) -> Flags:
-        """The rows that hold from now on: contacts that do not slip grip where they can."""
+        """The rows that hold from now on: contacts that do not slip stick where they can."""
         system, found = self.system, active.copy()
         q, v = system.split(y)
         constraints = system.constraints_at(q, active, time)
@@ -152,7 +152,7 @@ class Contacts:
         return found
 
     def _sticking_margins(self, time: float, y: Array, active: Flags) -> dict[int, float]:
-        """mu N - |T| of those that grip. [N]"""
+        """mu N - |T| of those that stick. [N]"""
         return {
             i: (self.system.rows.rolling[i].friction or 0.0) * N - float(norm(T))
             for i, (N, T) in self.forces(time, y, active).items()
@@ -160,7 +160,7 @@ class Contacts:
         }
 
     def margins(self, time: float, y: Array, active: Flags) -> Array:
-        """(C,) mu N - |T| of those that grip; of others infinity."""
+        """(C,) mu N - |T| of those that stick; of others infinity."""
         margins = self._sticking_margins(time, y, active)
         return np.array([margins.get(i, math.inf) for i in self.number])
 

@@ -1,7 +1,7 @@
 """What holds links together: joints of 0 to 3 linear and 0 to 3 angular freedoms, rods and ropes, rolling.
 
-Points and axes are in the frame of the link that they are of; link -1 is the world. In the plane there are 0 to 2
-linear and 0 or 1 angular degrees of freedom. What the angular ones hold is the relative orientation at the start.
+In the plane there are 0 to 2 linear and 0 or 1 angular degrees of freedom. What the angular ones hold is the relative
+orientation at the start.
 """
 
 import math
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from reference_engine.errors import MechanismError
 from reference_engine.multibody.driven import Drive
-from reference_engine.multibody.links import check_ends, vector
+from reference_engine.multibody.links import Connection
 from reference_engine.multibody.rolling import Rolling
 from reference_engine.multibody.winding import Winding
 
@@ -20,7 +20,7 @@ PARALLEL = 1e-6  # rad, between axes of an angular joint of two: nearer, they ar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Coupling:
+class Coupling(Connection):
     """Leaves so many linear and angular degrees of freedom between two links.
 
     linear   0: the second's point stays on the first's. 1: on the line through it along `axis`. 2: on the plane
@@ -32,58 +32,39 @@ class Coupling:
     that `axis` points to (in the plane: the left of `axis`), and comes back with `restitution`.
     """
 
-    first: int
-    second: int
     linear: int
     angular: int
-    first_point: ArrayLike | None = None  # m [the centre of mass]
-    second_point: ArrayLike | None = None  # m [the centre of mass]
     axis: ArrayLike | None = None  # in the first's frame, of any length
     turn_axis: ArrayLike | None = None  # in the first's frame [axis]
     second_axis: ArrayLike | None = None  # in the second's frame
     one_sided: bool = False
     restitution: float = 0.0  # of a one-sided joint that closes
-    name: str = ""
 
     def __post_init__(self) -> None:
-        what = f"joint {self.name!r}" if self.name else "joint"
-        check_ends(what, self.first, self.second)
+        axes = "axis", "turn_axis", "second_axis"
+        what = self._checked("joint", *axes)
         if self.linear not in (0, 1, 2, 3) or self.angular not in (0, 1, 2, 3):
             raise MechanismError(f"{what}: linear {self.linear!r}, angular {self.angular!r}; each 0, 1, 2 or 3")
-        for field in ("first_point", "second_point", "axis", "turn_axis", "second_axis"):
-            value = getattr(self, field)
-            if value is None:
-                continue
-            value = vector(what, field, value, (2, 3))
-            if field.endswith("axis"):
+        for field in axes:
+            if (value := getattr(self, field)) is not None:
                 if math.hypot(*value) < 1e-9:
                     raise MechanismError(f"{what}: {field} {value.tolist()} has no direction")
-                value = value / math.hypot(*value)
-            object.__setattr__(self, field, value)
+                object.__setattr__(self, field, value / math.hypot(*value))
         check_bounce(what, self.one_sided, self.restitution)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Distance:
+class Distance(Connection):
     """Keeps two points `length` apart; as a `rope`, no further than that, and with `restitution` when it gets taut."""
 
-    first: int
-    second: int
     length: float  # m
-    first_point: ArrayLike | None = None  # m [the centre of mass]
-    second_point: ArrayLike | None = None  # m [the centre of mass]
     rope: bool = False
     restitution: float = 0.0
-    name: str = ""
 
     def __post_init__(self) -> None:
-        what = f"{'rope' if self.rope else 'rod'} {self.name!r}" if self.name else "rope" if self.rope else "rod"
-        check_ends(what, self.first, self.second)
+        what = self._checked("rope" if self.rope else "rod")
         if not (math.isfinite(self.length) and self.length > 0.0):
             raise MechanismError(f"{what}: length {self.length!r} m is not positive and finite")
-        for field in ("first_point", "second_point"):
-            if (value := getattr(self, field)) is not None:
-                object.__setattr__(self, field, vector(what, field, value, (2, 3)))
         check_bounce(what, self.rope, self.restitution)
 
 

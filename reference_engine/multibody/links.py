@@ -97,3 +97,23 @@ def vector(what: str, field: str, value: ArrayLike, lengths: tuple[int, ...]) ->
         raise MechanismError(f"{what}: {field} {value!r} is not finite")
     array.setflags(write=False)
     return array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """What joins two links. Points and axes are in the frame of the link that they are of; link -1 is the world."""
+
+    first: int
+    second: int
+    first_point: ArrayLike | None = None  # m [the centre of mass]
+    second_point: ArrayLike | None = None  # m [the centre of mass]
+    name: str = ""
+
+    def _checked(self, kind: str, *axes: str, lengths: tuple[int, ...] = (2, 3)) -> str:
+        """What it is called, of its kind; its points and these axes are arrays from here on. Raises MechanismError."""
+        what = f"{kind} {self.name!r}" if self.name else kind
+        check_ends(what, self.first, self.second)
+        for field in ("first_point", "second_point", *axes):
+            if (value := getattr(self, field)) is not None:
+                object.__setattr__(self, field, vector(what, field, value, lengths))
+        return what

@@ -165,7 +165,7 @@ class JointEvent:
 
     time: float  # s
     joint: int
-    kind: str  # "impact", "holds", "lets go", "grips"
+    kind: str  # "impact", "holds", "lets go", "sticks"
     impulse: float = 0.0  # N s, of an impact
 
 

@@ -128,7 +128,7 @@ class _Run:
         for i in contacts.number:
             row = contacts.first(i) + 1
             if self.active[row] and not before[row]:
-                self.events.append(JointEvent(time=time, joint=contacts.joint(i), kind="grips"))
+                self.events.append(JointEvent(time=time, joint=contacts.joint(i), kind="sticks"))
         contacts.check(time, y, self.active)
         return self._resume(y)
 

@@ -14,42 +14,32 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from reference_engine import elementary
 from reference_engine.array_types import Array
 from reference_engine.dense import mul
 from reference_engine.elementary import squared
 from reference_engine.errors import JointError, MechanismError
-from reference_engine.multibody.links import check_ends, vector
+from reference_engine.multibody.links import Connection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Winding:
+class Winding(Connection):
     """A massless thread from a point of the first link to a drum on the second, that winds on and off, in the plane.
 
     It is straight and taut from the start on and never goes slack: whether it would have to push is not asked, and
     told by its reaction, the tension [N]. Two on one drum are a rope over a pulley that does not let it slip.
     """
 
-    first: int
-    second: int
-    radius: float  # m, of the drum
+    radius: float  # m, of the drum, whose centre is second_point
     pays_out: int  # 1: turning the drum counter-clockwise pays out; -1: clockwise
-    first_point: ArrayLike | None = None  # m [the centre of mass]
-    second_point: ArrayLike | None = None  # m, the drum's centre [the centre of mass]
-    name: str = ""
 
     def __post_init__(self) -> None:
-        what = f"winding {self.name!r}" if self.name else "winding"
-        check_ends(what, self.first, self.second)
+        what = self._checked("winding", lengths=(2,))
         if not (math.isfinite(self.radius) and self.radius > 0.0):
             raise MechanismError(f"{what}: radius {self.radius!r} m is not positive and finite")
         if self.pays_out not in (1, -1):
             raise MechanismError(f"{what}: pays_out {self.pays_out!r}; 1 or -1")
-        for field in ("first_point", "second_point"):
-            if (value := getattr(self, field)) is not None:
-                object.__setattr__(self, field, vector(what, field, value, (2,)))
 
 
 @dataclass(frozen=True, slots=True)

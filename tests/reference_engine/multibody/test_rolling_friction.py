@@ -28,7 +28,7 @@ def test_a_billiard_ball_slides_along_a_parabola_until_two_sevenths_of_its_slip_
     end, way = 2.0 * np.linalg.norm(slip) / (7.0 * mu * G), slip / np.linalg.norm(slip)
     mechanism = one(Link(position=(0.0, 0.0, r), velocity=v, spin=w, inertia=0.4 * r * r), semi_axes=r, friction=mu)
     motion = simulate_mechanism(mechanism, [end, end + 0.02], tolerance=1e-13)
-    assert [(event.kind, event.joint) for event in motion.events] == [("grips", 0)]
+    assert [(event.kind, event.joint) for event in motion.events] == [("sticks", 0)]
     # friction turns within the step that crosses the end: which steps are taken is round-off, and 4e-12 s with it
     assert motion.events[0].time == pytest.approx(end, abs=1e-11)
     there = v * end - 0.5 * mu * G * way * end**2
@@ -86,7 +86,7 @@ def test_with_more_friction_than_slope_it_stops_and_stays():
     assert stop == pytest.approx(kappa * 3.0 / (G * math.sin(0.5) * (kappa**2 - 1.0)), rel=1e-14)
     motion = simulate_mechanism(thrown(0.5, 0.8, 3.0), [stop + 1.0])
     (event,) = motion.events
-    assert event.kind == "grips"
+    assert event.kind == "sticks"
     assert event.time == pytest.approx(stop, abs=1e-12)
     x = motion.position[0, 0]
     assert [x[0] / math.cos(0.5), x[1]] == pytest.approx([down, across], abs=1e-10)
