@@ -81,7 +81,7 @@ def of_shape(*shape: int | str) -> Any:
     return field(metadata={"shape": shape})
 
 
-def zeros(kind: Any, sizes: Mapping[str, int], **given: Any) -> Any:
+def zeros(kind: Any, sizes: Mapping[str, int], /, **given: Any) -> Any:
     """A Structure of this kind: its arrays zero and of these sizes, but for what is given."""
     empty = {}
     for name, field_ in kind.__dataclass_fields__.items():

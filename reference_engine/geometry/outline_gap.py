@@ -20,7 +20,7 @@ from reference_engine.array_types import Array, Flags, Indices
 from reference_engine.dense import mul
 from reference_engine.elementary import squared
 
-CHUNK = 20_000  # points at a time
+CHUNK = 2000  # poses of a pair at a time
 
 
 @dataclass(frozen=True)
@@ -76,29 +76,6 @@ def inscribed(boundary: Boundary, step: float) -> Array:
     return np.array(points)
 
 
-def depths(boundary: Boundary, points: Array) -> Array:
-    """(N,) of points (N, 2) [m] inside the body, from the nearest point of its boundary; negative outside."""
-    if not len(boundary.start):
-        return elementary.hypot(*points.T) - boundary.bowl_radius if boundary.bowl_radius > 0.0 else -points[:, 1]
-    nearest, around = np.full(len(points), np.inf), np.zeros(len(points))
-    for start, end, centre, sweep in zip(boundary.start, boundary.end, boundary.centre, boundary.sweep):
-        a, b = start - points, end - points
-        seen = elementary.atan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], (a * b).sum(axis=1))
-        if sweep == 0.0:
-            along = end - start
-            share = np.clip(-(mul(a, along)) / (mul(along, along)), 0.0, 1.0)
-            away = elementary.hypot(*(a + share[:, None] * along).T)
-        else:
-            from_centre, radius = points - centre, math.dist(start, centre)
-            away = np.minimum(elementary.hypot(*a.T), elementary.hypot(*b.T))
-            on = is_on(start - centre, sweep, from_centre)
-            off = elementary.hypot(*from_centre.T) - radius
-            away = np.where(on, np.abs(off), away)
-            seen = np.where(off < 0.0, inner_angle(seen, sweep), seen)
-        nearest, around = np.minimum(nearest, away), around + seen
-    return np.where(np.abs(around) > math.pi, nearest, -nearest)
-
-
 def inner_angle(seen: Array, sweep: float) -> Array:
     """Angle that an arc subtends at points inside its circle [rad], of the angle in (-pi, pi] between its ends."""
     whole = math.copysign(2.0 * math.pi, sweep)
@@ -109,17 +86,15 @@ def inner_angle(seen: Array, sweep: float) -> Array:
 
 def is_on(start: Array, sweep: float, direction: Array) -> Flags:
     """Do directions (..., 2) from the centre meet the arc that starts at `start`?"""
-    turned = elementary.atan2(
-        start[0] * direction[..., 1] - start[1] * direction[..., 0],
-        start[0] * direction[..., 0] + start[1] * direction[..., 1],
+    along = start[0] * direction[..., 0] + start[1] * direction[..., 1]
+    return np.mod(elementary.atan2(cross(start, direction), along) * math.copysign(1.0, sweep), 2.0 * math.pi) <= abs(
+        sweep
     )
-    return np.mod(turned * math.copysign(1.0, sweep), 2.0 * math.pi) <= abs(sweep)
 
 
 def probes(boundary: Boundary, other: Boundary, x: Array, y: Array, angle: Array) -> Array:
     """(S, K, 2) points of the boundary to look at [m], where the other body has the poses (S,) in its axes."""
     corners = [np.broadcast_to(boundary.start, (len(x), *boundary.start.shape))]
-    c, s = elementary.cos(angle)[:, None], elementary.sin(angle)[:, None]
     if len(other.start):
         round_ones = other.centre[other.sweep != 0.0]
         features = np.concatenate([other.start, round_ones])
@@ -127,13 +102,13 @@ def probes(boundary: Boundary, other: Boundary, x: Array, y: Array, angle: Array
         normals = np.stack([along[:, 1], -along[:, 0]], axis=1)
     else:
         features, normals = np.zeros((1, 2)), np.array([[0.0, 1.0]])
-    moved = turned(features, c, s) + np.stack([x, y], axis=1)[:, None]
+    normals, moved = turned(normals, angle), turned(features, angle) + np.stack([x, y], axis=1)[:, None]
     for start, centre, sweep in zip(boundary.start, boundary.centre, boundary.sweep):
         if sweep == 0.0:
             continue
         radius = math.dist(start, centre)
         middle = 0.5 * sweep + elementary.atan2(*(start - centre)[::-1])
-        towards = np.concatenate([turned(normals, c, s), moved - centre], axis=1)
+        towards = np.concatenate([normals, moved - centre], axis=1)
         towards = np.concatenate([towards, -towards], axis=1)
         length = elementary.hypot(towards[..., 0], towards[..., 1])
         unit = towards / np.where(length > 0.0, length, 1.0)[..., None]
@@ -145,9 +120,10 @@ def probes(boundary: Boundary, other: Boundary, x: Array, y: Array, angle: Array
     return np.concatenate(corners, axis=1)
 
 
-def turned(points: Array, c: Array, s: Array) -> Array:
-    """(S, K, 2): points (K, 2) by the angles whose cosines and sines (S, 1) are given."""
-    return np.stack([c * points[:, 0] - s * points[:, 1], s * points[:, 0] + c * points[:, 1]], axis=-1)
+def turned(points: Array, angle: Array) -> Array:
+    """(S, K, 2): points (K, 2) or (S, K, 2) by the angles (S,)."""
+    c, s = elementary.cos(angle)[:, None], elementary.sin(angle)[:, None]
+    return np.stack([c * points[..., 0] - s * points[..., 1], s * points[..., 0] + c * points[..., 1]], axis=-1)
 
 
 def deepest(boundary: Boundary, other: Boundary, pose: Array, other_pose: Array) -> Array:
@@ -156,25 +132,10 @@ def deepest(boundary: Boundary, other: Boundary, pose: Array, other_pose: Array)
     near = np.flatnonzero(
         elementary.hypot(*(pose - other_pose)[:, :2].T) <= boundary.bounding_radius + other.bounding_radius
     )
-    for a, b, p, q in ((boundary, other, pose, other_pose), (other, boundary, other_pose, pose)):
-        if not len(a.start):
-            continue
-        for at in np.array_split(near, max(1, len(near) // CHUNK)):
-            dx, dy, turn = (q[at] - p[at]).T
-            c, s = elementary.cos(p[at, 2]), elementary.sin(p[at, 2])
-            points = probes(a, b, c * dx + s * dy, c * dy - s * dx, turn)
-            # into the axes of b
-            world = turned_each(points, p[at, 2]) + (p[at] - q[at])[:, None, :2]
-            there = turned_each(world, -q[at, 2])
-            depth = depths(b, there.reshape(-1, 2)).reshape(there.shape[:2])
-            found[at] = np.maximum(found[at], depth.max(axis=1, initial=0.0))
+    for at in np.array_split(near, 1 + len(near) // CHUNK):
+        sample, gap, *_ = contact_points(boundary, other, pose[at], other_pose[at], 0.0, 1)
+        found[at[sample]] = -gap
     return found
-
-
-def turned_each(points: Array, angle: Array) -> Array:
-    """Points (S, K, 2) by the angles (S,)."""
-    c, s = elementary.cos(angle)[:, None], elementary.sin(angle)[:, None]
-    return np.stack([c * points[..., 0] - s * points[..., 1], s * points[..., 0] + c * points[..., 1]], axis=-1)
 
 
 NEXT_TO = 0.5  # cosine between the normals of a second point and the first
@@ -212,7 +173,7 @@ def heights(boundary: Boundary, points: Array) -> tuple[Array, Array]:
     height, normal, corner = np.zeros(len(points)), np.zeros((len(points), 2)), np.full(len(points), -1)
     for k, (start, end, centre, sweep) in enumerate(zip(boundary.start, boundary.end, boundary.centre, boundary.sweep)):
         a, b = start - points, end - points
-        seen = elementary.atan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], (a * b).sum(axis=1))
+        seen = elementary.atan2(cross(a, b), (a * b).sum(axis=1))
         if sweep == 0.0:
             along = end - start
             share = -(mul(a, along)) / (mul(along, along))
@@ -261,13 +222,13 @@ def candidate_points(boundary: Boundary, other: Boundary, pose: Array, other_pos
     dx, dy, turn = (other_pose - pose).T
     c, s = elementary.cos(pose[:, 2]), elementary.sin(pose[:, 2])
     points = probes(boundary, other, c * dx + s * dy, c * dy - s * dx, turn)
-    world = turned_each(points, pose[:, 2])
-    there = turned_each(world + (pose - other_pose)[:, None, :2], -other_pose[:, 2])
+    world = turned(points, pose[:, 2])
+    there = turned(world + (pose - other_pose)[:, None, :2], -other_pose[:, 2])
     height, normal = (
         found.reshape(*there.shape[:2], *found.shape[1:]) for found in heights(other, there.reshape(-1, 2))
     )
-    normal = turned_each(normal, other_pose[:, 2])
-    towards = turned_each(-normal, -pose[:, 2])  # from the body to the other, in axes of the body
+    normal = turned(normal, other_pose[:, 2])
+    towards = turned(-normal, -pose[:, 2])  # from the body to the other, in axes of the body
     edges = len(boundary.start)
     before, after, is_corner = corner_cones(boundary)
     chosen = [(cross(before, towards[:, :edges]) >= 0.0) & (cross(towards[:, :edges], after) >= 0.0) & is_corner]

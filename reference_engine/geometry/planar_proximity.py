@@ -2,20 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import fields
-from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reference_engine import elementary
 from reference_engine.array_types import Array, Indices
-from reference_engine.geometry.outline_gap import contact_points
-from reference_engine.geometry.planar_gap import FIELDS, sweep
+from reference_engine.geometry.layout import GAP, PLANAR_FIELDS
+from reference_engine.geometry.outline_gap import CHUNK, contact_points, turned
+from reference_engine.geometry.planar_gap import sweep
 from reference_engine.geometry.planar_shapes import HALF_PLANE, PlanarShapes
+from reference_engine.geometry.planar_support import posed_planar_shapes
 from reference_engine.geometry.proximities import Proximities, all_rows, candidate_pairs, proximities_of
 
 FEW = 64  # pairs that overlap, of those that may
-AT_ONCE = 2000  # samples of a pair with arcs
 
 
 def planar_proximities(
@@ -54,12 +54,12 @@ def deepest_overlap(
     Of bodies without arcs but discs and bowls.
     """
     pair_rows = np.array(pairs, np.int64).reshape(-1, 2)
-    given = (*packed(shapes), pair_rows, pose_array(shapes, poses), 0.0, 1, *scratch(shapes))
-    sample, pair, found = all_rows(lambda *out: sweep(*given, *out), capacity=FEW, fields=FIELDS)
+    given = posed_planar_shapes(shapes), pair_rows, pose_array(shapes, poses), 0.0, 1
+    sample, pair, found = all_rows(lambda *out: sweep(*given, *out), capacity=FEW, fields=PLANAR_FIELDS)
     if not len(found):
         return None
-    k = int(found[:, 0].argmin())
-    return float(found[k, 0]), int(sample[k]), *pairs[pair[k]]
+    k = int(found[:, GAP].argmin())
+    return float(found[k, GAP]), int(sample[k]), *pairs[pair[k]]
 
 
 def proximities(
@@ -67,9 +67,9 @@ def proximities(
 ) -> Proximities:
     poses = pose_array(shapes, poses)
     pairs = candidate_pairs(shapes.static, ignore)
-    given = (*packed(shapes), pairs, poses, float(cutoff), points, *scratch(shapes))
+    given = posed_planar_shapes(shapes), pairs, poses, float(cutoff), points
     capacity = 4 * len(poses) * max(1, len(shapes.kind))
-    sample, pair, rows = all_rows(lambda *out: sweep(*given, *out), capacity=capacity, fields=FIELDS)
+    sample, pair, rows = all_rows(lambda *out: sweep(*given, *out), capacity=capacity, fields=PLANAR_FIELDS)
     found = proximities_of(rows, pairs[pair, 0], pairs[pair, 1], sample, dimension=2)
     return with_arcs(found, shapes, pairs, poses, float(cutoff), points) if shapes.boundary else found
 
@@ -88,7 +88,7 @@ def with_arcs(
         inscribed_gap, gap = np.full(len(poses), np.inf), np.full(len(poses), np.inf)
         np.minimum.at(inscribed_gap, found.sample[own], found.gap[own])
         exact = []
-        for chunk in np.array_split(at, 1 + len(at) // AT_ONCE):
+        for chunk in np.array_split(at, 1 + len(at) // CHUNK):
             of_chunk, *rest = contact_points(
                 shapes.boundary[a], shapes.boundary[b], pose_a[chunk], pose_b[chunk], cutoff, points
             )
@@ -111,10 +111,9 @@ def boundary_poses(shapes: PlanarShapes, poses: Array, i: int) -> Array:
     """(S, 3) of a body's boundary: of a half-plane, whose boundary is y = 0, that of its line."""
     if shapes.kind[i] != HALF_PLANE:
         return poses[:, i]
-    (x, y), (nx, ny), angle = shapes.point[i], shapes.axis[i], poses[:, i, 2]
-    c, s = elementary.cos(angle), elementary.sin(angle)
-    along = np.stack([c * x - s * y, s * x + c * y, np.full(len(poses), elementary.atan2(-nx, ny))], axis=1)
-    return poses[:, i] + along
+    nx, ny = shapes.axis[i]
+    point = turned(shapes.point[i : i + 1], poses[:, i, 2])[:, 0]
+    return poses[:, i] + np.column_stack([point, np.full(len(poses), elementary.atan2(-nx, ny))])
 
 
 def pose_array(shapes: PlanarShapes, poses: ArrayLike) -> Array:
@@ -124,22 +123,3 @@ def pose_array(shapes: PlanarShapes, poses: ArrayLike) -> Array:
     if array.ndim != 3 or array.shape[1:] != (len(shapes.kind), 3):
         raise ValueError(f"poses: shape {np.shape(poses)}; {len(shapes.kind)} bodies need (S, {len(shapes.kind)}, 3)")
     return array
-
-
-def packed(shapes: PlanarShapes) -> tuple[NDArray, ...]:
-    """The arrays in the order in which the kernels take them."""
-    return (
-        shapes.kind, shapes.radius, shapes.bounding_radius, shapes.point, shapes.axis, shapes.piece_start,
-        shapes.vertex_start, shapes.vertex_body, shapes.vertex, shapes.edge_normal, shapes.edge_length,
-    )  # fmt: skip
-
-
-def scratch(shapes: PlanarShapes) -> tuple[Array, ...]:
-    """body, edge, row, found."""
-    pieces = max(1, *(end - start for start, end in pairwise(shapes.piece_start.tolist())))
-    return (
-        np.empty((len(shapes.kind), 8)),
-        np.empty((len(shapes.vertex), 5)),
-        np.empty((2, FIELDS)),
-        np.empty((2 * pieces * pieces, FIELDS)),
-    )

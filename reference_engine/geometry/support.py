@@ -6,7 +6,7 @@ import numpy as np
 
 from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import kernel
-from reference_engine.compiler.structure import Structure
+from reference_engine.compiler.structure import Structure, of_shape, zeros
 from reference_engine.geometry import layout as col
 from reference_engine.geometry.spatial_shapes import BOX, CAPSULE, CONE, CYLINDER, ELLIPSOID, MESH, SpatialShapes
 from reference_engine.rotation import matrix
@@ -25,18 +25,17 @@ class PosedShapes(Structure):
     axis: Array
     vertex_start: Indices
     vertex: Array
-    centre: Array  # (B, 3) m
-    R: Array  # (B, 3, 3) body to world
-    plane_point: Array  # (B, 3) m, of a half-space, from its centre in world axes
-    plane_normal: Array  # (B, 3) in world axes
+    centre: Array = of_shape("B", 3)  # m
+    R: Array = of_shape("B", 3, 3)  # body to world
+    plane_point: Array = of_shape("B", 3)  # m, of a half-space, from its centre in world axes
+    plane_normal: Array = of_shape("B", 3)  # in world axes
 
 
 def posed_shapes(shapes: SpatialShapes) -> PosedShapes:
-    """Nowhere yet: see `pose_bodies`."""
-    count = len(shapes.kind)
-    centre, R, point, normal = (np.empty((count, *shape)) for shape in ((3,), (3, 3), (3,), (3,)))
+    """At the origin: see `pose_bodies`."""
     given = {name: getattr(shapes, name) for name in PosedShapes.__dataclass_fields__ if hasattr(shapes, name)}
-    return PosedShapes(**given, centre=centre, R=R, plane_point=point, plane_normal=normal)
+    posed: PosedShapes = zeros(PosedShapes, {"B": len(shapes.kind)}, **given)
+    return posed
 
 
 @kernel

@@ -28,12 +28,6 @@ EXCEPTIONS: dict[str, dict[str, list[str]]] = {
         "the arrays that the original holds as fields of objects, for one pair or one step": [
             "reference_engine/contactsim/integrator.py:attempt",
         ],
-        "a query of two bodies: the shape and pose of each, and what it fills; made for each pair at each time": [
-            "reference_engine/geometry/planar_gap.py:body_pair",
-            "reference_engine/geometry/planar_gap.py:convex_pair",
-            "reference_engine/geometry/planar_gap.py:pose_bodies",
-            "reference_engine/geometry/planar_gap.py:sweep",
-        ],
         "fields of a world by name": [
             "reference_engine/heaps/world.py:__init__",
         ],

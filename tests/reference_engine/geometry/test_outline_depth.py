@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reference_engine import Body, Bowl, Disc, Edge, HalfPlane, Outline, box
-from reference_engine.geometry.outline_gap import deepest, depths
+from reference_engine.geometry.outline_gap import deepest, heights
 from reference_engine.planar.simulate import boundary_of
 
 TIP = math.sqrt(1.0 - 0.36)
@@ -41,14 +41,14 @@ def test_the_points_inside_make_up_the_area(shape, area):
     """A grid of 400 x 400 squares: the error is that of the squares on the boundary."""
     line = (np.arange(400) + 0.5) / 200.0 - 1.0
     x, y = np.meshgrid(1.1 * line, 1.1 * line)
-    inside = depths(boundary_of(Body(shape=shape, inertia=1.0)), np.stack([x.ravel(), y.ravel()], axis=1)) > 0.0
+    inside = heights(boundary_of(Body(shape=shape, inertia=1.0)), np.stack([x.ravel(), y.ravel()], axis=1))[0] < 0.0
     assert inside.mean() * 2.2**2 == pytest.approx(area, abs=2e-3)
 
 
 def test_the_depth_of_a_point_is_its_distance_from_the_nearest_edge():
     boundary = boundary_of(Body(shape=crescent(), inertia=1.0))
     points = np.array([[0.0, -0.9], [0.0, -0.6], [0.0, 0.0], [2.0, 0.0], [0.0, -3.0]])
-    assert depths(boundary, points) == pytest.approx([0.1, 0.1, -0.5, -1.0, -2.0], abs=1e-15)
+    assert -heights(boundary, points)[0] == pytest.approx([0.1, 0.1, -0.5, -1.0, -2.0], abs=1e-15)
 
 
 @pytest.mark.parametrize("overlap", [1e-9, 1e-3])
