@@ -10,6 +10,7 @@ from validation.records.stored import StoredComparison
 from validation.store import models
 from validation.store.connection import Database
 from validation.store.errors import StoreError
+from validation.store.models import record_of
 
 
 class Comparisons(Database):
@@ -44,11 +45,11 @@ class Comparisons(Database):
         with self._reading() as connection:
             rows = connection.execute(select(*columns).order_by(models.Comparison.id.desc())).all()
         return [
-            StoredComparison(
+            record_of(
+                StoredComparison,
+                row,
                 number=row.id,
                 when=row.made,
-                command=row.command,
-                machine=row.machine,
                 names=(row.old, row.new),
                 packages={name: (pair[0], pair[1]) for name, pair in json.loads(row.packages).items()},
                 counts=json.loads(row.counts),

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from sqlalchemy import and_, insert, select
 
@@ -10,9 +10,7 @@ from validation.judging.ensembles import Ensemble, Series
 from validation.store import models, runs
 from validation.store.connection import Database
 from validation.store.errors import StoreError
-
-HEAD = ("starts", "seed", "completed", "horizon")
-SERIES = ("until", "metric", "unit", "better", "noise", "floor")
+from validation.store.models import record_of, row_of
 
 
 class Ensembles(Database):
@@ -26,13 +24,9 @@ class Ensembles(Database):
             known = select(models.Ensemble.case_id).join(models.Case, models.Case.id == models.Ensemble.case_id)
             there = set(connection.execute(known.where(models.Case.run_id == run)).scalars())
             fresh = {numbers[key]: ensemble for key, ensemble in found.items() if numbers[key] not in there}
-            heads = [
-                {"case_id": number, **{name: getattr(ensemble, name) for name in HEAD}}
-                for number, ensemble in fresh.items()
-            ]
+            heads = [row_of(models.Ensemble, ensemble, case_id=number) for number, ensemble in fresh.items()]
             series = [
-                {"case_id": number, "position": position, **{name: getattr(one, name) for name in SERIES}}
-                | {"values": json.dumps([value if math.isfinite(value) else str(value) for value in one.values])}
+                row_of(models.EnsembleSeries, one, case_id=number, position=position, values=_to_json(one.values))
                 for number, ensemble in fresh.items()
                 for position, one in enumerate(ensemble.series)
             ]
@@ -66,10 +60,10 @@ class Ensembles(Database):
                 .order_by(models.EnsembleSeries.position)
             )
             series = tuple(
-                Series(
-                    **{name: getattr(row, name) for name in SERIES},
-                    values=tuple(float(value) for value in json.loads(row.values)),
-                )
-                for row in rows
+                record_of(Series, row, values=tuple(float(value) for value in json.loads(row.values))) for row in rows
             )
-            return Ensemble(**{name: getattr(found, name) for name in HEAD}, series=series)
+            return record_of(Ensemble, found, series=series)
+
+
+def _to_json(values: Iterable[float]) -> str:
+    return json.dumps([value if math.isfinite(value) else str(value) for value in values])

@@ -11,6 +11,7 @@ from validation.records.stored import StoredFind
 from validation.store import models, runs
 from validation.store.connection import Database
 from validation.store.errors import StoreError
+from validation.store.models import record_of
 
 
 class Finds(Database):
@@ -67,16 +68,12 @@ def _finds(connection: Connection, *where: Any) -> list[StoredFind]:
         .order_by(models.Find.id)
     )
     return [
-        StoredFind(
+        record_of(
+            StoredFind,
+            row,
             number=row.id,
             when=row.found,
-            engine=row.engine,
-            engine_version=row.engine_version,
-            profile=row.profile,
             seed=int(row.seed),
-            dt=row.dt,
-            oracle=row.oracle,
-            message=row.message,
             scene=parse_scene(json.loads(row.json), where=f"find {row.id}"),
         )
         for row in connection.execute(query)

@@ -26,6 +26,7 @@ from validation.store import ancestry, ledger, models, runs
 from validation.store.ancestry import BaseRevision, comes_before
 from validation.store.connection import Database
 from validation.store.errors import StoreError
+from validation.store.models import record_of, row_of
 from validation.store.since import PRINTS, Grouping
 
 
@@ -234,44 +235,32 @@ def baselines(connection: Connection, seen_from: BaseRevision) -> dict[str, Base
 
 
 def baseline_of(row: Any, result: Result) -> Baseline:
-    return Baseline(
-        number=row.id,
-        result=result,
-        branch=row.branch,
-        who=row.who,
-        when=row.made,
-        reason=row.reason,
-        scope=row.scope,
-        until=row.until,
-    )
+    return record_of(Baseline, row, number=row.id, result=result, when=row.made)
 
 
 def _verdict_row(case: int, verdict: Verdict) -> dict[str, Any]:
-    return {
-        "case_id": case,
-        "baseline_id": verdict.baseline,
-        "word": verdict.word,
-        "worse": verdict.worse,
-        "reason": verdict.text,
-        "grounds": grounds_to_json(verdict.grounds),
-        "changes": to_json(verdict.changes),
-        "defects": to_json(verdict.defects),
-        "divergence": divergence_to_json(verdict.divergence),
-    }
+    return row_of(
+        models.Verdict,
+        verdict,
+        case_id=case,
+        baseline_id=verdict.baseline,
+        reason=verdict.text,
+        grounds=grounds_to_json(verdict.grounds),
+        changes=to_json(verdict.changes),
+        defects=to_json(verdict.defects),
+        divergence=divergence_to_json(verdict.divergence),
+    )
 
 
-VERDICT = [
-    getattr(models.Verdict, name)
-    for name in ("baseline_id", "word", "worse", "reason", "grounds", "changes", "defects", "divergence")
-]
+VERDICT = [column for column in models.Verdict.__table__.columns if column.name != "case_id"]
 
 
 def verdict_of(row: Any) -> Verdict:
     """Of a row with the columns runs.CASE and VERDICT."""
-    return Verdict(
+    return record_of(
+        Verdict,
+        row,
         case=runs.case_of(row),
-        word=row.word,
-        worse=row.worse,
         grounds=grounds_from_json(row.grounds) if row.grounds else Grounds(finding="changes"),
         text=row.reason,
         changes=changes_from_json(row.changes),

@@ -4,8 +4,11 @@ A change here needs a migration in `migrations/versions` and a new `HEAD` in `mi
 """
 
 import math
+from collections.abc import Callable
+from dataclasses import fields
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from functools import cache
+from typing import Any, ClassVar, TypeVar
 
 from sqlalchemy import DateTime, Double, ForeignKey, Index, LargeBinary, Text, UniqueConstraint
 from sqlalchemy.engine import Dialect
@@ -58,6 +61,25 @@ class Number(TypeDecorator[float]):
 
 class Base(DeclarativeBase):
     type_annotation_map: ClassVar = {str: Words, datetime: Instant, float: Double, bytes: LargeBinary}
+
+
+Record = TypeVar("Record")
+
+
+def row_of(table: type[Base], record: object, **more: Any) -> dict[str, Any]:
+    """What the record has by the names of the table's columns, and what is given."""
+    names = [column.name for column in table.__table__.columns]
+    return {name: getattr(record, name) for name in names if name not in more and hasattr(record, name)} | more
+
+
+def record_of(kind: Callable[..., Record], row: Any, **more: Any) -> Record:
+    """A dataclass of the row's columns by the names of its fields, and of what is given."""
+    return kind(**{name: getattr(row, name) for name in _both(kind, row._fields) if name not in more}, **more)
+
+
+@cache
+def _both(kind: Any, columns: tuple[str, ...]) -> list[str]:
+    return [field.name for field in fields(kind) if field.name in columns]
 
 
 class Scene(Base):

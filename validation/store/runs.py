@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,14 +20,10 @@ from validation.store import ancestry, models
 from validation.store.compression import PackingError, pack, unpack
 from validation.store.connection import Database, insert_new
 from validation.store.errors import StoreError
+from validation.store.models import record_of, row_of
 
 LIKEWISE = 100  # runs by the same words that are looked at for what one of them should have
-INFO = ("started", "commit", "branch", "dirty", "machine", "platform", "python", "command", "timing", "default_branch")
-IDENTITY = tuple(Identity.__dataclass_fields__)
-PROVENANCE = ("label", "engine_label", "scene_hash", "engine_version", "parameters", "processor")
-SIMULATION = ("outcome", "reason", "headline", "trajectory_hash", "wall_time", "step_count", "stepping_time")
-MEASUREMENT = tuple(Measurement.__dataclass_fields__)
-CASE = [getattr(models.Case, name) for name in (*IDENTITY, *PROVENANCE, "settings")]
+CASE = [getattr(models.Case, field.name) for field in (*fields(Identity), *fields(Case)) if field.name != "identity"]
 NOT_DONE = {
     "outcome": None,
     "reason": "",
@@ -60,14 +56,15 @@ class Runs(Database):
         this one, and so what was accepted on this branch and what on another of its name. `asked` is what a resumed
         run has to know, as JSON has it.
         """
-        row = {name: getattr(info, name) for name in INFO} | {
-            "finished": None,
-            "packages": json.dumps(dict(info.packages)),
-            "labels": json.dumps(dict(info.labels)),
-            "base": lineage.base if lineage else "",
-            "merge_base": lineage.merge_base if lineage else "",
-            "asked": json.dumps(dict(asked or {})),
-        }
+        row = row_of(
+            models.Run,
+            info,
+            packages=json.dumps(dict(info.packages)),
+            labels=json.dumps(dict(info.labels)),
+            base=lineage.base if lineage else "",
+            merge_base=lineage.merge_base if lineage else "",
+            asked=json.dumps(dict(asked or {})),
+        )
         with self._writing() as connection:
             save_scenes(connection, scenes)
             run = int(connection.execute(insert(models.Run).values(row).returning(models.Run.id)).scalar_one())
@@ -218,9 +215,9 @@ class Runs(Database):
 
 
 def _case_row(run: int, key: str, case: Case) -> dict[str, Any]:
-    provenance = {name: getattr(case, name) for name in PROVENANCE} | {"settings": json.dumps(dict(case.settings))}
-    known = {"run_id": run, "key": key, "identity_key": case.identity.key}
-    return known | asdict(case.identity) | provenance | NOT_DONE
+    identity = asdict(case.identity) | {"identity_key": case.identity.key}
+    settings = json.dumps(dict(case.settings))
+    return row_of(models.Case, case, run_id=run, key=key, settings=settings, **identity, **NOT_DONE)
 
 
 def _packed(result: Result) -> dict[str, Any] | None:
@@ -248,8 +245,8 @@ def _save(connection: Connection, run: int, result: Result, packed: dict[str, An
         there = select(models.Trajectory.key).where(models.Trajectory.key == packed["key"])
         if connection.execute(there).first() is None:
             insert_new(connection, models.Trajectory, packed)
-    row = {name: getattr(result, name) for name in SIMULATION}
-    row |= {"trajectory_key": packed["key"] if packed else None, "peak_memory": float(result.peak_memory)}
+    moved = {"trajectory_key": packed["key"] if packed else None, "peak_memory": float(result.peak_memory)}
+    row = row_of(models.Case, result, key=key, **moved)
     connection.execute(update(models.Case).where(models.Case.id == number).values(row))
     _save_measurements(connection, number, result.measurements)
     return int(number)
@@ -257,8 +254,7 @@ def _save(connection: Connection, run: int, result: Result, packed: dict[str, An
 
 def _save_measurements(connection: Connection, case: int, found: Sequence[Measurement], *, after: int = 0) -> None:
     rows = [
-        {"case_id": case, "position": position} | {name: getattr(m, name) for name in MEASUREMENT}
-        for position, m in enumerate(found, after)
+        row_of(models.Measurement, one, case_id=case, position=position) for position, one in enumerate(found, after)
     ]
     if rows:
         connection.execute(insert(models.Measurement), rows)
@@ -301,8 +297,7 @@ def runs(connection: Connection, *where: Any, limit: int | None = None) -> list[
     counts = {run: (planned, done) for run, planned, done in connection.execute(counted)}
     found = []
     for row in rows:
-        known = {name: getattr(row, name) for name in INFO}
-        info = RunInfo(**known, packages=json.loads(row.packages), labels=json.loads(row.labels))
+        info = record_of(RunInfo, row, packages=json.loads(row.packages), labels=json.loads(row.labels))
         planned, done = counts.get(row.id, (0, 0))
         found.append(StoredRun(number=row.id, info=info, finished=row.finished, planned=planned, done=done))
     return found
@@ -316,9 +311,7 @@ def _cases(connection: Connection, run: int, *where: Any) -> list[Case]:
 
 def case_of(row: Row[Any]) -> Case:
     """Of a row with the columns CASE."""
-    identity = Identity(**{name: getattr(row, name) for name in IDENTITY})
-    known = {name: getattr(row, name) for name in PROVENANCE}
-    return Case(identity=identity, settings=json.loads(row.settings), **known)
+    return record_of(Case, row, identity=record_of(Identity, row), settings=json.loads(row.settings))
 
 
 def results(connection: Connection, *where: Any) -> list[Result]:
@@ -332,13 +325,13 @@ def results(connection: Connection, *where: Any) -> list[Result]:
         .order_by(models.Measurement.case_id, models.Measurement.position)
     )
     for row in connection.execute(chosen):
-        measurement = Measurement(**{name: getattr(row, name) for name in MEASUREMENT})
-        measurements.setdefault(row.case_id, []).append(measurement)
+        measurements.setdefault(row.case_id, []).append(record_of(Measurement, row))
     rows = connection.execute(select(models.Case.__table__).where(*done).order_by(models.Case.id))
     return [
-        Result(
+        record_of(
+            Result,
+            row,
             case=case_of(row),
-            **{name: getattr(row, name) for name in SIMULATION},
             measurements=tuple(measurements.get(row.id, ())),
             trajectory_key=row.trajectory_key or "",
             peak_memory=int(row.peak_memory),
