@@ -28,6 +28,7 @@ Sign = Literal["worse", "better", "different", "same", "declined"]
 
 ROUGH: tuple[Noise, ...] = ("chaotic", "step")
 """Noise classes of the metrics that one run of each side measures only roughly."""
+NEVER = datetime.min.replace(tzinfo=UTC)  # when a side of a comparison was accepted
 SIGNS: dict[Move, Sign] = {"regressed": "worse", "improved": "better", "different": "different"}
 
 
@@ -148,7 +149,7 @@ def _divergence(scenario: Scenario, old: Result, new: Result) -> Divergence | No
 
 def as_baseline(old: Result) -> Baseline:
     """The judge compares with what is accepted; here that is the other side."""
-    return Baseline(number=0, result=old, branch="", who="", when=datetime.now(UTC), reason="", scope="")
+    return Baseline(number=0, result=old, branch="", who="", when=NEVER, reason="", scope="")
 
 
 # --- of all -------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ An entry is taken back by a later one that undoes it, which may be undone in its
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Literal, Required, TypedDict, get_args
 
 Act = Literal["accept", "reject", "acknowledge", "known", "quarantine", "not a fault", "undo"]
 Mark = Literal["reject", "acknowledge", "known", "quarantine", "not a fault"]
@@ -49,22 +49,25 @@ class Entry:
         return self.undone_by is None and (self.until is None or self.until > now)
 
 
-def check_entry(
-    act: Act,
-    *,
-    who: str,
-    reason: str,
-    until: datetime | None = None,
-    owner: str = "",
-    link: str = "",
-    now: datetime,
-) -> None:
+class Statement(TypedDict, total=False):
+    """What is said by an entry; see there."""
+
+    who: Required[str]
+    reason: Required[str]
+    scope: Required[str]
+    until: datetime | None
+    owner: str
+    link: str
+
+
+def check_entry(act: Act, statement: Statement, now: datetime) -> None:
     """Raises LedgerError where a name, a reason, or what this act needs is lacking."""
+    until, owner, link = statement.get("until"), statement.get("owner", ""), statement.get("link", "")
     if act not in MEANING:
         raise LedgerError(f"act: {act!r} is none; allowed: {', '.join(MEANING)}")
-    if not who.strip():
+    if not statement["who"].strip():
         raise LedgerError("who: '' is empty; say who decides")
-    if not reason.strip():
+    if not statement["reason"].strip():
         raise LedgerError("reason: '' is empty; say why, for whoever asks later")
     if until is not None and act not in ("accept", "known", "quarantine"):
         raise LedgerError(f"until: {act} has no end; allowed for accept, known and quarantine")

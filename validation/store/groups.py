@@ -2,14 +2,14 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Unpack
 
 from sqlalchemy import Connection, func, select
 from sqlalchemy.orm import aliased
 
 from validation.judging.verdict import changes_from_json, defects_from_json
 from validation.review.groups import GONE, Decision, Group, Occurrence, Place, gravest_first, gravity, group_key, member
-from validation.review.ledger import Act, Entry, Mark
+from validation.review.ledger import Act, Entry, Mark, Statement
 from validation.store import judgements, ledger, models, runs
 from validation.store.ancestry import BaseRevision, base_revision, latest_first, others, ranks
 from validation.store.connection import Database
@@ -39,27 +39,14 @@ class Groups(Database):
             raise StoreError(f"group {key}: {what} of run {run}; it has: {known}")
         return found[0]
 
-    def mark(
-        self,
-        mark: Mark,
-        cases: Collection[int],
-        *,
-        who: str,
-        reason: str,
-        scope: str,
-        until: datetime | None = None,
-        owner: str = "",
-        link: str = "",
-    ) -> int:
+    def mark(self, mark: Mark, cases: Collection[int], **statement: Unpack[Statement]) -> int:
         """Say something of cases of a group, by their numbers; the number of the entry. `scope` says in words which
         they are. Raises LedgerError where a name, a reason, or what this mark needs is lacking, and StoreError where
         what is accepted is rejected."""
         with self._writing() as connection:
             if mark == "reject":
                 _check_rejected(connection, cases)
-            return ledger.add(
-                connection, mark, cases, who=who, reason=reason, scope=scope, until=until, owner=owner, link=link
-            )
+            return ledger.add(connection, mark, cases, **statement)
 
     def carry_over(self, run: int) -> list[int]:
         """Accept of a run what was accepted elsewhere: the numbers of the entries that were carried over.
@@ -91,7 +78,8 @@ def groups(connection: Connection, run: int, *, closed: bool = False) -> list[Gr
             if row.last_run == run or latest[row.last].word not in GONE or latest[row.last].group_id == row.group_id
         }
         histories = [row for row in histories if row.group_id in open_]
-    rows = _groups(connection, {row.group_id for row in histories})
+    of_these = models.Group.id.in_({row.group_id for row in histories})
+    rows = connection.execute(select(models.Group.__table__).where(of_these).order_by(models.Group.id)).all()
     at = places(connection, {number for row in rows for number in (row.since_run, row.good_run)})
     since = {row.id: at[row.since_run] for row in rows}
     occurrences = _occurrences(connection, histories, since, latest, seen_from, rank)
@@ -131,9 +119,9 @@ def _carry_over(connection: Connection, run: int) -> list[int]:
             judgements.accept(
                 connection,
                 run,
+                list(here.values()),
                 who=entry.who,
                 reason=entry.reason,
-                cases=list(here.values()),
                 scope=f"carried over from branch {entry.branch}, entry {entry.number}: {entry.scope}",
                 until=entry.until,
                 carries=entry.number,
@@ -199,11 +187,6 @@ def _entries_with(connection: Connection, results: Results, act: Act, *where: An
         if result in results:
             has.setdefault(row.entry_id, set()).add(result)
     return has
-
-
-def _groups(connection: Connection, numbers: Collection[int]) -> Sequence[Any]:
-    query = select(models.Group.__table__).where(models.Group.id.in_(numbers)).order_by(models.Group.id)
-    return connection.execute(query).all()
 
 
 def _histories(connection: Connection, of_branch: Sequence[Any], branch: str) -> list[Any]:

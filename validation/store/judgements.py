@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
 from itertools import groupby
-from typing import Any
+from typing import Any, Unpack
 
 from sqlalchemy import Connection, delete, insert, or_, select
 
@@ -21,6 +21,7 @@ from validation.judging.verdict import (
 )
 from validation.records.case import Result
 from validation.records.stored import Baseline
+from validation.review.ledger import Statement
 from validation.review.lineage import Lineage
 from validation.store import ancestry, ledger, models, runs
 from validation.store.ancestry import BaseRevision, comes_before
@@ -49,11 +50,9 @@ class Judgements(Database):
         """
         with self._writing() as connection:
             runs.require(connection, run)
-            return accept(connection, run, who=who, reason=reason, cases=cases, scope=scope, until=until)
+            return accept(connection, run, cases, who=who, reason=reason, scope=scope, until=until)
 
-    def accept_cases(
-        self, cases: Collection[int], *, who: str, reason: str, scope: str, until: datetime | None = None
-    ) -> list[int]:
+    def accept_cases(self, cases: Collection[int], **statement: Unpack[Statement]) -> list[int]:
         """As `accept`, for cases of whichever runs: all of them, or where one is refused none."""
         query = select(models.Case.run_id, models.Case.id).where(models.Case.id.in_(cases))
         with self._writing() as connection:
@@ -63,8 +62,7 @@ class Judgements(Database):
                 raise StoreError(f"case {alien[0]}: not in this database; nothing was written")
             accepted = []
             for run, rows in groupby(found, key=lambda row: int(row.run_id)):
-                numbers = [row.id for row in rows]
-                accepted += accept(connection, run, who=who, reason=reason, cases=numbers, scope=scope, until=until)
+                accepted += accept(connection, run, [row.id for row in rows], **statement)
         return accepted
 
     def baselines(self, branch: str, lineage: Lineage | None = None) -> dict[str, Baseline]:
@@ -129,13 +127,10 @@ class Judgements(Database):
 def accept(
     connection: Connection,
     run: int,
-    *,
-    who: str,
-    reason: str,
     cases: Collection[int] | None,
-    scope: str,
-    until: datetime | None,
+    *,
     carries: int | None = None,
+    **statement: Unpack[Statement],
 ) -> list[int]:
     """`carries` is the entry of another branch that this acceptance carries over."""
     (stored,) = runs.runs(connection, models.Run.id == run)
@@ -156,7 +151,7 @@ def accept(
     if not accepted:
         return []
     numbers = [result.number for result in accepted]
-    ledger.add(connection, "accept", numbers, who=who, reason=reason, scope=scope, until=until, refers_to=carries)
+    ledger.add(connection, "accept", numbers, refers_to=carries, **statement)
     return numbers
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Unpack
 
 from sqlalchemy import Connection, func, insert, or_, select
 from sqlalchemy.orm import aliased
 
-from validation.review.ledger import Act, Entry, check_entry, undone
+from validation.review.ledger import Act, Entry, Statement, check_entry, undone
 from validation.store import models
 from validation.store.connection import Database
 from validation.store.errors import StoreError
@@ -48,19 +48,13 @@ def add(
     act: Act,
     cases: Collection[int],
     *,
-    who: str,
-    reason: str,
-    scope: str,
-    until: datetime | None = None,
-    owner: str = "",
-    link: str = "",
     refers_to: int | None = None,
+    **statement: Unpack[Statement],
 ) -> int:
     """The entry's number. Raises LedgerError, and StoreError where there is no such case, or the cases are of
     several branches."""
     now = datetime.now(UTC)
-    words: dict[str, Any] = {"who": who, "reason": reason, "until": until, "owner": owner, "link": link}
-    check_entry(act, **words, now=now)
+    check_entry(act, statement, now)
     if not cases:
         raise StoreError(f"cases: none are given to {act}; nothing was written")
     query = select(models.Case.id, models.Run.branch).join(models.Run, models.Run.id == models.Case.run_id)
@@ -71,7 +65,7 @@ def add(
     branches = sorted(set(found.values()))
     if len(branches) > 1:
         raise StoreError(f"cases: of the branches {', '.join(branches)}; say it of one at a time")
-    row = words | {"made": now, "act": act, "scope": scope, "branch": branches[0], "refers_to": refers_to}
+    row = {"owner": "", "link": "", **statement, "made": now, "act": act, "branch": branches[0], "refers_to": refers_to}
     number = int(connection.execute(insert(models.Entry).values(row).returning(models.Entry.id)).scalar_one())
     connection.execute(insert(models.EntryCase), [{"entry_id": number, "case_id": case} for case in sorted(set(cases))])
     return number

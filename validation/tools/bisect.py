@@ -13,11 +13,11 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 from scenarios.scenario import Scenario
+from validation.judging.comparison import as_baseline
 from validation.judging.judge import judge
 from validation.judging.verdict import Verdict
 from validation.records.case import Result
@@ -234,9 +234,7 @@ def search(probe: Probe, good: str, bad: str, metric: str = "") -> Found:
     found = probe.result(good)
     if isinstance(found, str):
         raise BisectError(f"the good commit {good[:8]}: {found}")
-    probe.baseline = Baseline(
-        number=0, result=found, branch="", who="", when=datetime.now(UTC), reason="bisect", scope="bisect"
-    )
+    probe.baseline = as_baseline(found)
     verdict = probe.judged(bad)
     if isinstance(verdict, str):
         raise BisectError(f"the bad commit {bad[:8]}: {verdict}")

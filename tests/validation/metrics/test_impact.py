@@ -34,9 +34,9 @@ from tests.validation.metrics.motions import (
     values,
 )
 from tests.validation.metrics.test_energy import matrix
+from validation.metrics.gap_rates import gap_rates
 from validation.metrics.impact import gap_and_rate, hermite_root, impacts
 from validation.metrics.observation import Observation
-from validation.metrics.proximity import gap_rates
 
 BALL = plane(disc(), boundaries=(GROUND,))
 BLOCK = plane(block(), boundaries=(GROUND,))
