@@ -18,18 +18,19 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from validation.judging.judge import judge
-from validation.records.case import Case, Identity, Result
-from validation.records.measurement import Measurement
-from validation.records.simulation import Simulation
-from validation.records.trajectory import PlanarTrajectory
+from validation.records.case import Case, Result
 from validation.running.provenance import describe_run
 from validation.store import Store, open_store
+
+sys.path.append(str(Path(__file__).parents[2]))
+from tests.validation.store import made
 
 CASES, METRICS, AT_ONCE = 12, 20, 4  # of a run; results of a transaction
 WRITERS = 2
@@ -38,12 +39,7 @@ START_LIMIT = 120.0  # s
 
 
 def case(number: int) -> Case:
-    identity = Identity(
-        scenario=f"scene {number}", given="{}", engine="none", profile="fair", dt=1 / 240, platform="any"
-    )
-    return Case(
-        identity=identity, label=f"scene {number}", engine_label="none", scene_hash="0", engine_version="1", settings={}
-    )
+    return made.case(f"scene {number}", parameters={})
 
 
 def value_of(writer: int, turn: int, number: int, metric: int) -> float:
@@ -52,19 +48,9 @@ def value_of(writer: int, turn: int, number: int, metric: int) -> float:
 
 
 def result(writer: int, turn: int, number: int) -> Result:
-    random = np.random.default_rng([writer, turn, number])
-    time_ = np.arange(60) / 60.0
-    motion = PlanarTrajectory(
-        time=time_, pose=random.normal(size=(60, 2, 3)), twist=np.zeros((60, 2, 3)), dt=1 / 240, velocity_lag=0.0
-    )
-    measurements = tuple(
-        Measurement(
-            metric=f"m{metric}", value=value_of(writer, turn, number, metric), unit="m", better="lower", noise="exact"
-        )
-        for metric in range(METRICS)
-    )
-    simulation = Simulation(outcome="completed", trajectory=motion, step_times=np.full(240, 1e-5), wall_time=0.1)
-    return Result.of(case=case(number), simulation=simulation, measurements=measurements, headline="m0")
+    pose = np.random.default_rng([writer, turn, number]).normal(size=(60, 2, 3))
+    values = (made.measurement(f"m{metric}", value_of(writer, turn, number, metric)) for metric in range(METRICS))
+    return made.result(case(number), *values, trajectory=replace(made.falling(samples=60), pose=pose))
 
 
 def write(until: float, where: str, writer: int) -> dict[int, int]:

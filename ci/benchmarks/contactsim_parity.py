@@ -12,9 +12,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from validation.running.kernel_cache import use_kernel_cache
 
@@ -36,17 +34,15 @@ def line(path: Path) -> tuple[bool, str]:
     except (TypeError, ValueError, AttributeError, IndexError) as reason:  # another format, or none
         return False, f"miss  {path.stem:60} cannot read it: {type(reason).__name__}: {reason}"
     seconds = time.perf_counter() - started
-    counts = " ".join(f"{name} {getattr(outcome.totals, name, '?')}/{was}" for name, was in totals_of(run).items())
+    counts = " ".join(
+        f"{name} {getattr(outcome.totals, name, '?')}/{was}" for name, was in (run.get("totals") or {}).items()
+    )
     seeds = (run.get("meta") or {}).get("seed_change", run.get("seed_change"))
     return outcome.hit, (
         f"{'hit ' if outcome.hit else 'miss'}  {path.stem:60} difference {outcome.difference:8.1e} of "
         f"{outcome.tolerance:.0e} ({outcome.worst or 'none'}), {counts}, other seeds change it by {seeds}, "
         f"{seconds:.1f} s{outcome.note}"
     )
-
-
-def totals_of(run: Mapping[str, Any]) -> Mapping[str, Any]:
-    return run.get("totals") or {}
 
 
 def main(arguments: list[str]) -> int:

@@ -26,7 +26,7 @@ import mujoco
 import numpy as np
 
 sys.path.append(str(Path(__file__).parent))
-from measuring import Table, lattice
+from measuring import Table, layered
 
 from reference_engine import EllipsoidWorld, HalfSpace, SpatialSettings, Stepper
 from reference_engine.geometry.cells import overlapping_boxes
@@ -48,22 +48,20 @@ THEIRS = {
     for iterations in SEARCHED
 } | {"Newton, sparse": ("Newton", "sparse", 100, "elliptic")}  # below 100 bodies alone: slower above
 MANY = 1500  # bodies, from which on half the time is simulated, and not with Newton, `tight`, or 10 iterations
-DEEP = 4  # layers
 
 Motion = Callable[[], tuple[np.ndarray, np.ndarray]]
 
 
 def layers(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
-    pose_bodies = lattice(count, int(np.ceil(np.sqrt(count / DEEP)))) * 0.23 + [0.0, 0.0, 0.12]
     turned = rng.normal(size=(count, 4))
-    pose_bodies = pose_bodies + rng.uniform(-0.01, 0.01, (count, 3))
-    return pose_bodies, turned / np.linalg.norm(turned, axis=1, keepdims=True)
+    position = layered(count) + rng.uniform(-0.01, 0.01, (count, 3))
+    return position, turned / np.linalg.norm(turned, axis=1, keepdims=True)
 
 
-def our_steps(pose_bodies: np.ndarray, turned: np.ndarray, settings: dict) -> Motion:
-    axes = np.tile(SHAPE, (len(pose_bodies), 1))
-    world = EllipsoidWorld(axes, pose_bodies, orientation=turned, containers=(HalfSpace(),), friction=FRICTION)
+def our_steps(position: np.ndarray, turned: np.ndarray, settings: dict) -> Motion:
+    axes = np.tile(SHAPE, (len(position), 1))
+    world = EllipsoidWorld(axes, position, orientation=turned, containers=(HalfSpace(),), friction=FRICTION)
     stepper = Stepper(world, DT, SpatialSettings(**settings))
 
     def step() -> tuple[np.ndarray, np.ndarray]:
@@ -73,12 +71,12 @@ def our_steps(pose_bodies: np.ndarray, turned: np.ndarray, settings: dict) -> Mo
     return step
 
 
-def their_steps(pose_bodies: np.ndarray, turned: np.ndarray, settings: tuple[str, str, int, str]) -> Motion:
+def their_steps(position: np.ndarray, turned: np.ndarray, settings: tuple[str, str, int, str]) -> Motion:
     solver, jacobian, iterations, cone = settings
     bodies = "".join(
         f'<body pos="{x} {y} {z}" quat="{q[0]} {q[1]} {q[2]} {q[3]}"><freejoint/>'
         f'<geom type="ellipsoid" size="{SHAPE[0]} {SHAPE[1]} {SHAPE[2]}" mass="1"/></body>'
-        for (x, y, z), q in zip(pose_bodies, turned)
+        for (x, y, z), q in zip(position, turned)
     )
     model = mujoco.MjModel.from_xml_string(
         f'<mujoco><option timestep="{DT}" solver="{solver}" jacobian="{jacobian}" iterations="{iterations}" '
@@ -138,17 +136,17 @@ def main() -> int:
     table = Table("N:5", "engine:50", "ms a step:>10.2f", "last third:>11.2f", "deepest, m:>12.1e", "hover, m:>10.1e")
     short = []
     for count in chosen.count:
-        pose_bodies, turned = layers(count, chosen.seed)
+        position, turned = layers(count, chosen.seed)
         many = count >= MANY
         steps, rows = round(chosen.time / DT / (2 if many else 1)), {}
         for name, settings in OURS.items():
             if many and name == "tight":
                 continue
-            rows["ours, " + name] = measured(our_steps(pose_bodies, turned, settings), steps, count)
+            rows["ours, " + name] = measured(our_steps(position, turned, settings), steps, count)
         for name, given in THEIRS.items():
             if (count >= 100 and given[0] == "Newton") or (many and given[2] == 10):
                 continue
-            rows["MuJoCo, " + name] = measured(their_steps(pose_bodies, turned, given), steps, count)
+            rows["MuJoCo, " + name] = measured(their_steps(position, turned, given), steps, count)
         for name, (mean, last, depth) in rows.items():
             ours = OURS.get(name.removeprefix("ours, "))
             table.row(count, name, mean, last, depth, 2.0 * ours["gap_tolerance"] if ours else None)

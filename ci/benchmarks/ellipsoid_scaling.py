@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.append(str(Path(__file__).parent))
-from measuring import Table, lattice
+from measuring import Table, layered
 
 from reference_engine import EllipsoidWorld, HalfSpace, SpatialSettings, Stepper
 
@@ -37,9 +37,8 @@ SHAPE = (0.1, 0.08, 0.06)
 def fall(count: int, layers: int, edges: int, dt: float, steps: int) -> tuple[int, float, int]:
     """(contacts, s, sweeps) of `steps` steps."""
     rng = np.random.default_rng(count)
-    pose_bodies = lattice(count, int(np.ceil(np.sqrt(count / layers)))) * 0.23 + [0.0, 0.0, 0.12]
     world = EllipsoidWorld(
-        np.tile(SHAPE, (count, 1)), pose_bodies, orientation=rng.normal(size=(count, 4)),
+        np.tile(SHAPE, (count, 1)), layered(count, layers), orientation=rng.normal(size=(count, 4)),
         velocity=rng.uniform(-0.3, 0.3, (count, 3)), containers=(HalfSpace(),), friction=0.4,
     )  # fmt: skip
     settings = SpatialSettings(order=1, edges=edges, gap_tolerance=3e-4, speed_tolerance=2e-2)

@@ -25,7 +25,7 @@ import numpy as np
 from scipy import sparse
 
 sys.path.append(str(Path(__file__).parent))
-from measuring import Table, lattice
+from measuring import Table, layered
 
 from reference_engine import (
     ConeProblem,
@@ -93,11 +93,10 @@ def heaps(sizes: tuple[int, ...], seed: int = 1) -> list[Any]:
 
     for count, bowl_radius in [*((count, False) for count in sizes), (64, True)]:
         for friction in (0.0, 0.5, 1.0):
-            rng, side = np.random.default_rng((seed, count)), 4 if bowl_radius else int(np.ceil(np.sqrt(count / 4)))
-            pose_bodies = lattice(count, side) * 0.23 + [0.0, 0.0, 0.12]
+            rng, position = np.random.default_rng((seed, count)), layered(count)
             world = EllipsoidWorld(
-                np.tile((0.1, 0.08, 0.06), (count, 1)), pose_bodies, orientation=rng.normal(size=(count, 4)),
-                containers=(SphereInterior(0.75, pose_bodies.mean(axis=0)) if bowl_radius else HalfSpace(),),
+                np.tile((0.1, 0.08, 0.06), (count, 1)), position, orientation=rng.normal(size=(count, 4)),
+                containers=(SphereInterior(0.75, position.mean(axis=0)) if bowl_radius else HalfSpace(),),
                 friction=friction,
             )  # fmt: skip
             watch(world, 150, 5 if count <= 300 else 50, 1)

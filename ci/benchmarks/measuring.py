@@ -62,6 +62,11 @@ def lattice(count: int, side: int) -> Array:
     return np.stack([i % side, i // side % side, i // side**2], axis=1)
 
 
+def layered(count: int, depth: int = 4) -> Array:
+    """(count, 3) m: in so many layers over a plane; ellipsoids up to 0.1 m meet neither it nor one another."""
+    return lattice(count, int(np.ceil(np.sqrt(count / depth)))) * 0.23 + [0.0, 0.0, 0.12]
+
+
 def given_scene(plan: Plan, scene: Scene) -> Plan:
     """The engine gets this scene; what it does is measured as the scene that was meant."""
     scenario = replace(plan.scenario, scene=scene)

@@ -52,6 +52,12 @@ def _turned(random: np.random.Generator, n: int) -> Array:
     return turned
 
 
+def _ellipsoid(number: int, axes: Any, friction: float, **start: Any) -> SpatialBody:
+    """Of DENSITY; `start`: position, orientation, velocity."""
+    shape, mass = Ellipsoid(semi_axes=axes), DENSITY * math.prod(axes)
+    return SpatialBody(name=f"ellipsoid {number}", shape=shape, mass=mass, friction=friction, **start)
+
+
 THREE_AXES = ((0.3, 0.2, 0.15), (0.2, 0.2, 0.1), (0.25, 0.15, 0.15))  # m
 LEAN = (0.4, 0.9, 1.3)  # rad, about the line from the middle
 FALL = (0.15, 0.25, 0.35)  # m, from the lowest point of each to the plane
@@ -70,16 +76,11 @@ def three_ellipsoids(*, friction: Annotated[float, Within(0.0, 1.0)] = 0.4) -> S
         reach = float(norm(np.array(axes) * up))
         c, s = elementary.cos(0.5 * lean), elementary.sin(0.5 * lean)
         bodies.append(
-            SpatialBody(
-                name=f"ellipsoid {i + 1}",
-                shape=Ellipsoid(semi_axes=axes),
-                mass=axes[0] * axes[1] * axes[2] * DENSITY,
-                position=(AROUND * x, AROUND * y, reach + fall),
-                orientation=(c, s * x, s * y, 0.0),
-                velocity=(-INWARD * x, -INWARD * y, 0.0),
-                friction=friction,
+            _ellipsoid(
+                i + 1, axes, friction, position=(AROUND * x, AROUND * y, reach + fall),
+                orientation=(c, s * x, s * y, 0.0), velocity=(-INWARD * x, -INWARD * y, 0.0),
             )
-        )
+        )  # fmt: skip
         events.append(Event(a=f"ellipsoid {i + 1}", b="ground", number=1, time=math.sqrt(2.0 * fall / G)))
     ground = lay_ground("spatial", "plane", friction)
     scene = scene_of("spatial", tuple(bodies), ground, title="Three ellipsoids", duration=1.5)
@@ -113,16 +114,11 @@ def ellipsoid_lattice(
         row, column = divmod(place, side)
         x, y = ((k - 0.5 * (side - 1)) * PITCH for k in (column, row))
         bodies.append(
-            SpatialBody(
-                name=f"ellipsoid {i + 1}",
-                shape=Ellipsoid(semi_axes=SEMI_AXES),
-                mass=DENSITY * math.prod(SEMI_AXES),
-                position=(x, y, (level + 0.5) * PITCH),
-                orientation=tuple(turned[i].tolist()),
-                velocity=tuple(thrown[i].tolist()),
-                friction=friction,
+            _ellipsoid(
+                i + 1, SEMI_AXES, friction, position=(x, y, (level + 0.5) * PITCH),
+                orientation=tuple(turned[i].tolist()), velocity=tuple(thrown[i].tolist()),
             )
-        )
+        )  # fmt: skip
     ground = lay_ground("spatial", "plane", friction)
     scene = scene_of("spatial", tuple(bodies), ground, title=f"Lattice of {n} ellipsoids", duration=1.0)
     probes = "many contacts of ellipsoids: sinking, energy from nothing, cost against number"
@@ -155,17 +151,13 @@ def ellipsoids_in_sphere(
     turned = _turned(random, n)
     axes = random.uniform(*SIZES, (n, 3))
     bodies = tuple(
-        SpatialBody(
-            name=f"ellipsoid {i + 1}",
-            shape=Ellipsoid(semi_axes=tuple(axes[i].tolist())),
-            mass=DENSITY * float(axes[i].prod()),
-            position=tuple(middle[i].tolist()),
+        _ellipsoid(
+            i + 1, tuple(axes[i].tolist()), friction, position=tuple(middle[i].tolist()),
             orientation=tuple(turned[i].tolist()),
             velocity=(-TURN * float(middle[i, 1]), TURN * float(middle[i, 0]), 0.0),
-            friction=friction,
         )
         for i in range(n)
-    )
+    )  # fmt: skip
     radius = float(np.linalg.norm(middle, axis=1).max()) + SIZES[1]
     sphere = HollowSphere(name="sphere", radius=round(radius + 0.005, 2), friction=friction)
     scene = scene_of("spatial", bodies, walls=(sphere,), title=f"{n} ellipsoids in a sphere", duration=0.7)

@@ -17,9 +17,9 @@ from scenarios.catalogue.shared.bodies import G, Space, block, pin, scene_of
 from scenarios.catalogue.shared.chebyshev import DenseSolution
 from scenarios.catalogue.shared.laws import joint_scenario
 from scenarios.catalogue.shared.poses import Array, poses_in_plane
-from scenarios.catalogue.shared.readings import crossings, mean_interval
+from scenarios.catalogue.shared.readings import period_of
 from scenarios.scenario import Family, Scenario, Within
-from scenarios.truth import Goal, Motion
+from scenarios.truth import Goal
 
 LENGTH, THICKNESS = 1.0, 0.05  # m; the thickness is for the eye: the inertia is that of a slender rod
 SHORTEST = 4.0  # s; large swings take longer for the two swings to one side that a period is read from
@@ -68,6 +68,7 @@ def pendulum(*, amplitude: Annotated[float, Within(0.01, 3.0)] = 1.2, space: Spa
     lasts = duration(amplitude)
     scene = scene_of(space, (rod,), title=f"Pendulum from {amplitude:g} rad", duration=lasts, joints=(joint,))
     exact = motion(amplitude)
+    by_swings = period_of(lambda seen: seen.position[:, 0, 0], rising=True)  # through the lowest point towards +x
     return joint_scenario(
         scene,
         arm=LENGTH,
@@ -76,13 +77,8 @@ def pendulum(*, amplitude: Annotated[float, Within(0.01, 3.0)] = 1.2, space: Spa
         source="the pendulum's equation in Chebyshev series; its period by the complete elliptic integral",
         error=1e-13,
         pose=poses_in_plane(scene, lambda time: poses(exact(time)[0])),
-        goal=Goal(name="period", unit="s", exact=period(amplitude), measure=_period),
+        goal=Goal(name="period", unit="s", exact=period(amplitude), measure=by_swings),
     )
-
-
-def _period(seen: Motion) -> float:
-    """Mean time between the swings through the lowest point towards +x."""
-    return mean_interval(crossings(seen.time, seen.position[:, 0, 0], 0.0, rising=True))
 
 
 FAMILY = Family("pendulum", pendulum, ({}, {"space": "spatial"}), subject="the pendulum")

@@ -21,10 +21,10 @@ from scenarios.catalogue.shared.bodies import G, in_plane, lay_ground, scene_of
 from scenarios.catalogue.shared.chebyshev import DenseSolution
 from scenarios.catalogue.shared.laws import OF_REST, make_scenario
 from scenarios.catalogue.shared.poses import Array, poses_in_plane
-from scenarios.catalogue.shared.readings import crossings, mean_interval
+from scenarios.catalogue.shared.readings import period_of
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ellipsoid
-from scenarios.truth import Goal, Motion
+from scenarios.truth import Goal
 
 SEMI_AXES = {"long": (0.3, 0.2, 0.1), "middle": (0.2, 0.3, 0.1)}  # m; it rocks about the second
 FRICTION = 1.0
@@ -112,9 +112,7 @@ def rocking_ellipsoid(
         tilt, _, x = rocking(ellipse, amplitude)(time % T)
         return np.stack([x, ellipse.height(tilt)[0], tilt], axis=-1)[:, None]
 
-    def measure(motion: Motion) -> float:
-        return mean_interval(crossings(motion.time, motion.spin[:, 0, 1], 0.0, rising=False))
-
+    measure = period_of(lambda seen: seen.spin[:, 0, 1], rising=False)
     return make_scenario(
         scene,
         probes="curved contact that moves over the body: period, energy, rolling without slip",

@@ -20,10 +20,10 @@ from reference_engine.elementary import squared
 from scenarios.catalogue.shared.bodies import Array, G, Space
 from scenarios.catalogue.shared.chebyshev import DenseSolution
 from scenarios.catalogue.shared.laws import OF_REST, make_scenario
-from scenarios.catalogue.shared.readings import crossings, mean_interval
+from scenarios.catalogue.shared.readings import period_of
 from scenarios.scenario import Family, Scenario
 from scenarios.scene import Bowl, Disc, HollowSphere, PlanarBody, PlanarScene, Scene, SpatialBody, SpatialScene, Sphere
-from scenarios.truth import Goal, Motion
+from scenarios.truth import Goal
 
 BOWL, RADIUS = 2.0, 0.25  # m
 L = BOWL - RADIUS
@@ -133,13 +133,12 @@ def _planar(friction: float) -> tuple[Scene, dict[str, Any]]:
         turn = -L / RADIUS * (phi - START) if friction else np.zeros(len(time))
         return np.stack([L * elementary.sin(phi), -L * elementary.cos(phi), turn], axis=-1)[:, None]
 
-    def measure(motion: Motion) -> float:
-        return mean_interval(crossings(motion.time, motion.position[:, 0, 0], 0.0, rising=False))
-
     return scene, {
         "source": "pendulum of length (1 + k)(R - r): elliptic integral and functions",
         "pose": pose,
-        "goal": Goal(name="period", unit="s", exact=T, measure=measure),
+        "goal": Goal(
+            name="period", unit="s", exact=T, measure=period_of(lambda seen: seen.position[:, 0, 0], rising=False)
+        ),
     }
 
 
@@ -172,9 +171,7 @@ def _spatial(friction: float, spin: float) -> tuple[Scene, dict[str, Any]]:
     T = height_period(k, spin)
     middle = 0.5 * L * (-elementary.cos(START) + float(exact.at(T / 2.0)[2]))
 
-    def measure(motion: Motion) -> float:
-        return mean_interval(crossings(motion.time, motion.position[:, 0, 2], middle, rising=True))
-
+    measure = period_of(lambda seen: seen.position[:, 0, 2], middle, rising=True)
     return scene, {
         "source": "Newton and Euler with the no-slip condition (Routh, Advanced Rigid Dynamics); "
         "the period of the height by quadrature",

@@ -57,6 +57,11 @@ def coordinate_at(moment: float, body: int, axis: int) -> Callable[[Motion], flo
     return lambda seen: value_at(seen.time, seen.position[:, body, axis], moment)
 
 
+def period_of(read: Callable[[Motion], Array], level: float = 0.0, *, rising: bool) -> Callable[[Motion], float]:
+    """A goal's `measure`: the mean time from one such crossing to the next of what is read (S,)."""
+    return lambda seen: mean_interval(crossings(seen.time, read(seen), level, rising=rising))
+
+
 def _distinct(time: Array, value: Array) -> tuple[Array, Array]:
     """Without the second sample of a time that stands before and after an impact: poses are the same in both."""
     time, first = np.unique(time, return_index=True)
