@@ -16,7 +16,6 @@ from reference_engine.array_types import Array, Indices
 from reference_engine.dense import mul
 from reference_engine.heaps import layout as col
 from reference_engine.heaps.gaps import NEAR
-from reference_engine.heaps.loop import seek_speeds
 
 if TYPE_CHECKING:
     from reference_engine.heaps.stepper import Stepper
@@ -115,15 +114,7 @@ def impact(stepper: Stepper) -> None:
     flow.free[:], flow.start[:], flow.middle[:] = stepper.bodies.twist, stepper.bodies.twist, now.orientation
     stepper._progress.count[col.BOUNCING] = 1
     still = replace(rules, middle=0, kick=rules.h, barrier=IMPACT_GAP / NEAR * stepper.gap_tolerance)
-    stage = col.BEGIN
-    while (ended := seek_speeds(stage, replace(stepper._step(rules), rules=still), 1)) != col.DONE:
-        assert ended in (col.FULL, col.UNSOLVED)
-        if ended == col.FULL:
-            stepper._reserve(2 * len(stepper.contacts.candidate))
-        else:
-            stepper._solve_large(rules.last_tolerance)
-        stage = col.SOLVED if ended == col.UNSOLVED else col.AGAIN
-    stepper.report.reduced_bounces += int(stepper._progress.measure[col.RESTITUTION_SCALE] < 1.0)
+    stepper._run(col.BEGIN, stepper.dt, 1, still)
 
 
 # --- what a stepper is asked for --------------------------------------------------------------------------------------

@@ -180,14 +180,13 @@ class MobilityStepper(HalvedSteps):
 
     def _apply(self) -> Apply:
         """Loads (6 B, K) to speeds, of the bodies that move, at the present poses."""
-        size, given = len(self._moving), self._given
+        size, moving, given = len(self._moving), self._moving[:, None], self._given
         if given is None:
             R, world = matrices(self.orientation), self.world
             inverse_inertia = np.einsum("bik,bk,bjk->bij", R, 1.0 / world.inertia, R)
             given = rigid_mobility(1.0 / world.mass, inverse_inertia)
-        elif callable(given) and not hasattr(given, "shape"):
+        elif is_function(given):
             given = given(self.position.copy(), self.orientation.copy())
-        moving = self._moving[:, None]
 
         def checked(speeds: Any, loads: Array) -> Array:
             speeds = np.asarray(speeds, np.float64)
@@ -197,14 +196,11 @@ class MobilityStepper(HalvedSteps):
                 )
             return speeds
 
-        if callable(given) and not hasattr(given, "shape"):
-            function = given
-            return lambda loads: (
-                moving
-                * np.stack([checked(function(column), column) for column in (moving * loads).T], axis=1).reshape(
-                    size, -1
-                )
-            )
+        def by_columns(loads: Array) -> Array:
+            return np.stack([checked(given(column), column) for column in loads.T], axis=1).reshape(size, -1)
+
+        if is_function(given):
+            return lambda loads: moving * by_columns(moving * loads)
         if getattr(given, "shape", None) != (size, size):
             shape = getattr(given, "shape", type(given).__name__)
             raise SpatialWorldError(f"mobility: {shape}; ({size}, {size}) for {size // 6} bodies, or a function")
@@ -259,6 +255,11 @@ class MobilityStepper(HalvedSteps):
                 gap[k] = rows.gap[at]
                 new &= (low.body != body[k]).any(axis=1) | (low.frame[:, 0] != rows.normal[at]).any(axis=1)
         return gap, low.of(new)
+
+
+def is_function(given: Any) -> bool:
+    """Not a matrix, which may be called too."""
+    return callable(given) and not hasattr(given, "shape")
 
 
 def frames(normal: Array) -> Array:

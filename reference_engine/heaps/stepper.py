@@ -33,7 +33,7 @@ from reference_engine.heaps.broad_phase import BroadPhase
 from reference_engine.heaps.layout import Flow, Progress, Rules, Scene, Step
 from reference_engine.heaps.located import advance_located
 from reference_engine.heaps.loop import seek_poses, seek_speeds
-from reference_engine.heaps.world import FLOOR, MISS, EllipsoidWorld, HalfSpace, HalvedSteps, SpatialSettings
+from reference_engine.heaps.world import FLOOR, MISS, EllipsoidWorld, HalvedSteps, SpatialSettings
 from reference_engine.rotation import matrices
 
 THICK = 0.25  # of the shortest semi-axis: what a gap tolerance may be
@@ -119,7 +119,7 @@ class Stepper(HalvedSteps):
         )  # fmt: skip
         self._progress: Progress = zeros(Progress, {})
         self._rules: dict[float, Rules] = {}
-        self._steps: dict[tuple[float, int], Step] = {}
+        self._steps: dict[tuple[int, int], Step] = {}
         self.broad_phase = BroadPhase(
             world, 0.4 * float(thin.mean()) if given.skin is None else max(given.skin, self.margin)
         )
@@ -158,7 +158,7 @@ class Stepper(HalvedSteps):
 
     def _step(self, rules: Rules) -> Step:
         """Made once for each of both roles of the poses, until a list or the room changes."""
-        key = rules.h, id(self._now)
+        key = id(rules), id(self._now)  # both are kept by the Step, so that no other has their ids
         if key not in self._steps:
             self._steps[key] = Step(
                 scene=self._scene, rules=rules, candidates=self.broad_phase.candidates, now=self._now,
@@ -243,9 +243,9 @@ class Stepper(HalvedSteps):
         self._now, self._ahead = self._ahead, self._now
         self.time += h
 
-    def _run(self, stage: int, h: float, resolve: int = -1) -> None:
+    def _run(self, stage: int, h: float, resolve: int = -1, rules: Rules | None = None) -> None:
         """The poses of a step, or its speeds; with what those ask for on their way."""
-        rules, progress, report = self._rules_of(h), self._progress, self.report
+        rules, progress, report = rules or self._rules_of(h), self._progress, self.report
         while True:
             step = self._step(rules)
             ended = seek_poses(stage, step) if resolve < 0 else seek_speeds(stage, step, resolve)
@@ -313,10 +313,9 @@ class Stepper(HalvedSteps):
 def containers(world: EllipsoidWorld) -> dict[str, Any]:
     """Of a Scene."""
     given = world.containers
-    flat = [isinstance(c, HalfSpace) for c in given]
     return {
-        "container": np.array([col.HALF_SPACE if is_flat else col.SPHERE_INTERIOR for is_flat in flat], np.int64),
-        "point": np.array([c.point if isinstance(c, HalfSpace) else c.centre for c in given]).reshape(-1, 3),
-        "normal": np.array([c.normal if isinstance(c, HalfSpace) else np.zeros(3) for c in given]).reshape(-1, 3),
-        "radius": np.array([0.0 if isinstance(c, HalfSpace) else c.radius for c in given]),
+        "container": np.array([container.kind for container in given], np.int64),
+        "point": np.array([container.point for container in given]).reshape(-1, 3),
+        "normal": np.array([container.normal for container in given]).reshape(-1, 3),
+        "radius": np.array([container.radius for container in given], np.float64),
     }

@@ -13,6 +13,7 @@ from reference_engine.errors import SpatialWorldError, UnresolvedStepError
 from reference_engine.geometry import ellipsoid_proximity as ellipsoids
 from reference_engine.geometry.ellipsoid_containers import MOST_POINTS
 from reference_engine.geometry.proximities import Proximities
+from reference_engine.heaps.layout import HALF_SPACE, SPHERE_INTERIOR
 
 MISS = 0.2  # of the gap tolerance, by which a gap may end a step off its aim: so that none is below 0
 FLOOR = 0.4  # of the gap tolerance: gaps below it are opened again
@@ -27,6 +28,8 @@ class HalfSpace:
 
     point: ArrayLike = (0.0, 0.0, 0.0)
     normal: ArrayLike = (0.0, 0.0, 1.0)
+    radius: ClassVar[float] = 0.0
+    kind: ClassVar[int] = HALF_SPACE
     rows: ClassVar[int] = 1  # points at most at which a body touches it
 
     def __post_init__(self) -> None:
@@ -46,7 +49,10 @@ class SphereInterior:
 
     radius: float
     centre: ArrayLike = (0.0, 0.0, 0.0)
+    normal: ClassVar[ArrayLike] = (0.0, 0.0, 0.0)
+    kind: ClassVar[int] = SPHERE_INTERIOR
     rows: ClassVar[int] = MOST_POINTS
+    point = property(lambda self: self.centre)
 
     def __post_init__(self) -> None:
         if not 0.0 < scalar("SphereInterior.radius", self.radius) <= ellipsoids.MOST_AXIS:
