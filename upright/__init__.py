@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import Any
 
 from upright.asking import DATABASE, UprightError, ask
 from upright.results import Case, Comparison, Motion, Results, ask_motion
@@ -40,7 +41,7 @@ def run(
     `ensemble` also runs so many perturbed starts. Results lie in `database` (a file or a SQLAlchemy URL)
     [$UPRIGHT_DB, or upright.db in the current folder]. Raises UprightError.
     """
-    return _session("run", scenarios, engines, profile, dt, database, ensemble=ensemble)
+    return _session("run", scenarios, engines, database, profile=profile, dt=dt, ensemble=ensemble)
 
 
 def check(
@@ -55,7 +56,7 @@ def check(
 
     `accept` says why what is measured is right from now on: it becomes the baseline. Raises UprightError.
     """
-    return _session("check", scenarios, engines, profile, dt, database, accept=accept)
+    return _session("check", scenarios, engines, database, profile=profile, dt=dt, accept=accept)
 
 
 def compare(
@@ -95,33 +96,13 @@ def simulate(scenario: Words, engine: Words, *, profile: str | None = None, dt: 
 
 
 def _session(
-    do: str,
-    scenarios: Sequence[Words],
-    engines: Words | Sequence[Words],
-    profile: str | None,
-    dt: float | None,
-    database: Words | None,
-    *,
-    ensemble: int = 0,
-    accept: str | None = None,
+    do: str, scenarios: Sequence[Words], engines: Words | Sequence[Words], database: Words | None, **given: Any
 ) -> Results:
     chosen = [engines] if isinstance(engines, (str, os.PathLike)) else engines
-    found = ask(
-        {
-            "do": do,
-            "scenarios": [str(word) for word in scenarios],
-            "engines": [str(word) for word in chosen],
-            "profile": profile,
-            "dt": dt,
-            "ensemble": ensemble,
-            "database": _database(database),
-            "accept": accept,
-        }
-    )
+    words = {"scenarios": [str(word) for word in scenarios], "engines": [str(word) for word in chosen]}
+    found = ask({"do": do, **words, "database": _database(database), **given})
     cases = [Case(**row) for row in found["cases"]]
-    return Results(
-        cases=cases, run=found["run"], database=found["database"], summary=found["summary"], text=found["text"]
-    )
+    return Results(cases=cases, **{name: found[name] for name in ("run", "database", "summary", "text")})
 
 
 def _database(given: Words | None) -> str:

@@ -1,16 +1,11 @@
 """upright check"""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from validation.cli.arguments import OutputFile, command_line, database_arguments, session_options
-
-if TYPE_CHECKING:
-    from validation.running.options import Options
+from validation.running.options import Options
 
 
 @click.command()

@@ -1,18 +1,13 @@
 """upright ci"""
 
-from __future__ import annotations
-
 import os
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from validation.cli.arguments import command_line, database_arguments, session_options, without_password
-
-if TYPE_CHECKING:
-    from validation.running.options import Options
+from validation.running.options import Options
 
 
 @click.command()

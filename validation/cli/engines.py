@@ -1,7 +1,5 @@
 """upright engines"""
 
-import json
-
 import click
 
 from validation.cli.arguments import complete_engine
@@ -41,6 +39,7 @@ def _test(word: str, *, as_json: bool) -> int:
     """1 where a check fails."""
     from validation.cli.progress import Shown
     from validation.engines import engine_of
+    from validation.report.jsonl import json_line
     from validation.report.table import one_line
     from validation.running.environments import commands_of, environments_of
     from validation.running.session import warm_kernels
@@ -52,8 +51,8 @@ def _test(word: str, *, as_json: bool) -> int:
     checks = conformance(choice, commands)
     for check in checks:
         about, summary = f"{check.about}:", one_line(check.summary)
-        as_data = {"format": 1, "about": check.about, "status": check.status, "told": check.summary}
-        click.echo(json.dumps(as_data) if as_json else f"{check.status:6} {about:17} {summary}")
+        line = json_line(about=check.about, status=check.status, told=check.summary) if as_json else ""
+        click.echo(line or f"{check.status:6} {about:17} {summary}")
     failed = sum(check.status == "fails" for check in checks)
     if not as_json:
         click.echo(f"{word}: {len(checks) - failed} of {len(checks)} as the protocol has it")

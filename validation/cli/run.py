@@ -1,15 +1,9 @@
 """upright run"""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import click
 
 from validation.cli.arguments import command_line, database_arguments, session_options
-
-if TYPE_CHECKING:
-    from validation.running.options import Options
+from validation.running.options import Options
 
 
 @click.command()

@@ -115,7 +115,7 @@ def load_engine(choice: EngineChoice) -> Any:
     try:
         engine = found() if isinstance(found, (type, partial)) else found
     except Exception as error:
-        raise EngineNameError(f"engine {choice.name!r} cannot be made: {_in_a_line(error)}") from error
+        raise EngineNameError(f"engine {choice.name!r} cannot be made: {in_a_line(error)}") from error
     missing = [attribute for attribute in REQUIRED if not hasattr(engine, attribute)]
     if missing:
         raise EngineNameError(
@@ -214,7 +214,7 @@ def _load_registered(name: str) -> Any:
     try:
         return _registered()[name].load()
     except Exception as error:
-        raise EngineNameError(f"engine {name!r} cannot be loaded: {_in_a_line(error)}") from error
+        raise EngineNameError(f"engine {name!r} cannot be loaded: {in_a_line(error)}") from error
 
 
 def _load_class(path: str) -> Any:
@@ -223,7 +223,7 @@ def _load_class(path: str) -> Any:
         with _users_folders_last(keep=True):
             module = importlib.import_module(module_name)
     except Exception as error:
-        raise EngineNameError(f"engine {path!r}: {module_name!r} cannot be imported: {_in_a_line(error)}") from error
+        raise EngineNameError(f"engine {path!r}: {module_name!r} cannot be imported: {in_a_line(error)}") from error
     if not hasattr(module, class_name):
         near = difflib.get_close_matches(class_name, dir(module), n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
@@ -248,5 +248,5 @@ def _users_folders_last(*, keep: bool = False) -> Iterator[None]:
             sys.path.remove(folder)
 
 
-def _in_a_line(error: BaseException) -> str:
+def in_a_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -38,9 +38,6 @@ class Executable:
         self.version = (self._ask("--version").splitlines() or ["unknown"])[0].strip() or "unknown"
         self.settings: Mapping[str, Setting] = self._settings()
 
-    def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Any]:
-        return {}
-
     def declines(self, scene: Scene) -> str | None:
         """Never: the program itself says so when it is asked to simulate."""
         return None

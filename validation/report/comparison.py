@@ -9,7 +9,6 @@ where there is none. `variant` is the setting that --options varied; `a` and `b`
 `divergence` is where their motions first differ, null where they do not.
 """
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -23,7 +22,7 @@ from validation.judging.comparison import Comparison, Sign, Signed, cost_ratio, 
 from validation.records.case import Result
 from validation.records.names import metric_name, parameters_of
 from validation.records.quantities import contrast, time_step
-from validation.report.jsonl import FORMAT, finite
+from validation.report.jsonl import json_line
 from validation.report.sentences import NOT_MEASURED, describe_comparison, describe_divergence
 from validation.report.table import one_line, text_of
 
@@ -143,15 +142,14 @@ def _bits(comparison: Comparison) -> str:
 def comparison_line(comparison: Comparison) -> str:
     """One line, without its end."""
     case = comparison.new.case
-    line = {
-        "format": FORMAT,
-        "scenario": case.identity.scenario,
-        "parameters": parameters_of(case.parameters),
-        "variant": comparison.variant,
-        "sign": comparison.sign,
-        "told": describe_comparison(comparison),
-        "identical": comparison.identical,
-        "changes": [
+    return json_line(
+        scenario=case.identity.scenario,
+        parameters=parameters_of(case.parameters),
+        variant=comparison.variant,
+        sign=comparison.sign,
+        told=describe_comparison(comparison),
+        identical=comparison.identical,
+        changes=[
             {
                 "metric": signed.change.metric,
                 "unit": signed.change.unit,
@@ -162,11 +160,10 @@ def comparison_line(comparison: Comparison) -> str:
             }
             for signed in comparison.changes
         ],
-        "a": _side(comparison.old),
-        "b": _side(comparison.new),
-        "divergence": asdict(comparison.divergence) if comparison.divergence else None,
-    }
-    return json.dumps(finite(line), allow_nan=False)
+        a=_side(comparison.old),
+        b=_side(comparison.new),
+        divergence=asdict(comparison.divergence) if comparison.divergence else None,
+    )
 
 
 def _side(result: Result) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Groups of verdicts as text, and one JSON object a group."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +8,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from validation.records.names import engine_token
-from validation.report.jsonl import FORMAT, finite
+from validation.report.jsonl import json_line
 from validation.report.sentences import describe_evidence, reason_of, worst_meaning
 from validation.report.table import one_line, text_of
 from validation.review.groups import STATES, Group, Member, Place
@@ -66,22 +65,20 @@ def group_line(run: int, group: Group) -> str:
      "cases": [{"case", "number", "scenario", "engine", "state", "seen", "metric", "old", "new", "ratio", "unit",
      "evidence", "meaning", "reason"}]}
     """
-    line = {
-        "format": FORMAT,
-        "run": run,
-        "group": group.key,
-        "kind": group.kind,
-        "state": group.state,
-        "light": group.light,
-        "fails": group.fails,
-        "branch": group.branch,
-        "engine": group.engine,
-        "first_bad": _place(group.since),
-        "last_good": _place(group.good),
-        "entry": _entry(group.entry),
-        "cases": [_case(member) for member in group.members],
-    }
-    return json.dumps(finite(line), allow_nan=False)
+    return json_line(
+        run=run,
+        group=group.key,
+        kind=group.kind,
+        state=group.state,
+        light=group.light,
+        fails=group.fails,
+        branch=group.branch,
+        engine=group.engine,
+        first_bad=_place(group.since),
+        last_good=_place(group.good),
+        entry=_entry(group.entry),
+        cases=[_case(member) for member in group.members],
+    )
 
 
 def _place(place: Place | None) -> dict[str, Any] | None:

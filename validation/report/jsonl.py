@@ -27,30 +27,33 @@ FORMAT = 1
 def case_line(run: int, result: Result, verdict: Verdict | None = None) -> str:
     """One line, without its end."""
     case = result.case
-    line = {
-        "format": FORMAT,
-        "run": run,
-        "case": result.key,
-        "scenario": case.identity.scenario,
-        "parameters": parameters_of(case.parameters),
-        "engine": case.identity.engine,
-        "engine_version": case.engine_version,
-        "profile": case.identity.profile,
-        "dt": case.identity.dt,
-        "settings": dict(case.settings),
-        "outcome": result.outcome,
-        "reason": result.reason or (reason_of(verdict) if verdict else ""),
-        "metrics": {m.metric: _metric(m) for m in result.measurements},
-        "trajectory_hash": result.trajectory_hash or None,
-        "verdict": verdict.word if verdict else None,
-        "divergence": asdict(verdict.divergence) if verdict and verdict.divergence else None,
-    }
-    return json.dumps(finite(line), allow_nan=False)
+    return json_line(
+        run=run,
+        case=result.key,
+        scenario=case.identity.scenario,
+        parameters=parameters_of(case.parameters),
+        engine=case.identity.engine,
+        engine_version=case.engine_version,
+        profile=case.identity.profile,
+        dt=case.identity.dt,
+        settings=dict(case.settings),
+        outcome=result.outcome,
+        reason=result.reason or (reason_of(verdict) if verdict else ""),
+        metrics={m.metric: _metric(m) for m in result.measurements},
+        trajectory_hash=result.trajectory_hash or None,
+        verdict=verdict.word if verdict else None,
+        divergence=asdict(verdict.divergence) if verdict and verdict.divergence else None,
+    )
 
 
 def _metric(measured: Measurement) -> dict[str, Any]:
     known: dict[str, Any] = {"value": measured.value, "unit": measured.unit}
     return known if measured.resolution is None else known | {"resolution": measured.resolution}
+
+
+def json_line(**given: Any) -> str:
+    """An object with the number of the format, on one line without its end."""
+    return json.dumps(finite({"format": FORMAT, **given}), allow_nan=False)
 
 
 def finite(data: Any) -> Any:

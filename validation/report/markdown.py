@@ -13,6 +13,7 @@ from validation.report import sentences
 from validation.report.effect import effect_of
 from validation.report.hints import rerun_arguments, stored_arguments
 from validation.report.sentences import describe_defect, reason_of, summary
+from validation.report.table import one_line
 from validation.review.groups import Group
 from validation.review.lineage import SHORT
 
@@ -148,21 +149,16 @@ def _name(verdict: Verdict) -> str:
 
 def escape(text: str, *, most: int = LONGEST) -> str:
     """As it stands, whatever it holds, on one line, and not into what is around it; cut where it is very long."""
-    text = _printable(text)
+    text = one_line(text)
     text = text if len(text) <= most else f"{text[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
     isolated = any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
     text = SPECIAL.sub(lambda found: f"&#{ord(found.group())};{ZERO_WIDTH if found['forge'] else ''}", text)
     return f"&#8296;{text}&#8297;" if isolated else text
 
 
-def _printable(text: str) -> str:
-    """On one line; without what moves a cursor or turns the direction of what follows."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split()))
-
-
 def code(text: str) -> str:
     """A code span, also of text with backticks."""
-    text = _printable(text)
+    text = one_line(text)
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if longest else ""

@@ -46,9 +46,15 @@ def outlines(scene: Scene) -> list[list[Array]]:
     return [_outline(body.shape) for body in scene.bodies]
 
 
-def _circle(radius: float, u: Sequence[float] = (1, 0), v: Sequence[float] = (0, 1)) -> Array:
+def _circle(radius: float, u: Any = (1, 0), v: Any = (0, 1)) -> Array:
     turn = np.linspace(0.0, 2.0 * math.pi, ROUND + 1)[:, None]
     return radius * (np.cos(turn) * np.array(u, float) + np.sin(turn) * np.array(v, float))
+
+
+def _three_circles() -> list[Array]:
+    """Of radius 1, across the axes of space."""
+    x, y, z = np.eye(3)
+    return [_circle(1.0, u, v) for u, v in ((x, y), (y, z), (z, x))]
 
 
 def _closed(points: Any) -> Array:
@@ -57,7 +63,6 @@ def _closed(points: Any) -> Array:
 
 
 def _outline(shape: Any) -> list[Array]:
-    x, y, z = (1, 0, 0), (0, 1, 0), (0, 0, 1)
     match shape.kind:
         case "disc":
             return [_circle(shape.radius), np.array([[0.0, 0.0], [shape.radius, 0.0]])]
@@ -68,10 +73,9 @@ def _outline(shape: Any) -> list[Array]:
 
             return [_closed(arc_outline(shape.vertices, shape.bulges))]
         case "sphere":
-            return [_circle(shape.radius, u, v) for u, v in ((x, y), (y, z), (z, x))]
+            return [shape.radius * circle for circle in _three_circles()]
         case "ellipsoid":
-            scale = np.array(shape.semi_axes)
-            return [_circle(1.0, u, v) * scale for u, v in ((x, y), (y, z), (z, x))]
+            return [np.array(shape.semi_axes) * circle for circle in _three_circles()]
         case "box":
             corners = (
                 np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)]) * np.array(shape.size) / 2
@@ -80,7 +84,7 @@ def _outline(shape: Any) -> list[Array]:
             return [corners[[i, j]] for i, j in pairs]
         case "capsule" | "cylinder":
             r, h = shape.radius, shape.length / 2
-            rings = [_circle(r, x, y) + np.array([0, 0, s * h]) for s in (-1, 1)]
+            rings = [_circle(r, (1, 0, 0), (0, 1, 0)) + np.array([0, 0, s * h]) for s in (-1, 1)]
             top = h + r if shape.kind == "capsule" else h
             sides = [
                 _closed([[r * c, r * s, -h], [r * c, r * s, h], [0, 0, top], [0, 0, -top]])
@@ -106,15 +110,12 @@ def boundary_outlines(scene: Scene, extent: float) -> list[Array]:
             lines.append(np.array(b.center) + _circle(b.radius))
         elif b.kind == "half-space":
             n = np.array(b.normal)
-            u = np.cross(n, [0.0, 1.0, 0.0] if abs(n[1]) < 0.9 else [1.0, 0.0, 0.0])
-            u /= np.linalg.norm(u)
-            v = np.cross(n, u)
+            u, v = rotation.tangents(n / np.linalg.norm(n))
             ends = np.array([-extent, extent])
             for t in np.linspace(-extent, extent, 9):
                 lines += [b.point + np.outer(ends, along) + t * across for along, across in ((u, v), (v, u))]
         else:
-            for axes in (((1, 0, 0), (0, 1, 0)), ((0, 1, 0), (0, 0, 1)), ((0, 0, 1), (1, 0, 0))):
-                lines.append(np.array(b.center) + _circle(b.radius, *axes))
+            lines += [np.array(b.center) + b.radius * circle for circle in _three_circles()]
     return lines
 
 

@@ -10,11 +10,10 @@ from validation.judging.policy import HORIZONS, LEAST_STARTS, STARTS
 from validation.judging.verdict import FLOOR
 from validation.records.case import Result, case_key
 from validation.records.measurement import Measurement
-from validation.running.options import Options, Progress
+from validation.running.options import OpenRun, Progress
 from validation.running.processes.pool import Pool
 from validation.running.runner import Limits, Plan, measure_motions, name_of, results_of
 from validation.running.starts import floors, horizon, perturbed, until
-from validation.store import Store
 
 LEFT_OUT = ("truth_error_goal",)
 """Metrics that mean the end of the motion: not measured on a part of it."""
@@ -85,20 +84,16 @@ def _series(share: float, starts: Sequence[Sequence[Measurement]], by_unit: Mapp
 
 
 def ensembles_of(
-    store: Store,
-    pool: Pool,
-    run: int,
-    plans: Sequence[Plan],
-    results: Sequence[Result],
-    options: Options,
+    run: OpenRun, plans: Sequence[Plan], results: Sequence[Result]
 ) -> tuple[dict[str, Ensemble], dict[str, EnsembleEvidence]]:
     """By case key: the ensembles of this run, which are stored now, and what they say against the accepted ones.
 
     A case that moves as the accepted one did, bit for bit, is not run again: the store knows its ensemble.
     """
+    store, options = run.store, run.options
     if not options.ensemble and not options.ensemble_as_accepted:
         return {}, {}
-    baselines = store.baselines_of(run)
+    baselines = store.baselines_of(run.number)
     before: dict[str, Ensemble] = {}
     wanted: list[tuple[Plan, Starts]] = []
     found: dict[str, Ensemble] = {}
@@ -123,7 +118,7 @@ def ensembles_of(
         elif known:
             wanted.append((plan, Starts(count=known.starts, seed=known.seed)))
     if wanted:
-        for (plan, _), ensemble in zip(wanted, run_ensembles(pool, wanted, options.limits, options.progress)):
+        for (plan, _), ensemble in zip(wanted, run_ensembles(run.pool, wanted, options.limits, options.progress)):
             found[case_key(plan.case)] = ensemble
-            store.save_ensembles(run, {case_key(plan.case): ensemble})
+            store.save_ensembles(run.number, {case_key(plan.case): ensemble})
     return found, settled({key: compare(before[key], ensemble) for key, ensemble in found.items() if key in before})

@@ -29,15 +29,9 @@ from validation.running.options import Progress
 HOME = Path(__file__).resolve().parents[2]
 OUR_PACKAGES = ("reference_engine", "scenarios", "validation")
 LENT = (
-    "numpy",
-    "scipy",
-    "psutil",
-    "pydantic",
-    "pydantic-core",
-    "annotated-types",
-    "typing-extensions",
+    "numpy", "scipy", "psutil", "pydantic", "pydantic-core", "annotated-types", "typing-extensions",
     "typing-inspection",
-)
+)  # fmt: skip
 """Distributions that adapters and their processes import; those that are not here are not needed here."""
 MADE = "made.json"  # written last: what is installed; without it the environment is half-made and is made anew
 NO_SUCH = "Could not find a version"

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:  # every command reads words, few run anything
     from validation.records.stored import StoredRun
     from validation.review.lineage import Lineage
+    from validation.running.processes.pool import Pool
     from validation.running.runner import Limits
+    from validation.store import Store
 
 DEFAULT_DB = "upright.db"
 
@@ -70,3 +72,13 @@ class Options:
     default_branch: str = ""  # of the repository, where the CI server names it
     lineage: Lineage | None = None  # of a change that is compared with what was accepted at its merge base
     labels: Mapping[str, str] = field(default_factory=dict)  # of the run
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """A run that goes on: where its results are stored, what simulates its cases, and how it was asked for."""
+
+    store: Store
+    pool: Pool
+    number: int
+    options: Options

@@ -19,7 +19,7 @@ from validation.review.lineage import current_branch, default_branch, history_of
 from validation.running import kernel_cache, runner
 from validation.running.ensembles import ensembles_of
 from validation.running.environments import Environment, commands_of, environments_of
-from validation.running.options import Options, Progress, RunError, Stopped
+from validation.running.options import OpenRun, Options, Progress, RunError, Stopped
 from validation.running.orders import with_orders
 from validation.running.processes.pool import Pool
 from validation.running.provenance import describe_run
@@ -30,6 +30,8 @@ from validation.store.stored_scenarios import stored_scenario
 
 SAVE_EVERY = 16  # results in one transaction, at most,
 SAVE_WITHIN = 0.5  # and s from one to the next, while results come
+ASKED: dict[str, Any] = {"ensemble": 0, "ensemble_as_accepted": False, "order": False}
+"""Options that a resumed run has from the one that was stopped; what they were before these were kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +91,7 @@ def run_session(store: Store, options: Options, command: str) -> Session:
             asked=asked_of(options),
         )
         scenarios = {case_key(plan.case): plan.scenario for plan in plans}
-        session = _finished(store, pool, run, title, plans, plans, scenarios, options)
+        session = _finished(OpenRun(store, pool, run, options), title, plans, plans, scenarios)
     return replace(session, typed=typed)
 
 
@@ -138,53 +140,35 @@ def resume_session(store: Store, options: Options) -> Session:
                 )
         plans = [replace(plan, case=case) for plan, case in zip(plans, cases)]
         owed = [plan for plan in plans if case_key(plan.case) not in done]
-        return _finished(store, pool, run, f"run {run}, resumed", plans, owed, scenarios, options)
+        return _finished(OpenRun(store, pool, run, options), f"run {run}, resumed", plans, owed, scenarios)
 
 
 def _finished(
-    store: Store,
-    pool: Pool,
-    run: int,
-    title: str,
-    plans: list[Plan],
-    owed: list[Plan],
-    scenarios: Mapping[str, Scenario],
-    options: Options,
+    run: OpenRun, title: str, plans: list[Plan], owed: list[Plan], scenarios: Mapping[str, Scenario]
 ) -> Session:
     """What the run owes is simulated, and all its plans are measured further and judged. `scenarios` by case key."""
     try:
-        fresh, totals = _execute(store, pool, run, title, owed, options)
-        results = {result.key: result for result in (fresh if owed is plans else store.results(run))}
+        fresh, totals = _execute(run, title, owed)
+        results = {result.key: result for result in (fresh if owed is plans else run.store.results(run.number))}
         again = [results[case_key(plan.case)] for plan in plans]
-        ensembles, evidence = ensembles_of(store, pool, run, plans, again, options)
-        ordered = with_orders(store, pool, run, plans, again, store.baselines_of(run), options)
-        results |= {result.key: result for result in ordered}
-        session = _judged(store, run, title, list(results.values()), scenarios, totals, evidence)
-        described, dropped = confirmed_times(session.times, _timed_again(pool, owed, options))
+        ensembles, evidence = ensembles_of(run, plans, again)
+        results |= {result.key: result for result in with_orders(run, plans, again)}
+        session = _judged(run, title, list(results.values()), scenarios, totals, evidence)
+        described, dropped = confirmed_times(session.times, _timed_again(run, owed))
         return replace(session, times=described, doubtful=dropped, ensembles=ensembles)
     except KeyboardInterrupt:
-        raise Stopped(store.run(run)) from None
+        raise Stopped(run.store.run(run.number)) from None
 
 
 def asked_of(options: Options) -> dict[str, Any]:
     """What a run keeps of how it was asked for: which cases, and what a resumed one has to measure."""
-    return {
-        "words": arguments_of(options),
-        "ensemble": options.ensemble,
-        "ensemble_as_accepted": options.ensemble_as_accepted,
-        "order": options.order,
-    }
+    return {"words": arguments_of(options)} | {name: getattr(options, name) for name in ASKED}
 
 
 def _as_asked(store: Store, run: int, options: Options) -> Options:
     asked = store.asked(run)
-    return replace(
-        options,
-        ensemble=asked.get("ensemble", 0),
-        ensemble_as_accepted=asked.get("ensemble_as_accepted", False),
-        order=asked.get("order", False),
-        limits=replace(options.limits, timing=store.run(run).info.timing),
-    )
+    given = {name: asked.get(name, default) for name, default in ASKED.items()}
+    return replace(options, limits=replace(options.limits, timing=store.run(run).info.timing), **given)
 
 
 @contextmanager
@@ -211,9 +195,7 @@ def warm_kernels(progress: Progress) -> None:
             kernel_cache.warm(folder)
 
 
-def _execute(
-    store: Store, pool: Pool, run: int, title: str, plans: list[Plan], options: Options
-) -> tuple[list[Result], Totals]:
+def _execute(run: OpenRun, title: str, plans: list[Plan]) -> tuple[list[Result], Totals]:
     """Results in the order of the plans, stored as they came."""
     results: dict[int, Result] = {}
     index = {id(plan.case): i for i, plan in enumerate(plans)}
@@ -221,11 +203,11 @@ def _execute(
     saved = [time.monotonic()]
 
     def save() -> None:
-        store.save_results(run, unsaved)
+        run.store.save_results(run.number, unsaved)
         unsaved.clear()
         saved[:] = [time.monotonic()]
 
-    with options.progress.bar(title, len(plans)) as bar:
+    with run.options.progress.bar(title, len(plans)) as bar:
 
         def on_result(result: Result) -> None:
             results[index[id(result.case)]] = replace(result, encoded=b"")  # the store has it
@@ -235,26 +217,26 @@ def _execute(
             bar.advance(runner.name_of(result.case))
 
         try:
-            totals = runner.execute(pool, plans, options.limits, on_result)
+            totals = runner.execute(run.pool, plans, run.options.limits, on_result)
         finally:
             save()
     return [results[i] for i in range(len(plans))], totals
 
 
 def _judged(
-    store: Store,
-    run: int,
+    going_on: OpenRun,
     title: str,
     results: Sequence[Result],
     scenarios: Mapping[str, Scenario],
     totals: Totals,
-    evidence: Mapping[str, EnsembleEvidence] | None = None,
+    evidence: Mapping[str, EnsembleEvidence],
 ) -> Session:
     """Against what is accepted on the run's branch; the run is finished with its verdicts. `scenarios` are by case key;
     what is missing has none.
 
     The verdicts are stored as judged; those handed on carry the marks (known, quarantined ...), and do not fail.
     """
+    store, run = going_on.store, going_on.number
     baselines = store.baselines_of(run)
     missing, left_out = absent(store, run, baselines, [result.case for result in results])
     store.save_results(run, missing)
@@ -265,7 +247,7 @@ def _judged(
             result,
             scenario.laws if scenario else None,
             divergence_of(store, baseline, result, scenario) if scenario else None,
-            (evidence or {}).get(case_key(result.case)),
+            evidence.get(case_key(result.case)),
             scene_changed=baseline is not None and store.scene_changed(baseline.result.case, result.case),
         )
         for result in results
@@ -345,12 +327,12 @@ def confirmed_times(
     return described, dropped
 
 
-def _timed_again(pool: Pool, plans: Sequence[Plan], options: Options) -> Callable[[Sequence[str]], dict[str, float]]:
+def _timed_again(run: OpenRun, plans: Sequence[Plan]) -> Callable[[Sequence[str]], dict[str, float]]:
     """Measures the time of a step (s) of plans once more, in this very run, by the keys of their cases."""
 
     def again(keys: Sequence[str]) -> dict[str, float]:
         wanted = [plan for plan in plans if case_key(plan.case) in set(keys)]
-        results = runner.results_of(pool, wanted, options.limits, options.progress, "timed again")
+        results = runner.results_of(run.pool, wanted, run.options.limits, run.options.progress, "timed again")
         return {result.key: m.value for result in results for m in result.measurements if m.noise == "timing"}
 
     return again

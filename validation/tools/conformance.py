@@ -14,13 +14,13 @@ import numpy as np
 
 from reference_engine.array_types import Array, Flags
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
-from scenarios.scene import Scene, parse_scene
+from scenarios.scene import Scene
 from validation.engines import EngineChoice
 from validation.records.simulation import Simulation
 from validation.records.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 from validation.running.processes.pool import Pool
 from validation.running.runner import Limits, Request, hello_of, simulate_unplanned
-from validation.tools.known_motions import DURATION, G, Known, known_motions
+from validation.tools.known_motions import DURATION, G, Known, known_motions, planar, spatial
 
 Status = Literal["ok", "fails", "note"]
 
@@ -36,40 +36,24 @@ SPHERE = {"kind": "sphere", "radius": 0.5}
 QUARTER = [math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0]  # a quarter turn about x
 
 SCENES: Mapping[str, Scene] = {
-    name: parse_scene({"duration": DURATION, **scene})
-    for name, scene in {
-        "flight": {
-            "dimension": 2,
-            "gravity": [0.0, -G],
-            "bodies": [
-                {"name": "thrown", "shape": DISC, "mass": 1.0, "position": [0, 10], "velocity": [1, 2], "spin": SPIN},
-                {"name": "post", "shape": DISC, "fixed": True, "position": [-5, 3], "angle": 0.5},
-                {"name": "dropped", "shape": DISC, "mass": 7.0, "position": [5, 12]},
-            ],
-        },
-        "rest": {
-            "dimension": 2,
-            "gravity": [0.0, -G],
-            "bodies": [{"name": "disc", "shape": DISC, "mass": 2.0, "position": [0, 0.5]}],
-            "boundaries": [{"kind": "half-plane", "name": "ground"}],
-        },
-        "flight in space": {
-            "dimension": 3,
-            "gravity": [0.0, 0.0, -G],
-            "bodies": [
-                {
-                    "name": "thrown",
-                    "shape": SPHERE,
-                    "mass": 1.0,
-                    "position": [0, 1, 10],
-                    "orientation": QUARTER,
-                    "velocity": [1, 0, 2],
-                    "spin": [0, 0, SPIN],
-                },
-                {"name": "dropped", "shape": SPHERE, "mass": 7.0, "position": [5, 0, 12]},
-            ],
-        },
-    }.items()
+    "flight": planar(
+        [
+            {"name": "thrown", "shape": DISC, "mass": 1.0, "position": [0, 10], "velocity": [1, 2], "spin": SPIN},
+            {"name": "post", "shape": DISC, "fixed": True, "position": [-5, 3], "angle": 0.5},
+            {"name": "dropped", "shape": DISC, "mass": 7.0, "position": [5, 12]},
+        ]
+    ),
+    "rest": planar(
+        [{"name": "disc", "shape": DISC, "mass": 2.0, "position": [0, 0.5]}],
+        [{"kind": "half-plane", "name": "ground"}],
+    ),
+    "flight in space": spatial(
+        [
+            {"name": "thrown", "shape": SPHERE, "mass": 1.0, "position": [0, 1, 10], "orientation": QUARTER}
+            | {"velocity": [1, 0, 2], "spin": [0, 0, SPIN]},
+            {"name": "dropped", "shape": SPHERE, "mass": 7.0, "position": [5, 0, 12]},
+        ]
+    ),
 }
 
 

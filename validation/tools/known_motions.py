@@ -5,7 +5,7 @@ as a pendulum or slides down a line.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,28 +42,28 @@ def known_motions(dt: float) -> dict[str, Known]:
     met = 1.0 / FALL_SPEED
     found = {
         "friction": Known(
-            _planar([box | {"name": "box", "position": [0, 0.5], "velocity": [SPEED, 0]}], [GROUND]),
+            planar([box | {"name": "box", "position": [0, 0.5], "velocity": [SPEED, 0]}], [GROUND]),
             (slid, 0.5),
             0.1 * slid,
             "friction is the law of the pair, by the scene's rule: sliding, it is friction times the normal force",
         ),
         "box": Known(
-            _planar([box | {"name": "box", "position": [0, 0.5]}], [GROUND]),
+            planar([box | {"name": "box", "position": [0, 0.5]}], [GROUND]),
             (0.0, 0.5),
             0.03,
             "a polygon's corners are in its own frame, m, and half-planes are solid away from their normal",
         ),
         "stack": Known(
-            _planar([box | {"name": f"box {i}", "position": [0, 0.5 + i]} for i in range(3)], [GROUND]),
+            planar([box | {"name": f"box {i}", "position": [0, 0.5 + i]} for i in range(3)], [GROUND]),
             (0.0, 2.5),
             0.08,
             "bodies collide with one another too, and boxes that stand stay",
         ),
         "bounce": Known(
-            _planar(
+            planar(
                 [ball | {"name": "ball", "position": [0, 1.5], "velocity": [0, -FALL_SPEED]}],
                 [{**GROUND, "friction": 0.0}],
-                gravity=[0, 0],
+                gravity=(0, 0),
             ),
             (0.0, 0.5 + RESTITUTION * FALL_SPEED * (DURATION - met)),
             2.0 * FALL_SPEED * dt + 0.01,
@@ -72,12 +72,14 @@ def known_motions(dt: float) -> dict[str, Known]:
     }
     down = 0.5 * G * math.sin(SLOPE) * DURATION**2
     for kind in ("revolute", "rod", "rope", "prismatic", "ball", "hinge", "slider"):
-        planar = kind in ("revolute", "rod", "rope", "prismatic")
+        in_plane = kind in ("revolute", "rod", "rope", "prismatic")
         slides, tied = kind in ("prismatic", "slider"), kind in ("rod", "rope")
         axis = (math.cos(SLOPE), -math.sin(SLOPE))
-        x, height = (down * axis[0], down * axis[1]) if slides else _swung(0.0 if tied else _turning(planar))
+        x, height = (down * axis[0], down * axis[1]) if slides else _swung(0.0 if tied else _turning(in_plane))
         remedy = "anchors are points of each body's own frame, m, and of the world where b is null"
-        found[kind] = Known(_jointed(kind, planar, axis), (x, height) if planar else (x, 0.0, height), order, remedy)
+        found[kind] = Known(
+            _jointed(kind, in_plane, axis), (x, height) if in_plane else (x, 0.0, height), order, remedy
+        )
     return found
 
 
@@ -96,12 +98,12 @@ def _swung(turning: float) -> tuple[float, float]:
     return LENGTH * math.sin(angle), -LENGTH * math.cos(angle)
 
 
-def _jointed(kind: str, planar: bool, axis: tuple[float, float]) -> Scene:
+def _jointed(kind: str, in_plane: bool, axis: tuple[float, float]) -> Scene:
     """A bob to the right of a pivot at the origin of the world, or at it on a line downhill."""
     slides, tied = kind in ("prismatic", "slider"), kind in ("rod", "rope")
 
     def point(x: float, y: float) -> list[float]:
-        return [x, y] if planar else [x, 0.0, y]
+        return [x, y] if in_plane else [x, 0.0, y]
 
     at = point(0.0, 0.0) if slides else point(LENGTH, 0.0)
     # Of a slider the axis and anchor_a are the bob's, b is the world; the bob slides along its own axis.
@@ -113,14 +115,18 @@ def _jointed(kind: str, planar: bool, axis: tuple[float, float]) -> Scene:
         joint["length"] = LENGTH
     elif kind == "hinge":
         joint["axis"] = [0.0, 1.0, 0.0]
-    shape = {"kind": "disc" if planar else "sphere", "radius": RADIUS}
+    shape = {"kind": "disc" if in_plane else "sphere", "radius": RADIUS}
     bob = {"name": "bob", "shape": shape, "mass": 2.0, "position": at}
-    if planar:
-        return _planar([bob], [], joints=[joint])
-    given = {"dimension": 3, "duration": DURATION, "gravity": [0, 0, -G], "bodies": [bob], "joints": [joint]}
-    return parse_scene(given)
+    return (planar if in_plane else spatial)([bob], joints=[joint])
 
 
-def _planar(bodies: list[Any], boundaries: list[Any], **more: Any) -> Scene:
-    given: Mapping[str, Any] = {"dimension": 2, "duration": DURATION, "gravity": [0, -G], **more}
-    return parse_scene({**given, "bodies": bodies, "boundaries": boundaries})
+def planar(bodies: Sequence[Any], boundaries: Sequence[Any] = (), **more: Any) -> Scene:
+    return _scene(2, {"gravity": (0, -G), "bodies": bodies, "boundaries": boundaries, **more})
+
+
+def spatial(bodies: Sequence[Any], **more: Any) -> Scene:
+    return _scene(3, {"gravity": (0, 0, -G), "bodies": bodies, **more})
+
+
+def _scene(dimension: int, given: Mapping[str, Any]) -> Scene:
+    return parse_scene({"dimension": dimension, "duration": DURATION, **given})

@@ -65,9 +65,8 @@ def energy_scale(scene: PlanarScene) -> float:
     for body in scene.bodies:
         if body.mass is not None:
             size = mass.reach(body.shape)
-            total += (
-                0.5 * body.mass * (squared(body.velocity[0]) + squared(body.velocity[1]) + squared(size * body.spin))
-            )
+            square = squared(body.velocity[0]) + squared(body.velocity[1]) + squared(size * body.spin)
+            total += 0.5 * body.mass * square
             total += body.mass * g * size
     return total
 

@@ -45,20 +45,12 @@ UPRIGHT, UNSCALED = np.array([1.0, 0.0, 0.0, 0.0]), [1.0, 1.0, 1.0]
 IN_PLANE = [False, False, True, True, True, False]  # the motions that are locked: x, y, z, and about them
 X_TO_Z = [math.sqrt(0.5), 0.0, -math.sqrt(0.5), 0.0]  # of PhysX's capsule and cylinder, which lie along x
 SCENE_OPTIONS = (
-    "bounce_threshold",
-    "enable_tgs",
-    "enable_pcm",
-    "enable_friction_every_iteration",
-    "enable_enhanced_determinism",
-)
+    "bounce_threshold", "enable_tgs", "enable_pcm", "enable_friction_every_iteration", "enable_enhanced_determinism",
+)  # fmt: skip
 BODY_OPTIONS = (
-    "solver_position_iterations",
-    "solver_velocity_iterations",
-    "sleep_threshold",
-    "linear_damping",
-    "angular_damping",
-    "max_angular_velocity",
-)
+    "solver_position_iterations", "solver_velocity_iterations", "sleep_threshold", "linear_damping",
+    "angular_damping", "max_angular_velocity",
+)  # fmt: skip
 STATE = 13  # floats of a body in `pack`: quaternion w-x-y-z, position, velocity, spin
 # What a joint lets free of x, y, z, the turn about x and those across it; x is the joint's axis. A planar joint leaves
 # alone what a planar body cannot do.

@@ -45,6 +45,11 @@ from validation.engines.takes import HINGES, JOINTS, PLANAR, SOLIDS, SOLVER, SPA
 
 IN_PLANE = rapier.LockedAxes.ROTATION_LOCKED_X | rapier.LockedAxes.ROTATION_LOCKED_Y
 FRICTION_MODELS = {"simplified": rapier.FrictionModel.SIMPLIFIED, "coulomb": rapier.FrictionModel.COULOMB}
+PARAMETERS = (  # of the world, by the names of the settings
+    "num_solver_iterations", "num_internal_pgs_iterations", "num_internal_stabilization_iterations",
+    "normalized_allowed_linear_error", "normalized_prediction_distance", "normalized_max_corrective_velocity",
+    "normalized_max_linear_velocity", "contact_recycling",
+)  # fmt: skip
 OUT_OF_PLANE = 1e-9  # m, that a planar body may be before it is put back: single precision leaves 1e-14
 # Axes that a joint locks; x is that of the joint. Planar ones leave alone what a planar body cannot do.
 LOCKED = {
@@ -156,16 +161,7 @@ class RapierWorld(MaximalWorld):
     def _set_parameters(self) -> None:
         p, s = self._world.integration_parameters, self._settings
         p.dt = self.dt
-        for name in (
-            "num_solver_iterations",
-            "num_internal_pgs_iterations",
-            "num_internal_stabilization_iterations",
-            "normalized_allowed_linear_error",
-            "normalized_prediction_distance",
-            "normalized_max_corrective_velocity",
-            "normalized_max_linear_velocity",
-            "contact_recycling",
-        ):
+        for name in PARAMETERS:
             setattr(p, name, s[name])
         p.friction_model = FRICTION_MODELS[str(s["friction_model"])]
         damping = float(s["contact_damping_ratio"])

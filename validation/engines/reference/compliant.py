@@ -21,7 +21,7 @@ from scenarios.geometry import solid
 from scenarios.scene import SpatialScene, features, inertias, spatial_start
 from validation.engines.engine import Setting, Settings
 from validation.engines.shared.recorder import Recorder, one_call
-from validation.records.trajectory import Impacts, Trajectory
+from validation.records.trajectory import Impacts, SpatialTrajectory, Trajectory
 
 PARTS = 4  # of a step, over which forces are summed up
 BOOLE, SIMPSON = np.array([7, 32, 12, 32, 7]) / 90.0, np.array([1, 0, 4, 0, 1]) / 6.0
@@ -61,16 +61,13 @@ def world_of(scene: SpatialScene) -> CompliantWorld:
     """Bodies and boundaries in the scene's order. Raises CompliantError."""
     given = scene.contact.compliant
     assert given is not None
-    position, orientation, velocity, spin = spatial_start(scene)
+    starts = [dict(zip(SpatialTrajectory.STATE, map(tuple, parts))) for parts in zip(*spatial_start(scene))]
     moments = inertias(scene)
     bodies = [
         CompliantBody(
             shape=solid_of(body),
             material=str(body.material),
-            position=tuple(position[i]),
-            orientation=tuple(orientation[i]),
-            velocity=tuple(velocity[i]),
-            spin=tuple(spin[i]),
+            **starts[i],
             mass=body.mass or 1.0,
             inertia=None if body.fixed else tuple(moments[i]),
             contact_radius=body.contact_radius,

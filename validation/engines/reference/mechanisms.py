@@ -32,15 +32,12 @@ def declines(scene: SpatialScene) -> str | None:
 
 def mechanism_of(scene: SpatialScene) -> Mechanism:
     """Links in the scene's order. Raises MechanismError for what cannot be simulated."""
-    position, orientation, velocity, spin = spatial_start(scene)
+    starts = [dict(zip(SpatialTrajectory.STATE, parts)) for parts in zip(*spatial_start(scene))]
     inertia = inertias(scene)
     index = {None: -1} | {body.name: i for i, body in enumerate(scene.bodies)}
     links = tuple(
         Link(
-            position=position[i],
-            orientation=orientation[i],
-            velocity=velocity[i],
-            spin=spin[i],
+            **starts[i],
             mass=1.0 if body.fixed else float(body.mass or np.nan),
             inertia=1.0 if body.fixed else inertia[i],
             fixed=body.fixed,

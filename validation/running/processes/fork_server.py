@@ -242,10 +242,6 @@ def last_words(errors: Any) -> str:
     return f": {lines[-1][-LAST_WORDS:]}" if lines else ""
 
 
-def in_a_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:LAST_WORDS]
-
-
 @lru_cache(maxsize=512)
 def scene_of(text: str) -> Scene:
     """Ours and sound: it has been through `parse_scene` in the process that asks."""
@@ -265,7 +261,7 @@ def answer(engine: Any, request: dict[str, Any], scene: Scene) -> bytes:
         if reason := declined(engine, scene):
             return pack({"outcome": "declined", "reason": reason})
     except Exception as error:
-        return pack({"outcome": "crashed", "reason": in_a_line(error)})
+        return pack({"outcome": "crashed", "reason": engines.in_a_line(error)[:LAST_WORDS]})
     return simulate(engine, scene, dt, settings, request.get("exercise"))
 
 
@@ -277,7 +273,7 @@ def plan(engine: Any, item: dict[str, Any], scene: Scene) -> dict[str, Any]:
     except SettingError as error:
         return {"error": str(error)}
     except Exception as error:  # of one scene; the engine's other cases are planned all the same
-        return {"unavailable": in_a_line(error)}
+        return {"unavailable": engines.in_a_line(error)[:LAST_WORDS]}
 
 
 def simulate(
@@ -299,7 +295,7 @@ def simulate(
     except MemoryError as error:
         return pack({"outcome": "out_of_memory", "reason": f"MemoryError {error}".strip()})
     except Exception as error:  # whatever an engine raises is its outcome, with its words
-        return pack({"outcome": "crashed", "reason": in_a_line(error)})
+        return pack({"outcome": "crashed", "reason": engines.in_a_line(error)[:LAST_WORDS]})
     if found := first_not_finite(trajectory):
         time_found, index = found
         name = scene.bodies[index].name
@@ -345,7 +341,7 @@ def main() -> None:
             "choices": choices(getattr(engine, "settings", {})),
         }
     except Exception as error:
-        send(connection, {"error": in_a_line(error)})
+        send(connection, {"error": engines.in_a_line(error)[:LAST_WORDS]})
         return
     gc.collect()
     gc.freeze()  # children share these pages
