@@ -192,18 +192,13 @@ def _scenarios(metafunc: pytest.Metafunc) -> list[str]:
 
 def at_root(word: str, config: pytest.Config) -> str:
     """A path that was typed in another folder than the root, as it is from the root."""
-    path, mark, rest = _path_and_rest(word)
-    if not path or config.invocation_params.dir == config.rootpath:
+    end = min((i for i in map(word.find, "=@:") if i >= 0), default=len(word))
+    path, rest = word[:end], word[end:]
+    is_path = "/" in path or path.endswith(".json")  # else it is a name
+    if not is_path or config.invocation_params.dir == config.rootpath:
         return word
     moved = os.path.relpath(Path(config.invocation_params.dir, path), config.rootpath)
-    return os.path.join(os.curdir, moved) + mark + rest  # noqa: PTH118  "./" is what makes it a path
-
-
-def _path_and_rest(word: str) -> tuple[str, str, str]:
-    """The path in a word, what ends it, and the rest; no path where the word is a name."""
-    end = min((i for i in map(word.find, "=@:") if i >= 0), default=len(word))
-    path = word[:end]
-    return (path, word[end : end + 1], word[end + 1 :]) if "/" in path or path.endswith(".json") else ("", "", "")
+    return os.path.join(os.curdir, moved) + rest  # noqa: PTH118  "./" is what makes it a path
 
 
 # --- running them ---------------------------------------------------------------------------------------------------

@@ -85,8 +85,7 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
         accepted = _accept(store, session, request)
         results = store.results(session.run)
         cases = [
-            _case(store, session, i, result, result.number in accepted, request)
-            | {"database": options.database, "again": _again(session, result, options)}
+            _case(store, session, i, result, result.number in accepted, request) | {"database": options.database}
             for i, result in enumerate(results)
         ]
         cells = []
@@ -114,10 +113,6 @@ def _accept(store: Store, session: Session, request: dict[str, Any]) -> set[int]
     return set(store.accept(session.run, who=user_name(), reason=reason, scope=scope))
 
 
-def _again(session: Session, result: Result, options: Options) -> str:
-    return f"upright check {rerun_arguments([result.case], session.typed)}{database_arguments(options.database)}"
-
-
 def _case(
     store: Store, session: Session, i: int, result: Result, accepted: bool, request: dict[str, Any]
 ) -> dict[str, Any]:
@@ -139,6 +134,7 @@ def _case(
         "metrics": {m.metric: m.value for m in result.measurements},
         "units": {m.metric: m.unit for m in result.measurements},
         "files": [str(file) for file in files],
+        "again": f"upright check {rerun_arguments([case], session.typed)}{database_arguments(request['database'])}",
         "profile": case.identity.profile,
         "dt": case.identity.dt,
         "engine_version": case.engine_version,

@@ -10,7 +10,6 @@ nothing to set.
 
 import json
 import os
-import signal
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import Any
 
 from scenarios.scene import Scene
 from validation.engines.engine import DeclinedError, Setting, Settings
-from validation.engines.shared.lifeline import die_with_parent
+from validation.engines.shared.lifeline import die_with_parent, ended_by
 from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes
 
 FORMAT = 1
@@ -56,7 +55,7 @@ class Executable:
         if done.returncode != 0:
             words = done.stderr.decode(errors="replace").strip().splitlines()
             raise ExecutableError(
-                f"{self.name} ended by {_cause(done.returncode)}" + (f": {words[-1]}" if words else "")
+                f"{self.name} ended by {ended_by(done.returncode)}" + (f": {words[-1]}" if words else "")
             )
         if (reason := _object(done.stdout).get("declined")) is not None:
             raise DeclinedError(str(reason))
@@ -95,7 +94,3 @@ def _object(output: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def _cause(code: int) -> str:
-    return signal.Signals(-code).name if code < 0 else f"exit status {code}"

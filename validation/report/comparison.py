@@ -49,7 +49,6 @@ def render_comparison(
     packages: Mapping[str, tuple[str, str]],
     *,
     everything: bool = False,
-    width: int | None = None,
 ) -> str:
     """What changed, the worst first; then what else differs between the sides, and what the steps cost.
 
@@ -63,7 +62,8 @@ def render_comparison(
     table = _table((old, new), changed, several=several, everything=everything)
     lines = [Text(f"{old} {ARROW} {new}: {counts(comparisons)}", style="bold"), Text(about, style="dim")]
     same = [c for c in comparisons if c.sign == "same"] if everything else []
-    lines += [Text(f"same  {_label(c, several=several)}{_bits(c)}", style="dim") for c in same]
+    bits = {True: ", to the last bit", False: ""}
+    lines += [Text(f"same  {_label(c, several=several)}{bits[c.identical]}", style="dim") for c in same]
     apart = settings_apart(comparisons)
     notes = [f"setting {name}: {before} {ARROW} {after}" for name, (before, after) in apart.items()]
     notes += [f"also another {name}: {before} {ARROW} {after}" for name, (before, after) in packages.items()]
@@ -71,7 +71,7 @@ def render_comparison(
     if cost:
         of = f"median of {cost[1]} cases" if cost[1] > 1 else "1 case"
         notes.append(f"a step takes {cost[0]:.2g} of the time ({of}; not judged)")
-    return text_of(*table, *lines, *(Text(one_line(note), style="dim") for note in notes), width=width)
+    return text_of(*table, *lines, *(Text(one_line(note), style="dim") for note in notes))
 
 
 def profiles(comparisons: Sequence[Comparison]) -> list[str]:
@@ -130,10 +130,6 @@ def _values(signed: Signed) -> tuple[str, str]:
         return contrast(change.old, 0.0, change.unit)[0], NOT_MEASURED
     after, before = contrast(change.new, change.old, change.unit)
     return before, after
-
-
-def _bits(comparison: Comparison) -> str:
-    return ", to the last bit" if comparison.identical else ""
 
 
 # --- JSON -----------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ MOST_MEMBERS = 5  # of a group, shown as text
 COLOUR = {"red": "bold red", "amber": "yellow", "green": "green"}
 
 
-def render_groups(groups: Sequence[Group], *, width: int | None = None) -> str:
+def render_groups(groups: Sequence[Group]) -> str:
     """Each with its commits and its state, what moved in its worst cases, what that means, and its mark."""
     parts: list[RenderableType] = []
     for group in groups:
@@ -34,7 +34,7 @@ def render_groups(groups: Sequence[Group], *, width: int | None = None) -> str:
                 parts.append(_indented(4, means, "italic"))
         if len(group.members) > MOST_MEMBERS:
             parts.append(_indented(2, f"and {len(group.members) - MOST_MEMBERS} more", "dim"))
-    return text_of(*parts, width=width)
+    return text_of(*parts)
 
 
 def _indented(by: int, text: str, style: str = "") -> Padding:

@@ -269,7 +269,7 @@ def render_case(results: Sequence[Result], verdicts: Iterable[Verdict] = (), *, 
     return "\n".join([table, *judged])
 
 
-def render_finds(finds: Sequence[StoredFind], *, width: int | None = None) -> str:
+def render_finds(finds: Sequence[StoredFind]) -> str:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
     for name in ("find", "engine", "law", "bodies", "seed"):
         table.add_column(name)
@@ -279,7 +279,7 @@ def render_finds(finds: Sequence[StoredFind], *, width: int | None = None) -> st
         bodies = str(len(find.scene.bodies))
         message = f"{one_line(find.message)} (dt {time_step(find.dt)})"
         table.add_row(str(find.number), engine, find.oracle, bodies, str(find.seed), Text(message))
-    return text_of(table, width=width)
+    return text_of(table)
 
 
 def one_line(text: str) -> str:
@@ -295,7 +295,7 @@ def _width() -> int:
     return min(get_terminal_size().columns, WIDEST) if sys.stdout.isatty() else PIPED_WIDTH
 
 
-def text_of(*parts: RenderableType, width: int | None) -> str:
+def text_of(*parts: RenderableType, width: int | None = None) -> str:
     """With colours as escapes; who prints it to a pipe strips them (`click.echo` does)."""
     console = Console(
         width=width or _width(),

@@ -56,11 +56,12 @@ def compare_engines(
     with running_engines(sides, progress) as (pool, environments):
         variants = [{}, *(_variants(pool, sides) if options else [])]
         requests = [
-            Request(scenario=scenario, engine=_varied(side, given), profile=side.profile or one, dt=dt or STEP)
+            Request(scenario=scenario, engine=varied, profile=side.profile or one, dt=dt or STEP)
             for given in variants
             for one in asked
             for scenario in chosen
             for side in sides
+            for varied in [replace(side, overrides={**side.overrides, **given})]
         ]
         pairs = without_doubles(plan_cases(pool, requests))
         plans = [plan for pair in pairs for plan in pair]
@@ -110,10 +111,6 @@ def _variants(pool: Pool, sides: Sequence[EngineChoice]) -> list[dict[str, str]]
     typed = {name for side in sides for name in side.overrides}
     shared = [(name, value) for name in old if name in new and name not in typed for value in old[name]]
     return [{name: value} for name, value in shared if value in new[name] and not value == old[name][0] == new[name][0]]
-
-
-def _varied(side: EngineChoice, given: Mapping[str, str]) -> EngineChoice:
-    return replace(side, overrides={**side.overrides, **given})
 
 
 def _variant(plan: Plan, side: EngineChoice) -> str:

@@ -342,8 +342,7 @@ def _patient(pool: Pool, heard: float) -> float:
 
 
 def _measurements(reply: Reply) -> tuple[Measurement, ...]:
-    rows = reply.header.get("measurements", ())
-    return tuple(Measurement(**row | {"value": float(row["value"])}) for row in rows)
+    return tuple(Measurement(**row) for row in reply.header.get("measurements", ()))
 
 
 def simulation_of(reply: Reply) -> Simulation:
@@ -382,17 +381,13 @@ def _measured_result(job: _Job, reply: Reply, *, timing: bool) -> Result:
         from validation.metrics import step_time
 
         least = min(step_time(one.step_times) for one in job.simulations if one.step_times is not None)
-        measurements.append(least_step_time(least))
+        measurements.append(Measurement(metric="step_time", value=least, unit="s", better="lower", noise="timing"))
         hashes = {one.trajectory.state_hash for one in job.simulations if one.trajectory is not None}
         if len(hashes) > 1:
             simulation = replace(
                 simulation, reason=f"not deterministic: {len(hashes)} motions in {len(job.simulations)} repeats"
             )
     return _result(job.plan, simulation, tuple(measurements))
-
-
-def least_step_time(seconds: float) -> Measurement:
-    return Measurement(metric="step_time", value=seconds, unit="s", better="lower", noise="timing")
 
 
 def _count(totals: Totals, plan: Plan, simulation: Simulation) -> None:

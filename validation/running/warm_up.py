@@ -9,6 +9,7 @@ finds it compiled.
 import gc
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -48,14 +49,11 @@ def measure_every_kind() -> None:
 
 def standing_still(scene: Scene) -> Trajectory:
     """A motion without an engine: three samples of the start pose."""
-    time = np.array([0.0, STEP, 2 * STEP])
-    if isinstance(scene, PlanarScene):
-        pose, twist = (np.repeat(part[None], 3, axis=0) for part in planar_start(scene))
-        return PlanarTrajectory(time=time, pose=pose, twist=twist, dt=STEP, velocity_lag=0.0)
-    position, orientation, velocity, spin = (np.repeat(part[None], 3, axis=0) for part in spatial_start(scene))
-    return SpatialTrajectory(
-        time=time, position=position, orientation=orientation, velocity=velocity, spin=spin, dt=STEP, velocity_lag=0.0
-    )
+    kind: type[Any] = PlanarTrajectory if isinstance(scene, PlanarScene) else SpatialTrajectory
+    start = planar_start(scene) if isinstance(scene, PlanarScene) else spatial_start(scene)
+    state = {name: np.repeat(part[None], 3, axis=0) for name, part in zip(kind.STATE, start)}
+    motion: Trajectory = kind(time=np.array([0.0, STEP, 2 * STEP]), dt=STEP, velocity_lag=0.0, **state)
+    return motion
 
 
 if __name__ == "__main__":

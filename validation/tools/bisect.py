@@ -5,6 +5,7 @@ cannot be built, or runs to no result, is skipped, as git bisect does; git itsel
 """
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -119,13 +120,9 @@ def first_bad(repository: Repository, good: str, bad: str, probe: Callable[[str]
                 return Found(first_bad=line.split()[0], suspects=(line.split()[0],))
             if "only 'skip'ped commits left" in output:
                 left = output.partition("first bad commit could be any of:\n")[2].splitlines()
-                return Found(first_bad=None, suspects=tuple(line for line in left if _is_commit(line)))
+                return Found(first_bad=None, suspects=tuple(filter(re.compile("[0-9a-f]{40,}").fullmatch, left)))
             candidate = repository.git("rev-parse", "BISECT_HEAD", folder=state).stdout.strip()
             output = notify(probe(candidate))
-
-
-def _is_commit(line: str) -> bool:
-    return len(line) >= 40 and all(digit in "0123456789abcdef" for digit in line)
 
 
 def run_command(command: str | Sequence[str], folder: Path) -> str | None:

@@ -78,7 +78,8 @@ class Built:
             trees.setdefault(root[link.body], []).append(link)
         for i, body in enumerate(scene.bodies):  # the order of insertion decides how piles fall
             if body.fixed:
-                self._add_fixed(i)
+                shape, at = self._shape(i, np.zeros(3)), (self._position[i].tolist(), xyzw(self._orientation[i]))
+                self._register(i, (self._call(pb.createMultiBody, 0.0, shape, -1, *at), BASE))
             elif i in trees:
                 self._add_tree(trees[i])
         # Of a body without a visual shape pybullet draws the collision shape: 7 ms for a plane, and nobody looks.
@@ -118,11 +119,6 @@ class Built:
         )
 
     # --- bodies ---------------------------------------------------------------------------------------
-
-    def _add_fixed(self, i: int) -> None:
-        shape = self._shape(i, np.zeros(3))
-        number = self._call(pb.createMultiBody, 0.0, shape, -1, self._position[i].tolist(), xyzw(self._orientation[i]))
-        self._register(i, (number, BASE))
 
     def _add_tree(self, tree: list[Link]) -> None:
         """A multibody of the links that hang on one another.

@@ -20,6 +20,11 @@ def die_with_parent(parent: int) -> None:
         os._exit(1)
 
 
+def ended_by(code: int) -> str:
+    """A process, of its exit code; below 0: a signal."""
+    return signal.Signals(-code).name if code < 0 else f"exit status {code}"
+
+
 def outlive_parent() -> None:
     """Undo `die_with_parent`: this process now sees to its end itself."""
     _set(0)

@@ -38,7 +38,7 @@ from scenarios.scene import Scene, parse_scene
 from validation import engines
 from validation.engines.answers import declined, exercised, plain, simulated
 from validation.engines.engine import DeclinedError, NotFiniteError, SettingError, resolve_settings
-from validation.engines.shared.lifeline import die_with_parent, outlive_parent
+from validation.engines.shared.lifeline import die_with_parent, ended_by, outlive_parent
 from validation.engines.shared.recorder import step_clock
 from validation.records.trajectory import first_not_finite, time_not_covered, to_bytes
 from validation.running.processes.frames import ClosedError, Reader, pack, receive, send
@@ -168,7 +168,8 @@ class Server:
             answered, body = messages[0]
             header |= answered
         else:
-            header |= {"outcome": "crashed", "reason": f"{cause(status)} after {wall:.2g} s{last_words(child.errors)}"}
+            cause = ended_by(os.waitstatus_to_exitcode(status))
+            header |= {"outcome": "crashed", "reason": f"{cause} after {wall:.2g} s{last_words(child.errors)}"}
         child.errors.close()
         send(self.connection, header, body)
 
@@ -229,12 +230,6 @@ def pages(pid: int) -> int:
         return 0
 
 
-def cause(status: int) -> str:
-    if os.WIFSIGNALED(status):
-        return signal.Signals(os.WTERMSIG(status)).name
-    return f"exit status {os.waitstatus_to_exitcode(status)}"
-
-
 def last_words(errors: Any) -> str:
     size = errors.seek(0, os.SEEK_END)
     errors.seek(max(0, size - 4 * LAST_WORDS))
@@ -253,16 +248,12 @@ def scene_of(text: str) -> Scene:
 
 def answer(engine: Any, request: dict[str, Any], scene: Scene) -> bytes:
     """The framed reply to a simulation asked for; engine errors are outcomes."""
-    dt = request["dt"]
-    if "settings" in request:
-        return simulate(engine, scene, dt, request["settings"])
-    try:
-        settings = plain(engine, resolve_settings(engine, request["profile"], request["overrides"], scene, dt))
-        if reason := declined(engine, scene):
-            return pack({"outcome": "declined", "reason": reason})
-    except Exception as error:
-        return pack({"outcome": "crashed", "reason": engines.in_a_line(error)[:LAST_WORDS]})
-    return simulate(engine, scene, dt, settings, request.get("exercise"))
+    found = request if "settings" in request else plan(engine, request, scene)
+    if reason := found.get("error") or found.get("unavailable"):
+        return pack({"outcome": "crashed", "reason": reason})
+    if reason := found.get("declined"):
+        return pack({"outcome": "declined", "reason": reason})
+    return simulate(engine, scene, request["dt"], found["settings"], request.get("exercise"))
 
 
 def plan(engine: Any, item: dict[str, Any], scene: Scene) -> dict[str, Any]:

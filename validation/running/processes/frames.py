@@ -1,6 +1,7 @@
 """Messages between our own processes: a JSON header and raw bytes, length first.
 
-8 bytes little-endian: length of the header; 8 bytes: length of the body; the header as JSON; the body.
+8 bytes little-endian: length of the header; 8 bytes: length of the body; the header as JSON, in which Python writes and
+reads NaN and infinities too; the body.
 """
 
 import json

@@ -7,7 +7,6 @@
 """
 
 import gc
-import math
 import signal
 import socket
 import sys
@@ -37,10 +36,7 @@ def measure(request: dict[str, Any], body: bytes) -> list[dict[str, Any]]:
         scenario = catalogue_scenario(request["name"], tuple(request["parameters"].items()))
     else:
         scenario = scenario_from_scene(request["name"], parse_scene(request["scene"]))
-    rows = [asdict(measurement) for measurement in measure_all(scenario, from_bytes(body))]
-    for row in rows:  # JSON has no NaN
-        row["value"] = row["value"] if math.isfinite(row["value"]) else str(row["value"])
-    return rows
+    return [asdict(measurement) for measurement in measure_all(scenario, from_bytes(body))]
 
 
 def load() -> None:
