@@ -27,6 +27,7 @@ def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile:
     """
     from validation.cli.progress import Shown
     from validation.engines import engine_of, present_engines
+    from validation.report.terminal import find_line, search_line
     from validation.running.session import warm_kernels
     from validation.store import open_store
     from validation.tools.fuzz import fuzz_engine
@@ -37,16 +38,14 @@ def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile:
     warm_kernels(Shown())
     with open_store(database) as store:
         for choice in choices:
-            found += fuzz_engine(
-                store,
-                choice,
-                choice.profile or profile,
-                60.0 * minutes,
-                first,
-                options=place,
-                echo=click.echo,
-                progress=lambda text: click.echo(text, err=True),
-            )
+            with Shown().activity(f"fuzzing {choice.label}") as notify:
+                limit = 60.0 * minutes
+                search, used, finds = fuzz_engine(store, choice, choice.profile or profile, limit, first, notify)
+            for find in finds:
+                click.echo(f"{find_line(find)}.   Again: upright finds {find.number} --replay{place}")
+            spent = (search.tried, search.declined, search.wall)
+            click.echo(search_line(f"{choice.label}@{used}", first, len(finds), *spent))
+            found += len(finds)
     if found:
         click.echo(f"{found} found.   Next: upright finds{place}")
     sys.exit(1 if found else 0)
@@ -79,10 +78,11 @@ def finds(number: int | None, replay: bool, print_scene: bool, database: str) ->
 
         click.echo(write_scene(found[0].scene))
     elif number is not None and replay:
+        from validation.report.terminal import replay_line
         from validation.tools.fuzz import replay_find
 
-        broken, described = replay_find(found[0])
-        click.echo(described)
+        simulation, broken = replay_find(found[0])
+        click.echo(replay_line(found[0], simulation, broken))
         sys.exit(1 if broken else 0)
     else:
         click.echo(render_finds(found))

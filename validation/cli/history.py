@@ -24,9 +24,9 @@ def command(scenario: str, engines: tuple[str, ...], metrics: tuple[str, ...], r
     upright history stack:n=10 --engine pymunk
     upright history stack:n=10 --engine pymunk --metric step_time
     """
-    from validation.cli.show import stored_cases
     from validation.records.names import engine_name
     from validation.report.terminal import history_lines
+    from validation.running.selection import stored_cases
     from validation.store import open_store
 
     with open_store(database) as store:

@@ -1,21 +1,14 @@
 """upright show"""
 
-from __future__ import annotations
-
 import tempfile
 import webbrowser
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from validation.cli.arguments import OutputFile, command_line, complete_scenario, database_option
 from validation.cli.progress import Shown
-
-if TYPE_CHECKING:
-    from validation.records.case import Result
-    from validation.store import Store
+from validation.running.options import Options
 
 
 @click.command()
@@ -50,14 +43,19 @@ def command(
     upright show upright-block:start=rock --engine reference --engine pymunk
     upright show bouncing-ball --gif ball.gif
     """
+    from validation.cli.views import resumable
     from validation.report.motion import motion_gif, motion_png
     from validation.report.motion_files import tracks_of
     from validation.report.player import motion_html
     from validation.report.table import render_case
+    from validation.running.runner import Limits
+    from validation.running.session import stored_or_run
     from validation.store import open_store
 
     with open_store(database) as store:
-        number, results = find_cases(store, scenario, engines, run, database)
+        asked = Options(scenarios=(scenario,), engines=engines, limits=Limits(), database=database, progress=Shown())
+        with resumable(database):
+            number, results = stored_or_run(store, asked, run, command_line())
         scene, tracks = tracks_of(store, [(result.case.engine_label, result) for result in results])
         if at is not None and not 0.0 <= at <= scene.duration:
             raise click.UsageError(f"--at: {at:g} is out of range; allowed: 0 to {scene.duration:g} s")
@@ -82,38 +80,3 @@ def command(
         click.echo(f"wrote {path}")
     if page and page != html and not no_open:
         webbrowser.open(page.resolve().as_uri())
-
-
-def find_cases(
-    store: Store, word: str, engines: Sequence[str], run: int | None, database: str
-) -> tuple[int, list[Result]]:
-    """Run number and the cases of this scenario in it, in the order of the run; what no run has is run now."""
-    from validation.cli.views import resumable
-    from validation.running.options import Options
-    from validation.running.runner import Limits
-    from validation.running.session import run_session
-
-    found = stored_cases(store, word, engines, run)
-    if found is None:
-        options = Options(
-            scenarios=(word,), engines=tuple(engines), limits=Limits(), database=database, progress=Shown()
-        )
-        with resumable(database):
-            session = run_session(store, options, command_line())
-        found = session.run, store.results(session.run)
-    return found
-
-
-def stored_cases(store: Store, word: str, engines: Sequence[str], run: int | None) -> tuple[int, list[Result]] | None:
-    """Of the latest run that has them all; None where none has. Raises ClickException where `run` has not."""
-    from validation.running.selection import selection_of
-
-    selection = selection_of(store, [word], engines)
-    for number in [run] if run is not None else [stored.number for stored in store.runs()]:
-        found = [result for result in store.results(number) if result.case in selection]
-        lacking = selection.lacking(result.case for result in found)
-        if not lacking:
-            return number, found
-        if run is not None:
-            raise click.ClickException(f"run {run} has no {lacking[0]}; without --run the latest that has it is shown")
-    return None

@@ -5,16 +5,19 @@
 
 import math
 import shlex
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from validation.judging.policy import HORIZONS
 from validation.judging.verdict import Verdict, standing, worst_first
 from validation.records.case import Case, Result
 from validation.records.names import engine_name, metric_name
 from validation.records.quantities import counted, quantity
-from validation.report.hints import arguments_of_each, stored_arguments
+from validation.records.simulation import Simulation
+from validation.records.stored import StoredFind
+from validation.report.hints import arguments_of_each, rerun_arguments, stored_arguments
 from validation.report.sentences import describe_defect, describe_time, describe_turn, summary
 from validation.report.table import one_line, render_table, render_verdicts
+from validation.running.accepting import Accepted
 from validation.running.session import Session
 from validation.store import Store
 
@@ -69,6 +72,22 @@ def accept_run(session: Session, db_option: str) -> str:
     """All of it, or as much as `accept` can take at once."""
     engines = arguments_of_each(verdict.case for verdict in session.verdicts)
     return f'upright accept {f"{engines} --run {session.run}".strip()}{db_option} --reason "first look"'
+
+
+def accepted_line(done: Accepted, who: str, reason: str, db_option: str) -> str:
+    """What was accepted and what not, and the check that compares with it."""
+    others = ""
+    if done.left_out:
+        others += f"; {done.left_out} with settings of their own left out, name one by --engine to accept it instead"
+    if done.without_effect:
+        others += (
+            f"; {done.without_effect} of them change nothing: a later commit's baseline stays in effect (upright undo)"
+        )
+    if done.edited:
+        others += "; it had uncommitted edits and stands for no commit, so no pull request is compared with it"
+    check = " ".join(filter(None, ("upright check", rerun_arguments(done.cases)))) + db_option
+    cases = counted(len(done.cases), "case")
+    return f"accepted {cases} of run {done.run}: {reason}   ({who}){others}   Next: {check}"
 
 
 def verdict_lines(session: Session, db_option: str) -> list[str]:
@@ -137,6 +156,32 @@ def history_lines(store: Store, result: Result, metrics: Collection[str]) -> lis
         lines.append("  " + one_line(f"{metric_name(measured.metric, result.case)}: {level} over {over}{steady}"))
         lines += [f"    {one_line(describe_turn(turn))}" for turn in found.turns]
     return lines
+
+
+def find_line(find: StoredFind) -> str:
+    count = len(find.scene.bodies)
+    bodies = f"{count} {'body' if count == 1 else 'bodies'}"
+    return f"find {find.number}: {find.engine}: {find.oracle} with {bodies} at dt = {find.dt:.6g} s: {find.message}"
+
+
+def search_line(engine: str, seed: int, found: int, tried: int, declined: int, wall: float) -> str:
+    """What a search for finds did; `wall`: s."""
+    rate = tried / wall if wall else 0.0
+    return (
+        f"{engine}: {tried} scenes in {wall:.0f} s ({rate:.0f} a second) "
+        f"from seed {seed}, {declined} declined, {found or 'nothing'} found"
+    )
+
+
+def replay_line(find: StoredFind, now: Simulation, broken: Mapping[str, str]) -> str:
+    """What became of a find; `broken`: the message of each law that is."""
+    about = f"find {find.number}: {find.engine}"
+    if now.outcome == "declined":
+        return f"{about} does not run it any more: {now.reason}"
+    if not broken:
+        return f"{about} breaks no law here any more (it did: {find.message})"
+    oracle = find.oracle if find.oracle in broken else next(iter(broken))
+    return f"{about}: {oracle}: {broken[oracle]}"
 
 
 def _name(case: Case) -> str:

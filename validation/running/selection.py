@@ -12,7 +12,7 @@ from validation.engines import EngineChoice, engine_of, unavailable_engines
 from validation.records.case import Case, Result, platform_class
 from validation.records.names import with_profile
 from validation.records.simulation import Simulation
-from validation.running.options import Options
+from validation.running.options import Options, RunError
 from validation.store import Baseline, Store
 
 
@@ -56,6 +56,21 @@ def selection_of(store: Store, scenarios: Iterable[str], engines: Iterable[str])
         scenarios=tuple(scenario_in(store, word) for word in scenarios),
         engines=tuple(engine_of(word) for word in engines),
     )
+
+
+def stored_cases(
+    store: Store, scenario: str, engines: Iterable[str], run: int | None
+) -> tuple[int, list[Result]] | None:
+    """Of the latest run that has them all, in its order; None where none has. Raises RunError where `run` has not."""
+    selection = selection_of(store, [scenario], engines)
+    for number in [run] if run is not None else [stored.number for stored in store.runs()]:
+        found = [result for result in store.results(number) if result.case in selection]
+        lacking = selection.lacking(result.case for result in found)
+        if not lacking:
+            return number, found
+        if run is not None:
+            raise RunError(f"run {run} has no {lacking[0]}; without --run the latest that has it is shown")
+    return None
 
 
 def _is_of(case: Case, scenario: Scenario | None, choice: EngineChoice | None) -> bool:

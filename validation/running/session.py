@@ -24,7 +24,7 @@ from validation.running.orders import with_orders
 from validation.running.processes.pool import Pool
 from validation.running.provenance import describe_run
 from validation.running.runner import Plan, Request, Totals
-from validation.running.selection import absent, arguments_of, scenario_in
+from validation.running.selection import absent, arguments_of, scenario_in, stored_cases
 from validation.store import Baseline, Store
 from validation.store.stored_scenarios import stored_scenario
 
@@ -93,6 +93,15 @@ def run_session(store: Store, options: Options, command: str) -> Session:
         scenarios = {case_key(plan.case): plan.scenario for plan in plans}
         session = _finished(OpenRun(store, pool, run, options), title, plans, plans, scenarios)
     return replace(session, typed=typed)
+
+
+def stored_or_run(store: Store, options: Options, run: int | None, command: str) -> tuple[int, list[Result]]:
+    """The cases of one scenario and the run that has them; what no run has is run now."""
+    found = stored_cases(store, options.scenarios[0], options.engines, run)
+    if found is None:
+        number = run_session(store, options, command).run
+        found = number, store.results(number)
+    return found
 
 
 def default_branch_of(store: Store, options: Options) -> str:

@@ -7,7 +7,7 @@ while nothing is found, one after the other while a find is shrunk.
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import hypothesis
@@ -63,8 +63,15 @@ class Fuzzer:
     Raises SettingError for a profile or setting that the engine does not have.
     """
 
-    def __init__(self, pool: Pool, engine: EngineChoice, profile: str | None, seconds: float) -> None:
-        self.pool, self.engine = pool, engine
+    def __init__(
+        self,
+        pool: Pool,
+        engine: EngineChoice,
+        profile: str | None,
+        seconds: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.pool, self.engine, self.clock = pool, engine, clock
         self.seconds, self.deadline = seconds, math.inf  # starting the engine is not searching
         self.search = Search()
         self.limits = Limits()
@@ -77,7 +84,7 @@ class Fuzzer:
 
     @property
     def is_over(self) -> bool:
-        return time.monotonic() >= self.deadline
+        return self.clock() >= self.deadline
 
     @property
     def _has_news(self) -> bool:
@@ -90,7 +97,7 @@ class Fuzzer:
 
         Ends with the time, or with `enough` faults.
         """
-        started = time.monotonic()
+        started = self.clock()
         self.deadline = started + self.seconds
         while not self.is_over and len(self._known) < enough:
             self._simulate_batch(seed)
@@ -100,7 +107,7 @@ class Fuzzer:
             self._verdicts.clear()
             seed += 1
             progress(self.search)
-        self.search.wall = time.monotonic() - started
+        self.search.wall = self.clock() - started
         return self.search
 
     def _simulate_batch(self, seed: int) -> None:
@@ -166,7 +173,7 @@ class Fuzzer:
         key = (content_hash(scene), dt)
         if key in self._verdicts or any(key == asked for asked, _ in self._open.values()):
             return
-        left = self.deadline - time.monotonic()
+        left = self.deadline - self.clock()
         limits = replace(self.limits, time_limit=min(SCENE_LIMIT, max(0.1, left)))
         number = runner.ask_unplanned(self.pool, self._request(scene, dt), self.profile or "", limits)
         self._open[number] = key, scene
@@ -222,70 +229,26 @@ def draw(scenes: Any, seed: int, visit: Callable[[PlanarScene, float], None], *p
 
 
 def fuzz_engine(
-    store: Store,
-    choice: EngineChoice,
-    profile: str | None,
-    seconds: float,
-    seed: int,
-    *,
-    options: str,
-    echo: Callable[[str], None],
-    progress: Callable[[str], None],
-) -> int:
-    """Search, store what was found, `echo` what was done; how many faults there were.
+    store: Store, choice: EngineChoice, profile: str | None, seconds: float, seed: int, progress: Callable[[str], None]
+) -> tuple[Search, str, list[StoredFind]]:
+    """What a search did, the profile that it ran with, and what it found, which is stored now.
 
-    `options` follow the commands that are proposed: ` --db results.db`. Raises RunError, and what `Fuzzer` does.
+    Raises RunError, and what `Fuzzer` does.
     """
     with Pool() as pool:
         version = _started(pool, choice)
         fuzzer = Fuzzer(pool, choice, profile, seconds)
-        described = 0.0
-
-        def notify(search: Search) -> None:
-            nonlocal described
-            if search.tried - described >= 1000:
-                described = search.tried
-                progress(f"  {choice.label}: {search.tried} scenes, {len(search.faults)} found")
-
-        search = fuzzer.run(seed, notify)
+        search = fuzzer.run(seed, lambda found: progress(f"{found.tried} scenes, {len(found.faults)} found"))
+    used, finds = fuzzer.profile or "", []
     for fault in search.faults:
-        number = store.add_find(
-            engine=choice.label,
-            engine_version=version,
-            profile=fuzzer.profile or "",
-            seed=fault.seed,
-            dt=fault.dt,
-            oracle=fault.oracle,
-            message=fault.message,
-            scene=fault.scene,
-        )
-        echo(f"{find_line(number, choice, fault)}.   Again: upright finds {number} --replay{options}")
-    rate = search.tried / search.wall if search.wall else 0.0
-    echo(
-        f"{choice.label}@{fuzzer.profile}: {search.tried} scenes in {search.wall:.0f} s ({rate:.0f} a second) "
-        f"from seed {seed}, {search.declined} declined, {len(search.faults) or 'nothing'} found"
-    )
-    return len(search.faults)
+        found = {field.name: getattr(fault, field.name) for field in fields(fault)}
+        number = store.add_find(engine=choice.label, engine_version=version, profile=used, **found)
+        finds.append(store.find(number))
+    return search, used, finds
 
 
-def _started(pool: Pool, choice: EngineChoice) -> str:
-    """The engine's version. Raises RunError where it cannot be used."""
-    hello = runner.hello_of(pool, choice)
-    if "error" in hello:
-        raise RunError(f"{choice.label}: {hello['error']}")
-    return str(hello.get("version", "unknown"))
-
-
-def find_line(number: int, choice: EngineChoice, fault: Fault) -> str:
-    bodies = len(fault.scene.bodies)
-    return (
-        f"find {number}: {choice.label}: {fault.oracle} with {bodies} {'body' if bodies == 1 else 'bodies'} at "
-        f"dt = {fault.dt:.6g} s: {fault.message}"
-    )
-
-
-def replay_find(find: StoredFind) -> tuple[bool, str]:
-    """Whether the law is still broken, and in which words."""
+def replay_find(find: StoredFind) -> tuple[Simulation, Verdicts]:
+    """Its scene simulated again, and the laws that are broken now."""
     assert isinstance(find.scene, PlanarScene)
     choice = engine_of(find.engine)
     kernel_cache.use_kernel_cache()
@@ -294,10 +257,12 @@ def replay_find(find: StoredFind) -> tuple[bool, str]:
         scenario = scenario_from_scene("fuzzed", find.scene)
         request = Request(scenario=scenario, engine=choice, profile=find.profile, dt=find.dt)
         simulation = runner.simulate_unplanned(pool, request, find.profile, Limits(time_limit=SCENE_LIMIT))
-    if simulation.outcome == "declined":
-        return False, f"find {find.number}: {choice.label} does not run it any more: {simulation.reason}"
-    broken = judge_scene(find.scene, simulation)
-    if not broken:
-        return False, f"find {find.number}: {choice.label} breaks no law here any more (it did: {find.message})"
-    oracle = find.oracle if find.oracle in broken else next(iter(broken))
-    return True, f"find {find.number}: {choice.label}: {oracle}: {broken[oracle]}"
+    return simulation, judge_scene(find.scene, simulation)
+
+
+def _started(pool: Pool, choice: EngineChoice) -> str:
+    """The engine's version. Raises RunError where it cannot be used."""
+    hello = runner.hello_of(pool, choice)
+    if "error" in hello:
+        raise RunError(f"{choice.label}: {hello['error']}")
+    return str(hello.get("version", "unknown"))
