@@ -218,7 +218,7 @@ def sphere_interior(posed, p, q, d, found):
             if (across + a) ** 2 + (cz + 0.25 * b) ** 2 < across * across + (cz - 0.75 * b) ** 2:
                 x, y, z = 0.0, 0.0, 0.75 * b
     elif kind == ELLIPSOID:
-        x, y, z = furthest_on_ellipsoid((a, b, c), cx, cy, cz)
+        x, y, z = furthest_on_ellipsoid((a, b, c), (cx, cy, cz))
     elif kind == MESH:
         furthest, at = -1.0, posed.vertex_start[p]
         for k in range(posed.vertex_start[p], posed.vertex_start[p + 1]):

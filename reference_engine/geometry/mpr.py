@@ -39,9 +39,7 @@ UNSURE = 1e-11  # of the two bounding radii: by how much nearest points may miss
 THIN = 1e-15  # area over squared sides: a portal without a normal
 FLAT = 1e-14  # of the two bounding radii, likewise where nothing else follows
 PARTED = 1e-3  # of the two bounding radii: how far apart bodies are whose nearest points are asked for
-UNPARTED = (
-    1e-14  # of the two bounding radii: cores nearer than this are not asked for their nearest points as they stand
-)
+UNPARTED = 1e-14  # likewise: cores nearer than this are not asked for their nearest points as they stand
 NARROW, WIDE, WIDEST = 1e-9, 1e-6, 1e-1  # of a normal: how far aslant it is asked for
 SLIGHT = 1e-3  # of a corner's weight in a simplex: it may not belong there
 LEVEL = 1e-13  # of the two bounding radii: slope of g around a maximum, at most
