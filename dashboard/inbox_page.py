@@ -22,16 +22,8 @@ from dashboard.look import (
     unfinished,
 )
 from validation.judging.verdict import MEANING, Verdict, standing
+from validation.report import sentences
 from validation.report.effect import Effect
-from validation.report.sentences import (
-    describe_allowed,
-    describe_difference,
-    describe_evidence,
-    meaning,
-    reason_of,
-    summary,
-    times,
-)
 from validation.review.groups import STATES, Group, Member
 from validation.store import Baseline, StoredRun
 
@@ -75,7 +67,7 @@ def show() -> None:
 def sentence(run: StoredRun, verdicts: Mapping[str, Verdict]) -> None:
     """The verdict in one line; against what; whether that is all."""
     at = f"at {text(run.info.commit[:8])}" if run.info.commit else ""
-    heading(text(summary(verdicts.values())), at, f"on {text(run.branch, most=40)}" if run.branch else "")
+    heading(text(sentences.summary(verdicts.values())), at, f"on {text(run.branch, most=40)}" if run.branch else "")
     paragraph(against(verdicts), "soft")
     if any(verdict.waiver for verdict in verdicts.values()):
         paragraph("What is known, quarantined, accepted or a false positive fails no check.", "soft")
@@ -127,7 +119,7 @@ def first(run: StoredRun, group: Group, verdicts: Mapping[str, Verdict]) -> None
             f"{kind_html(group.kind)} {state_html(group.state, STATES[group.state])} {case_html(member.verdict.case)}",
             "lead",
         )
-        paragraph(text(reading.meaning_of(member) or reason_of(verdict)), "big")
+        paragraph(text(reading.meaning_of(member) or sentences.reason_of(verdict)), "big")
         paragraph(f"<b>Since</b> {origin(group).removeprefix('since ')}")
         if effect:
             paragraph(f"<b>By</b> {by_how_much(effect)}")
@@ -151,15 +143,15 @@ def sure(member: Member, verdicts: Mapping[str, Verdict]) -> str:
     """HTML: evidence, where the motions first part, and how much of the same run is as it was."""
     verdict = member.verdict
     if not verdict.changes and not verdict.defects:
-        return text(reason_of(verdict), most=300)
-    described = [describe_evidence(change) for change in verdict.changes[:1] if change.evidence]
+        return text(sentences.reason_of(verdict), most=300)
+    described = [sentences.describe_evidence(change) for change in verdict.changes[:1] if change.evidence]
     if not described and verdict.changes:
-        described = [f"it is more than is allowed ({describe_allowed(verdict.changes[0])})"]
+        described = [f"it is more than is allowed ({sentences.describe_allowed(verdict.changes[0])})"]
     if verdict.word == "defect":
         described = ["a law is broken that the accepted motion kept"]
     if verdict.divergence and verdict.divergence.first:
-        described.append(f"the motion first differs at {describe_difference(verdict.divergence.first)}")
-    same = sum(reason_of(one).startswith("bit-identical") for one in verdicts.values())
+        described.append(f"the motion first differs at {sentences.describe_difference(verdict.divergence.first)}")
+    same = sum(sentences.reason_of(one).startswith("bit-identical") for one in verdicts.values())
     described += [f"{same} other case{' moves' if same == 1 else 's move'} as accepted, bit for bit"] if same else []
     return "; ".join(text(one, most=300) for one in described)
 
@@ -180,7 +172,7 @@ def table(run: StoredRun, groups: Sequence[Group]) -> None:
             f"<span class='name'>{text(effect.metric)}</span><small>{text(effect.now)}, accepted "
             f"{text(effect.accepted)}</small><small>{text(effect.means)}</small>"
             if effect
-            else f"<small>{text(reason_of(member.verdict))}</small>"
+            else f"<small>{text(sentences.reason_of(member.verdict))}</small>"
         )
         curve = ""
         if effect:
@@ -215,11 +207,12 @@ def laws(run: StoredRun, wrong: Sequence[Verdict]) -> None:
         by = "<small>nothing is accepted yet</small>"
         if baseline:
             by = f"{text(baseline.who, most=60)}<small>{baseline.when:%-d %b %Y}, run {baseline.run}</small>"
+        times = text(sentences.times(abs(defect.value / defect.limit))) if defect.limit else ""
         rows.append(
             (
                 case_html(verdict.case),
-                f"{text(meaning(defect, verdict.case))}{more}",
-                f"{text(times(abs(defect.value / defect.limit)))}<small>the limit</small>" if defect.limit else "",
+                f"{text(sentences.meaning(defect, verdict.case))}{more}",
+                times and f"{times}<small>the limit</small>",
                 spark([point.value for point in points], (-abs(defect.limit), abs(defect.limit))),
                 by,
                 go(reading.link("case", case=result.number), "Case"),

@@ -13,14 +13,8 @@ from typing import TypeVar
 import numpy as np
 
 from scenarios.scenario import Noise
+from validation.judging import policy
 from validation.judging.evidence.ensembles import Contrast, adjusted, contrast, failures
-from validation.judging.policy import (
-    EFFECT,
-    ENSEMBLE_JUDGES,
-    FALSE_DISCOVERIES,
-    LEAST_STARTS,
-    MEDIANS,
-)
 from validation.judging.verdict import Allowed, Change, Move, Starts
 from validation.records.measurement import Better
 
@@ -98,7 +92,7 @@ def compare(old: Ensemble, new: Ensemble) -> list[Comparison]:
                 floor=0.0,
             )
         )
-    if min(old.completed, new.completed) < LEAST_STARTS:
+    if min(old.completed, new.completed) < policy.LEAST_STARTS:
         return made
     both = {s.until for s in old.series} & {s.until for s in new.series}
     if not both:
@@ -107,7 +101,7 @@ def compare(old: Ensemble, new: Ensemble) -> list[Comparison]:
     before = {s.metric: s for s in old.series if s.until == until}
     for series in (s for s in new.series if s.until == until):
         was = before.get(series.metric)
-        if was is None or series.noise not in ENSEMBLE_JUDGES:
+        if was is None or series.noise not in policy.ENSEMBLE_JUDGES:
             continue
         badness = _badness(series.better)
         floor = max(was.floor, series.floor)
@@ -127,7 +121,7 @@ def compare(old: Ensemble, new: Ensemble) -> list[Comparison]:
 
 
 def settled(compared: Mapping[K, Sequence[Comparison]]) -> dict[K, EnsembleEvidence]:
-    """By case: of all comparisons of a check together at most FALSE_DISCOVERIES are reported without a cause."""
+    """By case: of all comparisons of a check together at most policy.FALSE_DISCOVERIES are reported without a cause."""
     flat = [comparison for comparisons in compared.values() for comparison in comparisons]
     p = iter(adjusted([comparison.contrast.p for comparison in flat]))
     found = {}
@@ -156,21 +150,21 @@ def _change(c: Comparison) -> Change | None:
     """None where it is not certain, or smaller than counts."""
     found, effect = c.contrast, None
     move: Move = "different"
-    if found.p >= FALSE_DISCOVERIES:
+    if found.p >= policy.FALSE_DISCOVERIES:
         return None
     old, new = found.old, found.new
     if c.metric == COMPLETED:
         move = "regressed" if new / c.sizes[1] < old / c.sizes[0] else "improved"
     else:
         effect = max(found.effect, 1.0 - found.effect)
-        if effect < EFFECT or not _apart(old, new, c.floor):
+        if effect < policy.EFFECT or not _apart(old, new, c.floor):
             return None
         if c.better != "neither":
             move = "regressed" if found.effect > 0.5 else "improved"
         sign = -1.0 if c.better == "higher" else 1.0
         old, new = (sign * value if math.isfinite(value) else math.nan for value in (old, new))
     starts = Starts(old=c.sizes[0], new=c.sizes[1], p=found.p, effect=effect, until=c.until)
-    allowed = Allowed(factor=MEDIANS)
+    allowed = Allowed(factor=policy.MEDIANS)
     return Change(metric=c.metric, old=old, new=new, unit=c.unit, move=move, allowed=allowed, evidence=starts)
 
 
@@ -179,4 +173,4 @@ def _apart(old: float, new: float, floor: float) -> bool:
     if math.isinf(old) or math.isinf(new):
         return old != new
     nearer = min(abs(old), abs(new)) if old * new > 0.0 else 0.0
-    return abs(new - old) > max(floor, (MEDIANS - 1.0) * nearer)
+    return abs(new - old) > max(floor, (policy.MEDIANS - 1.0) * nearer)
