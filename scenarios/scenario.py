@@ -12,6 +12,7 @@ from scenarios.scene import Scene
 from scenarios.truth import Truth
 
 Value = str | int | float | bool
+Canonical = tuple[Mapping[str, Value], ...]  # parameters that the canonical suite runs
 
 Noise = Literal["exact", "tolerance", "step", "round-off", "chaotic", "timing"]
 """How a metric repeats when round-off differs. exact: to the last digits, and a change is a change. tolerance: to a
@@ -94,7 +95,7 @@ class Family:
 
     name: str
     build: Callable[..., Scenario]
-    canonical: tuple[Mapping[str, Value], ...] = ({},)
+    canonical: Canonical = ({},)
     subject: str = ""
     """What its scenes are of, in the singular, as sentences have it: the stack of {n}. Parameters take their places."""
 

@@ -19,7 +19,7 @@ from reference_engine.elementary import power, squared
 from scenarios.catalogue.shared.bodies import Body, G, GroundKind, Space, ball, block, lay_ground, scene_of
 from scenarios.catalogue.shared.laws import AT_THE_END, OF_REST, make_scenario
 from scenarios.catalogue.shared.poses import Array, path, poses_in_plane
-from scenarios.scenario import Family, Noise, Scenario, Value, Within
+from scenarios.scenario import Canonical, Family, Noise, Scenario, Within
 from scenarios.truth import Event, Goal, Invariant, Motion
 
 HALF = 0.5  # m, radius of the ball, half of the unit block
@@ -173,7 +173,7 @@ def bouncing_block(
     return bounces(body, height, restitution, ground, probes, source, NOISE)
 
 
-def canonical(on_box: float) -> tuple[Mapping[str, Value], ...]:
+def canonical(on_box: float) -> Canonical:
     return (
         *({"restitution": e} for e in (0.0, 0.5, 0.9, 1.0)),
         {"restitution": on_box, "ground": "box"},

@@ -14,7 +14,7 @@ from reference_engine.elementary import squared
 from scenarios.catalogue.shared.bodies import G, GroundKind, Space, block, lay_ground, scene_of
 from scenarios.catalogue.shared.laws import MOVING_SHARE, RESTING_SHARE, contact_laws, make_scenario
 from scenarios.catalogue.shared.poses import Array, path, poses_in_plane
-from scenarios.scenario import Family, Noise, Scenario, Within
+from scenarios.scenario import Canonical, Family, Noise, Scenario, Within
 from scenarios.truth import Goal, Invariant, Motion
 
 Relation = Literal["below", "at", "above"]
@@ -91,18 +91,10 @@ def incline_slide(
     )
 
 
-FAMILY = Family(
-    "incline-slide",
-    incline_slide,
-    (
-        {"relation": "below"},
-        {"relation": "at"},
-        {"relation": "above"},
-        {"relation": "at", "tilted": "gravity"},
-        {"relation": "at", "ground": "box"},
-        {"relation": "at", "space": "spatial"},
-        {"relation": "at", "space": "spatial", "ground": "box"},
-        {"relation": "above", "space": "spatial", "ground": "box"},
-    ),
-    subject="the block on the incline",
-)
+CANONICAL: Canonical = (
+    {"relation": "below"}, {"relation": "at"}, {"relation": "above"},
+    {"relation": "at", "tilted": "gravity"}, {"relation": "at", "ground": "box"},
+    {"relation": "at", "space": "spatial"}, {"relation": "at", "space": "spatial", "ground": "box"},
+    {"relation": "above", "space": "spatial", "ground": "box"},
+)  # fmt: skip
+FAMILY = Family("incline-slide", incline_slide, CANONICAL, subject="the block on the incline")

@@ -10,7 +10,7 @@ import numpy as np
 from scenarios.catalogue.shared import laws
 from scenarios.catalogue.shared.bodies import Space, ball, scene_of
 from scenarios.catalogue.shared.poses import Array, poses_in_plane
-from scenarios.scenario import Family, Scenario, Within
+from scenarios.scenario import Canonical, Family, Scenario, Within
 from scenarios.scene import ContactLaw, ImpactOrder, Scene
 from scenarios.truth import Event, Goal, Motion
 
@@ -214,15 +214,9 @@ def _row_in_touch(after: list[Fraction], speed: float, struck: float, time: Arra
     return pose
 
 
-APART = Family(
-    "newtons-cradle",
-    newtons_cradle,
-    (
-        {},
-        {"speed": 5.0, "gap": 0.01},
-        {"n": 3, "restitution": 0.5, "gap": 0.01, "speed": 5.0},
-        {"restitution": 0.9, "gap": 0.01, "speed": 5.0},
-    ),
-    subject="the row of {n} balls",
-)
+CANONICAL: Canonical = (
+    {}, {"speed": 5.0, "gap": 0.01}, {"n": 3, "restitution": 0.5, "gap": 0.01, "speed": 5.0},
+    {"restitution": 0.9, "gap": 0.01, "speed": 5.0},
+)  # fmt: skip
+APART = Family("newtons-cradle", newtons_cradle, CANONICAL, subject="the row of {n} balls")
 IN_TOUCH = Family("cradle-in-touch", cradle_in_touch, ({}, {"order": "simultaneous"}), subject="the row of {n} balls")

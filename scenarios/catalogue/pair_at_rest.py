@@ -5,7 +5,6 @@ The upper body rests on the level top of the lower one, which is fixed; or falls
 
 import itertools
 import math
-from collections.abc import Mapping
 from functools import cache
 from typing import Literal, NamedTuple, get_args
 
@@ -14,7 +13,7 @@ from scenarios import shapes
 from scenarios.catalogue.shared.bodies import G
 from scenarios.catalogue.shared.laws import MOVING_SHARE, RESTING_SHARE, contact_laws, make_scenario
 from scenarios.catalogue.shared.poses import at_rest
-from scenarios.scenario import Family, Noise, Scenario, Value
+from scenarios.scenario import Canonical, Family, Noise, Scenario
 from scenarios.scene import HalfSpace, SpatialBody, SpatialScene
 
 Upper = Literal["sphere", "box", "capsule", "cylinder", "ellipsoid", "mesh"]
@@ -113,7 +112,7 @@ def _orientation(*, lying: bool, tilt: float) -> tuple[float, float, float, floa
     return (a * c - b * s, b * c, a * s + b * c, b * s)  # (a, b, b, 0) times (c, 0, s, 0)
 
 
-EVERY_PAIR: tuple[Mapping[str, Value], ...] = tuple(
+EVERY_PAIR: Canonical = tuple(
     {"upper": upper, "lower": lower, "start": start}
     for upper in get_args(Upper)
     for lower in get_args(Lower)

@@ -13,7 +13,7 @@ from reference_engine.elementary import squared
 from scenarios.catalogue.shared.bodies import WIDTH, G, GroundKind, Space, ball, lay_ground, scene_of
 from scenarios.catalogue.shared.laws import OF_REST, make_scenario
 from scenarios.catalogue.shared.poses import Array, path, poses_in_plane
-from scenarios.scenario import Family, ParameterError, Scenario, Within
+from scenarios.scenario import Canonical, Family, ParameterError, Scenario, Within
 from scenarios.truth import Goal, Motion
 
 ROLLING_AFTERWARDS = 1.0  # s
@@ -104,16 +104,8 @@ def slide_to_roll(
     )
 
 
-FAMILY = Family(
-    "slide-to-roll",
-    slide_to_roll,
-    (
-        {},
-        {"hollow": True},
-        {"speed": 1.0, "spin": 10.0, "radius": 0.3},
-        {"ground": "box"},
-        {"space": "spatial"},
-        {"space": "spatial", "ground": "box"},
-    ),
-    subject="the ball",
-)
+CANONICAL: Canonical = (
+    {}, {"hollow": True}, {"speed": 1.0, "spin": 10.0, "radius": 0.3},
+    {"ground": "box"}, {"space": "spatial"}, {"space": "spatial", "ground": "box"},
+)  # fmt: skip
+FAMILY = Family("slide-to-roll", slide_to_roll, CANONICAL, subject="the ball")

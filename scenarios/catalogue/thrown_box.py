@@ -14,7 +14,7 @@ from reference_engine.elementary import squared
 from scenarios.catalogue.shared.bodies import WIDTH, G, GroundKind, Space, block, lay_ground, scene_of
 from scenarios.catalogue.shared.laws import make_scenario
 from scenarios.catalogue.shared.poses import Array, path, poses_in_plane
-from scenarios.scenario import Family, Noise, Scenario, Within
+from scenarios.scenario import Canonical, Family, Noise, Scenario, Within
 from scenarios.truth import Event, Goal, Motion
 
 HALF = 0.5  # m, of the box
@@ -92,15 +92,8 @@ def thrown_box(
     )
 
 
-FAMILY = Family(
-    "thrown-box",
-    thrown_box,
-    (
-        {},
-        {"height": 1.0, "speed": 4.0, "friction": 0.3},
-        {"ground": "box"},
-        {"space": "spatial"},
-        {"space": "spatial", "ground": "box"},
-    ),
-    subject="the thrown box",
-)
+CANONICAL: Canonical = (
+    {}, {"height": 1.0, "speed": 4.0, "friction": 0.3},
+    {"ground": "box"}, {"space": "spatial"}, {"space": "spatial", "ground": "box"},
+)  # fmt: skip
+FAMILY = Family("thrown-box", thrown_box, CANONICAL, subject="the thrown box")

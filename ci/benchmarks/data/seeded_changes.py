@@ -106,6 +106,7 @@ def backwards(scene: Scene) -> Scene:
 FALL = math.sqrt(2.0 / G)  # s, from 1 m
 HEAVY = "stack:n=5,mass_ratio=100"
 
+# fmt: off
 PLANTED = (
     Planted("iterations 50 -> 25", "pymunk", HEAVY, override="iterations=25", touches=FIRST_STEP),
     Planted("slop x 2", "pymunk", "overlapped-start", override="collision_slop=0.002"),
@@ -115,53 +116,28 @@ PLANTED = (
     Planted("cone pyramidal", "mujoco", "thrown-box:space=spatial", override="cone=pyramidal"),
     Planted("integrator implicit", "mujoco", "free-tumble", override="integrator=implicit", touches=FIRST_SAMPLES),
     Planted("ERP 0.08 -> 0.5", "pybullet", "overlapped-start", override="contact_erp=0.5"),
-    Planted(
-        "damping 0.04 1/s",
-        "pybullet",
-        "free-tumble",
-        override="linear_damping=0.04,angular_damping=0.04",
-        touches=FIRST_SAMPLES,
-    ),
-    Planted(
-        "tolerance 1e-13 -> 1e-4", "reference", "double-pendulum", override="tolerance=1e-4", touches=FIRST_SAMPLES
-    ),
+    Planted("damping 0.04 1/s", "pybullet", "free-tumble",
+            override="linear_damping=0.04,angular_damping=0.04", touches=FIRST_SAMPLES),
+    Planted("tolerance 1e-13 -> 1e-4", "reference", "double-pendulum",
+            override="tolerance=1e-4", touches=FIRST_SAMPLES),
     Planted("gravity + 2 %", "pymunk", "bouncing-ball", plant=gravity(1.02), touches=soon("ball")),
     Planted("friction - 20 %", "box2d", "thrown-box", plant=everywhere("friction", 0.8), touches=soon("box")),
-    Planted(
-        "restitution - 5 %",
-        "pymunk",
-        "bouncing-ball",
-        plant=everywhere("restitution", 0.95),
-        touches=touching(FALL - 2 * DT, FALL + 2 * DT, "ball"),
-    ),
+    Planted("restitution - 5 %", "pymunk", "bouncing-ball",
+            plant=everywhere("restitution", 0.95), touches=touching(FALL - 2 * DT, FALL + 2 * DT, "ball")),
     # of a doubled step: up to the first time for which both have a sample
     Planted("time step x 2", "mujoco", "rocking-block", dt=2.0, touches=touching(DT, 1.0 / 8.0, "block")),
     Planted("bodies the other way round", "pymunk", HEAVY, plant=backwards, reorders=True, touches=soon()),
-    Planted(
-        "0.2 N on domino 7 from 0.3 s",
-        "pymunk",
-        "dominoes",
-        plant=pushed("domino 7", 0.3, 0.2, 0.0),
-        touches=touching(0.3, 0.3 + 1.0 / 48.0 + DT, "domino 7"),
-    ),
+    Planted("0.2 N on domino 7 from 0.3 s", "pymunk", "dominoes",
+            plant=pushed("domino 7", 0.3, 0.2, 0.0), touches=touching(0.3, 0.3 + 1.0 / 48.0 + DT, "domino 7")),
     # --- from here on written when the judge was as it is -----------------------------------------------------------
     Planted("bias: overlaps stay", "pymunk", "overlapped-start", override="collision_bias=0.5"),
-    Planted(
-        "friction - 50 %",
-        "pymunk",
-        "incline-slide:relation=below",
-        plant=everywhere("friction", 0.5),
-        touches=soon("block"),
-    ),
+    Planted("friction - 50 %", "pymunk", "incline-slide:relation=below",
+            plant=everywhere("friction", 0.5), touches=soon("block")),
     Planted("damping 0.2 kg/s", "pymunk", "newtons-cradle", plant=damped(0.2, 0.0), touches=soon("ball 1")),
     # at 1 m/s Box2D has no restitution
-    Planted(
-        "restitution 0.9 of balls 3, 4",
-        "box2d",
-        "newtons-cradle:speed=5",
-        plant=of_pair("ball 3", "ball 4", restitution=0.9),
-        touches=touching(0.012 - 2 * DT, 0.012 + 4 * DT, "ball 3", "ball 4"),
-    ),
+    Planted("restitution 0.9 of balls 3, 4", "box2d", "newtons-cradle:speed=5",
+            plant=of_pair("ball 3", "ball 4", restitution=0.9),
+            touches=touching(0.012 - 2 * DT, 0.012 + 4 * DT, "ball 3", "ball 4")),
     Planted("time step x 2", "pymunk", "slide-to-roll", dt=2.0, touches=touching(DT, 1.0 / 8.0, "ball")),
     Planted("no warm starting", "box2d", "stack:n=5,friction=0", override="warm_starting=false", touches=soon()),
     Planted("position iterations -> 1", "box2d", "pile", override="position_iterations=1"),
@@ -175,11 +151,7 @@ PLANTED = (
     Planted("slop 1 mm", "pybullet", "overlapped-start", override="contact_slop=0.001"),
     Planted("gravity - 1 %", "pybullet", "rocking-block", plant=gravity(0.99), touches=soon("block")),
     Planted("friction - 10 %", "reference", "thrown-box", plant=everywhere("friction", 0.9), touches=soon("box")),
-    Planted(
-        "restitution - 1 %",
-        "reference",
-        "bouncing-ball",
-        plant=everywhere("restitution", 0.99),
-        touches=touching(FALL, FALL + 1.0 / 48.0 + DT, "ball"),
-    ),
+    Planted("restitution - 1 %", "reference", "bouncing-ball",
+            plant=everywhere("restitution", 0.99), touches=touching(FALL, FALL + 1.0 / 48.0 + DT, "ball")),
 )
+# fmt: on
